@@ -1,0 +1,35 @@
+"""Numbers that know their unit, their source and how they were computed.
+
+``Quantity`` refuses to mix what must not be mixed: GB with GiB, bits with
+bytes, FLOP with MAC, one direction of a link with both, dense with 2:4 sparse
+rates, a chip with a rack. ``explain`` prints the derivation. A scalar model
+written with the helpers here runs on floats, quantities and arrays alike.
+"""
+
+from .core import Comparison, Quantity, Source
+from .dtypes import DTYPES, Dtype, bytes_per_element, dtype
+from .helpers import ceil, log2, maximum, minimum, where
+from .names import UnknownName, resolve
+from .tree import explain, formula
+from .units import UnitError, format_number
+
+__all__ = [
+    "Comparison",
+    "DTYPES",
+    "Dtype",
+    "Quantity",
+    "Source",
+    "UnitError",
+    "UnknownName",
+    "bytes_per_element",
+    "ceil",
+    "dtype",
+    "explain",
+    "format_number",
+    "formula",
+    "log2",
+    "maximum",
+    "minimum",
+    "resolve",
+    "where",
+]

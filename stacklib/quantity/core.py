@@ -1,0 +1,432 @@
+"""A number with unit, source and derivation that survives arithmetic."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .units import (
+    CROSS,
+    TAGS,
+    Unit,
+    UnitError,
+    axis_applies,
+    canonical,
+    format_number,
+    join_tags,
+    keep_tags,
+    parse,
+    readable,
+)
+
+CONFIDENCE = ("vendor", "measured", "secondary", "recalled", "announced")
+KINDS = ("spec", "config", "measured", "assumption", "constant", "claimed", "computed")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a value was read.
+
+    Parameters
+    ----------
+    title : str
+        The document.
+    where : str
+        The place in it (table, page, section).
+    seen : str
+        ISO date on which it was read.
+    confidence : str
+        One of ``vendor``, ``measured``, ``secondary``, ``recalled``,
+        ``announced``.
+    inherited : bool
+        True when the field has no source of its own and takes its device's.
+
+    Raises
+    ------
+    ValueError
+        For an unknown confidence, an empty title or a date that is not ISO.
+    """
+
+    title: str
+    where: str
+    seen: str
+    confidence: str
+    inherited: bool = False
+
+    def __post_init__(self) -> None:
+        if self.confidence not in CONFIDENCE:
+            raise ValueError(
+                f"confidence {self.confidence!r}: use one of {', '.join(CONFIDENCE)}"
+            )
+        if not self.title.strip():
+            raise ValueError("a source needs a title")
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", self.seen):
+            raise ValueError(f"source seen {self.seen!r}: write the date as 2026-11-21")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The outcome of comparing two quantities; true or false, with its inputs."""
+
+    holds: bool
+    op: str
+    inputs: tuple[Quantity, Quantity]
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __repr__(self) -> str:
+        left, right = self.inputs
+        return f"{self.holds} ({left.text()} {self.op} {right.text()})"
+
+
+def _finite(value: object) -> float:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number and not hasattr(value, "__float__"):
+        raise UnitError(f"a quantity needs a number, not {value!r}")
+    if isinstance(value, bool) or hasattr(value, "shape") and value.shape != ():
+        raise UnitError(f"a quantity holds one number, not {value!r}; sweep with floats")
+    result = float(value)  # type: ignore[arg-type]
+    if not math.isfinite(result):
+        raise UnitError(f"a quantity needs a finite number, not {value!r}")
+    return result
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+class Quantity:
+    """One number with its unit, where it came from and how it was computed.
+
+    Parameters
+    ----------
+    value : float
+        The number, in ``unit``.
+    unit : str
+        For example ``"TB/s"``, ``"GB/s per_direction"``, ``"TFLOP/s dense"``;
+        empty for a plain number.
+    label : str
+        What it is called in formulas.
+    source : Source, optional
+        Where it was read.
+    kind : str
+        ``spec``, ``config``, ``measured``, ``assumption``, ``constant``,
+        ``claimed`` or ``computed``.
+
+    Raises
+    ------
+    UnitError
+        For NaN, infinity, a bool, an array or text as value, an unreadable
+        unit, or an unknown kind.
+
+    Examples
+    --------
+    >>> weights = Quantity(141.1, "GB", label="weights")
+    >>> bandwidth = Quantity(3.35, "TB/s", label="bandwidth")
+    >>> (weights / bandwidth).text()
+    '42.1 ms'
+    """
+
+    si: float
+    shown: Unit
+    label: str
+    kind: str
+    source: Source | None
+    op: str
+    inputs: tuple[Any, ...]
+
+    __array_ufunc__ = None  # NumPy arrays defer to us, and we refuse them
+
+    def __init__(
+        self,
+        value: float,
+        unit: str = "",
+        *,
+        label: str = "",
+        source: Source | None = None,
+        kind: str = "constant",
+    ) -> None:
+        if kind not in KINDS:
+            raise UnitError(f"unknown kind {kind!r}: use one of {', '.join(KINDS)}")
+        shown = parse(unit or "1")
+        si = _finite(_finite(value) * shown.factor)
+        _fill(self, si, shown, label, kind, source, "", ())
+
+    # -- views ---------------------------------------------------------------
+
+    @property
+    def unit(self) -> str:
+        """Display unit with tags, as ``Quantity(value, unit)`` would read it."""
+        return self.shown.text if self.shown.symbol or self.shown.tags else ""
+
+    @property
+    def value(self) -> float:
+        """The number in the display unit."""
+        return self.si / self.shown.factor
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """Words such as ``per_direction`` that forbid silent mixing."""
+        return self.shown.tags
+
+    def to(self, unit: str) -> Quantity:
+        """The same quantity in another unit.
+
+        Bits become bytes and MAC become FLOP here, where it can be seen, and
+        nowhere else. Tags are kept; a tag in ``unit`` must already hold.
+
+        Raises
+        ------
+        UnitError
+            When the dimensions differ or the tags disagree.
+        """
+        target = parse(unit)
+        factor = self._cross_factor(target)
+        if target.tags - self.tags:
+            raise UnitError(
+                f"{self.text()} is not marked {', '.join(target.tags - self.tags)}; "
+                "state it with .retag(tag, factor=...)"
+            )
+        tags = keep_tags(self.tags, target.dims)
+        shown = replace(target, tags=tags)
+        if factor == 1.0:
+            return _make(self, shown=shown)
+        inputs = (self, Quantity(factor))
+        return _computed(self.si * factor, shown, "*", inputs, self.label)
+
+    def _cross_factor(self, target: Unit) -> float:
+        if target.dims == self.shown.dims:
+            return 1.0
+        for (old, new), factor in CROSS.items():
+            power = self.shown.dimension(old)
+            swapped = {k: v for k, v in self.shown.dims if k != old}
+            if power and tuple(sorted({**swapped, new: power}.items())) == target.dims:
+                return factor**power
+        raise UnitError(
+            f"{self.text()} ({_words(self.shown)}) cannot be given in "
+            f"{target.text!r} ({_words(target)})"
+        )
+
+    def retag(self, tag: str, factor: float = 1.0) -> Quantity:
+        """State the same thing on another basis, for example both directions.
+
+        Parameters
+        ----------
+        tag : str
+            ``per_direction``, ``bidirectional``, ``dense``, ``sparse``,
+            ``per_core``, ``per_chip``, ``per_node`` or ``per_rack``.
+        factor : float
+            What one unit on the old basis is on the new one.
+        """
+        if tag not in TAGS:
+            raise UnitError(f"unknown tag {tag!r}: use one of {', '.join(TAGS)}")
+        axis = TAGS[tag]
+        if not axis_applies(axis, self.shown.dims):
+            raise UnitError(f"{tag!r} says nothing about {self.text()}")
+        others = {t for t in self.tags if TAGS[t] != axis}
+        shown = replace(self.shown, tags=frozenset({*others, tag}))
+        step = Quantity(factor, label=f"to {tag}")
+        return _computed(self.si * step.si, shown, "*", (self, step), self.label)
+
+    def across(self, count: Quantity | int) -> Quantity:
+        """All of ``count`` such things together: the product, freed of its scope.
+
+        ``bandwidth.across(8)`` is the bandwidth of eight chips, no longer
+        ``per_chip``.
+        """
+        product = self * count
+        tags = frozenset(t for t in product.tags if TAGS[t] != "scope")
+        return _make(product, shown=replace(product.shown, tags=tags))
+
+    def named(self, label: str) -> Quantity:
+        """The same quantity under a name; formulas stop at named quantities."""
+        return _make(self, label=label)
+
+    def text(self, unit: str | None = None, digits: int = 3) -> str:
+        """Number and unit for a reader, for example ``"21.1 ms"``."""
+        q = self.to(unit) if unit is not None else self
+        shown = q.shown
+        if unit is None and shown.factor == 1.0:
+            shown = readable(q.si, shown, exact=digits > 6)
+        number = format_number(q.si / shown.factor, digits)
+        return f"{number} {shown.symbol}".rstrip()
+
+    def leaves(self) -> Iterator[Quantity]:
+        """Every input that was not computed, in order, repeats included."""
+        if not self.inputs:
+            yield self
+        for part in self.inputs:
+            if isinstance(part, Comparison):
+                for side in part.inputs:
+                    yield from side.leaves()
+            else:
+                yield from part.leaves()
+
+    def tree(self) -> dict[str, Any]:
+        """The derivation as plain dicts and lists (see ``stacklib.quantity.tree``)."""
+        from .tree import tree
+
+        return tree(self)
+
+    def __repr__(self) -> str:
+        name = f"{self.label} = " if self.label else ""
+        tags = " ".join(["", *sorted(self.tags)])
+        return f"{name}{self.text()}{tags}"
+
+    def __format__(self, spec: str) -> str:
+        """``f"{q:ms}"`` gives the unit ``ms``, ``f"{q:.2 ms}"`` two digits of it."""
+        match = re.fullmatch(r"(?:\.(\d+))?\s*(.*)", spec)
+        assert match is not None
+        return self.text(match[2] or None, int(match[1] or 3))
+
+    # -- arithmetic ----------------------------------------------------------
+
+    def __add__(self, other: object) -> Quantity:
+        return _sum(self, other, "+")
+
+    def __radd__(self, other: object) -> Quantity:
+        if type(other) is int and other == 0:  # the start value of sum()
+            return self
+        return _sum(_wrap(other), self, "+")
+
+    def __sub__(self, other: object) -> Quantity:
+        return _sum(self, other, "-")
+
+    def __rsub__(self, other: object) -> Quantity:
+        return _sum(_wrap(other), self, "-")
+
+    def __mul__(self, other: object) -> Quantity:
+        return _product(self, other, "*")
+
+    def __rmul__(self, other: object) -> Quantity:
+        return _product(_wrap(other), self, "*")
+
+    def __truediv__(self, other: object) -> Quantity:
+        return _product(self, other, "/")
+
+    def __rtruediv__(self, other: object) -> Quantity:
+        return _product(_wrap(other), self, "/")
+
+    def __pow__(self, power: object) -> Quantity:
+        if not isinstance(power, (int, float)) or isinstance(power, bool):
+            raise UnitError(f"a power is a plain number, not {power!r}")
+        dims = [(n, p * power) for n, p in self.shown.dims]
+        if any(p != int(p) for _, p in dims):
+            raise UnitError(f"{self.text()} to the power {power} has no unit")
+        shown = canonical(tuple((n, int(p)) for n, p in dims if p), self.tags)
+        inputs = (self, Quantity(power))
+        return _computed(_finite(self.si**power), shown, "^", inputs)
+
+    def __neg__(self) -> Quantity:
+        return _product(self, -1, "*")
+
+    def __abs__(self) -> Quantity:
+        return self if self.si >= 0 else -self
+
+    def __float__(self) -> float:
+        if self.shown.dims:
+            raise UnitError(
+                f"{self.text()} has a unit; take .value (in {self.unit}) or .si"
+            )
+        return self.si
+
+    # -- comparison ----------------------------------------------------------
+
+    def _compare(self, other: object, op: str, test: Callable) -> Comparison:
+        right = _wrap(other)
+        _same_basis(self, right, op)
+        return Comparison(bool(test(self.si, right.si)), op, (self, right))
+
+    def __lt__(self, other: object) -> Comparison:
+        return self._compare(other, "<", lambda a, b: a < b)
+
+    def __le__(self, other: object) -> Comparison:
+        return self._compare(other, "<=", lambda a, b: a <= b)
+
+    def __gt__(self, other: object) -> Comparison:
+        return self._compare(other, ">", lambda a, b: a > b)
+
+    def __ge__(self, other: object) -> Comparison:
+        return self._compare(other, ">=", lambda a, b: a >= b)
+
+    def __eq__(self, other: object) -> Any:
+        if other is None or isinstance(other, str):
+            return False
+        return self._compare(other, "==", lambda a, b: a == b)
+
+    def __ne__(self, other: object) -> Any:
+        if other is None or isinstance(other, str):
+            return True
+        return self._compare(other, "!=", lambda a, b: a != b)
+
+    def __hash__(self) -> int:
+        return hash((self.si, self.shown.dims))
+
+    def __bool__(self) -> bool:
+        return self.si != 0
+
+
+def _fill(q: Quantity, *values: Any) -> Quantity:
+    for name, value in zip(
+        ("si", "shown", "label", "kind", "source", "op", "inputs"), values, strict=True
+    ):
+        object.__setattr__(q, name, value)
+    return q
+
+
+def _make(q: Quantity, **changes: Any) -> Quantity:
+    names = ("si", "shown", "label", "kind", "source", "op", "inputs")
+    values = [changes.get(name, getattr(q, name)) for name in names]
+    return _fill(object.__new__(Quantity), *values)
+
+
+def _computed(
+    si: float, shown: Unit, op: str, inputs: tuple[Any, ...], label: str = ""
+) -> Quantity:
+    blank = object.__new__(Quantity)
+    return _fill(blank, _finite(si), shown, label, "computed", None, op, inputs)
+
+
+def _wrap(other: object) -> Quantity:
+    return other if isinstance(other, Quantity) else Quantity(other)  # type: ignore[arg-type]
+
+
+def _words(unit: Unit) -> str:
+    return canonical(unit.dims).symbol or "a plain number"
+
+
+def _same_basis(a: Quantity, b: Quantity, op: str) -> frozenset[str]:
+    """Tags of a sum or comparison; UnitError when the two cannot meet."""
+    what = f"{a.text()} {op} {b.text()}"
+    if a.shown.dims != b.shown.dims:
+        raise UnitError(f"{what}: {_words(a.shown)} is not {_words(b.shown)}")
+    if {a.shown.family, b.shown.family} == {"decimal", "binary"}:
+        raise UnitError(
+            f"{what}: 1 GB is 1e9 B and 1 GiB is 2**30 B; convert one with .to()"
+        )
+    return join_tags(a.tags, b.tags, what)
+
+
+def _sum(a: Quantity, other: object, op: str) -> Quantity:
+    b = _wrap(other)
+    tags = _same_basis(a, b, op)
+    shown = replace(a.shown, tags=tags)
+    return _computed(a.si + b.si if op == "+" else a.si - b.si, shown, op, (a, b))
+
+
+def _product(a: Quantity, other: object, op: str) -> Quantity:
+    b = _wrap(other)
+    tags = join_tags(a.tags, b.tags, f"{a.text()} {op} {b.text()}")
+    if op == "/" and b.si == 0:
+        raise UnitError(f"{a.text()} / {b.text()}: division by zero")
+    sign = 1 if op == "*" else -1
+    powers = dict(a.shown.dims)
+    for name, power in b.shown.dims:
+        powers[name] = powers.get(name, 0) + sign * power
+    dims = tuple(sorted((n, p) for n, p in powers.items() if p))
+    si = a.si * b.si if op == "*" else a.si / b.si
+    shown = canonical(dims, tags)
+    if not b.shown.dims and dims == a.shown.dims:
+        shown = replace(a.shown, tags=keep_tags(tags, dims))  # 80 GB / 2 stays in GB
+    return _computed(si, shown, op, (a, b))

@@ -1,0 +1,87 @@
+"""The few functions a scalar model may use besides arithmetic.
+
+Each takes floats, quantities or NumPy arrays, so that a model written once is
+fast, traces itself, or sweeps. NumPy is touched only when an array comes in.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .core import Comparison, Quantity, _computed, _same_basis, _wrap
+from .units import UnitError, canonical
+
+
+def _numpy(*values: Any) -> Any:
+    """NumPy when any value is an array, else None."""
+    if any(hasattr(v, "__array__") and getattr(v, "shape", ()) != () for v in values):
+        import numpy
+
+        return numpy
+    return None
+
+
+def _pick(name: str, values: tuple[Any, ...], choose: Any) -> Any:
+    numpy = _numpy(*values)
+    if numpy is not None:
+        out = values[0]
+        for value in values[1:]:
+            out = getattr(numpy, f"{name}imum")(out, value)
+        return out
+    if not any(isinstance(v, Quantity) for v in values):
+        return choose(values)
+    parts = [_wrap(v) for v in values]
+    tags = parts[0].tags
+    for part in parts[1:]:
+        tags = tags | _same_basis(parts[0], part, name)
+    best = choose(parts, key=lambda q: q.si)
+    shown = canonical(best.shown.dims, tags)
+    return _computed(best.si, shown, name, tuple(parts))
+
+
+def maximum(*values: Any) -> Any:
+    """Largest of floats, quantities of one unit, or arrays elementwise."""
+    return _pick("max", values, max)
+
+
+def minimum(*values: Any) -> Any:
+    """Smallest of floats, quantities of one unit, or arrays elementwise."""
+    return _pick("min", values, min)
+
+
+def _plain(name: str, value: Any, function: Any) -> Any:
+    numpy = _numpy(value)
+    if numpy is not None:
+        return getattr(numpy, name)(value)
+    if not isinstance(value, Quantity):
+        return function(value)
+    if value.shown.dims:
+        raise UnitError(f"{name}({value.text()}): only of a plain number; divide first")
+    if name == "log2" and value.si <= 0:
+        raise UnitError(f"log2({value.text()}): needs a positive number")
+    return _computed(function(value.si), canonical(()), name, (value,))
+
+
+def ceil(value: Any) -> Any:
+    """Smallest whole number not below ``value``, which must have no unit."""
+    return _plain("ceil", value, math.ceil)
+
+
+def log2(value: Any) -> Any:
+    """Base-2 logarithm of a positive number without unit."""
+    return _plain("log2", value, math.log2)
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """``yes`` where ``condition`` holds, else ``no``; both are kept as inputs."""
+    numpy = _numpy(condition, yes, no)
+    if numpy is not None:
+        return numpy.where(condition, yes, no)
+    if not any(isinstance(v, Quantity) for v in (yes, no)):
+        return yes if condition else no
+    a, b = _wrap(yes), _wrap(no)
+    tags = _same_basis(a, b, "or")
+    chosen = a if condition else b
+    inputs = (condition, a, b) if isinstance(condition, Comparison) else (a, b)
+    return _computed(chosen.si, canonical(a.shown.dims, tags), "where", inputs)

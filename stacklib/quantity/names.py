@@ -1,0 +1,51 @@
+"""Finding an entry by the name a person types."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class UnknownName(LookupError):
+    """No entry, or more than one, answers to a name; the last line lists which."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def fold(name: str) -> str:
+    """A name without case, hyphens, underscores, dots and spaces."""
+    return "".join(c for c in name.lower() if c not in "-_ .")
+
+
+def resolve(name: str, known: Iterable[str], what: str) -> str:
+    """The key a name stands for: exact after folding, else a unique prefix.
+
+    Raises
+    ------
+    UnknownName
+        When nothing or several keys match; the last line of the message is
+        ``did you mean: a, b, c``.
+    """
+    keys = list(known)
+    if not isinstance(name, str) or not fold(name):
+        raise UnknownName(f"a {what} is named by text, not {name!r}\n{_known(keys)}")
+    wanted = fold(name)
+    exact = [k for k in keys if fold(k) == wanted]
+    if exact:
+        return exact[0]
+    starts = [k for k in keys if fold(k).startswith(wanted)]
+    if len(starts) == 1:
+        return starts[0]
+    if starts:
+        raise UnknownName(
+            f"{what} {name!r} could be several\ndid you mean: {', '.join(starts)}"
+        )
+    folded = {fold(k): k for k in keys}
+    near = difflib.get_close_matches(wanted, folded, 3, 0.5)
+    hint = f"did you mean: {', '.join(folded[n] for n in near)}"
+    raise UnknownName(f"unknown {what} {name!r}\n{hint if near else _known(keys)}")
+
+
+def _known(keys: list[str]) -> str:
+    return f"known: {', '.join(sorted(keys))}"

@@ -1,0 +1,278 @@
+"""Units: what a number counts, in which direction, of which kind.
+
+A unit is a product of base dimensions, a factor to SI, and *tags*: words that
+separate numbers which have the same dimension and yet must not be added, such
+as ``per_direction`` and ``bidirectional``. Bytes and bits are different
+dimensions here, and so are FLOP and MAC: the factor between them is known, but
+it is applied only on request (``Quantity.to``).
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+
+class UnitError(ValueError):
+    """Two quantities that cannot be combined, or a unit that cannot be read."""
+
+
+DECIMAL = {"": 1.0, "f": 1e-15, "p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3,
+           "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
+           "Z": 1e21}  # fmt: skip
+BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
+
+# symbol -> (dimensions, factor to SI, may it carry a prefix?)
+SYMBOLS: dict[str, tuple[dict[str, int], float, bool]] = {
+    "1": ({}, 1.0, False),
+    "%": ({}, 0.01, False),
+    "s": ({"s": 1}, 1.0, True),
+    "min": ({"s": 1}, 60.0, False),
+    "h": ({"s": 1}, 3600.0, False),
+    "day": ({"s": 1}, 86400.0, False),
+    "year": ({"s": 1}, 365.25 * 86400.0, False),
+    "B": ({"B": 1}, 1.0, True),
+    "bit": ({"bit": 1}, 1.0, True),
+    "FLOP": ({"FLOP": 1}, 1.0, True),
+    "MAC": ({"MAC": 1}, 1.0, True),
+    "OP": ({"OP": 1}, 1.0, True),
+    "J": ({"J": 1}, 1.0, True),
+    "W": ({"J": 1, "s": -1}, 1.0, True),
+    "Wh": ({"J": 1}, 3600.0, True),
+    "USD": ({"USD": 1}, 1.0, True),
+    "m": ({"m": 1}, 1.0, True),
+    "K": ({"K": 1}, 1.0, False),
+    "token": ({"token": 1}, 1.0, True),
+    "cycle": ({"cycle": 1}, 1.0, True),
+    "Hz": ({"cycle": 1, "s": -1}, 1.0, True),
+}
+
+# What people write and what it could mean: never guessed, always asked back.
+AMBIGUOUS = {
+    "FLOPS": "FLOP for work, FLOP/s for a rate",
+    "FLOPs": "FLOP for work, FLOP/s for a rate",
+    "flops": "FLOP for work, FLOP/s for a rate",
+    "OPS": "OP for work, OP/s for a rate",
+    "b": "bit for bits, B for bytes",
+    "bps": "bit/s for bits, B/s for bytes",
+    "Bps": "B/s",
+    "KB": "kB for 1000 bytes, KiB for 1024",
+    "sec": "s",
+    "tokens": "token",
+    "cycles": "cycle",
+    "bits": "bit",
+    "bytes": "B",
+    "Byte": "B",
+}
+
+TAGS = {
+    "per_direction": "direction",
+    "bidirectional": "direction",
+    "dense": "sparsity",
+    "sparse": "sparsity",
+    "per_core": "scope",
+    "per_chip": "scope",
+    "per_node": "scope",
+    "per_rack": "scope",
+}
+
+# Conversions between dimensions that are exact but must be asked for.
+CROSS = {("bit", "B"): 1 / 8, ("B", "bit"): 8.0, ("MAC", "FLOP"): 2.0,
+         ("FLOP", "MAC"): 0.5}  # fmt: skip
+
+Dims = tuple[tuple[str, int], ...]
+_FACTOR = re.compile(r"^([A-Za-zµ%]+?|1)(?:\^?(-?\d+))?$")
+_EXPRESSION = re.compile(r"[^*·/]+(?:[*·/][^*·/]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Dimensions, factor to SI, printed symbol, tags and prefix family."""
+
+    dims: Dims
+    factor: float
+    symbol: str
+    tags: frozenset[str] = frozenset()
+    family: str = ""  # "decimal" or "binary" for prefixed bytes and bits
+
+    @property
+    def text(self) -> str:
+        """The symbol with its tags, as it can be parsed again."""
+        return " ".join([self.symbol or "1", *sorted(self.tags)])
+
+    def dimension(self, name: str) -> int:
+        """Exponent of one base dimension (0 when absent)."""
+        return dict(self.dims).get(name, 0)
+
+    def bare(self) -> Unit:
+        """The same unit without tags."""
+        return replace(self, tags=frozenset())
+
+
+def axis_applies(axis: str, dims: Dims) -> bool:
+    """Whether a tag of this axis means anything for these dimensions."""
+    d = dict(dims)
+    if axis == "direction":
+        return any(d.get(x) == 1 for x in ("B", "bit")) and d.get("s") == -1
+    arithmetic = any(d.get(x) for x in ("FLOP", "MAC", "OP"))
+    if axis == "sparsity":
+        return bool(arithmetic)
+    return bool(arithmetic or any(d.get(x) for x in ("B", "bit", "J", "USD")))
+
+
+def keep_tags(tags: frozenset[str], dims: Dims) -> frozenset[str]:
+    """The tags that still mean something for a result of these dimensions."""
+    return frozenset(t for t in tags if axis_applies(TAGS[t], dims))
+
+
+def join_tags(a: frozenset[str], b: frozenset[str], what: str) -> frozenset[str]:
+    """Union of two tag sets; UnitError when both name the same axis differently."""
+    for x in a:
+        for y in b:
+            if x != y and TAGS[x] == TAGS[y]:
+                raise UnitError(
+                    f"{what}: one side is {x}, the other {y}; convert one first, "
+                    f"for example .retag({x!r}, factor=...)"
+                )
+    return a | b
+
+
+def _unknown(symbol: str, text: str) -> UnitError:
+    for suffix, advice in AMBIGUOUS.items():
+        prefix = symbol[: len(symbol) - len(suffix)]
+        if symbol.endswith(suffix) and prefix in {*DECIMAL, *BINARY, "K"}:
+            return UnitError(f"unit {symbol!r} in {text!r} is ambiguous: use {advice}")
+    known = [*SYMBOLS, *(p + s for s, v in SYMBOLS.items() if v[2] for p in DECIMAL)]
+    near = difflib.get_close_matches(symbol, known, 3, 0.5)
+    hint = f"; did you mean {', '.join(near)}?" if near else ""
+    return UnitError(f"unknown unit {symbol!r} in {text!r}{hint}")
+
+
+def _symbol(symbol: str, text: str) -> tuple[dict[str, int], float, str]:
+    """Dimensions, factor and prefix family of one prefixed symbol."""
+    if symbol in SYMBOLS:
+        dims, factor, _ = SYMBOLS[symbol]
+        return dims, factor, ""
+    for table, family in ((BINARY, "binary"), (DECIMAL, "decimal")):
+        for prefix, scale in table.items():
+            base = symbol[len(prefix):]
+            if not prefix or not symbol.startswith(prefix) or base not in SYMBOLS:
+                continue
+            dims, factor, prefixable = SYMBOLS[base]
+            counts_data = base in ("B", "bit")
+            if prefixable and (counts_data or family == "decimal"):
+                return dims, factor * scale, family if counts_data else ""
+    raise _unknown(symbol, text)
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Unit:
+    """Read a unit such as ``"TB/s per_direction"``, ``"pJ/bit"`` or ``"mm2"``.
+
+    Raises
+    ------
+    UnitError
+        For an unknown or ambiguous symbol, an unknown tag, two tags of one
+        axis, or a tag that says nothing about this dimension.
+    """
+    if not isinstance(text, str):
+        raise UnitError(f"a unit is a string, not {text!r}")
+    expression, *tags = text.replace("us", "µs").split() or ["1"]
+    if not _EXPRESSION.fullmatch(expression):
+        raise UnitError(f"cannot read the unit {text!r}: write it as 'GB/s'")
+    dims: dict[str, int] = {}
+    factor, families = 1.0, set()
+    for sign, part in re.findall(r"(^|[*·/])([^*·/]+)", expression):
+        match = _FACTOR.match(part)
+        if not match:
+            raise _unknown(part, text)
+        exponent = int(match[2] or 1) * (-1 if sign == "/" else 1)
+        base, scale, family = _symbol(match[1], text)
+        families.add(family)
+        factor *= scale**exponent
+        for name, power in base.items():
+            dims[name] = dims.get(name, 0) + power * exponent
+    clean = tuple(sorted((k, v) for k, v in dims.items() if v))
+    symbol = "" if expression == "1" else expression
+    family = (families - {""}).pop() if len(families - {""}) == 1 else ""
+    return Unit(clean, factor, symbol, _read_tags(tags, clean, text), family)
+
+
+def _read_tags(tags: list[str], dims: Dims, text: str) -> frozenset[str]:
+    seen: dict[str, str] = {}
+    for tag in tags:
+        if tag not in TAGS:
+            near = difflib.get_close_matches(tag, TAGS, 1, 0.4)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UnitError(f"unknown tag {tag!r} in {text!r}{hint}")
+        axis = TAGS[tag]
+        if axis in seen:
+            raise UnitError(f"{text!r} is both {seen[axis]} and {tag}")
+        if not axis_applies(axis, dims):
+            raise UnitError(f"{tag!r} says nothing about {text.split()[0]!r}")
+        seen[axis] = tag
+    return frozenset(tags)
+
+
+_NAMED = {(("J", 1), ("s", -1)): "W", (("cycle", 1), ("s", -1)): "Hz"}
+_ORDER = ["FLOP", "MAC", "OP", "J", "USD", "B", "bit", "token", "cycle", "m", "K", "s"]
+
+
+def canonical(dims: Dims, tags: frozenset[str] = frozenset()) -> Unit:
+    """The SI unit of these dimensions, with a readable symbol."""
+    if dims in _NAMED:
+        return Unit(dims, 1.0, _NAMED[dims], keep_tags(tags, dims))
+    powers = sorted(dims, key=lambda d: _ORDER.index(d[0]))
+    up = [n + (str(p) if p > 1 else "") for n, p in powers if p > 0]
+    down = [n + (str(-p) if p < -1 else "") for n, p in powers if p < 0]
+    symbol = "*".join(up) or ("1" if down else "")
+    return Unit(dims, 1.0, "/".join([symbol, *down]), keep_tags(tags, dims))
+
+
+_STEPS = [("Z", 1e21), ("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6),
+          ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9),
+          ("p", 1e-12), ("f", 1e-15)]  # fmt: skip
+_SCALABLE = {"B", "bit", "FLOP", "MAC", "OP", "J", "W", "s", "Hz", "token"}
+
+
+_COUNTS = [("trillion", 1e12), ("billion", 1e9), ("million", 1e6)]
+
+
+def readable(si: float, unit: Unit, exact: bool = False) -> Unit:
+    """A prefixed version of an SI unit that prints between 1 and 1000.
+
+    Large plain numbers become millions, billions or trillions unless ``exact``.
+    """
+    if not unit.dims and not unit.symbol and not exact:
+        for word, scale in _COUNTS:
+            if abs(si) >= scale:
+                return replace(unit, factor=scale, symbol=word)
+    head = re.split(r"[*/]", unit.symbol)[0]
+    whole_ratio = head in {"FLOP", "OP", "MAC"} and unit.dimension("B")
+    if head not in _SCALABLE or not si or whole_ratio:
+        return unit
+    for prefix, scale in _STEPS:
+        if scale > 1 and head in {"s", "token"}:
+            continue
+        if scale < 1 and head in {"B", "bit", "FLOP", "MAC", "OP", "token"}:
+            continue
+        if abs(si) >= scale * 0.9995:
+            return replace(unit, factor=scale, symbol=prefix + unit.symbol)
+    return unit
+
+
+def format_number(value: float, digits: int = 3) -> str:
+    """``digits`` significant digits, thousands separated, no trailing zeros."""
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    rounded = round(value, digits - 1 - exponent)
+    if not 1e-4 <= abs(rounded) < 1e15:
+        mantissa, power = f"{value:.{digits - 1}e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        return f"{mantissa}e{int(power)}"
+    text = f"{rounded:,.{max(0, digits - 1 - exponent)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

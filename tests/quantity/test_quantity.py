@@ -1,0 +1,150 @@
+"""Arithmetic, derivations and text of quantities."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    ceil,
+    explain,
+    format_number,
+    formula,
+    log2,
+    maximum,
+    minimum,
+    where,
+)
+
+positive = st.floats(1e-6, 1e12)
+SOURCE = Source("a data sheet", "page 2", "2026-11-21", "vendor")
+
+
+@given(positive, positive)
+def test_arithmetic_equals_floats(a, b):
+    x, y = Quantity(a, "GB"), Quantity(b, "GB")
+    assert (x + y).si == pytest.approx((a + b) * 1e9)
+    assert (x - y).si == pytest.approx((a - b) * 1e9, abs=1e-6 * (x.si + y.si))
+    assert (x * y).si == pytest.approx(a * b * 1e18)
+    assert float(x / y) == pytest.approx(a / b)
+    assert bool(x < y) is (a * 1e9 < b * 1e9)
+
+
+@given(st.lists(positive, min_size=1, max_size=8))
+def test_sum_max_min_equal_floats(values):
+    quantities = [Quantity(v, "ms") for v in values]
+    assert sum(quantities).to("ms").value == pytest.approx(sum(values))
+    assert maximum(*quantities).to("ms").value == pytest.approx(max(values))
+    assert minimum(*quantities).to("ms").value == pytest.approx(min(values))
+
+
+@given(positive, st.sampled_from(["GB", "GiB", "kB", "B"]))
+def test_unit_round_trip(value, unit):
+    q = Quantity(value, unit)
+    assert q.to("B").to(unit).value == pytest.approx(value)
+    assert Quantity(q.value, q.unit).si == pytest.approx(q.si)
+
+
+def test_units_cancel():
+    time = Quantity(1, "GiB") / Quantity(1, "GB/s")
+    assert time.unit == "s"
+    assert time.si == pytest.approx(1.073741824)
+    assert (Quantity(1.8, "GHz") * Quantity(4096, "FLOP/cycle")).unit == "FLOP/s"
+    assert (Quantity(700, "W") / Quantity(50, "token/s")).unit == "J/token"
+    assert (Quantity(4, "m2") ** 0.5).unit == "m"
+
+
+def test_tags_travel_only_where_they_mean_something():
+    rate = Quantity(989, "TFLOP/s dense per_chip")
+    seconds = Quantity(1, "TFLOP") / rate
+    assert seconds.tags == frozenset()
+    ridge = rate / Quantity(3.35, "TB/s per_chip")
+    assert ridge.tags == {"dense", "per_chip"}
+
+
+def test_derivation_survives_comparison_and_choice():
+    a = Quantity(2, "ms", label="a", source=SOURCE, kind="spec")
+    b = Quantity(3, "ms", label="b", kind="assumption")
+    chosen = where(a > b, a, b)
+    assert chosen.si == b.si
+    assert [leaf.label for leaf in chosen.leaves()] == ["a", "b", "a", "b"]
+    assert "a if a > b else b" in explain(chosen)
+
+
+def test_formula_stops_at_names_and_keeps_precedence():
+    a, b, c = (Quantity(v, label=n) for v, n in ((2, "a"), (3, "b"), (4, "c")))
+    assert formula(a * (b + c))[0] == "a × (b + c)"
+    assert formula(a / (b / c))[0] == "a / (b / c)"
+    assert formula(a - (b - c))[0] == "a − (b − c)"
+    named = (b + c).named("both")
+    text, inputs = formula(2 * named)
+    assert text == "2 × both"
+    assert [q.label for q in inputs] == ["both"]
+
+
+def test_tree_is_json_with_source():
+    q = Quantity(3.35, "TB/s", label="bandwidth", source=SOURCE, kind="spec")
+    node = json.loads(json.dumps((Quantity(1, "GB") / q).tree()))
+    assert node["formula"] == "1 GB / bandwidth"
+    assert node["inputs"][0]["source"]["confidence"] == "vendor"
+
+
+def test_explain_refuses_a_float():
+    with pytest.raises(TypeError, match=r"not 3\.0"):
+        explain(3.0)
+
+
+@pytest.mark.parametrize(
+    "quantity, text",
+    [
+        (Quantity(0.021063, "s"), "21.1 ms"),
+        (Quantity(21.063, "ms"), "21.1 ms"),
+        (Quantity(7.13e-5, "s"), "71.3 µs"),
+        (Quantity(3.35, "TB/s"), "3.35 TB/s"),
+        (Quantity(141107412992, "B"), "141 GB"),
+        (Quantity(70553706496), "70.6 billion"),
+        (Quantity(0.994).to("%"), "99.4 %"),
+        (Quantity(295.34, "FLOP/B"), "295 FLOP/B"),
+        (Quantity(0.00361), "0.00361"),
+        (Quantity(0, "s"), "0 s"),
+    ],
+)
+def test_text(quantity, text):
+    assert quantity.text() == text
+
+
+@given(st.floats(1e-9, 1e14), st.integers(1, 6))
+def test_printed_number_is_within_half_a_unit_of_its_last_digit(value, digits):
+    shown = float(format_number(value, digits).replace(",", ""))
+    assert shown == pytest.approx(value, rel=0.5001 * 10 ** (1 - digits))
+
+
+def test_helpers_take_floats_quantities_and_arrays():
+    numpy = pytest.importorskip("numpy")
+    array = numpy.array([1.0, 4.0])
+    assert maximum(1, 2) == 2
+    assert list(maximum(array, 2.0)) == [2, 4]
+    assert list(minimum(array, 2.0)) == [1, 2]
+    assert list(where(array > 2, array, 0.0)) == [0, 4]
+    assert list(ceil(array + 0.5)) == [2, 5]
+    assert list(log2(array)) == [0, 2]
+    assert ceil(1.2) == 2 and ceil(Quantity(1.2)).si == 2
+    assert log2(8) == 3 and log2(Quantity(8)).si == 3
+
+
+def test_array_and_quantity_do_not_mix():
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(ValueError, match="sweep with floats"):
+        numpy.ones(3) * Quantity(1, "s")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"confidence": "sure"}, {"seen": "yesterday"}, {"title": " "}]
+)
+def test_source_is_checked(wrong):
+    good = {"title": "t", "where": "w", "seen": "2026-11-21", "confidence": "vendor"}
+    with pytest.raises(ValueError):
+        Source(**{**good, **wrong})
