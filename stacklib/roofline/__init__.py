@@ -1,0 +1,55 @@
+"""What peak and bandwidth allow: work, ridge, bounds, fit, the decode step.
+
+``decode_step`` answers the book's first question; ``measure_host`` draws the
+roofline of the machine you sit at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .bounds import Bound, attainable, bound, bound_on, bound_time, ridge, ridge_point
+from .decode import (
+    DecodeStep,
+    decode_bytes,
+    decode_operations,
+    decode_step,
+    decode_work,
+)
+from .fit import Fit, Infeasible, fit_memory
+from .work import Work, attention, gemv, matmul
+
+_HOST = ("HostRoofline", "measure_host", "predict_gemm", "predict_gemv")
+
+
+def __getattr__(name: str) -> Any:
+    # host.py is only needed by those who measure
+    if name in _HOST:
+        from . import host
+
+        return getattr(host, name)
+    raise AttributeError(f"module 'stacklib.roofline' has no attribute {name!r}")
+
+
+__all__ = [
+    "Bound",
+    "DecodeStep",
+    "Fit",
+    "Infeasible",
+    "Work",
+    "attainable",
+    "attention",
+    "bound",
+    "bound_on",
+    "bound_time",
+    "decode_bytes",
+    "decode_operations",
+    "decode_step",
+    "decode_work",
+    "fit_memory",
+    "gemv",
+    "matmul",
+    "ridge",
+    "ridge_point",
+    *_HOST,
+]

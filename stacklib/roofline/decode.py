@@ -1,0 +1,210 @@
+"""One decode step: the work behind the next token of every sequence.
+
+Each weight is read once and used for all sequences; each sequence reads its own
+KV cache. Left out: launch gaps, the exchange between chips, activations, and
+what real kernels lose. The result is a lower bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib.hardware import Accelerator
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity, maximum
+from stacklib.quantity import dtype as find_dtype
+
+from .bounds import Bound, bound, device_of
+from .fit import Fit, Infeasible, fit_memory, model_of
+from .work import Work, whole
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeStep:
+    """Work, fit and bound of one decode step.
+
+    Speeds raise ``Infeasible`` with the sum when the model does not fit.
+    """
+
+    work: Work
+    fit: Fit
+    limits: Bound
+    batch: Quantity
+
+    def _feasible(self) -> Bound:
+        if not self.fit.fits:
+            raise Infeasible(self.fit.explanation)
+        return self.limits
+
+    @property
+    def operations(self) -> Quantity:
+        """FLOP (or OP) of the step, over all chips."""
+        return self.work.operations
+
+    @property
+    def bytes(self) -> Quantity:
+        """Bytes read and written, over all chips."""
+        return self.work.bytes
+
+    @property
+    def intensity(self) -> Quantity:
+        """Operations a byte."""
+        return self.work.intensity
+
+    @property
+    def t_compute(self) -> Quantity:
+        """Time the arithmetic alone would take."""
+        return self._feasible().t_compute
+
+    @property
+    def t_memory(self) -> Quantity:
+        """Time the memory traffic alone would take."""
+        return self._feasible().t_memory
+
+    @property
+    def time(self) -> Quantity:
+        """Least time of the step: the longer of the two."""
+        return self._feasible().time
+
+    @property
+    def bound(self) -> str:
+        """``memory`` or ``compute``."""
+        return self._feasible().bound
+
+    @property
+    def busy(self) -> Quantity:
+        """Share of the step in which the arithmetic units have work."""
+        return self._feasible().share_of_peak
+
+    @property
+    def idle(self) -> Quantity:
+        """Share of the step in which the arithmetic units wait."""
+        return (1 - self.busy).named("idle share")
+
+    @property
+    def tokens_per_s(self) -> Quantity:
+        """Tokens a second over all sequences."""
+        tokens = self.batch * Quantity(1, "token", label="token per sequence")
+        return (tokens / self.time).named("tokens per second")
+
+
+def decode_operations(
+    parameters: Any, per_parameter: Any, per_cached: Any, batch: Any, context: Any
+) -> Any:
+    """Operations of one step: batch x (weights + the tokens each query looks at).
+
+    The new token looks at itself too, hence ``context + 1``. Takes floats,
+    quantities or arrays.
+    """
+    weights = batch * per_parameter * parameters
+    return weights + batch * (context + 1) * per_cached
+
+
+def decode_bytes(
+    weights: Any, kv_per_token: Any, batch: Any, context: Any, copies: Any = 1
+) -> Any:
+    """Bytes of one step: the weights once, every sequence's KV cache once.
+
+    The new token's keys and values are written, hence ``context + 1``. Takes
+    floats, quantities or arrays.
+    """
+    return weights + batch * (context + 1) * kv_per_token * copies
+
+
+def decode_work(
+    model: LanguageModel,
+    *,
+    dtype: str,
+    tp: int = 1,
+    batch: int = 1,
+    context: int = 4096,
+    kv_dtype: str | None = None,
+) -> Work:
+    """Operations and bytes of one decode step, summed over the chips.
+
+    With more chips than KV heads each KV head is kept on several chips, and is
+    read that many times.
+    """
+    fmt = find_dtype(dtype)
+    per_mac = Quantity(2, fmt.operation, label=f"{fmt.operation} per parameter")
+    sequences = Quantity(whole(batch, "batch"), label="batch", kind="assumption")
+    cached = Quantity(
+        whole(context, "context", least=0), label="context", kind="assumption"
+    )
+    chips = Quantity(whole(tp, "tp"), label="chips", kind="assumption")
+    kv_heads = Quantity(
+        model.kv_heads, label="KV heads", source=model.source, kind="config"
+    )
+    per_cached = model.attention_flops_per_token_pair
+    if fmt.operation == "OP":
+        per_cached = Quantity(per_cached.si, "OP", label=per_cached.label)
+    weight = Quantity(fmt.bits / 8, "B", label=f"bytes per {fmt.name} weight")
+    weights = (model.streamed_parameters * weight).named("weights read")
+    kv_per_token = model.kv_bytes_per_token(kv_dtype or dtype)
+    copies = maximum(chips / kv_heads, 1).named("copies of each KV head")
+    operations = decode_operations(
+        model.streamed_parameters, per_mac, per_cached, sequences, cached
+    )
+    moved = decode_bytes(weights, kv_per_token, sequences, cached, copies)
+    return Work(
+        operations.named("operations"),
+        moved.named("bytes moved"),
+        f"decode step of {model.name}",
+        fmt.name,
+    )
+
+
+def decode_step(
+    model: str | LanguageModel,
+    *,
+    on: str | Accelerator,
+    dtype: str = "bf16",
+    tp: int = 1,
+    batch: int = 1,
+    context: int = 4096,
+    kv_dtype: str | None = None,
+) -> DecodeStep:
+    """Work, fit and least time of one decode step.
+
+    Parameters
+    ----------
+    model, on : str or object
+        Model and device, or their names.
+    dtype : str
+        Format of weights and arithmetic; of the KV cache too unless
+        ``kv_dtype`` is given.
+    tp : int
+        Chips that share the model; divides the query heads.
+    batch : int
+        Sequences that get a token each.
+    context : int
+        Tokens already cached in each sequence.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For unknown names, or a device without a rate for ``dtype``.
+    ValueError
+        For sizes that make no sense.
+    Infeasible
+        On asking a speed of a step that does not fit.
+
+    Examples
+    --------
+    >>> step = decode_step("llama-3-70b", on="h100-sxm", tp=2)
+    >>> step.time.text("ms"), step.bound
+    ('20.9 ms', 'memory')
+    """
+    model, device = model_of(model), device_of(on)
+    sizes = {"tp": tp, "batch": batch, "context": context, "kv_dtype": kv_dtype}
+    fit = fit_memory(model, on=device, dtype=dtype, **sizes)  # type: ignore[arg-type]
+    work = decode_work(model, dtype=dtype, **sizes)  # type: ignore[arg-type]
+    chips = Quantity(tp, label="chips", kind="assumption")
+    limits = bound(
+        work.operations,
+        work.bytes,
+        device.peak(dtype).across(chips).named("peak of all chips"),
+        device.memory_bandwidth.across(chips).named("bandwidth of all chips"),
+    )
+    return DecodeStep(work, fit, limits, Quantity(batch, label="batch"))

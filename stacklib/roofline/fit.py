@@ -1,0 +1,127 @@
+"""Does a model fit the memory of some chips?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib import models
+from stacklib.hardware import Accelerator
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity, UnitError
+
+from .bounds import device_of
+from .work import whole
+
+
+class Infeasible(ValueError):
+    """Asked for the speed of something that does not fit; carries the sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Memory needed and had, a chip.
+
+    ``fits`` when weights and KV cache, shared evenly over the chips, plus the
+    reserve are not more than the published capacity (1 GB = 1e9 B).
+    """
+
+    fits: bool
+    need: Quantity
+    have: Quantity
+    weights: Quantity
+    kv: Quantity
+    chips: int
+    device: str
+
+    @property
+    def explanation(self) -> str:
+        """The sum in one line."""
+        sign, verdict = ("<=", "fits") if self.fits else (">", "does not fit")
+        parts = f"{self.weights:.4 GB} weights + {self.kv:.4 GB} KV"
+        share = f"({parts}) / {self.chips}" if self.chips > 1 else parts
+        return (
+            f"{share} = {self.need:.4 GB} {sign} {self.have:.4 GB} on {self.device}: "
+            f"{verdict}"
+        )
+
+
+def model_of(model: str | LanguageModel) -> LanguageModel:
+    """The model, given itself or its name."""
+    return model if isinstance(model, LanguageModel) else models.get(model)
+
+
+def split(model: LanguageModel, tp: int) -> int:
+    """``tp`` when the attention heads can be shared over that many chips.
+
+    Raises
+    ------
+    ValueError
+        When ``tp`` is no whole number or does not divide the query heads.
+    """
+    tp = whole(tp, "tp")
+    if model.heads % tp:
+        raise ValueError(
+            f"tp = {tp} does not divide the {model.heads} heads of {model.key}"
+        )
+    return tp
+
+
+def _reserve(reserve: Quantity | int) -> Quantity:
+    if isinstance(reserve, Quantity):
+        space = reserve.to("B")
+        if space.si < 0:
+            raise ValueError(f"reserve = {reserve.text()}: not below zero")
+        return space
+    if reserve != 0:
+        raise UnitError(f"reserve = {reserve!r}: give it a unit, Quantity(2, 'GB')")
+    return Quantity(0, "B", label="reserve")
+
+
+def fit_memory(
+    model: str | LanguageModel,
+    *,
+    on: str | Accelerator,
+    dtype: str = "bf16",
+    tp: int = 1,
+    batch: int = 1,
+    context: int = 4096,
+    kv_dtype: str | None = None,
+    reserve: Quantity | int = 0,
+) -> Fit:
+    """Whether weights and KV cache fit: (weights + KV) / tp + reserve <= capacity.
+
+    Parameters
+    ----------
+    model, on : str or object
+        Model and device, or their names.
+    dtype : str
+        Format of the weights, and of the KV cache unless ``kv_dtype`` is given.
+    tp : int
+        Chips that share the model; divides the query heads.
+    batch, context : int
+        Sequences, and tokens cached in each (may be 0).
+    reserve : Quantity
+        Bytes a chip keeps for other things.
+
+    Returns
+    -------
+    Fit
+        With ``fits`` and the sum.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec, ValueError
+        For unknown names, an unknown capacity, or sizes that make no sense.
+    """
+    model, device = model_of(model), device_of(on)
+    chips = Quantity(split(model, tp), label="chips", kind="assumption")
+    tokens = Quantity(
+        whole(batch, "batch") * whole(context, "context", least=0),
+        label="tokens cached",
+        kind="assumption",
+    )
+    weights = model.weight_bytes(dtype)
+    kv = (tokens * model.kv_bytes_per_token(kv_dtype or dtype)).named("KV cache")
+    need = ((weights + kv) / chips + _reserve(reserve)).named("needed per chip")
+    have = device.memory_capacity
+    return Fit(bool(need <= have), need, have, weights, kv, tp, device.short)

@@ -1,0 +1,161 @@
+"""Work: operations and bytes of one piece of computation.
+
+Bytes count each operand once, read or written: the least a machine with a
+perfect cache has to move. What a real kernel moves beyond that is the business
+of the rooms ``memory`` and ``kernels``.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib.quantity import Quantity, bytes_per_element, dtype as find_dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Operations and bytes of one computation, a quantity each.
+
+    Parameters
+    ----------
+    operations : Quantity
+        In FLOP, or OP for integer formats. One multiply-add is two.
+    bytes : Quantity
+        Moved between memory and chip.
+    name : str
+        What is computed.
+    dtype : str
+        Format of the operands.
+    """
+
+    operations: Quantity
+    bytes: Quantity
+    name: str
+    dtype: str
+
+    @property
+    def intensity(self) -> Quantity:
+        """Arithmetic intensity: operations for every byte moved."""
+        return (self.operations / self.bytes).named("arithmetic intensity")
+
+
+def whole(value: Any, name: str, least: int = 1) -> int:
+    """``value`` as a whole number not below ``least``.
+
+    Raises
+    ------
+    ValueError
+        For anything else, with the name and the value.
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} = {value!r}: a whole number is needed") from None
+    if number < least:
+        raise ValueError(f"{name} = {value!r}: at least {least} is needed")
+    return number
+
+
+def _count(value: int, label: str) -> Quantity:
+    return Quantity(value, label=label, kind="assumption")
+
+
+def _per_mac(operation: str) -> Quantity:
+    return Quantity(2, operation, label=f"{operation} per multiply-add")
+
+
+def matmul(*, m: int, n: int, k: int, dtype: str = "bf16") -> Work:
+    """An (m, k) by (k, n) product: 2mnk operations, three matrices moved once.
+
+    Parameters
+    ----------
+    m, n, k : int
+        Rows of the left, columns of the right, and the shared size.
+    dtype : str
+        Format of both operands and the result.
+
+    Raises
+    ------
+    ValueError
+        For a size that is not a whole number above zero.
+    UnknownName
+        For an unknown format.
+
+    Examples
+    --------
+    >>> matmul(m=4096, n=4096, k=4096).intensity.text()
+    '1,370 FLOP/B'
+    """
+    fmt = find_dtype(dtype)
+    rows, cols, depth = (
+        _count(whole(v, s), s) for v, s in ((m, "m"), (n, "n"), (k, "k"))
+    )
+    operations = _per_mac(fmt.operation) * rows * cols * depth
+    moved = (rows * depth + depth * cols + rows * cols) * bytes_per_element(dtype)
+    return Work(
+        operations.named("operations"),
+        moved.named("bytes moved"),
+        f"matmul {m} x {n} x {k}",
+        fmt.name,
+    )
+
+
+def gemv(*, n: int, k: int, dtype: str = "bf16") -> Work:
+    """A vector of k by a (k, n) matrix: the matmul of one row."""
+    work = matmul(m=1, n=n, k=k, dtype=dtype)
+    return Work(work.operations, work.bytes, f"gemv {n} x {k}", work.dtype)
+
+
+def attention(
+    *,
+    queries: int,
+    keys: int,
+    heads: int,
+    kv_heads: int,
+    head_dim: int,
+    batch: int = 1,
+    causal: bool = False,
+    dtype: str = "bf16",
+) -> Work:
+    """Scores, softmax and values, fused: Q, K, V and the output moved once.
+
+    Parameters
+    ----------
+    queries, keys : int
+        Tokens asking and tokens asked; one query against many keys is decode.
+    heads, kv_heads, head_dim : int
+        ``heads`` is a multiple of ``kv_heads``.
+    causal : bool
+        Each query sees the keys up to its own place; needs queries <= keys.
+
+    Raises
+    ------
+    ValueError
+        For a size below one, heads that do not divide, or a causal mask with
+        more queries than keys.
+    """
+    fmt = find_dtype(dtype)
+    sizes = {"queries": queries, "keys": keys, "heads": heads,
+             "kv_heads": kv_heads, "head_dim": head_dim, "batch": batch}  # fmt: skip
+    q = {name: _count(whole(v, name), name) for name, v in sizes.items()}
+    if heads % kv_heads:
+        raise ValueError(f"heads = {heads} is no multiple of kv_heads = {kv_heads}")
+    if causal and queries > keys:
+        raise ValueError(f"causal: queries = {queries} exceed keys = {keys}")
+    pairs = q["queries"] * q["keys"]
+    if causal:
+        pairs = pairs - q["queries"] * (q["queries"] - 1) / 2
+    width = q["batch"] * q["heads"] * q["head_dim"]
+    operations = 2 * _per_mac(fmt.operation) * width * pairs.named("query-key pairs")
+    cached = 2 * q["batch"] * q["kv_heads"] * q["head_dim"] * q["keys"]
+    moved = (2 * width * q["queries"] + cached) * bytes_per_element(dtype)
+    return Work(
+        operations.named("operations"),
+        moved.named("bytes moved"),
+        f"attention {queries} on {keys}",
+        fmt.name,
+    )

@@ -1,0 +1,162 @@
+"""The decode step: closed form against counting, three number types, infeasible."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib import hardware, models, roofline
+from stacklib.quantity import Quantity
+from stacklib.roofline import Infeasible, decode_step, fit_memory
+
+MODEL = models.get("llama-3-70b")
+
+
+def count_step(batch, context, bytes_per):
+    """The step layer by layer: multiply-adds and bytes, counted one matrix at a time."""
+    m = MODEL
+    flop = moved = 0
+    q, kv = m.heads * m.head_dim, m.kv_heads * m.head_dim
+    matrices = [(m.hidden, q), (m.hidden, kv), (m.hidden, kv), (q, m.hidden),
+                (m.hidden, m.intermediate), (m.hidden, m.intermediate),
+                (m.intermediate, m.hidden)]  # fmt: skip
+    for _ in range(m.layers):
+        for rows, cols in matrices:
+            flop += 2 * rows * cols * batch
+            moved += rows * cols * bytes_per
+        moved += 2 * m.hidden * bytes_per  # the two norms
+        flop += 2 * 2 * m.hidden * batch
+        for _ in range(batch):
+            flop += 2 * 2 * m.heads * m.head_dim * (context + 1)
+            moved += 2 * kv * (context + 1) * bytes_per
+    flop += 2 * m.hidden * m.vocab * batch + 2 * m.hidden * batch
+    moved += (m.hidden * m.vocab + m.hidden) * bytes_per
+    return flop, moved
+
+
+@given(st.integers(1, 64), st.integers(0, 9000), st.sampled_from(["bf16", "fp8"]))
+@settings(max_examples=25, deadline=None)
+def test_closed_form_equals_count_layer_by_layer(batch, context, dtype):
+    work = roofline.decode_work(MODEL, dtype=dtype, batch=batch, context=context)
+    flop, moved = count_step(batch, context, {"bf16": 2, "fp8": 1}[dtype])
+    assert work.operations.si == pytest.approx(flop, rel=1e-12)
+    assert work.bytes.si == pytest.approx(moved, rel=1e-12)
+
+
+def test_time_is_bytes_over_bandwidth_at_batch_one():
+    step = decode_step(MODEL, on="h100", tp=2, batch=1, context=4096)
+    assert step.bound == "memory"
+    assert step.time.si == pytest.approx(step.bytes.si / (2 * 3.35e12))
+
+
+def test_more_arithmetic_does_not_help_a_memory_bound_step():
+    h100 = decode_step(MODEL, on="h100", tp=2)
+    assert (h100.t_compute / h100.time).si < 0.01
+
+
+@given(st.integers(1, 512), st.integers(1, 8192))
+@settings(max_examples=30, deadline=None)
+def test_step_never_beats_either_bound_and_grows_with_batch(batch, context):
+    step = decode_step(MODEL, on="b200", tp=8, batch=batch, context=context)
+    if not step.fit.fits:
+        return
+    assert step.time >= step.t_memory and step.time >= step.t_compute
+    assert 0 < step.busy.si <= 1
+    if step.fit.fits and batch > 1:
+        smaller = decode_step(MODEL, on="b200", tp=8, batch=batch - 1, context=context)
+        assert step.time >= smaller.time
+
+
+def test_infeasible_has_a_sum_and_no_speed():
+    step = decode_step(MODEL, on="rtx-4090")
+    assert not step.fit.fits
+    for name in ("time", "tokens_per_s", "busy", "idle", "bound", "t_memory"):
+        with pytest.raises(Infeasible, match=r"142\.4 GB > 24 GB on RTX 4090"):
+            getattr(step, name)
+
+
+@pytest.mark.parametrize(
+    "kwargs, fits",
+    [
+        ({"tp": 1}, False),
+        ({"tp": 2}, True),
+        ({"tp": 2, "batch": 64}, False),
+        ({"tp": 1, "dtype": "fp8", "context": 0}, True),
+        ({"tp": 2, "reserve": Quantity(10, "GB")}, False),
+        ({"tp": 1, "dtype": "int4"}, True),
+        ({"tp": 2, "batch": 16, "kv_dtype": "fp8"}, True),
+        ({"tp": 2, "batch": 16}, False),
+    ],
+)
+def test_fit_on_h100(kwargs, fits):
+    fit = fit_memory(MODEL, on="h100-sxm", **kwargs)
+    assert fit.fits is fits
+    assert ("does not fit" in fit.explanation) is not fits
+
+
+@given(st.sampled_from([1, 2, 4, 8, 16]), st.integers(1, 200), st.integers(0, 9000))
+@settings(max_examples=40, deadline=None)
+def test_fit_is_the_promised_sum(tp, batch, context):
+    fit = fit_memory(MODEL, on="h200", tp=tp, batch=batch, context=context)
+    need = (70553706496 * 2 + batch * context * 327680) / tp
+    assert fit.need.si == pytest.approx(need)
+    assert fit.fits is (need <= 141e9)
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        ({"batch": 0}, "batch = 0"),
+        ({"batch": -1}, "batch = -1"),
+        ({"batch": 1.5}, r"batch = 1\.5"),
+        ({"batch": float("nan")}, "batch = nan"),
+        ({"batch": True}, "batch = True"),
+        ({"context": -1}, "context = -1"),
+        ({"tp": 3}, "tp = 3 does not divide the 64 heads"),
+        ({"tp": 0}, "tp = 0"),
+        ({"dtype": "bf61"}, "unknown number format 'bf61'"),
+        ({"dtype": "fp4"}, "publishes no fp4 rate"),
+        ({"on": "h10O"}, "unknown device"),
+        ({"model": "llama-3-70c"}, "unknown model"),
+        ({"kv_dtype": "x"}, "unknown number format 'x'"),
+    ],
+)
+def test_bad_input_never_gives_a_number(bad, message):
+    good = {"model": "llama-3-70b", "on": "h100", "tp": 2}
+    with pytest.raises((ValueError, LookupError), match=message):
+        decode_step(**{**good, **bad})
+
+
+def test_reserve_without_unit_raises():
+    with pytest.raises(ValueError, match="give it a unit"):
+        fit_memory(MODEL, on="h100", reserve=2)
+
+
+def test_scalar_models_run_on_floats_quantities_and_arrays():
+    numpy = pytest.importorskip("numpy")
+    device = hardware.get("h100")
+    weights, kv = MODEL.weight_bytes("bf16"), MODEL.kv_bytes_per_token("bf16")
+    peak, bandwidth = device.peak("bf16"), device.memory_bandwidth
+    parameters = MODEL.streamed_parameters
+    each = MODEL.attention_flops_per_token_pair
+    batches = [1, 7, 64, 500]
+
+    def run(weights, kv, parameters, two, each, peak, bandwidth, batch):
+        moved = roofline.decode_bytes(weights, kv, batch, 4096)
+        work = roofline.decode_operations(parameters, two, each, batch, 4096)
+        rate = roofline.attainable(work / moved, peak, bandwidth)
+        ridge = roofline.ridge_point(peak, bandwidth)
+        return roofline.bound_time(work, moved, peak, bandwidth), rate, ridge
+
+    traced = [
+        run(weights, kv, parameters, Quantity(2, "FLOP"), each, peak, bandwidth, b)
+        for b in batches
+    ]
+    plain = [weights, kv, parameters, Quantity(2), each, peak, bandwidth]
+    floats = [run(*(q.si for q in plain), b) for b in batches]
+    swept = run(*(q.si for q in plain), numpy.array(batches, float))
+    for i in range(3):
+        one = [t[i].si for t in traced]
+        assert one == pytest.approx([f[i] for f in floats], rel=1e-12)
+        assert one == pytest.approx(
+            list(numpy.broadcast_to(swept[i], len(batches))), rel=1e-12
+        )
