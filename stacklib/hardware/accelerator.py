@@ -1,0 +1,123 @@
+"""One device of the database, every field a quantity with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from stacklib.quantity import Quantity
+from stacklib.quantity import dtype as find_dtype
+
+
+class UnknownSpec(LookupError):
+    """A field that is not known for this device, or a format it has no unit for."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+# field -> (unit whose dimension it must have, what the reader sees)
+FIELDS: dict[str, tuple[str, str]] = {
+    "compute_units": ("", "compute units"),
+    "clock": ("Hz", "clock"),
+    "tensor_clock": ("Hz", "tensor clock"),
+    "memory_stacks": ("", "memory stacks"),
+    "memory_pins": ("", "memory pins"),
+    "memory_pin_rate": ("bit/s", "rate per pin"),
+    "memory_bandwidth": ("B/s", "memory bandwidth"),
+    "memory_capacity": ("B", "memory capacity"),
+    "l2_capacity": ("B", "last-level cache"),
+    "shared_per_unit": ("B", "shared memory per unit"),
+    "registers_per_unit": ("B", "registers per unit"),
+    "max_warps_per_unit": ("", "warps per unit"),
+    "max_blocks_per_unit": ("", "blocks per unit"),
+    "link": ("B/s", "scale-up link"),
+    "host_link": ("B/s", "host link"),
+    "tdp": ("W", "design power"),
+    "die_area": ("m2", "die area"),
+    "transistors": ("", "transistors"),
+    "cloud_price": ("USD/s", "cloud price"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """Dense arithmetic rate of one format.
+
+    Parameters
+    ----------
+    rate : Quantity
+        FLOP/s (or OP/s for integers), dense, a chip.
+    per_unit_per_cycle : Quantity or None
+        Operations one compute unit finishes in a cycle.
+    clock : str
+        The field whose clock belongs to the rate.
+    accumulate : str
+        Format of the accumulator.
+    sparse_factor : float
+        Gain printed for 2:4 sparsity; 1 where there is none.
+    """
+
+    rate: Quantity
+    per_unit_per_cycle: Quantity | None = None
+    clock: str = "tensor_clock"
+    accumulate: str = ""
+    sparse_factor: float = 1.0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """A device: names, fields, peaks.
+
+    Fields are attributes (``device.memory_bandwidth``) and raise ``UnknownSpec``
+    where the value is not known; ``device.fields`` holds None there.
+    """
+
+    key: str
+    name: str
+    short: str
+    vendor: str
+    year: int
+    kind: str
+    process: str
+    memory_type: str
+    fields: Mapping[str, Quantity | None]
+    peaks: Mapping[str, Peak]
+    notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __getattr__(self, name: str) -> Quantity:
+        if name.startswith("_") or name not in FIELDS:
+            raise AttributeError(f"an Accelerator has no field {name!r}")
+        value = self.fields.get(name)
+        if value is None:
+            raise UnknownSpec(f"{self.key}: {FIELDS[name][1]} ({name}) is unknown")
+        return value
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Formats with a published dense rate."""
+        return tuple(self.peaks)
+
+    def peak(self, dtype: str, sparse: bool = False) -> Quantity:
+        """Arithmetic rate of a format, dense unless asked for 2:4 sparse.
+
+        Raises
+        ------
+        UnknownName
+            When no such number format exists.
+        UnknownSpec
+            When this device publishes no rate for it, or none with sparsity.
+        """
+        name = find_dtype(dtype).name
+        if name not in self.peaks:
+            raise UnknownSpec(
+                f"{self.key} publishes no {name} rate; it has {', '.join(self.peaks)}"
+            )
+        peak = self.peaks[name]
+        if not sparse:
+            return peak.rate
+        if peak.sparse_factor == 1:
+            raise UnknownSpec(f"{self.key} publishes no 2:4-sparse {name} rate")
+        return peak.rate.retag("sparse", peak.sparse_factor)
