@@ -87,8 +87,8 @@ def _finite(value: object) -> float:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number and not hasattr(value, "__float__"):
         raise UnitError(f"a quantity needs a number, not {value!r}")
-    if isinstance(value, bool) or hasattr(value, "shape") and value.shape != ():
-        raise UnitError(f"a quantity holds one number, not {value!r}; sweep with floats")
+    if isinstance(value, bool) or (hasattr(value, "shape") and value.shape != ()):
+        raise UnitError(f"a quantity is one number, not {value!r}; sweep with floats")
     result = float(value)  # type: ignore[arg-type]
     if not math.isfinite(result):
         raise UnitError(f"a quantity needs a finite number, not {value!r}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .core import Quantity
-
 from .names import resolve
 
 

@@ -11,10 +11,13 @@ from typing import Any
 from .bounds import Bound, attainable, bound, bound_on, bound_time, ridge, ridge_point
 from .decode import (
     DecodeStep,
+    DeviceRow,
+    compare_devices,
     decode_bytes,
     decode_operations,
     decode_step,
     decode_work,
+    memory_bound_context,
 )
 from .fit import Fit, Infeasible, fit_memory
 from .work import Work, attention, gemv, matmul
@@ -34,6 +37,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Bound",
     "DecodeStep",
+    "DeviceRow",
     "Fit",
     "Infeasible",
     "Work",
@@ -42,6 +46,7 @@ __all__ = [
     "bound",
     "bound_on",
     "bound_time",
+    "compare_devices",
     "decode_bytes",
     "decode_operations",
     "decode_step",
@@ -49,6 +54,7 @@ __all__ = [
     "fit_memory",
     "gemv",
     "matmul",
+    "memory_bound_context",
     "ridge",
     "ridge_point",
     *_HOST,

@@ -7,6 +7,7 @@ what real kernels lose. The result is a lower bound.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, maximum
 from stacklib.quantity import dtype as find_dtype
 
-from .bounds import Bound, bound, device_of
+from .bounds import Bound, bound, device_of, ridge
 from .fit import Fit, Infeasible, fit_memory, model_of
 from .work import Work, whole
 
@@ -208,3 +209,88 @@ def decode_step(
         device.memory_bandwidth.across(chips).named("bandwidth of all chips"),
     )
     return DecodeStep(work, fit, limits, Quantity(batch, label="batch"))
+
+
+def memory_bound_context(
+    model: str | LanguageModel, *, on: str | Accelerator, dtype: str = "bf16"
+) -> Quantity:
+    """Tokens cached above which no batch makes the step compute-bound.
+
+    One more sequence adds arithmetic (its pass through the weights, its scores)
+    and bytes (its own KV cache). Beyond this context its bytes take longer than
+    its arithmetic, so a larger batch only moves the step further from the ridge.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For unknown names, or a device without a rate for ``dtype``.
+    ValueError
+        When the cache is so small that arithmetic always takes longer.
+    """
+    model, device = model_of(model), device_of(on)
+    per_parameter = Quantity(2, "FLOP", label="FLOP per parameter")
+    weights = (per_parameter * model.streamed_parameters).named("FLOP for the weights")
+    ridge_flops = model.kv_bytes_per_token(dtype) * ridge(device, dtype)
+    scores = model.attention_flops_per_token_pair
+    if ridge_flops <= scores:
+        raise ValueError(
+            f"{model.key} on {device.key} in {dtype}: reading KV never takes longer "
+            "than its arithmetic"
+        )
+    return (weights / (ridge_flops - scores)).named("context that stays memory-bound")
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRow:
+    """One device of ``compare_devices``; what does not fit has no time."""
+
+    device: Accelerator
+    chips: int
+    needed: Quantity
+    memory: Quantity
+    fits: bool
+    time: Quantity | None
+    tokens_per_s: Quantity | None
+    bound: str | None
+
+
+def compare_devices(
+    model: str | LanguageModel,
+    devices: Iterable[str],
+    *,
+    dtype: str = "bf16",
+    batch: int = 1,
+    context: int = 4096,
+    most_chips: int = 8,
+) -> list[DeviceRow]:
+    """The same step on several devices, each with the fewest chips that hold it.
+
+    Accelerators are tried with 1, 2, 4, ... up to ``most_chips``, a CPU alone.
+    """
+    shape: dict[str, Any] = {"dtype": dtype, "batch": batch, "context": context}
+    return [
+        _device_row(model_of(model), device_of(d), most_chips, shape) for d in devices
+    ]
+
+
+def _device_row(
+    model: LanguageModel, device: Accelerator, most: int, shape: dict[str, Any]
+) -> DeviceRow:
+    tp = 1
+    fit = fit_memory(model, on=device, **shape)
+    while not fit.fits and device.kind != "cpu" and 2 * tp <= most:
+        tp *= 2
+        fit = fit_memory(model, on=device, tp=tp, **shape)
+    if not fit.fits:
+        return DeviceRow(device, tp, fit.need, fit.have, False, None, None, None)
+    step = decode_step(model, on=device, tp=tp, **shape)
+    return DeviceRow(
+        device,
+        tp,
+        fit.need,
+        fit.have,
+        True,
+        step.time,
+        step.tokens_per_s,
+        step.bound,
+    )

@@ -11,7 +11,8 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import Quantity, bytes_per_element, dtype as find_dtype
+from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import dtype as find_dtype
 
 
 @dataclass(frozen=True, slots=True)

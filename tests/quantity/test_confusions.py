@@ -60,8 +60,8 @@ def test_at_least_twenty_confusions():
 @pytest.mark.parametrize(
     "unit", ["Gb", "GBps", "Gbps", "FLOPS", "TFLOPs", "KB", "TOPS", "sec", "GBs", "",
              "GB//s", "GB/", "GB/s sideways", "GB dense", "s per_direction",
-             "GB/s per_direction bidirectional", "kUSDD"]  # fmt: skip
-)  # fmt: skip
+             "GB/s per_direction bidirectional", "kUSDD"]
+)
 def test_unreadable_unit_raises(unit):
     if unit == "":
         assert Quantity(1, unit).unit == ""  # a plain number has no unit

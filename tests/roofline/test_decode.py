@@ -12,7 +12,7 @@ MODEL = models.get("llama-3-70b")
 
 
 def count_step(batch, context, bytes_per):
-    """The step layer by layer: multiply-adds and bytes, counted one matrix at a time."""
+    """Multiply-adds and bytes of the step, counted one matrix at a time."""
     m = MODEL
     flop = moved = 0
     q, kv = m.heads * m.head_dim, m.kv_heads * m.head_dim
@@ -160,3 +160,40 @@ def test_scalar_models_run_on_floats_quantities_and_arrays():
         assert one == pytest.approx(
             list(numpy.broadcast_to(swept[i], len(batches))), rel=1e-12
         )
+
+
+@pytest.mark.parametrize("device", ["h100", "h200", "b200", "tpu-v5p"])
+def test_beyond_its_context_no_batch_is_compute_bound_and_before_it_one_is(device):
+    limit = roofline.memory_bound_context(MODEL, on=device).si
+    chip = hardware.get(device)
+
+    def bound_at(context):
+        work = roofline.decode_work(MODEL, dtype="bf16", batch=10**6, context=context)
+        return roofline.bound_on(work, chip).bound
+
+    assert bound_at(int(limit * 1.02) + 2) == "memory"
+    assert bound_at(int(limit * 0.98) - 2) == "compute"
+
+
+def test_memory_bound_context_refuses_where_arithmetic_is_always_slower():
+    with pytest.raises(ValueError, match="never takes longer"):
+        roofline.memory_bound_context(
+            models.from_hf_config(
+                {
+                    "model_type": "llama", "vocab_size": 10, "hidden_size": 6400,
+                    "intermediate_size": 10, "num_hidden_layers": 1,
+                    "num_attention_heads": 6400, "num_key_value_heads": 1,
+                    "max_position_embeddings": 10,
+                }
+            ),
+            on="h100",
+        )  # fmt: skip
+
+
+def test_devices_are_compared_with_the_fewest_chips_that_hold_the_model():
+    rows = roofline.compare_devices(MODEL, ["h100", "h200", "rtx-4090", "b200"])
+    assert [(r.device.key, r.chips) for r in rows] == [
+        ("h100_sxm", 2), ("h200_sxm", 2), ("rtx_4090", 8), ("b200_sxm", 1),
+    ]  # fmt: skip
+    small = roofline.compare_devices(MODEL, ["rtx-4090"], most_chips=4)[0]
+    assert not small.fits and small.time is None and small.chips == 4

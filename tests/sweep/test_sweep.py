@@ -1,0 +1,37 @@
+"""Grids and sweeps: order, equality of one and two workers, bad input."""
+
+import fractions
+
+import pytest
+
+from stacklib import sweep
+
+
+def square(x, y):
+    return x * x + y
+
+
+def test_last_axis_varies_fastest():
+    cases = list(sweep.grid(x=[1, 2], y=[0, 5]))
+    assert [(c["x"], c["y"]) for c in cases] == [(1, 0), (1, 5), (2, 0), (2, 5)]
+
+
+def test_two_workers_give_the_answers_of_one_in_order():
+    pytest.importorskip("joblib")
+    cases = [{"numerator": n, "denominator": 7} for n in range(9)]
+    here = sweep.run(fractions.Fraction, cases)
+    assert here == [fractions.Fraction(n, 7) for n in range(9)]
+    assert sweep.run(fractions.Fraction, cases, workers=2) == here
+
+
+def test_bad_input_raises():
+    with pytest.raises(ValueError, match="axis 'y' has no values"):
+        list(sweep.grid(x=[1], y=[]))
+    with pytest.raises(ValueError, match="workers = 0"):
+        sweep.run(square, [], workers=0)
+
+
+def test_progress_counts_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert list(sweep.progress([1, 2], 2, "runs")) == [1, 2]
+    assert "2/2" in capsys.readouterr().err
