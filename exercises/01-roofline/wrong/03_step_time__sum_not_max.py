@@ -1,0 +1,26 @@
+# diagnosis: You added the two times
+def times(model, device, dtype, chips, batch, context):
+    weight = bytes_per_element(dtype).si
+    tokens = batch * context
+    moved = model.streamed_parameters.si * weight
+    moved += tokens * model.kv_bytes_per_token(dtype).si
+    flop = 2 * batch * model.streamed_parameters.si
+    flop += tokens * model.attention_flops_per_token_pair.si
+    return (
+        flop / (chips * device.peak(dtype).si),
+        moved / (chips * device.memory_bandwidth.si),
+    )
+
+
+def step_time(model, device, dtype, chips, batch, context):
+    kept = model.weight_bytes(dtype).si
+    kept += batch * context * model.kv_bytes_per_token(dtype).si
+    have = chips * device.memory_capacity.si
+    if kept > have:
+        raise ValueError(f"{kept / 1e9:.1f} GB > {have / 1e9:.1f} GB")
+    return sum(times(model, device, dtype, chips, batch, context))
+
+
+def bound_by(model, device, dtype, chips, batch, context):
+    compute, memory = times(model, device, dtype, chips, batch, context)
+    return "memory" if memory > compute else "compute"

@@ -1,0 +1,96 @@
+"""The command line: ``stacklib COMMAND``; every command has --help and --json.
+
+Exit status: 0 done (or: it fits, it passed), 1 the answer is no, 2 bad input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import json
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+# name -> what it does; each is a module here with add_parser(subparsers)
+COMMANDS = {
+    "specs": "what is known of a device, with sources",
+    "roofline": "peak, bandwidth and ridge of a device; a decode step on it",
+    "fit": "does a model fit the memory of some chips?",
+    "measure": "the roofline of this machine, measured",
+    "claims": "claims of the source documents and their verdicts",
+    "check": "grade exercises",
+    "doctor": "what is installed here and what it is for",
+    "new": "write the stub of a device, claim or exercise",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser whose errors name the nearest command or option."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(message)
+
+
+class CommandError(ValueError):
+    """A command line that cannot be understood."""
+
+
+def _parser(command: str | None) -> Parser:
+    parser = Parser(
+        prog="stacklib",
+        description="The AI hardware stack, computed.",
+        epilog="Names ignore case, '-' and '_'; a unique prefix is enough.",
+    )
+    subparsers = parser.add_subparsers(
+        dest="command", metavar="COMMAND", parser_class=Parser
+    )
+    for name, words in COMMANDS.items():
+        if name == command:
+            module = importlib.import_module(f"stacklib.cli.{name}")
+            module.add_parser(subparsers)
+        elif command is None:
+            subparsers.add_parser(name, help=words)
+    return parser
+
+
+def _choose(argv: Sequence[str]) -> str | None:
+    """The command asked for, or None when help is wanted."""
+    words = [a for a in argv if not a.startswith("-")]
+    if not argv or argv[0] in ("-h", "--help"):
+        return None
+    if words and argv[0] == words[0] and words[0] in COMMANDS:
+        return words[0]
+    asked = argv[0]
+    near = difflib.get_close_matches(asked, COMMANDS, 1, 0.4)
+    hint = f"did you mean: {near[0]}" if near else f"known: {', '.join(COMMANDS)}"
+    raise CommandError(f"unknown command {asked!r}\n{hint}")
+
+
+def _fail(message: str, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps({"error": message}))
+    print(f"stacklib: {message}", file=sys.stderr)
+    return 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in argv
+    try:
+        command = _choose(argv)
+        parser = _parser(command)
+        if command is None:
+            parser.print_help()
+            return 0 if argv else 2
+        args = parser.parse_args(argv)
+        return int(args.func(args))
+    except (LookupError, ValueError) as wrong:
+        return _fail(str(wrong), as_json)
+    except BrokenPipeError:  # the reader closed the pager
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        return 130

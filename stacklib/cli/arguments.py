@@ -1,0 +1,64 @@
+"""Arguments several commands share, and how they are read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+
+def whole(text: str) -> int:
+    """A whole number; anything else is named in the error."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: a whole number is needed"
+        ) from None
+
+
+def gigabytes(text: str) -> float:
+    """A finite number of GB, not below zero."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: a number of GB is needed")
+    return value
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """The ``--json`` flag of every command."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_serving(parser: argparse.ArgumentParser) -> None:
+    """Format, chips, batch and context, as ``fit`` and ``roofline`` take them."""
+    parser.add_argument("--dtype", default="bf16", help="number format (bf16)")
+    parser.add_argument(
+        "--kv-dtype", help="format of the KV cache (the same as --dtype)"
+    )
+    parser.add_argument(
+        "--tp", type=whole, default=1, help="chips sharing the model (1)"
+    )
+    parser.add_argument("--batch", type=whole, default=1, help="sequences (1)")
+    parser.add_argument(
+        "--context", type=whole, default=4096, help="tokens cached in each (4096)"
+    )
+
+
+def emit(data: dict[str, Any]) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as aligned text columns."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

@@ -1,0 +1,68 @@
+"""``stacklib fit MODEL --on DEVICE``: does it fit, and the sum."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import add_json, add_serving, emit, gigabytes
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "fit",
+        help="does a model fit the memory of some chips?",
+        description="(weights + KV cache) / tp + reserve <= published capacity, "
+        "1 GB = 1e9 B. Exit status 0: fits, 1: does not, 2: bad input.",
+    )
+    parser.add_argument("model", help="a model, such as llama-3-70b")
+    parser.add_argument("--on", required=True, help="a device, such as h100-sxm")
+    add_serving(parser)
+    parser.add_argument(
+        "--reserve", type=gigabytes, default=0.0, help="GB kept free on each chip (0)"
+    )
+    add_json(parser)
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the sum; 0 when it fits."""
+    from stacklib import hardware, models
+    from stacklib.quantity import Quantity
+    from stacklib.roofline import fit_memory
+
+    model, device = models.get(args.model), hardware.get(args.on)
+    reserve = Quantity(args.reserve, "GB", label="reserve", kind="assumption")
+    fit = fit_memory(
+        model,
+        on=device,
+        dtype=args.dtype,
+        kv_dtype=args.kv_dtype,
+        tp=args.tp,
+        batch=args.batch,
+        context=args.context,
+        reserve=reserve,
+    )
+    if args.json:
+        emit(
+            {
+                "model": model.key,
+                "on": device.key,
+                "dtype": args.dtype,
+                "tp": args.tp,
+                "batch": args.batch,
+                "context": args.context,
+                "fits": fit.fits,
+                "weights_bytes": fit.weights.si,
+                "kv_bytes": fit.kv.si,
+                "reserve_bytes": reserve.si,
+                "need_bytes_per_chip": fit.need.si,
+                "have_bytes_per_chip": fit.have.si,
+                "explanation": fit.explanation,
+            }
+        )
+    else:
+        print(f"{model.name}, {args.dtype}, batch {args.batch} x {args.context} tokens")
+        print(fit.explanation)
+    return 0 if fit.fits else 1

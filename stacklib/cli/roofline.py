@@ -1,0 +1,96 @@
+"""``stacklib roofline DEVICE``: peaks and ridges; with --model a decode step."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from .arguments import add_json, add_serving, columns, emit
+
+if TYPE_CHECKING:
+    from stacklib.roofline import DecodeStep
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "roofline",
+        help="peak, bandwidth and ridge of a device; a decode step on it",
+        description="Peaks are dense. With --model, the least time of one decode "
+        "step: a bound, not a forecast; exit status 1 when it does not fit.",
+    )
+    parser.add_argument("device", help="a device, such as h100-sxm")
+    parser.add_argument("--model", help="a model, such as llama-3-70b")
+    parser.add_argument(
+        "--explain", action="store_true", help="print where the time comes from"
+    )
+    add_serving(parser)
+    add_json(parser)
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print ridges, or the decode step."""
+    from stacklib import hardware
+    from stacklib.roofline import decode_step, ridge
+
+    device = hardware.get(args.device)
+    if args.model:
+        step = decode_step(
+            args.model,
+            on=device,
+            dtype=args.dtype,
+            kv_dtype=args.kv_dtype,
+            tp=args.tp,
+            batch=args.batch,
+            context=args.context,
+        )
+        return _show_step(step, args)
+    bandwidth = device.memory_bandwidth
+    rows = [
+        (name, device.peak(name).text(digits=4), ridge(device, name).text())
+        for name in device.formats
+    ]
+    if args.json:
+        ridges = {name: ridge(device, name).tree() for name in device.formats}
+        emit({"device": device.key, "bandwidth": bandwidth.tree(), "ridges": ridges})
+    else:
+        print(f"{device.name}, memory {bandwidth.text()}")
+        print(columns([("format", "dense peak", "ridge"), *rows]))
+    return 0
+
+
+def _show_step(step: DecodeStep, args: argparse.Namespace) -> int:
+    from stacklib.quantity import explain
+
+    fit = step.fit
+    if args.json:
+        data: dict[str, Any] = {"fits": fit.fits, "explanation": fit.explanation}
+        if fit.fits:
+            data |= {
+                "bound": step.bound,
+                "time_s": step.time.si,
+                "t_compute_s": step.t_compute.si,
+                "t_memory_s": step.t_memory.si,
+                "tokens_per_s": step.tokens_per_s.si,
+                "error_bar": "not yet validated",
+            }
+        emit(data)
+        return 0 if fit.fits else 1
+    print(fit.explanation)
+    if not fit.fits:
+        return 1
+    rows = [
+        ("operations", step.operations.text()),
+        ("bytes", step.bytes.text()),
+        ("time to compute", step.t_compute.text()),
+        ("time to move", step.t_memory.text()),
+        ("step", f"{step.time.text()} at least, {step.bound}-bound"),
+        ("busy", step.busy.text("%")),
+        ("tokens", step.tokens_per_s.text()),
+        ("error bar", "not yet validated"),
+    ]
+    print(columns(rows))
+    if args.explain:
+        print(explain(step.time))
+    return 0

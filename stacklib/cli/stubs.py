@@ -1,0 +1,171 @@
+"""The texts that ``stacklib new`` writes."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+
+from stacklib import hardware
+from stacklib.evidence.claims import ledger
+
+DEVICE = """\
+key = "{key}"
+name = "TODO"
+short = "TODO"
+vendor = "TODO"
+year = "TODO"
+kind = "TODO"  # gpu, tpu or cpu
+process = "TODO"
+memory_type = "TODO"
+
+[sources.device]
+title = "TODO"
+where = "TODO"
+seen = "TODO"  # a date: 2026-11-21
+confidence = "TODO"  # vendor, measured, secondary, recalled or announced
+
+# A field that no source tells is "unknown"; a field of another source names it.
+[fields]
+{fields}
+
+[peak]
+bf16 = {{ value = "TODO", unit = "TFLOP/s dense", accumulate = "TODO" }}
+"""
+
+CHECKS = '''\
+"""Checks of the claims that chapter {chapter} owns."""
+
+from __future__ import annotations
+
+from stacklib.quantity import Quantity
+
+from .judge import check
+'''
+
+CHECK = '''
+
+@check("{id}")
+def {name}() -> Quantity:
+    """TODO: what is computed, and from what."""
+    raise NotImplementedError("{id}: TODO: compute the claimed quantity")
+'''
+
+SOLUTION = '''\
+"""TODO: a title.
+
+level: {level}
+
+TODO: the question. Say of each given where it is from, or "suppose".
+
+hint: TODO: the step that is hard to see.
+"""
+
+from stacklib.grading import expect
+
+# ---- your answer ----
+
+
+def answer():
+    """TODO: what it returns, and in which unit."""
+    return None  # TODO: the solution
+
+
+# ---- tests ----
+
+
+def test_answer():
+    value = answer()
+    expected = None  # TODO: compute it with stacklib
+    expect.number(value, expected, mistakes={{"TODO: a mistake": 0.0}})
+'''
+
+WRONG = """\
+# diagnosis: TODO: what the grader says of mistake {number}
+def answer():
+    return {number}  # TODO: a mistake readers make
+"""
+
+
+def device(key: str) -> str:
+    """The spec file of a device, one line for each field the loader wants."""
+    fields = (
+        f'{name} = {{ value = "TODO"{f", unit = {unit!r}" if unit else ""} }}'
+        for name, (unit, _) in hardware.FIELDS.items()
+    )
+    return DEVICE.format(key=key, fields="\n".join(fields).replace("'", '"'))
+
+
+def solution(level: str) -> str:
+    """The solution file of an exercise; the stub is derived from it."""
+    return SOLUTION.format(level=level)
+
+
+def wrong(number: int) -> str:
+    """The answer region of a mistake."""
+    return WRONG.format(number=number)
+
+
+def ledger_row(rows: str, id: str, chapter: int) -> str:
+    """The line to append to the ledger; empty where the id has its row.
+
+    Raises ValueError where that row belongs to another chapter.
+    """
+    for row in csv.DictReader(io.StringIO(rows)):
+        if row["id"] == id:
+            if row["chapter"] != str(chapter):
+                raise ValueError(f"claim {id!r} is of chapter {row['chapter']}")
+            return ""
+    cells = {"id": id, "chapter": str(chapter), "computed": ""}
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(
+        cells.get(column, "TODO") for column in ledger.COLUMNS
+    )
+    return line.getvalue()
+
+
+def with_check(source: str, file: str, id: str, chapter: int) -> str:
+    """A module of checks with one more at its end.
+
+    Raises ValueError where the claim has a check, the name is used, or the module
+    is not one a check can be added to.
+    """
+    source = source or CHECKS.format(chapter=chapter)
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        raise ValueError(f"{file}:{error.lineno}: {error.msg}; mend it first") from None
+    if id in checked_ids(tree):
+        raise ValueError(f"claim {id!r} has its check in {file}")
+    name = id.replace("-", "_")
+    name = name if name.isidentifier() else f"claim_{name}"
+    names = {alias for node in tree.body for alias in bound(node)}
+    if name in names:
+        raise ValueError(f"{file} has a {name} already; give the claim another id")
+    if missing := {"check", "Quantity"} - names:
+        raise ValueError(f"{file} does not import {' and '.join(sorted(missing))}")
+    return source.rstrip("\n") + "\n" + CHECK.format(id=id, name=name)
+
+
+def checked_ids(tree: ast.Module) -> set[object]:
+    """Ids in the ``@check("...")`` decorators of a module."""
+    return {
+        argument.value
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        for call in node.decorator_list
+        if isinstance(call, ast.Call)
+        for argument in call.args
+        if isinstance(argument, ast.Constant)
+    }
+
+
+def bound(node: ast.stmt) -> list[str]:
+    """Names that a statement at the top of a module binds."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [a.asname or a.name for a in node.names]
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [t.id for t in node.targets if isinstance(t, ast.Name)]
+    return []

@@ -1,0 +1,173 @@
+"""Prove that the exercises do what they promise, in one warmed process.
+
+As shipped each fails with a request to write something; its solution passes; every
+stored wrong answer fails with its own diagnosis and no other's. The process imports
+what the exercises import once and forks for each case.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from stacklib.grading import shelf
+from stacklib.grading.format import FormatError, Text
+from stacklib.grading.launch import PACKAGE, Limits, fork
+from stacklib.grading.report import TODO, Result
+from stacklib.grading.runner import grade_source
+
+BOOT = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from stacklib.grading.proof import main; main(*sys.argv[2:])"
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One file that was run. ``kind``: shipped, solution or wrong; ``fault`` is
+    empty where it did what it must.
+    """
+
+    id: str
+    kind: str
+    file: str
+    seconds: float
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """All cases, and the faults of files that need no run (``shelf.faults``)."""
+
+    cases: tuple[Case, ...]
+    file_faults: tuple[str, ...]
+    seconds: float
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Every fault, one sentence each; empty when all is proven."""
+        ran = tuple(f"{c.id}: {c.file}: {c.fault}" for c in self.cases if c.fault)
+        return self.file_faults + ran
+
+
+def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
+    """Prove every exercise of the checkout ``root``; ``timeout`` is for one case.
+
+    Runs in a process of its own, so that threads and imports of the caller do not
+    reach the exercises.
+    """
+    command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", BOOT]
+    arguments = [str(PACKAGE), str(Path(root).resolve()), str(timeout)]
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, env=env, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"the proving process failed:\n{done.stderr}")
+    found = json.loads(done.stdout)
+    cases = tuple(Case(**c) for c in found["cases"])
+    return Proof(cases, tuple(found["file_faults"]), found["seconds"])
+
+
+def main(root: str, timeout: str) -> None:
+    """Prove in this process and print the proof as JSON."""
+    began = time.monotonic()
+    exercises = shelf.discover(root)
+    for e in exercises:
+        warm(e)
+    limits = Limits(float(timeout))
+    cases = tuple(c for e in exercises for c in prove_one(e, limits))
+    proof = Proof(cases, tuple(shelf.faults(root)), time.monotonic() - began)
+    print(json.dumps(asdict(proof)))
+
+
+def warm(exercise: shelf.Exercise) -> None:
+    """Import what an exercise imports, once for all forks."""
+    try:
+        tree = ast.parse(exercise.text().head)
+    except FormatError:
+        return  # shelf.faults tells
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            modules = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+        elif isinstance(node, ast.Import):
+            modules = [a.name for a in node.names]
+        else:
+            continue
+        for module in modules:
+            try:
+                importlib.import_module(module)
+            except ImportError:  # a name that is no module; the fork tells of others
+                pass
+
+
+def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
+    """The cases of one exercise."""
+    try:
+        text = exercise.text()
+        texts = {path: shelf.diagnosis(path) for path in exercise.wrong}
+    except FormatError:
+        return  # shelf.faults tells
+    if exercise.path.exists():
+        yield case(exercise, "shipped", exercise.path, text, {}, limits)
+    yield case(exercise, "solution", exercise.solution, text, {}, limits)
+    for path in exercise.wrong:
+        yield case(exercise, "wrong", path, text, texts, limits)
+
+
+def case(
+    exercise: shelf.Exercise,
+    kind: str,
+    path: Path,
+    text: Text,
+    diagnoses: dict[Path, str],
+    limits: Limits,
+) -> Case:
+    """Run one file and hold it to what its kind must do."""
+    source = path.read_text("utf-8")
+    if kind == "wrong":
+        source = text.with_answer(source.partition("\n")[2])
+    result = grade_source(exercise, source, limits, fork)
+    if kind == "shipped":
+        fault = shipped_fault(result)
+    elif kind == "solution":
+        fault = "" if result.passed else f"does not pass: {told(result)}"
+    else:
+        fault = wrong_fault(result, path, diagnoses)
+    name = str(path.relative_to(exercise.path.parent))
+    return Case(exercise.id, kind, name, result.seconds, fault)
+
+
+def shipped_fault(result: Result) -> str:
+    """A shipped exercise asks to be written, in every test that does not pass."""
+    if result.passed:
+        return "ships passing: its tests ask for nothing"
+    if result.state != TODO:
+        return f"ships with another message than 'write ...': {told(result)}"
+    return ""
+
+
+def wrong_fault(result: Result, path: Path, diagnoses: dict[Path, str]) -> str:
+    """A wrong answer fails with its own diagnosis and with no other's."""
+    if result.passed:
+        return "a wrong answer that passes"
+    said = told(result)
+    if diagnoses[path] not in said:
+        return f"the diagnosis {diagnoses[path]!r} is not in: {said}"
+    for other, diagnosis in diagnoses.items():
+        if other != path and diagnosis in said:
+            return f"gets the diagnosis of {other.name} too: {diagnosis!r}"
+    return ""
+
+
+def told(result: Result) -> str:
+    """All that a reader would be told."""
+    return " / ".join(result.messages)

@@ -1,0 +1,164 @@
+"""Grade a reader's file: run it apart from this process and put its fate in words."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from stacklib.grading.format import FormatError, Text, parse
+from stacklib.grading.launch import Limits, Observed, observe, spawn
+from stacklib.grading.report import ERROR, Report, Result, TestResult
+from stacklib.grading.shelf import Exercise, discover, find_root, select
+
+Start = Callable[[dict[str, Any], Path, int], int]
+
+
+def check(
+    target: str | None = None,
+    *,
+    root: Path | str | None = None,
+    timeout: float = 10.0,
+    memory: int = 2 << 30,
+) -> Report:
+    """Grade the exercises a target means: ``"1.2"``, a chapter ``"1"``, or all.
+
+    ``timeout`` is in seconds and ``memory`` in bytes, both for one exercise. No file
+    is changed. Raises UnknownExercise for a target that names nothing, ValueError
+    for a limit that is no limit.
+    """
+    limits = Limits(timeout, memory)
+    exercises = select(discover(root or find_root()), target)
+    return Report(target, tuple(grade_all(exercises, limits)))
+
+
+def grade_all(exercises: Iterable[Exercise], limits: Limits) -> Iterator[Result]:
+    """Grade several exercises, as many at once as there are cores, in order."""
+    chosen = list(exercises)
+    if len(chosen) == 1:  # in this thread, so that Ctrl-C stops it at once
+        yield grade(chosen[0], limits)
+        return
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        try:
+            yield from pool.map(lambda e: grade(e, limits), chosen)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def grade(exercise: Exercise, limits: Limits) -> Result:
+    """Grade the reader's file of one exercise."""
+    try:
+        source = exercise.path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return unread(exercise, f"cannot be read: {error}")
+    return grade_source(exercise, source, limits, spawn)
+
+
+def grade_source(
+    exercise: Exercise, source: str, limits: Limits, start: Start
+) -> Result:
+    """Grade a text as if it stood in the reader's file."""
+    solution = exercise.text()
+    try:
+        if fault := changed_tests(parse(source, exercise.path.name), solution):
+            return unread(exercise, *fault)
+    except FormatError as error:
+        return unread(exercise, str(error))
+    request = {
+        "source": source,
+        "filename": str(exercise.path),
+        "tests": solution.test_names,
+        "protect": str(exercise.path.parent),
+    }
+    seen = observe(start, request, limits)
+    return Result(
+        id=exercise.id,
+        path=exercise.path,
+        title=solution.title,
+        level=solution.level,
+        tests=verdicts(seen, request, limits),
+        output=seen.output,
+        seconds=seen.seconds,
+    )
+
+
+def unread(exercise: Exercise, message: str, line: int | None = None) -> Result:
+    """The result of a file that could not be run at all."""
+    text = exercise.text()
+    test = TestResult("", ERROR, message, line)
+    return Result(exercise.id, exercise.path, text.title, text.level, (test,))
+
+
+def changed_tests(reader: Text, solution: Text) -> tuple[str, int] | None:
+    """A message and a line where the reader's tests are not the ones shipped."""
+    above = (reader.head + reader.answer).count("\n")
+    mine, theirs = ast.parse(reader.tests).body, ast.parse(solution.tests).body
+    same = [ast.dump(a) == ast.dump(b) for a, b in zip(mine, theirs, strict=False)]
+    if all(same) and len(mine) == len(theirs):
+        return None
+    at = same.index(False) if False in same else min(len(mine), len(theirs)) - 1
+    line = above + mine[max(at, 0)].lineno if mine else above + 1
+    return (
+        "the tests were changed here, so they prove nothing; --reset writes a fresh "
+        "file to copy them from",
+        line,
+    )
+
+
+def verdicts(
+    seen: Observed, request: dict[str, Any], limits: Limits
+) -> tuple[TestResult, ...]:
+    """One result for each test that ran, and one for what stopped the run."""
+    results = [as_result(r) for r in seen.records if r["event"] == "result"]
+    if any(r["event"] == "end" for r in seen.records) or any(
+        not r.name for r in results
+    ):
+        return tuple(results)
+    running = [r["test"] for r in seen.records if r["event"] == "start"]
+    name = running[-1] if running else ""
+    line = stopped_at(seen.trace, request["filename"])
+    stopped = TestResult(name, ERROR, cause_of_death(seen, limits), line)
+    return (*results, stopped)
+
+
+def as_result(record: dict[str, Any]) -> TestResult:
+    """A record of the sandbox as a result."""
+    return TestResult(
+        name=record["test"],
+        state=record["state"],
+        message=record["message"],
+        line=record["line"],
+        readings=tuple(record.get("readings", ())),
+    )
+
+
+def stopped_at(trace: str, filename: str) -> int | None:
+    """The innermost line of the reader's file in the watchdog's stack."""
+    # The watchdog writes plain ASCII, whatever the path holds.
+    name = filename.encode("ascii", "backslashreplace").decode()
+    found = re.search(rf'File "{re.escape(name)}", line (\d+)', trace)
+    return int(found[1]) if found else None
+
+
+def cause_of_death(seen: Observed, limits: Limits) -> str:
+    """Why a run ended before its tests had."""
+    if seen.killed or seen.trace.startswith("Timeout"):
+        return (
+            f"stopped after {limits.timeout:g} s, still running; does every loop end?"
+        )
+    if seen.status == -signal.SIGXCPU:
+        return f"stopped: more than {limits.timeout:g} s of processor time"
+    if seen.status == -signal.SIGKILL:
+        return "killed by the system, most likely for want of memory"
+    if seen.status < 0:
+        return f"Python crashed ({signal.Signals(-seen.status).name})"
+    return (
+        f"Python ended with status {seen.status} before the tests had run; "
+        "remove what ends it"
+    )
