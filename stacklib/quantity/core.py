@@ -398,12 +398,16 @@ def _words(unit: Unit) -> str:
 
 def _same_basis(a: Quantity, b: Quantity, op: str) -> frozenset[str]:
     """Tags of a sum or comparison; UnitError when the two cannot meet."""
-    what = f"{a.text()} {op} {b.text()}"
+
+
+    def what() -> str:
+        return f"{a.text()} {op} {b.text()}"
+
     if a.shown.dims != b.shown.dims:
-        raise UnitError(f"{what}: {_words(a.shown)} is not {_words(b.shown)}")
+        raise UnitError(f"{what()}: {_words(a.shown)} is not {_words(b.shown)}")
     if {a.shown.family, b.shown.family} == {"decimal", "binary"}:
         raise UnitError(
-            f"{what}: 1 GB is 1e9 B and 1 GiB is 2**30 B; convert one with .to()"
+            f"{what()}: 1 GB is 1e9 B and 1 GiB is 2**30 B; convert one with .to()"
         )
     return join_tags(a.tags, b.tags, what)
 
@@ -411,13 +415,13 @@ def _same_basis(a: Quantity, b: Quantity, op: str) -> frozenset[str]:
 def _sum(a: Quantity, other: object, op: str) -> Quantity:
     b = _wrap(other)
     tags = _same_basis(a, b, op)
-    shown = replace(a.shown, tags=tags)
+    shown = a.shown if tags == a.tags else replace(a.shown, tags=tags)
     return _computed(a.si + b.si if op == "+" else a.si - b.si, shown, op, (a, b))
 
 
 def _product(a: Quantity, other: object, op: str) -> Quantity:
     b = _wrap(other)
-    tags = join_tags(a.tags, b.tags, f"{a.text()} {op} {b.text()}")
+    tags = join_tags(a.tags, b.tags, lambda: f"{a.text()} {op} {b.text()}")
     if op == "/" and b.si == 0:
         raise UnitError(f"{a.text()} / {b.text()}: division by zero")
     sign = 1 if op == "*" else -1

@@ -85,38 +85,52 @@ def tree(q: Quantity) -> dict[str, Any]:
     }
 
 
-def _line(node: dict[str, Any]) -> str:
+def _source_text(source: dict[str, Any]) -> str:
+    where = f", {source['where']}" if source["where"] else ""
+    note = ", inherited" if source["inherited"] else ""
+    return (
+        f"{source['title']}{where} ({source['confidence']}{note}, {source['seen']})"
+    )
+
+
+def _line(node: dict[str, Any], sources: list[str]) -> str:
+    """One node; its source is numbered, and added to ``sources`` when new."""
     tags = " ".join(["", *node["unit"].split()[1:]])
     head = f"{node['label'] or 'value'} = {node['text']}{tags}"
     if node["formula"]:
         return f"{head} = {node['formula']}"
-    if node["source"]:
-        s = node["source"]
-        note = ", inherited" if s["inherited"] else ""
-        where = f", {s['where']}" if s["where"] else ""
-        return f"{head}  [{s['title']}{where}; {s['confidence']}{note}, {s['seen']}]"
-    return f"{head}  [{node['kind']}]"
+    if not node["source"]:
+        return f"{head}  ({node['kind']})"
+    text = _source_text(node["source"])
+    if text not in sources:
+        sources.append(text)
+    return f"{head}  [{sources.index(text) + 1}]"
 
 
 def explain(q: Quantity) -> str:
-    """The derivation of a quantity as an indented tree of text.
+    """The derivation of a quantity as an indented tree of text, sources below.
 
     Raises
     ------
     TypeError
         When ``q`` is not a Quantity (a float has forgotten where it came from).
+
+    Examples
+    --------
+    >>> print(explain(Quantity(6, "GB") / Quantity(2, "TB/s", label="bandwidth")))
+    value = 3 ms = 6 GB / bandwidth
+    └─ bandwidth = 2 TB/s  (constant)
     """
     if not isinstance(q, Quantity):
         raise TypeError(f"explain needs a Quantity, not {q!r}: pass it before float()")
     lines: list[str] = []
-    seen: set[str] = set()
+    sources: list[str] = []
 
     def walk(node: dict[str, Any], lead: str, below: str) -> None:
-        line = _line(node)
-        if line in seen and node["inputs"]:
-            lines.append(f"{lead}{node['label']} = {node['text']}  [as above]")
+        line = _line(node, sources)
+        if any(old.endswith(line) for old in lines) and node["inputs"]:
+            lines.append(f"{lead}{node['label']} = {node['text']}  (as above)")
             return
-        seen.add(line)
         lines.append(lead + line)
         for i, child in enumerate(node["inputs"]):
             last = i == len(node["inputs"]) - 1
@@ -124,4 +138,5 @@ def explain(q: Quantity) -> str:
                  below + ("   " if last else "│  "))  # fmt: skip
 
     walk(tree(q), "", "")
-    return "\n".join(lines)
+    notes = [f"[{i}] {text}" for i, text in enumerate(sources, 1)]
+    return "\n".join([*lines, *notes])

@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -125,16 +126,25 @@ def axis_applies(axis: str, dims: Dims) -> bool:
 
 def keep_tags(tags: frozenset[str], dims: Dims) -> frozenset[str]:
     """The tags that still mean something for a result of these dimensions."""
+    if not tags:
+        return tags
     return frozenset(t for t in tags if axis_applies(TAGS[t], dims))
 
 
-def join_tags(a: frozenset[str], b: frozenset[str], what: str) -> frozenset[str]:
-    """Union of two tag sets; UnitError when both name the same axis differently."""
+def join_tags(
+    a: frozenset[str], b: frozenset[str], describe: Callable[[], str]
+) -> frozenset[str]:
+    """Union of two tag sets; UnitError when both name the same axis differently.
+
+    ``describe`` gives the words for the error; it is only called for one.
+    """
+    if not a or a == b:
+        return b
     for x in a:
         for y in b:
             if x != y and TAGS[x] == TAGS[y]:
                 raise UnitError(
-                    f"{what}: one side is {x}, the other {y}; convert one first, "
+                    f"{describe()}: one side is {x}, the other {y}; convert one first, "
                     f"for example .retag({x!r}, factor=...)"
                 )
     return a | b
@@ -221,6 +231,7 @@ _NAMED = {(("J", 1), ("s", -1)): "W", (("cycle", 1), ("s", -1)): "Hz"}
 _ORDER = ["FLOP", "MAC", "OP", "J", "USD", "B", "bit", "token", "cycle", "m", "K", "s"]
 
 
+@lru_cache(maxsize=4096)
 def canonical(dims: Dims, tags: frozenset[str] = frozenset()) -> Unit:
     """The SI unit of these dimensions, with a readable symbol."""
     if dims in _NAMED:
