@@ -1,0 +1,6 @@
+"""What the book asserts, and how it is held to it.
+
+``numbers``: every computed number of the text, by name. ``claims``: the ledger
+of judged claims. ``guard``: nothing shown may be impossible. ``results``: what
+was measured on our own machines. Plain Python throughout.
+"""

@@ -1,0 +1,21 @@
+"""Possibility guard: nothing shown beats its own roofline or uses more than all.
+
+``plots.table`` and ``plots.figure`` register what they show; each output of a
+notebook carries its entry, so that a test can walk every committed page.
+"""
+
+from .entries import MIME, cell, entry, register, row, shown
+from .notebook import read_notebook, unregistered
+from .rules import faults
+
+__all__ = [
+    "MIME",
+    "cell",
+    "entry",
+    "faults",
+    "read_notebook",
+    "register",
+    "row",
+    "shown",
+    "unregistered",
+]

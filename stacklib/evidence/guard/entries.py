@@ -1,0 +1,123 @@
+"""What a table or figure says it shows: plain, JSON-able, small.
+
+An entry is ``{"kind", "name", "rows"}``. A row names its device, number format,
+chips, evidence and feasibility; its values are cells ``[number, unit, role]``,
+where the number may be a list (the points of a mark). A role is needed only
+where the unit does not tell it:
+
+=============  ============================================================
+``resident``   bytes that must fit in memory (other bytes are traffic)
+``link``       a rate over a link, not over the device's memory
+``part``       a part of a step's time, which alone may be short
+``share``      a plain number that is a share of a whole (``%`` always is)
+``ratio``      a percentage that may pass one hundred
+``spec``       read from a data sheet, not predicted
+=============  ============================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stacklib.quantity import Quantity
+
+MIME = "application/vnd.stacklib.guard+json"
+KINDS = ("table", "figure")
+ROLES = ("", "resident", "link", "part", "share", "ratio", "spec")
+EVIDENCE = ("spec", "predicted", "simulated", "measured", "claimed", "impossible")
+
+_shown: list[dict[str, Any]] = []
+
+
+def _round(value: float) -> float:
+    """Six significant digits: enough to judge, small enough to commit."""
+    return float(f"{value:.6g}")
+
+
+def cell(value: Any, unit: str = "", role: str = "") -> list[Any]:
+    """One registered value: ``[number or list, unit, role]``.
+
+    Parameters
+    ----------
+    value : Quantity, float or sequence of float
+        A Quantity brings its unit, and the role ``spec`` when it is one.
+    unit : str
+        Unit of plain numbers.
+    role : str
+        One of the roles above; empty when the unit tells it.
+
+    Raises
+    ------
+    ValueError
+        For an unknown role.
+    """
+    if role not in ROLES:
+        raise ValueError(f"guard role {role!r}: one of {', '.join(ROLES[1:])}")
+    if isinstance(value, Quantity):
+        role = role or ("spec" if value.kind == "spec" else "")
+        return [_round(value.value), value.unit, role]
+    if isinstance(value, Sequence):
+        return [[_round(float(v)) for v in value], unit, role]
+    return [_round(float(value)), unit, role]
+
+
+def row(
+    name: str,
+    values: Mapping[str, list[Any]],
+    *,
+    device: str | None = None,
+    dtype: str | None = None,
+    chips: int = 1,
+    evidence: str = "predicted",
+    feasible: bool = True,
+    level: str | None = None,
+) -> dict[str, Any]:
+    """One row of an entry.
+
+    Parameters
+    ----------
+    name : str
+        What the reader calls it.
+    values : mapping of str to cell
+        By column.
+    device, dtype : str, optional
+        Key of the device and number format whose limits bind the row.
+    chips : int
+        How many of that device share the work.
+    evidence : str
+        ``claimed`` and ``impossible`` rows may break limits: they say so.
+    feasible : bool
+        False for a row that does not fit; it may carry no time, rate or price.
+    level : str, optional
+        Memory level of a bandwidth, when it is not the device's main memory.
+
+    Raises
+    ------
+    ValueError
+        For unknown evidence or fewer than one chip.
+    """
+    if evidence not in EVIDENCE:
+        raise ValueError(f"evidence {evidence!r}: one of {', '.join(EVIDENCE)}")
+    if chips < 1:
+        raise ValueError(f"chips={chips!r}: at least one")
+    return {"row": name, "device": device, "dtype": dtype, "chips": chips,
+            "evidence": evidence, "feasible": bool(feasible), "level": level,
+            "values": dict(values)}  # fmt: skip
+
+
+def entry(kind: str, name: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """An entry for ``register``; raises ValueError for an unknown kind."""
+    if kind not in KINDS:
+        raise ValueError(f"guard kind {kind!r}: one of {', '.join(KINDS)}")
+    return {"kind": kind, "name": name, "rows": list(rows)}
+
+
+def register(entry: dict[str, Any]) -> None:
+    """Add what is being shown to this process's register."""
+    _shown.append(entry)
+
+
+def shown() -> list[dict[str, Any]]:
+    """Everything registered in this process, in order."""
+    return list(_shown)

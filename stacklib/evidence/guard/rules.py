@@ -1,0 +1,220 @@
+"""The limits, one function a rule: a row and its device in, faults out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib import hardware
+from stacklib.quantity import Quantity, UnitError
+
+SLACK = 1 + 2e-5  # values were rounded to six digits
+_ROLE_BY_DIMENSIONS = {
+    (("FLOP", 1), ("s", -1)): "rate",
+    (("OP", 1), ("s", -1)): "rate",
+    (("B", 1), ("s", -1)): "bandwidth",
+    (("FLOP", 1),): "work",
+    (("OP", 1),): "work",
+    (("B", -1), ("OP", 1)): "intensity",
+    (("B", 1),): "traffic",
+    (("B", -1), ("FLOP", 1)): "intensity",
+    (("s", 1),): "time",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row at one point: its values as quantities, by column and by role."""
+
+    where: str
+    row: dict[str, Any]
+    device: hardware.Accelerator | None
+    values: dict[str, tuple[Quantity, str]]
+
+    def of(self, role: str) -> Iterator[tuple[str, Quantity]]:
+        """Columns and values that play ``role``."""
+        for column, (value, is_role) in self.values.items():
+            if is_role == role:
+                yield column, value
+
+    def fault(self, column: str, value: Quantity, says: str) -> str:
+        return f"{self.where}, column {column}: {value.text(digits=5)} {says}"
+
+
+Rule = Callable[[Point, hardware.Accelerator], Iterable[str]]
+
+
+def _role(value: Quantity, role: str) -> str:
+    if role or value.unit == "%":
+        return role or "share"
+    return _ROLE_BY_DIMENSIONS.get(value.shown.dims, "")
+
+
+def _peak(device: hardware.Accelerator, dtype: str | None, like: Quantity) -> float:
+    """Highest rate the device claims, in the unit of ``like``; inf if it has none."""
+    peaks = [device.peak(f) for f in ([dtype] if dtype else device.formats)]
+    same = [p.si for p in peaks if p.shown.dims == like.shown.dims]
+    return max(same, default=math.inf)
+
+
+def _over(
+    p: Point, column: str, value: Quantity, bound: float, of: str
+) -> Iterator[str]:
+    if value.si > bound * SLACK:
+        limit = Quantity(bound / value.shown.factor, value.shown.bare().text)
+        on = f"{p.row['chips']} x {p.row['device']}"
+        says = f"exceeds {limit.text(digits=5)}, {of} of {on}"
+        yield p.fault(column, value, says)
+
+
+def rates(p: Point, device: hardware.Accelerator) -> Iterator[str]:
+    """No rate above the peak, nor above the roofline at the row's intensity."""
+    chips = p.row["chips"]
+    for column, value in p.of("rate"):
+        peak = _peak(device, p.row["dtype"], value) * chips
+        yield from _over(p, column, value, peak, "the peak")
+        for _, intensity in p.of("intensity"):
+            if p.row["level"] is None:
+                slope = intensity.si * device.memory_bandwidth.si * chips
+                yield from _over(p, column, value, slope, "the roofline")
+
+
+def bandwidths(p: Point, device: hardware.Accelerator) -> Iterator[str]:
+    """No memory traffic faster than the memory, unless another level is named."""
+    if p.row["level"] is not None:
+        return
+    bound = device.memory_bandwidth.si * p.row["chips"]
+    for column, value in p.of("bandwidth"):
+        yield from _over(p, column, value, bound, "the memory bandwidth")
+
+
+def residents(p: Point, device: hardware.Accelerator) -> Iterator[str]:
+    """Nothing resident beyond capacity, unless the row says it does not fit."""
+    if not p.row["feasible"]:
+        return
+    bound = device.memory_capacity.si * p.row["chips"]
+    for column, value in p.of("resident"):
+        yield from _over(p, column, value, bound, "the capacity")
+
+
+def times(p: Point, device: hardware.Accelerator) -> Iterator[str]:
+    """No time below the roofline bound of the work and bytes beside it."""
+    chips = p.row["chips"]
+    for work_column, work in p.of("work"):
+        for bytes_column, traffic in p.of("traffic"):
+            rate = _peak(device, p.row["dtype"], work / Quantity(1, "s"))
+            bound = max(work.si / rate, traffic.si / device.memory_bandwidth.si) / chips
+            for column, value in p.of("time"):
+                if value.si * SLACK < bound:
+                    limit = Quantity(bound, "s").text(digits=5)
+                    yield p.fault(
+                        column, value,
+                        f"is below {limit}, the roofline bound of {work_column} and "
+                        f"{bytes_column} on {chips} x {p.row['device']}",
+                    )  # fmt: skip
+
+
+def shares(p: Point) -> Iterator[str]:
+    """No share above the whole."""
+    for column, value in p.of("share"):
+        if value.si > SLACK:
+            yield p.fault(column, value, "is more than all of it (100 %)")
+
+
+def infeasible(p: Point) -> Iterator[str]:
+    """What does not fit has no time, rate or price."""
+    if p.row["feasible"]:
+        return
+    for column, (value, role) in p.values.items():
+        dims = dict(value.shown.dims)
+        if role != "spec" and ("s" in dims or "USD" in dims):
+            yield p.fault(column, value, "is shown for a row that does not fit")
+
+
+def negatives(p: Point) -> Iterator[str]:
+    """Nothing below zero."""
+    for column, (value, _) in p.values.items():
+        if value.si < 0:
+            yield p.fault(column, value, "is below 0")
+
+
+WITHOUT_DEVICE = (negatives, shares, infeasible)
+WITH_DEVICE: tuple[Rule, ...] = (rates, bandwidths, residents, times)
+
+
+def _points(where: str, row: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A row of lists as one row a point; lists of one row are equally long."""
+    values = row["values"]
+    lengths = {len(v) for v, _, _ in values.values() if isinstance(v, list)}
+    if len(lengths) > 1:
+        raise ValueError(f"{where}: columns of {sorted(lengths)} points")
+    for i in range(max(lengths, default=1)):
+        at = f", point {i + 1}" if lengths else ""
+        yield (
+            where + at,
+            {
+                column: [v[i] if isinstance(v, list) else v, unit, role]
+                for column, (v, unit, role) in values.items()
+            },
+        )
+
+
+def _read(where: str, cells: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    values, faults = {}, []
+    for column, (number, unit, role) in cells.items():
+        try:
+            value = Quantity(number, unit)
+        except UnitError as error:  # NaN, infinity, an unreadable unit
+            faults.append(f"{where}, column {column}: {error}")
+            continue
+        values[column] = (value, _role(value, role))
+    return values, faults
+
+
+def _device_faults(point: Point, device: hardware.Accelerator) -> Iterator[str]:
+    try:
+        for rule in WITH_DEVICE:
+            yield from rule(point, device)
+    except LookupError as error:  # a limit nobody published cannot be held to
+        yield f"{point.where}: {error}"
+
+
+def _row_faults(where: str, row: dict[str, Any]) -> Iterator[str]:
+    try:
+        device = hardware.get(row["device"]) if row["device"] else None
+    except LookupError as error:
+        yield f"{where}: {error}"
+        return
+    for at, cells in _points(where, row):
+        values, faults = _read(at, cells)
+        yield from faults
+        point = Point(at, row, device, values)
+        for check in WITHOUT_DEVICE:
+            yield from check(point)
+        # A quoted claim, or a region drawn as impossible, may break a limit.
+        if device is not None and row["evidence"] not in ("claimed", "impossible"):
+            yield from _device_faults(point, device)
+
+
+def faults(entries: Iterable[dict[str, Any]]) -> list[str]:
+    """What the entries show that cannot be.
+
+    Each fault names table or figure, row, column, value and bound.
+
+    Examples
+    --------
+    >>> from stacklib.evidence import guard
+    >>> r = guard.row("H100", {"speed": [5.0, "PFLOP/s", ""]}, device="h100_sxm")
+    >>> guard.faults([guard.entry("table", "t", [r])])      # doctest: +SKIP
+    ['table t, row H100, column speed: 5 PFLOP/s exceeds 1.9789 PFLOP/s, ...']
+    """
+    return [
+        fault
+        for entry in entries
+        for row in entry["rows"]
+        for fault in _row_faults(
+            f"{entry['kind']} {entry['name']}, row {row['row']}", row
+        )
+    ]

@@ -1,0 +1,91 @@
+"""Measurements made on our own machines: ``benchmarks/results/*.json``.
+
+They belong to the checkout, not to the package: an installed wheel has none,
+and a fresh clone has those that were committed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+FIELDS = {"kind": str, "device": str, "driver": str, "clocks": object,
+          "versions": dict, "date": str, "prediction": dict, "rows": list}  # fmt: skip
+
+
+class ResultError(ValueError):
+    """A result file that cannot be used; names the file and the field."""
+
+
+def root() -> Path:
+    """The checkout: ``STACKLIB_ROOT`` if set, else the folder above the package."""
+    named = os.environ.get("STACKLIB_ROOT")
+    return Path(named) if named else Path(__file__).resolve().parents[2]
+
+
+def load(name: str) -> dict[str, Any] | None:
+    """A result file by name, checked.
+
+    Parameters
+    ----------
+    name : str
+        File name without ``.json``.
+
+    Returns
+    -------
+    dict or None
+        None means *not measured here*: no such file was committed, or this is
+        an installed wheel. A page then says so and shows predictions alone.
+
+    Raises
+    ------
+    ResultError
+        When the file is there and malformed; names the field.
+    """
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise ResultError(f"result name {name!r}: a file name without folders")
+    path = root() / "benchmarks" / "results" / f"{name}.json"
+    if not path.exists():
+        return None
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ResultError(f"{path.name}: not JSON: {error}") from None
+    fault = _fault(result)
+    if fault:
+        raise ResultError(f"{path.name}: {fault}")
+    return result
+
+
+def _fault(result: Any) -> str | None:
+    if not isinstance(result, dict):
+        return f"needs an object, not {type(result).__name__}"
+    for field, kind in FIELDS.items():
+        if field not in result:
+            return f"field {field!r} is missing"
+        if not isinstance(result[field], kind):
+            return f"field {field!r} holds {result[field]!r}, not a {kind.__name__}"
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d.*", result["date"]):
+        return f"field 'date' holds {result['date']!r}, not an ISO date"
+    if not re.fullmatch(r"[0-9a-f]{64}", str(result["prediction"].get("sha256"))):
+        return "field 'prediction.sha256' is not a SHA-256 in hex"
+    if not isinstance(result["prediction"].get("file"), str):
+        return "field 'prediction.file' is missing"
+    return next(filter(None, map(_row_fault, range(len(result["rows"])),
+                                 result["rows"])), None)  # fmt: skip
+
+
+def _row_fault(i: int, row: Any) -> str | None:
+    times = row.get("times_s") if isinstance(row, dict) else None
+    if not isinstance(times, list) or not times:
+        return f"field 'rows[{i}].times_s' is not a list of seconds"
+    for t in times:
+        if isinstance(t, bool) or not isinstance(t, (int, float)):
+            return f"field 'rows[{i}].times_s' holds {t!r}, not seconds"
+        if not math.isfinite(t) or t <= 0:
+            return f"field 'rows[{i}].times_s' holds {t!r}, not a positive time"
+    return None

@@ -1,0 +1,168 @@
+"""The possibility guard: one planted impossibility for each rule."""
+
+import json
+import math
+
+import pytest
+
+from stacklib import roofline
+from stacklib.evidence import guard
+
+
+def faults(values, **about):
+    about = {"device": "h100_sxm", "dtype": "bf16", **about}
+    row = guard.row("planted", values, **about)
+    # As a notebook stores it: through JSON.
+    stored = json.loads(json.dumps(guard.entry("table", "t", [row])))
+    return guard.faults([stored])
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "unit", "role", "bound"),
+    [
+        ("rate", 1000, "TFLOP/s", "", "989.4 TFLOP/s"),
+        ("bandwidth", 3.4, "TB/s", "", "3.35 TB/s"),
+        ("weights", 81, "GB", "resident", "80 GB"),
+        ("busy", 101, "%", "", "100 %"),
+        ("busy", 1.01, "", "share", "100 %"),
+        ("count", -1, "", "", "below 0"),
+        ("time", -1, "ms", "", "below 0"),
+    ],
+)
+def test_an_impossible_value_is_named_with_its_bound(column, value, unit, role, bound):
+    (fault,) = faults({column: [value, unit, role]})
+    assert "table t, row planted" in fault and f"column {column}" in fault
+    assert bound in fault
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "role"),
+    [
+        (989.4, "TFLOP/s dense", ""), (3.35, "TB/s", ""), (80, "GB", "resident"),
+        (100, "%", ""), (140, "%", "ratio"), (500, "GB", ""), (900, "GB/s", "link"),
+        (50, "TB/s", "link"),
+    ],
+)  # fmt: skip
+def test_what_is_possible_passes(value, unit, role):
+    assert faults({"x": [value, unit, role]}) == []
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_not_finite_is_caught(value):
+    (fault,) = faults({"x": [value, "s", ""]})
+    assert "column x" in fault and "finite" in fault
+
+
+def test_limits_scale_with_the_chips():
+    for cell in (["rate", 1.9, "PFLOP/s", ""], ["kept", 150, "GB", "resident"]):
+        column, *value = cell
+        assert faults({column: value})
+        assert faults({column: value}, chips=2) == []
+
+
+def test_a_bandwidth_of_another_level_is_not_held_to_main_memory():
+    assert faults({"b": [30, "TB/s", ""]}, level="L2") == []
+
+
+def test_a_time_below_its_own_roofline_is_caught():
+    step = roofline.decode_step("llama-3-70b", on="h100_sxm", tp=2)
+    cells = {"work": guard.cell(step.operations), "bytes": guard.cell(step.bytes)}
+    good = {**cells, "time": guard.cell(step.time)}
+    assert faults(good, chips=2) == []
+    short = {**cells, "time": guard.cell(step.time / 2)}
+    (fault,) = faults(short, chips=2)
+    assert "column time" in fault and step.time.text(digits=5) in fault
+    part = {**good, "arithmetic": guard.cell(step.t_compute, role="part")}
+    assert faults(part, chips=2) == []
+
+
+def test_a_rate_above_the_roofline_at_its_intensity_is_caught():
+    below_peak = {"intensity": [1, "FLOP/B", ""], "rate": [500, "TFLOP/s", ""]}
+    (fault,) = faults(below_peak)
+    assert "roofline" in fault and "3.35 TFLOP/s" in fault
+
+
+def test_every_point_of_a_mark_is_walked():
+    (fault,) = faults({"r": [[1.0, 2000.0, 5.0], "TFLOP/s", ""]})
+    assert "point 2" in fault
+
+
+@pytest.mark.parametrize(
+    ("value", "unit"),
+    [(1, "ms"), (10, "token/s"), (1, "TB/s"), (3, "USD"), (3, "USD/h")],
+)
+def test_what_does_not_fit_carries_no_speed_and_no_price(value, unit):
+    (fault,) = faults({"x": [value, unit, ""]}, feasible=False)
+    assert "does not fit" in fault
+
+
+def test_what_does_not_fit_may_show_the_sum_and_the_data_sheet():
+    cells = {"need": [150, "GB", "resident"], "peak": [989.4, "TFLOP/s", "spec"]}
+    assert faults(cells, feasible=False) == []
+
+
+@pytest.mark.parametrize("evidence", ["claimed", "impossible"])
+def test_a_quoted_claim_may_be_impossible(evidence):
+    assert faults({"x": [5, "PFLOP/s", ""]}, evidence=evidence) == []
+    assert faults({"x": [-5, "PFLOP/s", ""]}, evidence=evidence)
+
+
+def test_an_unknown_device_or_format_is_a_fault():
+    assert "h10O" in faults({"x": [1, "s", ""]}, device="h10O")[0]
+    assert "fp4" in faults({"x": [1, "FLOP/s", ""]}, dtype="fp4")[0]
+
+
+def test_a_malformed_entry_is_refused():
+    for wrong in (
+        lambda: guard.cell(1, "s", "fast"),
+        lambda: guard.row("x", {}, evidence="felt"),
+        lambda: guard.row("x", {}, chips=0),
+        lambda: guard.entry("poster", "x", []),
+    ):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+# -- notebooks ----------------------------------------------------------------
+
+
+def notebook(path, *datas):
+    outputs = [{"output_type": "display_data", "data": data} for data in datas]
+    cells = [{"cell_type": "markdown", "source": "x"}]
+    cells += [{"cell_type": "code", "outputs": [out]} for out in outputs]
+    path.write_text(json.dumps({"cells": cells}))
+    return path
+
+
+def entry(name="t", value=1.0):
+    row = guard.row("r", {"x": [value, "PFLOP/s", ""]}, device="h100_sxm")
+    return guard.entry("table", name, [row])
+
+
+def test_committed_outputs_are_walked(tmp_path):
+    data = {"text/html": ["<div><table>"], guard.MIME: entry(value=7.0)}
+    path = notebook(tmp_path / "n.ipynb", data, {"text/html": "<p>words</p>"})
+    (fault,) = guard.faults(guard.read_notebook(path))
+    assert "7 PFLOP/s" in fault
+    assert guard.unregistered(path) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        ({"text/html": ["<div>", "<TABLE>"]}, "<table>"),
+        ({"text/html": "<svg viewBox=''>"}, "<svg>"),
+        ({"text/html": "<img src='data:...'>"}, "<img>"),
+        ({"image/png": "iVBOR"}, "image/png"),
+        ({"image/svg+xml": "<svg/>"}, "image/svg+xml"),
+    ],
+)
+def test_what_goes_past_the_guard_is_caught(tmp_path, data, what):
+    (fault,) = guard.unregistered(notebook(tmp_path / "n.ipynb", data))
+    assert "cell 2" in fault and what in fault
+
+
+def test_a_name_shown_twice_in_a_notebook_is_caught(tmp_path):
+    path = notebook(tmp_path / "n.ipynb", {guard.MIME: entry()}, {guard.MIME: entry()})
+    with pytest.raises(ValueError, match="'t' is shown twice"):
+        guard.read_notebook(path)
