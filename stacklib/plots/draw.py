@@ -1,0 +1,174 @@
+"""A spec as SVG text, drawn by matplotlib; the same bytes every time.
+
+Evidence by mark: predicted a solid line, simulated dashed, measured filled dots
+with their spread, claimed hollow diamonds, impossible hatched. A predicted or
+simulated point is a ring: filled means measured. Names stand at line ends.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+from . import theme
+from .labels import band_label, end_labels, make_room, rule_labels
+from .layout import log_ticks, tick_text
+
+INCHES = (5.4, 3.6)
+TEXT, SMALL = 10.5, 10.0
+DASHES = {"simulated": (0, (5, 3)), "claimed": (0, (1, 2))}
+MARKERS = {"claimed": "D", "impossible": "x"}
+STYLE = {
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": TEXT,
+    "hatch.linewidth": 0.8,
+    "axes.unicode_minus": True,
+}
+
+
+def colour(mark: Mapping[str, Any], order: Sequence[str]) -> str:
+    """Sentinel colour of a mark: its evidence, this machine, or its series."""
+    if mark["evidence"] == "impossible":
+        return theme.sentinel("impossible")
+    if mark.get("this_machine"):
+        return theme.sentinel("this-machine")
+    return theme.series(mark.get("series", order.index(mark["name"])))
+
+
+def limits(spec: Mapping[str, Any], axis: str) -> tuple[float, float]:
+    """Range of one axis: as the spec says, else the data with a margin."""
+    if spec[axis].get("limits"):
+        lo, hi = spec[axis]["limits"]
+        return lo, hi
+    values = [v for mark in spec["marks"] for v in mark.get(axis, ())]
+    if axis == "y":
+        pairs = [pair for m in spec["marks"] for pair in m.get("spread", ())]
+        values += [v for pair in pairs for v in pair]
+    lo, hi = min(values, default=1), max(values, default=10)
+    if spec[axis].get("scale") == "log":
+        pad = max((hi / lo) ** 0.05, 1.1)
+        return (lo, hi) if axis == "x" and hi > lo else (lo / pad, hi * pad)
+    lo = min(lo, 0.0)
+    return (lo, hi * 1.06) if axis == "y" else (lo, max(hi, lo + 1e-9))
+
+
+def _axis(ax: Axes, which: str, lo: float, hi: float, log: bool) -> None:
+    axis = getattr(ax, f"{which}axis")
+    if log:
+        axis.set_major_locator(FixedLocator(log_ticks(lo, hi)))
+    else:
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda v, _: tick_text(v)))
+
+
+def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
+    for which in "xy":
+        log = spec[which].get("scale") == "log"
+        if log:
+            getattr(ax, f"set_{which}scale")("log")
+        lo, hi = limits(spec, which)
+        getattr(ax, f"set_{which}lim")(lo, hi)
+        _axis(ax, which, lo, hi, log)
+    ax.grid(True, color=theme.sentinel("grid"), linewidth=0.8)
+    ax.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.spines["bottom"].set_color(theme.sentinel("muted"))
+    ax.tick_params(length=0, labelsize=SMALL, labelcolor=theme.sentinel("muted"), pad=4)
+    ax.set_xlabel(spec["x"]["label"], color=theme.sentinel("ink"), labelpad=5)
+    # Above the axis and upright: a reader on a phone need not turn it.
+    ax.text(0, 1.03, spec["y"]["label"], transform=ax.transAxes, ha="left",
+            va="bottom", color=theme.sentinel("ink"))  # fmt: skip
+
+
+def _line(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    dash = DASHES.get(mark["evidence"], "solid")
+    ax.plot(mark["x"], mark["y"], color=tint, linewidth=1.9, linestyle=dash, zorder=3)
+
+
+def _dots(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    for x, (lo, hi) in zip(mark["x"], mark.get("spread", ()), strict=False):
+        ax.plot([x, x], [lo, hi], color=tint, linewidth=1.4, zorder=4)
+    filled = mark["evidence"] == "measured"
+    ax.plot(
+        mark["x"], mark["y"], linestyle="none", color=tint, zorder=5, markersize=6,
+        marker=MARKERS.get(mark["evidence"], "o"), markeredgewidth=1.6,
+        markerfacecolor=tint if filled else theme.sentinel("paper"),
+        clip_on=False,  # a point on the frame is whole
+    )  # fmt: skip
+
+
+def _rule(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    look: dict[str, Any] = {"color": tint, "linewidth": 1.1,
+                            "linestyle": (0, (2, 2)), "zorder": 2}  # fmt: skip
+    floor = ax.get_ylim()[0]
+    for i, x in enumerate(mark.get("x", ()) if mark["kind"] == "vline" else ()):
+        top = mark["y"][i] if mark.get("y") else ax.get_ylim()[1]
+        ax.plot([x, x], [floor, top], **look)
+    for y in mark["y"] if mark["kind"] == "hline" else ():
+        ax.plot(ax.get_xlim(), [y, y], **look)
+
+
+def _band(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    left, right = mark.get("x") or ax.get_xlim()
+    low, high = mark.get("y") or ax.get_ylim()
+    ax.fill([left, right, right, left], [low, low, high, high], facecolor="none",
+            edgecolor=tint, hatch="//", linewidth=0, alpha=0.8, zorder=1)  # fmt: skip
+
+
+_DRAW = {"line": _line, "dots": _dots, "vline": _rule, "hline": _rule, "band": _band}
+
+
+def _order(marks: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names that take a series colour, first come first."""
+    return list(dict.fromkeys(mark["name"] for mark in marks))
+
+
+def _paint(ax: Axes, spec: Mapping[str, Any]) -> None:
+    """Marks first, names over them."""
+    marks = spec["marks"]
+    order = _order(marks)
+    tints = [colour(mark, order) for mark in marks]
+    for mark, tint in zip(marks, tints, strict=True):
+        _DRAW[mark["kind"]](ax, mark, tint)
+        if mark["kind"] == "band":
+            band_label(ax, mark, tint)
+    end_labels(ax, marks, tints)
+    rule_labels(ax, marks, tints)
+
+
+def draw(spec: Mapping[str, Any], name: str) -> str:
+    """A checked spec as SVG text.
+
+    Returns
+    -------
+    str
+        What matplotlib writes, still in sentinel colours; ``svg.tidy`` makes it
+        fit for a page. ``name`` salts its ids.
+    """
+    with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
+        canvas = Canvas(figsize=INCHES, dpi=72)
+        FigureCanvasSVG(canvas)
+        ax = canvas.add_axes((0.1, 0.135, 0.88, 0.775))
+        for patch in (ax.patch, canvas.patch):
+            patch.set_visible(False)
+        _frame(ax, spec)
+        ticks = [tick_text(t) for t in ax.get_yticks() if _inside(t, ax.get_ylim())]
+        make_room(ax, spec["marks"], ticks)
+        _paint(ax, spec)
+        out = io.StringIO()
+        canvas.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return out.getvalue()
+
+
+def _inside(value: float, span: tuple[float, float]) -> bool:
+    return span[0] <= value <= span[1]

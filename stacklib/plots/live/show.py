@@ -1,0 +1,89 @@
+"""The HTML of a live figure: controls as data, and a static figure until then."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stacklib.evidence import guard
+
+from ..figures import Figure, figure
+from .controls import Control, check_controls, keyboard_test, resolve
+
+
+@dataclass(frozen=True)
+class Live:
+    """A live figure; notebooks show it by its HTML."""
+
+    name: str
+    call: str
+    controls: list[Control] = field(repr=False)
+    test: dict[str, Any] = field(repr=False)
+    spec: dict[str, Any] = field(repr=False)
+    static: Figure = field(repr=False)
+
+    @property
+    def html(self) -> str:
+        """Controls as JSON, then the figure and readouts of the start values."""
+        test = html.escape(_json(self.test))
+        return (
+            f'<div class="st-live" id="live-{self.name}" data-call="{self.call}" '
+            f'data-test="{test}">\n'
+            f'<script type="application/json" class="st-live-controls">'
+            f"{_json(self.controls)}</script>\n"
+            f'<div class="st-live-static">\n{self.static.html}\n'
+            f"{_readouts(self.spec)}</div>\n</div>"
+        )
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {
+            "text/plain": f"live figure {self.name}: {self.static.digest}",
+            "text/html": self.html,
+            guard.MIME: self.static.entry,
+        }
+
+
+def _json(value: Any) -> str:
+    """JSON that cannot close the script element it stands in."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True).replace("</", "<\\/")
+
+
+def _readouts(spec: Mapping[str, Any]) -> str:
+    rows = "".join(
+        f'<div class="st-readout"><dt>{html.escape(r["label"])}</dt>'
+        f"<dd>{html.escape(r['text'])}</dd></div>"
+        for r in spec["readouts"]
+    )
+    message = html.escape(spec.get("message") or "")
+    note = f'<p class="st-live-message">{message}</p>\n' if message else ""
+    return f'{note}<dl class="st-live-readouts">{rows}</dl>\n'
+
+
+def show(*, call: str, controls: Sequence[Control], name: str, alt: str) -> Live:
+    """A live figure from a function that returns a spec.
+
+    Parameters
+    ----------
+    call : str
+        ``"package.module:function"``; plain Python, since it runs in the
+        reader's browser. It takes the controls' values by keyword.
+    controls : sequence of dict
+        ``name, label, type, value`` and, for a ``range``, ``values``; for a
+        ``select``, ``options`` as ``[value, label]`` pairs.
+    name, alt : str
+        Anchor ``live-<name>``; text alternative of the static figure.
+
+    Raises
+    ------
+    SpecError
+        For controls that do not match the function, or that change nothing.
+    """
+    function = resolve(call)
+    check_controls(controls, function)
+    spec = function(**{control["name"]: control["value"] for control in controls})
+    test = keyboard_test(controls, function)
+    static = figure(spec, name=name, alt=alt)
+    return Live(name, call, list(controls), test, spec, static)

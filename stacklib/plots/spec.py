@@ -1,0 +1,186 @@
+"""The plotting grammar: a figure as a plain dict, drawn here and in the browser.
+
+::
+
+    {"title": "sentence saying what is seen",
+     "x": {"label": "Batch size", "scale": "log", "unit": ""},
+     "y": {"label": "Time per token (ms)", "scale": "log", "unit": "ms"},
+     "marks": [{"kind": "line", "evidence": "predicted", "name": "H100",
+                "x": [...], "y": [...]}, ...],
+     "readouts": [{"name": "time", "label": "Time per token", "text": "21.1 ms",
+                   "tree": {...}}],
+     "message": None}
+
+Kinds of mark: ``line`` and ``dots`` (x, y; dots may have ``spread`` pairs),
+``vline`` (x, and y where it should end), ``hline`` (y), ``band`` (an x pair, a y
+pair or both). Optional in a mark: ``series`` (colour), ``this_machine``,
+``label_at`` (``end`` or ``none``), and for the guard ``device``, ``dtype``,
+``chips``, ``level``, ``role``. Optional in an axis: ``limits``, and ``unit``,
+which the guard reads. Optional in a spec: ``about``, guard fields of the readouts.
+Plain Python: live figures build specs in the reader's browser.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from stacklib.evidence import guard
+
+SCALES = ("linear", "log")
+EVIDENCE = ("predicted", "simulated", "measured", "claimed", "impossible")
+# kind -> axes it must have values on
+KINDS = {"line": "xy", "dots": "xy", "vline": "x", "hline": "y", "band": ""}
+SERIES = 6
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+class SpecError(ValueError):
+    """A spec that cannot be drawn; names the part at fault."""
+
+
+def check_name(name: str) -> str:
+    """``name`` if it can be an anchor; SpecError otherwise."""
+    if not _NAME.fullmatch(name):
+        raise SpecError(f"name {name!r}: lower case words joined by '-'")
+    return name
+
+
+def _check_axis(spec: Mapping[str, Any], which: str) -> None:
+    axis = spec.get(which)
+    if not isinstance(axis, Mapping) or not axis.get("label"):
+        raise SpecError(f"axis {which} needs a label")
+    if axis.get("scale", "linear") not in SCALES:
+        raise SpecError(f"axis {which}: scale {axis['scale']!r} is not in {SCALES}")
+
+
+def _check_values(spec: Mapping[str, Any], mark: Mapping[str, Any], axis: str) -> None:
+    log = spec[axis].get("scale") == "log"
+    for value in mark.get(axis, ()):
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise SpecError(f"mark {mark['name']!r}: {axis} holds {value!r}")
+        if log and value <= 0:
+            raise SpecError(
+                f"mark {mark['name']!r}: {axis} holds {value!r} on a log axis"
+            )
+
+
+def _check_mark(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> None:
+    kind, name = mark.get("kind"), mark.get("name")
+    if kind not in KINDS:
+        raise SpecError(f"mark {name!r}: kind {kind!r} is not in {tuple(KINDS)}")
+    if not isinstance(name, str):
+        raise SpecError(f"a {kind} needs a name, not {name!r}")
+    if mark.get("evidence") not in EVIDENCE:
+        raise SpecError(f"mark {name!r}: evidence {mark.get('evidence')!r}; {EVIDENCE}")
+    missing = [axis for axis in KINDS[kind] if not mark.get(axis)]
+    if missing:
+        raise SpecError(f"mark {name!r}: a {kind} needs {missing[0]}")
+    for axis in "xy":
+        _check_values(spec, mark, axis)
+        if kind == "band" and len(mark.get(axis) or (0, 0)) != 2:
+            raise SpecError(f"mark {name!r}: a band's {axis} is a pair")
+    if KINDS[kind] == "xy" and len(mark["x"]) != len(mark["y"]):
+        raise SpecError(f"mark {name!r}: {len(mark['x'])} x and {len(mark['y'])} y")
+    if "spread" in mark and len(mark["spread"]) != len(mark.get("y", ())):
+        raise SpecError(f"mark {name!r}: one spread pair a point")
+
+
+def check(spec: Mapping[str, Any]) -> None:
+    """Hold a spec to the grammar.
+
+    Raises
+    ------
+    SpecError
+        For a missing title or axis, an unknown kind, scale or evidence, lists
+        of unequal length, a value that is not finite, or a value at or below
+        zero on a log axis.
+    """
+    if not str(spec.get("title", "")).strip():
+        raise SpecError("a figure needs a title: a sentence saying what it shows")
+    for axis in "xy":
+        _check_axis(spec, axis)
+    for mark in spec.get("marks", ()):
+        _check_mark(spec, mark)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, (list, tuple)):
+        return [_rounded(v) for v in value]
+    return value
+
+
+def digest(spec: Mapping[str, Any]) -> str:
+    """Twelve hex digits that change when the plotted data do.
+
+    Values count to six significant digits, so that no BLAS and no order of a
+    dict decides; axes, names and evidence count too, colours do not.
+    """
+    fields = ("kind", "evidence", "name", "x", "y", "spread")
+    plotted = {
+        "axes": [[spec[a]["label"], spec[a].get("scale", "linear")] for a in "xy"],
+        "marks": [
+            [_rounded(mark.get(field)) for field in fields] for mark in spec["marks"]
+        ],
+    }
+    text = json.dumps(plotted, sort_keys=True).encode()
+    return hashlib.sha256(text).hexdigest()[:12]
+
+
+def _mark_row(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> dict[str, Any]:
+    values = {}
+    for axis in "xy":
+        if mark.get(axis):
+            numbers = [float(v) for v in mark[axis]]
+            role = mark.get("role", "") if axis == "y" else ""
+            column = spec[axis]["label"]
+            values[column] = guard.cell(numbers, spec[axis].get("unit", ""), role)
+    return guard.row(mark["name"], values, evidence=mark["evidence"], **_about(mark))
+
+
+def _about(fields: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("device", "dtype", "chips", "level", "feasible")
+    return {name: fields[name] for name in names if name in fields}
+
+
+def _readout_row(spec: Mapping[str, Any]) -> dict[str, Any]:
+    values = {
+        r["label"]: guard.cell(r["tree"]["value"], r["tree"]["unit"], r.get("role", ""))
+        for r in spec["readouts"]
+        if r.get("tree")
+    }
+    return guard.row("readouts", values, **_about(spec.get("about", {})))
+
+
+def guard_entry(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What the possibility guard is told of a figure: one row a mark."""
+    rows = [_mark_row(spec, mark) for mark in spec["marks"]]
+    if spec.get("readouts"):
+        rows.append(_readout_row(spec))
+    return guard.entry("figure", name, rows)
+
+
+def readout(name: str, label: str, value: Any, role: str = "", **text: Any) -> dict:
+    """One readout of a live figure from a Quantity: printed text and derivation.
+
+    Parameters
+    ----------
+    name, label : str
+        Key for tests; words for the reader.
+    value : Quantity
+        What is shown.
+    role : str
+        Guard role, where neither unit nor kind tells it.
+    **text
+        ``unit`` and ``digits`` of ``Quantity.text``.
+    """
+    role = role or ("spec" if value.kind == "spec" else "")
+    return {"name": name, "label": label, "text": value.text(**text),
+            "tree": value.tree(), "role": role}  # fmt: skip

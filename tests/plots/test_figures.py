@@ -1,0 +1,152 @@
+"""Figures: deterministic, themed, told apart by evidence, known to the guard."""
+
+import itertools
+import re
+
+import pytest
+
+from stacklib import plots
+from stacklib.evidence import guard
+from stacklib.plots import theme
+from stacklib.quantity import Quantity
+
+DEVICES = ["h100_sxm", "h200_sxm", "b200_sxm"]
+
+
+def marks(evidence="predicted", kind="line", **more):
+    return {"kind": kind, "evidence": evidence, "name": evidence, "x": [1, 10],
+            "y": [2, 30], **more}  # fmt: skip
+
+
+def spec_of(*found):
+    return {
+        "title": "Evidence <shown> by mark.",
+        "x": {"label": "Batch size", "scale": "log"},
+        "y": {"label": "Time (ms)", "scale": "log", "unit": "ms"},
+        "marks": list(found),
+    }
+
+
+def draw(*found, name="planted"):
+    return plots.figure(spec_of(*found), name=name, alt="what it shows")
+
+
+@pytest.fixture(scope="module")
+def rooflines():
+    spec = plots.roofline_spec(DEVICES, "bf16", title="Three roofs.")
+    return plots.figure(spec, name="rooflines", alt="three rooflines", devices=DEVICES)
+
+
+def test_two_draws_are_the_same_bytes(rooflines):
+    spec = plots.roofline_spec(DEVICES, "bf16", title="Three roofs.")
+    again = plots.figure(spec, name="rooflines", alt="three rooflines", devices=DEVICES)
+    assert again._repr_mimebundle_() == rooflines._repr_mimebundle_()
+
+
+def test_an_svg_has_no_colour_of_its_own_but_a_fallback(rooflines):
+    bare = re.sub(r"var\(--st-[\w-]+, [^)]*\)", "", rooflines.svg)
+    assert not re.search(r"#[0-9a-f]{6}\b|rgb", bare)
+    names = {f"--st-{role}" for role in theme.ROLES}
+    assert set(re.findall(r"--st-[\w-]+", rooflines.svg)) <= {*names, "--st-sans"}
+
+
+def test_an_svg_is_fit_to_stand_in_a_page(rooflines):
+    svg = rooflines.svg
+    assert svg.startswith('<svg role="img" aria-label="three rooflines"')
+    for unwanted in ("<?xml", "<style", "<metadata", "dc:date", "<!--"):
+        assert unwanted not in svg
+    ids = re.findall(r' id="([^"]+)"', svg)
+    assert ids and all(i.startswith("rooflines-") for i in ids)
+    assert set(re.findall(r"url\(#([^)]+)\)", svg)) <= set(ids)
+    assert "Three roofs." not in svg and "<figcaption>Three roofs." in rooflines.html
+
+
+def test_text_stays_text_and_every_name_and_ridge_is_written(rooflines):
+    texts = re.findall(r">([^<>]+)</text>", rooflines.svg)
+    for word in ("H100", "H200", "B200", "ridge 295", "ridge 206", "ridge 292"):
+        assert word in texts
+
+
+def test_names_at_line_ends_do_not_overlap(rooflines):
+    found = re.findall(r'y="([\d.]+)"[^>]*>(H100|H200|B200)</text>', rooflines.svg)
+    heights = sorted(float(y) for y, _ in found)
+    assert len(heights) == 3
+    assert all(b - a > 12 for a, b in itertools.pairwise(heights))
+
+
+def test_evidence_shows_in_the_mark():
+    assert "stroke-dasharray" not in draw(marks()).svg
+    assert "stroke-dasharray" in draw(marks("simulated")).svg
+    series = theme.variable("series-0")
+    assert f"fill: {series}; stroke" in draw(marks("measured", "dots")).svg
+    hollow = f"fill: {theme.variable('paper')}; stroke: {series}"
+    assert hollow in draw(marks("claimed", "dots")).svg
+    assert hollow in draw(marks("predicted", "dots")).svg
+    hatched = draw(marks(), marks("impossible", "band", x=[5, 10], y=[])).svg
+    assert "<pattern" in hatched and theme.variable("impossible") in hatched
+
+
+def test_measured_dots_show_their_spread():
+    plain = draw(marks("measured", "dots"))
+    spread = draw(marks("measured", "dots", spread=[[1, 3], [20, 40]]))
+    bar = "stroke-width: 1.4"
+    assert (plain.svg.count(bar), spread.svg.count(bar)) == (0, 2)
+    assert spread.digest != plain.digest
+
+
+def test_this_machine_has_its_own_colour():
+    own = draw(marks(this_machine=True)).svg
+    assert theme.variable("this-machine") in own
+    assert theme.variable("series-0") not in own
+
+
+def test_the_bundle_carries_text_html_and_entry():
+    bundle = draw(marks())._repr_mimebundle_()
+    assert re.fullmatch(r"figure planted: [0-9a-f]{12}", bundle["text/plain"])
+    html = bundle["text/html"]
+    assert html.startswith('<figure class="st-figure" id="fig-planted" data-digest="')
+    assert "Evidence &lt;shown&gt; by mark." in html
+    assert bundle[guard.MIME] in guard.shown()
+
+
+@pytest.mark.parametrize("name", ["Big Name", "", "a_b", "-a"])
+def test_a_name_must_be_an_anchor(name):
+    with pytest.raises(plots.SpecError, match="name"):
+        draw(marks(), name=name)
+
+
+def test_a_figure_needs_an_alt_text():
+    with pytest.raises(plots.SpecError, match="alt"):
+        plots.figure(spec_of(marks()), name="planted", alt=" ")
+
+
+def test_one_device_binds_all_marks_and_of_several_each_names_its_own():
+    one = plots.figure(spec_of(marks()), name="f", alt="a", devices=["h100_sxm"])
+    assert one.entry["rows"][0]["device"] == "h100_sxm"
+    with pytest.raises(plots.SpecError, match="devices"):
+        plots.figure(spec_of(marks()), name="f", alt="a", devices=DEVICES)
+
+
+def test_an_empty_figure_can_be_drawn():
+    assert "Time (ms)" in draw().svg
+
+
+def test_a_roofline_passes_the_guard_and_a_point_above_it_does_not(rooflines):
+    assert guard.faults([rooflines.entry]) == []
+    point = {"name": "too good", "evidence": "predicted", "device": "h100_sxm",
+             "dtype": "bf16", "intensity": Quantity(1, "FLOP/B"),
+             "rate": Quantity(5, "TFLOP/s")}  # fmt: skip
+    spec = plots.roofline_spec(["h100_sxm"], title="t", points=[point])
+    (fault,) = guard.faults([plots.figure(spec, name="f", alt="a").entry])
+    assert "too good" in fault and "roofline" in fault
+
+
+def test_a_roofline_of_mixed_formats_and_spread():
+    spread = (Quantity(1, "TFLOP/s"), Quantity(3, "TFLOP/s"))
+    point = {"name": "p", "evidence": "measured", "intensity": [Quantity(1, "FLOP/B")],
+             "rate": [Quantity(2, "TFLOP/s")], "spread": [spread]}  # fmt: skip
+    spec = plots.roofline_spec(
+        ["h100", "h200"], {"h100": "bf16", "h200": "fp8"}, title="t", points=[point]
+    )
+    assert [m["dtype"] for m in spec["marks"][:4:2]] == ["bf16", "fp8"]
+    assert spec["marks"][-1]["spread"] == [[1, 3]]
