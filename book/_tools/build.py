@@ -1,0 +1,36 @@
+"""Build the book with Sphinx, warnings as errors; the log is shown on failure."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LOG = ROOT / "_build" / "sphinx.log"
+
+
+def build(builder: str = "html") -> int:
+    """Run jupyter-book with ``-W``; returns its exit status."""
+    LOG.parent.mkdir(exist_ok=True)
+    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".",
+               "--toc", "book/_toc.yml", "-W", "--keep-going"]  # fmt: skip
+    if builder != "html":
+        command += ["--builder", builder]
+    start = time.perf_counter()
+    with LOG.open("w", encoding="utf-8") as log:
+        code = subprocess.call(command, cwd=ROOT, stdout=log, stderr=log)
+    seconds = time.perf_counter() - start
+    if code:
+        lines = LOG.read_text(encoding="utf-8").splitlines()
+        faults = [x for x in lines if "WARNING" in x or "ERROR" in x]
+        print("\n".join(faults or lines[-30:]))
+        print(f"the book did not build; the whole log: {LOG.relative_to(ROOT)}")
+    else:
+        print(f"book built in {seconds:.0f} s: _build/html/index.html")
+    return code
+
+
+if __name__ == "__main__":
+    raise SystemExit(build())

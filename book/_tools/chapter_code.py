@@ -1,0 +1,182 @@
+"""Lines of a chapter's report that are read from code and data, not from pages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from _tools import coverage_map, docs, tree
+from _tools.lines import Count, Line
+
+KINDS = {
+    "systems": r"\d+\.\d+",
+    "projects": r"P\d\.\d|10",
+    "insights": r"K\d+",
+    "advice": r"A\d+",
+    "pitfalls": r"F\d+",
+    "checklist": r"Q\d+",
+    "contradictions": r"X\d+",
+}
+EXERCISES = 12
+LEVELS = ("estimate", "derive", "build")
+SHARED = (
+    "quantity",
+    "hardware",
+    "models",
+    "evidence",
+    "grading",
+    "plots",
+    "sweep",
+    "cli",
+)
+# The rooms each chapter fills, besides the shared ones.
+ROOMS = {
+    1: ("roofline", "tinylm"),
+    2: ("gpu", "cost"),
+    3: ("memory", "cost"),
+    4: ("kernels", "tinylm"),
+    5: ("accelerators",),
+    6: ("interconnect", "tinylm"),
+    7: ("quantizers", "tinylm"),
+    8: ("serving", "paged_kv", "cost", "tinylm"),
+    9: ("diy", "cost", "tinylm"),
+    10: ("frontier",),
+}
+
+
+def ids(chapter: int, root: Path) -> dict[str, dict]:
+    """The ids a chapter owns."""
+    every = coverage_map.systems(root)
+    return {id: row for id, row in every.items() if row["chapter"] == chapter}
+
+
+def kind(id: str) -> str:
+    """What an id names: a system, a project, an insight..."""
+    return next(k for k, form in KINDS.items() if re.fullmatch(form, id))
+
+
+def covered(chapter: int, root: Path) -> Line:
+    """Every id of the chapter stands in the coverage map, without a fault."""
+    owned, mapped = ids(chapter, root), coverage_map.coverage(root)
+    known = coverage_map.systems(root)
+    faults = [
+        f"{id}: {fault}"
+        for id in owned
+        if id in mapped
+        for fault in coverage_map.entry_faults(id, mapped[id], known, root)
+    ]
+    bad = {fault.split(":")[0] for fault in faults}
+    good = [id for id in owned if id in mapped and id not in bad]
+    totals, have = Counter(map(kind, owned)), Counter(map(kind, good))
+    counts = [Count(k, have[k], totals[k]) for k in KINDS if totals[k]]
+    absent = [f"{id}: not in coverage.toml" for id in owned if id not in mapped]
+    return Line("covered", tuple(counts), missing=tuple(faults + absent))
+
+
+def ways(chapter: int, root: Path) -> Line:
+    """Ids of the three-ways list hold three ways, every other system two."""
+    systems = {i: row for i, row in ids(chapter, root).items() if kind(i) == "systems"}
+    mapped = coverage_map.coverage(root)
+    need = {id: 3 if row.get("three_ways") else 2 for id, row in systems.items()}
+    held = {id: sound_ways(mapped.get(id, {}).get("ways", {})) for id in systems}
+    lacking = [f"{i}: {held[i]} of {n} ways" for i, n in need.items() if held[i] < n]
+    counts = tuple(
+        Count(name, sum(held[i] >= n for i in group), len(group))
+        for name, n in (("three ways", 3), ("two ways", 2))
+        if (group := [i for i in systems if need[i] == n])
+    )
+    return Line("ways", counts, missing=tuple(lacking))
+
+
+def sound_ways(ways: dict[str, str]) -> int:
+    """How many of the ways are of a known kind and import."""
+    return sum(
+        not list(coverage_map.way_faults({kind: name})) for kind, name in ways.items()
+    )
+
+
+def claims(chapter: int, root: Path) -> Line:
+    """Every claim of the chapter has a running verdict or a citation."""
+    from stacklib.evidence import claims as ledger
+
+    rows = [claim for claim in ledger.load() if claim.chapter == chapter]
+    checked = set(ledger.checked())
+    missing: list[str] = []
+    verdicts: Counter[str] = Counter()
+    for claim in rows:
+        if claim.id not in checked and claim.first_verdict not in (
+            "external",
+            "unverifiable",
+        ):
+            missing.append(f"{claim.id}: no check")
+            continue
+        judgement = ledger.judge(claim.id)
+        verdicts[judgement.verdict] += 1
+        missing += ledger.leaf_faults(judgement)
+    shown = claims_table(chapter, root)
+    counts = (
+        Count("claims", sum(verdicts.values()), len(rows)),
+        Count("table on the index page", shown, 1),
+    )
+    note = " ".join(f"{verdict} {n}" for verdict, n in sorted(verdicts.items()))
+    return Line("claims", counts, note, tuple(missing))
+
+
+def claims_table(chapter: int, root: Path) -> int:
+    """Whether the chapter's index page shows the ledger."""
+    pages = [p for p in tree.notebooks(root) if tree.chapter_of(p) == chapter]
+    index = [p for p in pages if p.name == "index.ipynb"]
+    asked = re.compile(rf"\{{claims-table\}}\s*{chapter}\b")
+    return int(any(asked.search(p.read_text("utf-8")) for p in index))
+
+
+def exercises(chapter: int, root: Path) -> Line:
+    """Twelve exercises at three levels, every project, each proven both ways."""
+    from stacklib import grading
+
+    every = grading.discover(root)
+    found = [e for e in every if e.chapter == chapter]
+    texts = [e.text() for e in found]
+    levels = Counter(text.level for text in texts)
+    owned = {i for i in ids(chapter, root) if kind(i) == "projects"}
+    shown = owned & {project for text in texts for project in text.project}
+    proof = grading.prove(root)
+    prefix = f"{chapter}."
+    faults = [f for f in proof.faults if not f[0].isdigit() or f.startswith(prefix)]
+    counts = (
+        Count("exercises", len(found), EXERCISES),
+        *(Count(level, levels[level], 1) for level in LEVELS),
+        Count("projects", len(shown), len(owned)),
+    )
+    absent = [f"{project}: no exercise" for project in sorted(owned - shown)]
+    return Line("exercises", counts, missing=tuple(faults + absent))
+
+
+def measured(chapter: int, root: Path) -> Line:
+    """The comparisons the chapter owes have result files."""
+    table = tree.read_toml(root / "book" / "_tools" / "bars.toml").get("bar", [])
+    owed = [bar for bar in table if bar["chapter"] == chapter]
+    results = root / "benchmarks" / "results"
+    missing = [bar for bar in owed if not (results / f"{bar['result']}.json").exists()]
+    counts = (Count("benchmarks", len(owed) - len(missing), len(owed)),)
+    said = tuple(f"{bar['what']}: no {bar['result']}.json" for bar in missing)
+    return Line("measured", counts, missing=said)
+
+
+def documented(chapter: int, root: Path) -> Line:
+    """Public names of the chapter's rooms are documented; tests mirror the rooms."""
+    wanted = [*ROOMS[chapter], *SHARED]
+    rooms = [room for room in wanted if room in docs.rooms(root)]
+    faults = [fault for room in rooms for fault in docs.room_faults(room, root)]
+    names = [name for room in rooms for name in docs.public_names(room)]
+    bad = {fault.split()[0] for fault in faults}
+    tested = [room for room in rooms if list((root / "tests" / room).glob("test_*.py"))]
+    counts = (
+        Count("public names", sum(name not in bad for name in names), len(names)),
+        Count("rooms", len(rooms), len(wanted)),
+        Count("rooms tested", len(tested), len(wanted)),
+    )
+    absent = [f"stacklib.{room} does not exist" for room in wanted if room not in rooms]
+    untested = [f"tests/{room} is missing" for room in rooms if room not in tested]
+    return Line("documented", counts, missing=tuple(faults + absent + untested))

@@ -1,0 +1,140 @@
+"""Run the notebooks and refresh what is committed of them: `make execute`.
+
+Only notebooks whose outputs changed, as strict nbval would see it, are written.
+Measured cells keep their stored outputs until something else in the notebook
+changes or `--measured` asks for new ones. Bracket texts of computed links are
+refreshed in every page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from _tools import outputs, tree
+from _tools.rerun import (
+    NotebookFailed,
+    linked,
+    merged,
+    normalised,
+    run,
+    stamped,
+    text_of,
+)
+from _tools.sentences import Lookup, current, refresh
+from stacklib import sweep
+
+WORKERS = 2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one notebook: written, unchanged, or failed with a reason."""
+
+    name: str
+    written: bool
+    seconds: float
+    fault: str = ""
+
+
+def refresh_notebook(
+    path: Path, root: Path = tree.ROOT, measured: bool = False, drawings: bool = False
+) -> Outcome:
+    """Execute one notebook; write it back if it differs; never half of it."""
+    name, start = tree.name(path, root), time.perf_counter()
+    stored = tree.read_notebook(path)
+    try:
+        fresh = run(stored, path.parent)
+        seconds = time.perf_counter() - start
+        masks = [] if drawings else outputs.patterns()
+        result = merged(stored, fresh, masks, measured)
+        if result is fresh:
+            stamped(result, seconds)
+        return Outcome(name, write(path, linked(normalised(result))), seconds)
+    except (NotebookFailed, LookupError) as error:
+        return Outcome(name, False, time.perf_counter() - start, f"{name}: {error}")
+
+
+def write(path: Path, notebook: Any) -> bool:
+    """Store the notebook unless the file already reads the same."""
+    text = text_of(notebook)
+    if path.read_text("utf-8") == text:
+        return False
+    tree.write_atomic(path, text)
+    return True
+
+
+def refresh_links(root: Path = tree.ROOT, lookup: Lookup = current) -> list[str]:
+    """Refresh the links of every page and notebook; the names of those written."""
+    written = []
+    for path in tree.pages(root):
+        old = path.read_text("utf-8")
+        new = at(path, root, lambda old=old: refresh(old, lookup))
+        if new != old:
+            tree.write_atomic(path, new)
+            written.append(tree.name(path, root))
+    for path in tree.notebooks(root):
+        notebook = tree.read_notebook(path)
+        before = [cell.source for cell in notebook.cells]
+        at(path, root, lambda notebook=notebook: linked(notebook, lookup))
+        if before != [cell.source for cell in notebook.cells]:
+            tree.write_atomic(path, text_of(notebook))
+            written.append(tree.name(path, root))
+    return written
+
+
+def at(path: Path, root: Path, step: Callable[[], Any]) -> Any:
+    """Do `step`; an unknown number's error then names the page."""
+    try:
+        return step()
+    except LookupError as error:
+        raise LookupError(f"{tree.name(path, root)}: {error}") from None
+
+
+def arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make execute", description=__doc__)
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all")
+    parser.add_argument("--links-only", action="store_true", help="run nothing")
+    parser.add_argument("--measured", action="store_true", help="measure anew")
+    drawings = "write also where only a drawing changed"
+    parser.add_argument("--drawings", action="store_true", help=drawings)
+    parser.add_argument("--workers", type=int, default=WORKERS)
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
+    """Execute and report; 1 if a notebook failed, 2 for an unknown number."""
+    options = arguments(argv)
+    outcomes: list[Outcome] = []
+    if not options.links_only:
+        paths = [p.resolve() for p in options.notebooks] or tree.notebooks(root)
+        same = {
+            "root": root,
+            "measured": options.measured,
+            "drawings": options.drawings,
+        }
+        cases = [{"path": path, **same} for path in paths]
+        workers = max(1, min(options.workers, len(paths)))
+        outcomes = sweep.run(refresh_notebook, cases, workers=workers, what="notebooks")
+    try:
+        pages = refresh_links(root)
+    except LookupError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for line in [o.fault for o in outcomes if o.fault]:
+        print(line, file=sys.stderr)
+    for name in sorted({*pages, *(o.name for o in outcomes if o.written)}):
+        print(f"wrote {name}")
+    failed = sum(bool(o.fault) for o in outcomes)
+    seconds = sum(o.seconds for o in outcomes)
+    print(f"{len(outcomes)} notebooks in {seconds:.1f} s of work, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""What may lean on what: imports of `stacklib`, read from the source.
+
+A room imports lower floors only, never its own or a higher one; imports inside
+functions count. torch, triton, pandas and matplotlib are kept to the files named
+for them, and in `stacklib` only `cli` imports `plots`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from _tools import tree
+
+PACKAGE = "stacklib"
+# Lowest first; rooms on one floor do not see one another.
+FLOORS = [
+    {"quantity", "sweep"},
+    {"hardware", "models"},
+    {"roofline"},
+    {"memory", "quantizers", "cost"},
+    {"gpu", "tinylm"},
+    {"kernels", "accelerators", "interconnect", "paged_kv"},
+    {"serving"},
+    {"diy", "frontier"},
+    {"evidence", "grading"},
+    {"plots"},
+    {"cli"},
+]
+FLOOR = {room: height for height, floor in enumerate(FLOORS) for room in floor}
+DRAWING = {"pandas", "matplotlib"}
+LOADERS = {"import_module", "__import__"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, absolute, and the line it stands on."""
+
+    module: str
+    line: int
+
+    @property
+    def room(self) -> str | None:
+        """The room of `stacklib` it names, if it does."""
+        parts = self.module.split(".")
+        return parts[1] if parts[0] == PACKAGE and len(parts) > 1 else None
+
+
+def imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
+    """Every import of a module's source, relative ones made absolute.
+
+    `from stacklib import roofline` counts as `stacklib.roofline`. Imports that only a
+    type checker sees, under `if TYPE_CHECKING:`, do not run and do not count.
+    """
+    package = module.split(".") if is_package else module.split(".")[:-1]
+    module_tree = ast.parse(source)
+    unseen = {id(n) for block in type_only(module_tree) for n in ast.walk(block)}
+    for node in ast.walk(module_tree):
+        if id(node) in unseen:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (Import(alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else []
+            origin = ".".join([*base, *(node.module or "").split(".")]).strip(".")
+            yield Import(origin, node.lineno)
+            if origin == PACKAGE:
+                names = (alias.name for alias in node.names)
+                yield from (Import(f"{origin}.{n}", node.lineno) for n in names)
+        elif isinstance(node, ast.Call) and loaded(node):
+            yield Import(loaded(node), node.lineno)
+
+
+def type_only(module: ast.Module) -> Iterator[ast.stmt]:
+    """Statements under `if TYPE_CHECKING:`."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from node.body
+
+
+def loaded(call: ast.Call) -> str:
+    """The module a call of import_module names by a literal, else nothing."""
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    called = call.func.id if isinstance(call.func, ast.Name) else called
+    first = call.args[0] if call.args else None
+    if called in LOADERS and isinstance(first, ast.Constant):
+        return str(first.value)
+    return ""
+
+
+def faults(root: Path = tree.ROOT) -> list[str]:
+    """Every import in `root/stacklib` that leans the wrong way."""
+    found = []
+    for path in tree.find(root, PACKAGE, "*.py"):
+        for imported in imports(*described(path, root)):
+            why = wrong(path.relative_to(root), imported)
+            if why:
+                found.append(f"{tree.name(path, root)}:{imported.line}: {why}")
+    return found
+
+
+def described(path: Path, root: Path) -> tuple[str, str, bool]:
+    """Source, dotted module name, and whether it is a package."""
+    parts = list(path.relative_to(root).with_suffix("").parts)
+    is_package = parts[-1] == "__init__"
+    name = ".".join(parts[:-1] if is_package else parts)
+    return path.read_text("utf-8"), name, is_package
+
+
+def wrong(path: Path, imported: Import) -> str:
+    """Why the file may not import that; empty where it may."""
+    return wrong_room(path, imported) or wrong_library(path, imported)
+
+
+def wrong_room(path: Path, imported: Import) -> str:
+    """Floors: a room leans on lower ones only."""
+    room, target = room_of(path), imported.room
+    if target is None or target == room or target not in FLOOR:
+        return ""
+    if room not in FLOOR:
+        return f"room {room!r} stands on no floor; add it to FLOORS in layers.py"
+    if target == "plots" and room != "cli":
+        return f"{room} imports plots; in stacklib only cli does"
+    if FLOOR[target] == FLOOR[room]:
+        return f"{room} imports {target}, a room on its own floor"
+    if FLOOR[target] > FLOOR[room]:
+        return f"{room} imports {target}, a room on a higher floor"
+    return ""
+
+
+def room_of(path: Path) -> str:
+    """The room of a file under `stacklib/`; `__main__` and `__init__` are cli's."""
+    name = Path(path.parts[1]).stem
+    return "cli" if name.startswith("__") else name
+
+
+def wrong_library(path: Path, imported: Import) -> str:
+    """Heavy libraries: each only in the files named for it."""
+    library = imported.module.split(".")[0]
+    if library in ("torch", "triton") and not path.stem.endswith(f"_{library}"):
+        return f"imports {library}; only files named *_{library}.py do"
+    if library in DRAWING and room_of(path) != "plots":
+        return f"imports {library}; only plots does"
+    return ""

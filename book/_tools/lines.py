@@ -1,0 +1,58 @@
+"""One line of a chapter's report: counts against totals, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many there are of how many there must be."""
+
+    what: str
+    have: int
+    want: int
+
+    @property
+    def ok(self) -> bool:
+        return self.have >= self.want
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.have}/{self.want}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the report.
+
+    Attributes
+    ----------
+    name : what the line is about
+    counts : each must be reached
+    note : said after the counts
+    missing : what is wrong or lacking, one sentence each; empty when all is well
+    """
+
+    name: str
+    counts: tuple[Count, ...]
+    note: str = ""
+    missing: tuple[str, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        return all(count.ok for count in self.counts) and not self.missing
+
+    def __str__(self) -> str:
+        said = ", ".join([*map(str, self.counts), *filter(None, [self.note])])
+        return f"{'ok   ' if self.ok else 'short'} {self.name}: {said}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line with its counts by name."""
+        return {
+            "name": self.name,
+            "ok": self.ok,
+            "counts": {c.what: [c.have, c.want] for c in self.counts},
+            "note": self.note,
+            "missing": list(self.missing),
+        }

@@ -1,0 +1,167 @@
+"""Predictions come before measurements, and git says so.
+
+A result file names its prediction file and that file's hash. The prediction holds
+when its hash is still the one recorded and when a commit that contains it is a
+strict ancestor of the first commit that holds the measured rows. A shallow clone
+cannot know; then the check is not run, and says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from _tools import tree
+
+RESULTS = "benchmarks/results"
+# What predictions start from: a machine's own ceilings, predicted by nothing.
+CEILINGS = {"host_roofline"}
+
+
+@dataclass(frozen=True)
+class Order:
+    """Result files checked, their faults, and why nothing was checked if so."""
+
+    checked: int
+    faults: tuple[str, ...]
+    not_run: str = ""
+
+
+def check(root: Path = tree.ROOT) -> Order:
+    """Every result file of the repo against the history of its prediction."""
+    files = sorted((root / RESULTS).glob("*.json"))
+    if not files:
+        return Order(0, (), "no result files")
+    why = unreadable(root)
+    if why:
+        return Order(0, (), why)
+    return Order(len(files), tuple(f for path in files for f in of_result(path, root)))
+
+
+def unreadable(root: Path) -> str:
+    """Why the history cannot be asked; empty where it can."""
+    shallow = tree.git(root, "rev-parse", "--is-shallow-repository")
+    if shallow is None:
+        return "no git history"
+    if shallow.strip() == "true":
+        return "shallow clone"
+    top = tree.git(root, "rev-parse", "--show-toplevel") or ""
+    if Path(top.strip()).resolve() != root.resolve():
+        return "not the top of a git checkout"
+    if tree.git(root, "rev-parse", "HEAD") is None:
+        return "no commit yet"
+    return ""
+
+
+def of_result(path: Path, root: Path) -> Iterator[str]:
+    """The faults of one result file."""
+    name, result = tree.name(path, root), json.loads(path.read_text("utf-8"))
+    if path.stem in CEILINGS and result.get("why_no_prediction"):
+        return
+    recorded = result.get("prediction") or {}
+    if not recorded.get("file") or not recorded.get("sha256"):
+        yield f"{name}: names no prediction file and hash"
+        return
+    prediction = located(recorded["file"], root)
+    if prediction is None:
+        yield f"{name}: its prediction {recorded['file']} does not exist"
+        return
+    if sha256(prediction.read_bytes()) != recorded["sha256"]:
+        yield (
+            f"{name}: {tree.name(prediction, root)} is not the prediction it was "
+            f"measured against: hash {sha256(prediction.read_bytes())[:12]}, recorded "
+            f"{recorded['sha256'][:12]}"
+        )
+        return
+    yield from order_faults(path, prediction, result, root)
+
+
+def order_faults(
+    path: Path, prediction: Path, result: dict[str, Any], root: Path
+) -> Iterator[str]:
+    """Whether the prediction was committed before the rows."""
+    name, source = tree.name(path, root), tree.name(prediction, root)
+    wanted = result["prediction"]["sha256"]
+    past = history(root)
+    predicted = first(past, lambda blob: sha256(blob) == wanted, root)
+    if predicted is None:
+        yield f"{name}: its prediction {source} was never committed"
+        return
+    measured = first(past, partial(shares, result=result), root)
+    # Rows that are not committed yet come after every commit there is.
+    if measured and not before(predicted, measured, root):
+        yield (
+            f"{name}: measured in {measured[:10]}, but {source} was first committed in "
+            f"{predicted[:10]}, not before it"
+        )
+
+
+def located(file: str, root: Path) -> Path | None:
+    """A prediction file, named from the repo root or from `benchmarks/`."""
+    places = (root / file, root / "benchmarks" / file)
+    return next((place for place in places if place.is_file()), None)
+
+
+def shares(blob: bytes, result: dict[str, Any]) -> bool:
+    """Whether a stored file has this result's prediction hash, or one of its rows.
+
+    Any shared row counts, under any file name, so that neither editing a row nor
+    renaming a file makes a measurement look newer.
+    """
+    try:
+        version = json.loads(blob)
+    except ValueError:
+        return False
+    if not isinstance(version, dict) or not version.get("prediction"):
+        return False
+    rows = {canonical(row) for row in result.get("rows", ())}
+    return version["prediction"].get("sha256") == result["prediction"]["sha256"] or any(
+        canonical(row) in rows for row in version.get("rows", ())
+    )
+
+
+def canonical(row: Any) -> str:
+    return json.dumps(row, sort_keys=True)
+
+
+def history(root: Path) -> list[tuple[str, str]]:
+    """(commit, blob) for every file version under `benchmarks/`, oldest first."""
+    ask = ("log", "--reverse", "--topo-order", "-m", "--no-renames", "--no-abbrev")
+    printed = tree.git(root, *ask, "--raw", "--format=@%H", "--", "benchmarks") or ""
+    found, commit = [], ""
+    for line in printed.splitlines():
+        if line.startswith("@"):
+            commit = line[1:].split()[0]
+        elif line.startswith(":"):
+            found.append((commit, line.split()[3]))
+    return found
+
+
+def first(
+    past: list[tuple[str, str]], holds: Callable[[bytes], bool], root: Path
+) -> str | None:
+    """The earliest commit that stores a file which satisfies `holds`."""
+    return next((c for c, blob in past if holds(content(blob, root))), None)
+
+
+@cache
+def content(blob: str, root: Path) -> bytes:
+    """What git stores under a blob's name; nothing for a deletion."""
+    command = ["git", "-C", str(root), "cat-file", "blob", blob]
+    return subprocess.run(command, capture_output=True).stdout
+
+
+def before(early: str, late: str, root: Path) -> bool:
+    """Whether one commit is a strict ancestor of the other."""
+    ask = ("merge-base", "--is-ancestor", early, late)
+    return early != late and tree.git(root, *ask) is not None
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

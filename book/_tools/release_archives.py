@@ -1,0 +1,146 @@
+"""The zips and the wheel of a release, equal bytes for equal sources."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from _tools import tree
+
+# The oldest date a zip can hold, in both spellings.
+DATE = (1980, 1, 1, 0, 0, 0)
+EPOCH = "315532800"
+LICENCES = ("LICENSE", "LICENSE-TEXT.md")
+# Written while testing or building; a wheel made of the checkout leaves them behind.
+WHEEL_SOURCES = ("pyproject.toml", "README.md", "LICENSE")
+
+
+class ReleaseError(RuntimeError):
+    """An artefact cannot be made; says which, and what to do."""
+
+
+def write_zip(goal: Path, folder: str, members: Mapping[str, bytes | Path]) -> Path:
+    """Zip `members` (name to content, or to the file that holds it) under `folder`."""
+    with zipfile.ZipFile(goal, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, content in sorted(members.items()):
+            info = zipfile.ZipInfo(f"{folder}/{name}", date_time=DATE)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.create_system = 3  # Unix, wherever it was made
+            info.external_attr = 0o100644 << 16
+            data = content.read_bytes() if isinstance(content, Path) else content
+            out.writestr(info, data)
+    return goal
+
+
+def under(root: Path, files: Iterable[Path]) -> dict[str, bytes | Path]:
+    """`files` by their path below `root`."""
+    return {path.relative_to(root).as_posix(): path for path in files}
+
+
+def licences(root: Path) -> dict[str, bytes | Path]:
+    """The two licences: of the code, and of text and figures."""
+    return under(root, (root / name for name in LICENCES))
+
+
+def text(lines: str) -> bytes:
+    """A README of `lines`, its indentation taken off."""
+    return textwrap.dedent(lines).lstrip().encode()
+
+
+# ---- the book ----
+
+
+def book_zip(built: Path, goal: Path, folder: str, root: Path = tree.ROOT) -> Path:
+    """The built book, and how to serve it."""
+    files = (p for p in built.rglob("*") if p.is_file() and p.name != ".buildinfo")
+    readme = text(f"""
+        {folder}: the book as web pages
+
+        Serve this folder, then open the address:
+
+            python3 -m http.server --bind 127.0.0.1 8000
+            http://127.0.0.1:8000/
+
+        Nothing is loaded from anywhere else, so no network is needed. Opened as
+        files, without a server, the pages read well, but what runs Python in the
+        page does not start.
+
+        Code: MIT (LICENSE). Text, figures, exercises: CC BY 4.0 (LICENSE-TEXT.md).
+        """)
+    members = {**under(built, files), **licences(root), "README.txt": readme}
+    return write_zip(goal, folder, members)
+
+
+# ---- the wheel ----
+
+
+def wheel_sources(root: Path, goal: Path) -> None:
+    """Copy what the wheel is made of, so that nothing older slips in."""
+    for name in WHEEL_SOURCES:
+        if not (root / name).exists():
+            raise ReleaseError(f"the wheel needs {name}, and {root} has none")
+        shutil.copy(root / name, goal / name)
+    ignored = shutil.ignore_patterns("__pycache__", "*.py[co]")
+    shutil.copytree(root / "stacklib", goal / "stacklib", ignore=ignored)
+
+
+def wheel(goal: Path, root: Path = tree.ROOT) -> Path:
+    """Build the wheel of `stacklib` into folder `goal`, without a network."""
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
+    options += ["--disable-pip-version-check", "--wheel-dir", str(goal)]
+    with tempfile.TemporaryDirectory(prefix="wheel-") as folder:
+        wheel_sources(root, Path(folder))
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "wheel", *options, folder],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH},
+        )
+    made = sorted(goal.glob("stacklib-*.whl"))
+    if done.returncode or not made:
+        tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
+        raise ReleaseError(f"pip wheel failed (exit {done.returncode}):\n{tail}")
+    return made[-1]
+
+
+# ---- the notebooks ----
+
+
+def notebook_files(root: Path) -> list[Path]:
+    """Notebooks of the chapters, and the files beside them that they speak of."""
+    return [
+        *tree.find(root, "chapters", "*.ipynb"),
+        *tree.find(root, "exercises", "[0-9]*.py"),
+        *tree.find(root, "benchmarks/results", "*.json"),
+        *tree.find(root, "benchmarks/predictions", "*.json"),
+    ]
+
+
+def notebooks_zip(
+    package: Path, goal: Path, folder: str, root: Path = tree.ROOT
+) -> Path:
+    """Notebooks, exercises, measured results and the wheel they run against."""
+    readme = text(f"""
+        {folder}
+
+        Python 3.11 or newer. In this folder:
+
+            python3 -m pip install "./{package.name}[plots]" jupyterlab
+            STACKLIB_ROOT="$PWD" python3 -m jupyter lab chapters
+
+        STACKLIB_ROOT tells the notebooks where our measured results are
+        (benchmarks/); without it they show predictions alone. Exercises are in
+        exercises/; `stacklib check 1.1`, run here, grades the first.
+
+        Code: MIT (LICENSE). Text, figures, exercises: CC BY 4.0 (LICENSE-TEXT.md).
+        """)
+    members = {**under(root, notebook_files(root)), **licences(root)}
+    members |= {package.name: package, "README.txt": readme}
+    return write_zip(goal, folder, members)

@@ -1,0 +1,61 @@
+"""Run all tests: ruff, mypy, then ours and every notebook under strict nbval.
+
+Tests and notebooks share one session, so that its last line can say which checks
+were not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from _tools import outputs, tree
+
+STRICT = (
+    "--nbval",
+    "--nbval-current-env",
+    "--nbval-cell-timeout=120",
+    f"--nbval-sanitize-with={outputs.CONFIG}",
+)
+
+
+def command(targets: Sequence[str | Path], *options: str) -> list[str]:
+    """The pytest command over `targets`, notebooks among them compared strictly."""
+    return [sys.executable, "-m", "pytest", *STRICT, *options, *map(str, targets)]
+
+
+def workers() -> int:
+    """One process a core, two at least: starting kernels is mostly waiting."""
+    return max(2, min(8, os.cpu_count() or 2))
+
+
+def static(root: Path) -> int:
+    """Lint and types; 0 where both are clean."""
+    checks = (["ruff", "check", "--quiet"], ["mypy", "--no-error-summary"])
+    codes = [
+        subprocess.run([sys.executable, "-m", *check], cwd=root).returncode
+        for check in checks
+    ]
+    return max(codes)
+
+
+def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
+    """Run the suite; 0 where everything passes."""
+    parser = argparse.ArgumentParser(prog="make test", description=__doc__)
+    parser.add_argument("--all", action="store_true", help="the slow tests too")
+    options, rest = parser.parse_known_args(argv)
+    chosen = [] if options.all else ["-m", "not slow"]
+    # A notebook's cells share a kernel, so its file stays with one worker.
+    parallel = ["-n", str(workers()), "--dist", "loadfile"]
+    folders = [f for f in ("tests", "chapters", "book") if (root / f).is_dir()]
+    untidy = static(root)
+    done = subprocess.run(command(folders, *parallel, *chosen, *rest), cwd=root)
+    return done.returncode or untidy
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,254 @@
+"""A headless Chromium on a loopback server, and what can be wrong with a page.
+
+Each ``*_faults`` function returns sentences, empty where all is well; the tests
+feed each a page with that fault to see it caught.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.server
+import json
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Playwright,
+)
+
+DESKTOP = {"viewport": {"width": 1280, "height": 900}}
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
+# Python in the page starts in 2 to 4 s on an idle core; other jobs may share it.
+PYTHON_MS = 60_000
+
+
+def chromium() -> str | None:
+    """Path of the Chromium to drive, from ``$CHROMIUM`` or the search path."""
+    named = os.environ.get("CHROMIUM")
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    return named or next(filter(None, map(shutil.which, names)), None)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing: hundreds of requests would hide what failed."""
+
+
+@contextlib.contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """Address of `folder`, served on loopback for the length of the block."""
+    handler = functools.partial(Quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def launch(playwright: Playwright, path: str) -> Browser:
+    """Chromium that resolves no name: what is not on loopback cannot answer."""
+    rules = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+    return playwright.chromium.launch(
+        executable_path=path, args=["--no-sandbox", rules]
+    )
+
+
+def context(browser: Browser, theme: str = "light", **options) -> BrowserContext:
+    """A fresh profile in the book's light or dark theme, without motion."""
+    made = browser.new_context(reduced_motion="reduce", **options)
+    choose = "localStorage.setItem('mode', '{0}'); localStorage.setItem('theme', '{0}')"
+    # A page without an origin of its own (about:blank) has no storage.
+    made.add_init_script(f"try {{ {choose.format(theme)} }} catch {{ }}")
+    return made
+
+
+def watched(inside: BrowserContext, base: str) -> tuple[Page, list[str]]:
+    """A page, and the list that fills with what goes wrong while it is used."""
+    page, faults = inside.new_page(), []
+
+    def asked(request) -> None:
+        if not request.url.startswith((base, "data:", "blob:", "about:")):
+            faults.append(f"{page.url}: request off the host: {request.url}")
+
+    def answered(response) -> None:
+        if response.status >= 400:
+            faults.append(f"{page.url}: {response.status} for {response.url}")
+
+    def said(message) -> None:
+        # A missing file is reported by `answered`, with its address.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            faults.append(f"{page.url}: console error: {message.text}")
+
+    inside.on("request", asked)
+    inside.on("response", answered)
+    page.on("console", said)
+    page.on("pageerror", lambda e: faults.append(f"{page.url}: script error: {e}"))
+    return page, faults
+
+
+def pages(folder: Path) -> list[str]:
+    """The built book's pages, by their path below `folder`; no redirects."""
+    found = []
+    for path in folder.rglob("*.html"):
+        inside = path.relative_to(folder)
+        moved = 'http-equiv="refresh"' in path.read_text(encoding="utf-8").lower()
+        if not moved and inside.parts[0] != "_static":
+            found.append(inside.as_posix())
+    return sorted(found)
+
+
+# ---- what can be seen at rest ----
+
+PROBES = (Path(__file__).parent / "probes.js").read_text(encoding="utf-8")
+
+
+def ask(page: Page, probe: str, argument: object = None):
+    """The answer of one of ``probes.js``, evaluated in the page."""
+    return page.evaluate(f"(x) => {PROBES.strip()}.{probe}(x)", argument)
+
+
+def overflow_faults(page: Page) -> list[str]:
+    """A page wider than its window, and the elements that make it so."""
+    wide = ask(page, "overflow")
+    return [f"{page.url}: wider than the window: {what}" for what in wide]
+
+
+def contrast_faults(page: Page, least: float = 4.5) -> list[str]:
+    """Visible text, SVG text too, below WCAG AA (3:1 where it is large)."""
+    found = ask(page, "contrast", least)
+    return [f"{page.url}: contrast {ratio:.2f}: {what}" for what, ratio in found]
+
+
+def palette(page: Page) -> dict[str, list[float]]:
+    """Contrast of each ``--st-`` colour against paper and raised paper."""
+    return ask(page, "palette")
+
+
+def stale_faults(page: Page) -> list[str]:
+    """Numbers whose text is not that of the derivation the page holds."""
+    return [
+        f"{page.url}: {name} reads {here!r}, its derivation {there!r}"
+        for name, here, there in ask(page, "stale")
+    ]
+
+
+# ---- what can be used ----
+
+
+def open_by_key(page: Page, number) -> None:
+    """Focus a computed number and press Enter."""
+    number.focus()
+    page.keyboard.press("Enter")
+
+
+def open_by_tap(page: Page, number) -> None:
+    """Touch a computed number."""
+    number.scroll_into_view_if_needed()
+    number.tap()
+
+
+def number_faults(page: Page, opened) -> list[str]:
+    """Each distinct computed number opens, shows a source, closes by Escape."""
+    faults = []
+    for name in ask(page, "numbers"):
+        number = page.locator(f'.st-q[data-q="{name}"]:visible').first
+        opened(page, number)
+        panel = page.locator("#st-popover:visible")
+        if not panel.count():
+            faults.append(f"{page.url}: number {name} does not open")
+            continue
+        # A number made of stated assumptions alone has no document behind it.
+        if not re.search("Source:|assumption|constant", panel.text_content()):
+            faults.append(f"{page.url}: number {name} shows no source")
+        box, room = panel.bounding_box(), page.viewport_size
+        if box["x"] < 0 or box["x"] + box["width"] > room["width"] + 1:
+            faults.append(f"{page.url}: number {name} opens beyond the window")
+        page.keyboard.press("Escape")
+        if page.locator("#st-popover:visible").count():
+            faults.append(f"{page.url}: Escape does not close number {name}")
+        elif opened is open_by_key and not number.evaluate(IS_FOCUSED):
+            faults.append(f"{page.url}: Escape loses the focus of number {name}")
+    return faults
+
+
+IS_FOCUSED = "e => e === document.activeElement"
+
+
+def live_faults(page: Page) -> list[str]:
+    """Each live figure: its stored move by keyboard gives its stored readout."""
+    faults = []
+    for figure in page.locator(".st-live").all():
+        name = figure.get_attribute("id")
+        test = json.loads(figure.get_attribute("data-test"))
+        figure.locator(f'[data-control="{test["control"]}"]').focus()
+        for key in test["keys"]:
+            page.keyboard.press(key)
+        readout = figure.locator(f'[data-readout="{test["readout"]}"]')
+        wanted = readout.filter(has_text=test["text"])
+        # The first answer may be of an earlier key; wait for the last one.
+        with contextlib.suppress(Exception):
+            wanted.wait_for(timeout=PYTHON_MS if not readout.count() else 5_000)
+        shown = readout.text_content() if readout.count() else figure.inner_text()
+        if shown != test["text"]:
+            faults.append(f"{page.url}: {name} shows {shown!r}, not {test['text']!r}")
+        if not figure.locator(
+            ".st-live-plot svg path, .st-live-plot svg circle"
+        ).count():
+            faults.append(f"{page.url}: {name} draws nothing")
+    return faults
+
+
+def pyrun_faults(page: Page) -> list[str]:
+    """Each runnable block prints something and raises nothing."""
+    faults = []
+    for block in page.locator(".st-pyrun").all():
+        block.locator(".st-run").click()
+        output = block.locator(".st-pyrun-output")
+        output.wait_for(timeout=PYTHON_MS)
+        shown = output.text_content()
+        failed = "st-pyrun-error" in output.get_attribute("class")
+        if failed or not shown.strip() or shown == "(no output)":
+            faults.append(f"{page.url}: a runnable block gives {shown!r}")
+    return faults
+
+
+def predict_faults(page: Page) -> list[str]:
+    """A committed prediction shows the answer, also after a reload."""
+    faults = []
+    for box in page.locator(".st-prediction").all():
+        name = box.get_attribute("data-predict")
+        answer = box.locator(".st-answer .st-q")
+        if answer.is_visible():
+            faults.append(f"{page.url}: {name} shows its answer before a prediction")
+        box.locator("input").fill("2.5")
+        box.locator("input").press("Enter")
+        for moment in ("committing", "reloading"):
+            if not answer.is_visible() or "2.5" not in box.inner_text():
+                faults.append(f"{page.url}: {name} shows no answer after {moment}")
+            page.reload()
+    return faults
+
+
+def without_script_faults(page: Page) -> list[str]:
+    """Without JavaScript: numbers are text, answers and static figures reachable."""
+    faults = []
+    if page.locator(".st-q[role]").count():
+        faults.append(f"{page.url}: a number claims to be a button")
+    for what in (".st-answer summary", ".st-live-static", ".st-pyrun pre"):
+        if not all(part.is_visible() for part in page.locator(what).all()):
+            faults.append(f"{page.url}: {what} cannot be seen")
+    return faults

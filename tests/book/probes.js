@@ -1,0 +1,117 @@
+// What the tests ask of a page, in the page. browser.py calls these by name.
+({
+  // The elements that make a page wider than its window; none that scroll inside.
+  overflow() {
+    const room = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= room + 1) return [];
+    const scrolls = (e) => {
+      for (let p = e.parentElement; p && p !== document.body; p = p.parentElement) {
+        if (getComputedStyle(p).overflowX !== "visible") return true;
+      }
+      return false;
+    };
+    return [...document.body.querySelectorAll("*")]
+      .filter((e) => e.getBoundingClientRect().right > room + 1 && !scrolls(e))
+      .slice(0, 3)
+      .map((e) => e.outerHTML.slice(0, 90));
+  },
+
+  // WCAG 2: (L1 + 0.05) / (L2 + 0.05) of the relative luminances of [r, g, b].
+  ratio(one, other) {
+    const light = (colour) => {
+      const [r, g, b] = colour.map((v) => v / 255)
+        .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  },
+
+  // Any CSS colour as [r, g, b, alpha]; a canvas reads them all.
+  reader() {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 1;
+    const brush = canvas.getContext("2d", { willReadFrequently: true });
+    const known = {};
+    return (css) => {
+      if (!known[css]) {
+        brush.clearRect(0, 0, 1, 1);
+        brush.fillStyle = css;
+        brush.fillRect(0, 0, 1, 1);
+        const [r, g, b, a] = brush.getImageData(0, 0, 1, 1).data;
+        known[css] = [r, g, b, a / 255];
+      }
+      return known[css].slice();
+    };
+  },
+
+  // Visible text whose contrast is below `least` (3 where it is large).
+  contrast(least) {
+    const rgba = this.reader();
+    const blend = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (1 - top[3]));
+    const behind = (e) => {
+      const layers = [];
+      for (let p = e; p; p = p.parentElement) {
+        const colour = rgba(getComputedStyle(p).backgroundColor);
+        if (colour[3] > 0) layers.push(colour);
+        if (colour[3] === 1) break;
+      }
+      return layers.reverse().reduce((under, top) => blend(top, under), [255, 255, 255]);
+    };
+    const ink = (e, style) => {
+      const svg = e instanceof SVGElement;
+      const colour = rgba(svg ? style.fill : style.color);
+      if (svg) colour[3] *= Number(style.fillOpacity);
+      for (let p = e; p; p = p.parentElement) colour[3] *= Number(getComputedStyle(p).opacity);
+      return colour;
+    };
+    // Not seen: scripts, the field under a coloured listing, text for readers aloud.
+    const unseen = "script, style, textarea, mjx-assistive-mml, .skip-link, .pst-skip-link";
+    const visible = { visibilityProperty: true, opacityProperty: true };
+    const faults = new Map();
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      const e = node.parentElement;
+      const words = node.textContent.trim();
+      if (!words || e.closest(unseen) || !e.checkVisibility(visible)) continue;
+      const box = e.getBoundingClientRect();
+      if (box.width < 2 || box.height < 2) continue;
+      const style = getComputedStyle(e);
+      const size = parseFloat(style.fontSize);
+      const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+      const paper = behind(e);
+      const ratio = this.ratio(blend(ink(e, style), paper), paper);
+      if (ratio + 0.005 >= (large ? 3 : least)) continue;
+      const name = (x) => x.getAttribute("class") || x.tagName.toLowerCase();
+      faults.set(`${name(e)} in ${name(e.parentElement)}: "${words.slice(0, 40)}"`, ratio);
+    }
+    return [...faults];
+  },
+
+  // Contrast of each of the book's colours against its two papers.
+  palette() {
+    const rgba = this.reader();
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => rgba(style.getPropertyValue(`--st-${name}`).trim()).slice(0, 3);
+    const names = ["ink", "muted", "link", "line", "this-machine", "impossible", "good"];
+    for (let i = 0; i < 6; i += 1) names.push(`series-${i}`);
+    for (let i = 1; i <= 7; i += 1) names.push(`layer-${i}`);
+    const papers = ["paper", "raised"].map(colour);
+    return Object.fromEntries(names.map((n) => [n, papers.map((p) => this.ratio(colour(n), p))]));
+  },
+
+  // [name, text, text of the derivation] of numbers where the two differ.
+  stale() {
+    const data = document.getElementById("st-quantities");
+    const known = data ? JSON.parse(data.textContent) : {};
+    return [...document.querySelectorAll(".st-q[data-q]")]
+      .map((e) => [e.dataset.q, e.textContent, (known[e.dataset.q] || {}).text ?? null])
+      .filter(([, here, there]) => here !== there);
+  },
+
+  // Names of the computed numbers that can be seen.
+  numbers() {
+    const seen = [...document.querySelectorAll(".st-q[data-q]")].filter((e) => e.checkVisibility());
+    return [...new Set(seen.map((e) => e.dataset.q))];
+  },
+})

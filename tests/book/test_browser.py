@@ -1,0 +1,274 @@
+"""The built book in a real browser, cut off from every network.
+
+The fast set opens each page once in the light on a desktop and once in the dark on
+a phone; the other two combinations are `slow`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+NOT_RUN = "browser tests: not run ({})"
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason=NOT_RUN.format("no playwright")
+)
+
+from . import browser as b  # noqa: E402  (imports playwright)
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
+BUILT = ROOT / "_build" / "html"
+PAGES = b.pages(BUILT)
+LOOKS = {
+    "light-desktop": ("light", b.DESKTOP),
+    "dark-phone": ("dark", b.PHONE),
+    "dark-desktop": ("dark", b.DESKTOP),
+    "light-phone": ("light", b.PHONE),
+}
+FAST = ("light-desktop", "dark-phone")
+
+
+def unavailable(why: str) -> None:
+    """Skip, except in CI, where a browser test that does not run is a failure."""
+    if os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail(NOT_RUN.format(why))
+    pytest.skip(NOT_RUN.format(why))
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    path = b.chromium()
+    if path is None:
+        unavailable("no Chromium")
+    with playwright_api.sync_playwright() as playwright:
+        opened = b.launch(playwright, path)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def book():
+    if not PAGES:
+        unavailable("no built book; run `make book`")
+    with b.serve(BUILT) as base:
+        yield base
+
+
+@pytest.fixture
+def visit(chromium, request):
+    """``visit(base, look)`` gives a watched page and its list of faults."""
+    made = []
+
+    def open_page(base, look="light-desktop", **options):
+        theme, device = LOOKS[look]
+        made.append(b.context(chromium, theme, **device, **options))
+        return b.watched(made[-1], base)
+
+    yield open_page
+    for inside in made:
+        inside.close()
+
+
+def having(marker: str) -> list[str]:
+    """The pages whose HTML holds `marker`."""
+    return [p for p in PAGES if marker in (BUILT / p).read_text(encoding="utf-8")]
+
+
+SLOW = [pytest.param(x, marks=pytest.mark.slow) for x in LOOKS if x not in FAST]
+
+
+@pytest.mark.parametrize("look", [*FAST, *SLOW])
+def test_pages_ask_only_their_host_raise_no_error_fit_and_can_be_read(
+    book, visit, look
+):
+    page, faults = visit(book, look)
+    # The listings of the package's source are many and alike: slow looks only.
+    for path in PAGES:
+        if look in FAST and path.startswith("_modules"):
+            continue
+        page.goto(book + path)
+        faults += b.overflow_faults(page)
+        faults += b.contrast_faults(page)
+        faults += b.stale_faults(page)
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("look", ["light-desktop", "dark-desktop"])
+def test_every_colour_of_the_book_reads_on_both_papers(book, visit, look):
+    page, _ = visit(book, look)
+    page.goto(book + having('id="st-quantities"')[0])
+    for name, ratios in b.palette(page).items():
+        least = 3 if name == "line" else 4.5
+        assert min(ratios) >= least, f"--st-{name} has contrast {ratios}"
+
+
+@pytest.mark.parametrize(
+    ("look", "opened"),
+    [("light-desktop", b.open_by_key), ("dark-phone", b.open_by_tap)],
+    ids=["keyboard", "tap"],
+)
+def test_every_number_opens_to_its_source_and_closes(book, visit, look, opened):
+    page, faults = visit(book, look)
+    paths = having('id="st-quantities"')
+    assert paths, "no page holds a computed number"
+    for path in paths:
+        page.goto(book + path)
+        faults += b.number_faults(page, opened)
+    assert not faults, "\n".join(faults)
+
+
+def test_an_opened_number_can_be_read(book, visit):
+    faults = []
+    for look in FAST:
+        page, _ = visit(book, look)
+        page.goto(book + having('id="st-quantities"')[0])
+        b.open_by_key(page, page.locator(".st-q[role]:visible").first)
+        page.locator("#st-popover details").evaluate_all(
+            "all => all.map(d => d.open = true)"
+        )
+        faults += b.contrast_faults(page) + b.overflow_faults(page)
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    "look", ["light-desktop", pytest.param("dark-phone", marks=pytest.mark.slow)]
+)
+def test_live_figures_compute_what_python_computed(book, visit, look):
+    page, faults = visit(book, look)
+    paths = having('class="st-live"')
+    assert paths, "no page holds a live figure"
+    for path in paths:
+        page.goto(book + path)
+        faults += b.live_faults(page) + b.contrast_faults(page)
+        faults += b.overflow_faults(page)
+    assert not faults, "\n".join(faults)
+
+
+def test_runnable_blocks_run(book, visit):
+    page, faults = visit(book)
+    paths = having("st-pyrun")
+    assert paths, "no page holds a runnable block"
+    for path in paths:
+        page.goto(book + path)
+        faults += b.pyrun_faults(page)
+    assert not faults, "\n".join(faults)
+
+
+def test_predictions_are_kept_and_answered(book, visit):
+    page, faults = visit(book, "dark-phone")
+    paths = having("st-prediction")
+    assert paths, "no page holds a prediction"
+    for path in paths:
+        page.goto(book + path)
+        faults += b.predict_faults(page)
+    assert not faults, "\n".join(faults)
+
+
+def test_without_javascript_the_book_is_plain_text(book, visit):
+    page, faults = visit(book, java_script_enabled=False)
+    for path in PAGES:
+        page.goto(book + path)
+        faults += b.without_script_faults(page)
+    assert not faults, "\n".join(faults)
+
+
+def test_in_print_answers_and_solutions_are_open(book, visit):
+    page, _ = visit(book)
+    page.goto(book + having("st-prediction")[0])
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".st-answer .st-q").first.is_visible()
+    assert not page.locator(".st-predict-form").first.is_visible()
+
+
+def test_a_page_opened_from_a_file_says_how_to_serve_it(book, visit):
+    path = having('class="st-live"')[0]
+    page, _ = visit("file:")
+    page.goto((BUILT / path).as_uri())
+    page.locator(".st-live [data-control]").first.focus()
+    page.keyboard.press("ArrowRight")
+    status = page.locator(".st-live-status").first
+    status.filter(has_text="make open").wait_for(timeout=5_000)
+    b.open_by_key(page, page.locator(".st-q[role]:visible").first)
+    assert page.locator("#st-popover").is_visible()
+
+
+# ---- each checker, shown its fault ----
+
+PLANTED = {
+    "request": '<img src="http://example.invalid/x.png">',
+    "worker": "<script>new Worker(URL.createObjectURL(new Blob(["
+    "\"fetch('http://example.invalid/y')\"])))</script>",
+    "script": "<script>undefinedFunction()</script>",
+    "console": "<script>console.error('broken')</script>",
+    "missing": '<img src="missing.png">',
+    "contrast": '<p style="color: #999">Grey on white</p>',
+    "faded": '<p style="opacity: 0.4">Faded</p>',
+    "svg": '<svg width="99" height="30"><text y="20" fill="#ccc">Label</text></svg>',
+    "wide": '<div style="width: 2000px">Wide</div>',
+    "stale": '<span class="st-q" data-q="a.b">21.5 ms</span>'
+    '<script type="application/json" id="st-quantities">'
+    '{"a.b": {"text": "21.1 ms"}}</script>',
+    "dead": '<span class="st-q" tabindex="0" data-q="a.b">21.1 ms</span>',
+    "live": """<div class="st-live" id="live-x" data-test='{"control": "c", "keys": [],
+        "readout": "t", "text": "2 ms"}'><input data-control="c">
+        <b data-readout="t">3 ms</b></div>""",
+    "pyrun": '<div class="st-pyrun"><button class="st-run"></button>'
+    '<pre class="st-pyrun-output st-pyrun-error">NameError</pre></div>',
+    "predict": '<div class="st-prediction" data-predict="p"><input>'
+    '<p class="st-answer"><b class="st-q">1</b></p></div>',
+    "folded": '<details class="st-answer" hidden><summary>Answer</summary></details>',
+}
+EXPECTED = {
+    "request": "request off the host: http://example.invalid/x.png",
+    "worker": "request off the host: http://example.invalid/y",
+    "script": "script error: undefinedFunction is not defined",
+    "console": "console error: broken",
+    "missing": "404 for",
+    "contrast": 'contrast 2.85: p in body: "Grey on white"',
+    "faded": 'contrast 2.85: p in body: "Faded"',
+    "svg": 'contrast 1.61: text in svg: "Label"',
+    "wide": "wider than the window: <div",
+    "stale": "a.b reads '21.5 ms', its derivation '21.1 ms'",
+    "dead": "number a.b does not open",
+    "live": "live-x shows '3 ms', not '2 ms'",
+    "pyrun": "a runnable block gives 'NameError'",
+    "predict": "p shows its answer before a prediction",
+    "folded": ".st-answer summary cannot be seen",
+}
+USES = {
+    "dead": lambda page: b.number_faults(page, b.open_by_key),
+    "live": b.live_faults,
+    "pyrun": b.pyrun_faults,
+    "predict": b.predict_faults,
+    "folded": b.without_script_faults,
+}
+
+
+def at_rest(page) -> list[str]:
+    return b.overflow_faults(page) + b.contrast_faults(page) + b.stale_faults(page)
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_fault_is_caught(tmp_path, visit, fault):
+    head = '<!doctype html><link rel="icon" href="data:,"><body style="margin:0">'
+    (tmp_path / "page.html").write_text(head + PLANTED[fault])
+    with b.serve(tmp_path) as base:
+        page, faults = visit(base, "dark-phone")
+        page.goto(base + "page.html")
+        page.wait_for_timeout(100)
+        faults += USES.get(fault, at_rest)(page)
+    assert any(EXPECTED[fault] in found for found in faults), faults
+
+
+def test_a_sound_page_has_no_fault(tmp_path, visit):
+    text = '<!doctype html><link rel="icon" href="data:,"><body><p>Black on white</p>'
+    (tmp_path / "page.html").write_text(text)
+    with b.serve(tmp_path) as base:
+        page, faults = visit(base)
+        page.goto(base + "page.html")
+        assert not faults + at_rest(page)

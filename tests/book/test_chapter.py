@@ -1,0 +1,130 @@
+"""The report of a chapter counts against true totals and fails when one is short."""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from _tools import chapter, chapter_code, chapter_pages, coverage_map, tree
+from _tools.lines import Count, Line
+
+CHAPTERS = list(chapter.CHAPTERS)
+
+
+def wants(line: Line) -> dict[str, int]:
+    return {count.what: count.want for count in line.counts}
+
+
+def test_the_totals_of_chapter_1_are_those_of_its_lists():
+    covered = wants(chapter_code.covered(1, tree.ROOT))
+    assert covered == {
+        "systems": 17,
+        "projects": 5,
+        "insights": 1,
+        "advice": 3,
+        "pitfalls": 2,
+        "checklist": 4,
+        "contradictions": 1,
+    }
+    assert wants(chapter_code.ways(1, tree.ROOT)) == {"three ways": 2, "two ways": 15}
+    assert wants(chapter_code.claims(1, tree.ROOT))["claims"] == 34
+
+
+def test_no_id_is_left_without_a_chapter():
+    totals = [wants(chapter_code.covered(n, tree.ROOT)) for n in CHAPTERS]
+    assert sum(sum(t.values()) for t in totals) == len(coverage_map.systems())
+    assert sum(t["systems"] for t in totals) == 203
+    assert sum(t["projects"] for t in totals) == 52
+
+
+def test_every_chapter_has_rooms_and_owes_a_comparison_or_none():
+    bars = tree.read_toml(tree.ROOT / "book" / "_tools" / "bars.toml")["bar"]
+    assert set(chapter_code.ROOMS) == set(CHAPTERS)
+    assert {bar["chapter"] for bar in bars} <= set(CHAPTERS)
+    assert len({bar["result"] for bar in bars}) == len(bars)
+
+
+def test_a_line_is_short_when_a_count_is_or_something_is_missing():
+    enough, few = Count("a", 2, 2), Count("b", 1, 2)
+    assert Line("x", (enough,)).ok
+    assert str(Line("x", (enough,), "note")) == "ok    x: a 2/2, note"
+    assert str(Line("x", (enough, few))) == "short x: a 2/2, b 1/2"
+    assert not Line("x", (enough,), missing=("c",)).ok
+
+
+@pytest.mark.parametrize(("lines", "code"), [([True, True], 0), ([True, False], 1)])
+def test_the_command_prints_each_line_and_fails_if_one_is_short(
+    lines, code, monkeypatch, capsys
+):
+    makers = [lambda n, root, ok=ok: Line("x", (Count("a", ok, 1),)) for ok in lines]
+    monkeypatch.setattr(chapter, "MAKERS", makers)
+    assert chapter.main(["3"]) == code
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed] == ["1", "2"]
+    assert chapter.main(["3", "--json"]) == code
+    report = json.loads(capsys.readouterr().out)
+    assert (report["chapter"], report["done"]) == (3, code == 0)
+
+
+def test_there_are_nine_lines():
+    assert len(chapter.MAKERS) == 9
+
+
+@pytest.fixture
+def page(notebook, repo: Path):
+    """A chapter of one notebook: Markdown with an output beside it."""
+
+    def make(markdown: str, html: str) -> Path:
+        made = notebook("show()")
+        made.cells[0].outputs = [
+            nbformat.v4.new_output("display_data", {"text/html": html})
+        ]
+        made.cells.insert(0, nbformat.v4.new_markdown_cell(markdown))
+        path = repo / "chapters" / "01-roofline" / "index.ipynb"
+        nbformat.write(made, str(path))
+        return repo
+
+    return make
+
+
+LIVE = (
+    '<div class="st-live" id="a" {}><script type="application/json">[]</script>'
+    '<div class="st-live-static">drawn</div></div>'
+)
+
+
+def test_predictions_and_live_figures_are_counted(page):
+    repo = page(":::{predict} t\nHow long?\n:::", LIVE.format("data-test='{}'") * 2)
+    line = chapter_pages.alive(1, repo)
+    assert [count.have for count in line.counts] == [1, 2] and line.ok
+
+
+def test_a_live_figure_that_asserts_nothing_does_not_count(page):
+    line = chapter_pages.alive(1, page("No prediction.", LIVE.format("")))
+    assert [count.have for count in line.counts] == [0, 0]
+    assert line.missing == ("index.ipynb: a live figure asserts no value",)
+
+
+def test_what_is_typed_in_the_chapter_is_counted(page):
+    line = chapter_pages.clean(1, page("It takes 3 ms.", "<p>text</p>"))
+    assert "typed quantities 1" in line.note and not line.ok
+
+
+def test_an_unregistered_figure_is_counted(page):
+    line = chapter_pages.clean(1, page("Text.", "<svg></svg>"))
+    assert "guard 1" in line.note
+
+
+def test_the_claims_table_must_be_on_the_index_page(page):
+    assert chapter_code.claims_table(1, page(":::{claims-table} 1\n:::", "")) == 1
+    assert chapter_code.claims_table(1, page("No table for chapter 1.", "")) == 0
+
+
+def test_a_comparison_counts_once_its_result_is_there(repo: Path):
+    (repo / "book" / "_tools").mkdir()
+    bars = '[[bar]]\nchapter = 1\nwhat = "fit"\nresult = "fit"\n'
+    (repo / "book" / "_tools" / "bars.toml").write_text(bars)
+    assert chapter_code.measured(1, repo).missing == ("fit: no fit.json",)
+    (repo / "benchmarks" / "results").mkdir(parents=True)
+    (repo / "benchmarks" / "results" / "fit.json").write_text("{}")
+    assert chapter_code.measured(1, repo).ok

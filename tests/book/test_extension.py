@@ -1,0 +1,302 @@
+"""The Sphinx extensions, on a tiny book with a registry of two numbers."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+ROOT = Path(__file__).parents[2]
+
+REGISTRY = """
+from types import SimpleNamespace
+from stacklib.quantity import Quantity, Source
+
+BANDWIDTH = {bandwidth}
+
+def entry(name, text, quantity):
+    tree = lambda: {{**quantity.tree(), "text": text, "what": "A </script> number"}}
+    return SimpleNamespace(name=name, text=text, quantity=quantity, tree=tree,
+                           what="Time to read the weights")
+
+def all():
+    sheet = Source("Data sheet", "table 1", "2026-11-21", "vendor")
+    wires = Quantity(BANDWIDTH, "TB/s", label="bandwidth", source=sheet, kind="spec")
+    time = (Quantity(70.6, "GB", label="weights", kind="config") / wires).named("time")
+    return [entry("decode.t_mem", time.text("ms"), time),
+            entry("h100.bandwidth", wires.text(), wires)]
+
+def get(name):
+    return next(number for number in all() if number.name == name)
+"""
+
+SOLUTION = '''"""How long does one token take?
+
+level: estimate
+project: P1.1
+
+Two chips read **all** weights; see [21.1 ms](#q:decode.t_mem).
+
+hint: Divide *bytes* by bandwidth.
+"""
+
+# ---- your answer ----
+
+
+def milliseconds(size: float, bandwidth: float) -> float:
+    """Time to read `size` bytes once, in milliseconds."""
+    return size / bandwidth * 1e3
+
+
+# ---- tests ----
+
+
+def test_milliseconds():
+    assert milliseconds(1, 1) == 1e3
+'''
+
+CONFIG = {
+    "extensions": ["myst_nb", "computed_links", "boxes", "page_meta"],
+    "computed_numbers": "tiny_registry",
+    "myst_enable_extensions": ["colon_fence", "dollarmath"],
+    "nb_execution_mode": "off",
+}
+
+
+class Book:
+    """A book in `folder`, built in this process; ``build`` returns its warnings."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.patch = folder, monkeypatch
+        monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
+        monkeypatch.syspath_prepend(str(folder))
+        self.bandwidth(3.35)
+        self.write("index.md", "# Tiny\n")
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def bandwidth(self, value: float) -> None:
+        """Change the one spec the numbers stand on."""
+        self.patch.delitem(sys.modules, "tiny_registry", raising=False)
+        self.patch.setattr(sys, "dont_write_bytecode", True)
+        self.write("tiny_registry.py", REGISTRY.format(bandwidth=value))
+
+    def build(self) -> list[str]:
+        warnings, out = io.StringIO(), self.folder / "_build"
+        source = str(self.folder)
+        with patch_docutils(source), docutils_namespace():
+            app = Sphinx(source, None, str(out / "html"), str(out / "trees"), "html",
+                         CONFIG, status=None, warning=warnings)  # fmt: skip
+            app.build()
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue())
+        return [
+            line for line in plain.splitlines() if "WARNING" in line or "ERROR" in line
+        ]
+
+    def html(self, name: str = "index") -> str:
+        return (self.folder / "_build" / "html" / f"{name}.html").read_text("utf-8")
+
+    def words(self) -> str:
+        """The text of the index page, without its tags."""
+        return " ".join(re.sub(r"<[^>]*>", "", self.html()).split())
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    return Book(tmp_path, monkeypatch)
+
+
+def notebook(*cells: str, **metadata) -> str:
+    """A notebook of Markdown cells."""
+    made = [{"cell_type": "markdown", "metadata": {}, "source": c} for c in cells]
+    about = {"language_info": {"name": "python"}, **metadata}
+    return json.dumps(
+        {"cells": made, "metadata": about, "nbformat": 4, "nbformat_minor": 4}
+    )
+
+
+def test_a_fresh_number_becomes_a_span_with_its_derivation(book):
+    text = "It takes [21.1 ms](#q:decode.t_mem)."
+    table = "| a |\n|---|\n| [3.35 TB/s](#q:h100.bandwidth) |"
+    book.write(
+        "index.md", f"# Tiny\n\n{text}\n\n{table}\n\n```{{toctree}}\npage\n```\n"
+    )
+    book.write("page.ipynb", notebook("# Page", text, table))
+    assert book.build() == []
+    for name in ("index", "page"):
+        html = book.html(name)
+        assert '<span class="st-q" data-q="decode.t_mem">21.1 ms</span>' in html
+        assert '<span class="st-q" data-q="h100.bandwidth">3.35 TB/s</span>' in html
+        found = re.search(r'id="st-quantities">(.*?)</script>', html)
+        trees = json.loads(found[1].replace("<\\/", "</"))
+        assert set(trees) == {"decode.t_mem", "h100.bandwidth"}
+        assert trees["decode.t_mem"]["inputs"][1]["source"]["title"] == "Data sheet"
+
+
+def test_a_stale_number_warns_with_page_name_and_both_texts(book):
+    book.write("index.md", "# Tiny\n\nIt takes [21.5 ms](#q:decode.t_mem).\n")
+    (warning,) = book.build()
+    assert "index.md:3" in warning
+    assert "'decode.t_mem' reads '21.5 ms' here but is now '21.1 ms'" in warning
+
+
+def test_an_unknown_number_warns_with_the_nearest(book):
+    book.write("index.md", "# Tiny\n\nIt takes [21.1 ms](#q:decode.tmem).\n")
+    (warning,) = book.build()
+    assert "no computed number 'decode.tmem'; nearest: decode.t_mem" in warning
+
+
+def test_an_unchanged_page_is_read_again_when_its_number_moves(book):
+    book.write("index.md", "# Tiny\n\nIt takes [21.1 ms](#q:decode.t_mem).\n")
+    assert book.build() == []
+    book.bandwidth(8)
+    (warning,) = book.build()
+    assert "is now '8.82 ms'" in warning or "is now '8.83 ms'" in warning
+
+
+@pytest.mark.parametrize("kind", ["napkin", "takeaway", "not-modelled", "with-a-gpu"])
+def test_boxes_hold_markdown_in_pages_and_notebooks(book, kind):
+    box = f":::{{{kind}}}\nOne **read**: [21.1 ms](#q:decode.t_mem).\n:::\n"
+    book.write("index.md", f"# Tiny\n\n{box}\n```{{toctree}}\npage\n```\n")
+    book.write("page.ipynb", notebook("# Page", box))
+    assert book.build() == []
+    for name in ("index", "page"):
+        assert f'class="st-box st-{kind} docutils"' in book.html(name)
+        assert "<strong>read</strong>" in book.html(name)
+
+
+def test_a_measured_box_reads_device_and_date_from_the_result(book):
+    book.write(
+        "benchmarks/results/copy.json", '{"device": "Card 9", "date": "2026-11-20"}'
+    )
+    book.write("index.md", "# T\n\n:::{measured}\n:result: copy.json\nCopied.\n:::\n")
+    assert book.build() == []
+    assert "Card 9, 2026-11-20, raw data:" in book.html()
+
+
+def test_a_prediction_holds_question_unit_and_folded_answer(book):
+    book.write(
+        "index.md",
+        "# T\n\n:::{predict} token-time\n:unit: ms\n:answer: decode.t_mem\n"
+        "How long?\n:::\n",
+    )
+    assert book.build() == []
+    html = book.html()
+    assert 'data-predict="token-time" data-unit="ms" data-value="21.07' in html
+    assert "<summary>Answer</summary>" in html
+    assert '<span class="st-q" data-q="decode.t_mem">21.1 ms</span>. Time to' in html
+    assert '"decode.t_mem":' in html  # its derivation is on the page
+
+
+def test_an_exercise_shows_question_stub_tests_hint_and_solution(book):
+    stub = SOLUTION.replace(
+        "return size / bandwidth * 1e3", "raise NotImplementedError"
+    )
+    book.write("exercises/01-roofline/01_time.py", stub)
+    book.write("exercises/01-roofline/solutions/01_time.py", SOLUTION)
+    book.write("index.md", "# T\n\n:::{exercise-file} 01-roofline/01_time\n:::\n")
+    assert book.build() == []
+    html = book.html()
+    shown, solution = html.split("<summary>Solution</summary>")
+    assert 'id="exercise-1-1"' in shown and "estimate" in shown and "P1.1" in shown
+    assert "<strong>all</strong>" in shown and 'data-q="decode.t_mem"' in shown
+    assert "NotImplementedError" in shown and "test_milliseconds" in shown
+    assert "<em>bytes</em>" in shown
+    assert "bandwidth" in solution
+    assert "01_time.py, then stacklib check 1.1" in book.words()
+    assert "---- your" not in html
+
+
+def test_a_runnable_block_is_a_listing(book):
+    book.write("index.md", "# T\n\n:::{pyrun}\nprint(1)\n:::\n")
+    assert book.build() == []
+    assert re.search(
+        r'class="st-pyrun docutils">\s*<div class="highlight-python', book.html()
+    )
+
+
+def test_a_section_may_show_one_claim_alone(book):
+    book.write(
+        "index.md", "# T\n\n:::{claims-table} 1\n:only: decode-wait-share\n:::\n"
+    )
+    assert book.build() == []
+    assert book.html().count("<tr") == 2 and "decode-wait-share" in book.words()
+
+
+def test_the_claims_table_counts_and_opens(book):
+    book.write("index.md", "# T\n\n:::{claims-table} 1\n:::\n")
+    assert book.build() == []
+    assert re.search(r"\d+ claims: .*reproduced", book.html())
+    assert 'data-q="claim:' in book.html()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{predict} a\nHow?", "needs `:answer: NAME`"),
+        ("{predict} a\n:answer: decode.tmem\nHow?", "nearest: decode.t_mem"),
+        ("{exercise-file} time", "is not like 01-roofline/01_slug"),
+        ("{exercise-file} 01-a/01_b", "no file 01-a/01_b.py"),
+        ("{claims-table} 77", "'77': no such chapter"),
+        ("{claims-table} 1\n:only: decode-wait-shar", "nearest: decode-wait-share"),
+        (
+            "{measured}\n:result: x.json\nCopied.",
+            "no result file benchmarks/results/x.json",
+        ),
+        ("{pyrun}\ndef (", "does not parse: invalid syntax"),
+        ("{takeaway}", "Content block expected"),
+    ],
+)
+def test_a_wrong_directive_says_what_is_wrong(book, text, message):
+    book.write("index.md", f"# T\n\n:::{text}\n:::\n")
+    (error,) = book.build()
+    assert message in error
+
+
+def test_a_changed_style_reaches_pages_that_did_not_change(book, tmp_path):
+    import assets
+
+    static = tmp_path / "own" / "_static"
+    book.patch.setattr(assets, "STATIC", static)
+    book.write("own/_static/book.css", "a { color: red }")
+    assert book.build() == []
+    book.write("own/_static/book.css", "a { color: blue }")
+    assert book.build() == []
+    copied = book.folder / "_build" / "html" / "_static" / "book.css"
+    assert copied.read_text() == "a { color: blue }"
+
+
+def test_pages_are_left_alone_while_nothing_changes(book):
+    assert book.build() == []
+    written = book.folder / "_build" / "html" / "index.html"
+    before = written.stat().st_mtime_ns
+    assert book.build() == []
+    assert written.stat().st_mtime_ns == before
+
+
+RAN = {"date": "2026-11-21", "python": "3.11.7", "machine": "2 cores"}
+
+
+def test_a_notebook_page_says_when_and_on_what_it_ran(book):
+    book.write("index.ipynb", notebook("# T", stacklib={"executed": RAN}))
+    (book.folder / "index.md").unlink()
+    assert book.build() == []
+    said = "<time>2026-11-21</time> with Python 3.11.7 on 2 cores."
+    assert said in book.html()
+
+
+def test_an_incomplete_record_of_the_run_warns(book):
+    ran = {**RAN, "machine": ""}
+    book.write("index.ipynb", notebook("# T", stacklib={"executed": ran}))
+    (book.folder / "index.md").unlink()
+    (warning,) = book.build()
+    assert "stacklib.executed lacks machine" in warning

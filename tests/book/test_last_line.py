@@ -1,0 +1,32 @@
+"""What could not be run is said in the last line of a run."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _tools import tree
+
+TESTS = """
+import pytest
+def test_a(): pass
+def test_b(): pytest.skip("browser tests: not run (no Chromium)")
+def test_c(): pytest.skip("browser tests: not run (no Chromium)")
+def test_d(): pytest.skip("needs a GPU")
+def test_e(): pytest.skip("prediction order: not run (shallow clone)")
+"""
+
+
+@pytest.mark.parametrize("parallel", [[], ["-n", "2"]])
+def test_what_was_not_run_comes_last_and_once(tmp_path: Path, parallel: list[str]):
+    shutil.copy(tree.ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_planted.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *parallel]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    assert "1 passed, 4 skipped" in lines[-3]
+    assert lines[-2:] == [
+        "browser tests: not run (no Chromium)",
+        "prediction order: not run (shallow clone)",
+    ]

@@ -1,0 +1,34 @@
+"""What holds for every test, and the last line of every run.
+
+A check that could not run here skips with "<what>: not run (<why>)"; those reasons
+are repeated after everything else, where nobody overlooks them.
+"""
+
+import os
+import re
+
+import pytest
+
+os.environ["STACKLIB_THIS_MACHINE"] = "book"
+NOT_RUN = re.compile(r"[\w -]+: not run \([^)]*\)")
+_not_run: dict[str, None] = {}
+
+
+def not_run(reason: str) -> str:
+    """The part of a skip reason that says what was not run, and why."""
+    found = NOT_RUN.search(reason)
+    return found[0].removeprefix("Skipped: ").strip() if found else ""
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember what skipped."""
+    if report.skipped and (said := not_run(str(report.longrepr))):
+        _not_run[said] = None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Print what was not run, after the last line of pytest itself."""
+    if _not_run and not hasattr(config, "workerinput"):
+        print("\n".join(_not_run))
+        _not_run.clear()

@@ -1,0 +1,125 @@
+"""The scalar models run on the standard library alone, as a browser needs them."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _tools import tree
+
+# Only the standard library and stacklib may be imported; anything else says so.
+PROLOGUE = """
+import sys
+sys.path[:] = [{root!r}, *sys.path]
+
+class Plain:
+    def find_spec(self, name, path=None, target=None):
+        top = name.split(".")[0]
+        if top not in sys.stdlib_module_names and top != "stacklib":
+            raise ImportError(f"the plain-Python core imports {{top}}")
+
+sys.meta_path.insert(0, Plain())
+"""
+# One call of each promised function, by room; a room that does not exist yet waits.
+CALLS = {
+    "quantity": """
+from stacklib.quantity import Quantity, explain, maximum
+time = Quantity(70, "GB") / Quantity(3.35, "TB/s")
+assert explain(maximum(time, time))""",
+    "hardware": """
+from stacklib import hardware
+for name in hardware.names():
+    assert hardware.get(name).name""",
+    "models": """
+from stacklib import models
+assert models.get("llama-3-70b").parameters > 0""",
+    "roofline": """
+from stacklib import hardware, models, roofline
+h100, llama = hardware.get("h100-sxm"), models.get("llama-3-70b")
+assert roofline.decode_step(llama, on=h100, dtype="bf16", tp=2).time
+assert not roofline.fit_memory(llama, on=h100, dtype="bf16").fits
+assert roofline.ridge(h100, "bf16")
+assert roofline.matmul(m=1, n=8, k=8, dtype="bf16").operations""",
+    "cost": "from stacklib import cost\ncost.die, cost.package, cost.token, cost.parts",
+    "gpu": """
+from stacklib import gpu
+assert gpu.occupancy(threads=256, registers=32, shared_bytes=0, device="h100-sxm")""",
+    "memory": """
+from stacklib import memory
+assert memory.sectors([4 * lane for lane in range(32)])
+assert memory.bank_conflicts([4 * lane for lane in range(32)]) is not None
+memory.Swizzle""",
+    "kernels": "from stacklib import kernels\nkernels.io_count, kernels.pipeline",
+    "accelerators": """
+from stacklib import accelerators
+assert accelerators.cycles(m=4, n=4, k=4, rows=2, cols=2, dataflow="os")""",
+    "interconnect": "from stacklib import interconnect\n"
+    "interconnect.cost, interconnect.verify",
+    "quantizers": """
+from stacklib import quantizers
+assert quantizers.Format("e4m3fn").encode(1.0) is not None""",
+    "paged_kv": "from stacklib import paged_kv\npaged_kv.BlockAllocator",
+    "serving": "from stacklib import serving\nserving.estimate, serving.simulate",
+    "diy": "from stacklib import diy\ndiy.plan, diy.verify",
+}
+
+
+def run_plain(code: str, root: Path = tree.ROOT) -> str:
+    """Run code with nothing but the standard library; its error, or nothing."""
+    source = PROLOGUE.format(root=str(root)) + code
+    command = [sys.executable, "-I", "-S", "-c", source]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stderr.strip().splitlines()[-1] if done.returncode else ""
+
+
+def exists(room: str) -> bool:
+    package = tree.ROOT / "stacklib" / room
+    return package.with_suffix(".py").exists() or (package / "__init__.py").exists()
+
+
+@pytest.mark.parametrize("room", [room for room in CALLS if exists(room)])
+def test_a_promised_function_needs_no_library(room: str):
+    assert run_plain(CALLS[room]) == ""
+
+
+LIVE = re.compile(
+    r'<div[^>]*\bdata-call="([\w.]+):(\w+)".*?class="st-live-controls">(.*?)</script>',
+    re.S,
+)
+
+
+def live_figures() -> list[tuple[str, str, dict]]:
+    """Module, function and first control values of every live figure of the book."""
+    shown = [
+        output.get("data", {}).get("text/html", "")
+        for path in tree.notebooks()
+        for cell in tree.read_notebook(path).cells
+        for output in cell.get("outputs", ())
+    ]
+    figures = [figure for html in shown for figure in LIVE.findall(html)]
+    return [
+        (module, function, {c["name"]: c["value"] for c in json.loads(controls)})
+        for module, function, controls in figures
+    ]
+
+
+@pytest.mark.parametrize(("module", "function", "values"), live_figures())
+def test_a_live_figure_runs_in_a_browser(module: str, function: str, values: dict):
+    code = f"from {module} import {function}\nassert {function}(**{values!r})"
+    assert run_plain(code) == ""
+
+
+LIBRARIES = ["numpy", "pandas", "matplotlib", "torch", "numba"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_planted_import_is_seen(tmp_path: Path, library: str):
+    (tmp_path / "stacklib").mkdir()
+    (tmp_path / "stacklib" / "__init__.py").write_text(
+        f"def f():\n    import {library}"
+    )
+    assert run_plain("import stacklib", tmp_path) == ""
+    error = run_plain("import stacklib; stacklib.f()", tmp_path)
+    assert error == f"ImportError: the plain-Python core imports {library}"
