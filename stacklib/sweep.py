@@ -11,9 +11,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+__all__ = ["grid", "progress", "run"]
+
 
 def grid(**axes: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """Every combination of the axes, the last one varying fastest.
+
+    Parameters
+    ----------
+    **axes : iterable
+        Values of each axis, by name.
 
     Raises
     ------
@@ -34,7 +41,17 @@ def grid(**axes: Iterable[Any]) -> Iterator[dict[str, Any]]:
 
 
 def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:
-    """``items`` unchanged, counted on standard error where it is a terminal."""
+    """``items`` unchanged, counted on standard error where it is a terminal.
+
+    Parameters
+    ----------
+    items : iterable
+        What is worked through.
+    total : int
+        How many there are.
+    what : str
+        Name in front of the bar.
+    """
     show = sys.stderr.isatty()
     for done, item in enumerate(items, 1):
         yield item

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+__all__ = ["main"]
+
 # name -> what it does; each is a module here with add_parser(subparsers)
 COMMANDS = {
     "specs": "what is known of a device, with sources",
@@ -76,7 +78,13 @@ def _fail(message: str, as_json: bool) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Run one command; returns the exit status.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; default those of the process.
+    """
     argv = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in argv
     try:

@@ -54,6 +54,8 @@ def _show_one(args: argparse.Namespace) -> int:
     claim = judgement.claim
     print(f"{claim.id}: {claim.text} [{claim.source}]")
     print(f"{judgement.verdict}: {judgement.why}")
+    if judgement.condition:
+        print(f"right if {judgement.condition}")
     if judgement.computed is not None:
         print(explain(judgement.computed))
     return 0

@@ -2,5 +2,8 @@
 
 ``numbers``: every computed number of the text, by name. ``claims``: the ledger
 of judged claims. ``guard``: nothing shown may be impossible. ``results``: what
-was measured on our own machines. Plain Python throughout.
+was measured on our own machines, ``runs``: that beside what was predicted before.
+Plain Python throughout.
 """
+
+__all__ = ["claims", "guard", "numbers", "results", "runs"]

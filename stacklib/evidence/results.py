@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 FIELDS = {"kind": str, "device": str, "driver": str, "clocks": object,
-          "versions": dict, "date": str, "prediction": dict, "rows": list}  # fmt: skip
+          "versions": dict, "date": str, "prediction": object, "rows": list,
+          }  # fmt: skip
 
 
 class ResultError(ValueError):
@@ -71,12 +72,26 @@ def _fault(result: Any) -> str | None:
             return f"field {field!r} holds {result[field]!r}, not a {kind.__name__}"
     if not re.fullmatch(r"\d{4}-\d\d-\d\d.*", result["date"]):
         return f"field 'date' holds {result['date']!r}, not an ISO date"
-    if not re.fullmatch(r"[0-9a-f]{64}", str(result["prediction"].get("sha256"))):
-        return "field 'prediction.sha256' is not a SHA-256 in hex"
-    if not isinstance(result["prediction"].get("file"), str):
-        return "field 'prediction.file' is missing"
+    fault = _prediction_fault(result)
+    if fault:
+        return fault
     return next(filter(None, map(_row_fault, range(len(result["rows"])),
                                  result["rows"])), None)  # fmt: skip
+
+
+def _prediction_fault(result: dict[str, Any]) -> str | None:
+    """A prediction file and its hash, or the reason why nothing was predicted."""
+    prediction = result["prediction"]
+    if prediction is None:
+        said = str(result.get("why_no_prediction", "")).strip()
+        return None if said else "field 'why_no_prediction' is missing"
+    if not isinstance(prediction, dict):
+        return f"field 'prediction' holds {prediction!r}, not an object"
+    if not re.fullmatch(r"[0-9a-f]{64}", str(prediction.get("sha256"))):
+        return "field 'prediction.sha256' is not a SHA-256 in hex"
+    if not isinstance(prediction.get("file"), str):
+        return "field 'prediction.file' is missing"
+    return None
 
 
 def _row_fault(i: int, row: Any) -> str | None:

@@ -71,7 +71,7 @@ def load(name: str, device: str | None = None) -> list[Run]:
         When the result or its prediction file is malformed or absent.
     """
     result = results.load(name)
-    if result is None:
+    if result is None or result["prediction"] is None:
         return []
     path = results.root() / result["prediction"]["file"]
     try:

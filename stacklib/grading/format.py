@@ -69,8 +69,20 @@ class Text:
 def parse(text: str, name: str = "exercise") -> Text:
     """Take the text of an exercise or solution apart.
 
-    Raises FormatError, naming the file and what is missing. The answer region is
-    not compiled here: a reader's half-written answer must still parse.
+    The answer region is not compiled here: a reader's half-written answer must
+    still parse.
+
+    Parameters
+    ----------
+    text : str
+        The file's text.
+    name : str
+        The file's name, for messages.
+
+    Raises
+    ------
+    FormatError
+        Naming the file and what is missing.
     """
     head, answer, tests = regions(text, name)
     try:
@@ -139,7 +151,17 @@ def stub(solution_text: str, name: str = "solution") -> str:
     signature and docstring; its body becomes ``raise NotImplementedError``. All
     else, comments included, stays as it is, byte for byte.
 
-    Raises FormatError for a text that is no solution.
+    Parameters
+    ----------
+    solution_text : str
+        The solution file's text.
+    name : str
+        The file's name, for messages.
+
+    Raises
+    ------
+    FormatError
+        For a text that is no solution.
     """
     text = parse(solution_text, name)
     try:

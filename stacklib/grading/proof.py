@@ -59,10 +59,22 @@ class Proof:
 
 
 def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
-    """Prove every exercise of the checkout ``root``; ``timeout`` is for one case.
+    """Prove every exercise: ships failing, solution passes, mistakes are named.
 
     Runs in a process of its own, so that threads and imports of the caller do not
     reach the exercises.
+
+    Parameters
+    ----------
+    root : path
+        The checkout.
+    timeout : float
+        Seconds for one case.
+
+    Raises
+    ------
+    RuntimeError
+        When the proving process itself fails.
     """
     command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", BOOT]
     arguments = [str(PACKAGE), str(Path(root).resolve()), str(timeout)]

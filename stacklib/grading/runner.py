@@ -28,9 +28,23 @@ def check(
 ) -> Report:
     """Grade the exercises a target means: ``"1.2"``, a chapter ``"1"``, or all.
 
-    ``timeout`` is in seconds and ``memory`` in bytes, both for one exercise. No file
-    is changed. Raises UnknownExercise for a target that names nothing, ValueError
-    for a limit that is no limit.
+    No file is changed.
+
+    Parameters
+    ----------
+    target : str, optional
+        ``"1.2"`` or ``"1"``; default all exercises.
+    root : path, optional
+        The checkout; default the one around the current folder.
+    timeout, memory : float, int
+        Seconds and bytes for one exercise.
+
+    Raises
+    ------
+    UnknownExercise
+        For a target that names nothing.
+    ValueError
+        For a limit that is no limit.
     """
     limits = Limits(timeout, memory)
     exercises = select(discover(root or find_root()), target)
@@ -38,7 +52,15 @@ def check(
 
 
 def grade_all(exercises: Iterable[Exercise], limits: Limits) -> Iterator[Result]:
-    """Grade several exercises, as many at once as there are cores, in order."""
+    """Grade several exercises, as many at once as there are cores, in order.
+
+    Parameters
+    ----------
+    exercises : iterable of Exercise
+        What to grade.
+    limits : Limits
+        Time and memory for each.
+    """
     chosen = list(exercises)
     if len(chosen) == 1:  # in this thread, so that Ctrl-C stops it at once
         yield grade(chosen[0], limits)
@@ -52,7 +74,15 @@ def grade_all(exercises: Iterable[Exercise], limits: Limits) -> Iterator[Result]
 
 
 def grade(exercise: Exercise, limits: Limits) -> Result:
-    """Grade the reader's file of one exercise."""
+    """Grade the reader's file of one exercise.
+
+    Parameters
+    ----------
+    exercise : Exercise
+        As ``discover`` gives it.
+    limits : Limits
+        Time and memory.
+    """
     try:
         source = exercise.path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

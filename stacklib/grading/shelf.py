@@ -52,8 +52,17 @@ class Exercise:
 def find_root(start: Path | None = None) -> Path:
     """The checkout: the nearest folder from here up with ``exercises/01-...`` in it.
 
-    Outside a checkout it is the one that this package stands in. Raises
-    UnknownExercise where there is none, as in a bare pip install.
+    Outside a checkout it is the one that this package stands in.
+
+    Parameters
+    ----------
+    start : Path, optional
+        Where to begin; default the current folder.
+
+    Raises
+    ------
+    UnknownExercise
+        Where there is none, as in a bare pip install.
     """
     here = (start or Path.cwd()).resolve()
     package = Path(__file__).resolve().parents[2]
@@ -141,6 +150,11 @@ def faults(root: Path | str) -> list[str]:
     Looks for files that belong to no exercise, numbers used twice, stubs that
     differ from what their solution gives, fewer than two wrong answers, two wrong
     answers with one diagnosis, and text still to be filled in (``TODO``).
+
+    Parameters
+    ----------
+    root : path
+        The checkout.
     """
     root = Path(root)
     exercises = discover(root)

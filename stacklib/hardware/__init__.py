@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from stacklib.quantity import UnknownName, resolve
+from stacklib.quantity import resolve
 
 from .accelerator import FIELDS, Accelerator, Peak, UnknownSpec
 from .load import SpecError, from_dict, read, residuals
@@ -59,7 +59,7 @@ def get(name: str) -> Accelerator:
 class ErrorBand:
     """How far predictions of one family were from published measurements.
 
-    Relative errors |predicted / measured - 1| at the median and the 90th
+    Relative errors ``|predicted / measured - 1|`` at the median and the 90th
     percentile.
     """
 
@@ -86,7 +86,6 @@ __all__ = [
     "Peak",
     "SpecError",
     "THIS_MACHINE",
-    "UnknownName",
     "UnknownSpec",
     "error_band",
     "from_dict",

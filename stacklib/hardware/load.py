@@ -106,6 +106,13 @@ def _peak(raw: dict[str, Any], sources: dict, where: str, name: str, key: str) -
 def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
     """An Accelerator from parsed TOML.
 
+    Parameters
+    ----------
+    raw : dict
+        The file's tables: texts, ``sources``, ``fields`` and ``peak``.
+    where : str
+        File name, for messages.
+
     Raises
     ------
     SpecError
@@ -158,7 +165,19 @@ def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
 
 
 def read(path: Path) -> Accelerator:
-    """The device in one TOML file, whose name must be its key."""
+    """The device in one TOML file, whose name must be its key.
+
+    Parameters
+    ----------
+    path : Path
+        For example ``data/accelerators/h100_sxm.toml``.
+
+    Raises
+    ------
+    SpecError
+        For TOML that does not parse, a key that is not the file's name, and all
+        that ``from_dict`` refuses.
+    """
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as wrong:
@@ -171,12 +190,22 @@ def read(path: Path) -> Accelerator:
 def residuals(device: Accelerator) -> dict[str, float]:
     """Relative gaps between published figures that physics ties together.
 
+    Parameters
+    ----------
+    device : Accelerator
+        Any device of the database.
+
     Returns
     -------
     dict
         ``"pins x rate"`` against the memory bandwidth and, for each format,
         ``"<format>: units x clock x rate"`` against the published peak. A pair
         with an unknown side is left out.
+
+    Raises
+    ------
+    SpecError
+        When a gap is not finite.
     """
     gaps: dict[str, float] = {}
     f = device.fields

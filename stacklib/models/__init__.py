@@ -55,7 +55,13 @@ def get(name: str) -> LanguageModel:
 
 
 def published_parameters(name: str) -> Quantity:
-    """The parameter count the release publishes, to hold the counted one to."""
+    """The parameter count the release publishes, to hold the counted one to.
+
+    Parameters
+    ----------
+    name : str
+        A model, as ``get`` takes it.
+    """
     return _read(resolve(name, names(), "model"))[1]
 
 

@@ -50,6 +50,12 @@ def dtype(name: str) -> Dtype:
 
 
 def bytes_per_element(name: str) -> Quantity:
-    """Bytes one element occupies, without block scales."""
+    """Bytes one element occupies, without block scales.
+
+    Parameters
+    ----------
+    name : str
+        A format, such as ``"bf16"``; an unknown one raises as in ``dtype``.
+    """
     found = dtype(name)
     return Quantity(found.bits / 8, "B", label=f"bytes per {found.name} number")

@@ -41,12 +41,24 @@ def _pick(name: str, values: tuple[Any, ...], choose: Any) -> Any:
 
 
 def maximum(*values: Any) -> Any:
-    """Largest of floats, quantities of one unit, or arrays elementwise."""
+    """The largest value.
+
+    Parameters
+    ----------
+    *values : float, Quantity or array
+        Quantities of one unit; arrays are compared elementwise.
+    """
     return _pick("max", values, max)
 
 
 def minimum(*values: Any) -> Any:
-    """Smallest of floats, quantities of one unit, or arrays elementwise."""
+    """The smallest value.
+
+    Parameters
+    ----------
+    *values : float, Quantity or array
+        Quantities of one unit; arrays are compared elementwise.
+    """
     return _pick("min", values, min)
 
 
@@ -69,7 +81,13 @@ def ceil(value: Any) -> Any:
 
 
 def log2(value: Any) -> Any:
-    """Base-2 logarithm of a positive number without unit."""
+    """Base-2 logarithm.
+
+    Parameters
+    ----------
+    value : float, Quantity or array
+        Positive, without unit.
+    """
     return _plain("log2", value, math.log2)
 
 

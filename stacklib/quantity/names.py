@@ -21,6 +21,15 @@ def fold(name: str) -> str:
 def resolve(name: str, known: Iterable[str], what: str) -> str:
     """The key a name stands for: exact after folding, else a unique prefix.
 
+    Parameters
+    ----------
+    name : str
+        As typed; case, hyphens, underscores, dots and spaces do not matter.
+    known : iterable of str
+        The keys there are.
+    what : str
+        What is being named, for the message: ``device``, ``model``, ...
+
     Raises
     ------
     UnknownName

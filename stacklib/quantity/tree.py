@@ -50,7 +50,13 @@ def _comparison(c: Comparison, found: list[Quantity]) -> str:
 
 
 def formula(q: Quantity) -> tuple[str, list[Quantity]]:
-    """Infix formula of a quantity and the named or sourced inputs it stands on."""
+    """Infix formula of a quantity and the named or sourced inputs it stands on.
+
+    Parameters
+    ----------
+    q : Quantity
+        A leaf has no formula and no inputs.
+    """
     if not q.inputs:
         return "", []
     found: list[Quantity] = []

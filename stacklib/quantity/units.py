@@ -276,7 +276,15 @@ def readable(si: float, unit: Unit, exact: bool = False) -> Unit:
 
 
 def format_number(value: float, digits: int = 3) -> str:
-    """``digits`` significant digits, thousands separated, no trailing zeros."""
+    """A number for a reader: thousands separated, no trailing zeros.
+
+    Parameters
+    ----------
+    value : float
+        Finite.
+    digits : int
+        Significant digits.
+    """
     if value == 0:
         return "0"
     exponent = math.floor(math.log10(abs(value)))

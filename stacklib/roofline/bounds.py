@@ -18,17 +18,37 @@ from .work import Work, whole
 
 
 def ridge_point(peak: Any, bandwidth: Any) -> Any:
-    """Intensity at which both limits meet, operations a byte."""
+    """Intensity at which both limits meet, operations a byte.
+
+    Parameters
+    ----------
+    peak, bandwidth : float, Quantity or array
+        Operations a second; bytes a second.
+    """
     return peak / bandwidth
 
 
 def attainable(intensity: Any, peak: Any, bandwidth: Any) -> Any:
-    """Operations a second allowed at an intensity: min(peak, intensity x bandwidth)."""
+    """Operations a second allowed at an intensity: min(peak, intensity x bandwidth).
+
+    Parameters
+    ----------
+    intensity, peak, bandwidth : float, Quantity or array
+        Operations a byte; operations a second; bytes a second.
+    """
     return minimum(peak, intensity * bandwidth)
 
 
 def bound_time(operations: Any, moved: Any, peak: Any, bandwidth: Any) -> Any:
-    """Least seconds for some work: the longer of computing and moving."""
+    """Least seconds for some work: the longer of computing and moving.
+
+    Parameters
+    ----------
+    operations, moved : float, Quantity or array
+        Work, in operations and in bytes.
+    peak, bandwidth : float, Quantity or array
+        Operations a second; bytes a second.
+    """
     return maximum(operations / peak, moved / bandwidth)
 
 
@@ -39,6 +59,13 @@ def device_of(on: str | Accelerator) -> Accelerator:
 
 def ridge(on: str | Accelerator, dtype: str = "bf16") -> Quantity:
     """Ridge point of a device for one format.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+    dtype : str
+        Number format of the peak.
 
     Raises
     ------
@@ -74,7 +101,15 @@ class Bound:
 def bound(
     operations: Quantity, moved: Quantity, peak: Quantity, bandwidth: Quantity
 ) -> Bound:
-    """Both times of some work, the longer of them, and which it is."""
+    """Both times of some work, the longer of them, and which it is.
+
+    Parameters
+    ----------
+    operations, moved : Quantity
+        Work, in operations and in bytes.
+    peak, bandwidth : Quantity
+        Rates of all chips together.
+    """
     t_compute = (operations / peak).named("time to compute")
     t_memory = (moved / bandwidth).named("time to move bytes")
     time = maximum(t_compute, t_memory).named("time")
@@ -83,7 +118,22 @@ def bound(
 
 
 def bound_on(work: Work, on: str | Accelerator, chips: int = 1) -> Bound:
-    """The bound of some work on a device, spread evenly over ``chips`` of them."""
+    """The bound of some work on a device, spread evenly over several of them.
+
+    Parameters
+    ----------
+    work : Work
+        Operations and bytes, in all.
+    on : str or Accelerator
+        The device, or its name.
+    chips : int
+        How many share the work.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec, ValueError
+        For an unknown device, no rate for the work's format, or ``chips`` below 1.
+    """
     device = device_of(on)
     n = Quantity(whole(chips, "chips"), label="chips", kind="assumption")
     peak = device.peak(work.dtype).across(n).named("peak of all chips")

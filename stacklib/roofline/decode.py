@@ -95,8 +95,16 @@ def decode_operations(
 ) -> Any:
     """Operations of one step: batch x (weights + the tokens each query looks at).
 
-    The new token looks at itself too, hence ``context + 1``. Takes floats,
-    quantities or arrays.
+    The new token looks at itself too, hence ``context + 1``.
+
+    Parameters
+    ----------
+    parameters : float, Quantity or array
+        Parameters every sequence passes through.
+    per_parameter, per_cached : float, Quantity or array
+        Operations a parameter; operations a cached token.
+    batch, context : float, Quantity or array
+        Sequences, and tokens cached in each.
     """
     weights = batch * per_parameter * parameters
     return weights + batch * (context + 1) * per_cached
@@ -107,8 +115,16 @@ def decode_bytes(
 ) -> Any:
     """Bytes of one step: the weights once, every sequence's KV cache once.
 
-    The new token's keys and values are written, hence ``context + 1``. Takes
-    floats, quantities or arrays.
+    The new token's keys and values are written, hence ``context + 1``.
+
+    Parameters
+    ----------
+    weights, kv_per_token : float, Quantity or array
+        Bytes of the weights; bytes of one token's keys and values.
+    batch, context : float, Quantity or array
+        Sequences, and tokens cached in each.
+    copies : float, Quantity or array
+        Chips that hold the same KV head.
     """
     return weights + batch * (context + 1) * kv_per_token * copies
 
@@ -126,6 +142,15 @@ def decode_work(
 
     With more chips than KV heads each KV head is kept on several chips, and is
     read that many times.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        The shape to count.
+    dtype, kv_dtype : str
+        Format of weights and arithmetic; format of the KV cache, default the same.
+    tp, batch, context : int
+        Chips, sequences, and tokens cached in each.
     """
     fmt = find_dtype(dtype)
     per_mac = Quantity(2, fmt.operation, label=f"{fmt.operation} per parameter")
@@ -220,6 +245,13 @@ def memory_bound_context(
     and bytes (its own KV cache). Beyond this context its bytes take longer than
     its arithmetic, so a larger batch only moves the step further from the ridge.
 
+    Parameters
+    ----------
+    model, on : str or object
+        Model and device, or their names.
+    dtype : str
+        Format of weights, cache and arithmetic.
+
     Raises
     ------
     UnknownName, UnknownSpec
@@ -265,7 +297,20 @@ def compare_devices(
 ) -> list[DeviceRow]:
     """The same step on several devices, each with the fewest chips that hold it.
 
-    Accelerators are tried with 1, 2, 4, ... up to ``most_chips``, a CPU alone.
+    Accelerators are tried with 1, 2, 4, ... chips, a CPU alone.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        The model, or its name.
+    devices : iterable of str
+        Device names, one row each.
+    dtype : str
+        Format of weights, cache and arithmetic.
+    batch, context : int
+        Sequences, and tokens cached in each.
+    most_chips : int
+        Where to stop; what does not fit then has no time.
     """
     shape: dict[str, Any] = {"dtype": dtype, "batch": batch, "context": context}
     return [

@@ -106,7 +106,15 @@ def matmul(*, m: int, n: int, k: int, dtype: str = "bf16") -> Work:
 
 
 def gemv(*, n: int, k: int, dtype: str = "bf16") -> Work:
-    """A vector of k by a (k, n) matrix: the matmul of one row."""
+    """A vector of k by a (k, n) matrix: the matmul of one row.
+
+    Parameters
+    ----------
+    n, k : int
+        Columns and rows of the matrix.
+    dtype : str
+        Format of matrix and vectors.
+    """
     work = matmul(m=1, n=n, k=k, dtype=dtype)
     return Work(work.operations, work.bytes, f"gemv {n} x {k}", work.dtype)
 

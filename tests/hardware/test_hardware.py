@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from stacklib import hardware
-from stacklib.hardware import SpecError, UnknownName, UnknownSpec
+from stacklib.hardware import SpecError, UnknownSpec
+from stacklib.quantity import UnknownName
 
 DATA = Path(hardware.__file__).parent / "data" / "accelerators"
 FILES = sorted(DATA.glob("*.toml"))

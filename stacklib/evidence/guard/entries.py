@@ -107,14 +107,33 @@ def row(
 
 
 def entry(kind: str, name: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """An entry for ``register``; raises ValueError for an unknown kind."""
+    """An entry for ``register``.
+
+    Parameters
+    ----------
+    kind, name : str
+        ``table`` or ``figure``, and its name.
+    rows : sequence of dict
+        As ``row`` makes them.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind.
+    """
     if kind not in KINDS:
         raise ValueError(f"guard kind {kind!r}: one of {', '.join(KINDS)}")
     return {"kind": kind, "name": name, "rows": list(rows)}
 
 
 def register(entry: dict[str, Any]) -> None:
-    """Add what is being shown to this process's register."""
+    """Add what is being shown to this process's register.
+
+    Parameters
+    ----------
+    entry : dict
+        As the function ``entry`` makes it.
+    """
     _shown.append(entry)
 
 

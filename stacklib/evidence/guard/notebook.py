@@ -30,6 +30,11 @@ def _text(data: dict[str, Any], mime: str) -> str:
 def read_notebook(path: Path) -> list[dict[str, Any]]:
     """Entries of a committed notebook's outputs, in order.
 
+    Parameters
+    ----------
+    path : Path
+        The notebook.
+
     Raises
     ------
     ValueError
@@ -44,7 +49,13 @@ def read_notebook(path: Path) -> list[dict[str, Any]]:
 
 
 def unregistered(path: Path) -> list[str]:
-    """Tables and pictures that went past ``plots``: cell and what they are."""
+    """Tables and pictures that went past ``plots``: cell and what they are.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook.
+    """
     found = []
     for number, data in _outputs(path):
         if MIME in data:

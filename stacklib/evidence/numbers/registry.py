@@ -106,6 +106,19 @@ def number(
 ) -> Callable[[Callable[[], Quantity]], Callable[[], Quantity]]:
     """Register a function without arguments as the number ``name``.
 
+    Parameters
+    ----------
+    name : str
+        What the text links to, such as ``decode.t_mem``.
+    unit : str, optional
+        Unit it is printed in; default a readable one.
+    digits : int
+        Significant digits, one to four.
+    evidence : str
+        One of ``EVIDENCE``.
+    family : str
+        Key of the error quantiles that apply to it.
+
     Raises
     ------
     ValueError
