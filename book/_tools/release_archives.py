@@ -18,7 +18,7 @@ from _tools import tree
 DATE = (1980, 1, 1, 0, 0, 0)
 EPOCH = "315532800"
 LICENCES = ("LICENSE", "LICENSE-TEXT.md")
-# Written while testing or building; a wheel made of the checkout leaves them behind.
+# What the package's build reads, beside the package.
 WHEEL_SOURCES = ("pyproject.toml", "README.md", "LICENSE")
 
 
@@ -82,7 +82,7 @@ def book_zip(built: Path, goal: Path, folder: str, root: Path = tree.ROOT) -> Pa
 
 
 def wheel_sources(root: Path, goal: Path) -> None:
-    """Copy what the wheel is made of, so that nothing older slips in."""
+    """Copy what the wheel is made of: pip builds in place, and finds older builds."""
     for name in WHEEL_SOURCES:
         if not (root / name).exists():
             raise ReleaseError(f"the wheel needs {name}, and {root} has none")
@@ -115,9 +115,11 @@ def wheel(goal: Path, root: Path = tree.ROOT) -> Path:
 
 def notebook_files(root: Path) -> list[Path]:
     """Notebooks of the chapters, and the files beside them that they speak of."""
+    exercises = tree.find(root, "exercises", "[0-9]*.py")
     return [
         *tree.find(root, "chapters", "*.ipynb"),
-        *tree.find(root, "exercises", "[0-9]*.py"),
+        # neither wrong answers, which are for our tests, nor stubs a reader restored
+        *(p for p in exercises if "wrong" not in p.parts and ".fresh" not in p.name),
         *tree.find(root, "benchmarks/results", "*.json"),
         *tree.find(root, "benchmarks/predictions", "*.json"),
     ]

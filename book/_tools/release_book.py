@@ -60,9 +60,12 @@ def printable(built: Path, toc: Path, title: str, version: str) -> str:
     """
     lines = outline(toc)
     files = [line.text for line in lines if line.depth]
-    pages = [release_page.read(built, file) for file in files]
-    head = borrowed(files, pages)
-    sheets = [release_page.sheet(*each) for each in zip(pages, files, range(len(files)))]
+    pages = {file: release_page.read(built, file) for file in files}
+    head = borrowed(pages)
+    sheets = [
+        release_page.sheet(page, file, number)
+        for number, (file, page) in enumerate(pages.items())
+    ]
     release_page.tie(sheets, built)
     ends = release_page.endings(sheets)
     body = [front(title, version), contents(lines, sheets, ends)]
@@ -70,10 +73,10 @@ def printable(built: Path, toc: Path, title: str, version: str) -> str:
     return document(title, head + style([*sheets, *ends]), "\n".join(body))
 
 
-def borrowed(files: list[str], pages: list[BeautifulSoup]) -> str:
+def borrowed(pages: dict[str, BeautifulSoup]) -> str:
     """What the pages load that paper needs too: style sheets, and MathJax if any."""
     found: dict[str, None] = {}
-    for file, page in zip(files, pages, strict=True):
+    for file, page in pages.items():
         here = Sheet(file, page, "")
         for link in page.select('link[rel="stylesheet"]'):
             link["href"], _ = release_page.place(here, link["href"])

@@ -183,10 +183,11 @@ def endings(sheets: list[Sheet]) -> list[Sheet]:
     for one in sheets:
         for part, fold in unfold(one):
             parts[part].append(fold)
-    made = []
-    for part, folds in parts.items():
-        inside = f"<article class='bd-article'><h1>{part}</h1>{''.join(folds)}</article>"
-        article = parsed(inside).article
-        article["id"] = part.lower()
-        made += [Sheet("", article, part.lower())] if folds else []
-    return made
+    return [ending(part, folds) for part, folds in parts.items() if folds]
+
+
+def ending(part: str, folds: list[str]) -> Sheet:
+    """An article of moved folds."""
+    inside = f"<h1>{part}</h1>{''.join(folds)}"
+    page = parsed(f'<article class="bd-article" id="{part.lower()}">{inside}</article>')
+    return Sheet("", page.article, part.lower())

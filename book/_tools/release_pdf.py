@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -16,28 +17,31 @@ from urllib.parse import unquote, urlsplit
 from _tools.release_page import PrintError
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Browser, Page, Playwright, Route
 
 HOST = "http://book.invalid/"
 PAPER_PX = 643  # 170 mm, the width between the margins of release.css, at 96 dpi
 MARGIN_BOXES = 131  # first Chromium that prints page numbers set in CSS
 PASSES = 4
 OBJECT = re.compile(rb"(\d+) 0 obj\n(.*?)endobj", re.S)
+KIDS = re.compile(rb"/Kids \[(.*?)\]", re.S)
 DESTINATION = re.compile(rb"/([\w-]+) \[(\d+) 0 R")
 DATES = re.compile(rb"(/(?:Creation|Mod)Date \(D:)[^)]*\)")
 SETTLED = """async () => {
   if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
   await document.fonts.ready;
-  await Promise.all([...document.images].map((image) => image.decode()));
+  // A missing image is the shelf's to tell.
+  await Promise.all([...document.images].map((i) => i.decode().catch(() => {})));
 }"""
 NUMBERED = """(pages) => document.querySelectorAll("a.pr-page").forEach((link) => {
   link.textContent = pages[link.hash.slice(1)];
 })"""
-# An element that hides or scrolls what is beyond its edge would be cut on paper.
+# An element that hides or scrolls what is beyond its edge would be cut on paper. In a
+# formula that is only its hidden reading for screen readers; its glyphs are elements.
 WIDE = """(room) => [...document.querySelectorAll("main *")]
   .filter((e) => !e.closest("svg, mjx-assistive-mml") &&
     (e.getBoundingClientRect().right > room + 1 ||
-      (e.scrollWidth > e.clientWidth + 1 &&
+      (e.scrollWidth > e.clientWidth + 1 && !e.matches(".math") &&
         getComputedStyle(e).overflowX !== "visible")))
   .map((e) => `<${e.localName} class="${e.className}">: ` + e.textContent.trim()
     .replace(/\\s+/g, " ").slice(0, 60))"""
@@ -45,8 +49,9 @@ WIDE = """(room) => [...document.querySelectorAll("main *")]
 
 def chromium() -> str | None:
     """Path of a Chromium, from ``$CHROMIUM`` or the search path."""
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    named = os.environ.get("CHROMIUM")
+    usual = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    return next(filter(None, map(shutil.which, [named] if named else usual)), None)
 
 
 # ---- the document in the browser ----
@@ -99,11 +104,7 @@ def print_pdf(document: str, built: Path, program: str) -> bytes:
 
     shelf = Shelf(document, built)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox"]
-        )
-        if int(browser.version.split(".")[0]) < MARGIN_BOXES:
-            raise PrintError(f"Chromium {browser.version}: need {MARGIN_BOXES} or newer")
+        browser = launch(playwright, program)
         page = browser.new_page(viewport={"width": PAPER_PX, "height": 900})
         page.route("**/*", shelf.answer)
         page.emulate_media(media="print", color_scheme="light")
@@ -115,10 +116,30 @@ def print_pdf(document: str, built: Path, program: str) -> bytes:
     return DATES.sub(rb"\g<1>19800101000000+00'00')", data)
 
 
+def launch(playwright: Playwright, program: str) -> Browser:
+    """Start Chromium; PrintError where it does not start or is too old."""
+    from playwright.sync_api import Error
+
+    try:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"]
+        )
+    except Error as error:
+        said = error.message.splitlines()[0]
+        raise PrintError(f"{program} does not start: {said}") from None
+    if int(browser.version.split(".")[0]) < MARGIN_BOXES:
+        raise PrintError(
+            f"{program} is Chromium {browser.version}; {MARGIN_BOXES} or newer is "
+            "needed, which prints page numbers"
+        )
+    return browser
+
+
 def check(page: Page, shelf: Shelf) -> None:
     """Refuse to print what is incomplete or would be cut."""
     faults = [f"not in the built book: {address}" for address in shelf.refused]
-    faults += [f"wider than the paper: {what}" for what in page.evaluate(WIDE, PAPER_PX)]
+    wide = page.evaluate(WIDE, PAPER_PX)
+    faults += [f"wider than the paper: {what}" for what in wide]
     if faults:
         raise PrintError("\n".join(faults))
 
@@ -149,17 +170,22 @@ def objects(data: bytes) -> dict[int, bytes]:
 def page_order(data: bytes) -> list[int]:
     """Object numbers of the pages, first page first."""
     known = objects(data)
-    kids = {
-        n: [int(k) for k in re.findall(rb"(\d+) 0 R", found[1])]
-        for n, body in known.items()
-        if b"/Type /Pages" in body and (found := re.search(rb"/Kids \[(.*?)\]", body, re.S))
-    }
-    inner = {kid for below in kids.values() for kid in below}
+    branches = {n for n, body in known.items() if b"/Type /Pages" in body}
+    kids = {n: references(KIDS.findall(known[n])[0]) for n in branches}
+    (root,) = branches - {kid for below in kids.values() for kid in below}
 
-    def walk(node: int) -> list[int]:
-        return [leaf for k in kids[node] for leaf in walk(k)] if node in kids else [node]
+    def leaves(node: int) -> Iterator[int]:
+        if node not in kids:
+            yield node
+        for kid in kids.get(node, []):
+            yield from leaves(kid)
 
-    return [leaf for root in kids if root not in inner for leaf in walk(root)]
+    return list(leaves(root))
+
+
+def references(body: bytes) -> list[int]:
+    """The object numbers that `body` refers to."""
+    return [int(number) for number in re.findall(rb"(\d+) 0 R", body)]
 
 
 def destinations(data: bytes) -> dict[str, int]:

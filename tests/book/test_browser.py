@@ -23,6 +23,8 @@ pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "_build" / "html"
 PAGES = b.pages(BUILT)
+# Without the listings of the package's source, which are many and alike.
+TEXT = [path for path in PAGES if not path.startswith("_modules")]
 LOOKS = {
     "light-desktop": ("light", b.DESKTOP),
     "dark-phone": ("dark", b.PHONE),
@@ -86,10 +88,7 @@ def test_pages_ask_only_their_host_raise_no_error_fit_and_can_be_read(
     book, visit, look
 ):
     page, faults = visit(book, look)
-    # The listings of the package's source are many and alike: slow looks only.
-    for path in PAGES:
-        if look in FAST and path.startswith("_modules"):
-            continue
+    for path in TEXT if look in FAST else PAGES:
         page.goto(book + path)
         faults += b.overflow_faults(page)
         faults += b.contrast_faults(page)
@@ -158,6 +157,32 @@ def test_runnable_blocks_run(book, visit):
     assert not faults, "\n".join(faults)
 
 
+def test_a_running_program_can_be_stopped_and_run_again(book, visit):
+    page, faults = visit(book)
+    page.goto(book + having("st-pyrun")[0])
+    faults += b.pyrun_faults(page)
+    block = page.locator(".st-pyrun").first
+    run, output = block.locator(".st-run"), block.locator(".st-pyrun-output")
+    block.locator("textarea").fill("while True: pass")
+    run.click()
+    run.filter(has_text="Stop").click()
+    output.filter(has_text="Stopped.").wait_for()
+    block.locator(".st-reset").click()
+    assert not b.pyrun_faults(page) + faults
+
+
+def test_a_python_that_cannot_start_is_told_in_place(book, visit):
+    page, _ = visit(book)
+    page.context.route("**/*.wasm", lambda route: route.abort())
+    page.goto(book + having('class="st-live"')[0])
+    figure = page.locator(".st-live").first
+    figure.locator("[data-control]").first.focus()
+    page.keyboard.press("ArrowDown")
+    told = figure.locator(".st-live-status").filter(has_text="Python could not start")
+    told.wait_for(timeout=b.PYTHON_MS)
+    assert figure.locator(".st-live-static").is_visible()
+
+
 def test_predictions_are_kept_and_answered(book, visit):
     page, faults = visit(book, "dark-phone")
     paths = having("st-prediction")
@@ -170,19 +195,23 @@ def test_predictions_are_kept_and_answered(book, visit):
 
 def test_without_javascript_the_book_is_plain_text(book, visit):
     page, faults = visit(book, java_script_enabled=False)
-    for path in PAGES:
+    for path in TEXT:
         page.goto(book + path)
         faults += b.without_script_faults(page)
     assert not faults, "\n".join(faults)
 
 
-def test_in_print_answers_and_solutions_are_open(book, visit):
-    page, _ = visit(book)
+def test_in_print_folds_are_open_and_paper_is_white(book, visit):
+    page, _ = visit(book, "dark-desktop")
     page.goto(book + having("st-prediction")[0])
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".st-answer .st-q").first.is_visible()
     assert not page.locator(".st-predict-form").first.is_visible()
+    assert not b.contrast_faults(page)
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    assert not page.locator("article details[open]").count()
 
 
 def test_a_page_opened_from_a_file_says_how_to_serve_it(book, visit):

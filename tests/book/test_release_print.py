@@ -1,0 +1,281 @@
+"""The PDF: pages become one document, nothing is cut, and the text is all there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from _tools import release, release_book, release_page, release_pdf
+from _tools.release_page import PrintError
+from bs4 import BeautifulSoup
+
+from stacklib.evidence import numbers
+
+from . import downloads
+
+
+@pytest.fixture(scope="module")
+def built():
+    return downloads.built_book()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    return downloads.chromium_path()
+
+
+# ---- one document of many pages ----
+
+PAGE = """<html><head><link rel="stylesheet" href="{up}_static/a.css"></head>
+<body><nav>menu</nav><article class="bd-article"><section id="top">
+<h1>{title}<a class="headerlink" href="#top">#</a></h1>{body}</section>
+</article></body></html>"""
+TOC = """
+root: home
+parts:
+  - caption: Part
+    chapters:
+      - file: in/one
+        sections:
+          - file: in/two
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """``toy(home=..., one=..., two=...)``: a built book of three pages, and its toc."""
+
+    def write(**bodies):
+        book = tmp_path / "html"
+        (book / "in").mkdir(parents=True, exist_ok=True)
+        (book / "_static").mkdir(exist_ok=True)
+        (book / "_static" / "a.css").write_text("")
+        (book / "genindex.html").write_text("not a page of the book")
+        for name, up in (("home", ""), ("in/one", "../"), ("in/two", "../")):
+            title, body = f"Page {Path(name).name}", bodies.get(Path(name).name, "")
+            text = PAGE.format(up=up, title=title, body=body)
+            (book / f"{name}.html").write_text(text)
+        toc = tmp_path / "_toc.yml"
+        toc.write_text(TOC)
+        return book, toc
+
+    return write
+
+
+def document(book: Path, toc: Path) -> BeautifulSoup:
+    """The parsed printable page of a toy book."""
+    return release_page.parsed(release_book.printable(book, toc, "Toy <b>", "1.0"))
+
+
+def test_pages_stand_in_reading_order_each_id_once(toy):
+    made = document(*toy())
+    titles = [h.get_text() for h in made.select("article h1")]
+    assert titles == ["Page home", "Page one", "Page two"]
+    rows = [a.get_text() for a in made.select(".pr-row a:first-child")]
+    assert rows == titles and made.select_one(".pr-part").get_text() == "Part"
+    ids = [element["id"] for element in made.select("[id]")]
+    assert len(ids) == len(set(ids))
+    assert made.title.get_text() == "Toy <b>" and not made.select("nav:not([class])")
+
+
+def test_links_lead_into_the_document(toy):
+    links = (
+        '<a href="in/two.html#here">a</a> <a href="in/one.html">b</a> '
+        '<a href="#top">c</a> <a href="https://example.org/">d</a> '
+        '<a href="genindex.html">e</a>'
+    )
+    made = document(*toy(home=links, two='<p id="here">found</p>'))
+    found = {a.get_text(): a["href"] for a in made.select("article a")}
+    assert set(found) == {"a", "b", "c", "d"}
+    assert made.select_one(found["a"]).get_text() == "found"
+    assert made.select_one(found["b"]).h1.get_text() == "Page one"
+    assert made.select_one(found["c"]).h1.get_text() == "Page home"
+    assert found["d"] == "https://example.org/"
+
+
+def test_drawings_and_labels_keep_what_they_point_at(toy):
+    drawing = (
+        '<figure aria-labelledby="t"><figcaption id="t">x</figcaption>'
+        '<svg viewBox="0 0 1 1"><clipPath id="c"></clipPath><path id="m"/>'
+        '<g clip-path="url(#c)" style="fill: url(\'#c\')"><use xlink:href="#m"/></g>'
+        '</svg></figure><img src="../_images/a.png">'
+    )
+    made = document(*toy(one=drawing, two=drawing))
+    assert [i["src"] for i in made.select("img")] == ["_images/a.png"] * 2
+    for figure in made.select("figure"):
+        clip = figure.find("clippath")["id"]
+        assert figure["aria-labelledby"] == figure.figcaption["id"]
+        assert figure.g["clip-path"] == f"url(#{clip})" and clip in figure.g["style"]
+        assert figure.use["xlink:href"] == f"#{figure.path['id']}"
+
+
+def test_answers_move_to_the_end_and_other_folds_open(toy):
+    exercise = (
+        '<div class="st-exercise"><p class="st-exercise-title"><strong>Exercise 1.1'
+        '</strong> <span class="st-exercise-name">Divide</span></p>'
+        "<details><summary>Tests</summary>t</details>"
+        "<details><summary>Hint</summary>h</details>"
+        "<details><summary>Solution</summary>s</details></div>"
+        "<details><summary>Answer</summary>not of a prediction</details>"
+    )
+    made = document(*toy(one=exercise))
+    left = made.select("article details")
+    assert [d.summary.get_text() for d in left] == ["Tests", "Answer"]
+    assert all("open" in d.attrs for d in left)
+    for part, word in (("hints", "hint"), ("answers", "solution")):
+        heading = made.select_one(f"#{part} h2")
+        assert heading.get_text().startswith(f"Exercise 1.1, Divide: {word}")
+        back = made.select_one(heading.a["href"])
+        assert made.select_one(back.a["href"]) is heading
+
+
+@pytest.mark.parametrize(
+    ("link", "fault"),
+    [
+        ("two.html#no", r"in/one\.html links to two\.html#no: no such anchor"),
+        ("three.html", r"in/one\.html links to three\.html: no such file"),
+    ],
+)
+def test_a_dead_link_is_refused(toy, link, fault):
+    with pytest.raises(PrintError, match=fault):
+        document(*toy(one=f'<a href="{link}">x</a>'))
+
+
+def test_a_page_of_the_contents_that_was_not_built_is_named(toy):
+    book, toc = toy()
+    (book / "in" / "two.html").unlink()
+    with pytest.raises(PrintError, match=r"in/two\.html is not in the built book"):
+        document(book, toc)
+
+
+# ---- on paper ----
+
+
+def printed(toy_book, program: str) -> bytes:
+    """The PDF of a toy book."""
+    book, toc = toy_book
+    text = release_book.printable(book, toc, "Toy", "1.0")
+    return release_pdf.print_pdf(text, book, program)
+
+
+@pytest.mark.browser
+def test_pages_carry_true_numbers(toy, chromium, tmp_path):
+    pdf = printed(toy(one="<p>long</p>" * 99, two="<pre>x</pre>"), chromium)
+    pages = downloads.text_of(pdf, tmp_path)
+    assert len(pages) == len(release_pdf.page_order(pdf)) >= 6
+    rows = dict(re.findall(r"(Page \w+)\W+(\d+)\n", pages[1]))
+    assert list(rows) == ["Page home", "Page one", "Page two"]
+    for title, number in rows.items():
+        page = pages[int(number) - 1]
+        assert page.count(title) == 2  # at its head and as its heading
+        assert page.split()[-1] == number
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_equal_documents_print_equal_bytes(toy, chromium):
+    book = toy()
+    assert printed(book, chromium) == printed(book, chromium)
+
+
+@pytest.mark.browser
+def test_what_paper_would_cut_or_miss_is_refused(toy, chromium):
+    faults = {
+        '<div style="width: 30cm">wide</div>': '<div class="">: wide',
+        f"<table><td>{'x' * 200}</table>": '<td class="">: xxx',
+        '<div style="overflow: hidden"><p style="width: 30cm">cut</p></div>': (
+            '<div class="">: cut'
+        ),
+        '<img src="none.png">': "not in the built book: http://book.invalid/in/none.png",
+        '<img src="https://example.org/a.png">': "book: https://example.org/a.png",
+    }
+    with pytest.raises(PrintError) as refused:
+        printed(toy(one="".join(faults)), chromium)
+    assert [said for said in faults.values() if said not in str(refused.value)] == []
+
+
+@pytest.mark.browser
+def test_a_long_line_of_code_is_wrapped(toy, chromium, tmp_path):
+    words = [f"word{n}" for n in range(60)]
+    body = f'<div class="highlight"><pre>{"_".join(words)}</pre></div>'
+    pages = downloads.text_of(printed(toy(one=body), chromium), tmp_path)
+    (page,) = (p for p in pages if "word1_" in p)
+    assert "_".join(words) in "".join(page.split())
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_mathematics_is_typeset(toy, built, chromium, tmp_path):
+    mathjax = built / "_static" / "vendor" / "mathjax"
+    head = '<script defer src="../_static/vendor/mathjax/tex-mml-chtml.js"></script>'
+    math = r'<p>so <span class="math">\(\sum_{i=1}^{n} x_i^2\)</span></p>'
+    book, toc = toy(one=math)
+    page = book / "in" / "one.html"
+    page.write_text(page.read_text().replace("</head>", head + "</head>"))
+    shutil.copytree(mathjax, book / "_static" / "vendor" / "mathjax")
+    text = "".join(downloads.text_of(printed((book, toc), chromium), tmp_path))
+    assert "so" in text and "sum" not in text
+
+
+def test_a_program_that_is_no_chromium_is_named(toy, monkeypatch):
+    pytest.importorskip(
+        "playwright.sync_api", reason=downloads.NOT_RUN.format("no playwright")
+    )
+    with pytest.raises(PrintError, match=r"^\S*false does not start"):
+        printed(toy(), shutil.which("false"))
+    monkeypatch.setenv("CHROMIUM", "/nowhere/chromium")
+    assert release_pdf.chromium() is None
+
+
+# ---- the book ----
+
+
+@pytest.fixture(scope="module")
+def pdf(built, chromium, tmp_path_factory):
+    """The printed book."""
+    return release.pdf(tmp_path_factory.mktemp("pdf"), chromium, built).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def pages(pdf, tmp_path_factory):
+    """The text of each page of the printed book."""
+    return downloads.text_of(pdf, tmp_path_factory.mktemp("text"))
+
+
+@pytest.mark.slow
+def test_the_pdf_says_what_the_book_says(pages):
+    text = " ".join(" ".join(pages).split())
+    assert "Why does one token take so long?" in text
+    assert f"It takes at least {numbers.get('decode.t_mem').text}." in text
+    assert "A decode step sits far to the left of every ridge." in text
+
+
+@pytest.mark.slow
+def test_every_heading_of_the_book_is_in_the_pdf(pages, built):
+    text = "".join("".join(pages).split())
+    for line in release_book.outline(release.TOC):
+        if line.depth:
+            article = release_page.read(built, line.text).find("article")
+            for heading in article.select("h1, h2, h3, figcaption, caption"):
+                for link in heading.select(".headerlink"):
+                    link.decompose()
+                assert "".join(heading.get_text().split()) in text, line.text
+
+
+@pytest.mark.slow
+def test_no_page_is_empty_and_each_is_numbered(pdf, pages):
+    assert len(pages) == len(release_pdf.page_order(pdf))
+    for number, page in enumerate(pages[1:], 2):
+        running, *_ = page.strip().splitlines()
+        assert page.split()[-1] == str(number)
+        assert len(page.split()) > len(running.split()) + 4, f"page {number}: {page}"
+
+
+@pytest.mark.slow
+def test_the_pdf_has_bookmarks_to_every_page_of_the_book(pdf):
+    titles = re.findall(rb"/Title \((.*?)\)\n", pdf)
+    assert any(b"Why does one token take so long?" in title for title in titles)
+    pages = [line for line in release_book.outline(release.TOC) if line.depth]
+    assert len(titles) > len(pages)
