@@ -65,7 +65,7 @@ class DecodeStep:
 
     @property
     def time(self) -> Quantity:
-        """Least time of the step: the longer of the two."""
+        """Least time of the step, the longer of the two."""
         return self._feasible().time
 
     @property

@@ -1,0 +1,119 @@
+"""Prediction and result files: written whole, dated, tied to what came before.
+
+Standard library only: the GPU benchmark runs where nothing else is installed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PREDICTIONS = HERE / "predictions"
+RESULTS = HERE / "results"
+
+
+def today() -> str:
+    """The ISO date."""
+    return datetime.date.today().isoformat()
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def stamp(path: Path) -> dict[str, str] | None:
+    """Name and hash of a file beside us, or None where it is absent."""
+    if not path.exists():
+        return None
+    name = f"{path.resolve().parent.name}/{path.name}"
+    return {"file": f"benchmarks/{name}", "sha256": sha256(path)}
+
+
+def measured_against(path: Path) -> list[str]:
+    """Names of the results that recorded this prediction's present hash."""
+    mark = stamp(path)
+    results = path.parent.parent / "results"
+    return [
+        result.name
+        for result in sorted(results.glob("*.json"))
+        if mark and mark["sha256"] in result.read_text(encoding="utf-8")
+    ]
+
+
+def write_prediction(path: Path, record: dict[str, Any]) -> None:
+    """Write a prediction, unless that would change one already tested.
+
+    Raises
+    ------
+    SystemExit
+        Naming the results to delete first: a miss is not mended afterwards.
+    """
+    tested = measured_against(path)
+    if tested and path.read_text(encoding="utf-8") != to_text(record):
+        raise SystemExit(
+            f"refused: {', '.join(tested)} was measured against {path.name} as it "
+            "stands; delete that result to predict anew"
+        )
+    write(path, record)
+
+
+def committed(path: Path) -> bool | None:
+    """Whether git's HEAD holds exactly this file; None outside a repository."""
+    if _git(path.parent, "rev-parse", "HEAD") is None:
+        return None
+    head = _git(path.parent, "rev-parse", f"HEAD:./{path.name}")
+    return head is not None and head == _git(path.parent, "hash-object", path.name)
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=30
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def to_text(record: dict[str, Any]) -> str:
+    """JSON with one line a row: a diff then shows which rows moved."""
+    head = {k: v for k, v in record.items() if k != "rows"}
+    lines = [json.dumps(row, allow_nan=False) for row in record["rows"]]
+    body = json.dumps(head, indent=1, allow_nan=False)[:-2]
+    return body + ',\n "rows": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
+
+
+def write(path: Path, record: dict[str, Any]) -> None:
+    """Replace a file in one step, so that a killed run leaves the last whole one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(to_text(record), encoding="utf-8")
+    os.replace(partial, path)
+
+
+def result_path(folder: Path, stem: str, date: str) -> Path:
+    """``stem.json``, or with the date where another day's result is in the way."""
+    path = folder / f"{stem}.json"
+    if not path.exists() or _date_of(path) == date:
+        return path
+    return folder / f"{stem}_{date}.json"
+
+
+def _date_of(path: Path) -> str:
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["date"])
+    except (ValueError, KeyError, TypeError):
+        return "unreadable"
+
+
+def slug(name: str) -> str:
+    """A device name as part of a file name: ``NVIDIA H200`` is ``nvidia-h200``."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"

@@ -1,0 +1,134 @@
+"""A measured roofline as a row of the device database.
+
+*This machine* is the one the book's results were measured on, until a reader
+runs ``stacklib measure``; then it is theirs. With ``STACKLIB_THIS_MACHINE=book``
+in the environment it is always the book's, so that pages come out the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .accelerator import FIELDS
+
+BOOK = Path(__file__).parent / "data" / "this_machine.json"
+BOOK_TITLE = "Roofline of this machine, benchmarks/results/host_roofline.json"
+
+
+def user_file() -> Path:
+    """Where ``stacklib measure`` keeps the reader's own machine."""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return Path(state) / "stacklib" / "this_machine.json"
+
+
+def book_machine() -> dict[str, Any]:
+    """*This machine* as a device's TOML reads, all unknown before a measurement.
+
+    Raises
+    ------
+    ValueError
+        When the stored file is damaged; the message names it.
+    """
+    own = os.environ.get("STACKLIB_THIS_MACHINE") != "book" and user_file().exists()
+    path = user_file() if own else BOOK
+    if not path.exists():
+        return _identity("unknown", "1970-01-01", BOOK_TITLE) | {
+            "fields": dict.fromkeys(FIELDS, "unknown"),
+            "peak": {},
+        }
+    try:
+        spec: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}; run stacklib measure again") from None
+    return spec
+
+
+def store_machine(result: str) -> Path:
+    """Keep a roofline (``HostRoofline.to_json()``) as the reader's machine.
+
+    Returns
+    -------
+    Path
+        The file, replaced in one step.
+    """
+    title = "Roofline of this machine, stacklib measure"
+    spec = host_spec(json.loads(result), title)
+    path = user_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
+    os.replace(partial, path)
+    return path
+
+
+def host_spec(result: Mapping[str, Any], title: str = BOOK_TITLE) -> dict[str, Any]:
+    """A device entry from a host roofline (``benchmarks/results/host_roofline.json``).
+
+    Peaks are the fastest matrix product of each format; memory bandwidth is the
+    triad on all cores at the largest working set; capacity is total memory.
+    What was not measured or read is ``"unknown"``.
+
+    Raises
+    ------
+    ValueError
+        When the result lacks the points it needs.
+    """
+    machine, rows = result["machine"], result["rows"]
+    fields: dict[str, Any] = dict.fromkeys(FIELDS, "unknown")
+    fields["memory_bandwidth"] = _measured(_largest_triad(rows), "GB/s", "memory")
+    fields["compute_units"] = _read_fact(machine["physical_cores"], "")
+    fields["memory_capacity"] = _read_fact(machine["memory_bytes"], "B")
+    caches = [c["bytes"] for c in machine["caches"]]
+    fields["l2_capacity"] = _read_fact(max(caches, default="unknown"), "B")
+    products = {d: [r for r in rows if (r["op"], r["dtype"]) == ("gemm", d)]
+                for d in ("fp32", "fp64")}  # fmt: skip
+    peak = {
+        d: _measured(min(found, key=_time_per_work), "GFLOP/s dense", d)
+        for d, found in products.items()
+        if found
+    }
+    identity = _identity(str(machine["cpu"]), result["date"], title)
+    return identity | {"fields": fields, "peak": peak}
+
+
+def _identity(cpu: str, date: str, title: str) -> dict[str, Any]:
+    vendor = cpu.split()[0] if cpu.split()[0] in ("AMD", "Intel", "Apple") else ""
+    seen = {"seen": date, "confidence": "measured"}
+    places = {"device": "what the system reports", "memory": "triad on all cores"}
+    places |= {"fp32": "fastest fp32 product", "fp64": "fastest fp64 product"}
+    return {
+        "key": "this_machine",
+        "name": f"This machine ({cpu})",
+        "short": "This machine",
+        "vendor": vendor or "unknown",
+        "year": int(date[:4]),  # of the measurement
+        "kind": "cpu",
+        "process": "unknown",
+        "memory_type": "unknown",
+        "sources": {k: {"title": title, "where": v, **seen} for k, v in places.items()},
+    }
+
+
+def _largest_triad(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    triads = [r for r in rows if r["op"] == "triad"]
+    if not triads:
+        raise ValueError("the result holds no triad point; measure the roofline again")
+    return max(triads, key=lambda r: (r["threads"], r["size"]))
+
+
+def _time_per_work(row: Mapping[str, Any]) -> float:
+    return min(row["times_s"]) / row["work"]
+
+
+def _measured(row: Mapping[str, Any], unit: str, source: str) -> dict[str, Any]:
+    value = float(f"{1e-9 / _time_per_work(row):.6g}")
+    return {"value": value, "unit": unit, "source": source, "kind": "measured"}
+
+
+def _read_fact(value: Any, unit: str) -> Any:
+    entry = {"value": value, "unit": unit, "source": "device", "kind": "measured"}
+    return "unknown" if value == "unknown" else entry
