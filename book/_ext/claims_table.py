@@ -1,0 +1,157 @@
+"""``{claims-table} 1``: a chapter's rows of the claims ledger, judged at build time.
+
+Claims with a computed value or a citation of ours come first; those whose check is
+not written yet are folded below, counted, so that nothing is hidden.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, ClassVar
+
+from computed_links import computed_number, digest, nearest
+from docutils import nodes
+from docutils.parsers.rst import directives
+from exercise_box import folded
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from stacklib.evidence import claims
+
+HEAD = ("Claim", "Claimed", "Computed", "Verdict")
+WIDTHS = (52, 16, 16, 16)
+
+
+def cell(*children: nodes.Node) -> nodes.entry:
+    """A table cell holding one paragraph per child."""
+    return nodes.entry("", *(nodes.paragraph("", "", child) for child in children))
+
+
+def computed_cell(judgement: claims.Judgement) -> nodes.entry:
+    """Our value, which opens like every computed number; empty where none is."""
+    quantity = judgement.computed
+    if quantity is None:
+        return cell(nodes.Text("–"))
+    unit = judgement.claim.quantity().unit
+    tree = {**quantity.tree(), "text": quantity.text(unit, 4)}
+    tree |= {"what": judgement.claim.text, "evidence": judgement.verdict}
+    node = computed_number("", tree["text"], tree=tree)
+    node["data-q"] = f"claim:{judgement.claim.id}"
+    return cell(node)
+
+
+def row(judgement: claims.Judgement) -> nodes.row:
+    """Claim with its document and the reason, claimed, computed, verdict."""
+    claim = judgement.claim
+    where = f"{claim.document} ({claim.id})"
+    right_if = f"Right if {judgement.condition}. " if judgement.condition else ""
+    verdict = nodes.inline("", judgement.verdict)
+    verdict["classes"] = ["st-verdict", f"st-verdict-{judgement.verdict}"]
+    first = cell(
+        nodes.Text(claim.text),
+        nodes.inline("", where, classes=["st-source"]),
+        nodes.inline("", right_if + judgement.why, classes=["st-why"]),
+    )
+    claimed = cell(nodes.Text(claim.claimed))
+    return nodes.row("", first, claimed, computed_cell(judgement), cell(verdict))
+
+
+def table(judgements: list[claims.Judgement]) -> nodes.table:
+    """The rows as a table that scrolls on a narrow screen."""
+    group = nodes.tgroup("", cols=len(HEAD))
+    group += [nodes.colspec(colwidth=width) for width in WIDTHS]
+    head = nodes.row("", *(cell(nodes.Text(word)) for word in HEAD))
+    group += nodes.thead("", head)
+    group += nodes.tbody("", *(row(judgement) for judgement in judgements))
+    return nodes.table("", group, classes=["st-claims"])
+
+
+class ClaimsTable(SphinxDirective):
+    """The table of one chapter, or with ``:only: ID ...`` those rows of it."""
+
+    required_arguments = 1
+    option_spec: ClassVar = {"only": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        chapter = self.chapter()
+        pages = remembered(self.env)
+        pages.setdefault(self.env.docname, {})[chapter] = state(chapter)
+        rows = [claim.id for claim in claims.load() if claim.chapter == chapter]
+        if "only" in self.options:
+            return [table([claims.judge(id) for id in self.only(rows)])]
+        return self.all([claims.judge(id) for id in rows])
+
+    def chapter(self) -> int:
+        """The argument as the number of a chapter that has claims."""
+        known = sorted({claim.chapter for claim in claims.load()})
+        text = self.arguments[0].strip()
+        if text not in map(str, known):
+            raise self.error(
+                f"{{claims-table}} {text!r}: no such chapter; one of {known}"
+            )
+        return int(text)
+
+    def only(self, rows: list[str]) -> list[str]:
+        """The ids asked for, each one of the chapter's."""
+        asked = self.options["only"].split()
+        for name in asked:
+            if name not in rows:
+                raise self.error(
+                    f"{{claims-table}}: no claim {name!r} here{nearest(name, rows)}"
+                )
+        return asked
+
+    def all(self, judgements: list[claims.Judgement]) -> list[nodes.Node]:
+        """Counts, the judged rows, and the rest folded."""
+        checked = set(claims.checked())
+        judged, waiting = [], []
+        for judgement in judgements:
+            ours = judgement.claim.id in checked or judgement.verdict == "cited"
+            (judged if ours else waiting).append(judgement)
+        shown: list[nodes.Node] = [summary(judgements)]
+        if judged:
+            shown.append(table(judged))
+        if waiting:
+            shown.append(folded(f"Not judged yet: {len(waiting)}", table(waiting)))
+        return shown
+
+
+def summary(judgements: list[claims.Judgement]) -> nodes.paragraph:
+    """How many claims got which verdict."""
+    count = Counter(judgement.verdict for judgement in judgements)
+    parts = [f"{count[v]} {v}" for v in claims.VERDICTS if count[v]]
+    return nodes.paragraph("", f"{len(judgements)} claims: {', '.join(parts)}.")
+
+
+def state(chapter: int) -> str:
+    """Digest of a chapter's rows."""
+    return digest({"rows": claims.table(chapter=chapter)})
+
+
+def remembered(env: Any) -> dict[str, dict[int, str]]:
+    """Digests by page and chapter, kept in Sphinx's pickled environment."""
+    if not hasattr(env, "claims_table_digests"):
+        env.claims_table_digests = {}
+    return env.claims_table_digests
+
+
+def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
+    """Pages whose table would read differently now."""
+    return [
+        page
+        for page, tables in remembered(env).items()
+        if any(state(chapter) != old for chapter, old in tables.items())
+    ]
+
+
+def forget(app: Sphinx, env: Any, page: str) -> None:
+    """Drop what is remembered of a page that will be read again."""
+    remembered(env).pop(page, None)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive and the check of remembered pages."""
+    app.add_directive("claims-table", ClaimsTable, override=True)
+    app.connect("env-get-outdated", outdated)
+    app.connect("env-purge-doc", forget)
+    return {"version": "1", "env_version": 1, "parallel_read_safe": False}

@@ -1,0 +1,200 @@
+"""Computed numbers: ``[21.5 ms](#q:decode.t_mem)`` becomes a number that opens.
+
+The text between the brackets is written by ``make execute``; here it is compared
+with the registry (``stacklib.evidence.numbers``), so that a stale page cannot be
+built under ``-W``. The derivations of a page's numbers are embedded once at its
+end, as JSON, for ``quantities.js``. Print and pages without JavaScript keep the
+plain text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import json
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxTranslator
+
+logger = logging.getLogger(__name__)
+
+PREFIX = "#q:"
+
+
+class computed_number(nodes.inline):
+    """Inline text of a computed number, named by attribute ``data-q``.
+
+    A node that is not of the registry brings its derivation in attribute ``tree``.
+    """
+
+
+class page_trees(nodes.General, nodes.Element):
+    """The derivations of a page's numbers, invisible, at the page's end."""
+
+
+def registry(app: Sphinx) -> ModuleType:
+    """The module that answers ``get(name)`` and ``all()``."""
+    return importlib.import_module(app.config.computed_numbers)
+
+
+def registered_names(numbers: ModuleType) -> list[str]:
+    """The names of all registered numbers."""
+    return [number.name for number in numbers.all()]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``; nearest: a, b`` for the names of `known` closest to `name`."""
+    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.4)
+    return f"; nearest: {', '.join(close)}" if close else ""
+
+
+def digest(tree: dict[str, Any]) -> str:
+    """Short digest of a derivation, to see on a later build that it moved."""
+    text = json.dumps(tree, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def as_script(data: dict[str, Any]) -> str:
+    """`data` as JSON that may stand inside a ``<script>`` element."""
+    return json.dumps(data, sort_keys=True, default=str).replace("</", "<\\/")
+
+
+def span(name: str, text: str) -> computed_number:
+    """The node of one computed number."""
+    node = computed_number("", text)
+    node["data-q"] = name
+    return node
+
+
+class ComputedLinks(SphinxTransform):
+    """Replace ``#q:`` references before anything resolves link targets."""
+
+    default_priority = 1  # later, MyST reports each as a missing target
+
+    def apply(self, **kwargs: Any) -> None:
+        links = [
+            node
+            for node in self.document.findall(nodes.reference)
+            if node.get("refuri", "").startswith(PREFIX)
+        ]
+        shown, own = set(), {}
+        for node in self.document.findall(computed_number):
+            if "tree" in node:
+                own[node["data-q"]] = node["tree"]
+            else:
+                shown.add(node["data-q"])
+        for link in links:
+            name = link["refuri"].removeprefix(PREFIX)
+            if self.check(name, link):
+                shown.add(name)
+            link.replace_self(span(name, link.astext()))
+        self.embed(sorted(shown), own)
+
+    def check(self, name: str, link: nodes.reference) -> bool:
+        """Warn of an unknown name or a stale text; True when the name is known."""
+        numbers = registry(self.app)
+        known = registered_names(numbers)
+        if name not in known:
+            logger.warning(
+                "no computed number %r%s", name, nearest(name, known), location=link
+            )
+            return False
+        fresh = numbers.get(name).text
+        if link.astext() != fresh:
+            logger.warning(
+                "computed number %r reads %r here but is now %r; run `make execute`",
+                name,
+                link.astext(),
+                fresh,
+                location=link,
+            )
+        return True
+
+    def embed(self, names: list[str], own: dict[str, dict[str, Any]]) -> None:
+        """Append the derivations; remember the registry's for the next build."""
+        numbers = registry(self.app)
+        trees = {name: numbers.get(name).tree() for name in names}
+        if trees or own:
+            self.document += page_trees(trees=as_script({**trees, **own}))
+        if trees:
+            digests = {name: digest(tree) for name, tree in trees.items()}
+            remembered(self.env)[self.env.docname] = digests
+
+
+def remembered(env: Any) -> dict[str, dict[str, str]]:
+    """Digests by page and name, kept in Sphinx's pickled environment."""
+    if not hasattr(env, "computed_number_digests"):
+        env.computed_number_digests = {}
+    return env.computed_number_digests
+
+
+def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
+    """Pages whose own text did not change but whose numbers did."""
+    numbers = registry(app)
+    known = set(registered_names(numbers))
+
+    def moved(stored: dict[str, str]) -> bool:
+        return any(
+            name not in known or digest(numbers.get(name).tree()) != old
+            for name, old in stored.items()
+        )
+
+    return [page for page, stored in remembered(env).items() if moved(stored)]
+
+
+def forget(app: Sphinx, env: Any, page: str) -> None:
+    """Drop what is remembered of a page that will be read again."""
+    remembered(env).pop(page, None)
+
+
+def open_span(self: SphinxTranslator, node: computed_number) -> None:
+    attributes = {"class": "st-q", "data-q": node["data-q"]}
+    self.body.append(self.starttag(node, "span", "", **attributes))
+
+
+def close_span(self: SphinxTranslator, node: computed_number) -> None:
+    self.body.append("</span>")
+
+
+def write_trees(self: SphinxTranslator, node: page_trees) -> None:
+    self.body.append(
+        f'<script type="application/json" id="st-quantities">{node["trees"]}</script>\n'
+    )
+    raise nodes.SkipNode
+
+
+def pass_by(self: SphinxTranslator, node: nodes.Node) -> None:
+    """Other writers show the plain text."""
+
+
+def skip(self: SphinxTranslator, node: nodes.Node) -> None:
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the transform, its nodes and the check of remembered pages."""
+    app.add_config_value("computed_numbers", "stacklib.evidence.numbers", "env", [str])
+    others = ("latex", "text", "man", "texinfo")
+    app.add_node(
+        computed_number,
+        override=True,
+        html=(open_span, close_span),
+        **dict.fromkeys(others, (pass_by, pass_by)),
+    )
+    app.add_node(
+        page_trees,
+        override=True,
+        html=(write_trees, pass_by),
+        **dict.fromkeys(others, (skip, pass_by)),
+    )
+    app.add_transform(ComputedLinks)
+    app.connect("env-get-outdated", outdated)
+    app.connect("env-purge-doc", forget)
+    return {"version": "1", "env_version": 1, "parallel_read_safe": False}

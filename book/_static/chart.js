@@ -1,0 +1,218 @@
+// Draws a figure's specification as SVG, in the grammar of stacklib.plots:
+// predicted a line, simulated dashed, measured filled dots with their spread,
+// claimed hollow diamonds, impossible hatched; colours are the page's variables.
+//   st.chart(spec, width) -> <svg>
+"use strict";
+window.st = window.st || {};
+
+(() => {
+  const NS = "http://www.w3.org/2000/svg";
+  const SIZE = 12.5; // text, px
+  const ROW = 17; // line of text, px
+  const NARROW = 560; // below, names stand in a legend instead of at line ends
+
+  const draw = (tag, attributes, ...children) => {
+    const node = document.createElementNS(NS, tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  };
+
+  const text = (x, y, words, more = {}) => draw("text", {
+    x, y, "font-size": SIZE, fill: "var(--st-muted)", "font-family": "var(--st-sans)", ...more }, words);
+
+  const ruler = document.createElement("canvas").getContext("2d");
+  const fonts = getComputedStyle(document.documentElement).getPropertyValue("--st-sans");
+  ruler.font = `${SIZE}px ${fonts}`;
+  const wide = (words) => ruler.measureText(words).width;
+
+  const scale = st.scale;
+  const label = st.tickText;
+
+  // ---- marks ----
+
+  const colour = (mark) => {
+    if (mark.evidence === "impossible") return "var(--st-impossible)";
+    if (mark.this_machine) return "var(--st-this-machine)";
+    return `var(--st-series-${mark.series % 6})`;
+  };
+
+  const DASH = { simulated: "7 4", claimed: "1 4", impossible: "3 4" };
+
+  function points(mark, x, y) {
+    return mark.x.map((value, i) => [x.at(value), y.at(mark.y[i])]).filter((p) => p.every(Number.isFinite));
+  }
+
+  function line(mark, x, y) {
+    const path = points(mark, x, y).map((p, i) => `${i ? "L" : "M"}${p[0].toFixed(1)} ${p[1].toFixed(1)}`).join("");
+    return [draw("path", { d: path, fill: "none", stroke: colour(mark), "stroke-width": 2,
+      "stroke-linejoin": "round", "stroke-dasharray": DASH[mark.evidence] || "none" })];
+  }
+
+  function dot(mark, [cx, cy]) {
+    const stroke = colour(mark);
+    const hollow = { fill: "var(--st-paper)", stroke, "stroke-width": 2 };
+    const cross = `M${cx - 5} ${cy - 5}l10 10m0 -10l-10 10`;
+    const diamond = `M${cx} ${cy - 6}l6 6l-6 6l-6 -6z`;
+    if (mark.evidence === "measured") return draw("circle", { cx, cy, r: 4.5, fill: stroke });
+    if (mark.evidence === "impossible") return draw("path", { d: cross, stroke, "stroke-width": 2.5, fill: "none" });
+    if (mark.evidence === "claimed") return draw("path", { d: diamond, ...hollow });
+    return draw("circle", { cx, cy, r: 6, ...hollow, "stroke-width": 3 });
+  }
+
+  function dots(mark, x, y) {
+    const bars = (mark.spread || []).map(([low, high], i) => draw("line", {
+      x1: x.at(mark.x[i]), x2: x.at(mark.x[i]), y1: y.at(low), y2: y.at(high), stroke: colour(mark), "stroke-width": 1.5 }));
+    return [...bars, ...points(mark, x, y).map((p) => dot(mark, p))];
+  }
+
+  const rule = (mark) => ({ stroke: colour(mark), "stroke-width": 1.2, "stroke-dasharray": "3 3" });
+
+  const vline = (mark, x, y, box) => mark.x.map((value, i) => draw("line", { ...rule(mark),
+    x1: x.at(value), x2: x.at(value), y1: box.bottom, y2: mark.y && mark.y.length ? y.at(mark.y[i]) : box.top }));
+
+  const hline = (mark, x, y, box) => mark.y.map((value) => draw("line", { ...rule(mark),
+    x1: box.left, x2: box.right, y1: y.at(value), y2: y.at(value) }));
+
+  function corners(mark, x, y, box) {
+    const [x1, x2] = mark.x && mark.x.length ? mark.x.map(x.at) : [box.left, box.right];
+    const [y1, y2] = mark.y && mark.y.length ? mark.y.map(y.at) : [box.bottom, box.top];
+    return { left: Math.max(Math.min(x1, x2), box.left), right: Math.min(Math.max(x1, x2), box.right),
+      top: Math.max(Math.min(y1, y2), box.top), bottom: Math.min(Math.max(y1, y2), box.bottom) };
+  }
+
+  function band(mark, x, y, box, hatch) {
+    const at = corners(mark, x, y, box);
+    const impossible = mark.evidence === "impossible";
+    return [draw("rect", { x: at.left, y: at.top, width: Math.max(0, at.right - at.left), height: Math.max(0, at.bottom - at.top),
+      fill: impossible ? `url(#${hatch})` : colour(mark), "fill-opacity": impossible ? 1 : 0.14 })];
+  }
+
+  const MARKS = { line, dots, vline, hline, band };
+
+  // ---- axes, names ----
+
+  function axes(spec, x, y, box) {
+    const parts = [];
+    const grid = (more) => parts.push(draw("line", { stroke: "var(--st-grid)", "stroke-width": 1, ...more }));
+    for (const v of y.ticks.major) grid({ x1: box.left, x2: box.right, y1: y.at(v), y2: y.at(v) });
+    for (const v of x.ticks.major) grid({ x1: x.at(v), x2: x.at(v), y1: box.top, y2: box.bottom });
+    for (const v of x.ticks.minor) grid({ x1: x.at(v), x2: x.at(v), y1: box.bottom - 4, y2: box.bottom, stroke: "var(--st-line)" });
+    grid({ x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, stroke: "var(--st-line)" });
+    for (const v of y.ticks.major) parts.push(text(box.left - 7, y.at(v) + 4, label(v), { "text-anchor": "end" }));
+    for (const v of x.ticks.major) parts.push(text(x.at(v), box.bottom + ROW, label(v), { "text-anchor": "middle" }));
+    parts.push(text(2, SIZE, spec.y.label), text(box.right, box.bottom + 2.3 * ROW, spec.x.label, { "text-anchor": "end" }));
+    return parts;
+  }
+
+  const named = (spec) => spec.marks.filter((m) => m.name && m.label_at !== "none" && (m.kind === "line" || m.kind === "dots"));
+
+  // A name over the plot, with a halo in the paper's colour.
+  const over = (x, y, mark, more = {}) => text(x, y, mark.name, { fill: colour(mark), stroke: "var(--st-paper)",
+    "stroke-width": 4, "stroke-linejoin": "round", "paint-order": "stroke", ...more });
+
+  const atEdge = (mark, x, box) => mark.kind === "line" && x.at(mark.x[mark.x.length - 1]) > box.right - 0.03 * (box.right - box.left);
+
+  // Heights as wanted, pushed apart where two rows would touch.
+  function apart(rows, box) {
+    rows.sort((a, b) => a.y - b.y);
+    for (let i = 1; i < rows.length; i += 1) rows[i].y = Math.max(rows[i].y, rows[i - 1].y + ROW);
+    const excess = rows.length ? Math.max(0, rows[rows.length - 1].y - box.bottom) : 0;
+    for (const row of rows) row.y -= excess;
+    return rows;
+  }
+
+  // Lines that reach the right edge are named outside it; the rest at their last point.
+  function ends(spec, x, y, box) {
+    const rows = named(spec).flatMap((mark) => {
+      const [last] = points(mark, x, y).slice(-1);
+      return last ? [{ mark, x: last[0], y: Math.min(Math.max(last[1], box.top), box.bottom) }] : [];
+    });
+    const outside = rows.filter((row) => atEdge(row.mark, x, box));
+    const inside = rows.filter((row) => !outside.includes(row)).map(({ mark, x: px, y: py }) => {
+      const left = px + 11 + wide(mark.name) > box.right;
+      // A dot may lie on a line: its name stands clear of it, above or below.
+      const lift = mark.kind === "line" ? 4 : py - 28 > box.top ? -11 : 20;
+      return over(px + (left ? -9 : 9), py + lift, mark, { "text-anchor": left ? "end" : "start" });
+    });
+    return [...inside, ...apart(outside, box).map((row) => text(box.right + 8, row.y + 4, row.mark.name, { fill: colour(row.mark) }))];
+  }
+
+  // Names of rules at their foot, in as many rows as they need; of bands at their top.
+  function ruleNames(spec, x, y, box) {
+    const taken = [];
+    const names = [];
+    for (const mark of spec.marks.filter((m) => m.name && m.label_at !== "none")) {
+      const space = wide(mark.name);
+      if (mark.kind === "hline") names.push(over(box.left + 6, y.at(mark.y[0]) - 5, mark));
+      if (mark.kind === "band") {
+        const at = corners(mark, x, y, box);
+        const middle = Math.max(box.left + space / 2, Math.min((at.left + at.right) / 2, box.right - space / 2));
+        names.push(over(middle, at.top + ROW - 3, mark, { "text-anchor": "middle" }));
+      }
+      if (mark.kind !== "vline") continue;
+      const px = x.at(mark.x[0]);
+      const left = px + 5 + space > box.right ? px - 5 - space : px + 5;
+      const free = taken.findIndex((end) => end <= left);
+      const row = free < 0 ? taken.length : free;
+      taken[row] = left + space + 8;
+      names.push(over(left, box.bottom - 8 - row * ROW, mark));
+    }
+    return names;
+  }
+
+  function legend(spec, box, below) {
+    const parts = [];
+    let [left, row] = [4, 0];
+    for (const mark of named(spec)) {
+      const space = wide(mark.name) + 40;
+      if (left + space > box.outer && left > 4) [left, row] = [4, row + 1];
+      const py = below + row * ROW;
+      const here = { at: (v) => v };
+      const key = mark.kind === "line"
+        ? line({ ...mark, x: [left, left + 20], y: [py - 4, py - 4] }, here, here)
+        : [dot(mark, [left + 10, py - 4])];
+      parts.push(...key, text(left + 26, py, mark.name, { fill: "var(--st-ink)" }));
+      left += space;
+    }
+    return { parts, height: named(spec).length ? (row + 1) * ROW : 0 };
+  }
+
+  const all = (spec, axis) => spec.marks.flatMap((m) => [...(m[axis] || []), ...(axis === "y" ? (m.spread || []).flat() : [])]);
+
+  function plotBox(spec, width, narrow, x) {
+    const edge = narrow ? [] : named(spec).filter((m) => m.kind === "line").map((m) => wide(m.name) + 12);
+    const height = Math.max(260, Math.min(400, width * 0.56));
+    const ticks = st.scale(spec.y, all(spec, "y"), [height - 46, 26], 42).ticks.major.map((v) => wide(label(v)));
+    return { left: Math.max(...ticks, 10) + 12, right: width - Math.max(14, ...edge), top: 28, bottom: height - 46, outer: width, height };
+  }
+
+  // As stacklib.plots: marks without a series take one by the order of their names.
+  function withSeries(spec) {
+    const order = [...new Set(spec.marks.map((mark) => mark.name))];
+    return { ...spec, marks: spec.marks.map((mark) => ({ ...mark, series: mark.series ?? order.indexOf(mark.name) })) };
+  }
+
+  let drawn = 0;
+
+  st.chart = (given, width) => {
+    const spec = withSeries(given);
+    const narrow = width < NARROW;
+    const box = plotBox(spec, width, narrow);
+    const x = scale(spec.x, all(spec, "x"), [box.left, box.right], 62);
+    const y = scale(spec.y, all(spec, "y"), [box.bottom, box.top], 42);
+    drawn += 1;
+    const [hatch, clip] = [`st-hatch-${drawn}`, `st-clip-${drawn}`];
+    const names = narrow ? legend(spec, box, box.height + SIZE) : { parts: ends(spec, x, y, box), height: 0 };
+    const marks = spec.marks.flatMap((mark) => MARKS[mark.kind](mark, x, y, box, hatch));
+    return draw("svg", { viewBox: `0 0 ${width} ${box.height + names.height}`, role: "img", "aria-label": spec.title },
+      draw("defs", {},
+        draw("pattern", { id: hatch, width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+          draw("line", { x1: 0, x2: 0, y1: 0, y2: 8, stroke: "var(--st-impossible)", "stroke-width": 2, "stroke-opacity": 0.5 })),
+        draw("clipPath", { id: clip },
+          draw("rect", { x: box.left - 7, y: box.top - 7, width: box.right - box.left + 14, height: box.bottom - box.top + 14 }))),
+      ...axes(spec, x, y, box),
+      draw("g", { "clip-path": `url(#${clip})` }, ...marks),
+      ...ruleNames(spec, x, y, box), ...names.parts);
+  };
+})();

@@ -1,0 +1,184 @@
+// Computed numbers that open: value, meaning, formula, inputs, sources.
+// The page's derivations stand once at its end (#st-quantities); live figures give
+// theirs with st.quantities.attach(element, tree). Without this file: plain text.
+"use strict";
+window.st = window.st || {};
+
+(() => {
+  const HOVER_MS = 150;
+  const trees = new WeakMap(); // element -> derivation
+  let panel = null; // the one popover
+  let owner = null; // the number it belongs to
+  let pinned = false; // opened by click or key, so the pointer leaving keeps it
+  let under = null; // which side of the number it stands on
+  let timer = 0;
+
+  st.element = (tag, attributes = {}, ...children) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children.filter((child) => child !== null && child !== ""));
+    return node;
+  };
+  const make = st.element;
+
+  // ---- what the popover says ----
+
+  const KINDS = {
+    spec: "from a data sheet", config: "from a model's config", measured: "measured",
+    assumption: "assumption", constant: "constant", claimed: "claimed", computed: "computed",
+  };
+
+  function sourceLine(source) {
+    const parts = [source.title, source.where, source.seen && `seen ${source.seen}`,
+      source.confidence, source.inherited && "inherited"];
+    return make("span", { class: "st-source" }, "Source: " + parts.filter(Boolean).join(", "));
+  }
+
+  function inputLine(tree) {
+    const line = make("span", { class: "st-input" },
+      make("span", { class: "st-input-name" }, tree.label || "given"), " = ",
+      make("span", { class: "st-input-value" }, tree.text), " ");
+    if (tree.kind !== "computed") line.append(make("span", { class: "st-kind" }, KINDS[tree.kind] || tree.kind));
+    return line;
+  }
+
+  function inputItem(tree) {
+    const notes = [
+      tree.formula ? make("span", { class: "st-input-formula" }, "= " + tree.formula) : null,
+      tree.source ? sourceLine(tree.source) : null,
+    ];
+    if (!tree.inputs || !tree.inputs.length) return make("li", {}, inputLine(tree), ...notes);
+    return make("li", {}, make("details", {},
+      make("summary", {}, inputLine(tree)), ...notes, inputList(tree.inputs)));
+  }
+
+  const inputList = (inputs) => make("ul", { class: "st-inputs" }, ...inputs.map(inputItem));
+
+  function fill(tree) {
+    const close = make("button", { type: "button", class: "st-popover-close", "aria-label": "Close" }, "×");
+    close.addEventListener("click", () => shut(true));
+    const evidence = tree.evidence || (tree.kind === "computed" ? "predicted" : tree.kind);
+    panel.setAttribute("aria-label", `Where ${tree.text} comes from`);
+    panel.replaceChildren(close,
+      make("div", { class: "st-popover-head" },
+        make("span", { class: "st-popover-value" }, tree.shown || tree.text),
+        make("span", { class: "st-kind" }, evidence)),
+      make("p", { class: "st-popover-what" }, tree.what || tree.label || ""),
+      tree.formula ? make("p", { class: "st-popover-formula" }, "= " + tree.formula) : "",
+      tree.source ? sourceLine(tree.source) : "",
+      tree.inputs && tree.inputs.length ? inputList(tree.inputs) : "",
+      tree.error_bar ? make("p", { class: "st-popover-note" }, `Error bar: ${tree.error_bar}.`) : "");
+  }
+
+  // ---- opening and closing ----
+
+  // Under the number, or over it where there is more room. The side is chosen once,
+  // so that a panel that grows does not jump; on a phone CSS places it.
+  function place() {
+    panel.style.left = panel.style.top = panel.style.maxHeight = "";
+    if (matchMedia("(max-width: 600px)").matches) return;
+    const at = owner.getClientRects()[0];
+    const [gap, margin] = [6, 16];
+    const [above, below] = [at.top, innerHeight - at.bottom].map((room) => room - gap - margin);
+    under ??= panel.offsetHeight <= below || below >= above;
+    panel.style.maxHeight = `${Math.min(panel.offsetHeight, Math.max(160, under ? below : above))}px`;
+    const top = under ? at.bottom + gap : at.top - gap - panel.offsetHeight;
+    const right = document.documentElement.clientWidth - panel.offsetWidth - margin;
+    panel.style.left = `${Math.max(margin, Math.min(at.left, right)) + scrollX}px`;
+    panel.style.top = `${top + scrollY}px`;
+  }
+
+  function open(element, pin) {
+    clearTimeout(timer);
+    if (owner && owner !== element) shut(false);
+    pinned = pin || (owner === element && pinned);
+    if (owner === element) return;
+    owner = element;
+    fill({ ...trees.get(element), shown: element.textContent });
+    panel.hidden = false;
+    element.setAttribute("aria-expanded", "true");
+    element.setAttribute("aria-describedby", panel.id);
+    place();
+  }
+
+  function shut(refocus) {
+    clearTimeout(timer);
+    if (!owner) return;
+    owner.setAttribute("aria-expanded", "false");
+    owner.removeAttribute("aria-describedby");
+    if (refocus) owner.focus();
+    panel.hidden = true;
+    [owner, pinned, under] = [null, false, null];
+  }
+
+  const later = (action) => { clearTimeout(timer); timer = setTimeout(action, HOVER_MS); };
+
+  function toggle(element) {
+    if (owner === element && pinned) shut(false);
+    else open(element, true);
+  }
+
+  // The popover stands at the page's end; Tab goes in and out as if it stood here.
+  function keys(event) {
+    if (!owner) return;
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      shut(panel.contains(document.activeElement) || document.activeElement === owner);
+    } else if (event.key === "Tab") {
+      const stops = [...panel.querySelectorAll("button, summary")].filter((x) => x.offsetParent);
+      const edge = event.shiftKey ? stops[0] : stops[stops.length - 1];
+      if (!event.shiftKey && document.activeElement === owner) {
+        event.preventDefault();
+        pinned = true;
+        stops[0].focus();
+      } else if (document.activeElement === edge) {
+        if (event.shiftKey) event.preventDefault();
+        shut(true);
+      }
+    }
+  }
+
+  // ---- wiring ----
+
+  function attach(element, tree) {
+    trees.set(element, tree);
+    if (element.getAttribute("role") === "button") {
+      if (owner === element) fill({ ...tree, shown: element.textContent });
+      return;
+    }
+    const attributes = { role: "button", tabindex: "0", "aria-expanded": "false", "aria-haspopup": "dialog" };
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.addEventListener("click", (event) => { event.preventDefault(); toggle(element); });
+    element.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      toggle(element);
+    });
+    element.addEventListener("pointerenter", (event) => {
+      if (event.pointerType === "mouse") later(() => open(element, false));
+    });
+    element.addEventListener("pointerleave", () => later(() => { if (!pinned) shut(false); }));
+  }
+
+  function begin() {
+    panel = make("div", { id: "st-popover", class: "st-popover", role: "dialog", hidden: "" });
+    panel.addEventListener("toggle", () => { if (owner) place(); }, true);
+    panel.addEventListener("pointerenter", () => clearTimeout(timer));
+    panel.addEventListener("pointerleave", () => later(() => { if (!pinned) shut(false); }));
+    document.body.append(panel);
+    document.addEventListener("keydown", keys, true);
+    document.addEventListener("pointerdown", (event) => {
+      if (owner && !panel.contains(event.target) && !owner.contains(event.target)) shut(false);
+    });
+    window.addEventListener("resize", () => { if (owner) place(); });
+    const data = document.getElementById("st-quantities");
+    if (!data) return;
+    const known = JSON.parse(data.textContent);
+    for (const element of document.querySelectorAll(".st-q[data-q]")) {
+      if (known[element.dataset.q]) attach(element, known[element.dataset.q]);
+    }
+  }
+
+  st.quantities = { attach };
+  begin(); // deferred scripts run once the page is parsed
+})();
