@@ -79,17 +79,27 @@ def load(name: str, device: str | None = None) -> list[Run]:
         predictions = {row["id"]: row for row in rows}
     except (OSError, ValueError, KeyError, TypeError) as wrong:
         raise results.ResultError(f"{path.name}: not a prediction: {wrong}") from None
-    source = Source(
-        f"benchmarks/results/{name}.json", result["device"], result["date"][:10],
-        "measured",
-    )  # fmt: skip
-    joined = (_run(row, predictions.get(row["id"]), device, source)
-              for row in result["rows"])  # fmt: skip
+    date = result["date"][:10]
+    measured = Source(
+        f"benchmarks/results/{name}.json", result["device"], date, "measured"
+    )
+    # The date is the measurement's: git holds the prediction to be older than that.
+    predicted = Source(
+        result["prediction"]["file"], "committed before the run", date, "measured"
+    )
+    joined = (
+        _run(row, predictions.get(row["id"]), device, measured, predicted)
+        for row in result["rows"]
+    )
     return [run for run in joined if run is not None]
 
 
 def _run(
-    row: dict[str, Any], prediction: Any, device: str | None, source: Source
+    row: dict[str, Any],
+    prediction: Any,
+    device: str | None,
+    measured: Source,
+    predicted: Source,
 ) -> Run | None:
     seconds = prediction and prediction["predicted_s"]
     if isinstance(seconds, dict):
@@ -100,16 +110,18 @@ def _run(
     words = ("median time", "10th percentile", "90th percentile")
     values = (median(row["times_s"]), low, high)
     times = [
-        Quantity(v, "s", label=w, source=source, kind="measured")
+        Quantity(v, "s", label=w, source=measured, kind="measured")
         for v, w in zip(values, words, strict=True)
     ]
     case = {k: v for k, v in row.items() if k != "times_s"}
     return Run(
         row["id"],
         case,
-        Quantity(prediction["operations"], "FLOP", label="operations"),
-        Quantity(prediction["bytes"], "B", label="bytes"),
-        Quantity(seconds, "s", label="predicted time"),
+        Quantity(
+            prediction["operations"], "FLOP", label="operations", source=predicted
+        ),
+        Quantity(prediction["bytes"], "B", label="bytes", source=predicted),
+        Quantity(seconds, "s", label="predicted time", source=predicted),
         *times,
     )
 
@@ -136,7 +148,7 @@ def get(name: str, id: str) -> Run:
 
 
 def median_error(runs: Iterable[Run]) -> Quantity:
-    """Median of |predicted / measured - 1| over some runs.
+    """Median of ``|predicted / measured - 1|`` over some runs.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import Quantity, format_number
+from stacklib.quantity import Quantity, Source, format_number
 
 DOCUMENTS = {
     "000": "The Complete AI Hardware Stack, Layer by Layer",
@@ -42,6 +42,9 @@ _UNITS = {
     "days": "day", "tok/s": "token/s", "tokens": "token", "bits": "bit",
     "KB": "kB", "Tb/s": "Tbit/s", "Gb/s": "Gbit/s",
 }  # fmt: skip
+
+
+READ = "2026-11-21"  # when the documents were read
 
 
 class LedgerError(ValueError):
@@ -94,7 +97,10 @@ class Claim:
             When ``Quantity`` cannot read the row's unit.
         """
         unit = _UNITS.get(self.unit, self.unit)
-        return Quantity(self.value, unit, label=self.id, kind="claimed")
+        source = Source(self.document, f"claim {self.id}", READ, "secondary")
+        return Quantity(
+            self.value, unit, label=self.id, source=source, kind="claimed"
+        )
 
 
 def _number(text: str, column: str) -> float:

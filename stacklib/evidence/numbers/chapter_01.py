@@ -209,3 +209,10 @@ def host_gemv_measured() -> Quantity:
 def host_median_error() -> Quantity:
     """Median error of all matrix products predicted for this machine."""
     return runs.median_error(runs.load("host_gemv_gemm"))
+
+
+@number("host.thin", unit="%", digits=2, evidence="measured")
+def host_thin() -> Quantity:
+    """Predicted over measured time of a product with four rows on the large matrix."""
+    thin = runs.get("host_gemv_gemm", "gemm-fp32-m4-n8192-k8192")
+    return thin.predicted / thin.measured
