@@ -1,0 +1,56 @@
+# Every target works on a fresh clone; the first run needs a network.
+.DEFAULT_GOAL := help
+.PHONY: help setup book open test test-all execute chapter numbers bench gpu release clean
+
+PY ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+RUN := STACKLIB_THIS_MACHINE=book PYTHONPATH=book $(BIN)/python
+HTML := _build/html
+N ?= 1
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: .venv/.stamp
+
+.venv/.stamp: requirements.txt pyproject.toml
+	@$(PY) -c 'import sys; v = sys.version_info[:2]; sys.exit(v != (3, 11) and f"Python 3.11 is needed, {sys.executable} is {v[0]}.{v[1]}; try make PY=/path/to/python3.11")'
+	@echo "installing pinned packages into .venv (minutes, the first time)"
+	@$(PY) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+book: setup ## the rendered book, at _build/html
+	@$(RUN) -m _tools.vendor
+	@$(RUN) -m _tools.build
+
+open: book ## serve the book here and open it
+	@$(RUN) -m _tools.serve $(HTML)
+
+test: book ## all tests but the slow ones
+	@$(RUN) -m _tools.suite
+
+test-all: book ## every test, the slow ones too
+	@$(RUN) -m _tools.suite --all
+
+execute: setup ## run notebooks again, refresh computed numbers in the prose
+	@$(RUN) -m _tools.execute
+
+chapter: setup ## is chapter N done? nine lines with counts (make chapter N=1)
+	@$(RUN) -m _tools.chapter $(N)
+
+numbers: setup ## which sentences change when a spec has changed
+	@$(RUN) -m _tools.sentences
+
+bench: setup ## measure this machine against committed predictions
+	@$(BIN)/python benchmarks/host.py measure
+
+gpu: ## measure a CUDA device; needs only a Python with torch
+	@$${GPU_PY:-python3} benchmarks/gpu.py
+
+release: book ## HTML zip, PDF, notebooks and wheel, in dist/
+	@$(RUN) -m _tools.release
+
+clean: ## remove what was built (keeps .venv)
+	rm -rf _build dist book/vendor
