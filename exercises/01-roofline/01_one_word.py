@@ -1,7 +1,6 @@
 """One word, by hand.
 
 level: estimate
-project: P1.1
 
 Two H100s hold Llama-3-70B, half of the weights each. You send one word and one
 word comes back. Work out with pencil and paper how long the chips take, and on

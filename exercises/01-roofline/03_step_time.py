@@ -1,7 +1,6 @@
 """One step on any device.
 
 level: build
-project: P1.1
 
 Write the function behind this chapter's first figure: the least time of one
 decode step, for any model, device, number of chips, batch and context.

@@ -172,6 +172,7 @@ def table(
     units: Mapping[str, str] | None = None,
     digits: int = DIGITS,
     roles: Mapping[str, str] | None = None,
+    beside: Mapping[str, Sequence[Any]] | None = None,
     **about: Any,
 ) -> Table:
     """Show rows and register them with the guard.
@@ -190,6 +191,8 @@ def table(
     roles : dict, optional
         Guard role of a column where its unit does not tell it (``resident``,
         ``link``, ``part``, ``share``, ``ratio``, ``spec``).
+    beside : dict, optional
+        Columns for the guard alone, not printed: the work behind a time, say.
     **about
         ``device``, ``dtype``, ``chips``, ``evidence``, ``feasible``, ``level``:
         one value, or a list with one for each row. A column of devices sets
@@ -216,25 +219,37 @@ def table(
         if unknown:
             raise SpecError(f"table {name!r} has no column {unknown[0]!r}")
     _check_about(about, len(found))
-    return _table(found, name, caption, units or {}, digits, roles or {}, about)
+    for column, values in (beside or {}).items():
+        if len(values) != len(found):
+            raise SpecError(f"{column}: {len(values)} values for {len(found)} rows")
+    shown = _printed(found, units or {}, digits)
+    columns = {**shown.columns, **{k: list(v) for k, v in (beside or {}).items()}}
+    rows_of_guard = [
+        _guard_row(i, columns, about, roles or {})
+        for i in range(len(found))
+    ]
+    entry = guard.entry("table", name, rows_of_guard)
+    guard.register(entry)
+    return Table(name, caption, shown.frame, shown.numeric, entry)
 
 
-def _table(
-    rows: list[dict[str, Any]],
-    name: str,
-    caption: str,
-    units: Mapping[str, str],
-    digits: int,
-    roles: Mapping[str, str],
-    about: Mapping[str, Any],
-) -> Table:
-    columns, printed, numeric = {}, {}, []
+@dataclass(frozen=True)
+class _Printed:
+    """Columns in their units, the frame that prints them, which are numbers."""
+
+    columns: dict[str, list[Any]]
+    frame: pandas.DataFrame
+    numeric: tuple[bool, ...]
+
+
+def _printed(
+    rows: list[dict[str, Any]], units: Mapping[str, str], digits: int
+) -> _Printed:
+    columns: dict[str, list[Any]] = {}
+    cells, numeric = {}, []
     for key in rows[0]:
         values = [row[key] for row in rows]
         head, columns[key] = _column(key, values, units.get(key))
-        printed[head] = [_text(v, digits) for v in columns[key]]
+        cells[head] = [_text(v, digits) for v in columns[key]]
         numeric.append(_is_number(values))
-    found = [_guard_row(i, columns, about, roles) for i in range(len(rows))]
-    entry = guard.entry("table", name, found)
-    guard.register(entry)
-    return Table(name, caption, pandas.DataFrame(printed), tuple(numeric), entry)
+    return _Printed(columns, pandas.DataFrame(cells), tuple(numeric))

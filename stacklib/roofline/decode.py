@@ -281,6 +281,7 @@ class DeviceRow:
     needed: Quantity
     memory: Quantity
     fits: bool
+    work: Work
     time: Quantity | None
     tokens_per_s: Quantity | None
     bound: str | None
@@ -326,8 +327,9 @@ def _device_row(
     while not fit.fits and device.kind != "cpu" and 2 * tp <= most:
         tp *= 2
         fit = fit_memory(model, on=device, tp=tp, **shape)
+    work = decode_work(model, tp=tp, **shape)
     if not fit.fits:
-        return DeviceRow(device, tp, fit.need, fit.have, False, None, None, None)
+        return DeviceRow(device, tp, fit.need, fit.have, False, work, None, None, None)
     step = decode_step(model, on=device, tp=tp, **shape)
     return DeviceRow(
         device,
@@ -335,6 +337,7 @@ def _device_row(
         fit.need,
         fit.have,
         True,
+        work,
         step.time,
         step.tokens_per_s,
         step.bound,

@@ -69,6 +69,18 @@ def test_missing_run_says_how_to_measure(checkout):
         runs.get("r", "nope")
 
 
+def test_gpu_results_are_listed_with_their_error_when_present(checkout):
+    assert runs.gpu_results() == []
+    result = json.loads((checkout / "results" / "r.json").read_text())
+    result |= {"device": "NVIDIA H200", "device_key": "h200"}
+    (checkout / "results" / "gpu_nvidia-h200.json").write_text(json.dumps(result))
+    (line,) = runs.gpu_results()
+    assert line == "NVIDIA H200, 2026-11-21: 4 cases, median error 100 %"
+    result["device_key"] = None
+    (checkout / "results" / "gpu_nvidia-h200.json").write_text(json.dumps(result))
+    assert runs.gpu_results()[0].endswith("no prediction for it")
+
+
 def test_broken_prediction_is_named(checkout):
     (checkout / "predictions" / "p.json").write_text("{}")
     with pytest.raises(results.ResultError, match=r"p\.json: not a prediction"):

@@ -1,0 +1,68 @@
+"""Nothing the book shows is impossible, and nothing is shown past the guard."""
+
+import copy
+import json
+
+import pytest
+from _tools import tree
+
+from stacklib.evidence import guard
+
+NOTEBOOKS = [
+    p
+    for folder in ("chapters", "book")
+    for p in sorted((tree.ROOT / folder).rglob("*.ipynb"))
+    if ".ipynb_checkpoints" not in p.parts
+]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_no_table_or_figure_shows_the_impossible(path):
+    assert guard.faults(guard.read_notebook(path)) == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_every_table_and_figure_is_registered(path):
+    assert guard.unregistered(path) == []
+
+
+def decode():
+    return next(p for p in NOTEBOOKS if p.stem == "decode")
+
+
+def test_a_device_that_beats_its_own_roofline_is_caught():
+    entries = copy.deepcopy(guard.read_notebook(decode()))
+    roofs = next(e for e in entries if e["name"] == "rooflines")
+    row = next(r for r in roofs["rows"] if r["device"] == "h100_sxm")
+    name = next(n for n in row["values"] if "FLOP/s" in n)
+    rates, *unit = row["values"][name]
+    row["values"][name] = [[r * 1.1 for r in rates], *unit]
+    fault = guard.faults([roofs])[0]
+    assert "row H100" in fault and "exceeds" in fault
+
+
+def test_a_time_below_its_bound_is_caught():
+    entries = copy.deepcopy(guard.read_notebook(decode()))
+    table = next(e for e in entries if e["name"] == "six-devices")
+    assert guard.faults([table]) == []
+    table["rows"][0]["values"]["least time"][0] /= 2
+    (fault,) = guard.faults([table])
+    assert "least time" in fault and "is below" in fault
+
+
+def test_a_speed_for_what_does_not_fit_is_caught():
+    entries = copy.deepcopy(guard.read_notebook(decode()))
+    table = next(e for e in entries if e["name"] == "six-devices")
+    table["rows"][0]["feasible"] = False
+    (fault, *_) = guard.faults([table])
+    assert "H100" in fault
+
+
+def test_an_unregistered_table_is_caught(tmp_path):
+    notebook = json.loads(decode().read_text())
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(guard.MIME, None)
+    path = tmp_path / "planted.ipynb"
+    path.write_text(json.dumps(notebook))
+    assert guard.unregistered(path)

@@ -1,0 +1,139 @@
+"""Every command: help, JSON, exit status, and errors that name value and fix."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from stacklib import cli
+
+FIT = ["fit", "llama-3-70b", "--on", "h100-sxm", "--dtype", "bf16"]
+
+
+def run(capsys, *argv):
+    status = cli.main(list(argv))
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_every_command_has_help(command, capsys):
+    kind = ["device"] if command == "new" else []
+    with pytest.raises(SystemExit) as stop:
+        cli.main([command, *kind, "--help"])
+    assert stop.value.code == 0
+    assert "--json" in capsys.readouterr().out
+
+
+def test_fit_answers_with_the_sum_and_its_status(capsys):
+    status, out, _ = run(capsys, *FIT)
+    assert status == 1
+    assert "142.4 GB > 80 GB" in out
+    status, out, _ = run(capsys, *FIT, "--tp", "2")
+    assert status == 0
+    assert "71.22 GB <= 80 GB" in out
+
+
+def test_fit_json_holds_the_promised_fields(capsys):
+    status, out, _ = run(capsys, *FIT, "--tp", "2", "--reserve", "9", "--json")
+    found = json.loads(out)
+    assert status == 1 and found["fits"] is False
+    need = (found["weights_bytes"] + found["kv_bytes"]) / 2 + found["reserve_bytes"]
+    assert found["need_bytes_per_chip"] == need > found["have_bytes_per_chip"]
+
+
+@pytest.mark.parametrize(
+    "argv, says",
+    [
+        (["specs", "h10O-sxm"], "did you mean: h100_sxm"),
+        (["fit", "llama-3-70c", "--on", "h100"], "did you mean: llama-3-70b"),
+        ([*FIT, "--batch", "nan"], "'nan': a whole number"),
+        ([*FIT, "--batch", "-1"], "batch = -1"),
+        ([*FIT, "--batch", "0"], "batch = 0"),
+        ([*FIT, "--batch", "1e9999"], "'1e9999'"),
+        ([*FIT, "--context", "-5"], "context = -5"),
+        ([*FIT, "--tp", "3"], "does not divide the 64 heads"),
+        ([*FIT, "--reserve", "nan"], "'nan': a number of GB"),
+        ([*FIT, "--reserve", "-1"], "'-1': a number of GB"),
+        (["fit", "llama-3-70b", "--on", "h100", "--dtype", "bf61"], "'bf61'"),
+        (["fit", "llama-3-70b"], "--on"),
+        (["rooflin"], "did you mean: roofline"),
+        (["roofline", "h100", "--model", "llama-3-70b", "--dtype", "fp4"], "fp4"),
+        (["claims", "no-such-claim"], "no-such-claim"),
+        (["claims", "--verdict", "maybe"], "maybe"),
+        (["claims", "--chapter", "11"], "11"),
+    ],
+)
+def test_bad_input_ends_with_status_2_and_no_number(argv, says, capsys):
+    status, out, err = run(capsys, *argv)
+    assert status == 2
+    assert says in err
+    assert out == ""
+
+
+def test_bad_input_with_json_is_json(capsys):
+    status, out, _ = run(capsys, "specs", "h10O-sxm", "--json")
+    assert status == 2
+    assert "h100_sxm" in json.loads(out)["error"]
+
+
+def test_roofline_prints_ridges_and_a_step(capsys):
+    status, out, _ = run(capsys, "roofline", "h100")
+    assert status == 0 and "295 FLOP/B" in out
+    argv = ["roofline", "h100", "--model", "llama-3-70b", "--tp", "2"]
+    status, out, _ = run(capsys, *argv, "--explain")
+    assert status == 0
+    assert "20.9 ms" in out and "not yet validated" in out and "[1]" in out
+    status, out, _ = run(capsys, *argv, "--json")
+    assert json.loads(out)["time_s"] == pytest.approx(0.02095, rel=1e-3)
+
+
+def test_what_does_not_fit_gets_no_speed(capsys):
+    argv = ["roofline", "h100", "--model", "llama-3-70b", "--json"]
+    status, out, _ = run(capsys, *argv)
+    found = json.loads(out)
+    assert status == 1
+    assert found["fits"] is False and "time_s" not in found
+
+
+def test_specs_show_sources_and_the_audit_adds_up(capsys):
+    _, out, _ = run(capsys, "specs", "b200")
+    assert "unknown" in out and "inherited" in out
+    _, out, _ = run(capsys, "specs", "--audit", "--json")
+    found = json.loads(out)
+    parts = found["own source"] + found["inherited"] + found["unknown"]
+    assert found["fields"] == parts
+    _, out, _ = run(capsys, "specs", "--json")
+    assert len(json.loads(out)["devices"]) == found["devices"] >= 6
+
+
+def test_claims_are_filtered_counted_and_explained(capsys):
+    _, out, _ = run(capsys, "claims", "--chapter", "1", "--json")
+    found = json.loads(out)
+    assert len(found["claims"]) == sum(found["counts"].values()) == 34
+    _, out, _ = run(capsys, "claims", "decode-wait-share")
+    assert "reproduced" in out and "H200" in out and "[1]" in out
+    _, out, _ = run(capsys, "claims", "decode-wait-share", "--json")
+    assert json.loads(out)["verdict"] == "reproduced"
+
+
+def test_doctor_says_what_each_piece_is_for(capsys):
+    status, out, _ = run(capsys, "doctor")
+    assert status == 0 and "GPU kernels" in out
+    status, out, _ = run(capsys, "doctor", "--json")
+    assert "numpy" in json.loads(out)["packages"]
+
+
+def test_no_command_prints_help_and_fails(capsys):
+    status, out, _ = run(capsys)
+    assert status == 2
+    assert all(name in out for name in cli.COMMANDS)
+
+
+def test_module_runs_as_a_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "stacklib", *FIT], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "does not fit" in done.stdout
