@@ -5,6 +5,7 @@
 PY ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 RUN := STACKLIB_THIS_MACHINE=book PYTHONPATH=book $(BIN)/python
+PIP := $(BIN)/pip install -qq --disable-pip-version-check
 HTML := _build/html
 N ?= 1
 
@@ -17,8 +18,8 @@ setup: .venv/.stamp
 	@$(PY) -c 'import sys; v = sys.version_info[:2]; sys.exit(v != (3, 11) and f"Python 3.11 is needed, {sys.executable} is {v[0]}.{v[1]}; try make PY=/path/to/python3.11")'
 	@echo "installing pinned packages into .venv (minutes, the first time)"
 	@$(PY) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PIP) --no-compile -r requirements.txt
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 book: setup ## the rendered book, at _build/html

@@ -282,6 +282,7 @@ class DeviceRow:
     memory: Quantity
     fits: bool
     work: Work
+    ridge: Quantity | None
     time: Quantity | None
     tokens_per_s: Quantity | None
     bound: str | None
@@ -328,17 +329,10 @@ def _device_row(
         tp *= 2
         fit = fit_memory(model, on=device, tp=tp, **shape)
     work = decode_work(model, tp=tp, **shape)
+    known = shape["dtype"] in device.formats
+    point = ridge(device, shape["dtype"]) if known else None
+    common = (device, tp, fit.need, fit.have, fit.fits, work, point)
     if not fit.fits:
-        return DeviceRow(device, tp, fit.need, fit.have, False, work, None, None, None)
+        return DeviceRow(*common, None, None, None)
     step = decode_step(model, on=device, tp=tp, **shape)
-    return DeviceRow(
-        device,
-        tp,
-        fit.need,
-        fit.have,
-        True,
-        work,
-        step.time,
-        step.tokens_per_s,
-        step.bound,
-    )
+    return DeviceRow(*common, step.time, step.tokens_per_s, step.bound)
