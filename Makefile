@@ -4,7 +4,8 @@
 
 PY ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-RUN := STACKLIB_THIS_MACHINE=book PYTHONPATH=book $(BIN)/python
+# The checkout comes first on the path, so that a copied tree computes with its own stacklib.
+RUN := STACKLIB_THIS_MACHINE=book PYTHONPATH=$(CURDIR):$(CURDIR)/book $(BIN)/python
 PIP := $(BIN)/pip install -qq --disable-pip-version-check
 HTML := _build/html
 N ?= 1
@@ -45,7 +46,7 @@ numbers: setup ## which sentences change when a spec has changed
 	@$(RUN) -m _tools.sentences
 
 bench: setup ## measure this machine against committed predictions
-	@$(BIN)/python benchmarks/host.py measure
+	@$(RUN) benchmarks/host.py measure
 
 gpu: ## measure a CUDA device; needs only a Python with torch
 	@$${GPU_PY:-python3} benchmarks/gpu.py
