@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -11,8 +12,23 @@ ROOT = Path(__file__).parents[2]
 LOG = ROOT / "_build" / "sphinx.log"
 
 
+def start_over_if_framed_anew() -> None:
+    """Drop the built book when the configuration is newer than its source pages.
+
+    Sphinx writes a source page anew only when its module changed, and would keep
+    the styles and scripts of an older configuration in it.
+    """
+    built = ROOT / "_build"
+    pages = list((built / "html" / "_modules").rglob("*.html"))
+    frame = [ROOT / "_config.yml", *(ROOT / "book" / "_ext").glob("*.py")]
+    newest = max(path.stat().st_mtime for path in frame)
+    if not pages or newest > min(page.stat().st_mtime for page in pages):
+        shutil.rmtree(built, ignore_errors=True)
+
+
 def build(builder: str = "html") -> int:
     """Run jupyter-book with ``-W``; returns its exit status."""
+    start_over_if_framed_anew()
     LOG.parent.mkdir(exist_ok=True)
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".",
                "--toc", "book/_toc.yml", "-W", "--keep-going"]  # fmt: skip
