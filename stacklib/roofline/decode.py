@@ -16,7 +16,7 @@ from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, maximum
 from stacklib.quantity import dtype as find_dtype
 
-from .bounds import Bound, bound, device_of, ridge
+from .bounds import Bound, bound_on, device_of, ridge
 from .fit import Fit, Infeasible, fit_memory, model_of
 from .work import Work, whole
 
@@ -26,15 +26,17 @@ class DecodeStep:
     """Work, fit and bound of one decode step.
 
     Speeds raise ``Infeasible`` with the sum when the model does not fit.
+    ``limits`` holds the bound regardless of fit; None where the device has no
+    rate for the format and the model would not fit anyway.
     """
 
     work: Work
     fit: Fit
-    limits: Bound
+    limits: Bound | None
     batch: Quantity
 
     def _feasible(self) -> Bound:
-        if not self.fit.fits:
+        if not self.fit.fits or self.limits is None:
             raise Infeasible(self.fit.explanation)
         return self.limits
 
@@ -210,7 +212,8 @@ def decode_step(
     Raises
     ------
     UnknownName, UnknownSpec
-        For unknown names, or a device without a rate for ``dtype``.
+        For unknown names, or a device without a rate for ``dtype`` on which the
+        model would fit.
     ValueError
         For sizes that make no sense.
     Infeasible
@@ -226,13 +229,9 @@ def decode_step(
     sizes = {"tp": tp, "batch": batch, "context": context, "kv_dtype": kv_dtype}
     fit = fit_memory(model, on=device, dtype=dtype, **sizes)  # type: ignore[arg-type]
     work = decode_work(model, dtype=dtype, **sizes)  # type: ignore[arg-type]
-    chips = Quantity(tp, label="chips", kind="assumption")
-    limits = bound(
-        work.operations,
-        work.bytes,
-        device.peak(dtype).across(chips).named("peak of all chips"),
-        device.memory_bandwidth.across(chips).named("bandwidth of all chips"),
-    )
+    limits = None
+    if fit.fits or find_dtype(dtype).name in device.formats:
+        limits = bound_on(work, device, chips=tp)
     return DecodeStep(work, fit, limits, Quantity(batch, label="batch"))
 
 
