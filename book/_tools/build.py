@@ -30,8 +30,9 @@ def build(builder: str = "html") -> int:
     """Run jupyter-book with ``-W``; returns its exit status."""
     start_over_if_framed_anew()
     LOG.parent.mkdir(exist_ok=True)
-    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", ".",
-               "--toc", "book/_toc.yml", "-W", "--keep-going"]  # fmt: skip
+    run = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", run, "build", ".", "--toc", "book/_toc.yml",
+               "-W", "--keep-going"]  # fmt: skip
     if builder != "html":
         command += ["--builder", builder]
     start = time.perf_counter()
