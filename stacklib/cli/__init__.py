@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0 if argv else 2
         args = parser.parse_args(argv)
         return int(args.func(args))
-    except (LookupError, ValueError) as wrong:
+    except (LookupError, ValueError, NotImplementedError) as wrong:
         return _fail(str(wrong), as_json)
     except BrokenPipeError:  # the reader closed the pager
         sys.stderr.close()

@@ -72,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 def new_device(root: Path, key: str) -> list[Path]:
     """The spec file of a device."""
+    key = key.replace("-", "_")
     well_formed(key, KEY, "key", "mi300x or rtx_4090")
     folder = existing(root / "stacklib" / "hardware" / "data" / "accelerators")
     return write_all({folder / f"{key}.toml": stubs.device(key)})
@@ -100,6 +101,7 @@ def new_exercise(root: Path, number: str, slug: str, level: str) -> list[Path]:
     """A solution, the stub derived from it, and two wrong answers."""
     if not (found := NUMBER.fullmatch(number)):
         raise ValueError(f"{number!r}: chapter and number are needed, such as 1.4")
+    slug = slug.replace("-", "_")
     well_formed(slug, KEY, "slug", "two_chips")
     for e in grading.discover(root):
         if e.id == number:
