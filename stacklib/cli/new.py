@@ -18,7 +18,7 @@ from stacklib import grading
 from . import stubs
 from .arguments import add_json, emit, whole
 
-KEY = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
+KEY = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 NUMBER = re.compile(r"([1-9]\d?)\.([1-9]\d?)")
 
@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
 
 def new_device(root: Path, key: str) -> list[Path]:
     """The spec file of a device."""
-    key = key.replace("-", "_")
     well_formed(key, KEY, "key", "mi300x or rtx_4090")
+    key = key.replace("-", "_")
     folder = existing(root / "stacklib" / "hardware" / "data" / "accelerators")
     return write_all({folder / f"{key}.toml": stubs.device(key)})
 
@@ -101,8 +101,8 @@ def new_exercise(root: Path, number: str, slug: str, level: str) -> list[Path]:
     """A solution, the stub derived from it, and two wrong answers."""
     if not (found := NUMBER.fullmatch(number)):
         raise ValueError(f"{number!r}: chapter and number are needed, such as 1.4")
-    slug = slug.replace("-", "_")
     well_formed(slug, KEY, "slug", "two_chips")
+    slug = slug.replace("-", "_")
     for e in grading.discover(root):
         if e.id == number:
             raise Taken(f"exercise {number} is there: {e.solution}")
