@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .bounds import Bound, attainable, bound, bound_on, bound_time, ridge, ridge_point
+from .count import count_decode
 from .decode import (
     DecodeStep,
     DeviceRow,
@@ -47,6 +48,7 @@ __all__ = [
     "bound_on",
     "bound_time",
     "compare_devices",
+    "count_decode",
     "decode_bytes",
     "decode_operations",
     "decode_step",

@@ -11,35 +11,46 @@ from stacklib.roofline import Infeasible, decode_step, fit_memory
 MODEL = models.get("llama-3-70b")
 
 
-def count_step(batch, context, bytes_per):
-    """Multiply-adds and bytes of the step, counted one matrix at a time."""
-    m = MODEL
-    flop = moved = 0
-    q, kv = m.heads * m.head_dim, m.kv_heads * m.head_dim
-    matrices = [(m.hidden, q), (m.hidden, kv), (m.hidden, kv), (q, m.hidden),
-                (m.hidden, m.intermediate), (m.hidden, m.intermediate),
-                (m.intermediate, m.hidden)]  # fmt: skip
-    for _ in range(m.layers):
-        for rows, cols in matrices:
-            flop += 2 * rows * cols * batch
-            moved += rows * cols * bytes_per
-        moved += 2 * m.hidden * bytes_per  # the two norms
-        flop += 2 * 2 * m.hidden * batch
-        for _ in range(batch):
-            flop += 2 * 2 * m.heads * m.head_dim * (context + 1)
-            moved += 2 * kv * (context + 1) * bytes_per
-    flop += 2 * m.hidden * m.vocab * batch + 2 * m.hidden * batch
-    moved += (m.hidden * m.vocab + m.hidden) * bytes_per
-    return flop, moved
+QWEN = models.from_hf_config(  # tied, with norms on queries and keys
+    {
+        "model_type": "qwen3", "vocab_size": 151936, "hidden_size": 1024,
+        "intermediate_size": 3072, "num_hidden_layers": 28,
+        "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
+        "max_position_embeddings": 40960, "tie_word_embeddings": True,
+    }
+)  # fmt: skip
+QWEN2 = models.from_hf_config(  # biases on query, key and value; ragged sizes
+    {
+        "model_type": "qwen2", "vocab_size": 1021, "hidden_size": 84,
+        "intermediate_size": 97, "num_hidden_layers": 3, "num_attention_heads": 6,
+        "num_key_value_heads": 2, "max_position_embeddings": 128,
+        "tie_word_embeddings": False,
+    }
+)  # fmt: skip
 
 
-@given(st.integers(1, 64), st.integers(0, 9000), st.sampled_from(["bf16", "fp8"]))
-@settings(max_examples=25, deadline=None)
-def test_closed_form_equals_count_layer_by_layer(batch, context, dtype):
-    work = roofline.decode_work(MODEL, dtype=dtype, batch=batch, context=context)
-    flop, moved = count_step(batch, context, {"bf16": 2, "fp8": 1}[dtype])
-    assert work.operations.si == pytest.approx(flop, rel=1e-12)
+@given(
+    st.sampled_from([MODEL, QWEN, QWEN2]),
+    st.integers(1, 64),
+    st.integers(0, 9000),
+    st.sampled_from(["bf16", "fp8", "fp4", "fp32"]),
+)
+@settings(max_examples=40, deadline=None)
+def test_closed_form_equals_the_count_matrix_by_matrix(model, batch, context, dtype):
+    work = roofline.decode_work(model, dtype=dtype, batch=batch, context=context)
+    operations, moved = roofline.count_decode(
+        model, dtype=dtype, batch=batch, context=context
+    )
+    assert work.operations.si == pytest.approx(operations, rel=1e-12)
     assert work.bytes.si == pytest.approx(moved, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"batch": 0}, {"context": -1}, {"dtype": "bf61"}, {"model": "llama-9"}]
+)
+def test_count_refuses_what_the_closed_form_refuses(bad):
+    with pytest.raises((ValueError, LookupError)):
+        roofline.count_decode(**{"model": MODEL, "context": 1, **bad})
 
 
 def test_time_is_bytes_over_bandwidth_at_batch_one():
