@@ -29,6 +29,8 @@ confidence = "TODO"  # vendor, measured, secondary, recalled or announced
 [fields]
 {fields}
 
+# Dense rates. With per_unit_per_cycle (operations of one compute unit in a cycle)
+# a test holds units x clock x rate to the printed peak.
 [peak]
 bf16 = {{ value = "TODO", unit = "TFLOP/s dense", accumulate = "TODO" }}
 """
@@ -87,11 +89,29 @@ def answer():
 """
 
 
+# The units data sheets print, where they differ from the loader's SI.
+PRINTED = {
+    "clock": "GHz",
+    "tensor_clock": "GHz",
+    "memory_pin_rate": "Gbit/s",
+    "memory_bandwidth": "TB/s",
+    "memory_capacity": "GB",
+    "l2_capacity": "MB",
+    "shared_per_unit": "KiB",
+    "registers_per_unit": "KiB",
+    "link": "GB/s per_direction",
+    "host_link": "GB/s per_direction",
+    "die_area": "mm2",
+    "cloud_price": "USD/h",
+}
+
+
 def device(key: str) -> str:
     """The spec file of a device, one line for each field the loader wants."""
+    units = {name: PRINTED.get(name, si) for name, (si, _) in hardware.FIELDS.items()}
     fields = (
         f'{name} = {{ value = "TODO"{f", unit = {unit!r}" if unit else ""} }}'
-        for name, (unit, _) in hardware.FIELDS.items()
+        for name, unit in units.items()
     )
     return DEVICE.format(key=key, fields="\n".join(fields).replace("'", '"'))
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from stacklib import grading, hardware
-from stacklib.cli import main
+from stacklib.cli import main, stubs
 from stacklib.evidence.claims import ledger
+from stacklib.quantity import Quantity
 
 BOOK = Path(__file__).parents[2]
 
@@ -70,6 +71,12 @@ def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
         demands += 1
     assert hardware.read(path).key == "mi300x"
     assert demands > len(hardware.FIELDS)
+
+
+def test_the_stub_asks_in_the_units_that_data_sheets_print():
+    for name, unit in stubs.PRINTED.items():
+        Quantity(1, unit).to(hardware.FIELDS[name][0])
+    assert 'memory_bandwidth = { value = "TODO", unit = "TB/s" }' in stubs.device("x")
 
 
 def test_a_device_is_never_written_over(root, capsys):
