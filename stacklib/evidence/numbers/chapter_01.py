@@ -6,9 +6,9 @@ from functools import cache
 
 from stacklib import hardware, models, roofline
 from stacklib.quantity import Quantity, bytes_per_element
-from stacklib.roofline import DecodeStep
+from stacklib.roofline import DecodeStep, HostRoofline
 
-from .. import claims, runs
+from .. import claims, results, runs
 from .registry import number
 
 MODEL, DEVICE, DTYPE = "llama-3-70b", "h100-sxm", "bf16"
@@ -222,3 +222,10 @@ def host_thin() -> Quantity:
 def host_gemv_again() -> Quantity:
     """Measured median time of the same product as the first of the sweep over rows."""
     return runs.get("host_gemv_gemm", "gemm-fp32-m1-n8192-k8192").measured
+
+
+@number("host.read", digits=2, evidence="measured")
+def host_read() -> Quantity:
+    """Rate at which this machine read an array as large as that matrix, beforehand."""
+    path = results.root() / "benchmarks" / "results" / "host_roofline.json"
+    return HostRoofline.load(path).bandwidth_at(_gemv().bytes, "read")
