@@ -16,14 +16,13 @@ import pytest
 from stacklib.cli import main
 
 BOOK = Path(__file__).parents[2]
-EXERCISES = BOOK / "exercises"
+FIRST = "exercises/01-roofline"
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch) -> Path:
+def root(book, tmp_path, monkeypatch) -> Path:
     """A copy of the first chapter's exercises, and a state folder of its own."""
-    chapter = EXERCISES / "01-roofline"
-    shutil.copytree(chapter, tmp_path / "exercises" / "01-roofline")
+    shutil.copytree(book / FIRST, tmp_path / FIRST)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path
 
@@ -47,11 +46,11 @@ def test_all_as_shipped_fail_and_the_next_is_named(root, capsys):
     assert "write bytes_per_chip" in out
 
 
-def test_a_solved_one_passes_and_is_remembered(root, capsys):
+def test_a_solved_one_passes_and_is_remembered(book, root, capsys):
     path = solve(root, "01_one_word")
     assert check(root, "1.1") == 0
     assert "4 of 4 tests pass" in capsys.readouterr().out
-    stub = (EXERCISES / "01-roofline" / path.name).read_text()
+    stub = (book / FIRST / path.name).read_text()
     path.write_text(stub)
     assert check(root, "1") == 1
     assert "1.1 passed on 20" in capsys.readouterr().out
@@ -77,9 +76,9 @@ def test_the_hint_is_the_solutions(root, capsys):
     assert "A multiply and an add are two FLOP." in capsys.readouterr().out
 
 
-def test_reset_writes_beside_and_never_over(root, capsys):
+def test_reset_writes_beside_and_never_over(book, root, capsys):
     path = solve(root, "01_one_word")
-    solved, stub = path.read_text(), (EXERCISES / "01-roofline" / path.name).read_text()
+    solved, stub = path.read_text(), (book / FIRST / path.name).read_text()
     for name in ("01_one_word.fresh.py", "01_one_word.fresh2.py"):
         assert check(root, "1.1", "--reset") == 0
         assert f"wrote {path.with_name(name)}" in capsys.readouterr().out

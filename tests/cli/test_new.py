@@ -19,15 +19,15 @@ BOOK = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def root(tmp_path) -> Path:
+def root(book, tmp_path) -> Path:
     """A checkout with what the stubs are added to."""
-    for folder in (
-        "exercises/01-roofline",
-        "stacklib/hardware/data/accelerators",
-        "stacklib/evidence",
+    for source, folder in (
+        (book, "exercises/01-roofline"),
+        (BOOK, "stacklib/hardware/data/accelerators"),
+        (BOOK, "stacklib/evidence"),
     ):
         ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(BOOK / folder, tmp_path / folder, ignore=ignore)
+        shutil.copytree(source / folder, tmp_path / folder, ignore=ignore)
     return tmp_path
 
 

@@ -1,18 +1,15 @@
 """The proof of all exercises, and each way in which one could break its promise."""
 
-from pathlib import Path
-
 from stacklib import grading
 
-BOOK = Path(__file__).parents[2]
 SECONDS_A_CASE = 120 / (130 * 4)  # two minutes for the book's planned exercises
 
 
-def test_the_books_exercises_are_proven_in_time():
-    proof = grading.prove(BOOK)
+def test_the_books_exercises_are_proven_in_time(book):
+    proof = grading.prove(book)
     assert proof.faults == ()
     kinds = [case.kind for case in proof.cases]
-    exercises = len(grading.discover(BOOK))
+    exercises = len(grading.discover(book))
     assert kinds.count("shipped") == kinds.count("solution") == exercises
     assert kinds.count("wrong") >= 2 * exercises
     # Twice the time leaves room for a busy machine.

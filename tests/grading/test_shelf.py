@@ -1,22 +1,40 @@
 """Which exercises there are, and planted faults in their files."""
 
-from pathlib import Path
+import shutil
 
 import pytest
 
 from stacklib import grading
 from stacklib.grading import UnknownExercise
 
-BOOK = Path(__file__).parents[2]
+from ..shipped import as_shipped, git
+
+AUTHOR = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
 
 
-def test_the_books_exercises_are_in_order():
-    assert grading.faults(BOOK) == []
-    assert len(grading.discover(BOOK)) >= 3
+def test_the_books_exercises_are_in_order(book):
+    assert grading.faults(book) == []
+    assert len(grading.discover(book)) >= 3
 
 
-def test_the_first_chapter_has_all_levels():
-    first = [e for e in grading.discover(BOOK) if e.chapter == 1]
+def test_a_readers_answer_does_not_count_against_the_book(book, tmp_path):
+    root, copy = tmp_path / "root", tmp_path / "copy"
+    shutil.copytree(book / "exercises", root / "exercises")
+    for words in (["init", "-q"], ["add", "-A"], [*AUTHOR, "commit", "-qm", "shipped"]):
+        assert git(root, *words) is not None
+    assert as_shipped(root, copy) == root
+    question = root / "exercises" / "01-roofline" / "01_one_word.py"
+    question.write_text(question.read_text().replace("raise NotImpl", "return NotImpl"))
+    assert grading.faults(root)
+    assert as_shipped(root, copy) == copy and grading.faults(copy) == []
+    assert "return NotImpl" in question.read_text()
+    solution = question.parent / "solutions" / question.name
+    solution.write_text(solution.read_text() + "\n# the author changed both\n")
+    assert as_shipped(root, tmp_path / "other") == root
+
+
+def test_the_first_chapter_has_all_levels(book):
+    first = [e for e in grading.discover(book) if e.chapter == 1]
     assert {e.text().level for e in first} == set(grading.LEVELS)
 
 
