@@ -4,11 +4,22 @@
 const base = new URL("./", import.meta.url);
 const say = (text) => postMessage({ status: text });
 
-async function fetched(path, options) {
-  const response = await fetch(new URL(path, base), options);
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${response.statusText}`);
-  return response;
-}
+const fail = (error) => postMessage({ failed: String(error.message || error) });
+
+// Pyodide can wait for ever when a file does not arrive, so while Python starts
+// every fetch tells of its own failure.
+const plainFetch = self.fetch.bind(self);
+self.fetch = async (...request) => {
+  try {
+    const response = await plainFetch(...request);
+    if (!response.ok) throw new Error(`${response.url}: ${response.status} ${response.statusText}`);
+    return response;
+  } catch (error) {
+    fail(error);
+    throw error;
+  }
+};
+const fetched = (path, options) => fetch(new URL(path, base), options);
 
 async function boot() {
   say("Loading Python (once, about 13 MB)");
@@ -23,12 +34,13 @@ async function boot() {
   return { call: python.globals.get("call"), run: python.globals.get("run") };
 }
 
-const fail = (error) => postMessage({ failed: String(error.message || error) });
-// Pyodide never settles when its wasm does not arrive; the error escapes to here.
 addEventListener("unhandledrejection", ({ reason }) => fail(reason));
 
 const booted = boot();
-booted.then(() => postMessage({ ready: true }), fail);
+booted.then(() => {
+  self.fetch = plainFetch; // a reader's program may fail to fetch and go on
+  postMessage({ ready: true });
+}, fail);
 
 onmessage = async ({ data }) => {
   const python = await booted;
