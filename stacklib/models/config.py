@@ -44,6 +44,8 @@ def _flag(raw: Mapping[str, Any], name: str, default: bool) -> bool:
 def _load(config: str | Path | Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     if isinstance(config, Mapping):
         return config, "config given as a dict"
+    if not isinstance(config, (str, Path)):
+        raise ConfigError(f"a path or a dict is needed, not {config!r}")
     path = Path(config)
     try:
         if path.stat().st_size > _FILE_LIMIT:

@@ -90,6 +90,12 @@ def test_bad_config_names_the_field(change, message):
         from_hf_config({**LLAMA_8B, **change})
 
 
+@pytest.mark.parametrize("config", [7, None, ["llama"]])
+def test_what_is_neither_path_nor_dict_is_refused(config):
+    with pytest.raises(ConfigError, match="a path or a dict is needed"):
+        from_hf_config(config)
+
+
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", "[" * 100_000, '{"model_type": "llama", }', "\x00"]
 )
