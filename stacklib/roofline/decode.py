@@ -13,11 +13,11 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, maximum
+from stacklib.quantity import Quantity
 from stacklib.quantity import dtype as find_dtype
 
 from .bounds import Bound, bound_on, device_of, ridge
-from .fit import Fit, Infeasible, fit_memory, model_of
+from .fit import Fit, Infeasible, fit_memory, kv_copies, model_of, with_copies
 from .work import Work, whole
 
 
@@ -160,17 +160,13 @@ def decode_work(
     cached = Quantity(
         whole(context, "context", least=0), label="context", kind="assumption"
     )
-    chips = Quantity(whole(tp, "tp"), label="chips", kind="assumption")
-    kv_heads = Quantity(
-        model.kv_heads, label="KV heads", source=model.source, kind="config"
-    )
     per_cached = model.attention_flops_per_token_pair
     if fmt.operation == "OP":
         per_cached = Quantity(per_cached.si, "OP", label=per_cached.label)
     weight = Quantity(fmt.bits / 8, "B", label=f"bytes per {fmt.name} weight")
     weights = (model.streamed_parameters * weight).named("weights read")
     kv_per_token = model.kv_bytes_per_token(kv_dtype or dtype)
-    copies = maximum(chips / kv_heads, 1).named("copies of each KV head")
+    copies = kv_copies(model, tp)
     operations = decode_operations(
         model.streamed_parameters, per_mac, per_cached, sequences, cached
     )
@@ -228,6 +224,8 @@ def decode_step(
     model, device = model_of(model), device_of(on)
     sizes = {"tp": tp, "batch": batch, "context": context, "kv_dtype": kv_dtype}
     fit = fit_memory(model, on=device, dtype=dtype, **sizes)  # type: ignore[arg-type]
+    if tp > model.kv_heads:
+        fit = with_copies(fit, kv_copies(model, tp))
     work = decode_work(model, dtype=dtype, **sizes)  # type: ignore[arg-type]
     limits = None
     if fit.fits or find_dtype(dtype).name in device.formats:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, UnitError
+from stacklib.quantity import Quantity, UnitError, maximum
 
 from .bounds import device_of
 from .work import whole
@@ -77,6 +77,15 @@ def _reserve(reserve: Quantity | int) -> Quantity:
     return Quantity(0, "B", label="reserve")
 
 
+def kv_copies(model: LanguageModel, tp: int) -> Quantity:
+    """Chips that keep the same KV head: more than one when ``tp`` exceeds the heads."""
+    heads = Quantity(
+        model.kv_heads, label="KV heads", source=model.source, kind="config"
+    )
+    chips = Quantity(whole(tp, "tp"), label="chips", kind="assumption")
+    return maximum(chips / heads, 1).named("copies of each KV head")
+
+
 def fit_memory(
     model: str | LanguageModel,
     *,
@@ -89,6 +98,9 @@ def fit_memory(
     reserve: Quantity | int = 0,
 ) -> Fit:
     """Whether weights and KV cache fit: (weights + KV) / tp + reserve <= capacity.
+
+    KV is shared evenly. With more chips than KV heads real engines keep copies;
+    ``decode_step`` counts those, so it may refuse what this sum still allows.
 
     Parameters
     ----------
@@ -125,3 +137,11 @@ def fit_memory(
     need = ((weights + kv) / chips + _reserve(reserve)).named("needed per chip")
     have = device.memory_capacity
     return Fit(bool(need <= have), need, have, weights, kv, tp, device.short)
+
+
+def with_copies(fit: Fit, copies: Quantity) -> Fit:
+    """The same sum with every KV head counted as often as it is kept."""
+    kv = (fit.kv * copies).named("KV cache with copies")
+    chips = Quantity(fit.chips, label="chips", kind="assumption")
+    need = ((fit.weights + kv) / chips).named("needed per chip")
+    return replace(fit, fits=bool(need <= fit.have), need=need, kv=kv)

@@ -208,3 +208,15 @@ def test_devices_are_compared_with_the_fewest_chips_that_hold_the_model():
     ]  # fmt: skip
     small = roofline.compare_devices(MODEL, ["rtx-4090"], most_chips=4)[0]
     assert not small.fits and small.time is None and small.chips == 4
+
+
+def test_copies_of_kv_heads_must_fit_too_before_there_is_a_speed():
+    sizes = {"on": "b200", "dtype": "fp4", "tp": 64, "batch": 1000, "context": 100_000}
+    assert fit_memory(MODEL, **sizes).fits  # the even share, as promised
+    step = decode_step(MODEL, **sizes)
+    assert step.fit.need.si == pytest.approx(
+        (70553706496 / 2 + 8 * 1000 * 100_000 * 81920) / 64
+    )
+    with pytest.raises(Infeasible, match="65,540 GB KV"):
+        _ = step.time
+    assert decode_step(MODEL, **{**sizes, "batch": 10}).time.si > 0
