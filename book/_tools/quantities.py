@@ -91,7 +91,8 @@ COMPILED = [(k, re.compile(p)) for k, group in PATTERNS.items() for p in group]
 
 # Read as names or idioms although they hold what looks like a quantity.
 NAMES = [
-    r"\b(?:19|20)\d\d(?:s\b|-\d\d(?:-\d\d)?\b)?",  # years, decades, dates
+    # years, decades, dates; 1900 ms is none
+    rf"\b(?:19|20)\d\d(?:s\b|-\d\d(?:-\d\d)?\b|(?!\d)(?!{GAP}-?(?:%|{UNIT})(?!\w)))",
     rf"\b(?:\d{{1,2}}|{SMALL})-bit\b(?! (?:in|of)\b)",  # a format, as bf16 is
     r"\b2:4\b",  # the sparsity pattern
     r"\b[A-Z]+\d+\w*(?: (?:SXM\d?|PCIe|NVL))?(?: \d+GB\b)?(?=[^/\w]|$)",

@@ -22,7 +22,15 @@ def _numpy(*values: Any) -> Any:
     return None
 
 
+_PLAIN = (float, int)
+
+
 def _pick(name: str, values: tuple[Any, ...], choose: Any) -> Any:
+    for value in values:
+        if type(value) not in _PLAIN:
+            break
+    else:  # the hot case of sweeps and fits
+        return choose(values)
     numpy = _numpy(*values)
     if numpy is not None:
         out = values[0]
@@ -63,6 +71,8 @@ def minimum(*values: Any) -> Any:
 
 
 def _plain(name: str, value: Any, function: Any) -> Any:
+    if type(value) in _PLAIN:
+        return function(value)
     numpy = _numpy(value)
     if numpy is not None:
         return getattr(numpy, name)(value)

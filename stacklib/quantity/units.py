@@ -45,6 +45,7 @@ SYMBOLS: dict[str, tuple[dict[str, int], float, bool]] = {
     "Wh": ({"J": 1}, 3600.0, True),
     "USD": ({"USD": 1}, 1.0, True),
     "m": ({"m": 1}, 1.0, True),
+    "cm": ({"m": 1}, 0.01, False),  # defect densities are read per cm2
     "K": ({"K": 1}, 1.0, False),
     "token": ({"token": 1}, 1.0, True),
     "cycle": ({"cycle": 1}, 1.0, True),
