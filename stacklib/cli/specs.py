@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from .arguments import add_json, columns, emit
 
 if TYPE_CHECKING:
-    from stacklib.hardware import Accelerator
+    from stacklib.hardware import Accelerator, Audit
     from stacklib.quantity import Quantity
+
+WORST = 10  # gaps listed by --audit
 
 
 def add_parser(subparsers: Any) -> None:
@@ -21,15 +23,12 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("device", nargs="?", help="a device, such as h100-sxm")
     parser.add_argument(
-        "--audit", action="store_true", help="count fields by where they come from"
+        "--audit",
+        action="store_true",
+        help="count fields by source, list the widest gaps",
     )
     add_json(parser)
     parser.set_defaults(func=run)
-
-
-def _entries(device: Accelerator) -> dict[str, Quantity | None]:
-    peaks = {f"peak {name}": peak.rate for name, peak in device.peaks.items()}
-    return {**device.fields, **peaks}
 
 
 def _row(name: str, value: Quantity | None) -> tuple[str, ...]:
@@ -43,18 +42,48 @@ def _row(name: str, value: Quantity | None) -> tuple[str, ...]:
     return (name, shown, f"{source.title} ({source.confidence}{note}, {source.seen})")
 
 
-def audit(devices: list[Accelerator]) -> dict[str, int]:
-    """Fields in all, with a source of their own, inherited, and unknown."""
-    values = [v for d in devices for v in _entries(d).values()]
-    sources = [v.source for v in values if v is not None and v.source]
-    inherited = sum(s.inherited for s in sources)
+def _audit_json(found: Audit) -> dict[str, Any]:
     return {
-        "devices": len(devices),
-        "fields": len(values),
-        "own source": len(sources) - inherited,
-        "inherited": inherited,
-        "unknown": sum(v is None for v in values),
+        "devices": found.devices,
+        "fields": found.fields,
+        "own source": found.own,
+        "inherited": found.inherited,
+        "unknown": found.unknown,
+        "confidence": dict(found.confidence),
+        "relations": len(found.gaps),
+        "worst": [
+            {"device": g.key, "relation": g.relation, "gap": g.gap}
+            for g in found.agreeing[:WORST]
+        ],
+        "inconsistent": [
+            {"device": device, "place": place, "why": why}
+            for device, place, why in found.inconsistent
+        ],
     }
+
+
+def _audit_text(found: Audit) -> str:
+    """Counts, then the widest gaps that nothing explains, then those explained."""
+    counts = {
+        "devices": found.devices,
+        "fields": found.fields,
+        "  own source": found.own,
+        "  inherited": found.inherited,
+        "  unknown": found.unknown,
+    }
+    rows = [(name, str(count)) for name, count in counts.items()]
+    by_count = sorted(found.confidence.items(), key=lambda item: -item[1])
+    rows += [(f"  {name}", str(count)) for name, count in by_count]
+    rows += [("relations between figures", str(len(found.gaps)))]
+    widest = found.agreeing[:WORST]
+    worst = [(g.key, g.relation, f"{g.gap:+.2%}") for g in widest]
+    parts = [columns(rows)]
+    if worst:
+        parts += ["\nWidest gaps among figures that should agree", columns(worst)]
+    if found.inconsistent:
+        explained = columns(list(found.inconsistent))
+        parts += ["\nPublished figures that contradict others", explained]
+    return "\n".join(parts)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,17 +93,17 @@ def run(args: argparse.Namespace) -> int:
     names = [args.device] if args.device else list(hardware.names())
     devices = [hardware.get(name) for name in names]
     if args.audit:
-        counts = audit(devices)
+        found = hardware.audit(devices)
         if args.json:
-            emit(counts)
+            emit(_audit_json(found))
         else:
-            print(columns([(k, str(v)) for k, v in counts.items()]))
+            print(_audit_text(found))
         return 0
     if args.json:
         emit({"devices": [_as_json(d) for d in devices]})
     elif args.device:
         print(devices[0].name)
-        print(columns([_row(*item) for item in _entries(devices[0]).items()]))
+        print(columns([_row(*item) for item in hardware.entries(devices[0]).items()]))
     else:
         print(columns([_summary(d) for d in devices]))
     return 0
@@ -88,14 +117,19 @@ def _summary(device: Accelerator) -> tuple[str, ...]:
 
 
 def _as_json(device: Accelerator) -> dict[str, Any]:
+    from stacklib.hardware import entries
+
     return {
         "key": device.key,
         "name": device.name,
         "vendor": device.vendor,
         "year": device.year,
         "kind": device.kind,
+        "architecture": device.architecture,
+        "compute_capability": device.compute_capability,
+        "aliases": list(device.aliases),
         "fields": {
             name: value.tree() if value is not None else "unknown"
-            for name, value in _entries(device).items()
+            for name, value in entries(device).items()
         },
     }

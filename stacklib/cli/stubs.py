@@ -15,9 +15,14 @@ name = "TODO"
 short = "TODO"
 vendor = "TODO"
 year = "TODO"
-kind = "TODO"  # gpu, tpu or cpu
+kind = "TODO"  # gpu, tpu, cpu or asic
+architecture = "TODO"  # one word: hopper, cdna3, tpu
+compute_capability = "TODO"  # CUDA's, such as 9.0; "" where there is none
 process = "TODO"
 memory_type = "TODO"
+aliases = []  # words that published tables use for it: "h100 sxm"
+link_key = ""  # its scale-up link among hardware.link_names(); "" where none
+host_link_key = ""
 
 [sources.device]
 title = "TODO"
@@ -96,7 +101,7 @@ PRINTED = {
     "memory_pin_rate": "Gbit/s",
     "memory_bandwidth": "TB/s",
     "memory_capacity": "GB",
-    "l2_capacity": "MB",
+    "l2_capacity": "MiB",
     "shared_per_unit": "KiB",
     "registers_per_unit": "KiB",
     "link": "GB/s per_direction",

@@ -9,13 +9,28 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
-from stacklib.quantity import resolve
+from stacklib.quantity import UnknownName, resolve
+from stacklib.quantity.names import fold
 
 from .accelerator import FIELDS, Accelerator, Peak, UnknownSpec
-from .load import SpecError, from_dict, read, residuals
+from .crosscheck import Limit, faults, gaps, limits, residuals
+from .factors import (
+    efficiency,
+    efficiency_names,
+    efficiency_override,
+    efficiency_quantity,
+    efficiency_recorded,
+    efficiency_table,
+)
+from .link_gaps import Gap, link_residuals, memory_residuals, worst_gaps
+from .links import LINK_FIELDS, Link, ladder, link, link_names
+from .load import SpecError, from_dict, read, words
+from .memories import MEMORY_FIELDS, Memory, memory, memory_names
+from .microarchitecture import LEVELS, Microarchitecture, microarchitecture
+from .survey import Audit, audit, entries
 from .this_machine import book_machine
 
 _DATA = Path(__file__).parent / "data" / "accelerators"
@@ -23,6 +38,7 @@ _ERRORS = Path(__file__).parent / "data" / "errors.toml"
 THIS_MACHINE = "this_machine"
 
 
+@cache
 def names() -> tuple[str, ...]:
     """Keys of all devices, ``this_machine`` last."""
     return (*sorted(p.stem for p in _DATA.glob("*.toml")), THIS_MACHINE)
@@ -38,7 +54,9 @@ def _load(key: str) -> Accelerator:
 def get(name: str) -> Accelerator:
     """The device of this name.
 
-    Case, hyphens and underscores do not matter, and a unique prefix is enough.
+    Case, hyphens and underscores do not matter, and a unique prefix is enough. A
+    name that is one of a device's aliases means that device: ``"h100"`` is the SXM
+    module, ``"a100"`` the one with 80 GB.
 
     Raises
     ------
@@ -52,7 +70,31 @@ def get(name: str) -> Accelerator:
     >>> get("h100-sxm").memory_bandwidth.text()
     '3.35 TB/s'
     """
-    return _load(resolve(name, names(), "device"))
+    return _load(
+        _key(name) if isinstance(name, str) else resolve(name, names(), "device")
+    )
+
+
+@lru_cache(maxsize=4096)
+def _key(name: str) -> str:
+    try:
+        return resolve(name, names(), "device")
+    except UnknownName:
+        key = _by_alias().get(fold(name), "")
+        if not key:
+            raise
+        return key
+
+
+@cache
+def _by_alias() -> dict[str, str]:
+    """Folded alias -> key, from the heads of the files."""
+    found = {}
+    for path in _DATA.glob("*.toml"):
+        head = path.read_text(encoding="utf-8").split("\n[", 1)[0]
+        for alias in tomllib.loads(head).get("aliases", []):
+            found[fold(alias)] = path.stem
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +123,46 @@ def error_band(family: str) -> ErrorBand | None:
 
 __all__ = [
     "Accelerator",
+    "Audit",
     "ErrorBand",
     "FIELDS",
+    "Gap",
+    "LEVELS",
+    "LINK_FIELDS",
+    "Limit",
+    "Link",
+    "MEMORY_FIELDS",
+    "Memory",
+    "Microarchitecture",
     "Peak",
     "SpecError",
     "THIS_MACHINE",
     "UnknownSpec",
+    "audit",
+    "efficiency",
+    "efficiency_names",
+    "efficiency_override",
+    "efficiency_quantity",
+    "efficiency_recorded",
+    "efficiency_table",
+    "entries",
     "error_band",
+    "faults",
     "from_dict",
+    "gaps",
     "get",
+    "ladder",
+    "limits",
+    "link",
+    "link_names",
+    "link_residuals",
+    "memory",
+    "memory_names",
+    "memory_residuals",
+    "microarchitecture",
     "names",
     "read",
     "residuals",
+    "words",
+    "worst_gaps",
 ]

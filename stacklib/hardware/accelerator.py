@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import DTYPES, Quantity, resolve
 from stacklib.quantity import dtype as find_dtype
 
 
@@ -30,15 +30,22 @@ FIELDS: dict[str, tuple[str, str]] = {
     "l2_capacity": ("B", "last-level cache"),
     "shared_per_unit": ("B", "shared memory per unit"),
     "registers_per_unit": ("B", "registers per unit"),
+    "max_threads_per_unit": ("", "threads per unit"),
     "max_warps_per_unit": ("", "warps per unit"),
     "max_blocks_per_unit": ("", "blocks per unit"),
     "link": ("B/s", "scale-up link"),
+    "link_domain": ("", "devices in one scale-up domain"),
     "host_link": ("B/s", "host link"),
     "tdp": ("W", "design power"),
+    "dies": ("", "compute dies"),
     "die_area": ("m2", "die area"),
     "transistors": ("", "transistors"),
     "cloud_price": ("USD/s", "cloud price"),
+    "purchase_price": ("USD", "purchase price"),
 }
+
+# What may stand behind the "/" of a peak's key.
+ACCUMULATORS = (*DTYPES, "int32", "tensor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,10 @@ class Peak:
     accumulate : str
         Format of the accumulator.
     sparse_factor : float
-        Gain printed for 2:4 sparsity; 1 where there is none.
+        Gain printed for sparsity; 1 where there is none. 2:4 unless the note names
+        another kind.
+    note : str
+        What the printed rate leaves out.
     """
 
     rate: Quantity
@@ -73,6 +83,11 @@ class Accelerator:
 
     Fields are attributes (``device.memory_bandwidth``) and raise ``UnknownSpec``
     where the value is not known; ``device.fields`` holds None there.
+
+    ``peaks`` is keyed by format; a key such as ``"fp16/fp16"`` is the same format with
+    another accumulator, and ``"fp64/tensor"`` FP64 on the tensor cores.
+    ``inconsistent`` names the published figures that contradict each other, by field
+    or ``"peak.<key>"``, with the reason.
     """
 
     key: str
@@ -81,11 +96,19 @@ class Accelerator:
     vendor: str
     year: int
     kind: str
+    architecture: str
+    compute_capability: str
     process: str
     memory_type: str
     fields: Mapping[str, Quantity | None]
     peaks: Mapping[str, Peak]
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    inconsistent: Mapping[str, str] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    aliases: tuple[str, ...] = ()
+    link_key: str = ""
+    host_link_key: str = ""
 
     def __getattr__(self, name: str) -> Quantity:
         if name.startswith("_") or name not in FIELDS:
@@ -98,10 +121,22 @@ class Accelerator:
     @property
     def formats(self) -> tuple[str, ...]:
         """Formats with a published dense rate."""
-        return tuple(self.peaks)
+        return tuple(name for name in self.peaks if "/" not in name)
 
-    def peak(self, dtype: str, sparse: bool = False) -> Quantity:
-        """Arithmetic rate of a format, dense unless asked for 2:4 sparse.
+    def peak(
+        self, dtype: str, sparse: bool = False, accumulate: str | None = None
+    ) -> Quantity:
+        """Arithmetic rate of a format, dense unless asked for the sparse one.
+
+        Parameters
+        ----------
+        dtype : str
+            A number format, such as ``"fp16"``.
+        sparse : bool
+            The rate the vendor prints for structured sparsity.
+        accumulate : str, optional
+            An accumulator, such as ``"fp16"``, or ``"tensor"`` for FP64 on tensor
+            cores. Without it the rate that LLM work uses (FP32 accumulation).
 
         Raises
         ------
@@ -110,14 +145,24 @@ class Accelerator:
         UnknownSpec
             When this device publishes no rate for it, or none with sparsity.
         """
+        peak = self.peaks[self._peak_key(dtype, accumulate)]
+        if not sparse:
+            return peak.rate
+        if peak.sparse_factor == 1:
+            raise UnknownSpec(
+                f"{self.key} publishes no 2:4-sparse {find_dtype(dtype).name} rate"
+            )
+        return peak.rate.retag("sparse", peak.sparse_factor)
+
+    def _peak_key(self, dtype: str, accumulate: str | None) -> str:
         name = find_dtype(dtype).name
+        if accumulate is not None:
+            wanted = resolve(accumulate, ACCUMULATORS, "accumulator")
+            own = self.peaks.get(name)
+            if own is None or own.accumulate != wanted:
+                name = f"{name}/{wanted}"
         if name not in self.peaks:
             raise UnknownSpec(
                 f"{self.key} publishes no {name} rate; it has {', '.join(self.peaks)}"
             )
-        peak = self.peaks[name]
-        if not sparse:
-            return peak.rate
-        if peak.sparse_factor == 1:
-            raise UnknownSpec(f"{self.key} publishes no 2:4-sparse {name} rate")
-        return peak.rate.retag("sparse", peak.sparse_factor)
+        return name

@@ -35,16 +35,16 @@ def book_machine() -> dict[str, Any]:
     """
     own = os.environ.get("STACKLIB_THIS_MACHINE") != "book" and user_file().exists()
     path = user_file() if own else BOOK
+    nothing = _identity("unknown", "", "1970-01-01", BOOK_TITLE)
+    unknown = dict.fromkeys(FIELDS, "unknown")
     if not path.exists():
-        return _identity("unknown", "1970-01-01", BOOK_TITLE) | {
-            "fields": dict.fromkeys(FIELDS, "unknown"),
-            "peak": {},
-        }
+        return nothing | {"fields": unknown, "peak": {}}
     try:
         spec: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path}: {error}; run stacklib measure again") from None
-    return spec
+    # A file of an earlier measurement knows nothing of fields that came later.
+    return nothing | spec | {"fields": unknown | spec["fields"]}
 
 
 def store_machine(result: str) -> Path:
@@ -91,11 +91,15 @@ def host_spec(result: Mapping[str, Any], title: str = BOOK_TITLE) -> dict[str, A
         for d, found in products.items()
         if found
     }
-    identity = _identity(str(machine["cpu"]), result["date"], title)
+    system = str(machine["system"])
+    identity = _identity(str(machine["cpu"]), system, result["date"], title)
     return identity | {"fields": fields, "peak": peak}
 
 
-def _identity(cpu: str, date: str, title: str) -> dict[str, Any]:
+ARCHITECTURES = {"x86_64": "x86", "AMD64": "x86", "arm64": "arm", "aarch64": "arm"}
+
+
+def _identity(cpu: str, system: str, date: str, title: str) -> dict[str, Any]:
     vendor = cpu.split()[0] if cpu.split()[0] in ("AMD", "Intel", "Apple") else ""
     seen = {"seen": date, "confidence": "measured"}
     places = {"device": "what the system reports", "memory": "triad on all cores"}
@@ -107,6 +111,8 @@ def _identity(cpu: str, date: str, title: str) -> dict[str, Any]:
         "vendor": vendor or "unknown",
         "year": int(date[:4]),  # of the measurement
         "kind": "cpu",
+        "architecture": ARCHITECTURES.get(system.split(" ")[-1], "unknown"),
+        "compute_capability": "",
         "process": "unknown",
         "memory_type": "unknown",
         "sources": {k: {"title": title, "where": v, **seen} for k, v in places.items()},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -11,10 +12,13 @@ from typing import Any
 
 from stacklib.quantity import DTYPES, Quantity, Source, UnitError
 
-from .accelerator import FIELDS, Accelerator, Peak
+from .accelerator import ACCUMULATORS, FIELDS, Accelerator, Peak
 
-TEXTS = ("key", "name", "short", "vendor", "kind", "process", "memory_type")
-KINDS = ("gpu", "tpu", "cpu")
+TEXTS = ("key", "name", "short", "vendor", "kind", "architecture",
+         "compute_capability", "process", "memory_type")  # fmt: skip
+KINDS = ("gpu", "tpu", "cpu", "asic")
+OPTIONAL = ("aliases", "link_key", "host_link_key")
+TABLES = ("sources", "fields", "peak")
 
 
 class SpecError(ValueError):
@@ -40,8 +44,8 @@ def _value(
     unit: str,
 ) -> Quantity:
     """One field as a Quantity of the dimension of ``unit``."""
-    known = {"value", "unit", "source", "note", "kind", "per_unit_per_cycle",
-             "accumulate", "clock", "sparse_factor"}  # fmt: skip
+    known = {"value", "unit", "source", "note", "kind", "inconsistent",
+             "per_unit_per_cycle", "accumulate", "clock", "sparse_factor"}  # fmt: skip
     if set(entry) - known:
         raise SpecError(f"{where}: unknown key {sorted(set(entry) - known)[0]!r}")
     name = entry.get("source", "device")
@@ -78,8 +82,50 @@ def _refuse_todo(raw: Any, where: str) -> None:
         raise SpecError(f"{where} is still TODO: fill it, or write 'unknown'")
 
 
+def _texts(raw: dict[str, Any], where: str) -> dict[str, Any]:
+    """Names and words of a device; the optional ones have a default."""
+    unknown = sorted(set(raw) - {*TEXTS, *OPTIONAL, *TABLES, "year"})
+    if unknown:
+        raise SpecError(f"{where}: unknown key {unknown[0]!r}")
+    aliases = raw.get("aliases", [])
+    texts = {name: raw[name] for name in TEXTS}
+    texts |= {name: raw.get(name, "") for name in ("link_key", "host_link_key")}
+    for name, text in (*texts.items(), *(("aliases", a) for a in aliases)):
+        if not isinstance(text, str):
+            raise SpecError(f"{where}: {name} {text!r} is not a text")
+    for alias in aliases:
+        if alias != " ".join(words(alias)) or not alias:
+            raise SpecError(f"{where}: alias {alias!r}: write {words(alias)} in words")
+    if raw["kind"] not in KINDS:
+        raise SpecError(f"{where}: kind {raw['kind']!r} is not one of {KINDS}")
+    if not isinstance(raw["year"], int):
+        raise SpecError(f"{where}: year {raw['year']!r} is not a whole number")
+    return texts | {"year": raw["year"], "aliases": tuple(aliases)}
+
+
+def words(text: str) -> list[str]:
+    """Lower-case runs of letters and digits of a name.
+
+    Parameters
+    ----------
+    text : str
+        As a table prints it, such as ``"NVIDIA A100-SXM4-80GB"``.
+    """
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def _peak_dtype(key: str, where: str) -> str:
+    """The number format of a peak's key, ``"fp16"`` of ``"fp16/fp16"``."""
+    name, slash, accumulator = key.partition("/")
+    if name not in DTYPES:
+        raise SpecError(f"{where}: peak.{key} is no number format")
+    if slash and accumulator not in ACCUMULATORS:
+        raise SpecError(f"{where}: peak.{key}: no accumulator {accumulator!r}")
+    return name
+
+
 def _peak(raw: dict[str, Any], sources: dict, where: str, name: str, key: str) -> Peak:
-    operation = DTYPES[name].operation
+    operation = DTYPES[_peak_dtype(name, where)].operation
     if "dense" not in raw.get("unit", "").split():
         raise SpecError(f"{where}: unit must say dense, as in 'T{operation}/s dense'")
     label = f"{key} {name} peak"
@@ -94,8 +140,8 @@ def _peak(raw: dict[str, Any], sources: dict, where: str, name: str, key: str) -
             kind="spec",
         )
     factor = raw.get("sparse_factor", 1)
-    if not isinstance(factor, (int, float)) or not 1 <= factor <= 4:
-        raise SpecError(f"{where}: sparse_factor {factor!r} is not between 1 and 4")
+    if not isinstance(factor, (int, float)) or not 1 <= factor < math.inf:
+        raise SpecError(f"{where}: sparse_factor {factor!r} is not a number >= 1")
     clock = raw.get("clock", "tensor_clock")
     if clock not in ("clock", "tensor_clock"):
         raise SpecError(f"{where}: clock {clock!r} is not clock or tensor_clock")
@@ -123,12 +169,12 @@ def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
     missing = [k for k in (*TEXTS, "year", "sources", "fields", "peak") if k not in raw]
     if missing:
         raise SpecError(f"{where}: {missing[0]} is missing")
-    if raw["kind"] not in KINDS:
-        raise SpecError(f"{where}: kind {raw['kind']!r} is not one of {KINDS}")
+    texts = _texts(raw, where)
     if "device" not in raw["sources"]:
         raise SpecError(f"{where}: [sources.device] is missing")
     fields: dict[str, Quantity | None] = {}
     notes: dict[str, str] = {}
+    inconsistent: dict[str, str] = {}
     for name, entry in raw["fields"].items():
         place = f"{where}: {name}"
         if name not in FIELDS:
@@ -144,23 +190,24 @@ def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
         )
         if "note" in entry:
             notes[name] = entry["note"]
+        if "inconsistent" in entry:
+            inconsistent[name] = entry["inconsistent"]
     absent = [name for name in FIELDS if name not in fields]
     if absent:
         raise SpecError(f"{where}: {absent[0]} is missing; write 'unknown'")
-    bad = [name for name in raw["peak"] if name not in DTYPES]
-    if bad:
-        raise SpecError(f"{where}: peak.{bad[0]} is no number format")
     peaks = {
         name: _peak(entry, raw["sources"], f"{where}: peak.{name}", name, raw["short"])
         for name, entry in raw["peak"].items()
     }
-    texts = {name: raw[name] for name in TEXTS}
+    for name, entry in raw["peak"].items():
+        if "inconsistent" in entry:
+            inconsistent[f"peak.{name}"] = entry["inconsistent"]
     return Accelerator(
         **texts,
-        year=raw["year"],
         fields=MappingProxyType(fields),
         peaks=MappingProxyType(peaks),
         notes=MappingProxyType(notes),
+        inconsistent=MappingProxyType(inconsistent),
     )
 
 
@@ -185,43 +232,3 @@ def read(path: Path) -> Accelerator:
     if raw.get("key") != path.stem:
         raise SpecError(f"{path.name}: key {raw.get('key')!r} is not the file's name")
     return from_dict(raw, path.name)
-
-
-def residuals(device: Accelerator) -> dict[str, float]:
-    """Relative gaps between published figures that physics ties together.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any device of the database.
-
-    Returns
-    -------
-    dict
-        ``"pins x rate"`` against the memory bandwidth and, for each format,
-        ``"<format>: units x clock x rate"`` against the published peak. A pair
-        with an unknown side is left out.
-
-    Raises
-    ------
-    SpecError
-        When a gap is not finite.
-    """
-    gaps: dict[str, float] = {}
-    f = device.fields
-    pins, rate, bandwidth = (
-        f["memory_pins"],
-        f["memory_pin_rate"],
-        f["memory_bandwidth"],
-    )
-    if pins is not None and rate is not None and bandwidth is not None:
-        gaps["pins x rate"] = (pins * rate).to("B/s").si / bandwidth.si - 1
-    for name, peak in device.peaks.items():
-        clock, units = f[peak.clock], f["compute_units"]
-        if peak.per_unit_per_cycle is None or clock is None or units is None:
-            continue
-        built = units * peak.per_unit_per_cycle * clock
-        gaps[f"{name}: units x clock x rate"] = built.si / peak.rate.si - 1
-    if not all(math.isfinite(g) for g in gaps.values()):
-        raise SpecError(f"{device.key}: a residual is not finite")
-    return gaps

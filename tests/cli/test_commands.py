@@ -98,14 +98,22 @@ def test_what_does_not_fit_gets_no_speed(capsys):
 
 
 def test_specs_show_sources_and_the_audit_adds_up(capsys):
-    _, out, _ = run(capsys, "specs", "b200")
+    _, out, _ = run(capsys, "specs", "a100")
     assert "unknown" in out and "inherited" in out
     _, out, _ = run(capsys, "specs", "--audit", "--json")
     found = json.loads(out)
-    parts = found["own source"] + found["inherited"] + found["unknown"]
-    assert found["fields"] == parts
+    known = found["own source"] + found["inherited"]
+    assert found["fields"] == known + found["unknown"]
+    assert sum(found["confidence"].values()) == known
+    assert abs(found["worst"][0]["gap"]) <= 0.02 < 1 < len(found["inconsistent"])
     _, out, _ = run(capsys, "specs", "--json")
-    assert len(json.loads(out)["devices"]) == found["devices"] >= 6
+    assert len(json.loads(out)["devices"]) == found["devices"] >= 110
+
+
+def test_the_audit_of_one_device_names_its_contradiction(capsys):
+    _, out, _ = run(capsys, "specs", "h20", "--audit")
+    assert "peak.fp32" in out and "would need 2.2 GHz" in out
+    assert "pins x rate" in out and "own source" in out
 
 
 def test_claims_are_filtered_counted_and_explained(capsys):

@@ -43,16 +43,16 @@ def device_file(root: Path, key: str) -> Path:
 
 
 def test_a_device_stub_is_refused_by_the_loader(root, capsys):
-    assert new(root, "device", "mi300x") == 0
-    path = device_file(root, "mi300x")
+    assert new(root, "device", "gizmo_1") == 0
+    path = device_file(root, "gizmo_1")
     assert f"wrote {path}" in capsys.readouterr().out
-    with pytest.raises(hardware.SpecError, match=r"mi300x\.toml\.name is still TODO"):
+    with pytest.raises(hardware.SpecError, match=r"gizmo_1\.toml\.name is still TODO"):
         hardware.read(path)
 
 
 def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
-    new(root, "device", "mi300x")
-    path = device_file(root, "mi300x")
+    new(root, "device", "gizmo_1")
+    path = device_file(root, "gizmo_1")
     filled = {"year": "2023", "kind": '"gpu"', "seen": '"2026-11-21"'}
     filled["confidence"] = '"vendor"'
     demands = 0
@@ -69,7 +69,7 @@ def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
             new_line = 'bf16 = { value = 1, unit = "TFLOP/s dense" }'
         path.write_text(text.replace(line, new_line))
         demands += 1
-    assert hardware.read(path).key == "mi300x"
+    assert hardware.read(path).key == "gizmo_1"
     assert demands > len(hardware.FIELDS)
 
 
@@ -233,5 +233,5 @@ def test_a_bad_exercise_writes_nothing(root, capsys, argv, message):
 
 
 def test_a_folder_that_is_no_checkout_is_named(tmp_path, capsys):
-    assert new(tmp_path, "device", "mi300x") == 2
+    assert new(tmp_path, "device", "gizmo_1") == 2
     assert "name the checkout with --root" in capsys.readouterr().err

@@ -1,0 +1,173 @@
+"""``stacklib links [NAME]``: the ladder of links, or one link with its sources."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from .arguments import add_json, columns, emit
+
+if TYPE_CHECKING:
+    from stacklib.hardware import Link, Memory
+    from stacklib.quantity import Quantity
+
+SHOWN = 5  # gaps in the audit
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "links",
+        help="links and memories, the fastest first; one of them with sources",
+        description=(
+            "Without a name, every link by its bandwidth in one direction, and every "
+            "memory by its bandwidth."
+        ),
+    )
+    parser.add_argument("name", nargs="?", help="a link or memory, such as nvlink5")
+    parser.add_argument(
+        "--audit",
+        action="store_true",
+        help="count fields by where they come from, and the widest gaps",
+    )
+    add_json(parser)
+    parser.set_defaults(func=run)
+
+
+def _find(name: str) -> Link | Memory:
+    from stacklib import hardware
+    from stacklib.quantity import resolve
+
+    links = hardware.link_names()
+    key = resolve(name, (*links, *hardware.memory_names()), "link or memory")
+    return hardware.link(key) if key in links else hardware.memory(key)
+
+
+def _everything() -> list[Link | Memory]:
+    from stacklib import hardware
+
+    return [
+        *(hardware.link(name) for name in hardware.link_names()),
+        *(hardware.memory(name) for name in hardware.memory_names()),
+    ]
+
+
+def _speed(thing: Link | Memory) -> Quantity | None:
+    return thing.fields.get("per_direction") or thing.fields.get("bandwidth")
+
+
+def _text(thing: Link | Memory, name: str, unit: str = "") -> str:
+    value = thing.fields.get(name)
+    if value is None:
+        return "-"
+    mark = "~" if name in thing.estimates else ""
+    return f"{mark}{value.text(unit or None)}"
+
+
+def _summary(thing: Link | Memory) -> tuple[str, ...]:
+    speed = _speed(thing)
+    both = thing.fields.get("bidirectional")
+    return (
+        thing.key,
+        thing.name,
+        getattr(thing, "category", "memory"),
+        "unknown" if speed is None else speed.text("GB/s", 4),
+        "-" if both is None else both.text("GB/s", 5),
+        _text(thing, "latency"),
+        _text(thing, "energy"),
+    )
+
+
+def _row(name: str, value: Quantity | None, note: str) -> tuple[str, ...]:
+    if value is None:
+        return (name, "unknown", "", note)
+    source = value.source
+    assert source is not None  # the loader gives every field one
+    words = [source.confidence, *(["inherited"] if source.inherited else [])]
+    if value.kind == "assumption":
+        words.append("estimate")
+    shown = " ".join([value.text(digits=6), *sorted(value.tags)])
+    return (name, shown, f"{source.title} ({', '.join(words)}, {source.seen})", note)
+
+
+def audit() -> dict[str, Any]:
+    """Fields by where they come from, and the widest gaps between them."""
+    from stacklib import hardware
+
+    things = _everything()
+    values = [value for thing in things for value in thing.fields.values()]
+    known = [value for value in values if value is not None]
+    inherited = sum(value.source is not None and value.source.inherited
+                    for value in known)  # fmt: skip
+    return {
+        "links": len(hardware.link_names()),
+        "memories": len(hardware.memory_names()),
+        "fields": len(values),
+        "own source": len(known) - inherited,
+        "inherited": inherited,
+        "unknown": len(values) - len(known),
+        "estimates": sum(len(thing.estimates) for thing in things),
+        "relations": len(hardware.worst_gaps()),
+        "widest gaps": [
+            {"key": g.key, "relation": g.relation, "gap": g.gap, "why": g.why}
+            for g in hardware.worst_gaps(SHOWN)
+        ],
+    }
+
+
+def _print_audit(counts: dict[str, Any]) -> None:
+    gaps = counts.pop("widest gaps")
+    print(columns([(words, str(count)) for words, count in counts.items()]))
+    print("\nwidest gaps between published figures")
+    print(columns([
+        (g["key"], g["relation"], f"{g['gap']:+.2%}", g["why"]) for g in gaps
+    ]))  # fmt: skip
+
+
+def _as_json(thing: Link | Memory) -> dict[str, Any]:
+    fields = thing.fields.items()
+    return {
+        "key": thing.key,
+        "name": thing.name,
+        "category": getattr(thing, "category", "memory"),
+        "year": thing.year,
+        "estimates": list(thing.estimates),
+        "notes": dict(thing.notes),
+        "inconsistent": dict(thing.inconsistent),
+        "fields": {n: q.tree() if q is not None else "unknown" for n, q in fields},
+    }
+
+
+def _print_one(thing: Link | Memory) -> None:
+    print(thing.name)
+    if "" in thing.notes:
+        print(thing.notes[""])
+    fields = thing.fields.items()
+    print(columns([_row(n, q, thing.notes.get(n, "")) for n, q in fields]))
+    for field, why in thing.inconsistent.items():
+        print(f"{field} contradicts the fields that predict it: {why}")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one link or memory, the ladder, or the audit."""
+    if args.audit:
+        counts = audit()
+        emit(counts) if args.json else _print_audit(counts)
+        return 0
+    if args.name:
+        thing = _find(args.name)
+        emit(_as_json(thing)) if args.json else _print_one(thing)
+        return 0
+    things = sorted(_everything(), key=_fastest_first)
+    if args.json:
+        emit({"links": [_as_json(thing) for thing in things]})
+        return 0
+    head = ("key", "name", "category", "one way", "both ways", "latency", "energy")
+    print(columns([head, *(_summary(thing) for thing in things)]))
+    print("~ estimate; a memory's bandwidth is shared by reads and writes")
+    return 0
+
+
+def _fastest_first(thing: Link | Memory) -> float:
+    speed = _speed(thing)
+    return 0.0 if speed is None else -speed.si

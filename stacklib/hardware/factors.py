@@ -1,0 +1,143 @@
+"""Efficiency factors: what real software gets of what a spec sheet allows.
+
+Few numbers, each for a class of devices or of software, fitted once on published
+measurements by ``stacklib.evidence.calibrate`` and read here by every model. A
+model that reads a factor does so when it predicts, so that a fit can move it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from stacklib.quantity import Quantity, Source, resolve
+
+PATH = Path(__file__).parent / "data" / "efficiency.toml"
+MOST = 40  # factors in all: more would fit rows, not machines
+_NOTHING: Mapping[str, float] = MappingProxyType({})
+_override: ContextVar[Mapping[str, float]] = ContextVar("override", default=_NOTHING)
+_read: ContextVar[set[str] | None] = ContextVar("read", default=None)
+
+
+@cache
+def efficiency_table() -> dict[str, dict[str, Any]]:
+    """Every factor with its value, bounds, class and, once fitted, uncertainty.
+
+    Raises
+    ------
+    ValueError
+        For a value outside its bounds, or more than ``MOST`` factors.
+    """
+    table = tomllib.loads(PATH.read_text(encoding="utf-8"))
+    for name, row in table.items():
+        if not 0 < row["least"] <= row["value"] <= row["most"]:
+            raise ValueError(f"{PATH.name}: {name} = {row['value']} is out of bounds")
+    if len(table) > MOST:
+        raise ValueError(f"{PATH.name}: {len(table)} factors, more than {MOST}")
+    return table
+
+
+def efficiency_names() -> tuple[str, ...]:
+    """Names of all factors."""
+    return tuple(efficiency_table())
+
+
+@cache
+def _values() -> dict[str, float]:
+    return {name: row["value"] for name, row in efficiency_table().items()}
+
+
+def efficiency(name: str) -> float:
+    """The value of a factor, in SI units (a share has none).
+
+    Parameters
+    ----------
+    name : str
+        One of ``efficiency_names()``, exactly.
+
+    Raises
+    ------
+    UnknownName, LookupError
+        For any other, with the nearest.
+
+    Examples
+    --------
+    >>> 0.5 < efficiency("dram_read") < 1
+    True
+    """
+    held = _read.get()
+    if held is not None:
+        held.add(name)
+    moved = _override.get()
+    if name in moved:
+        return moved[name]
+    values = _values()
+    if name not in values:
+        resolve(name, values, "efficiency factor")  # names the nearest
+        raise LookupError(f"write efficiency factor {name!r} exactly as it is listed")
+    return values[name]
+
+
+def efficiency_quantity(name: str) -> Quantity:
+    """A factor as a quantity whose source says on how many rows it was fitted.
+
+    Parameters
+    ----------
+    name : str
+        One of ``efficiency_names()``, exactly; another raises as in ``efficiency``.
+    """
+    value = efficiency(name)
+    row = efficiency_table()[name]
+    fitted = f"fitted on {row['rows']} published rows" if "rows" in row else "assumed"
+    source = Source("Efficiency factors of stacklib", f"{name}: {fitted}",
+                    row["seen"], "secondary")  # fmt: skip
+    return Quantity(
+        value, row.get("unit", ""), label=row["text"], source=source, kind="assumption"
+    )
+
+
+@contextmanager
+def efficiency_override(values: Mapping[str, float]) -> Iterator[None]:
+    """Other values for some factors while the block runs.
+
+    Parameters
+    ----------
+    values : mapping
+        Factor to value; a name that is not listed, or a value that is not above
+        zero, raises.
+
+    Raises
+    ------
+    UnknownName, LookupError
+        For a factor that does not exist.
+    ValueError
+        For a value that is not a number above zero.
+    """
+    for name, value in values.items():
+        if name not in efficiency_table():
+            resolve(name, efficiency_table(), "efficiency factor")
+            raise LookupError(f"write efficiency factor {name!r} exactly")
+        if not 0 < value < float("inf"):
+            raise ValueError(f"{name} = {value!r}: a number above zero is needed")
+    token = _override.set({**_override.get(), **values})
+    try:
+        yield
+    finally:
+        _override.reset(token)
+
+
+@contextmanager
+def efficiency_recorded() -> Iterator[set[str]]:
+    """The names of the factors read while the block runs."""
+    names: set[str] = set()
+    token = _read.set(names)
+    try:
+        yield names
+    finally:
+        _read.reset(token)

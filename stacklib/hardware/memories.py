@@ -1,0 +1,170 @@
+"""Memories: pins, rate a pin, bandwidth, stack heights, capacity, energy.
+
+``memory("hbm3")`` finds a memory, ``memory_names()`` lists them. An entry is one
+*stack*, one *device* (a graphics DRAM chip), one *channel*, or a *platform*: a
+processor's whole set of channels. Its rates are the highest of the generation; what a
+product runs stands with the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from stacklib.quantity import Quantity, resolve
+
+from .accelerator import UnknownSpec
+from .links import LINK_DATA
+from .load import SpecError
+from .sourced import read_fields, read_toml
+
+# field -> (unit whose dimension it must have, what the reader sees)
+MEMORY_FIELDS: dict[str, tuple[str, str]] = {
+    "pins": ("", "data pins"),
+    "pin_rate": ("bit/s", "rate a pin"),
+    "bandwidth": ("B/s", "bandwidth"),
+    "channels": ("", "channels"),
+    "channel_bandwidth": ("B/s", "bandwidth of a channel"),
+    "height": ("", "dies in the tallest stack"),
+    "die_capacity": ("bit", "capacity of a die"),
+    "capacity": ("B", "capacity"),
+    "latency": ("s", "latency"),
+    "energy": ("J/bit", "energy a bit"),
+}
+ALWAYS = ("pins", "pin_rate", "bandwidth", "latency", "energy")
+# what one entry is -> the fields that make sense for it
+PARTS = {
+    "stack": (*ALWAYS, "channels", "height", "die_capacity", "capacity"),
+    "device": (*ALWAYS, "die_capacity", "capacity"),
+    "channel": ALWAYS,
+    "platform": (*ALWAYS, "channels", "channel_bandwidth"),
+}
+TEXTS = ("name", "short", "part", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A kind of memory: names, fields, stack heights, and where figures disagree.
+
+    Fields are attributes (``memory.pin_rate``) and raise ``UnknownSpec`` where the
+    value is not known or the part has no such field.
+
+    Parameters
+    ----------
+    key, name, short, year
+        As in the file.
+    part : str
+        What the figures are of: ``stack``, ``device``, ``channel`` or ``platform``.
+    heights : tuple of int
+        Dies a stack may have; empty where nothing is stacked.
+    fields, notes, inconsistent
+        As those of a ``Link``.
+    """
+
+    key: str
+    name: str
+    short: str
+    part: str
+    year: int
+    heights: tuple[int, ...]
+    fields: Mapping[str, Quantity | None]
+    notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    inconsistent: Mapping[str, str] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+
+    def __getattr__(self, name: str) -> Quantity:
+        if name.startswith("_") or name not in MEMORY_FIELDS:
+            raise AttributeError(f"a Memory has no field {name!r}")
+        value = self.fields.get(name)
+        if value is None:
+            words = MEMORY_FIELDS[name][1]
+            raise UnknownSpec(f"{self.key}: {words} ({name}) is unknown")
+        return value
+
+    @property
+    def estimates(self) -> tuple[str, ...]:
+        """Fields that are somebody's estimate, not a published figure."""
+        values = self.fields.items()
+        return tuple(n for n, q in values if q is not None and q.kind == "assumption")
+
+
+def memory_from_dict(
+    key: str, raw: dict[str, Any], sources: dict[str, Any], where: str
+) -> Memory:
+    """A Memory from parsed TOML.
+
+    Parameters
+    ----------
+    key : str
+        Its name in the file.
+    raw : dict
+        Its texts, year, heights and table ``fields``.
+    sources : dict
+        The table ``[sources]`` of the file.
+    where : str
+        File name, for messages.
+
+    Raises
+    ------
+    SpecError
+        For a missing or unknown key, a value without source, a wrong unit, a value
+        not above zero, or a tallest stack that is not among the heights.
+    """
+    place = f"{where}: {key}"
+    missing = [k for k in (*TEXTS, "year", "fields") if k not in raw]
+    unknown = sorted(set(raw) - {*TEXTS, "year", "heights", "fields", "note"})
+    if missing:
+        raise SpecError(f"{place}: {missing[0]} is missing")
+    if unknown:
+        raise SpecError(f"{place}: unknown key {unknown[0]!r}")
+    if raw["part"] not in PARTS:
+        raise SpecError(f"{place}: part {raw['part']!r} is not {', '.join(PARTS)}")
+    known = {n: MEMORY_FIELDS[n] for n in PARTS[raw["part"]]}
+    read = read_fields(
+        raw["fields"], sources, raw["source"], place, raw["short"], known
+    )
+    heights = tuple(raw.get("heights", ()))
+    tallest = read.values.get("height")
+    if tallest is not None and tallest.si not in heights:
+        raise SpecError(f"{place}: height {tallest.si:g} is not among {heights}")
+    notes = {**read.notes, **({"": raw["note"]} if "note" in raw else {})}
+    return Memory(
+        key, raw["name"], raw["short"], raw["part"], raw["year"], heights,
+        MappingProxyType(dict(read.values)), MappingProxyType(notes),
+        MappingProxyType(dict(read.inconsistent)),
+    )  # fmt: skip
+
+
+@cache
+def _memories() -> dict[str, Memory]:
+    path = LINK_DATA / "memory.toml"
+    raw = read_toml(path)
+    sources = raw.pop("sources")
+    return {k: memory_from_dict(k, r, sources, path.name) for k, r in raw.items()}
+
+
+def memory_names() -> tuple[str, ...]:
+    """Keys of all memories, in file order."""
+    return tuple(_memories())
+
+
+def memory(name: str) -> Memory:
+    """The memory of this name; case, hyphens and underscores do not matter.
+
+    Raises
+    ------
+    UnknownName
+        When none or several answer to it; the last line lists the candidates.
+    SpecError
+        When the file of memories is incomplete.
+
+    Examples
+    --------
+    >>> memory("HBM3").bandwidth.text("GB/s")
+    '819 GB/s'
+    """
+    return _memories()[resolve(name, memory_names(), "memory")]

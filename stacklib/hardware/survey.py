@@ -1,0 +1,91 @@
+"""How much of the device database is known, from where, and how well it agrees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from stacklib.quantity import Quantity
+
+from .accelerator import Accelerator
+from .crosscheck import gaps
+from .link_gaps import Gap
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Counts over devices, and where their figures agree worst.
+
+    Parameters
+    ----------
+    devices : int
+        Devices looked at.
+    own, inherited, unknown : int
+        Fields and peaks with a source of their own, with their device's, and with
+        no value.
+    confidence : mapping
+        Fields and peaks with a value, by the confidence of their source.
+    gaps : tuple of Gap
+        Every relation between published figures, the widest first.
+    inconsistent : tuple
+        ``(device, place, why)`` for figures that are published and contradict others.
+    """
+
+    devices: int
+    own: int
+    inherited: int
+    unknown: int
+    confidence: Mapping[str, int]
+    gaps: tuple[Gap, ...]
+    inconsistent: tuple[tuple[str, str, str], ...]
+
+    @property
+    def agreeing(self) -> tuple[Gap, ...]:
+        """The gaps that no remark explains, the widest first."""
+        return tuple(gap for gap in self.gaps if not gap.why)
+
+    @property
+    def fields(self) -> int:
+        """Fields and peaks in all, known or not."""
+        return self.own + self.inherited + self.unknown
+
+
+def entries(device: Accelerator) -> dict[str, Quantity | None]:
+    """Every field of a device, None where unknown, and ``"peak <key>"`` for each peak.
+
+    Parameters
+    ----------
+    device : Accelerator
+        Any device of the database.
+    """
+    peaks = {f"peak {name}": peak.rate for name, peak in device.peaks.items()}
+    return {**device.fields, **peaks}
+
+
+def audit(devices: Iterable[Accelerator]) -> Audit:
+    """Where the figures of these devices come from, and how well they agree.
+
+    Parameters
+    ----------
+    devices : iterable of Accelerator
+        For example all of ``hardware.names()``.
+    """
+    chosen = list(devices)
+    values = [value for device in chosen for value in entries(device).values()]
+    sources = [v.source for v in values if v is not None and v.source is not None]
+    inherited = sum(source.inherited for source in sources)
+    found = [gap for device in chosen for gap in gaps(device)]
+    return Audit(
+        devices=len(chosen),
+        own=len(sources) - inherited,
+        inherited=inherited,
+        unknown=sum(value is None for value in values),
+        confidence=dict(Counter(source.confidence for source in sources)),
+        gaps=tuple(sorted(found, key=lambda gap: -abs(gap.gap))),
+        inconsistent=tuple(
+            (device.key, place, why)
+            for device in chosen
+            for place, why in device.inconsistent.items()
+        ),
+    )

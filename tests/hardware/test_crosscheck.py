@@ -1,0 +1,95 @@
+"""Each rule over a device catches the fault it is for."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from stacklib import hardware
+
+DATA = Path(hardware.__file__).parent / "data" / "accelerators"
+
+
+def planted(plant, name="h100_sxm"):
+    raw = tomllib.loads((DATA / f"{name}.toml").read_text())
+    plant(raw["fields"], raw["peak"], raw)
+    return hardware.from_dict(raw, "planted")
+
+
+def test_the_file_without_a_fault_has_none():
+    assert hardware.faults(planted(lambda f, p, d: None)) == []
+
+
+FAULTS = {
+    "memory_bandwidth: pins x rate differs by -30": lambda f, p, d: f[
+        "memory_bandwidth"
+    ].update(value=4.8),
+    "peak.bf16: bf16: units x clock x rate differs by -50": lambda f, p, d: p[
+        "bf16"
+    ].update(value=1978.9),
+    "peak.fp32: fp32: units x clock x rate differs by -7.6": lambda f, p, d: p[
+        "fp32"
+    ].update(clock="tensor_clock"),
+    "warps x threads differs by +33": lambda f, p, d: f["max_threads_per_unit"].update(
+        value=1536
+    ),
+    "link: link of nvlink4 differs by -50": lambda f, p, d: f["link"].update(value=900),
+    "host_link: host_link of pcie5_x16 differs by -50": lambda f, p, d: f[
+        "host_link"
+    ].update(value=126),
+    "year: year is 1992": lambda f, p, d: d.update(year=1992),
+    "die_area: area of one die": lambda f, p, d: f["die_area"].update(value=1600),
+    "tdp: power by area": lambda f, p, d: f["tdp"].update(value=5600),
+    "transistors: transistors by area": lambda f, p, d: f["transistors"].update(
+        value=800e9
+    ),
+    "memory_capacity: capacity of a stack": lambda f, p, d: f["memory_capacity"].update(
+        value=640
+    ),
+    "memory_pins: pins of a stack": lambda f, p, d: f["memory_stacks"].update(value=1),
+    "peak.fp8: gain by sparsity": lambda f, p, d: p["fp8"].update(sparse_factor=4),
+    "peak.fp8: fp8 by bf16": lambda f, p, d: p["fp8"].update(
+        value=494.7, per_unit_per_cycle=2048
+    ),
+    "peak.fp64/tensor: fp64/tensor by fp64": lambda f, p, d: p["fp64/tensor"].update(
+        value=16.7, per_unit_per_cycle=64
+    ),
+    "peak.bf16 is called inconsistent, and nothing contradicts": lambda f, p, d: p[
+        "bf16"
+    ].update(inconsistent="an old reason"),
+}
+
+
+@pytest.mark.parametrize("message, plant", FAULTS.items(), ids=FAULTS.keys())
+def test_a_planted_fault_is_caught(message, plant):
+    found = hardware.faults(planted(plant))
+    assert any(message in fault for fault in found), found
+
+
+def test_a_peak_beyond_the_boost_clock_is_caught_where_no_tensor_clock_is_known():
+    found = hardware.faults(
+        planted(lambda f, p, d: p["bf16"].update(value=2500), name="b200_sxm")
+    )
+    assert any("clock that the bf16 peak implies" in fault for fault in found)
+
+
+def test_a_contradiction_with_its_reason_is_no_fault_and_stays_in_the_gaps():
+    def plant(f, p, d):
+        f["memory_bandwidth"].update(value=4.8, inconsistent="for this test")
+
+    device = planted(plant)
+    assert hardware.faults(device) == []
+    gap = next(g for g in hardware.gaps(device) if g.predicts == "memory_bandwidth")
+    assert gap.why == "for this test" and gap.gap == pytest.approx(-0.302, abs=0.01)
+    assert gap not in hardware.audit([device]).agreeing
+
+
+def test_an_unknown_side_leaves_the_relation_out():
+    device = planted(lambda f, p, d: f.update(memory_pins="unknown"))
+    assert "pins x rate" not in hardware.residuals(device)
+    assert "pins x rate" in hardware.residuals(hardware.get("h100"))
+
+
+def test_waves_of_64_are_counted_as_such():
+    device = hardware.get("mi300x")
+    assert hardware.residuals(device)["warps x threads"] == 0
