@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from .arguments import add_json, add_serving, emit, gigabytes
+from .models import find
 
 
 def add_parser(subparsers: Any) -> None:
@@ -16,7 +17,7 @@ def add_parser(subparsers: Any) -> None:
         description="(weights + KV cache) / tp + reserve <= published capacity, "
         "1 GB = 1e9 B. Exit status 0: fits, 1: does not, 2: bad input.",
     )
-    parser.add_argument("model", help="a model, such as llama-3-70b")
+    parser.add_argument("model", help="a model, such as llama-3-70b, or a config.json")
     parser.add_argument("--on", required=True, help="a device, such as h100-sxm")
     add_serving(parser)
     parser.add_argument(
@@ -28,11 +29,11 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the sum; 0 when it fits."""
-    from stacklib import hardware, models
+    from stacklib import hardware
     from stacklib.quantity import Quantity
     from stacklib.roofline import fit_memory
 
-    model, device = models.get(args.model), hardware.get(args.on)
+    model, device = find(args.model), hardware.get(args.on)
     reserve = Quantity(args.reserve, "GB", label="reserve", kind="assumption")
     fit = fit_memory(
         model,

@@ -1,16 +1,42 @@
 """Shape of a decoder-only transformer, and what follows from it by counting.
 
-Dense models with multi-head, grouped-query or multi-query attention, RMSNorm
-and a gated MLP (Llama, Mistral, Qwen). Counting rules: one attention block has
-four projections, one MLP three matrices, each layer two norms; embedding and
-output matrix are one and the same when tied.
+A model is a list of layer kinds and the order they come in. Embedding and output
+matrix are one and the same when tied. Counts are of numbers, whatever format
+they are stored in: block scales of quantized releases are not parameters.
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from stacklib.quantity import Quantity, Source, bytes_per_element
+
+from .block import AnyAttention, Block
+from .compressed import CompressedAttention
+from .formulas import Sizes, block_attention_flops, block_cache, block_parameters
+from .parts import Attention, Experts, LatentAttention
+
+
+def whole(value: Any, name: str, least: int = 0) -> int:
+    """``value`` as a whole number not below ``least``.
+
+    Raises
+    ------
+    ValueError
+        For anything else, with the name and the value.
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} = {value!r}: a whole number is needed") from None
+    if number < least:
+        raise ValueError(f"{name} = {value!r}: at least {least} is needed")
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,38 +47,112 @@ class LanguageModel:
     ----------
     key, name : str
         How it is asked for and printed.
-    vocab, hidden, intermediate, layers, heads, kv_heads, head_dim : int
-        The usual sizes; ``heads`` is a multiple of ``kv_heads``.
+    vocab, hidden : int
+        Vocabulary and hidden size.
+    kinds : tuple of Block
+        The kinds of layer, each once.
+    pattern : tuple of int
+        For each layer, in order, its kind.
     max_context : int
         Longest context the release was trained for, in tokens.
     tied : bool
         Whether the output matrix is the embedding.
-    attention_bias : bool
-        Whether query, key and value projections carry a bias.
-    qk_norm : bool
-        Whether queries and keys pass a norm over ``head_dim``.
     source : Source
         Where the config was read.
+    final_norm, embedding_norm : int
+        Norm vectors of the hidden size after the last layer and after the
+        embedding.
+    positions : int
+        Rows of a learned position table (GPT-2), 0 for rotary positions.
+    head_bias : bool
+        Whether the output matrix has a bias.
+    streams : int
+        Copies of the hidden state that the output collapses (DeepSeek-V4).
+    vision : int
+        Parameters of a vision tower and its projector; text passes by them.
+    left_out : tuple of str
+        What the release holds besides and the counts do not.
     """
 
     key: str
     name: str
     vocab: int
     hidden: int
-    intermediate: int
-    layers: int
-    heads: int
-    kv_heads: int
-    head_dim: int
+    kinds: tuple[Block, ...]
+    pattern: tuple[int, ...]
     max_context: int
     tied: bool
-    attention_bias: bool
-    qk_norm: bool
     source: Source
+    final_norm: int = 1
+    embedding_norm: int = 0
+    positions: int = 0
+    head_bias: bool = False
+    streams: int = 0
+    vision: int = 0
+    left_out: tuple[str, ...] = ()
+
+    # -- shape ---------------------------------------------------------------
+
+    @property
+    def layers(self) -> int:
+        """Number of layers."""
+        return len(self.pattern)
+
+    @property
+    def blocks(self) -> Iterator[Block]:
+        """The layers in order."""
+        return (self.kinds[k] for k in self.pattern)
+
+    def count(self, kind: int) -> int:
+        """Layers of one kind, by its place in ``kinds``."""
+        return self.pattern.count(kind)
+
+    @property
+    def attention(self) -> AnyAttention:
+        """Attention of the first layer; all layers have the same heads."""
+        return self.kinds[0].attention
+
+    @property
+    def heads(self) -> int:
+        """Query heads."""
+        return self.attention.heads
+
+    @property
+    def kv_heads(self) -> int:
+        """Heads of keys and values (of latent attention: once expanded)."""
+        return self.attention.kv_heads
+
+    @property
+    def cache_heads(self) -> int:
+        """Heads the KV cache can be shared out by; 1 for latent attention."""
+        return self.attention.cache_heads
+
+    @property
+    def head_dim(self) -> int:
+        """Size of a query head."""
+        return self.attention.head_dim
+
+    @property
+    def intermediate(self) -> int:
+        """Size of the first layer's MLP, or of one of its experts."""
+        return self.kinds[0].mlp.intermediate
+
+    @property
+    def experts(self) -> Experts | None:
+        """The mixture of experts, or None in a dense model."""
+        found = [b.mlp for b in self.kinds if isinstance(b.mlp, Experts)]
+        return found[0] if found else None
+
+    @property
+    def grows(self) -> bool:
+        """Whether every cached token costs the same: no windows, no compression."""
+        return all(b.grows for b in self.kinds)
 
     def _size(self, field: str, words: str) -> Quantity:
         value = getattr(self, field)
         return Quantity(value, label=words, source=self.source, kind="config")
+
+    # -- parameters ----------------------------------------------------------
 
     @property
     def embedding_parameters(self) -> Quantity:
@@ -60,61 +160,247 @@ class LanguageModel:
         vocab = self._size("vocab", "vocabulary")
         return (vocab * self._size("hidden", "hidden size")).named("embedding")
 
-    @property
-    def layer_parameters(self) -> Quantity:
-        """Parameters of one transformer layer."""
-        hidden = self._size("hidden", "hidden size")
-        head_dim = self._size("head_dim", "head size")
-        query = self._size("heads", "query heads") * head_dim
-        key = self._size("kv_heads", "KV heads") * head_dim
-        projections = hidden * (query + key + key) + query * hidden
-        extras = 2 * hidden  # the two norms
-        if self.attention_bias:
-            extras = extras + query + key + key
-        if self.qk_norm:
-            extras = extras + 2 * head_dim
-        mlp = 3 * hidden * self._size("intermediate", "MLP size")
-        return (projections + mlp + extras).named("parameters per layer")
+    def layer_parameters(self, layer: int = 0) -> Quantity:
+        """Parameters of one layer, all experts included.
+
+        Parameters
+        ----------
+        layer : int
+            Its place, from 0.
+        """
+        block = self.kinds[self.pattern[layer]]
+        return block_parameters(Sizes(self), block, self._experts(block))
+
+    def _experts(self, block: Block) -> Quantity | None:
+        if not isinstance(block.mlp, Experts):
+            return None
+        return Sizes(self)(block.mlp.experts, "experts")
+
+    def _used(self, block: Block, batch: int) -> Quantity | None:
+        """Experts ``batch`` tokens touch, expected under even routing."""
+        if not isinstance(block.mlp, Experts):
+            return None
+        sizes = Sizes(self)
+        chosen = sizes(block.mlp.top_k, "experts per token")
+        if batch == 1 or block.mlp.top_k == block.mlp.experts:
+            return chosen
+        experts = sizes(block.mlp.experts, "experts")
+        missed = (1 - chosen / experts) ** batch
+        return (experts * (1 - missed)).named("experts touched")
+
+    def _body(self, experts: Any) -> Quantity:
+        """All layers and the last norm; ``experts(block)`` says how many count."""
+        sizes = Sizes(self)
+        parts = []
+        for number, block in enumerate(self.kinds):
+            each = block_parameters(sizes, block, experts(block))
+            words = "layers" if len(self.kinds) == 1 else f"layers ({block.kind})"
+            parts.append(sizes(self.count(number), words) * each)
+        body = sum(parts[1:], parts[0])
+        if self.final_norm == 1:
+            body = body + sizes.hidden
+        elif self.final_norm:
+            body = body + self.final_norm * sizes.hidden
+        if self.embedding_norm:
+            body = body + self.embedding_norm * sizes.hidden
+        if self.streams:
+            n = sizes(self.streams, "residual streams")
+            body = body + n * n * sizes.hidden + n + 1
+        if self.head_bias:
+            body = body + sizes(self.vocab, "output bias")
+        return body
+
+    def _whole(self, body: Quantity) -> Quantity:
+        copies = 1 if self.tied else 2
+        total = body + copies * self.embedding_parameters
+        if self.positions:
+            rows = self._size("positions", "positions")
+            total = total + rows * self._size("hidden", "hidden size")
+        return total
 
     @property
     def parameters(self) -> Quantity:
-        """All parameters, counted from the shape."""
-        layers = self._size("layers", "layers")
-        body = layers * self.layer_parameters + self._size("hidden", "hidden size")
-        copies = 1 if self.tied else 2
-        return (body + copies * self.embedding_parameters).named("parameters")
+        """All parameters, counted from the shape.
+
+        Speculative extra layers (multi-token prediction) are not of the model
+        that answers, and are left out; ``left_out`` says so.
+        """
+        total = self._whole(self._body(self._experts))
+        if self.vision:
+            total = total + self._size("vision", "vision tower and projector")
+        return total.named("parameters")
 
     @property
     def active_parameters(self) -> Quantity:
-        """Parameters one token passes through; all of them in a dense model."""
-        return self.parameters
+        """Parameters one text token passes through, embeddings included.
+
+        Of the experts those chosen, and the shared ones; of a vision tower
+        nothing; of a dense text model everything. Cards that leave out the
+        input embedding (gpt-oss) publish ``streamed_parameters``.
+        """
+        if self.experts is None and not self.vision:
+            return self.parameters
+        body = self._body(lambda block: self._used(block, 1))
+        return self._whole(body).named("active parameters")
 
     @property
     def streamed_parameters(self) -> Quantity:
-        """Parameters read for one decode step: all but the input embedding.
+        """Parameters one token is multiplied by: active, less the input embedding.
 
-        Of the embedding only one row a token is read. With tied embeddings the
-        same matrix is read once, as the output projection.
+        Of the embedding (and of learned positions) only one row a token is
+        read. With tied embeddings the same matrix is read once, as the output
+        projection.
         """
-        layers = self._size("layers", "layers")
-        body = layers * self.layer_parameters + self._size("hidden", "hidden size")
+        return self.read_parameters(1)
+
+    def read_parameters(self, batch: int) -> Quantity:
+        """Parameters read for one decode step of ``batch`` sequences.
+
+        Every matrix is read once for all; of the experts those that at least
+        one token chose: their expected number when tokens choose evenly and
+        independently. Real routers are uneven and touch fewer.
+
+        Parameters
+        ----------
+        batch : int
+            Sequences that get a token each.
+
+        Raises
+        ------
+        ValueError
+            When ``batch`` is no whole number above zero.
+        """
+        batch = whole(batch, "batch", least=1)
+        body = self._body(lambda block: self._used(block, batch))
         return (body + self.embedding_parameters).named("parameters read")
 
     def weight_bytes(self, dtype: str) -> Quantity:
         """Bytes of all weights in one format, without block scales."""
         return (self.parameters * bytes_per_element(dtype)).named("weights")
 
+    # -- cache ---------------------------------------------------------------
+
     def kv_bytes_per_token(self, dtype: str) -> Quantity:
-        """Bytes of keys and values one token leaves in the cache."""
-        width = self._size("kv_heads", "KV heads") * self._size("head_dim", "head size")
-        both = 2 * self._size("layers", "layers") * width
+        """Bytes of keys and values one token leaves in the cache.
+
+        Every layer counts, those with a sliding window too, although they drop
+        the token once the window has moved on (``kv_growth_per_token``). Latent
+        attention keeps the latent and the rope part. Compressed attention keeps
+        its share of an entry, so there it is the growth.
+        """
+        a = self.attention
+        layers = self._size("layers", "layers")
+        if isinstance(a, CompressedAttention):
+            return self.kv_growth_per_token(dtype)
+        if isinstance(a, LatentAttention):
+            sizes = Sizes(self)
+            latent = sizes(a.kv_lora_rank, "KV latent")
+            both = layers * (latent + sizes(a.rope_head_dim, "rope size"))
+        else:
+            width = self._size("kv_heads", "KV heads")
+            both = 2 * layers * (width * self._size("head_dim", "head size"))
         return (both * bytes_per_element(dtype)).named("KV per token")
+
+    def kv_growth_per_token(self, dtype: str) -> Quantity:
+        """Bytes one more token adds once every window is full.
+
+        Zero when all layers have a window.
+        """
+        if self.grows:
+            return self.kv_bytes_per_token(dtype)
+        sizes, total = Sizes(self), Quantity(0, label="none")
+        for number, block in enumerate(self.kinds):
+            a, layers = block.attention, sizes(self.count(number), block.kind)
+            if isinstance(a, CompressedAttention) and a.rate:
+                index = a.indexer.head_dim if a.indexer else 0
+                total = total + layers * (sizes(a.head_dim, "entry") + index) / a.rate
+            elif block.grows:
+                total = total + layers * sizes(a.per_token, "numbers per token")
+        return (total * bytes_per_element(dtype)).named("KV growth per token")
+
+    def kv_bytes(self, context: int, dtype: str) -> Quantity:
+        """Bytes of one sequence's cache after ``context`` tokens.
+
+        A layer with a sliding window keeps the last ``window`` tokens.
+
+        Parameters
+        ----------
+        context : int
+            Tokens cached.
+        dtype : str
+            Format of the cache.
+
+        Raises
+        ------
+        ValueError
+            When ``context`` is no whole number, or below zero.
+        """
+        return self._cache(context, dtype, read=False).named("KV cache")
+
+    def kv_read_bytes(self, context: int, dtype: str) -> Quantity:
+        """Bytes of the cache one query moves; less than all where an indexer selects.
+
+        Parameters
+        ----------
+        context : int
+            Tokens cached, the asking one included.
+        dtype : str
+            Format of the cache.
+        """
+        return self._cache(context, dtype, read=True).named("KV read")
+
+    def _cache(self, context: int, dtype: str, *, read: bool) -> Quantity:
+        tokens = self._tokens(context)
+        if self.grows:
+            return tokens * self.kv_bytes_per_token(dtype)
+        sizes = Sizes(self)
+        parts = [
+            sizes(self.count(number), f"layers ({block.attention.kind})")
+            * block_cache(sizes, block, tokens, read=read)
+            for number, block in enumerate(self.kinds)
+        ]
+        return sum(parts[1:], parts[0]) * bytes_per_element(dtype)
+
+    @staticmethod
+    def _tokens(context: int) -> Quantity:
+        count = whole(context, "context")
+        return Quantity(count, label="context", kind="assumption")
+
+    # -- arithmetic ----------------------------------------------------------
 
     @property
     def attention_flops_per_token_pair(self) -> Quantity:
-        """FLOP of scores and values for one query against one cached token."""
-        width = self._size("heads", "query heads") * self._size("head_dim", "head size")
-        flop = Quantity(4, "FLOP", label="FLOP per score and value entry")
-        return (flop * self._size("layers", "layers") * width).named(
-            "attention FLOP per cached token"
-        )
+        """FLOP of scores and values for one query against one cached token.
+
+        Latent attention in its absorbed form, as decode runs it. Layers with a
+        window count as if the token were inside it; ``attention_flops`` knows.
+        """
+        a = self.attention
+        if isinstance(a, Attention):
+            width = self._size("heads", "query heads")
+            width = width * self._size("head_dim", "head size")
+            flop = Quantity(4, "FLOP", label="FLOP per score and value entry")
+            product = flop * self._size("layers", "layers") * width
+            return product.named("attention FLOP per cached token")
+        return self.attention_flops(1)
+
+    def attention_flops(self, tokens: int) -> Quantity:
+        """FLOP of scores and values for one query against ``tokens`` in all layers.
+
+        Parameters
+        ----------
+        tokens : int
+            Tokens in the sequence, the asking one included.
+
+        Raises
+        ------
+        ValueError
+            When ``tokens`` is no whole number, or below zero.
+        """
+        sizes, there = Sizes(self), self._tokens(tokens)
+        parts = [
+            sizes(self.count(number), f"layers ({block.attention.kind})")
+            * block_attention_flops(sizes, block, there)
+            for number, block in enumerate(self.kinds)
+        ]
+        return sum(parts[1:], parts[0]).named("attention FLOP")

@@ -1,7 +1,8 @@
 """One decode step: the work behind the next token of every sequence.
 
-Each weight is read once and used for all sequences; each sequence reads its own
-KV cache. Left out: launch gaps, the exchange between chips, activations, and
+Each weight is read once and used for all sequences, of experts those that some
+sequence chose; each sequence reads its own KV cache, as far as its windows reach.
+Left out: launch gaps, the exchange between chips, activations, and
 what real kernels lose. The result is a lower bound.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity
+from stacklib.quantity import Dtype, Quantity
 from stacklib.quantity import dtype as find_dtype
 
 from .bounds import Bound, bound_on, device_of, ridge
@@ -131,6 +132,13 @@ def decode_bytes(
     return weights + batch * (context + 1) * kv_per_token * copies
 
 
+def _in(fmt: Dtype, flops: Quantity) -> Quantity:
+    """FLOP as the operations of this format."""
+    if fmt.operation == "FLOP":
+        return flops
+    return Quantity(flops.si, fmt.operation, label=flops.label)
+
+
 def decode_work(
     model: LanguageModel,
     *,
@@ -143,7 +151,9 @@ def decode_work(
     """Operations and bytes of one decode step, summed over the chips.
 
     With more chips than KV heads each KV head is kept on several chips, and is
-    read that many times.
+    read that many times; of latent attention every chip keeps all. Latent
+    attention is absorbed. Experts are those expected to be touched when tokens
+    choose evenly (``LanguageModel.read_parameters``).
 
     Parameters
     ----------
@@ -160,17 +170,21 @@ def decode_work(
     cached = Quantity(
         whole(context, "context", least=0), label="context", kind="assumption"
     )
-    per_cached = model.attention_flops_per_token_pair
-    if fmt.operation == "OP":
-        per_cached = Quantity(per_cached.si, "OP", label=per_cached.label)
     weight = Quantity(fmt.bits / 8, "B", label=f"bytes per {fmt.name} weight")
-    weights = (model.streamed_parameters * weight).named("weights read")
-    kv_per_token = model.kv_bytes_per_token(kv_dtype or dtype)
+    weights = (model.read_parameters(batch) * weight).named("weights read")
     copies = kv_copies(model, tp)
-    operations = decode_operations(
-        model.streamed_parameters, per_mac, per_cached, sequences, cached
-    )
-    moved = decode_bytes(weights, kv_per_token, sequences, cached, copies)
+    if model.grows:
+        per_cached = _in(fmt, model.attention_flops_per_token_pair)
+        kv_per_token = model.kv_bytes_per_token(kv_dtype or dtype)
+        operations = decode_operations(
+            model.streamed_parameters, per_mac, per_cached, sequences, cached
+        )
+        moved = decode_bytes(weights, kv_per_token, sequences, cached, copies)
+    else:  # the new token looks at itself too
+        each = _in(fmt, model.attention_flops(context + 1))
+        operations = sequences * (per_mac * model.streamed_parameters + each)
+        read = model.kv_read_bytes(context + 1, kv_dtype or dtype)
+        moved = weights + sequences * read * copies
     return Work(
         operations.named("operations"),
         moved.named("bytes moved"),
@@ -224,7 +238,7 @@ def decode_step(
     model, device = model_of(model), device_of(on)
     sizes = {"tp": tp, "batch": batch, "context": context, "kv_dtype": kv_dtype}
     fit = fit_memory(model, on=device, dtype=dtype, **sizes)  # type: ignore[arg-type]
-    if tp > model.kv_heads:
+    if tp > model.cache_heads:
         fit = with_copies(fit, kv_copies(model, tp))
     work = decode_work(model, dtype=dtype, **sizes)  # type: ignore[arg-type]
     limits = None
@@ -254,9 +268,15 @@ def memory_bound_context(
     UnknownName, UnknownSpec
         For unknown names, or a device without a rate for ``dtype``.
     ValueError
-        When the cache is so small that arithmetic always takes longer.
+        When the cache is so small that arithmetic always takes longer, or grows
+        unevenly, so that no one context divides.
     """
     model, device = model_of(model), device_of(on)
+    if not model.grows:
+        raise ValueError(
+            f"{model.key}: not every layer sees the whole context (windows or "
+            "compression), so its KV cache does not grow evenly"
+        )
     per_parameter = Quantity(2, "FLOP", label="FLOP per parameter")
     weights = (per_parameter * model.streamed_parameters).named("FLOP for the weights")
     ridge_flops = model.kv_bytes_per_token(dtype) * ridge(device, dtype)

@@ -78,9 +78,13 @@ def _reserve(reserve: Quantity | int) -> Quantity:
 
 
 def kv_copies(model: LanguageModel, tp: int) -> Quantity:
-    """Chips that keep the same KV head: more than one when ``tp`` exceeds the heads."""
+    """Chips that keep the same KV head: more than one when ``tp`` exceeds the heads.
+
+    The latent of latent attention is one head that every query head reads, so
+    each chip keeps all of it.
+    """
     heads = Quantity(
-        model.kv_heads, label="KV heads", source=model.source, kind="config"
+        model.cache_heads, label="KV heads", source=model.source, kind="config"
     )
     chips = Quantity(whole(tp, "tp"), label="chips", kind="assumption")
     return maximum(chips / heads, 1).named("copies of each KV head")
@@ -99,8 +103,10 @@ def fit_memory(
 ) -> Fit:
     """Whether weights and KV cache fit: (weights + KV) / tp + reserve <= capacity.
 
-    KV is shared evenly. With more chips than KV heads real engines keep copies;
-    ``decode_step`` counts those, so it may refuse what this sum still allows.
+    KV is shared evenly. With more chips than KV heads (for latent attention: with
+    more than one) real engines keep copies; ``decode_step`` counts those, so it
+    may refuse what this sum still allows. Layers with a sliding window keep no
+    more than the window.
 
     Parameters
     ----------
@@ -127,13 +133,15 @@ def fit_memory(
     """
     model, device = model_of(model), device_of(on)
     chips = Quantity(split(model, tp), label="chips", kind="assumption")
-    tokens = Quantity(
-        whole(batch, "batch") * whole(context, "context", least=0),
-        label="tokens cached",
-        kind="assumption",
-    )
+    sequences, cached = whole(batch, "batch"), whole(context, "context", least=0)
     weights = model.weight_bytes(dtype)
-    kv = (tokens * model.kv_bytes_per_token(kv_dtype or dtype)).named("KV cache")
+    if model.grows:
+        tokens = Quantity(sequences * cached, label="tokens cached", kind="assumption")
+        kv = tokens * model.kv_bytes_per_token(kv_dtype or dtype)
+    else:
+        count = Quantity(sequences, label="batch", kind="assumption")
+        kv = count * model.kv_bytes(cached, kv_dtype or dtype)
+    kv = kv.named("KV cache")
     need = ((weights + kv) / chips + _reserve(reserve)).named("needed per chip")
     have = device.memory_capacity
     return Fit(bool(need <= have), need, have, weights, kv, tp, device.short)

@@ -1,0 +1,218 @@
+"""Attention of every layer, from the fields of a config."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .block import AnyAttention
+from .compressed import CompressedAttention, Indexer
+from .kinds import Kind
+from .parts import Attention, LatentAttention
+from .reading import ConfigError, Reader, shown
+
+_WINDOW_WORDS = ("full_attention", "sliding_attention")
+# what a layer of DeepSeek-V4 is called, and the rate configs give instead
+_RATES = {
+    "sliding_attention": 0,
+    "compressed_sparse_attention": 4,
+    "heavily_compressed_attention": 128,
+}
+_INDEXED = _RATES["compressed_sparse_attention"]
+
+
+def attention_kinds(
+    reader: Reader, kind: Kind, hidden: int, layers: int
+) -> tuple[list[AnyAttention], int, int]:
+    """The attention of each layer, norms a layer, and residual streams.
+
+    Parameters
+    ----------
+    reader : Reader
+        The config.
+    kind : Kind
+        Its model type.
+    hidden, layers : int
+        Sizes already read.
+    """
+    if kind.build == "latent":
+        return [_latent(reader)] * layers, kind.norms, 0
+    if kind.build == "compressed":
+        streams = reader.size("hc_mult", 4, most=1000)
+        return _compressed(reader, layers), kind.norms, streams
+    heads = reader.size("num_attention_heads")
+    norms, kv_heads = kind.norms, None
+    if kind.build == "falcon":
+        kv_heads, norms = _falcon(reader, heads)
+    elif kind.build == "bigcode":
+        default = 1 if reader.flag("multi_query", True) else heads
+        kv_heads = reader.size("num_key_value_heads", default)
+    elif (
+        kind.kv_optional
+        or reader.has("num_key_value_heads")
+        or kind.defaults.get("num_key_value_heads")
+    ):
+        kv_heads = reader.size("num_key_value_heads", heads)
+    else:
+        kv_heads = reader.size("num_key_value_heads")  # says that it is missing
+    if kind.parallel_flag and reader.flag(kind.parallel_flag):
+        norms = 1
+    make = _grouped(reader, kind, hidden, heads, kv_heads)
+    return [make(w) for w in layer_windows(reader, kind, layers)], norms, 0
+
+
+def _grouped(
+    reader: Reader, kind: Kind, hidden: int, heads: int, kv_heads: int
+) -> Callable[[int], AnyAttention]:
+    if heads % kv_heads:
+        raise ConfigError(
+            f"num_attention_heads = {heads} is no multiple of "
+            f"num_key_value_heads = {kv_heads}"
+        )
+    head_dim = reader.size("head_dim", 0)
+    if not head_dim and hidden % heads:
+        raise ConfigError(
+            f"hidden_size = {hidden} is no multiple of num_attention_heads = {heads}"
+        )
+    head_dim = head_dim or hidden // heads
+
+    def flag(value: bool | str) -> bool:
+        return reader.flag(value) if isinstance(value, str) else value
+
+    qk_norm = kind.qk_norm
+    if kind.qk_flag and not reader.flag(kind.qk_flag):
+        qk_norm = ""
+    qkv_bias, out_bias = flag(kind.qkv_bias), flag(kind.out_bias)
+
+    def make(window: int) -> AnyAttention:
+        return Attention(
+            heads, kv_heads, head_dim, window, qkv_bias, out_bias, qk_norm, kind.sinks
+        )
+
+    return make
+
+
+def _falcon(reader: Reader, heads: int) -> tuple[int, int]:
+    """KV heads and norms a layer of Falcon's two architectures."""
+    new = reader.flag("new_decoder_architecture")
+    parallel = reader.flag("parallel_attn")
+    multi = reader.flag("multi_query")
+    norms = reader.size("num_ln_in_parallel_attn", 2 if new else 1, most=2)
+    listed = reader.size("num_key_value_heads", heads)
+    if new:
+        return listed, norms
+    return (1 if multi else heads), norms if parallel else 2
+
+
+def layer_windows(reader: Reader, kind: Kind, layers: int) -> list[int]:
+    """The sliding window of each layer, 0 for none.
+
+    Parameters
+    ----------
+    reader : Reader
+        The config.
+    kind : Kind
+        Its model type; ``kind.window`` is the rule: ``all`` layers, ``every n``
+        layers one without, ``qwen`` and ``dots`` from a layer on, ``qwen all``,
+        or ``refused`` because releases of the class disagree on which.
+    layers : int
+        How many there are.
+    """
+    rule, words = kind.window, reader.words("layer_types", _WINDOW_WORDS, layers)
+    if not rule:
+        reader.refuse("sliding_window", (), "this model_type has no windows")
+    switched = rule.startswith("qwen") or rule == "refused"
+    if switched and not reader.flag("use_sliding_window"):
+        for ignored in ("sliding_window", "max_window_layers"):
+            reader.get(ignored)
+        size = 0
+    else:
+        size = reader.size("sliding_window", 0)
+    if words is not None:
+        if "sliding_attention" in words and not size:
+            label = reader.prefix + "layer_types"
+            raise ConfigError(f"{label} has sliding layers but there is no window size")
+        return [size if w == "sliding_attention" else 0 for w in words]
+    if not size:
+        return [0] * layers
+    if rule == "refused":
+        raise ConfigError("use_sliding_window = true needs layer_types")
+    if rule in ("qwen", "dots"):
+        first = reader.size(
+            "max_window_layers", layers if rule == "dots" else 28, least=0
+        )
+        return [size if i >= first else 0 for i in range(layers)]
+    if rule.startswith("every"):
+        period = reader.size("sliding_window_pattern", int(rule.split()[1]))
+        return [0 if (i + 1) % period == 0 else size for i in range(layers)]
+    return [size] * layers
+
+
+def _latent(reader: Reader) -> LatentAttention:
+    reader.get("num_key_value_heads")  # the expanded heads; the cache has none
+    reader.get("head_dim")  # some releases write the rope part here
+    if not reader.has("q_lora_rank"):
+        raise ConfigError("config lacks 'q_lora_rank'; null for none")
+    return LatentAttention(
+        heads=reader.size("num_attention_heads"),
+        q_lora_rank=reader.size("q_lora_rank", 0, least=0),
+        kv_lora_rank=reader.size("kv_lora_rank"),
+        nope_head_dim=reader.size("qk_nope_head_dim"),
+        rope_head_dim=reader.size("qk_rope_head_dim"),
+        v_head_dim=reader.size("v_head_dim"),
+    )
+
+
+def _compressed(reader: Reader, layers: int) -> list[AnyAttention]:
+    for unused in ("qk_rope_head_dim", "qk_nope_head_dim", "kv_lora_rank",
+                   "first_k_dense_replace", "compress_rope_theta"):  # fmt: skip
+        reader.get(unused)
+    heads, head_dim = reader.size("num_attention_heads"), reader.size("head_dim")
+    groups = reader.size("o_groups")
+    if heads * head_dim % groups:
+        raise ConfigError(f"o_groups = {groups} does not divide {heads} heads")
+    common = {
+        "heads": heads,
+        "head_dim": head_dim,
+        "q_lora_rank": reader.size("q_lora_rank"),
+        "o_lora_rank": reader.size("o_lora_rank"),
+        "o_groups": groups,
+        "window": reader.size("sliding_window"),
+    }
+    indexer = Indexer(
+        reader.size("index_n_heads"),
+        reader.size("index_head_dim"),
+        reader.size("index_topk"),
+    )
+    made = {
+        rate: CompressedAttention(
+            **common,
+            rate=rate,
+            indexer=indexer if word.startswith("compressed") else None,
+        )
+        for word, rate in _RATES.items()
+    }
+    return [made[rate] for rate in _layer_rates(reader, layers)]
+
+
+def _layer_rates(reader: Reader, layers: int) -> list[int]:
+    """The compression rate of each layer, by name or by number."""
+    rates = reader.get("compress_rates")[1]
+    standard = {word: rate for word, rate in _RATES.items() if rate}
+    if rates is not None and rates != standard:
+        raise ConfigError(
+            f"compress_rates = {shown(rates)}: only {standard} is counted"
+        )
+    words = reader.words("layer_types", tuple(_RATES), layers)
+    label, numbers = reader.items("compress_ratios")
+    if words is not None:
+        return [_RATES[w] for w in words]
+    if numbers is None:
+        raise ConfigError("config lacks 'layer_types' or 'compress_ratios'")
+    # one more for each multi-token-prediction layer
+    extra = reader.size("num_nextn_predict_layers", 0, least=0)
+    if len(numbers) not in (layers, layers + extra):
+        raise ConfigError(f"{label} has {len(numbers)} entries for {layers} layers")
+    for number in numbers:
+        if isinstance(number, bool) or number not in _RATES.values():
+            raise ConfigError(f"{label} has {shown(number)}; supported: 0, 4, 128")
+    return [int(n) for n in numbers[:layers]]

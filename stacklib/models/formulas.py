@@ -1,0 +1,233 @@
+"""Closed formulas for one layer, as quantities that show how they came about.
+
+``work`` counts the same by walking the matrices; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stacklib.quantity import Quantity, minimum
+
+from .block import Block
+from .compressed import CompressedAttention
+from .parts import Attention, Experts, LatentAttention
+
+if TYPE_CHECKING:
+    from .language_model import LanguageModel
+
+
+class Sizes:
+    """Sizes of one model as quantities, each with its source.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        Whose sizes they are.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.source = model.source
+        self.hidden = self(model.hidden, "hidden size")
+
+    def __call__(self, value: int, label: str) -> Quantity:
+        """One size as a quantity of the config."""
+        return Quantity(value, label=label, source=self.source, kind="config")
+
+
+def block_parameters(sizes: Sizes, block: Block, experts: Quantity | None) -> Quantity:
+    """Parameters of one layer, with as many experts as are asked for.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Of the model.
+    block : Block
+        The layer.
+    experts : Quantity, optional
+        Experts to count; None for a dense MLP.
+    """
+    a, hidden = block.attention, sizes.hidden
+    extras = block.norms * hidden
+    if isinstance(a, Attention):
+        projections, more = _grouped(sizes, a)
+    elif isinstance(a, LatentAttention):
+        projections, more = _latent(sizes, a)
+    else:
+        projections, more = _compressed(sizes, a)
+    for term in more:
+        extras = extras + term
+    if isinstance(block.mlp, Experts):
+        assert experts is not None
+        mlp = _experts(sizes, block.mlp, experts)
+    else:
+        wide = sizes(block.mlp.intermediate, "MLP size")
+        matrices = 3 if block.mlp.gated else 2
+        mlp = matrices * hidden * wide
+        if block.mlp.bias:
+            extras = extras + (matrices - 1) * wide + hidden
+    if block.streams:
+        n = sizes(block.streams, "residual streams")
+        mixing = n * (n + 2)
+        extras = extras + 2 * (n * hidden * mixing + mixing + 3)
+    return (projections + mlp + extras).named("parameters per layer")
+
+
+def _grouped(sizes: Sizes, a: Attention) -> tuple[Quantity, list[Quantity]]:
+    hidden, head_dim = sizes.hidden, sizes(a.head_dim, "head size")
+    query = sizes(a.heads, "query heads") * head_dim
+    key = sizes(a.kv_heads, "KV heads") * head_dim
+    projections = hidden * (query + key + key) + query * hidden
+    extras = []
+    if a.qkv_bias:
+        extras += [query, key, key]
+    if a.out_bias:
+        extras.append(hidden)
+    if a.qk_norm == "head":
+        extras.append(2 * head_dim)
+    elif a.qk_norm == "full":
+        extras += [query, key]
+    if a.sinks:
+        extras.append(sizes(a.heads, "attention sinks"))
+    return projections, extras
+
+
+def _latent(sizes: Sizes, a: LatentAttention) -> tuple[Quantity, list[Quantity]]:
+    hidden = sizes.hidden
+    heads, rope = sizes(a.heads, "query heads"), sizes(a.rope_head_dim, "rope size")
+    nope, value = sizes(a.nope_head_dim, "nope size"), sizes(a.v_head_dim, "value size")
+    latent = sizes(a.kv_lora_rank, "KV latent")
+    extras = [latent]
+    query = heads * (nope + rope)
+    if a.q_lora_rank:
+        rank = sizes(a.q_lora_rank, "query latent")
+        asked = rank * (hidden + query)
+        extras.append(rank)
+    else:
+        asked = hidden * query
+    down = hidden * (latent + rope)
+    up = latent * heads * (nope + value)
+    return asked + down + up + heads * value * hidden, extras
+
+
+def _compressed(
+    sizes: Sizes, a: CompressedAttention
+) -> tuple[Quantity, list[Quantity]]:
+    hidden, heads = sizes.hidden, sizes(a.heads, "query heads")
+    head, rank = sizes(a.head_dim, "head size"), sizes(a.q_lora_rank, "query latent")
+    out = sizes(a.o_lora_rank, "output latent")
+    groups = sizes(a.o_groups, "output groups")
+    total = rank * (hidden + heads * head) + hidden * head
+    total = total + out * heads * head + groups * out * hidden
+    extras = [rank, head, heads]
+    if a.rate:
+        rate = sizes(a.rate, "tokens per entry")
+        wide = (2 if a.indexer else 1) * head
+        total = total + 2 * hidden * wide
+        extras += [rate * wide, head]
+        if a.indexer:
+            i_heads = sizes(a.indexer.heads, "index heads")
+            i_head = sizes(a.indexer.head_dim, "index head size")
+            total = total + hidden * (4 * i_head + i_heads) + rank * i_heads * i_head
+            extras += [2 * rate * i_head, i_head]
+    return total, extras
+
+
+def _experts(sizes: Sizes, m: Experts, count: Quantity) -> Quantity:
+    hidden = sizes.hidden
+    all_of_them = sizes(m.experts, "experts")
+    wide = sizes(m.intermediate, "expert size")
+    one = 3 * hidden * wide
+    if m.bias:
+        one = one + 2 * wide + hidden
+    mlp = count * one + hidden * all_of_them
+    if m.router_bias:
+        mlp = mlp + all_of_them
+    if m.shared:
+        mlp = mlp + 3 * hidden * sizes(m.shared, "shared expert size")
+    if m.shared_gate:
+        mlp = mlp + hidden
+    return mlp
+
+
+def seen(block: Block, tokens: Quantity) -> Quantity:
+    """Entries a query attends to in this layer when ``tokens`` are there.
+
+    Parameters
+    ----------
+    block : Block
+        The layer.
+    tokens : Quantity
+        Tokens, the asking one included.
+    """
+    a = block.attention
+    if isinstance(a, CompressedAttention):
+        return Quantity(
+            a.attended(int(tokens.si)), label=f"attended in {a.kind}", kind="assumption"
+        )
+    if isinstance(a, Attention) and a.window:
+        window = Quantity(a.window, label="window", kind="config")
+        return minimum(tokens, window).named("tokens in the window")
+    return tokens
+
+
+def block_cache(
+    sizes: Sizes, block: Block, tokens: Quantity, *, read: bool
+) -> Quantity:
+    """Numbers held (or moved by a query) in this layer's cache.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Of the model.
+    block : Block
+        The layer.
+    tokens : Quantity
+        Tokens cached.
+    read : bool
+        What one query moves rather than what is held; they differ where an
+        indexer selects.
+    """
+    a = block.attention
+    if isinstance(a, Attention):
+        heads = sizes(a.kv_heads, "KV heads")
+        width = heads * sizes(a.head_dim, "head size")
+        return 2 * width * seen(block, tokens)
+    if isinstance(a, LatentAttention):
+        return _latent_entry(sizes, a) * tokens
+    count = int(tokens.si)
+    numbers = a.read(count) if read else a.cached(count)
+    return Quantity(numbers, label=f"numbers of {a.kind}", kind="assumption")
+
+
+def _latent_entry(sizes: Sizes, a: LatentAttention) -> Quantity:
+    entry = sizes(a.kv_lora_rank, "KV latent") + sizes(a.rope_head_dim, "rope size")
+    return entry.named("latent and rope")
+
+
+def block_attention_flops(sizes: Sizes, block: Block, tokens: Quantity) -> Quantity:
+    """FLOP of one query against ``tokens`` in this layer, absorbed where latent.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Of the model.
+    block : Block
+        The layer.
+    tokens : Quantity
+        Tokens, the asking one included.
+    """
+    a = block.attention
+    heads = sizes(a.heads, "query heads")
+    flop = Quantity(2, "FLOP", label="FLOP per multiply-add")
+    if isinstance(a, LatentAttention):
+        latent, rope = sizes(a.kv_lora_rank, "KV latent"), a.rope_head_dim
+        return flop * heads * (2 * latent + sizes(rope, "rope size")) * tokens
+    flops = 2 * flop * heads * sizes(a.head_dim, "head size") * seen(block, tokens)
+    if isinstance(a, CompressedAttention) and a.indexer:
+        entries = Quantity(
+            a.entries(int(tokens.si)), label="entries scored", kind="assumption"
+        )
+        index = sizes(a.indexer.heads, "index heads") * a.indexer.head_dim
+        flops = flops + flop * index * entries
+    return flops

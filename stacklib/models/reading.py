@@ -1,0 +1,213 @@
+"""Reading JSON that nobody vouches for: every value checked, every error a name."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+_MOST = 10**9  # no size of a real model is larger
+_FILE_LIMIT = 1_000_000  # bytes; real configs have a few thousand
+_NEEDED: Any = object()
+
+
+class ConfigError(ValueError):
+    """A config that cannot be read or is not supported; names the field."""
+
+
+def shown(value: Any) -> str:
+    """A value as text for a message, short whatever it is."""
+    try:
+        return reprlib.repr(value)
+    except Exception:  # whole numbers of too many digits, a failing __repr__
+        return f"a {type(value).__name__} that cannot be printed"
+
+
+def load(config: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The config as a dict, and where it came from.
+
+    Parameters
+    ----------
+    config : path or dict
+        What ``from_hf_config`` was given.
+
+    Raises
+    ------
+    ConfigError
+        For what is neither, a file that is not there, too large, no file, or
+        not one JSON object with each key once.
+    """
+    if isinstance(config, Mapping):
+        try:
+            raw = dict(config)
+        except Exception as wrong:  # a mapping can be anything
+            raise ConfigError(f"the dict cannot be read: {shown(wrong)}") from None
+        return _named(raw, "config given as a dict"), "config given as a dict"
+    if not isinstance(config, (str, Path)):
+        raise ConfigError(f"a path or a dict is needed, not {shown(config)}")
+    path = Path(config)
+    return _named(_parse(_text(path), path), str(path)), path.name
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise ConfigError(f"{path}: a folder; name the config.json in it")
+        if path.exists() and not path.is_file():
+            raise ConfigError(f"{path}: not a file")
+        if path.stat().st_size > _FILE_LIMIT:
+            raise ConfigError(f"{path}: larger than {_FILE_LIMIT} bytes")
+        return path.read_text(encoding="utf-8")
+    except OSError as wrong:
+        raise ConfigError(f"{shown(str(path))}: {wrong.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not UTF-8 text") from None
+    except ConfigError:
+        raise
+    except ValueError as wrong:  # a NUL in the name
+        raise ConfigError(f"{shown(str(path))}: {wrong}") from None
+
+
+def _parse(text: str, path: Path) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except ConfigError as wrong:
+        raise ConfigError(f"{path}: {wrong}") from None
+    except (ValueError, RecursionError) as wrong:
+        reason = "nested too deeply" if isinstance(wrong, RecursionError) else wrong
+        raise ConfigError(f"{path}: not readable JSON: {reason}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ConfigError(f"{shown(name)} is given twice")
+        found[name] = value
+    return found
+
+
+def _no_constant(text: str) -> Any:
+    raise ConfigError(f"{text} is no JSON number")
+
+
+def _named(raw: Any, where: str) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{where}: a JSON object is needed, not {shown(raw)}")
+    for name in raw:
+        if not isinstance(name, str):
+            raise ConfigError(f"{where}: key {shown(name)} is not text")
+    return raw
+
+
+class Reader:
+    """Fields of one config, by the names it may use; remembers which were read.
+
+    Parameters
+    ----------
+    raw : dict
+        The config.
+    defaults : mapping
+        What the model type's own class assumes for absent fields.
+    aliases : mapping
+        For a field, the other names it goes by.
+    prefix : str
+        Where in the file, for messages, such as ``text_config.``.
+    """
+
+    def __init__(
+        self,
+        raw: dict[str, Any],
+        defaults: Mapping[str, Any],
+        aliases: Mapping[str, Sequence[str]],
+        prefix: str = "",
+    ) -> None:
+        self.raw, self.defaults, self.aliases = raw, defaults, aliases
+        self.prefix = prefix
+        self.used: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> tuple[str, Any]:
+        """The name a field goes by here, and its value, the default when absent."""
+        names = (name, *self.aliases.get(name, ()))
+        self.used.update(names)
+        given = [n for n in names if self.raw.get(n) is not None]
+        for other in given[1:]:
+            if self.raw[other] != self.raw[given[0]]:
+                raise ConfigError(
+                    f"{self.prefix}{given[0]} = {shown(self.raw[given[0]])} and "
+                    f"{other} = {shown(self.raw[other])} disagree"
+                )
+        if given:
+            return self.prefix + given[0], self.raw[given[0]]
+        if any(n in self.raw for n in names):  # null: nothing, not the class's value
+            return self.prefix + name, default
+        return self.prefix + name, self.defaults.get(name, default)
+
+    def has(self, name: str) -> bool:
+        """Whether the field is there under any of its names, null included."""
+        return any(n in self.raw for n in (name, *self.aliases.get(name, ())))
+
+    def size(
+        self, name: str, default: Any = _NEEDED, *, least: int = 1, most: int = _MOST
+    ) -> int:
+        """A whole number between ``least`` and ``most``."""
+        label, value = self.get(name)
+        if value is None:
+            if default is _NEEDED:
+                others = ", ".join(self.aliases.get(name, ()))
+                also = f" (or {others})" if others else ""
+                raise ConfigError(f"config lacks {label!r}{also}")
+            return int(default)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ConfigError(f"{label} = {shown(value)}: a whole number is needed")
+        if not least <= value <= most:
+            raise ConfigError(
+                f"{label} = {shown(value)}: not between {least} and {most}"
+            )
+        return value
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """True or false."""
+        label, value = self.get(name, default)
+        if not isinstance(value, bool):
+            raise ConfigError(f"{label} = {shown(value)}: true or false is needed")
+        return value
+
+    def items(self, name: str) -> tuple[str, list[Any] | None]:
+        """A list, or None when absent."""
+        label, value = self.get(name)
+        if value is not None and not isinstance(value, (list, tuple)):
+            raise ConfigError(f"{label} = {shown(value)}: a list is needed")
+        return label, None if value is None else list(value)
+
+    def words(self, name: str, known: Sequence[str], length: int) -> list[str] | None:
+        """One of ``known`` for each of ``length`` layers, or None when absent."""
+        label, values = self.items(name)
+        if values is None:
+            return None
+        if len(values) != length:
+            raise ConfigError(f"{label} has {len(values)} entries for {length} layers")
+        for value in values:
+            if value not in known:
+                raise ConfigError(
+                    f"{label} has {shown(value)}; supported: {', '.join(known)}"
+                )
+        return values
+
+    def table(self, name: str) -> dict[str, Any]:
+        """A nested object."""
+        label, value = self.get(name)
+        if value is None:
+            raise ConfigError(f"config lacks {label!r}")
+        if not isinstance(value, dict):
+            raise ConfigError(f"{label} = {shown(value)}: a JSON object is needed")
+        return _named(value, label)
+
+    def refuse(self, name: str, harmless: Sequence[Any], why: str) -> None:
+        """An error unless the field is absent, null or one of ``harmless``."""
+        label, value = self.get(name)
+        if value is None or any(value is h or value == h for h in harmless):
+            return
+        raise ConfigError(f"{label} = {shown(value)} is not supported: {why}")

@@ -1,0 +1,242 @@
+"""Work by layer and operation, for prefill and decode.
+
+Bytes are weights and KV cache, each moved once; activations are left out, as in
+the decode step of ``roofline``. A norm or bias counts as a matrix of one column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib.quantity import Dtype
+from stacklib.quantity import dtype as find_dtype
+
+from .block import Block
+from .language_model import LanguageModel, whole
+from .parts import Experts, Matrix
+
+PHASES = ("prefill", "decode")
+_HEAD = -1  # the layer number of what follows the last layer
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of one layer.
+
+    Parameters
+    ----------
+    layer : int
+        Its layer from 0; -1 for last norm and output matrix.
+    part : str
+        ``attention``, ``mlp``, ``norms`` or ``head``.
+    name : str
+        For example ``q``, ``scores``, ``expert up``.
+    flops : float
+        Operations, two a multiply-add.
+    weight_bytes, cache_bytes : float
+        Moved; weights once for all tokens.
+    """
+
+    layer: int
+    part: str
+    name: str
+    flops: float
+    weight_bytes: float
+    cache_bytes: float
+
+    @property
+    def bytes(self) -> float:
+        """Weights and cache together."""
+        return self.weight_bytes + self.cache_bytes
+
+
+def operations(
+    model: LanguageModel,
+    phase: str,
+    *,
+    context: int,
+    batch: int = 1,
+    dtype: str = "bf16",
+    kv_dtype: str | None = None,
+    logits: str = "all",
+) -> list[Operation]:
+    """Every operation of one pass, layer by layer.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        What runs.
+    phase : str
+        ``"decode"``: one new token in each sequence, with ``context`` cached;
+        latent attention absorbed. ``"prefill"``: all tokens of prompts of
+        ``context``; latent attention expanded.
+    context, batch : int
+        Tokens a sequence, and sequences.
+    dtype, kv_dtype : str
+        Format of weights, and of the cache when it differs.
+    logits : str
+        In prefill, ``"all"`` gives every token its output row, as the sum 2PL
+        does; ``"last"`` only the last of each prompt, as engines do.
+
+    Returns
+    -------
+    list of Operation
+        Experts at their expected number touched, see
+        ``LanguageModel.read_parameters``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown phase or choice of logits, and sizes that make no sense.
+    UnknownName
+        For an unknown format.
+    """
+    if phase not in PHASES:
+        raise ValueError(f"phase = {phase!r}: use prefill or decode")
+    if logits not in ("all", "last"):
+        raise ValueError(f"logits = {logits!r}: use all or last")
+    prefill = phase == "prefill"
+    context = whole(context, "context", least=1 if prefill else 0)
+    batch = whole(batch, "batch", least=1)
+    tokens = batch * context if prefill else batch
+    weight, cache = find_dtype(dtype), find_dtype(kv_dtype or dtype)
+    once = _Layer(model, tokens, weight, cache)
+    found: list[Operation] = []
+    templates = [once.block(block, prefill, context, batch) for block in model.kinds]
+    for number, kind in enumerate(model.pattern):
+        found += [
+            Operation(number, part, name, flops, weights, kv)
+            for part, name, flops, weights, kv in templates[kind]
+        ]
+    rows = tokens if not prefill or logits == "all" else batch
+    return found + once.head(rows)
+
+
+Row = tuple[str, str, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One pass of ``tokens`` tokens, in two formats."""
+
+    model: LanguageModel
+    tokens: int
+    weight: Dtype
+    cache: Dtype
+
+    def _weights(self, numbers: float) -> float:
+        return numbers * self.weight.bits / 8
+
+    def _matrix(self, part: str, m: Matrix, touched: float) -> Row:
+        flops = 2.0 * self.tokens * m.used * m.each
+        return (part, m.name, flops, self._weights(touched * m.each), 0.0)
+
+    def block(self, block: Block, prefill: bool, context: int, batch: int) -> list[Row]:
+        """Rows of one kind of layer."""
+        hidden, a, mlp = self.model.hidden, block.attention, block.mlp
+        rows = [self._matrix("attention", m, m.total) for m in a.matrices(hidden)]
+        if prefill:
+            moved = a.cached(context)
+            macs = a.prompt_macs(context)
+        else:
+            moved = a.read(context + 1)
+            macs = a.score_macs(context + 1, True)
+        kv = batch * moved * self.cache.bits / 8
+        for place, (name, count) in enumerate(macs.items()):
+            # the cache is one read: told at the first of the two products
+            rows.append(
+                ("attention", name, 2.0 * batch * count, 0.0, 0.0 if place else kv)
+            )
+        touched = mlp.touched(self.tokens) if isinstance(mlp, Experts) else 1.0
+        listed = block.matrices(hidden)[len(a.matrices(hidden)) :]
+        for m in listed:
+            rows.append(self._matrix("mlp", m, touched if m.routed else m.total))
+        small = block.vectors(hidden)
+        flops = 2.0 * self.tokens * small
+        return [*rows, ("norms", "norms", flops, self._weights(small), 0.0)]
+
+    def head(self, rows: int) -> list[Operation]:
+        """Last norm and output matrix; every token passes the norm."""
+        model = self.model
+        hidden = model.hidden
+        small = (model.final_norm + model.embedding_norm) * hidden
+        if model.streams:
+            small += model.streams**2 * hidden + model.streams + 1
+        matrix = Matrix("output", hidden, model.vocab, model.head_bias)
+        return [
+            Operation(
+                _HEAD,
+                "norms",
+                "norms",
+                2.0 * self.tokens * small,
+                self._weights(small),
+                0.0,
+            ),
+            Operation(
+                _HEAD,
+                "head",
+                "output",
+                2.0 * rows * matrix.each,
+                self._weights(matrix.each),
+                0.0,
+            ),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerWork:
+    """Work one token causes in one layer.
+
+    Parameters
+    ----------
+    layer : int
+        From 0; -1 for last norm and output matrix.
+    kind : str
+        Attention and MLP in words.
+    flops, bytes : float
+        Per token: the pass's total over its tokens.
+    """
+
+    layer: int
+    kind: str
+    flops: float
+    bytes: float
+
+
+def work_per_token(
+    model: LanguageModel,
+    context: int,
+    phase: str = "decode",
+    *,
+    batch: int = 1,
+    dtype: str = "bf16",
+) -> list[LayerWork]:
+    """Operations and bytes a token, layer by layer.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        What runs.
+    context : int
+        Tokens cached (decode), or tokens of the prompt (prefill).
+    phase : str
+        ``"decode"`` or ``"prefill"``.
+    batch : int
+        Sequences; weights are read once for all of them.
+    dtype : str
+        Format of weights and cache.
+
+    Raises
+    ------
+    ValueError, UnknownName
+        As ``operations`` does.
+    """
+    found = operations(model, phase, context=context, batch=batch, dtype=dtype)
+    tokens = batch * (context if phase == "prefill" else 1)
+    layers = [*range(model.layers), _HEAD]
+    flops, moved = dict.fromkeys(layers, 0.0), dict.fromkeys(layers, 0.0)
+    for op in found:
+        flops[op.layer] += op.flops / tokens
+        moved[op.layer] += op.bytes / tokens
+    words = {n: model.kinds[k].kind for n, k in enumerate(model.pattern)}
+    return [LayerWork(n, words.get(n, "output"), flops[n], moved[n]) for n in layers]

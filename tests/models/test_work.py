@@ -1,0 +1,158 @@
+"""Work by operation: sums equal closed forms, and loops over tokens."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib import models
+from stacklib.models import Attention, CompressedAttention, LatentAttention
+
+LIBRARY = json.loads(
+    (Path(__file__).parent / "transformers_counts.json").read_text()
+)  # fmt: skip
+SMALL = [models.from_hf_config(case["config"]) for case in LIBRARY["parameters"]]
+SMALL += [models.from_hf_config(case["config"]) for case in LIBRARY["windows"]]
+BIG = [models.get(name) for name in models.names()]
+
+
+def total(found, field):
+    return sum(getattr(op, field) for op in found)
+
+
+@given(st.sampled_from(SMALL + BIG), st.integers(1, 64), st.integers(0, 9000))
+@settings(max_examples=120, deadline=None)
+def test_decode_is_two_a_parameter_and_the_scores(model, batch, context):
+    found = models.operations(model, "decode", context=context, batch=batch)
+    flops = 2 * model.streamed_parameters.si + model.attention_flops(context + 1).si
+    assert total(found, "flops") == pytest.approx(batch * flops, rel=1e-12)
+    moved = 2 * model.read_parameters(batch).si
+    assert total(found, "weight_bytes") == pytest.approx(moved, rel=1e-12)
+    cache = batch * model.kv_read_bytes(context + 1, "bf16").si
+    assert total(found, "cache_bytes") == pytest.approx(cache, rel=1e-12)
+
+
+@given(st.sampled_from(SMALL + BIG), st.integers(1, 9), st.integers(1, 700))
+@settings(max_examples=60, deadline=None)
+def test_prefill_is_2pl_and_each_token_asks_those_before(model, batch, tokens):
+    found = models.operations(model, "prefill", context=tokens, batch=batch)
+    pairs = 0
+    for block in model.blocks:
+        for seen in range(1, tokens + 1):
+            pairs += sum(block.attention.score_macs(seen, absorbed=False).values())
+    flops = 2 * model.streamed_parameters.si * tokens + 2 * pairs
+    assert total(found, "flops") == pytest.approx(batch * flops, rel=1e-12)
+    cache = batch * model.kv_bytes(tokens, "bf16").si
+    assert total(found, "cache_bytes") == pytest.approx(cache, rel=1e-12)
+
+
+def test_prefill_of_a_dense_model_is_2pl_plus_causal_attention():
+    model, tokens = models.get("llama-3-70b"), 2048
+    found = models.operations(model, "prefill", context=tokens)
+    parameters = model.parameters.si - model.embedding_parameters.si
+    causal = 80 * 4 * 64 * 128 * tokens * (tokens + 1) / 2
+    assert total(found, "flops") == 2 * parameters * tokens + causal
+    last = models.operations(model, "prefill", context=tokens, logits="last")
+    head = 2 * 8192 * 128256
+    assert total(found, "flops") - total(last, "flops") == head * (tokens - 1)
+
+
+def pairs_by_loop(attention, tokens):
+    """Entries asked by the last of ``tokens``, found one by one."""
+    seen = 0
+    for token in range(tokens):
+        if attention.window == 0 or token > tokens - 1 - attention.window:
+            seen += 1
+    entries = 0
+    if isinstance(attention, CompressedAttention):
+        filled = 0
+        for _ in range(tokens):
+            filled += 1
+            if filled == attention.rate:
+                entries, filled = entries + 1, 0
+    return seen, entries
+
+
+ATTENTIONS = st.one_of(
+    st.builds(Attention, st.just(4), st.just(2), st.just(8), st.integers(0, 30)),
+    st.builds(
+        CompressedAttention, st.just(4), st.just(8), st.just(6), st.just(3),
+        st.just(2), st.integers(1, 20), st.integers(0, 9),
+        st.none()
+        | st.builds(models.Indexer, st.just(2), st.just(4), st.integers(1, 9)),
+    ).filter(lambda a: a.rate or a.indexer is None),
+)  # fmt: skip
+
+
+@given(ATTENTIONS, st.integers(1, 120))
+@settings(max_examples=200, deadline=None)
+def test_scores_of_a_query_and_of_a_prompt_equal_loops(attention, tokens):
+    each = attention.heads * attention.head_dim
+    prompt = 0
+    for last in range(1, tokens + 1):
+        seen, entries = pairs_by_loop(attention, last)
+        index = 0
+        if isinstance(attention, CompressedAttention) and attention.indexer:
+            index = attention.indexer.heads * attention.indexer.head_dim * entries
+            entries = min(entries, attention.indexer.top_k)
+        macs = 2 * each * (seen + entries) + index
+        assert sum(attention.score_macs(last, True).values()) == macs
+        prompt += macs
+    assert sum(attention.prompt_macs(tokens).values()) == prompt
+
+
+def test_absorbing_trades_bytes_for_arithmetic():
+    attention = models.get("deepseek-v3").attention
+    assert isinstance(attention, LatentAttention)
+    absorbed = sum(attention.score_macs(1, absorbed=True).values())
+    expanded = sum(attention.score_macs(1, absorbed=False).values())
+    assert absorbed == 128 * (512 + 64 + 512) and expanded == 128 * (128 + 64 + 128)
+    # the cache holds one latent, an expanded one would hold all heads
+    assert attention.per_token == 576 < 128 * (128 + 64 + 128)
+
+
+def test_operations_are_named_and_complete():
+    found = models.operations(models.get("deepseek-v3"), "decode", context=10)
+    first = [op.name for op in found if op.layer == 0]
+    assert first == [
+        "q down", "q up", "kv down", "kv up", "o", "scores", "values", "gate", "up",
+        "down", "norms",
+    ]  # fmt: skip
+    last = [op.name for op in found if op.layer == 60]
+    assert last[7:11] == ["router", "expert gate", "expert up", "expert down"]
+    assert {op.layer for op in found} == {*range(61), -1}
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill"])
+def test_work_per_token_adds_up_to_the_operations(phase):
+    model = models.get("gemma-3-27b")
+    layers = models.work_per_token(model, 5000, phase, batch=3)
+    found = models.operations(model, phase, context=5000, batch=3)
+    tokens = 3 * (5000 if phase == "prefill" else 1)
+    flops = sum(layer.flops for layer in layers) * tokens
+    assert flops == pytest.approx(total(found, "flops"))
+    assert sum(w.bytes for w in layers) * tokens == pytest.approx(total(found, "bytes"))
+    full = [w.layer for w in layers if "window" not in w.kind and w.layer >= 0]
+    assert full == list(range(5, 62, 6))
+    assert layers[5].flops > layers[4].flops
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        ({"phase": "train"}, "phase = 'train'"),
+        ({"logits": "none"}, "logits = 'none'"),
+        ({"context": -1}, "context = -1"),
+        ({"context": 1.5}, "context = 1.5"),
+        ({"phase": "prefill", "context": 0}, "context = 0"),
+        ({"batch": 0}, "batch = 0"),
+        ({"dtype": "bf61"}, "unknown number format 'bf61'"),
+        ({"kv_dtype": "x"}, "unknown number format 'x'"),
+    ],
+)
+def test_bad_requests_are_refused(bad, message):
+    asked = {"phase": "decode", "context": 10, **bad}
+    with pytest.raises((ValueError, LookupError), match=message):
+        models.operations(models.get("llama-3-8b"), asked.pop("phase"), **asked)
