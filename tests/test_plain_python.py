@@ -42,7 +42,11 @@ assert roofline.decode_step(llama, on=h100, dtype="bf16", tp=2).time
 assert not roofline.fit_memory(llama, on=h100, dtype="bf16").fits
 assert roofline.ridge(h100, "bf16")
 assert roofline.matmul(m=1, n=8, k=8, dtype="bf16").operations""",
-    "cost": "from stacklib import cost\ncost.die, cost.package, cost.token, cost.parts",
+    "cost": """
+from stacklib import cost
+assert cost.wafer_price("n5").low and cost.defect_density("n5").high
+assert cost.memory_price("hbm3e").low and cost.packaging_price("cowos_s").high
+assert cost.prices("h100-sxm") and cost.bill("h100-sxm").total""",
     "gpu": """
 from stacklib import gpu
 assert gpu.occupancy(threads=256, registers=32, shared_bytes=0, device="h100-sxm")""",

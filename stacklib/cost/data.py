@@ -1,0 +1,391 @@
+"""Prices and defect densities as published, each with source and date.
+
+Nobody publishes what a wafer costs or how many defects it has. What analysts and the
+press say is kept side by side; a ``Range`` spans it, and its quotes say who said what
+and when.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware.sourced import read_toml, read_value
+from stacklib.quantity import Quantity, Source, maximum, minimum, resolve
+
+DATA = Path(__file__).parent / "data"
+KINDS = ("cloud", "purchase", "launch", "used")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """One published price or density.
+
+    Parameters
+    ----------
+    value : Quantity
+        With its source.
+    date : str
+        When it held: ``2025``, ``2025-10`` or ``2025-10-31``.
+    what : str
+        For devices: ``cloud``, ``purchase``, ``launch`` or ``used``.
+    note : str
+        What it is of, where that is not plain.
+    """
+
+    value: Quantity
+    date: str
+    what: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What is said of one thing, from the lowest to the highest.
+
+    Parameters
+    ----------
+    low, high : Quantity
+        Smallest and largest quote; each is computed from all of them.
+    quotes : tuple of Quote
+        Every one, the oldest first.
+    name : str
+        What it is of.
+    note : str
+        What the quotes leave open.
+    """
+
+    low: Quantity
+    high: Quantity
+    quotes: tuple[Quote, ...]
+    name: str
+    note: str = ""
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Who said it, without repeats."""
+        found = [q.value.source for q in self.quotes if q.value.source is not None]
+        return tuple(dict.fromkeys(found))
+
+
+def read_quote(
+    raw: dict[str, Any], sources: dict[str, Any], where: str, label: str, unit: str
+) -> Quote:
+    """A Quote from parsed TOML.
+
+    Parameters
+    ----------
+    raw : dict
+        ``{ value, unit, source, date, what, kind, note }``.
+    sources : dict
+        The table ``[sources]`` of the file.
+    where : str
+        Place in the file, for messages.
+    label : str
+        What the reader sees.
+    unit : str
+        Any unit of its dimension.
+
+    Raises
+    ------
+    SpecError
+        For a missing source or date, a date that is none, another dimension, or a
+        value that is not above zero.
+    """
+    entry = dict(raw)
+    date, what = entry.pop("date", ""), entry.pop("what", "")
+    if not isinstance(date, str) or not re.fullmatch(r"\d{4}(-\d\d){0,2}", date):
+        raise hardware.SpecError(f"{where}: date {date!r}: write 2025 or 2025-10")
+    if "source" not in entry:
+        raise hardware.SpecError(f"{where}: a price names its source")
+    value = read_value(entry, sources, "", where, label, unit)
+    return Quote(value, date, what, entry.get("note", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """One file of ranges: key to range, and every name a key answers to."""
+
+    ranges: dict[str, Range]
+    names: dict[str, str]
+
+    def find(self, name: str, what: str) -> Range:
+        return self.ranges[self.names[resolve(name, self.names, what)]]
+
+
+def read_ranges(raw: dict[str, Any], where: str, words: str, unit: str) -> _Shelf:
+    """The ranges of one file.
+
+    Parameters
+    ----------
+    raw : dict
+        The file as parsed: ``sources`` and one table a key, with ``quotes``.
+    where : str
+        File name, for messages.
+    words : str
+        What is quoted, for labels.
+    unit : str
+        Any unit of its dimension.
+
+    Raises
+    ------
+    SpecError
+        For an entry without name or quotes, two entries of one name, and all that
+        ``read_quote`` refuses.
+    """
+    ranges: dict[str, Range] = {}
+    names: dict[str, str] = {}
+    for key, entry in raw.items():
+        if key == "sources":
+            continue
+        place = f"{where}: {key}"
+        if not entry.get("quotes") or not entry.get("name"):
+            raise hardware.SpecError(f"{place}: a name and quotes are needed")
+        label = f"{entry['name']} {words}"
+        quotes = sorted(
+            (read_quote(q, raw["sources"], place, label, unit)
+             for q in entry["quotes"]),
+            key=lambda quote: quote.date,
+        )  # fmt: skip
+        values = [quote.value for quote in quotes]
+        ranges[key] = Range(
+            minimum(*values).to(values[0].unit).named(f"{label}, lowest"),
+            maximum(*values).to(values[0].unit).named(f"{label}, highest"),
+            tuple(quotes), entry["name"], entry.get("note", ""),
+        )  # fmt: skip
+        for name in (key, *entry.get("aliases", ())):
+            if name in names:
+                raise hardware.SpecError(f"{place}: {name!r} names {names[name]} too")
+            names[name] = key
+    return _Shelf(ranges, names)
+
+
+@cache
+def _shelf(file: str, words: str, unit: str) -> _Shelf:
+    return read_ranges(read_toml(DATA / file), file, words, unit)
+
+
+_WAFER = ("wafer.toml", "wafer price", "USD")
+_DEFECTS = ("defects.toml", "defect density", "1/cm2")
+_MEMORY = ("memory.toml", "price a gigabyte", "USD/GB")
+_PACKAGING = ("packaging.toml", "packaging", "USD")
+
+
+def names(what: str) -> tuple[str, ...]:
+    """Keys of one shelf.
+
+    Parameters
+    ----------
+    what : str
+        ``"wafer"``, ``"defects"``, ``"memory"``, ``"packaging"``, ``"bills"`` or
+        ``"prices"``.
+
+    Raises
+    ------
+    UnknownName
+        For any other.
+    """
+    keys: dict[str, Callable[[], Iterable[str]]] = {
+        "wafer": lambda: _shelf(*_WAFER).ranges,
+        "defects": lambda: _shelf(*_DEFECTS).ranges,
+        "memory": lambda: _shelf(*_MEMORY).ranges,
+        "packaging": lambda: _shelf(*_PACKAGING).ranges,
+        "bills": _bills,
+        "prices": _prices,
+    }
+    return tuple(keys[resolve(what, keys, "shelf")]())
+
+
+def wafer_price(node: str) -> Range:
+    """What a processed 300 mm wafer is said to cost.
+
+    Parameters
+    ----------
+    node : str
+        Such as ``"n5"``, ``"5nm"`` or ``"4n"``.
+
+    Raises
+    ------
+    UnknownName
+        For a node nobody quotes; the last line lists the nearest.
+
+    Examples
+    --------
+    >>> wafer_price("n5").low.text(), wafer_price("n5").high.text(digits=5)
+    ('13,500 USD', '16,988 USD')
+    """
+    return _shelf(*_WAFER).find(node, "node")
+
+
+def defect_density(node: str) -> Range:
+    """What is said of the defects that kill, per area.
+
+    Parameters
+    ----------
+    node : str
+        Such as ``"n5"``, or ``"interposer"``.
+
+    Raises
+    ------
+    UnknownName
+        For a node without a published figure; the last line lists those there are.
+
+    Examples
+    --------
+    >>> defect_density("n5").low.text(), defect_density("n5").high.text()
+    ('0.06 1/cm2', '0.11 1/cm2')
+    """
+    return _shelf(*_DEFECTS).find(node, "node with a defect density")
+
+
+def memory_price(kind: str) -> Range:
+    """What a gigabyte of memory is said to cost.
+
+    Parameters
+    ----------
+    kind : str
+        ``"hbm3"``, ``"hbm3e"``, ``"hbm4"`` or ``"ddr5"``.
+
+    Raises
+    ------
+    UnknownName
+        For any other.
+    """
+    return _shelf(*_MEMORY).find(kind, "memory with a price")
+
+
+def packaging_price(kind: str) -> Range:
+    """What the packaging of one device is said to cost.
+
+    Parameters
+    ----------
+    kind : str
+        ``"cowos_s"``, ``"cowos_l"`` or ``"cowos_s_soic"``.
+
+    Raises
+    ------
+    UnknownName
+        For any other.
+    """
+    return _shelf(*_PACKAGING).find(kind, "packaging")
+
+
+def read_prices(raw: dict[str, Any], where: str) -> dict[str, tuple[Quote, ...]]:
+    """The prices of devices, by device key.
+
+    Parameters
+    ----------
+    raw : dict
+        The file as parsed: ``sources`` and one table a device, with ``quotes``.
+    where : str
+        File name, for messages.
+
+    Raises
+    ------
+    SpecError
+        For a price of no known kind, a cloud price that is not per hour, and all that
+        ``read_quote`` refuses.
+    """
+    found: dict[str, tuple[Quote, ...]] = {}
+    for key, entry in raw.items():
+        if key == "sources":
+            continue
+        quotes = []
+        for cell in entry["quotes"]:
+            place, what = f"{where}: {key}", cell.get("what", "")
+            if what not in KINDS:
+                raise hardware.SpecError(f"{place}: {what!r} is not {', '.join(KINDS)}")
+            unit = "USD/s" if what == "cloud" else "USD"
+            cell = {**cell, "unit": f"{cell.get('unit', '')} per_chip"}
+            quotes.append(
+                read_quote(cell, raw["sources"], place, f"{key} {what} price", unit)
+            )
+        found[key] = tuple(sorted(quotes, key=lambda quote: (quote.date, quote.what)))
+    return found
+
+
+@cache
+def _prices() -> dict[str, tuple[Quote, ...]]:
+    return read_prices(read_toml(DATA / "prices.toml"), "prices.toml")
+
+
+def prices(device: str, what: str = "") -> tuple[Quote, ...]:
+    """Dated prices of a device, the oldest first; empty where none was found.
+
+    Parameters
+    ----------
+    device : str
+        A device of the hardware database.
+    what : str
+        ``"cloud"`` (rent), ``"purchase"`` (new), ``"launch"`` (list, on the day) or
+        ``"used"``; all of them without it.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown device or kind of price.
+    """
+    key = hardware.get(device).key
+    kind = resolve(what, KINDS, "kind of price") if what else ""
+    return tuple(q for q in _prices().get(key, ()) if kind in ("", q.what))
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """An estimated bill of materials.
+
+    Parameters
+    ----------
+    parts : dict
+        Part to cost; empty where only the total is told.
+    total : Quantity
+        As the source prints it.
+    date : str
+        When it was told.
+    why : str
+        Why the parts do not add up to the total, where they do not.
+    """
+
+    parts: dict[str, Quantity]
+    total: Quantity
+    date: str
+    why: str = ""
+
+
+@cache
+def _bills() -> dict[str, Bill]:
+    raw = read_toml(DATA / "bills.toml")
+    found = {}
+    for key, entry in raw.items():
+        if key == "sources":
+            continue
+        place = f"bills.toml: {key}"
+        found[key] = Bill(
+            {n: read_value(part, raw["sources"], "", place, f"{key} {n}", "USD")
+             for n, part in entry.get("parts", {}).items()},
+            read_value(entry["total"], raw["sources"], "", place, f"{key} bill", "USD"),
+            entry["date"],
+            entry["total"].get("inconsistent", ""),
+        )  # fmt: skip
+    return found
+
+
+def bill(device: str) -> Bill:
+    """An estimated bill of materials of a device.
+
+    Parameters
+    ----------
+    device : str
+        One of those whose bill somebody estimated.
+
+    Raises
+    ------
+    UnknownName
+        For a device without one; the last line lists those there are.
+    """
+    return _bills()[resolve(device, _bills(), "device with a bill of materials")]
