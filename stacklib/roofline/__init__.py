@@ -21,6 +21,7 @@ from .decode import (
     memory_bound_context,
 )
 from .fit import Fit, Infeasible, fit_memory
+from .trend import MemoryWall, Trend, memory_wall
 from .work import Work, attention, gemv, matmul
 
 _HOST = ("HostRoofline", "measure_host", "predict_gemm", "predict_gemv")
@@ -41,6 +42,8 @@ __all__ = [
     "DeviceRow",
     "Fit",
     "Infeasible",
+    "MemoryWall",
+    "Trend",
     "Work",
     "attainable",
     "attention",
@@ -57,6 +60,7 @@ __all__ = [
     "gemv",
     "matmul",
     "memory_bound_context",
+    "memory_wall",
     "ridge",
     "ridge_point",
     *_HOST,

@@ -1,0 +1,148 @@
+"""Matrix products as a library is asked for them, and the ways to cut them up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stacklib.quantity import bytes_per_element
+from stacklib.quantity import dtype as find_dtype
+
+from .work import whole
+
+TILES = (
+    (256, 128), (128, 256), (128, 128), (128, 64), (64, 128), (64, 256), (64, 64),
+    (64, 32), (32, 64), (16, 128), (16, 64),
+)  # fmt: skip
+_SPLITS = (1, 2, 4, 8, 16)
+_LEAST_DEPTH = 256  # a share of k worth splitting off
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A matrix product as a library is asked for it.
+
+    Parameters
+    ----------
+    m, n, k : int
+        Rows of the left, columns of the right, shared size.
+    dtype : str
+        Format in which the units multiply.
+    left, right, out : float
+        Bytes an element of both operands and the result; scales included.
+    groups : int
+        Independent products of this shape in one launch.
+    expand : bool
+        Whether the right operand is expanded to ``dtype`` in the kernel
+        (weight-only quantization).
+
+    Raises
+    ------
+    ValueError
+        For a size that is not a whole number above zero, or bytes not above zero.
+    UnknownName
+        For an unknown format.
+    """
+
+    m: int
+    n: int
+    k: int
+    dtype: str
+    left: float
+    right: float
+    out: float
+    groups: int = 1
+    expand: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("m", "n", "k", "groups"):
+            whole(getattr(self, name), name)
+        find_dtype(self.dtype)
+        for name in ("left", "right", "out"):
+            value = getattr(self, name)
+            if not 0 < value <= 16:
+                raise ValueError(f"{name} = {value!r}: bytes an element, above zero")
+
+    @property
+    def operations(self) -> float:
+        """Two for every multiply-add."""
+        return 2.0 * self.m * self.n * self.k * self.groups
+
+    @property
+    def bytes(self) -> float:
+        """Operands and result, each moved once."""
+        left, right = self.m * self.k * self.left, self.k * self.n * self.right
+        return self.groups * (left + right + self.m * self.n * self.out)
+
+
+def product(*, m: int, n: int, k: int, dtype: str = "bf16", groups: int = 1) -> Product:
+    """A product whose operands are of one format and whose result has 16 bits or more.
+
+    Parameters
+    ----------
+    m, n, k : int
+        Rows of the left, columns of the right, shared size.
+    dtype : str
+        Format of the operands.
+    groups : int
+        Independent products of this shape.
+
+    Raises
+    ------
+    ValueError
+        For a size that is not a whole number above zero.
+    UnknownName
+        For an unknown format.
+    """
+    name = find_dtype(dtype).name
+    size = bytes_per_element(name).si
+    return Product(m, n, k, name, size, size, max(2.0, size), groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """One way of cutting a product into thread blocks.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Tile of the result one block computes.
+    split : int
+        Shares into which the shared size k is cut, summed afterwards.
+    blocks : int
+        Thread blocks in all.
+    """
+
+    rows: int
+    columns: int
+    split: int
+    blocks: int
+
+
+def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
+    """The tilings a library would consider for a product.
+
+    Parameters
+    ----------
+    work : Product
+        Its shape.
+    units : int
+        Compute units; k is split only while the grid stays below two waves.
+
+    Raises
+    ------
+    ValueError
+        When ``units`` is not a whole number above zero.
+    """
+    whole(units, "units")
+    found = []
+    for rows, columns in TILES:
+        if any(c == columns and work.m <= r < rows for r, c in TILES):
+            continue  # a tile of fewer rows covers them all with less padding
+        grid = work.groups * math.ceil(work.m / rows) * math.ceil(work.n / columns)
+        for split in _SPLITS:
+            deep = work.k // split >= _LEAST_DEPTH and grid * split <= 2 * units
+            if split > 1 and not deep:
+                break
+            found.append(Tiling(rows, columns, split, grid * split))
+    return tuple(found)
