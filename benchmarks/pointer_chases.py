@@ -1,0 +1,160 @@
+"""Independent pointer chases on this machine: latency, prediction, measurement.
+
+    python benchmarks/pointer_chases.py latency   # one chain       -> results/
+    python benchmarks/pointer_chases.py predict   # more chains     -> predictions/
+    python benchmarks/pointer_chases.py measure   # once committed  -> results/
+
+Little's law says what more chains should buy: latency over chains, until one core
+has all the bytes it can stream.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import record  # noqa: E402
+
+from stacklib.roofline import host, pointer_chase  # noqa: E402
+
+LATENCY, CHASES = "host_latency.json", "pointer_chases.json"
+MODEL = "max(latency of one chain / chains, 64 B / one core's read bandwidth)"
+# a working set inside each level (far inside the L3, which neighbours share), and
+# one that is eight times the largest cache
+LEVELS = {"L1": 2**15, "L2": 2**19, "L3": 2**22, "memory": 2**28}
+ROUNDS, SAMPLES, SAMPLE_S = 5, 3, 0.02
+DISTURBED = 0.1  # cores
+
+
+def cases(chains: tuple[int, ...] = pointer_chase.CHAINS) -> Iterator[dict[str, Any]]:
+    """Every level with every number of chains."""
+    for level, size in LEVELS.items():
+        for n in chains:
+            yield {"id": f"{level}-{n}", "level": level, "size": size, "chains": n}
+
+
+def time_all(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with raw seconds a load, in rounds: a burst spoils one round only."""
+    rings = {size: pointer_chase.ring(size) for size in {r["size"] for r in rows}}
+    found: list[dict[str, Any]] = [{**row, "times_s": []} for row in rows]
+    where = random.Random(0)
+    for _ in range(ROUNDS):
+        for row in found:
+            ring, chains = rings[row["size"]], row["chains"]
+            first = where.randrange(2**24)
+            times = pointer_chase.measure(ring, chains, SAMPLES, SAMPLE_S, first)
+            row["times_s"] += times
+    return found
+
+
+def head(kind: str, watch: host.Watch) -> dict[str, Any]:
+    """Who measured, on what, beside how much other work."""
+    machine = host.read_machine()
+    clocks = machine.read_from.get("clock_hz", "unknown")
+    return {
+        "kind": kind,
+        "device": machine.text(),
+        "driver": f"{pointer_chase.compiled(1)[0]}, one thread",
+        "clocks": f"{clocks}, not controlled",
+        "versions": host.versions(),
+        "date": record.today(),
+        "machine": machine.as_dict(),
+        "others": watch.others(),
+        "note": "one random cycle through every line; wall time over all chains' loads",
+    }
+
+
+def latency(folder: Path) -> int:
+    """Measure one chain in each level: what the prediction starts from."""
+    watch = host.Watch()
+    rows = time_all(list(cases((1,))))
+    why = "the latencies that predictions start from"
+    told = {"prediction": None, "why_no_prediction": why}
+    path = folder / "results" / LATENCY
+    record.write(path, head("host_latency", watch) | told | {"rows": rows})
+    for row in rows:
+        print(f"{row['id']:12} {median(row['times_s']) * 1e9:8.3f} ns a load")
+    warn(watch.others())
+    return 0
+
+
+def predict(folder: Path) -> int:
+    """Write the prediction of every case; the same inputs give the same bytes."""
+    sources = [folder / "results" / name for name in (LATENCY, "host_roofline.json")]
+    idle = json.loads(sources[0].read_text(encoding="utf-8"))
+    seconds = {row["level"]: median(row["times_s"]) for row in idle["rows"]}
+    ceilings = host.HostRoofline.load(sources[1])
+    rows = []
+    for case in cases():
+        rate = ceilings.bandwidth_at(case["size"], "read", 1).si
+        time = pointer_chase.time_per_load(case["chains"], seconds[case["level"]], rate)
+        counts = {"operations": 0, "bytes": pointer_chase.LINE}
+        rows.append({**case, **counts, "predicted_s": float(f"{time:.6g}")})
+    about = {"kind": "pointer_chases", "device": idle["device"], "model": MODEL}
+    about |= {"latency": record.stamp(sources[0]), "roofline": record.stamp(sources[1])}
+    path = folder / "predictions" / CHASES
+    record.write_prediction(path, {**about, "rows": rows})
+    print(f"wrote {path}: {len(rows)} chases")
+    return 0
+
+
+def measure(folder: Path) -> int:
+    """Run every case, unless the prediction is not committed as it stands."""
+    predicted = folder / "predictions" / CHASES
+    if not predicted.exists() or not record.committed(predicted):
+        print(
+            f"refused: {predicted} is not in git's HEAD as it stands here; "
+            "run predict, commit the file, then measure",
+            file=sys.stderr,
+        )
+        return 2
+    forecast = json.loads(predicted.read_text(encoding="utf-8"))
+    names = ("id", "level", "size", "chains")
+    watch = host.Watch()
+    rows = time_all([{n: row[n] for n in names} for row in forecast["rows"]])
+    for told, seen in zip(forecast["rows"], rows, strict=True):
+        print(compare(told, seen["times_s"]))
+    path = record.result_path(folder / "results", "pointer_chases", record.today())
+    about = head("pointer_chases", watch) | {"prediction": record.stamp(predicted)}
+    record.write(path, about | {"rows": rows})
+    print(f"wrote {path}")
+    warn(watch.others())
+    return 0
+
+
+def compare(row: dict[str, Any], times: list[float]) -> str:
+    """One line: id, predicted, measured, their ratio."""
+    seen, told = median(times), row["predicted_s"]
+    told_ns, seen_ns = told * 1e9, seen * 1e9
+    return f"{row['id']:12} {told_ns:9.3f} ns {seen_ns:9.3f} ns {told / seen:6.2f}"
+
+
+def warn(others: float | None) -> None:
+    """Say when other work disturbed the run; its numbers are kept all the same."""
+    if others is not None and others > DISTURBED:
+        message = f"note: other work kept {others:.2g} cores busy meanwhile"
+        print(f"{message}; measure again on a quiet machine", file=sys.stderr)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("phase", choices=("latency", "predict", "measure"))
+    parser.add_argument(
+        "--folder", type=Path, default=HERE, help="default: %(default)s"
+    )
+    options = parser.parse_args(arguments)
+    phases = {"latency": latency, "predict": predict, "measure": measure}
+    return phases[options.phase](options.folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
