@@ -16,16 +16,25 @@ from sphinx.application import Sphinx
 STATIC = Path(__file__).resolve().parent.parent / "_static"
 VENDORED = STATIC.parent / "vendor" / "_static" / "vendor"
 
-STYLES = ("book.css", "figures.css", "boxes.css", "numbers.css", "live.css")
+STYLES = (
+    "book.css",
+    "figures.css",
+    "boxes.css",
+    "numbers.css",
+    "live.css",
+    "facts.css",
+)
 # In the order in which they build on one another.
 SCRIPTS = (
     "quantities.js",
+    "fragment.js",
     "predict.js",
     "python.js",
     "scales.js",
     "chart.js",
     "live.js",
     "pyrun.js",
+    "sift.js",
     "print.js",
 )
 

@@ -6,10 +6,10 @@ not written yet are folded below, counted, so that nothing is hidden.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, ClassVar
 
-from computed_links import computed_number, digest, nearest
+from claims_ledger import counted, number
+from computed_links import digest, nearest
 from docutils import nodes
 from docutils.parsers.rst import directives
 from exercise_box import folded
@@ -29,15 +29,9 @@ def cell(*children: nodes.Node) -> nodes.entry:
 
 def computed_cell(judgement: claims.Judgement) -> nodes.entry:
     """Our value, which opens like every computed number; empty where none is."""
-    quantity = judgement.computed
-    if quantity is None:
+    if judgement.computed is None:
         return cell(nodes.Text("–"))
-    unit = judgement.claim.quantity().unit
-    tree = {**quantity.tree(), "text": quantity.text(unit, 4)}
-    tree |= {"what": judgement.claim.text, "evidence": judgement.verdict}
-    node = computed_number("", tree["text"], tree=tree)
-    node["data-q"] = f"claim:{judgement.claim.id}"
-    return cell(node)
+    return cell(number(judgement))
 
 
 def row(judgement: claims.Judgement) -> nodes.row:
@@ -45,12 +39,13 @@ def row(judgement: claims.Judgement) -> nodes.row:
     claim = judgement.claim
     where = f"{claim.document} ({claim.id})"
     right_if = f"Right if {judgement.condition}. " if judgement.condition else ""
+    reason = f"{right_if}{judgement.why} {judgement.first_review}".rstrip()
     verdict = nodes.inline("", judgement.verdict)
     verdict["classes"] = ["st-verdict", f"st-verdict-{judgement.verdict}"]
     first = cell(
         nodes.Text(claim.text),
         nodes.inline("", where, classes=["st-source"]),
-        nodes.inline("", right_if + judgement.why, classes=["st-why"]),
+        nodes.inline("", reason, classes=["st-why"]),
     )
     claimed = cell(nodes.Text(claim.claimed))
     return nodes.row("", first, claimed, computed_cell(judgement), cell(verdict))
@@ -118,9 +113,7 @@ class ClaimsTable(SphinxDirective):
 
 def summary(judgements: list[claims.Judgement]) -> nodes.paragraph:
     """How many claims got which verdict."""
-    count = Counter(judgement.verdict for judgement in judgements)
-    parts = [f"{count[v]} {v}" for v in claims.VERDICTS if count[v]]
-    return nodes.paragraph("", f"{len(judgements)} claims: {', '.join(parts)}.")
+    return nodes.paragraph("", f"{counted(judgements)}.")
 
 
 def state(chapter: int) -> str:
@@ -152,6 +145,7 @@ def forget(app: Sphinx, env: Any, page: str) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive and the check of remembered pages."""
     app.add_directive("claims-table", ClaimsTable, override=True)
+    app.setup_extension("claims_ledger")
     app.connect("env-get-outdated", outdated)
     app.connect("env-purge-doc", forget)
     return {"version": "1", "env_version": 1, "parallel_read_safe": False}

@@ -31,7 +31,8 @@ PREFIX = "#q:"
 class computed_number(nodes.inline):
     """Inline text of a computed number, named by attribute ``data-q``.
 
-    A node that is not of the registry brings its derivation in attribute ``tree``.
+    A node that is not of the registry brings its derivation in attribute ``tree``;
+    raw HTML brings those of its numbers in attribute ``trees``, by name.
     """
 
 
@@ -90,6 +91,8 @@ class ComputedLinks(SphinxTransform):
                 own[node["data-q"]] = node["tree"]
             else:
                 shown.add(node["data-q"])
+        for node in self.document.findall(nodes.raw):
+            own |= node.get("trees", {})
         for link in links:
             name = link["refuri"].removeprefix(PREFIX)
             if self.check(name, link):

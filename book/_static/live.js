@@ -10,9 +10,17 @@
 
   function selectControl(control, id) {
     const field = make("select", { id, "data-control": control.name });
-    for (const [value, words] of control.options) field.append(make("option", { value }, words));
+    let group = null;
+    control.options.forEach(([value, words], i) => {
+      const label = (control.groups || [])[i];
+      if (label && (!group || group.label !== label)) {
+        group = make("optgroup", { label });
+        field.append(group);
+      }
+      (group || field).append(make("option", { value }, words));
+    });
     field.value = control.value;
-    return { field, parts: [field], read: () => field.value };
+    return { field, parts: [field], read: () => field.value, put: (value) => { field.value = value; } };
   }
 
   const shown = (control, value) => [value.toLocaleString("en"), control.unit].filter(Boolean).join(" ");
@@ -27,9 +35,13 @@
       output.textContent = shown(control, read());
       field.setAttribute("aria-valuetext", output.textContent);
     };
+    const put = (value) => {
+      field.value = Math.max(0, control.values.findIndex((one) => String(one) === value));
+      tell();
+    };
     field.addEventListener("input", tell);
     tell();
-    return { field, parts: [field, output], read };
+    return { field, parts: [field, output], read, put };
   }
 
   function buildControl(figure, control) {
@@ -62,6 +74,23 @@
     if (!same) list.replaceChildren(...rows);
   }
 
+  // ---- a table under the figure: rows of {head, cells: [{text, tree, note}]} ----
+
+  function showTable(box, given) {
+    box.hidden = !given;
+    if (!given) return;
+    const cell = ({ text, tree, note }) => {
+      const value = make("span", tree ? { class: "st-q" } : { class: "st-unknown" }, text);
+      if (tree) st.quantities.attach(value, tree);
+      return make("td", {}, value, note ? make("span", { class: "st-note" }, note) : "");
+    };
+    box.replaceChildren(make("table", {},
+      make("caption", {}, given.caption),
+      make("thead", {}, make("tr", {}, ...given.head.map((words) => make("th", { scope: "col" }, words)))),
+      make("tbody", {}, ...given.rows.map(({ head, cells }) =>
+        make("tr", {}, make("th", { scope: "row" }, head), ...cells.map(cell))))));
+  }
+
   // ---- one figure ----
 
   function begin(figure) {
@@ -73,7 +102,9 @@
     const title = make("p", { class: "st-live-title" });
     const plot = make("div", { class: "st-live-plot" });
     const readouts = make("dl", { class: "st-live-readouts", "aria-live": "polite" });
-    const moving = make("div", { class: "st-live-moving", hidden: "" }, title, plot, message, readouts);
+    const table = make("div", { class: "st-live-table", role: "region", tabindex: "0", "aria-label": "Table of the figure", hidden: "" });
+    const moving = make("div", { class: "st-live-moving", hidden: "" }, title, plot, message, readouts, table);
+    const shared = "share" in figure.dataset;
     const row = make("div", { class: "st-live-controls-row" }, ...controls.map((c) => c.element), status);
     still.before(row, moving);
     st.python.watch((text) => { if (figure.dataset.state === "starting") status.textContent = text; });
@@ -96,6 +127,7 @@
       message.hidden = !spec.message;
       message.textContent = spec.message || "";
       showReadouts(readouts, spec.readouts || []);
+      showTable(table, spec.table);
       redraw();
     }
 
@@ -109,6 +141,7 @@
       const mine = asked;
       if (figure.dataset.state !== "ready") figure.dataset.state = "starting";
       const values = Object.fromEntries(controls.map((c) => [c.name, c.read()]));
+      if (shared) st.fragment.set(figure.id, values);
       try {
         const answer = await st.python.call(figure.dataset.call, values);
         if (mine !== asked) return; // a later move has overtaken this one
@@ -128,6 +161,17 @@
     }
     new ResizeObserver(() => { if (plot.clientWidth !== width) redraw(); }).observe(plot);
     figure.dataset.state = "waiting";
+
+    // A figure that is shared by its address starts with what the address says.
+    function restore() {
+      const chosen = Object.entries(st.fragment.get(figure.id));
+      const known = chosen.filter(([name]) => controls.some((c) => c.name === name));
+      for (const [name, value] of known) controls.find((c) => c.name === name).put(value);
+      if (known.length) compute();
+    }
+    if (!shared) return;
+    window.addEventListener("hashchange", restore);
+    restore();
   }
 
   document.querySelectorAll(".st-live").forEach(begin);

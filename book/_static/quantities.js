@@ -61,7 +61,7 @@ window.st = window.st || {};
     panel.setAttribute("aria-label", `Where ${tree.text} comes from`);
     panel.replaceChildren(close,
       make("div", { class: "st-popover-head" },
-        make("span", { class: "st-popover-value" }, tree.shown || tree.text),
+        make("span", { class: "st-popover-value" }, tree.full || tree.shown || tree.text),
         make("span", { class: "st-kind" }, evidence)),
       make("p", { class: "st-popover-what" }, tree.what || tree.label || ""),
       tree.formula ? make("p", { class: "st-popover-formula" }, "= " + tree.formula) : "",
@@ -174,6 +174,8 @@ window.st = window.st || {};
     const data = document.getElementById("st-quantities");
     if (!data) return;
     const known = JSON.parse(data.textContent);
+    // An input may be named instead of repeated.
+    for (const tree of Object.values(known)) tree.inputs = (tree.inputs || []).map((input) => known[input] || input);
     for (const element of document.querySelectorAll(".st-q[data-q]")) {
       if (known[element.dataset.q]) attach(element, known[element.dataset.q]);
     }

@@ -159,8 +159,10 @@ def broken(path: Path, url: str, pages: dict[Path, Page], built: Path) -> str:
     target = located(path, unquote(parts.path), built)
     if not target.is_file():
         return "no such file"
+    # What follows a colon is the state of a table or figure, not part of its id.
     anchor = unquote(parts.fragment)
-    if anchor and target in pages and anchor not in pages[target].anchors:
+    place = anchor.partition(":")[0]
+    if anchor and target in pages and place not in pages[target].anchors:
         return f"no anchor #{anchor} there"
     return ""
 

@@ -18,10 +18,13 @@ __all__ = ["main"]
 # name -> what it does; each is a module here with add_parser(subparsers)
 COMMANDS = {
     "specs": "what is known of a device, with sources",
+    "links": "links and memories, the fastest first; one of them with sources",
+    "models": "language models: parameters, KV cache, work by layer",
     "roofline": "peak, bandwidth and ridge of a device; a decode step on it",
     "fit": "does a model fit the memory of some chips?",
     "measure": "the roofline of this machine, measured",
     "claims": "claims of the source documents and their verdicts",
+    "validate": "predictions held against published measurements",
     "check": "grade exercises",
     "doctor": "what is installed here and what it is for",
     "new": "write the stub of a device, claim or exercise",

@@ -8,6 +8,8 @@ from typing import Any
 
 from .arguments import add_json, columns, emit
 
+WIDTH = 70  # of a claim's text in the list
+
 
 def add_parser(subparsers: Any) -> None:
     """Register the command."""
@@ -17,45 +19,72 @@ def add_parser(subparsers: Any) -> None:
         description="Filters combine; with an id, one claim and its derivation.",
     )
     parser.add_argument("id", nargs="?", help="one claim, such as decode-wait-share")
-    parser.add_argument("--chapter", help="only this chapter (1 to 10)")
-    parser.add_argument("--source", help="only this document (000 to 004)")
-    parser.add_argument("--verdict", help="only this verdict")
+    parser.add_argument("--chapter", metavar="N", help="only this chapter (1 to 10)")
+    parser.add_argument(
+        "--source", metavar="000", help="only this document (000 to 004)"
+    )
+    parser.add_argument(
+        "--verdict",
+        metavar="WORD",
+        help="only this verdict: reproduced, close, wrong, conflict, cited or open",
+    )
+    parser.add_argument(
+        "--search", metavar="TEXT", help="only rows that hold all these words"
+    )
     add_json(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the rows asked for and a count by verdict."""
+    """Print the rows asked for and a count by verdict.
+
+    Raises
+    ------
+    ValueError
+        For an id together with a filter.
+    """
     from stacklib.evidence import claims
 
     if args.id:
         return _show_one(args)
-    rows = claims.table(args.chapter, args.source, args.verdict)
+    rows = claims.table(args.chapter, args.source, args.verdict, args.search)
     counts = Counter(row["verdict"] for row in rows)
     if args.json:
         emit({"claims": rows, "counts": counts})
         return 0
-    shown = [(r["id"], r["source"], r["verdict"], r["claim"][:70]) for r in rows]
+    shown = [(r["id"], r["source"], r["verdict"], _short(r["claim"])) for r in rows]
     if shown:
         print(columns(shown))
-    total = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
-    print(f"{len(rows)} claims: {total or 'none'}")
+    listed = ", ".join(f"{counts[v]} {v}" for v in claims.VERDICTS if counts[v])
+    print(f"{len(rows)} claims: {listed or 'none'}")
     return 0
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
 def _show_one(args: argparse.Namespace) -> int:
     from stacklib.evidence import claims
     from stacklib.quantity import explain
 
+    for name in ("chapter", "source", "verdict", "search"):
+        if getattr(args, name) is not None:
+            raise ValueError(f"--{name} filters the list; with an id leave it out")
     judgement = claims.judge(args.id)
     if args.json:
         emit(judgement.as_dict())
         return 0
     claim = judgement.claim
-    print(f"{claim.id}: {claim.text} [{claim.source}]")
-    print(f"{judgement.verdict}: {judgement.why}")
+    print(f"{claim.id}: {claim.text}")
+    print(f"claimed {claim.claimed}; {claim.document} ({claim.source})")
     if judgement.condition:
-        print(f"right if {judgement.condition}")
+        print(f"{judgement.verdict}: right if {judgement.condition}")
+    else:
+        print(judgement.verdict)
+    for line in (judgement.why, judgement.first_review):
+        if line:
+            print(line)
     if judgement.computed is not None:
         print(explain(judgement.computed))
     return 0

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stacklib import hardware, roofline
-from stacklib.quantity import Quantity
+from stacklib.quantity import DTYPES, Quantity
 
 RATE = "TFLOP/s"
 SPAN = (0.1, 10_000.0)  # FLOP/B
+# The format a device is spoken of in: the first it has a rate for.
+SPOKEN = ("bf16", "fp16", "fp8", "fp4", "fp32", "fp64")
 
 
 def _points(lo: float, ridge: float, hi: float) -> list[float]:
@@ -22,14 +24,18 @@ def _rate(intensity: float, device: hardware.Accelerator, dtype: str) -> float:
 
 
 def _device_marks(
-    device: hardware.Accelerator, dtype: str, span: tuple[float, float], series: int
+    device: hardware.Accelerator,
+    dtype: str,
+    span: tuple[float, float],
+    series: int,
+    name: str = "",
 ) -> list[dict[str, Any]]:
     ridge = roofline.ridge(device, dtype)
     xs = _points(span[0], ridge.si, span[1])
     own = device.key == hardware.THIS_MACHINE
     common = {"evidence": "predicted", "series": series, "this_machine": own,
               "device": device.key, "dtype": dtype}  # fmt: skip
-    roof = {"kind": "line", "name": device.short, "x": xs,
+    roof = {"kind": "line", "name": name or device.short, "x": xs,
             "y": [_rate(x, device, dtype) for x in xs]}  # fmt: skip
     foot = {"kind": "vline", "name": f"ridge {ridge.text().split()[0]}",
             "x": [ridge.si], "y": [_rate(ridge.si, device, dtype)]}  # fmt: skip
@@ -106,3 +112,58 @@ def roofline_spec(
         "readouts": [],
         "message": None,
     }  # fmt: skip
+
+
+def main_format(device: hardware.Accelerator) -> str | None:
+    """The format a device is spoken of in; None where it has no floating-point rate.
+
+    Parameters
+    ----------
+    device : Accelerator
+        Any device of the database.
+    """
+    return next((name for name in SPOKEN if name in device.formats), None)
+
+
+def roofs(device: hardware.Accelerator) -> list[tuple[str, list[str]]]:
+    """Floating-point formats of a device, widest first, those of one rate together.
+
+    Parameters
+    ----------
+    device : Accelerator
+        Any device of the database.
+
+    Returns
+    -------
+    list of tuple
+        What the roof is called, such as ``"bf16, fp16"``, and its formats.
+    """
+    found: dict[float, list[str]] = {}
+    for dtype in DTYPES.values():
+        if dtype.operation == "FLOP" and dtype.name in device.formats:
+            found.setdefault(device.peak(dtype.name).si, []).append(dtype.name)
+    return [(", ".join(names), names) for names in found.values()]
+
+
+def device_roofline_spec(device: hardware.Accelerator) -> dict[str, Any]:
+    """Spec of one device's rooflines, a roof for each floating-point rate.
+
+    Parameters
+    ----------
+    device : Accelerator
+        One whose bandwidth and at least one rate are known.
+
+    Raises
+    ------
+    UnknownSpec
+        Where the bandwidth or every rate is unknown.
+    """
+    spoken = main_format(device)
+    if spoken is None:
+        raise hardware.UnknownSpec(f"{device.key}: no floating-point rate is known")
+    ridge = roofline.ridge(device, spoken)
+    title = f"{device.short}: memory is the limit below {ridge.text()} in {spoken}."
+    marks = []
+    for i, (name, (first, *_)) in enumerate(roofs(device)):
+        marks += _device_marks(device, first, SPAN, i, name)
+    return {**roofline_spec([], title=title), "marks": marks}

@@ -7,7 +7,8 @@ from _tools import links
 
 PAGE = """<html><head><link rel="stylesheet" href="_static/a.css?v=1">
 <link rel="canonical" href="https://a.org/"></head><body id="top">
-<a href="#top">up</a> <a href="sub/b.html#two%20words">b</a> <a href="sub/">dir</a>
+<a href="#top">up</a> <a href="#top:sort=a">sorted</a>
+<a href="sub/b.html#two%20words">b</a> <a href="sub/">dir</a>
 <a href="https://a.org/x">out</a> <a href="mailto:a@b.org">mail</a>
 <img src="data:image/png;base64,AA=="> <script src="_static/a.js"></script>
 {planted}</body></html>"""

@@ -1,7 +1,7 @@
-"""Chapter 1: the ridge, and the decode step that waits.
+"""Chapter 1: one decode step, as document 001 works it out.
 
-Document 001 works out one step of a 70B model in FP8 on what it calls an H200.
-Its time is that of an H100; each check below names the chip it computes on.
+A 70B model in FP8 on what the text calls an H200. Its time is that of an H100;
+each check below names the chip it computes on.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ def _step(on: str, batch: int = 1) -> roofline.DecodeStep:
     return roofline.decode_step(MODEL, on=on, dtype="fp8", batch=batch, context=CONTEXT)
 
 
+def _work() -> roofline.Work:
+    return roofline.decode_work(models.get(MODEL), dtype="fp8", context=CONTEXT)
+
+
 def _flops() -> Quantity:
-    work = roofline.decode_work(models.get(MODEL), dtype="fp8", context=CONTEXT)
-    return work.operations
+    return _work().operations
 
 
 @check("decode-wait-share")
@@ -91,14 +94,31 @@ def decode_step_flops() -> Finding:
     )
 
 
-@check("h100-ridge-295")
-def h100_ridge() -> Finding:
-    """Dense BF16 peak over memory bandwidth."""
-    chip = hardware.get("h100_sxm")
+@check("decode-step-bytes")
+def decode_step_bytes() -> Finding:
+    """Weights once, and the keys and values of one sequence."""
+    model = models.get(MODEL)
     return Finding(
-        roofline.ridge(chip, "bf16"),
-        why=f"{chip.peak('bf16'):.4 TFLOP/s} in dense BF16 over "
-        f"{chip.memory_bandwidth}.",
+        _work().bytes,
+        why=(
+            f"One byte for each of {model.streamed_parameters:.3} parameters, and "
+            f"{CONTEXT:,} cached tokens at {model.kv_bytes_per_token('fp8'):.3 kB} "
+            "each. The text gives no context; a few thousand tokens more or less move "
+            "the sum by a percent."
+        ),
+    )
+
+
+@check("decode-intensity-1p6")
+def decode_intensity_fp8() -> Finding:
+    """Operations over bytes of the same step."""
+    return Finding(
+        _work().intensity,
+        why=(
+            f"Two operations a parameter and one byte: 2, and attention adds a little. "
+            f"The text divides its own low {get('decode-step-flops').claimed} by "
+            f"{get('decode-step-bytes').claimed}. Batch one, FP8 weights."
+        ),
     )
 
 
@@ -119,15 +139,37 @@ def h200_ridge() -> Finding:
     )
 
 
-@check("matmul-ai-1365")
-def square_matmul_intensity() -> Finding:
-    """Each of three matrices moved once."""
-    work = roofline.matmul(m=4096, n=4096, k=4096, dtype="fp16")
-    return Finding(work.intensity, why="With perfect reuse: each matrix moved once.")
+@check("decode-ridge-fraction")
+def decode_ridge_fraction() -> Finding:
+    """How far the step's intensity is below the ridge, in the format of the text."""
+    intensity = _work().intensity
+    in_fp8 = roofline.ridge(NAMED, "fp8") / intensity
+    in_bf16 = roofline.ridge(NAMED, "bf16") / intensity
+    return Finding(
+        in_fp8.named("ridge over intensity"),
+        why=(
+            f"In FP8, the format of its example, it is one part in {in_fp8:.3}. "
+            f"Two slips of the text cancel: its ridge of {get('h200-ridge').claimed} "
+            f"is too low, and so is its intensity of "
+            f"{get('decode-intensity-1p6').claimed}."
+        ),
+        condition="the arithmetic runs at the 16-bit peak the text divides by",
+        then=in_bf16.named("ridge over intensity"),
+    )
 
 
-@check("decode-util-0p34")
-def decode_utilisation() -> Finding:
-    """Busy share of a batch-one BF16 step; two chips, because one cannot hold it."""
-    step = roofline.decode_step(MODEL, on="h100_sxm", dtype="bf16", tp=2)
-    return Finding(step.busy, why="BF16 weights on H100, batch one only.")
+@check("decode-idle-typical-batch")
+def decode_idle_typical_batch() -> Finding:
+    """The idle share at the batch the document's own cost table uses."""
+    alone, crowd = _step(NAMED), _step(NAMED, SERVING_BATCH)
+    return Finding(
+        crowd.idle,
+        why=(
+            f"The text names no batch and speaks of serving. At the {SERVING_BATCH} "
+            f"sequences of its cost table, {CONTEXT:,} tokens each, the tensor cores "
+            f"wait {crowd.idle:.3 %} of the step on an H200 in FP8 and work "
+            f"{crowd.busy:.2 %}; at batch one they work {alone.busy:.2 %}."
+        ),
+        condition="the batch is one",
+        then=alone.idle,
+    )

@@ -17,13 +17,19 @@ from typing import Any
 
 from stacklib.quantity import Quantity
 
-from .ledger import Claim, get, load
+from .ledger import Claim, get, load, sources
 
 VERDICTS = ("reproduced", "close", "wrong", "conflict", "cited", "open")
 REPRODUCED_WITHIN = 0.10
 CLOSE_WITHIN = 2.0
 DECLARED = ("", "conflict", "cited", "open")
 NO_CHECK = "No check written yet. To settle it: {how}"
+NO_SOURCE = "No document is named. To settle it: {how}"
+UNSETTLED = "To settle it: {how}"
+CITED = "Source: {source}."
+FIRST_REVIEW = "A first review called it {verdict}."
+# What the first review's words come to in ours.
+FIRST_AS_OURS = {"external": "cited", "unverifiable": "open"}
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,24 @@ class Judgement:
     condition: str = ""
     then: Quantity | None = None
 
+    @property
+    def computed_text(self) -> str:
+        """Our value in the claim's unit, to four digits; empty where none is."""
+        if self.computed is None:
+            return ""
+        text = self.computed.text(self.claim.quantity().unit, 4)
+        words = self.claim.unit_words
+        plain = self.claim.quantity().unit == ""
+        return f"{text} {words}".rstrip() if plain else text
+
+    @property
+    def first_review(self) -> str:
+        """What the first review said, in a line, where it is not our verdict."""
+        said = self.claim.first_verdict
+        if FIRST_AS_OURS.get(said, said) == self.verdict:
+            return ""
+        return FIRST_REVIEW.format(verdict=FIRST_AS_OURS.get(said, said))
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-able: the claim, the verdict and the derivation."""
         return {
@@ -90,6 +114,7 @@ class Judgement:
             "computed": None if self.computed is None else self.computed.tree(),
             "condition": self.condition,
             "why": self.why,
+            "first_review": self.claim.first_verdict,
         }
 
 
@@ -160,11 +185,13 @@ def _conditional(claim: Claim, found: Finding) -> str:
 
 
 def _unchecked(claim: Claim) -> Judgement:
-    if claim.first_verdict == "external":
-        return Judgement("cited", None, None, claim, claim.how)
-    if claim.first_verdict == "unverifiable":
-        return Judgement("open", None, None, claim, f"To settle it: {claim.how}")
-    return Judgement("open", None, None, claim, NO_CHECK.format(how=claim.how))
+    source = sources().get(claim.id, "")
+    if source:
+        return Judgement("cited", None, None, claim, CITED.format(source=source))
+    form = {"external": NO_SOURCE, "unverifiable": UNSETTLED}.get(
+        claim.first_verdict, NO_CHECK
+    )
+    return Judgement("open", None, None, claim, form.format(how=claim.how))
 
 
 def judge(id: str) -> Judgement:

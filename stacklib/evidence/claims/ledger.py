@@ -6,6 +6,7 @@ import csv
 import difflib
 import math
 import re
+import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -38,12 +39,24 @@ NOT_NUMBERS = frozenset({
 # The ledger's words for units that Quantity spells otherwise. A unit that is
 # missing here and unknown to Quantity raises when its claim is first checked.
 _UNITS = {
-    "percent": "%", "ratio": "", "fraction": "", "exponent": "", "years": "year",
+    "percent": "%", "ratio": "", "ratio per 2 years": "", "speedup": "",
+    "fraction": "", "exponent": "", "years": "year",
     "days": "day", "tok/s": "token/s", "tokens": "token", "bits": "bit",
     "KB": "kB", "Tb/s": "Tbit/s", "Gb/s": "Gbit/s",
-}  # fmt: skip
+}  # fmt: skip# How a unit of the ledger is shown, where not as it is written.
+_WORDS = (
+    (r"^percent$", "%"), (r"^speedup$", "gain"),
+    (r"^ratio/yr$", "× a year"), (r"^ratio\b", "×"), (r"^x ", "× "),
+    (r"^1e3 ", "thousand "), (r"^1e6 ", "million "), (r"^1e9 ", "billion "),
+    (r"^1e12 ", "trillion "), (r"^GUSD", "billion USD"), (r"^MUSD", "million USD"),
+    (r"^kUSD", "thousand USD"), (r"^B (active|params)", r"billion \1"),
+    (r"^[BG] (params|transistors)", r"billion \1"), (r"^M ", "million "),
+    (r"params$", "parameters"), (r" \((name|fits)\)$", ""), (r"/yr$", " a year"),
+)  # fmt: skip
 
-
+# "(value = low end)": which of the claim's numbers its value is.
+_MEANT = re.compile(r"\s*\(value (?:1 )?= ([^)]*)\)")
+_SAME = re.compile(r"\bdup-of:([a-z0-9-]+)")
 READ = "2026-11-21"  # when the documents were read
 
 
@@ -69,6 +82,8 @@ class Claim:
     first_computed: float | None
     first_verdict: str
     first_why: str
+    same_as: str = ""  # id of the claim this one repeats
+    meant: str = ""  # which of several numbers the value is: "low end"
 
     @property
     def document(self) -> str:
@@ -85,8 +100,18 @@ class Claim:
         """Value and unit as printed in the *claimed* column."""
         if self.unit.startswith("bool"):
             return "yes" if self.value else "no"
-        unit = {"percent": "%", "ratio": "×"}.get(self.unit, self.unit)
-        return f"{format_number(self.value, 6)} {unit}"
+        if self.unit == "year":  # a date, not a duration
+            return f"{self.value:g}"
+        meant = f" ({self.meant})" if self.meant else ""
+        return f"{format_number(self.value, 6)} {self.unit_words}{meant}"
+
+    @property
+    def unit_words(self) -> str:
+        """The unit as a reader sees it."""
+        text = self.unit
+        for form, words in _WORDS:
+            text = re.sub(form, words, text)
+        return text
 
     def quantity(self) -> Quantity:
         """The claimed value, of kind ``claimed``.
@@ -98,9 +123,17 @@ class Claim:
         """
         unit = _UNITS.get(self.unit, self.unit)
         source = Source(self.document, f"claim {self.id}", READ, "secondary")
-        return Quantity(
-            self.value, unit, label=self.id, source=source, kind="claimed"
-        )
+        return Quantity(self.value, unit, label=self.id, source=source, kind="claimed")
+
+
+def _plain(text: str) -> str:
+    """A review's remark without its shorthand: ``seed 001``, ``dup-of:ID``."""
+    text = re.sub(r"\b([Ss])eed (\d{3})\b", _document, text)
+    return re.sub(r"\s*\bdup-of:[a-z0-9-]+", "", text)
+
+
+def _document(found: re.Match[str]) -> str:
+    return f"{'D' if found[1] == 'S' else 'd'}ocument {found[2]}"
 
 
 def _number(text: str, column: str) -> float:
@@ -130,13 +163,15 @@ def _claim(row: dict[str, str]) -> Claim:
         id=row["id"],
         source=_one_of(row["seed"], DOCUMENTS, "seed"),
         chapter=int(_one_of(row["chapter"], [str(n) for n in CHAPTERS], "chapter")),
-        text=row["claim"],
+        text=_MEANT.sub("", _plain(row["claim"])),
+        meant=meant[1] if (meant := _MEANT.search(row["claim"])) else "",
         value=_number(row["value"], "value"),
         unit=row["unit"],
-        how=row["how_to_check"],
+        how=_plain(row["how_to_check"]),
         first_computed=_number(first, "computed") if first else None,
         first_verdict=_one_of(row["verdict"], CSV_VERDICTS, "verdict"),
-        first_why=row["why"],
+        first_why=_plain(row["why"]),
+        same_as=same[1] if (same := _SAME.search(row["why"])) else "",
     )
 
 
@@ -147,7 +182,8 @@ def read(path: Path) -> list[Claim]:
     ------
     LedgerError
         For a missing column, an unknown verdict, document or chapter, a value
-        that is not a number, an empty text or a repeated id; says which row.
+        that is not a number, an empty text, a repeated id, or a row that
+        repeats a claim there is not; says which row.
     """
     claims: dict[str, Claim] = {}
     with path.open(encoding="utf-8", newline="") as lines:
@@ -165,7 +201,48 @@ def read(path: Path) -> list[Claim]:
             if claim.id in claims:
                 raise LedgerError(f"{where}: id appears twice")
             claims[claim.id] = claim
+    for claim in claims.values():
+        if claim.same_as and claim.same_as not in claims:
+            raise LedgerError(
+                f"{path.name}, {claim.id!r}: repeats {claim.same_as!r}, which is no id"
+            )
     return list(claims.values())
+
+
+@lru_cache(maxsize=1)
+def sources() -> dict[str, str]:
+    """By id, the document that a claim no model can settle rests on.
+
+    Raises
+    ------
+    LedgerError
+        For an id that is not in the ledger, or an empty source.
+    """
+    text = files("stacklib.evidence.claims").joinpath("cited.toml").read_text("utf-8")
+    return checked_sources(tomllib.loads(text))
+
+
+def checked_sources(raw: dict[str, Any]) -> dict[str, str]:
+    """The sources, each of a claim the first review leaves to a document.
+
+    Parameters
+    ----------
+    raw : dict
+        Id to source, as in ``cited.toml``.
+
+    Raises
+    ------
+    LedgerError
+        For an id that is not in the ledger or that the first review does not call
+        ``external``, or for a source that is not a text.
+    """
+    external = {c.id for c in load() if c.first_verdict == "external"}
+    for id, source in raw.items():
+        if id not in external:
+            raise LedgerError(f"cited.toml: {id!r} is no claim of verdict 'external'")
+        if not isinstance(source, str) or not source.strip():
+            raise LedgerError(f"cited.toml: {id!r} names no source: {source!r}")
+    return raw
 
 
 @lru_cache(maxsize=1)

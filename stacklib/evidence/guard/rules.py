@@ -85,8 +85,8 @@ def bandwidths(p: Point, device: hardware.Accelerator) -> Iterator[str]:
     """No memory traffic faster than the memory, unless another level is named."""
     if p.row["level"] is not None:
         return
-    bound = device.memory_bandwidth.si * p.row["chips"]
     for column, value in p.of("bandwidth"):
+        bound = device.memory_bandwidth.si * p.row["chips"]
         yield from _over(p, column, value, bound, "the memory bandwidth")
 
 
@@ -94,8 +94,8 @@ def residents(p: Point, device: hardware.Accelerator) -> Iterator[str]:
     """Nothing resident beyond capacity, unless the row says it does not fit."""
     if not p.row["feasible"]:
         return
-    bound = device.memory_capacity.si * p.row["chips"]
     for column, value in p.of("resident"):
+        bound = device.memory_capacity.si * p.row["chips"]
         yield from _over(p, column, value, bound, "the capacity")
 
 

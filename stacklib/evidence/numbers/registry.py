@@ -153,7 +153,7 @@ def number(
 def _import_chapters() -> None:
     package = importlib.import_module(__package__)
     for module in pkgutil.iter_modules(package.__path__):
-        if module.name.startswith("chapter_"):
+        if module.name != "registry":
             importlib.import_module(f"{__package__}.{module.name}")
 
 

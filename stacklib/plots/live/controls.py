@@ -26,12 +26,16 @@ def check_controls(controls: Sequence[Control], function: Callable[..., Any]) ->
     Raises
     ------
     SpecError
-        For an unknown type, a start value that is not among the values, a
-        control the function does not take, or an argument without a control.
+        For an unknown type, groups that do not match the options, a start value
+        that is not among the values, a control the function does not take, or an
+        argument without a control.
     """
     for control in controls:
         if control.get("type") not in TYPES:
             raise SpecError(f"control {control.get('name')!r}: type is one of {TYPES}")
+        groups = control.get("groups")
+        if groups is not None and len(groups) != len(control["options"]):
+            raise SpecError(f"control {control['name']!r}: a group for each option")
         if control["value"] not in values(control):
             raise SpecError(
                 f"control {control['name']!r} starts at {control['value']!r}, which "

@@ -25,7 +25,7 @@ Y = {"label": "Time per step (ms)", "scale": "log", "unit": "ms",
 def controls() -> list[dict[str, Any]]:
     """Menus and sliders of ``explore``."""
     return [
-        choices.select("device", "Device", choices.devices(), "h100_sxm"),
+        choices.device("device", "Device", "h100_sxm"),
         choices.select(
             "dtype", "Number format", choices.formats(("FLOP", "OP")), "bf16"
         ),

@@ -45,7 +45,7 @@ def controls() -> list[dict[str, Any]]:
     """Menus and slider of ``explore``."""
     menu = [(key, label) for key, (label, _) in OPERATIONS.items()]
     return [
-        choices.select("device", "Device", choices.devices(), "h100_sxm"),
+        choices.device("device", "Device", "h100_sxm"),
         choices.select("dtype", "Number format", choices.formats(), "bf16"),
         choices.select("operation", "Operation", menu, "matmul"),
         choices.slider("size", "Size (rows, or tokens)", SIZES, 1024),

@@ -24,18 +24,20 @@ class Live:
     test: dict[str, Any] = field(repr=False)
     spec: dict[str, Any] = field(repr=False)
     static: Figure = field(repr=False)
+    share: bool = False
 
     @property
     def html(self) -> str:
         """Controls as JSON, then the figure and readouts of the start values."""
         test = html.escape(_json(self.test))
+        shared = ' data-share=""' if self.share else ""
         return (
             f'<div class="st-live" id="live-{self.name}" data-call="{self.call}" '
-            f'data-test="{test}">\n'
+            f'data-test="{test}"{shared}>\n'
             f'<script type="application/json" class="st-live-controls">'
             f"{_json(self.controls)}</script>\n"
             f'<div class="st-live-static">\n{self.static.html}\n'
-            f"{_readouts(self.spec)}</div>\n</div>"
+            f"{_readouts(self.spec)}{_table(self.spec)}</div>\n</div>"
         )
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -62,7 +64,35 @@ def _readouts(spec: Mapping[str, Any]) -> str:
     return f'{note}<dl class="st-live-readouts">{rows}</dl>\n'
 
 
-def show(*, call: str, controls: Sequence[Control], name: str, alt: str) -> Live:
+def _table(spec: Mapping[str, Any]) -> str:
+    """The table under the figure, where the spec has one."""
+    given = spec.get("table")
+    if not given:
+        return ""
+    heads = "".join(f'<th scope="col">{html.escape(w)}</th>' for w in given["head"])
+    rows = "\n".join(
+        f'<tr><th scope="row">{html.escape(row["head"])}</th>'
+        + "".join(map(_cell, row["cells"])) + "</tr>"
+        for row in given["rows"]
+    )  # fmt: skip
+    caption = html.escape(given["caption"])
+    return (
+        f'<div class="st-live-table" role="region" tabindex="0" aria-label="{caption}">'
+        f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead>\n"
+        f"<tbody>{rows}</tbody></table></div>\n"
+    )
+
+
+def _cell(cell: Mapping[str, Any]) -> str:
+    note = cell.get("note")
+    text = html.escape(cell["text"])
+    more = f'<span class="st-note">{html.escape(note)}</span>' if note else ""
+    return f"<td>{text}{more}</td>"
+
+
+def show(
+    *, call: str, controls: Sequence[Control], name: str, alt: str, share: bool = False
+) -> Live:
     """A live figure from a function that returns a spec.
 
     Parameters
@@ -75,6 +105,8 @@ def show(*, call: str, controls: Sequence[Control], name: str, alt: str) -> Live
         ``select``, ``options`` as ``[value, label]`` pairs.
     name, alt : str
         Anchor ``live-<name>``; text alternative of the static figure.
+    share : bool
+        Whether the page's address keeps the controls, ``#live-<name>:device=...``.
 
     Raises
     ------
@@ -86,4 +118,4 @@ def show(*, call: str, controls: Sequence[Control], name: str, alt: str) -> Live
     spec = function(**{control["name"]: control["value"] for control in controls})
     test = keyboard_test(controls, function)
     static = figure(spec, name=name, alt=alt)
-    return Live(name, call, list(controls), test, spec, static)
+    return Live(name, call, list(controls), test, spec, static, share)

@@ -1,0 +1,181 @@
+"""``stacklib validate FILE``: the models held against published measurements."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .arguments import add_json, columns, emit, whole
+
+if TYPE_CHECKING:
+    from stacklib.evidence.measurements import Measurement
+    from stacklib.evidence.validate import Bar, Outcome, Score, Validation
+
+MOST_GROUPS = 12  # lines of a breakdown
+LONG = 5000  # rows from which a bar is worth showing
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "validate",
+        help="predictions held against published measurements",
+        description="Predicts every row of a CSV of measurements or refuses it with "
+        "a reason; nothing is fitted. Exit status 0 when the file could be read, "
+        "also where rows are refused; 2 for a file that cannot be read.",
+    )
+    parser.add_argument(
+        "file", nargs="?", help="a CSV; the book's own measurements if left out"
+    )
+    parser.add_argument(
+        "--family", help="only this family (A), or one half of it (D_large)"
+    )
+    parser.add_argument(
+        "--worst", type=whole, default=5, help="rows furthest off to show (5)"
+    )
+    add_json(parser)
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the scores; raises MeasurementError for a file that cannot be read."""
+    from stacklib.evidence import measurements, validate
+
+    if args.worst < 0:
+        raise ValueError(f"--worst {args.worst}: 0 or more rows")
+    family = _family(args.family)
+    rows = measurements.read(args.file) if args.file else list(measurements.fitted())
+    if family:
+        rows = [r for r in rows if family in (r.family, validate.key_of(r))]
+    report = validate.validate(_counted(rows, args.json))
+    if args.json:
+        emit(report.as_dict())
+        return 0
+    print("\n\n".join(_text(report, args.worst)))
+    return 0
+
+
+def _family(asked: str | None) -> str | None:
+    """The family or key asked for; UnknownName with the nearest otherwise."""
+    from stacklib.evidence import measurements, validate
+    from stacklib.quantity import resolve
+
+    if asked is None:
+        return None
+    return resolve(asked, sorted({*measurements.FAMILIES, *validate.KEYS}), "family")
+
+
+def _counted(rows: Sequence[Measurement], quiet: bool) -> Iterator[Measurement]:
+    from stacklib.sweep import progress
+
+    if quiet or len(rows) < LONG:
+        return iter(rows)
+    return progress(rows, len(rows), "predicting")
+
+
+def _text(report: Validation, worst: int) -> Iterator[str]:
+    """The parts of the printed report."""
+    from stacklib.evidence import validate
+
+    yield _families(report)
+    for key, found in report.families.items():
+        if found.predicted:
+            part = report.of(key)
+            yield _breakdown(f"{key} by source", part, validate.source_of)
+            yield _breakdown(f"{key} by device", part, validate.device_name)
+            if worst:
+                rows = [_worst_line(o) for o in part.worst(worst)]
+                yield f"{key}, furthest off\n" + columns([WORST, *rows])
+    if report.reasons():
+        yield _refusals(report)
+
+
+def percent(share: float | None, signed: bool = False) -> str:
+    """A share as a percentage for the reader; a dash where there is none.
+
+    Parameters
+    ----------
+    share : float or None
+        0.12 for 12 %.
+    signed : bool
+        Whether to show a plus.
+    """
+    if share is None:
+        return "–"
+    return f"{100 * share:+.1f} %" if signed else f"{100 * share:.1f} %"
+
+
+def verdict(found: Score, bar: Bar | None) -> str:
+    """Whether the errors are within the bar.
+
+    Parameters
+    ----------
+    found : Score
+        Of one family.
+    bar : Bar or None
+        What the plan asks for.
+    """
+    if bar is None or found.median_error is None or found.p90_error is None:
+        return "–"
+    median, p90 = found.median_error <= bar.median, found.p90_error <= bar.p90
+    if median and p90:
+        return "within"
+    return "over" if not (median or p90) else f"{'p90' if median else 'median'} over"
+
+
+def _families(report: Validation) -> str:
+    from stacklib.evidence import validate
+
+    head = ("family", "", "predicted", "refused", "median", "p90", "bias", "bar", "")
+    rows = [head]
+    for key, s in report.families.items():
+        if s.predicted or s.refused:
+            bar = validate.BARS.get(key)
+            asked = f"{100 * bar.median:.0f}/{100 * bar.p90:.0f} %" if bar else "–"
+            rows.append(
+                (key, validate.TITLES[key], str(s.predicted), str(s.refused),
+                 percent(s.median_error), percent(s.p90_error),
+                 percent(s.bias, signed=True), asked, verdict(s, bar))
+            )  # fmt: skip
+    lost = sum(o.key is None for o in report.outcomes)
+    note = f"\n{lost} rows name no known family" if lost else ""
+    return columns(rows) + note if len(rows) > 1 else "no rows" + note
+
+
+def _breakdown(
+    title: str, report: Validation, group: Callable[[Measurement], str]
+) -> str:
+    scores = [(n, s) for n, s in report.by(group).items() if s.predicted]
+    rows = [(title, "predicted", "refused", "median", "p90", "bias")]
+    rows += [
+        (name[:44], str(s.predicted), str(s.refused), percent(s.median_error),
+         percent(s.p90_error), percent(s.bias, signed=True))
+        for name, s in scores[:MOST_GROUPS]
+    ]  # fmt: skip
+    rest = len(scores) - MOST_GROUPS
+    return columns(rows) + (f"\nand {rest} more" if rest > 0 else "")
+
+
+WORST = ("id", "device", "predicted", "measured", "unit", "bound", "what")
+
+
+def _worst_line(o: Outcome) -> tuple[str, ...]:
+    from stacklib.evidence import validate
+    from stacklib.quantity import format_number
+
+    assert o.predicted is not None
+    return (
+        o.row.id, validate.device_name(o.row), format_number(o.predicted),
+        format_number(o.row.value), o.row.unit, str(o.bound),
+        f"{o.row.subject}; {o.row.settings}"[:60],
+    )  # fmt: skip
+
+
+def _refusals(report: Validation) -> str:
+    reasons = report.reasons()
+    total = sum(reasons.values())
+    rows = [(str(n), reason[:100]) for reason, n in reasons.most_common(MOST_GROUPS)]
+    rest = len(reasons) - MOST_GROUPS
+    more = f"\nand {rest} more reasons" if rest > 0 else ""
+    return f"{total} refused\n" + columns(rows) + more

@@ -1,0 +1,128 @@
+"""``python -m stacklib.evidence.calibrate``: refit, cross-validate, write."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from stacklib import hardware, sweep
+
+from . import files, folds
+from .fit import fit
+from .public import public_problem
+
+
+def held_out(by: str, group: str) -> tuple[str, dict[str, float]]:
+    """One fold of the cross-validation of the public rows.
+
+    Parameters
+    ----------
+    by, group : str
+        ``source`` or ``device``, and which of them is left out.
+    """
+    return by, folds.held_out(public_problem(), by, group)
+
+
+def draw(number: int) -> dict[str, float]:
+    """One bootstrap replicate of the public rows.
+
+    Parameters
+    ----------
+    number : int
+        Which.
+    """
+    return folds.draw(public_problem(), number)
+
+
+def cross_validate(workers: int) -> dict[str, dict[str, float]]:
+    """Held-out predictions of every public row, by source and by device.
+
+    Parameters
+    ----------
+    workers : int
+        Processes.
+    """
+    problem = public_problem()
+    cases = [
+        {"by": by, "group": group}
+        for by in folds.BY
+        for group in folds.groups(problem, by)
+    ]
+    found: dict[str, dict[str, float]] = {by: {} for by in folds.BY}
+    for by, predicted in sweep.run(
+        held_out, cases, workers=workers, what="left out in turn"
+    ):
+        found[by].update(predicted)
+    return found
+
+
+def in_sample(values: Mapping[str, float]) -> dict[str, folds.Errors]:
+    """Errors on the rows the factors were fitted to, by family key.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        The fitted factors.
+    """
+    problem = public_problem()
+    with problem.override(values):
+        predicted = {case.id: case.predict() for case in problem.cases}
+    return folds.errors(problem.cases, predicted)
+
+
+def calibrate(workers: int, quick: bool) -> dict[str, str]:
+    """All that a calibration writes: file name to text.
+
+    Parameters
+    ----------
+    workers : int
+        Processes.
+    quick : bool
+        Whether to leave out cross-validation and bootstrap.
+    """
+    problem = public_problem()
+    values = fit(problem)
+    table: dict[str, dict[str, Any]] = hardware.efficiency_table()
+    draws = []
+    if not quick:
+        numbers = [{"number": n} for n in range(folds.DRAWS)]
+        draws = sweep.run(draw, numbers, workers=workers, what="bootstrap")
+    spans = folds.spans(values, draws)
+    path = files.data_path("efficiency.toml")
+    head = files.head_of(path.read_text(encoding="utf-8"))
+    rows = files.efficiency_rows(table, problem, values, spans)
+    written = {"efficiency.toml": files.tables(rows, head)}
+    if not quick:
+        predicted = cross_validate(workers)
+        by = {
+            way: folds.errors(problem.cases, predicted[way], unseen=True)
+            for way in folds.BY
+        }
+        errors = files.error_rows(in_sample(values), by)
+        written["errors.toml"] = files.tables(errors, files.ERRORS_HEAD)
+        written["held_out.csv"] = files.held_out_text(predicted)
+    return written
+
+
+def main() -> int:
+    """Run a calibration, write its files and say what changed."""
+    parser = argparse.ArgumentParser(prog="python -m stacklib.evidence.calibrate")
+    parser.add_argument(
+        "--quick", action="store_true", help="the factors alone, without their errors"
+    )
+    parser.add_argument(
+        "--workers", type=int, default=os.cpu_count() or 1, help="processes"
+    )
+    args = parser.parse_args()
+    for name, text in calibrate(args.workers, args.quick).items():
+        path = files.data_path(name)
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        path.write_text(text, encoding="utf-8")
+        print(f"{path.name}: {'as it was' if text == before else 'written'}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,216 @@
+"""The files a calibration leaves: factors, error quantiles, held-out predictions.
+
+``hardware/data/efficiency.toml`` and ``errors.toml`` lie in a lower room, where
+every model can read them; ``evidence/data/held_out.csv`` is for the page that
+shows how the quantiles came about.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from .folds import BY, Errors
+from .problem import Problem
+
+HELD_OUT = ("id", "by_source", "by_device")
+_ORDER = (
+    "value", "low", "high", "prior", "least", "most", "fixed", "class", "text",
+    "rows", "sources", "devices",
+)  # fmt: skip
+ERRORS_HEAD = """\
+# How far predictions were from published measurements, by family: written by
+# `python -m stacklib.evidence.calibrate`, held current by tests/evidence.
+# median, p90: the larger of the two cross-validations below, rows never seen;
+# read_back: rows left out of them, whose constant comes from their own source.
+# in_sample: the committed factors on the rows they were fitted to.
+"""
+
+
+def data_path(name: str) -> Path:
+    """A file the calibration writes.
+
+    Parameters
+    ----------
+    name : str
+        ``efficiency.toml``, ``errors.toml`` or ``held_out.csv``.
+    """
+    room = "stacklib.evidence" if name.endswith(".csv") else "stacklib.hardware"
+    return Path(str(files(room) / "data" / name))
+
+
+def text_of(value: Any) -> str:
+    """A value as TOML.
+
+    Parameters
+    ----------
+    value : bool, int, float, str or dict
+        Floats with four significant digits.
+
+    Raises
+    ------
+    TypeError
+        For any other type.
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(float(f"{value:.4g}"))
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        cells = (f"{k} = {text_of(v)}" for k, v in value.items())
+        return f"{{ {', '.join(cells)} }}"
+    raise TypeError(f"{value!r} has no TOML here")
+
+
+def tables(rows: Mapping[str, Mapping[str, Any]], head: str = "") -> str:
+    """Tables of a TOML file, in their order.
+
+    Parameters
+    ----------
+    rows : mapping
+        Table name to its keys.
+    head : str
+        Comment lines above the first table.
+    """
+    parts = [head.rstrip("\n")] if head else []
+    for name, row in rows.items():
+        lines = [f"{key} = {text_of(value)}" for key, value in row.items()]
+        parts.append("\n".join([f"[{name}]", *lines]))
+    return "\n\n".join(parts) + "\n"
+
+
+def head_of(text: str) -> str:
+    """The comment lines a file begins with.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+    """
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def efficiency_rows(
+    table: Mapping[str, Mapping[str, Any]],
+    problem: Problem,
+    values: Mapping[str, float],
+    spans: Mapping[str, tuple[float, float]],
+) -> dict[str, dict[str, Any]]:
+    """The factors' file after a fit: what was declared, and what was found.
+
+    Parameters
+    ----------
+    table : mapping
+        The file before.
+    problem : Problem
+        What was fitted.
+    values, spans : mapping
+        By factor: its value, and the interval it is known to.
+    """
+    touched = problem.touched()
+    rows = {}
+    for name, declared in table.items():
+        factor, places = problem.factors[name], touched[name]
+        found = {
+            **declared,
+            "value": float(values[name]),
+            "prior": float(factor.prior),
+            "rows": len(places),
+            "sources": len({problem.cases[i].source for i in places}),
+            "devices": len({problem.cases[i].device for i in places}),
+        }
+        if places and not factor.fixed:
+            found["low"], found["high"] = spans[name]
+        else:
+            found = {k: v for k, v in found.items() if k not in ("low", "high")}
+        rest = [key for key in found if key not in _ORDER]
+        rows[name] = {key: found[key] for key in (*_ORDER, *rest) if key in found}
+    return rows
+
+
+def error_rows(
+    in_sample: Mapping[str, Errors], by: Mapping[str, Mapping[str, Errors]]
+) -> dict[str, dict[str, Any]]:
+    """The file of error quantiles.
+
+    Parameters
+    ----------
+    in_sample : mapping of str to Errors
+        By family key, with the fitted factors.
+    by : mapping
+        ``source`` and ``device`` to the errors of the cross-validation.
+    """
+    rows = {}
+    for key, sample in in_sample.items():
+        held = {way: by[way][key] for way in BY}
+        rows[key] = {
+            "median": max(e.median for e in held.values()),
+            "p90": max(e.p90 for e in held.values()),
+            "n": sample.n,
+            "read_back": sample.n - min(e.n for e in held.values()),
+            "in_sample": {"median": sample.median, "p90": sample.p90},
+            **{
+                f"by_{way}": {"median": e.median, "p90": e.p90}
+                for way, e in held.items()
+            },
+        }
+    return rows
+
+
+def held_out_text(predicted: Mapping[str, Mapping[str, float]]) -> str:
+    """The held-out predictions as CSV, in the order of the rows' ids.
+
+    Parameters
+    ----------
+    predicted : mapping
+        ``source`` and ``device`` to predictions by row id.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HELD_OUT)
+    for id in sorted(set().union(*(predicted[way] for way in BY))):
+        cells = (predicted[way].get(id) for way in BY)
+        writer.writerow([id, *("" if c is None else f"{c:.4g}" for c in cells)])
+    return text.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What factors fitted without a row's source, or its device, predict for it."""
+
+    by_source: float | None
+    by_device: float | None
+
+
+@cache
+def held_out() -> dict[str, HeldOut]:
+    """Held-out predictions by row id, in the unit of the row.
+
+    Empty until a calibration has run.
+    """
+    path = data_path("held_out.csv")
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as lines:
+        return {
+            row["id"]: HeldOut(
+                *(float(row[c]) if row[c] else None for c in HELD_OUT[1:])
+            )
+            for row in csv.DictReader(lines)
+        }

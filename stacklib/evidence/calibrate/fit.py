@@ -1,0 +1,152 @@
+"""Fitting the factors: one at a time, around and around, until nothing moves.
+
+Coordinate descent. Along one factor the cost is a sum of capped, kinked curves, so
+the first round scans its whole range for the valley; later rounds look near where
+it was found. Golden sections find the floor. Only rows whose prediction the factor
+moves are computed again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from .problem import Factor, Problem
+
+SCAN = 7  # points across the range in the first round
+NEAR = 1.15  # ratio to both sides that later rounds search
+SECTIONS = 7  # golden sections: 3 % of the bracket
+SWEEPS = 6  # rounds at most
+SETTLED = 1e-3  # share of the cost: a round that gains less ends the fit
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+def points(factor: Factor, count: int = SCAN) -> list[float]:
+    """Values across the bounds of a factor, evenly by ratio.
+
+    Parameters
+    ----------
+    factor : Factor
+        Bounds, above zero.
+    count : int
+        How many, both ends included.
+    """
+    ratio = factor.most / factor.least
+    inner = [factor.least * ratio ** (i / (count - 1)) for i in range(1, count - 1)]
+    return [factor.least, *inner, factor.most]
+
+
+def near(factor: Factor, now: float) -> list[float]:
+    """Values to both sides of one, within the bounds.
+
+    Parameters
+    ----------
+    factor : Factor
+        Bounds.
+    now : float
+        The value in force.
+    """
+    return [max(factor.least, now / NEAR), min(factor.most, now * NEAR)]
+
+
+def minimise(
+    cost: Callable[[float], float], grid: Sequence[float], now: float
+) -> float:
+    """The best value along one factor; ``now`` where none is better.
+
+    Parameters
+    ----------
+    cost : callable
+        Cost of a value above zero.
+    grid : sequence of float
+        Values to try first; the search goes on between the neighbours of the best.
+    now : float
+        The value in force.
+    """
+    costs = {x: cost(x) for x in sorted({*grid, now})}
+    tried = list(costs)
+    best = min(tried, key=lambda x: (costs[x], x != now))
+    i = tried.index(best)
+    low, high = (
+        math.log(tried[max(0, i - 1)]),
+        math.log(tried[min(len(tried) - 1, i + 1)]),
+    )
+
+    def at(place: float) -> tuple[float, float]:
+        x = math.exp(low + place * (high - low))
+        costs[x] = cost(x)
+        return place, costs[x]
+
+    left, right = 0.0, 1.0
+    a, b = at(1 - _GOLDEN), at(_GOLDEN)
+    for _ in range(SECTIONS):
+        if a[1] <= b[1]:
+            right, b = b[0], a
+            a = at(right - _GOLDEN * (right - left))
+        else:
+            left, a = a[0], b
+            b = at(left + _GOLDEN * (right - left))
+    found = min(costs, key=lambda x: costs[x])
+    return found if costs[found] < costs[now] else now
+
+
+def fit(problem: Problem) -> dict[str, float]:
+    """Values of all factors that make the rows' robust loss least.
+
+    Starts from the priors, so that nothing of an earlier fit remains. A factor
+    that moves no row, and a physical constant, keep their prior.
+
+    Parameters
+    ----------
+    problem : Problem
+        Factors and rows.
+    """
+    values = {name: f.prior for name, f in problem.factors.items()}
+    touched = problem.touched()
+    free = [n for n, f in problem.factors.items() if not f.fixed and touched[n]]
+    everyone = range(len(problem.cases))
+    before = math.inf
+    for sweep in range(SWEEPS):
+        for name in free:
+            factor = problem.factors[name]
+            grid = near(factor, values[name]) if sweep else points(factor)
+            values[name] = _along(problem, values, name, touched[name], grid)
+        with problem.override(values):
+            after = problem.cost(everyone)
+        if before - after < SETTLED * after:
+            break
+        before = after
+    return {name: rounded(value) for name, value in values.items()}
+
+
+def _along(
+    problem: Problem,
+    values: Mapping[str, float],
+    name: str,
+    places: Sequence[int],
+    grid: Sequence[float],
+) -> float:
+    ends = []
+    for x in (grid[0], grid[-1]):
+        with problem.override({**values, name: x}):
+            ends.append([problem.miss(i) for i in places])
+    moved = [i for i, a, b in zip(places, *ends, strict=True) if a != b]
+    if not moved:
+        return values[name]
+
+    def cost(x: float) -> float:
+        with problem.override({**values, name: x}):
+            return problem.cost(moved)
+
+    return minimise(cost, grid, values[name])
+
+
+def rounded(value: float) -> float:
+    """Four significant digits: no more is known, and no more is stored.
+
+    Parameters
+    ----------
+    value : float
+        A factor.
+    """
+    return float(f"{value:.4g}")

@@ -1,0 +1,156 @@
+"""How far predictions are off on rows the fit never saw, and how sure a factor is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..validate import quantile
+from .fit import fit
+from .problem import Case, Problem
+
+BY = ("source", "device")
+DRAWS = 24  # bootstrap replicates
+SEED = 20261121
+SPAN = (0.05, 0.95)  # the interval that is stored
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Error quantiles of some rows and how many they are."""
+
+    median: float
+    p90: float
+    n: int
+
+
+def group_of(case: Case, by: str) -> str:
+    """The source or the device of a row.
+
+    Parameters
+    ----------
+    case : Case
+        The row.
+    by : str
+        One of ``BY``.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    if by not in BY:
+        raise ValueError(f"by={by!r}: one of {', '.join(BY)}")
+    return case.source if by == "source" else case.device
+
+
+def groups(problem: Problem, by: str) -> list[str]:
+    """The groups that are left out in turn, in a fixed order.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows.
+    by : str
+        One of ``BY``.
+    """
+    return sorted({group_of(case, by) for case in problem.cases})
+
+
+def held_out(problem: Problem, by: str, group: str) -> dict[str, float]:
+    """Predictions of a group's rows by factors fitted without that group.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows.
+    by : str
+        One of ``BY``.
+    group : str
+        The source or device that is left out.
+
+    Returns
+    -------
+    dict
+        Prediction by row id, in the row's unit.
+    """
+    values = fit(problem.only(lambda case: group_of(case, by) != group))
+    with problem.override(values):
+        return {c.id: c.predict() for c in problem.cases if group_of(c, by) == group}
+
+
+def errors(
+    cases: Iterable[Case], predicted: Mapping[str, float], unseen: bool = False
+) -> dict[str, Errors]:
+    """Error quantiles by family key.
+
+    Parameters
+    ----------
+    cases : iterable of Case
+        The rows.
+    predicted : mapping of str to float
+        Prediction by row id; rows without one are left out.
+    unseen : bool
+        Whether to leave out rows that are read back from their own source.
+    """
+    misses: dict[str, list[float]] = {}
+    for case in cases:
+        if case.id in predicted and not (unseen and case.read_back):
+            error = abs(predicted[case.id] / case.measured - 1)
+            misses.setdefault(case.key, []).append(error)
+    return {
+        key: Errors(quantile(found, 0.5), quantile(found, 0.9), len(found))
+        for key, found in sorted(misses.items())
+    }
+
+
+def draw(problem: Problem, number: int) -> dict[str, float]:
+    """Factors fitted to one bootstrap replicate; those it does not touch left out.
+
+    Groups (one source on one device) are drawn with repetition, then rows within
+    each: rows of a group share their faults, and so must be drawn together.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows.
+    number : int
+        Which replicate; the same number draws the same rows.
+    """
+    chance = random.Random(SEED + number)
+    rows: dict[tuple[str, str], list[int]] = {}
+    for i, case in enumerate(problem.cases):
+        rows.setdefault((case.source, case.device), []).append(i)
+    names = sorted(rows)
+    places = [
+        place
+        for name in chance.choices(names, k=len(names))
+        for place in chance.choices(rows[name], k=len(rows[name]))
+    ]
+    drawn = problem.drawn(places)
+    touched = drawn.touched()
+    return {name: v for name, v in fit(drawn).items() if touched[name]}
+
+
+def spans(
+    values: Mapping[str, float], draws: Iterable[Mapping[str, float]]
+) -> dict[str, tuple[float, float]]:
+    """The interval of each factor: 5th to 95th percentile of the replicates.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        The fit to all rows, which the interval always holds.
+    draws : iterable of mapping
+        Fits to the replicates.
+    """
+    found: dict[str, list[float]] = {name: [value] for name, value in values.items()}
+    for drawn in draws:
+        for name, value in drawn.items():
+            found[name].append(value)
+    spans = {}
+    for name, value in values.items():
+        low, high = (quantile(found[name], share) for share in SPAN)
+        spans[name] = (min(low, value), max(high, value))
+    return spans

@@ -1,0 +1,207 @@
+"""What is fitted: factors with bounds, and the measured rows that read them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+HUBER = 0.1  # log ratio up to which a miss counts squared, beyond it linearly
+CAP = 1.5  # log ratio beyond which it counts no more: a factor of 4.5 is an error
+
+Override = Callable[[Mapping[str, float]], AbstractContextManager[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One efficiency factor.
+
+    Attributes
+    ----------
+    prior : float
+        Its value where no row speaks of it.
+    least, most : float
+        Bounds of the fit.
+    fixed : bool
+        True for a physical constant, which is never fitted.
+    """
+
+    prior: float
+    least: float
+    most: float
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One measured row that is predicted.
+
+    Attributes
+    ----------
+    id, key, source, device : str
+        The row, where it is scored, who measured, on what.
+    measured : float
+        In the row's unit.
+    predict : callable
+        The prediction in that unit, with the factors in force when called.
+    reads : frozenset of str
+        Names of the factors it reads.
+    read_back : bool
+        True where a constant of the model comes from the row's own source, so that
+        its error says nothing of rows never seen.
+    """
+
+    id: str
+    key: str
+    source: str
+    device: str
+    measured: float
+    predict: Callable[[], float]
+    reads: frozenset[str]
+    read_back: bool = False
+
+    @property
+    def miss(self) -> float:
+        """Log of predicted over measured, with the factors in force.
+
+        Raises
+        ------
+        ValueError
+            When the prediction is not above zero.
+        """
+        return math.log(self.predict() / self.measured)
+
+
+def loss(miss: float) -> float:
+    """What a miss costs: Huber's function of the log ratio, capped.
+
+    Parameters
+    ----------
+    miss : float
+        Log of predicted over measured.
+    """
+    size = min(abs(miss), CAP)
+    if size <= HUBER:
+        return size * size / (2 * HUBER)
+    return size - HUBER / 2
+
+
+def weights(cases: Sequence[Case]) -> list[float]:
+    """What each row counts: every family the same, and repetition little.
+
+    The rows of one source on one device are alike: n of them count as the square
+    root of n. The weights of a family (a key) sum to one.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        The rows of a fit.
+    """
+    groups = Counter((c.key, c.source, c.device) for c in cases)
+    plain = [groups[c.key, c.source, c.device] ** -0.5 for c in cases]
+    totals: dict[str, float] = {}
+    for case, weight in zip(cases, plain, strict=True):
+        totals[case.key] = totals.get(case.key, 0.0) + weight
+    return [w / totals[c.key] for c, w in zip(cases, plain, strict=True)]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Factors, rows, and how factors are put in force.
+
+    Attributes
+    ----------
+    factors : mapping of str to Factor
+        By name, in the order in which they are fitted.
+    cases : tuple of Case
+        The rows.
+    override : callable
+        Context manager that puts values in force: ``override({name: value})``.
+    """
+
+    factors: Mapping[str, Factor]
+    cases: tuple[Case, ...]
+    override: Override
+    weight: tuple[float, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not self.weight:
+            object.__setattr__(self, "weight", tuple(weights(self.cases)))
+
+    def touched(self) -> dict[str, list[int]]:
+        """Rows that read each factor, by their place."""
+        found: dict[str, list[int]] = {name: [] for name in self.factors}
+        for i, case in enumerate(self.cases):
+            for name in case.reads:
+                if name in found:
+                    found[name].append(i)
+        return found
+
+    def only(self, keep: Callable[[Case], bool]) -> Problem:
+        """The same factors on some of the rows.
+
+        Parameters
+        ----------
+        keep : callable
+            Says of a case whether it stays.
+        """
+        kept = tuple(case for case in self.cases if keep(case))
+        return Problem(self.factors, kept, self.override)
+
+    def drawn(self, places: Iterable[int]) -> Problem:
+        """The same factors on rows drawn with repetition.
+
+        Parameters
+        ----------
+        places : iterable of int
+            Places of rows; one that is drawn twice counts twice.
+        """
+        times = Counter(places)
+        chosen = sorted(times)
+        return Problem(
+            self.factors,
+            tuple(self.cases[i] for i in chosen),
+            self.override,
+            tuple(self.weight[i] * times[i] for i in chosen),
+        )
+
+    def miss(self, place: int) -> float:
+        """How far a row is off, as a log ratio, with the factors in force.
+
+        A row that cannot be computed with them is infinitely far off.
+
+        Parameters
+        ----------
+        place : int
+            Place of the row.
+        """
+        try:
+            return self.cases[place].miss
+        except (ValueError, ArithmeticError):
+            return math.inf
+
+    def cost(self, places: Iterable[int]) -> float:
+        """Weighted loss of some rows with the factors in force.
+
+        Parameters
+        ----------
+        places : iterable of int
+            Places of the rows.
+        """
+        return sum(self.weight[i] * loss(self.miss(i)) for i in places)
+
+    def lonely(self) -> dict[str, int]:
+        """Fitted factors that rows of one source on one device alone speak of.
+
+        With the number of those rows; none is allowed in the book.
+        """
+        alone = {}
+        for name, places in self.touched().items():
+            sources = {self.cases[i].source for i in places}
+            devices = {self.cases[i].device for i in places}
+            narrow = len(sources) < 2 and len(devices) < 2
+            if narrow and not self.factors[name].fixed:
+                alone[name] = len(places)
+        return alone

@@ -1,0 +1,106 @@
+"""The book's own calibration: the public rows, the declared factors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from stacklib import hardware
+
+from ..measurements import Measurement, fitted
+from ..predict import Predict, predictor
+from ..validate import device_name, key_of, read_back, source_of
+from ..validate.report import ANSWERS, in_unit
+from .problem import Case, Factor, Problem
+
+
+def factor_of(row: Mapping[str, Any]) -> Factor:
+    """A factor as ``efficiency.toml`` declares it.
+
+    Parameters
+    ----------
+    row : mapping
+        ``value``, ``least``, ``most``; ``prior`` and ``fixed`` where given.
+
+    Raises
+    ------
+    ValueError
+        When prior and bounds contradict one another.
+    """
+    fixed = bool(row.get("fixed", False))
+    prior = float(row.get("prior", row["value"]))
+    least, most = float(row.get("least", prior)), float(row.get("most", prior))
+    if not 0 < least <= prior <= most or (not fixed and least == most):
+        raise ValueError(f"prior {prior} is not between {least} and {most}")
+    return Factor(prior, least, most, fixed)
+
+
+def factors() -> dict[str, Factor]:
+    """Every declared factor, in the order of the file.
+
+    Raises
+    ------
+    ValueError
+        When one contradicts itself; names it.
+    """
+    found = {}
+    for name, row in hardware.efficiency_table().items():
+        try:
+            found[name] = factor_of(row)
+        except (KeyError, ValueError) as wrong:
+            raise ValueError(f"efficiency.toml, {name}: {wrong}") from None
+    return found
+
+
+def _in_rows_unit(predict: Predict, unit: str) -> Callable[[], float]:
+    def value() -> float:
+        return in_unit(predict(), unit)
+
+    return value
+
+
+def case_of(row: Measurement) -> Case | None:
+    """A row as a case of the fit, or None where it is refused.
+
+    Which factors it reads is recorded while it is predicted.
+
+    Parameters
+    ----------
+    row : Measurement
+        Any row.
+    """
+    key = key_of(row)
+    if row.fault or key is None:
+        return None
+    try:
+        prepared = predictor(row.family)(row)
+        predict = _in_rows_unit(prepared, row.unit)
+        with hardware.efficiency_recorded() as read:
+            bound = prepared().bound
+            predict()
+    except ANSWERS:
+        return None
+    return Case(
+        row.id, key, source_of(row), device_name(row), row.value, predict,
+        frozenset(read), read_back(row, bound),
+    )  # fmt: skip
+
+
+def problem_of(rows: Iterable[Measurement]) -> Problem:
+    """The fit of all declared factors to some rows.
+
+    Parameters
+    ----------
+    rows : iterable of Measurement
+        Rows that are refused are left out.
+    """
+    cases = (case_of(row) for row in rows)
+    kept = tuple(case for case in cases if case is not None)
+    return Problem(factors(), kept, hardware.efficiency_override)
+
+
+@cache
+def public_problem() -> Problem:
+    """The fit of all declared factors to the rows a fit may see."""
+    return problem_of(fitted())

@@ -1,0 +1,181 @@
+"""Rows of the tables on the page *Predicted against measured*."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib import hardware
+from stacklib.quantity import Quantity
+
+from ..validate import (
+    BARS,
+    TITLES,
+    Validation,
+    device_name,
+    explanations,
+    source_of,
+)
+from .folds import BY
+from .left_out import unseen
+
+Row = dict[str, Any]
+
+
+def share(value: float | None) -> Quantity | None:
+    """A share as a quantity a table can print in per cent; None stays None.
+
+    Parameters
+    ----------
+    value : float or None
+        0.12 for 12 %.
+    """
+    return None if value is None else Quantity(value)
+
+
+def families(report: Validation) -> list[Row]:
+    """One row a family: counts, errors on fitted and on unseen rows, the bars.
+
+    Parameters
+    ----------
+    report : Validation
+        All rows that a fit may see.
+    """
+    held = {by: unseen(report, by).families for by in BY}
+    rows = []
+    for key, found in report.families.items():
+        new = {by: held[by][key] for by in BY}
+        tails = [s.p90_error for s in new.values() if s.p90_error is not None]
+        bar = BARS.get(key)
+        rows.append({
+            "family": f"{key}: {TITLES[key]}",
+            "rows": found.predicted,
+            "refused": found.refused,
+            "tests": new["device"].predicted or None,
+            "fitted": share(found.median_error),
+            "new source": share(new["source"].median_error),
+            "new device": share(new["device"].median_error),
+            "bar": share(bar.median if bar else None),
+            "p90": share(max(tails, default=None)),
+            "p90 bar": share(bar.p90 if bar else None),
+        })  # fmt: skip
+    return rows
+
+
+def groups(report: Validation, key: str, by: str) -> list[Row]:
+    """One row a source or device of a family, predicted without itself in the fit.
+
+    Parameters
+    ----------
+    report : Validation
+        All rows that a fit may see.
+    key : str
+        The family.
+    by : str
+        ``source`` or ``device``.
+    """
+    name = source_of if by == "source" else device_name
+    fitted = report.of(key).by(name)
+    return [
+        {
+            by: group,
+            "rows": fitted[group].predicted,
+            "tests": s.predicted or None,
+            "fitted": share(fitted[group].median_error),
+            "never seen": share(s.median_error),
+            "p90": share(s.p90_error),
+            "predicted / measured": None if s.bias is None else 1 + s.bias,
+        }
+        for group, s in unseen(report, by).of(key).by(name).items()
+        if fitted[group].predicted
+    ]
+
+
+def worst(report: Validation, key: str, count: int = 5) -> list[Row]:
+    """The rows of a family that are furthest off, and why where it is known.
+
+    Parameters
+    ----------
+    report : Validation
+        All rows that a fit may see.
+    key : str
+        The family.
+    count : int
+        How many.
+    """
+    why = explanations()
+    return [
+        {
+            "row": o.row.id,
+            "device": device_name(o.row),
+            "what": (o.row.settings or o.row.subject)[:48],
+            "predicted": o.predicted,
+            "measured": o.row.value,
+            "unit": o.row.unit,
+            "bound": o.bound,
+            "why": why.get(o.row.id, "not explained yet"),
+        }
+        for o in report.of(key).worst(count)
+    ]
+
+
+def _text(row: Row, name: str) -> str | None:
+    if name not in row:
+        return None
+    return Quantity(row[name], row.get("unit", "")).text(digits=3)
+
+
+def factor_rows() -> list[Row]:
+    """One row an efficiency factor: its value, its interval, who spoke of it."""
+    return [
+        {
+            "factor": name,
+            "what": row["text"],
+            "value": _text(row, "value"),
+            "from": _text(row, "low"),
+            "to": _text(row, "high"),
+            "rows": row.get("rows"),
+            "sources": row.get("sources"),
+            "devices": row.get("devices"),
+        }
+        for name, row in hardware.efficiency_table().items()
+    ]
+
+
+def refusals(report: Validation, most: int = 12) -> list[Row]:
+    """One row a reason, the most frequent first; the rest in one row.
+
+    Parameters
+    ----------
+    report : Validation
+        Any rows.
+    most : int
+        Reasons with a row of their own.
+    """
+    reasons = report.reasons().most_common()
+    shown = len(reasons) if len(reasons) == most + 1 else most
+    rows: list[Row] = [{"rows": n, "reason": why} for why, n in reasons[:shown]]
+    rest = reasons[shown:]
+    if rest:
+        rows.append({"rows": sum(n for _, n in rest), "reason": f"{len(rest)} others"})
+    return rows
+
+
+def left_out_rows(report: Validation) -> list[Row]:
+    """One row a device of rows that no fit has seen.
+
+    Parameters
+    ----------
+    report : Validation
+        The rows of ``measurements.left_out``.
+    """
+    return [
+        {
+            "device": name,
+            "rows": s.predicted,
+            "refused": s.refused,
+            "median": share(s.median_error),
+            "p90": share(s.p90_error),
+            "predicted / measured": None if s.bias is None else 1 + s.bias,
+        }
+        for name, s in report.by(device_name).items()
+    ]

@@ -1,0 +1,65 @@
+"""Predictors: from a row of published measurements to what the models say.
+
+One module a family registers ``PREDICTORS[letter] = prepare``. ``prepare(row)``
+reads the row once, or refuses it with a reason, and returns a function without
+arguments that predicts: calibration calls that function many times, each time
+with other efficiency factors, so it reads them when called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..measurements import Measurement, Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a model says of one row.
+
+    Attributes
+    ----------
+    value : float
+        In ``unit``.
+    unit : str
+        A unit of ``quantity``: ``s``, ``FLOP/s``, ``B/s``, ``cycle``, ...
+    bound : str
+        What limits it: ``memory``, ``compute``, ``launch``, ...
+    """
+
+    value: float
+    unit: str
+    bound: str
+
+
+Predict = Callable[[], Forecast]
+Prepare = Callable[[Measurement], Predict]
+
+PREDICTORS: dict[str, Prepare] = {}
+
+
+def predictor(family: str) -> Prepare:
+    """What prepares the rows of a family.
+
+    Parameters
+    ----------
+    family : str
+        Its letter.
+
+    Raises
+    ------
+    Refusal
+        When no model predicts it yet.
+    """
+    if family not in PREDICTORS:
+        raise Refusal(f"no predictor for family {family} yet")
+    return PREDICTORS[family]
+
+
+__all__ = [
+    "Forecast", "Measurement", "PREDICTORS", "Predict", "Prepare", "Refusal",
+    "predictor",
+]  # fmt: skip
+
+from . import gemm, memory  # noqa: E402, F401

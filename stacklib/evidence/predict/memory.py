@@ -1,0 +1,145 @@
+"""Family C: published bandwidths and latencies, as ``roofline.hierarchy`` says.
+
+Streaming kernels, reads by working set, pointer chases by level, and the row-wise
+operations of a transformer layer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import bytes_per_element
+from stacklib.quantity import dtype as find_dtype
+from stacklib.roofline import hierarchy
+
+from ..measurements import Measurement, Refusal
+from ..systems import device_of
+from . import PREDICTORS, Forecast, Predict
+
+# Words of a kernel's name -> how it uses the bus. The first that occurs counts.
+_STREAMS = (
+    ("triad", "mixed"), ("scale", "mixed"), ("copy", "mixed"), ("add", "mixed"),
+    ("read", "read"), ("ldg", "read"), ("hbm bandwidth", "read"),
+    ("dram bandwidth", "read"), ("memory bandwidth", "read"), ("stream", "mixed"),
+)  # fmt: skip
+_ARRAYS_READ = {"triad": 2, "add": 2}  # loads in flight a thread, else one
+# Level words of a latency row. The first that occurs counts.
+_LEVELS = (
+    ("constant", ""), ("shared", "shared"), ("smem", "shared"), ("lds", "shared"),
+    ("infinity", ""), ("l3", ""), ("l2 far", "l2_far"), ("far", "l2_far"),
+    ("l2", "l2"), ("l1", "l1"), ("l0", "l1"), ("dram", "dram"), ("hbm", "dram"),
+    ("global", "dram"), ("memory", "dram"),
+)  # fmt: skip
+_DTYPE_BYTES = {"fp64": 8.0, "fp32": 4.0}
+
+
+def _first(text: str, pairs: tuple[tuple[str, str], ...]) -> tuple[str, str] | None:
+    return next(((word, means) for word, means in pairs if word in text), None)
+
+
+def _latency(row: Measurement, device: Accelerator) -> Predict:
+    found = _first(row.subject.lower(), _LEVELS)
+    if found is None or not found[1]:
+        raise Refusal(f"no latency is known for {row.subject!r}")
+    cycles = hierarchy.load_cycles(device, found[1])
+    bound = f"{found[1]} latency"
+    if row.unit.startswith("cycle"):
+        return lambda: Forecast(cycles, "cycle", bound)
+    hertz = row.number("clock_MHz", 0.0) * 1e6 or device.clock.si
+    return lambda: Forecast(cycles / hertz, "s", bound)
+
+
+def _elements(row: Measurement) -> tuple[float, str]:
+    """Elements of a row-wise operation and the factor that holds its call."""
+    name = row.subject.lower()
+    call = "launch_softmax" if "softmax" in name else "launch_elementwise"
+    if "m" in row.config:
+        return float(row.integer("m") * row.integer("n")), call
+    tokens = row.integer("batch") * (row.integer("seq") if "prefill" in name else 1)
+    if "softmax" in name:
+        raise Refusal("the softmax of a whole attention is family B's")
+    width = row.integer("d_model")
+    if "gelu" in name:  # between the two products of the feed-forward layer
+        width = 4 * width // row.integer("tp", 1)
+    return float(tokens * width), call
+
+
+def _row_operation(row: Measurement, device: Accelerator) -> Predict:
+    elements, call = _elements(row)
+    size = bytes_per_element(find_dtype(row.text("dtype")).name).si
+    moved = 2 * elements * size  # read and written once
+    timed = row.metric.startswith("latency")
+
+    def forecast() -> Forecast:
+        got = hierarchy.row_operation_rate(device, moved, call)
+        if timed:
+            return Forecast(moved / got.rate, "s", got.bound)
+        return Forecast(got.rate * elements / moved, "1/s", got.bound)
+
+    return forecast
+
+
+def _bandwidth(row: Measurement, device: Accelerator) -> Predict:
+    name = row.subject.lower()
+    if re.search(r"\bl1\b", name):
+        return _steady(lambda: hierarchy.cache_rate(device, "l1"))
+    if "working_set_kB" in row.config:
+        size = row.number("working_set_kB") * 1e3
+        hierarchy.read_rate(device, size)  # what does not fit is refused here
+        return _steady(lambda: hierarchy.read_rate(device, size))
+    if re.search(r"\bl2\b", name):
+        return _steady(lambda: hierarchy.cache_rate(device, "l2"))
+    found = _first(name, _STREAMS)
+    if found is None:
+        raise Refusal(f"no bandwidth model for {row.subject!r}")
+    word, kind = found
+    in_flight = None
+    if "gpu-stream" in row.software:  # one element an array and thread
+        size = next((b for d, b in _DTYPE_BYTES.items() if row.has(d)), 8.0)
+        in_flight = size * _ARRAYS_READ.get(word, 1) * (2 if kind == "mixed" else 1)
+    return _steady(lambda: hierarchy.stream_rate(device, kind, in_flight))
+
+
+def _steady(rate: Callable[[], hierarchy.Bandwidth]) -> Predict:
+    def forecast() -> Forecast:
+        got = rate()
+        return Forecast(got.rate, "B/s", got.bound)
+
+    return forecast
+
+
+def prepare(row: Measurement) -> Predict:
+    """A bandwidth or a latency ready to be predicted.
+
+    Parameters
+    ----------
+    row : Measurement
+        A streaming kernel, a read by working set, a pointer chase, or a row-wise
+        operation.
+
+    Raises
+    ------
+    Refusal
+        When the device, the level or the kind of measurement is not known.
+    """
+    key, _ = device_of(row.system)
+    device = hardware.get(key)
+    name = row.subject.lower()
+    if "clock" in row.metric:
+        raise Refusal("no model predicts the clock under load")
+    try:
+        if any(word in name for word in ("softmax", "layernorm", "gelu")):
+            return _row_operation(row, device)
+        if "latency" in name or row.unit.startswith("cycle"):
+            return _latency(row, device)
+        if row.metric.endswith("bandwidth"):
+            return _bandwidth(row, device)
+    except (UnknownSpec, ValueError) as unknown:
+        raise Refusal(str(unknown)) from None
+    raise Refusal(f"no model for metric {row.metric!r} of {row.subject!r}")
+
+
+PREDICTORS["C"] = prepare

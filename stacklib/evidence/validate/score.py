@@ -1,0 +1,211 @@
+"""Scores: how far predictions are from what was measured, by family.
+
+The error of a row is ``|predicted / measured - 1|`` in the row's own unit.
+Quantiles interpolate linearly between the two nearest rows. The bias is the
+median of ``predicted / measured - 1``: below zero where predictions are low.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..measurements import Measurement, Refusal
+
+KEYS = (
+    "A", "B", "C", "D_large", "D_small", "E_decode", "E_prefill", "F", "G", "H", "I",
+    "J",
+)  # fmt: skip
+TITLES = {
+    "A": "matrix products",
+    "B": "attention kernels",
+    "C": "bandwidth and latency",
+    "D_large": "collectives, 1 MB and over",
+    "D_small": "collectives, below 1 MB",
+    "E_decode": "inference, decode and throughput",
+    "E_prefill": "inference, prefill and first token",
+    "F": "training",
+    "G": "quantization quality",
+    "H": "serving systems",
+    "I": "silicon, cost, energy",
+    "J": "accelerators, power, DIY",
+}
+LARGE = 1e6  # bytes of a collective from which it counts as large
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What is to be reached on rows never seen: median and 90th percentile."""
+
+    median: float
+    p90: float
+
+
+# The plan of the house, section 8.
+BARS = {
+    "A": Bar(0.12, 0.40),
+    "B": Bar(0.15, 0.50),
+    "C": Bar(0.10, 0.30),
+    "D_large": Bar(0.15, 0.50),
+    "D_small": Bar(0.30, 1.00),
+    "E_decode": Bar(0.15, 0.50),
+    "E_prefill": Bar(0.30, 1.00),
+    "F": Bar(0.12, 0.40),
+}
+
+
+def message_bytes(row: Measurement) -> float | None:
+    """Bytes of a collective's message, where its settings tell them.
+
+    Parameters
+    ----------
+    row : Measurement
+        Of family D; ``msg_bytes``, ``msg_size_as_stored`` (taken as bytes),
+        ``tokens`` x ``hidden`` x ``topk``, or ``batch`` (x ``seq``) x ``d_model``
+        in 16 bits.
+    """
+    try:
+        for key in ("msg_bytes", "msg_size_as_stored"):
+            if key in row.config:
+                return row.number(key)
+        if "tokens" in row.config:
+            rows = row.number("tokens") * row.number("topk", 1.0)
+            return rows * row.number("hidden")
+        if "d_model" in row.config:
+            rows = row.number("batch") * row.number("seq", 1.0)
+            return 2 * rows * row.number("d_model")
+    except Refusal:
+        pass
+    return None
+
+
+def key_of(row: Measurement) -> str | None:
+    """The key under which a row is scored; None for a family that is not known.
+
+    D is split at 1 MB; a row that does not tell its size is small when it gives a
+    time, and large when it gives a rate. E is split by what is measured: prompts
+    and first tokens, or all that follows.
+
+    Parameters
+    ----------
+    row : Measurement
+        Of any family.
+    """
+    if row.family == "D":
+        size = message_bytes(row)
+        timed = row.metric.startswith("latency")
+        large = not timed if size is None else size >= LARGE
+        return "D_large" if large else "D_small"
+    if row.family == "E":
+        prompt = row.metric.startswith("prefill") or "ttft" in row.metric
+        return "E_prefill" if prompt else "E_decode"
+    return row.family if row.family in KEYS else None
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value below which a share of them lies, interpolated linearly.
+
+    Parameters
+    ----------
+    values : sequence of float
+        At least one, in any order.
+    share : float
+        0.5 for the median.
+
+    Raises
+    ------
+    ValueError
+        When there are no values.
+    """
+    if not values:
+        raise ValueError("a quantile needs at least one value")
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One row: what was predicted, or why nothing was.
+
+    Attributes
+    ----------
+    row : Measurement
+        The row.
+    key : str or None
+        Where it is scored.
+    predicted : float or None
+        In the row's unit.
+    bound : str or None
+        What the model says limits it.
+    reason : str or None
+        Why it is refused; None when predicted.
+    """
+
+    row: Measurement
+    key: str | None
+    predicted: float | None = None
+    bound: str | None = None
+    reason: str | None = None
+
+    @property
+    def ratio(self) -> float:
+        """Predicted over measured; nan where nothing was predicted."""
+        return math.nan if self.predicted is None else self.predicted / self.row.value
+
+    @property
+    def error(self) -> float:
+        """``|predicted / measured - 1|``."""
+        return abs(self.ratio - 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The promised fields, JSON-able."""
+        return {
+            "id": self.row.id,
+            "predicted": self.predicted,
+            "unit": self.row.unit,
+            "bound": self.bound,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How a set of rows came out; the errors are None when none was predicted."""
+
+    predicted: int
+    refused: int
+    median_error: float | None
+    p90_error: float | None
+    bias: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The promised fields, JSON-able."""
+        return asdict(self)
+
+
+def score(outcomes: Iterable[Outcome]) -> Score:
+    """Counts, error quantiles and bias of some rows.
+
+    Parameters
+    ----------
+    outcomes : iterable of Outcome
+        Of one family, source or device.
+    """
+    found = list(outcomes)
+    ratios = [o.ratio for o in found if o.predicted is not None]
+    refused = len(found) - len(ratios)
+    if not ratios:
+        return Score(0, refused, None, None, None)
+    errors = [abs(r - 1) for r in ratios]
+    return Score(
+        len(ratios),
+        refused,
+        quantile(errors, 0.5),
+        quantile(errors, 0.9),
+        quantile([r - 1 for r in ratios], 0.5),
+    )

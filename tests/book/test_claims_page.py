@@ -1,0 +1,295 @@
+"""The claims page in a browser: what it shows is what the ledger holds.
+
+Every count asserted here is computed by ``claims.table`` with the same filters.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from stacklib.evidence import claims
+
+NOT_RUN = "browser tests: not run ({})"
+playwright_api = pytest.importorskip(
+    "playwright.sync_api", reason=NOT_RUN.format("no playwright")
+)
+
+from . import browser as b  # noqa: E402  (imports playwright)
+
+pytestmark = pytest.mark.browser
+
+BUILT = Path(__file__).parents[2] / "_build" / "html"
+PAGE = "book/evidence/claims.html"
+MOST_BYTES = 1_200_000
+INTERACTIVE_MS = 3_000  # 700 on an idle core; other jobs may share it
+SEARCH, CHAPTER, SOURCE, VERDICT = (
+    f"#st-claims-{name}" for name in ("search", "chapter", "source", "verdict")
+)
+
+
+def unavailable(why: str) -> None:
+    """Skip, except in CI, where a browser test that does not run is a failure."""
+    if os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail(NOT_RUN.format(why))
+    pytest.skip(NOT_RUN.format(why))
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    path = b.chromium()
+    if path is None:
+        unavailable("no Chromium")
+    with playwright_api.sync_playwright() as playwright:
+        opened = b.launch(playwright, path)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def address():
+    if not (BUILT / PAGE).exists():
+        unavailable("no built book; run `make book`")
+    with b.serve(BUILT) as base:
+        yield base
+
+
+@pytest.fixture
+def visit(chromium, address):
+    """``visit(fragment, theme, device)`` gives the page and its list of faults."""
+    made = []
+
+    def open_page(fragment="", theme="light", device=b.DESKTOP, **options):
+        made.append(b.context(chromium, theme, **device, **options))
+        page, faults = b.watched(made[-1], address)
+        page.goto(address + PAGE + fragment)
+        return page, faults
+
+    yield open_page
+    for inside in made:
+        inside.close()
+
+
+def counted(rows, of=None):
+    """What the page says of these rows."""
+    count = Counter(row["verdict"] for row in rows)
+    words = ", ".join(f"{count[v]} {v}" for v in claims.VERDICTS if count[v])
+    total = len(claims.load()) if of is None else of
+    if len(rows) == total:
+        return f"{total} claims: {words}"
+    return f"{len(rows)} of {total} claims: {words}"
+
+
+def shown(page):
+    """Ids of the claims that are not filtered away, in the page's order."""
+    return page.evaluate(
+        "[...document.querySelectorAll('.st-claim:not([hidden])')]"
+        ".filter(x => !x.closest('details').hidden).map(x => x.id.slice(6))"
+    )
+
+
+def by_chapter(rows):
+    """Ids in the page's order: by chapter, then as in the ledger."""
+    return [r["id"] for r in sorted(rows, key=lambda r: r["chapter"])]
+
+
+def expect(page, rows):
+    """The page shows these rows, and says so."""
+    said = page.locator(".st-claims-count")
+    said.filter(has_text=re.compile(f"^{re.escape(counted(rows))}$")).wait_for()
+    assert shown(page) == by_chapter(rows)
+
+
+def test_the_page_holds_every_claim_and_says_how_many(visit):
+    page, faults = visit()
+    expect(page, claims.table())
+    for chapter in range(1, 11):
+        rows = claims.table(chapter=chapter)
+        group = page.locator(f'.st-claims-group[data-chapter="{chapter}"]')
+        assert group.locator(".st-claim").count() == len(rows)
+        assert group.locator(".st-claims-sum").text_content() == counted(
+            rows, len(rows)
+        )
+    assert not faults
+
+
+def test_each_row_shows_what_the_ledger_holds(visit):
+    page, _ = visit()
+    parts = {"text": ".st-claim-text", "claimed": ".st-claim-value",
+             "document": ".st-claim-source", "verdict": ".st-verdict",
+             "why": ".st-claim-reason"}  # fmt: skip
+    read = page.evaluate(
+        "(parts) => Object.fromEntries([...document.querySelectorAll('.st-claim')]"
+        ".map(c => [c.id.slice(6), Object.fromEntries(Object.entries(parts)"
+        ".map(([k, s]) => [k, c.querySelector(s).textContent.trim()]))]))",
+        parts,
+    )
+
+    def plain(text):  # quotes and dashes are set by Sphinx
+        text = re.sub("[‘’“”'\"]", "'", text)
+        return re.sub(r"\s+", " ", re.sub("[–—]|--+", "-", text)).replace("…", "...")
+
+    for row in claims.table():
+        seen = read[row["id"]]
+        assert plain(seen["text"]) == plain(f"{row['claim']} {row['id']}")
+        assert seen["verdict"] == row["verdict"]
+        for key in ("claimed", "document", "why"):
+            assert plain(seen[key]) == plain(row[key]), row["id"]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"search": "hbm"},
+        {"search": "HBM bandwidth"},
+        {"search": "h200-ridge"},
+        {"chapter": "7"},
+        {"source": "004", "verdict": "cited"},
+        {"chapter": "1", "verdict": "close"},
+        {"chapter": "3", "source": "002", "verdict": "open", "search": "tsv"},
+    ],
+)
+def test_search_and_filters_leave_what_the_ledger_says(visit, filters):
+    page, faults = visit()
+    for name, value in filters.items():
+        if name == "search":
+            page.fill(SEARCH, value)
+        else:
+            page.select_option(f"#st-claims-{name}", value)
+    rows = claims.table(**filters)
+    assert 0 < len(rows) < len(claims.load())
+    expect(page, rows)
+    address = page.url
+    assert all(f"{name}=" in address for name in filters)
+    page.goto("about:blank")
+    page.goto(address)  # as someone does who was sent it
+    expect(page, rows)
+    page.click(".st-claims-form button")
+    expect(page, claims.table())
+    assert "#" not in page.url and not faults
+
+
+def test_nothing_left_is_said(visit):
+    page, _ = visit()
+    page.fill(SEARCH, "no such words")
+    page.locator(".st-claims-count", has_text="No claim is left").wait_for()
+    assert shown(page) == []
+
+
+def test_it_is_used_by_keyboard_alone(visit):
+    page, faults = visit()
+    page.focus(SEARCH)
+    page.keyboard.type("memory wall")
+    page.keyboard.press("Enter")  # sends nothing, goes nowhere
+    expect(page, claims.table(search="memory wall"))
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    assert page.locator(CHAPTER).evaluate(b.IS_FOCUSED)
+    expect(page, claims.table(chapter=1, search="memory wall"))
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # Clear
+    expect(page, claims.table())
+    assert page.locator(SEARCH).evaluate(b.IS_FOCUSED)
+    # On to the first chapter's line, and fold it.
+    for _ in range(5):
+        page.keyboard.press("Tab")
+    group = page.locator(".st-claims-group").first
+    assert group.locator("summary").evaluate(b.IS_FOCUSED)
+    page.keyboard.press("Enter")
+    assert group.get_attribute("open") is None and not faults
+
+
+def test_the_count_is_announced(visit):
+    page, _ = visit()
+    said = page.locator(".st-claims-count")
+    assert said.get_attribute("role") == "status"
+    assert said.get_attribute("aria-live") == "polite"
+    # Typing announces once, when it pauses, not at each letter.
+    page.evaluate(
+        "window.said = []; new MutationObserver(() => window.said.push("
+        "document.querySelector('.st-claims-count').textContent))"
+        ".observe(document.querySelector('.st-claims-count'), {childList: true})"
+    )
+    page.focus(SEARCH)
+    page.keyboard.type("hbm4")
+    expect(page, claims.table(search="hbm4"))
+    assert page.evaluate("window.said.length") == 1
+    for name in ("search", "chapter", "source", "verdict"):
+        assert page.locator(f'label[for="st-claims-{name}"]').is_visible()
+
+
+@pytest.mark.parametrize("id", ["v3-experts", "bf16-marginal-rubin", "h200-ridge"])
+def test_a_claim_has_an_address(visit, id):
+    page, _ = visit(f"#claim-{id}")
+    claim = page.locator(f"#claim-{id}")
+    claim.wait_for()
+    page.wait_for_timeout(200)
+    assert claim.is_visible()
+    assert 0 <= claim.bounding_box()["y"] < page.viewport_size["height"] - 50
+
+
+def test_a_link_to_a_claim_that_is_filtered_away_brings_it_back(visit):
+    page, _ = visit("#verdict=cited")
+    expect(page, claims.table(verdict="cited"))
+    page.evaluate("location.hash = '#claim-h200-ridge'")
+    expect(page, claims.table())
+    assert page.locator("#claim-h200-ridge").is_visible()
+    assert page.url.endswith("#claim-h200-ridge")
+
+
+def test_an_address_with_values_there_are_not_filters_nothing(visit):
+    page, faults = visit("#chapter=99&verdict=fine&colour=red")
+    page.wait_for_timeout(300)
+    expect(page, claims.table())
+    assert not faults
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("device", [b.DESKTOP, b.PHONE], ids=["desktop", "phone"])
+def test_every_row_fits_and_can_be_read(visit, theme, device):
+    page, faults = visit(theme=theme, device=device)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.add_style_tag(content=".st-claim { content-visibility: visible !important }")
+    faults += b.overflow_faults(page) + b.contrast_faults(page)
+    assert not faults, "\n".join(faults)
+
+
+def test_without_javascript_everything_is_there(visit):
+    page, _ = visit(java_script_enabled=False)
+    assert not page.locator(".st-claims-form").is_visible()
+    text = page.locator(".st-claims-count").text_content()
+    assert text == counted(claims.table())
+    groups = page.locator(".st-claims-group")
+    assert groups.count() == 10
+    last = groups.last
+    assert not last.locator(".st-claim").first.is_visible()
+    last.locator("summary").click()
+    assert last.locator(".st-claim").first.is_visible()
+    assert page.locator(".st-claim").count() == len(claims.load())
+
+
+def test_in_print_all_claims_stand_open_without_the_form(visit):
+    page, _ = visit()
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert not page.locator(".st-claims-form").is_visible()
+    assert page.locator(".st-claim").last.is_visible()
+
+
+def test_the_page_is_small_and_quick(visit):
+    assert (BUILT / PAGE).stat().st_size < MOST_BYTES
+    page, _ = visit()
+    ready = page.evaluate(
+        "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
+    )
+    assert ready < INTERACTIVE_MS
+
+
+def test_its_script_and_style_are_on_no_other_page(address):
+    with_it = [p for p in b.pages(BUILT) if "claims.js" in (BUILT / p).read_text()]
+    assert with_it == [PAGE]

@@ -1,0 +1,108 @@
+"""``stacklib validate``: the promised JSON, the printed report, exit status."""
+
+import csv
+import json
+
+import pytest
+
+from stacklib import cli
+from stacklib.evidence import predict
+from stacklib.evidence.measurements import COLUMNS
+from stacklib.evidence.predict import Forecast
+from stacklib.evidence.validate import KEYS
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """Four rows: predicted exactly, twice too high, no device, not a number."""
+
+    def prepare(row):
+        ms = row.number("ms")
+        return lambda: Forecast(1e-3 * ms, "s", "memory")
+
+    monkeypatch.setattr(predict, "PREDICTORS", {"A": prepare})
+    rows = [
+        ("A-1", "A", "H100", "ms=2", "2", "ms"),
+        ("A-2", "A", "8x H100", "ms=4", "2", "ms"),
+        ("A-3", "A", "toaster", "x=2", "2", "ms"),
+        ("C-4", "C", "H100", "", "n/a", "GB/s"),
+    ]
+    path = tmp_path / "rows.csv"
+    with path.open("w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(COLUMNS)
+        for id, family, system, config, value, unit in rows:
+            writer.writerow([id, family, system, "s", "k", config, "latency", value,
+                             unit, "repo a/b", "", "saw", ""])  # fmt: skip
+    return str(path)
+
+
+def run(capsys, *argv):
+    status = cli.main(["validate", *argv])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_json_is_as_promised(file, capsys):
+    status, out, err = run(capsys, file, "--json")
+    found = json.loads(out)
+    assert status == 0 and err == ""
+    assert tuple(found["families"]) == KEYS
+    assert found["families"]["A"] == {
+        "predicted": 2, "refused": 1, "median_error": 0.5, "p90_error": 0.9,
+        "bias": 0.5,
+    }  # fmt: skip
+    assert found["families"]["B"]["median_error"] is None
+    assert found["rows"][0] == {"id": "A-1", "predicted": 2.0, "unit": "ms",
+                                "bound": "memory", "reason": None}  # fmt: skip
+    assert found["rows"][2]["predicted"] is None
+    assert "'ms'" in found["rows"][2]["reason"]
+    assert "'n/a' is not a number" in found["rows"][3]["reason"]
+
+
+def test_the_printed_report_has_scores_groups_outliers_and_reasons(file, capsys):
+    status, out, _ = run(capsys, file)
+    assert status == 0
+    assert "A       matrix products        2          1        50.0 %" in out
+    assert "12/40 %  over" in out
+    assert "a/b" in out and "h100_sxm" in out
+    assert out.index("A-2") < out.index("A-1  ")
+    assert "2 refused" in out and "config does not give 'ms'" in out
+
+
+def test_the_number_of_outliers_is_chosen(file, capsys):
+    assert "A-1  " not in run(capsys, file, "--worst", "1")[1]
+    assert "furthest off" not in run(capsys, file, "--worst", "0")[1]
+
+
+def test_one_family_alone(file, capsys):
+    _, out, _ = run(capsys, file, "--family", "c", "--json")
+    assert [row["id"] for row in json.loads(out)["rows"]] == ["C-4"]
+
+
+@pytest.mark.parametrize(
+    "argv, says",
+    [
+        (["no-such.csv"], "no-such.csv: No such file"),
+        (["--family", "Q"], "unknown family 'Q'"),
+        (["--worst", "-1"], "--worst -1: 0 or more"),
+        (["--worst", "x"], "'x': a whole number"),
+        (["a", "b"], "unrecognized arguments: b"),
+    ],
+)
+def test_bad_input_is_status_2_and_named(argv, says, capsys):
+    status, _, err = run(capsys, *argv)
+    assert status == 2 and says in err
+
+
+def test_a_damaged_file_is_status_2_and_one_json_object(tmp_path, capsys):
+    path = tmp_path / "m.csv"
+    path.write_text("id,family\n")
+    status, out, err = run(capsys, str(path), "--json")
+    assert status == 2 and "column 'system' is missing" in json.loads(out)["error"]
+    assert err.startswith("stacklib: m.csv")
+
+
+def test_the_books_own_rows_need_no_file(capsys):
+    status, out, _ = run(capsys, "--family", "I", "--worst", "0")
+    assert status == 0 and "silicon, cost, energy" in out and "43" in out

@@ -1,0 +1,433 @@
+"""Calibration: planted factors are found, held-out rows unseen, files current."""
+
+import contextlib
+import dataclasses
+import itertools
+import math
+import random
+import tomllib
+from contextvars import ContextVar
+
+import pytest
+
+from stacklib import hardware
+from stacklib.evidence import calibrate, measurements
+from stacklib.evidence.calibrate import Case, Errors, Factor, Problem, files, folds
+from stacklib.evidence.calibrate.fit import fit, minimise, near, points
+from stacklib.evidence.calibrate.problem import CAP, loss, weights
+from stacklib.evidence.calibrate.public import factor_of
+from stacklib.evidence.measurements import Measurement
+from stacklib.evidence.validate import device_name
+
+IN_FORCE = ContextVar("in_force")
+TRUE = {"memory": 0.87, "compute": 0.62, "launch": 4.2e-6, "unread": 0.5}
+FACTORS = {
+    "memory": Factor(0.7, 0.3, 1.0),
+    "compute": Factor(0.9, 0.3, 1.0),
+    "launch": Factor(1e-6, 1e-7, 1e-4),
+    "unread": Factor(0.44, 0.1, 1.0),
+}
+
+
+@contextlib.contextmanager
+def override(values):
+    token = IN_FORCE.set(values)
+    try:
+        yield
+    finally:
+        IN_FORCE.reset(token)
+
+
+def seconds(work, bytes, f):
+    return max(work / f["compute"], bytes / f["memory"]) + f["launch"]
+
+
+def case(id, work, bytes, source, device, noise=1.0, key="A", reads=None):
+    read = frozenset(reads or ("memory", "compute", "launch"))
+    return Case(id, key, source, device, seconds(work, bytes, TRUE) * noise,
+                lambda: seconds(work, bytes, IN_FORCE.get()), read)  # fmt: skip
+
+
+def toy(noise=0.0, spoilt=0):
+    """Rows over three sources and three devices, with what was planted."""
+    chance = random.Random(7)
+    cases = []
+    for i, (source, device) in enumerate(itertools.product("abc", "xyz")):
+        for j in range(8):
+            off = math.exp(chance.gauss(0, noise))
+            work, bytes = 10 ** chance.uniform(-6, -2), 10 ** chance.uniform(-6, -2)
+            cases.append(case(f"{i}-{j}", work, bytes, source, device, off))
+    for j in range(spoilt):  # planted bad rows: wrong by a factor of a thousand
+        cases.append(case(f"bad-{j}", 1e-3, 1e-3, "a", "x", 1000.0))
+    return Problem(FACTORS, tuple(cases), override)
+
+
+def test_planted_factors_are_found_to_half_a_percent():
+    found = fit(toy())
+    for name in ("memory", "compute", "launch"):
+        assert found[name] == pytest.approx(TRUE[name], rel=5e-3), name
+
+
+def test_noise_moves_them_little_and_wild_rows_hardly_more():
+    for problem in (toy(noise=0.1), toy(noise=0.1, spoilt=4)):
+        found = fit(problem)
+        assert found["memory"] == pytest.approx(TRUE["memory"], rel=0.08)
+        assert found["compute"] == pytest.approx(TRUE["compute"], rel=0.08)
+
+
+def test_a_factor_that_no_row_reads_keeps_its_prior():
+    assert fit(toy())["unread"] == 0.44
+
+
+def test_a_physical_constant_is_never_fitted():
+    factors = {**FACTORS, "memory": Factor(0.7, 0.3, 1.0, fixed=True)}
+    assert fit(Problem(factors, toy().cases, override))["memory"] == 0.7
+
+
+def test_a_fit_does_not_depend_on_the_order_of_the_rows():
+    problem = toy(noise=0.1)
+    turned = Problem(FACTORS, tuple(reversed(problem.cases)), override)
+    for name, value in fit(problem).items():
+        assert fit(turned)[name] == pytest.approx(value, rel=2e-3)
+
+
+def test_values_stay_within_their_bounds():
+    factors = {**FACTORS, "memory": Factor(0.7, 0.65, 0.75)}
+    found = fit(Problem(factors, toy().cases, override))
+    assert 0.65 <= found["memory"] <= 0.75
+
+
+def test_a_flat_cost_changes_nothing():
+    assert minimise(lambda x: 1.0, points(FACTORS["memory"]), 0.7) == 0.7
+
+
+@pytest.mark.parametrize("best", [0.31, 0.5, 0.62, 0.999])
+def test_the_line_search_finds_a_valley(best):
+    grid = points(FACTORS["memory"])
+    found = minimise(lambda x: abs(math.log(x / best)), grid, 0.7)
+    assert found == pytest.approx(best, rel=0.01)
+    again = minimise(lambda x: abs(math.log(x / best)), [found / 1.02, found * 1.02],
+                     found)  # fmt: skip
+    assert again == pytest.approx(best, rel=1e-3)
+
+
+def test_scan_points_span_the_bounds_and_later_ones_stay_within():
+    factor = Factor(0.5, 0.25, 1.0)
+    assert points(factor, 5) == pytest.approx([0.25, 0.3536, 0.5, 0.7071, 1], rel=1e-3)
+    assert near(factor, 0.5) == pytest.approx([0.5 / 1.15, 0.5 * 1.15])
+    assert near(factor, 0.26)[0] == 0.25 and near(factor, 1.0)[1] == 1.0
+
+
+def test_loss_is_smooth_then_linear_then_capped():
+    assert loss(0) == 0 and loss(-0.3) == loss(0.3)
+    assert loss(0.05) == pytest.approx(0.0125)
+    assert loss(0.4) - loss(0.3) == pytest.approx(0.1)
+    assert loss(50) == loss(CAP)
+
+
+def test_a_row_that_cannot_be_computed_costs_the_cap():
+    def broken():
+        raise ZeroDivisionError
+
+    bad = Case("x", "A", "a", "x", 1.0, broken, frozenset({"memory"}))
+    assert Problem(FACTORS, (bad,), override).cost([0]) == loss(CAP)
+    zero = Case("x", "A", "a", "x", 1.0, lambda: 0.0, frozenset({"memory"}))
+    assert Problem(FACTORS, (zero,), override).cost([0]) == loss(CAP)
+
+
+def test_many_rows_of_one_source_on_one_device_count_as_their_root():
+    cases = [case(str(i), 1, 1, "a", "x") for i in range(100)]
+    cases.append(case("alone", 1, 1, "b", "x"))
+    cases.append(case("other", 1, 1, "b", "x", key="C"))
+    found = weights(cases)
+    assert sum(found[:100]) == pytest.approx(10 * found[100])
+    assert sum(found[:101]) == pytest.approx(1) and found[101] == pytest.approx(1)
+
+
+def test_held_out_rows_do_not_reach_the_fit():
+    """A source with factors of its own is predicted by those of the others."""
+    problem = toy()
+    odd = [case(f"odd-{i}", 1e-3, 1e-6, "d", "x", noise=2.0) for i in range(30)]
+    both = Problem(FACTORS, problem.cases + tuple(odd), override)
+    predicted = folds.held_out(both, "source", "d")
+    assert set(predicted) == {c.id for c in odd}
+    expected = seconds(1e-3, 1e-6, TRUE)
+    assert predicted["odd-0"] == pytest.approx(expected, rel=0.01)
+
+
+def test_every_row_is_held_out_once_each_way():
+    problem = toy()
+    for by in folds.BY:
+        ids = [
+            id
+            for group in folds.groups(problem, by)
+            for id in folds.held_out(problem, by, group)
+        ]
+        assert sorted(ids) == sorted(c.id for c in problem.cases)
+
+
+def test_a_way_to_group_that_is_not_known_is_named():
+    with pytest.raises(ValueError, match="by='moon'"):
+        folds.groups(toy(), "moon")
+
+
+def test_errors_are_quantiles_by_family():
+    cases = [case(str(i), 1, 1, "a", "x") for i in range(11)]
+    predicted = {c.id: c.measured * (1 + i / 10) for i, c in enumerate(cases)}
+    found = folds.errors(cases, predicted)["A"]
+    assert found.median == pytest.approx(0.5) and found.p90 == pytest.approx(0.9)
+    assert found.n == 11
+
+
+def test_rows_read_back_from_their_own_source_are_no_test():
+    own = dataclasses.replace(case("b", 1, 1, "a", "x"), read_back=True)
+    cases = [case("a", 1, 1, "a", "x"), own]
+    predicted = {c.id: 1.1 * c.measured for c in cases}
+    assert folds.errors(cases, predicted)["A"].n == 2
+    assert folds.errors(cases, predicted, unseen=True)["A"].n == 1
+
+
+def test_a_replicate_is_the_same_each_time_and_differs_by_number():
+    problem = toy(noise=0.2)
+    assert folds.draw(problem, 1) == folds.draw(problem, 1)
+    assert folds.draw(problem, 1) != folds.draw(problem, 2)
+    assert "unread" not in folds.draw(problem, 1)
+
+
+def test_intervals_hold_the_value_and_widen_with_noise():
+    values = {"a": 0.5}
+    narrow = folds.spans(values, [{"a": 0.5}, {"a": 0.51}])
+    assert narrow["a"][0] == 0.5 and 0.5 < narrow["a"][1] <= 0.51
+    wide = folds.spans(values, [{"a": 0.7}])
+    assert wide["a"][0] == 0.5 and wide["a"][1] == pytest.approx(0.69)
+    assert folds.spans(values, [])["a"] == (0.5, 0.5)
+
+
+def test_a_factor_of_one_source_on_one_device_is_found():
+    alone = case("z", 1, 1, "a", "x", reads=("unread",))
+    problem = Problem(FACTORS, (*toy().cases, alone), override)
+    assert problem.lonely() == {"unread": 1}
+    fixed = {**FACTORS, "unread": Factor(0.5, 0.1, 1, fixed=True)}
+    assert Problem(fixed, problem.cases, override).lonely() == {}
+
+
+# -- files ---------------------------------------------------------------------
+
+
+def test_toml_is_read_back_as_it_was_written():
+    rows = {"a_b": {"value": 0.123456, "rows": 3, "fixed": True, "text": 'a "b" \\ µ',
+                    "in": {"median": 0.1}}}  # fmt: skip
+    text = files.tables(rows, "# one\n# two")
+    assert files.head_of(text) == "# one\n# two"
+    assert tomllib.loads(text) == {"a_b": {**rows["a_b"], "value": 0.1235}}
+    with pytest.raises(TypeError, match="no TOML"):
+        files.text_of([1])
+
+
+def test_the_factors_file_keeps_what_was_declared():
+    table = {"memory": {"value": 0.7, "least": 0.3, "most": 1.0, "class": "gpu",
+                        "text": "why"},
+             "unread": {"value": 0.44, "least": 0.1, "most": 1.0, "low": 0.1,
+                        "high": 0.9}}  # fmt: skip
+    problem = Problem({k: FACTORS[k] for k in table}, toy().cases, override)
+    rows = files.efficiency_rows(table, problem, {"memory": 0.87, "unread": 0.44},
+                                 {"memory": (0.8, 0.9), "unread": (0.4, 0.5)},
+                                 )  # fmt: skip
+    assert rows["memory"] == {
+        "value": 0.87, "low": 0.8, "high": 0.9, "prior": 0.7, "least": 0.3,
+        "most": 1.0, "class": "gpu", "text": "why", "rows": 72, "sources": 3,
+        "devices": 3,
+    }  # fmt: skip
+    assert next(iter(rows["memory"])) == "value"
+    assert rows["unread"]["rows"] == 0 and "low" not in rows["unread"]
+
+
+def test_the_band_is_the_larger_of_both_cross_validations():
+    by = {"source": {"A": Errors(0.1, 0.5, 7)}, "device": {"A": Errors(0.2, 0.4, 7)}}
+    row = files.error_rows({"A": Errors(0.05, 0.3, 9)}, by)["A"]
+    assert (row["median"], row["p90"], row["n"]) == (0.2, 0.5, 9)
+    assert row["read_back"] == 2
+    assert row["in_sample"] == {"median": 0.05, "p90": 0.3}
+    assert row["by_device"] == {"median": 0.2, "p90": 0.4}
+
+
+def test_held_out_predictions_are_written_by_id():
+    text = files.held_out_text({"source": {"A-2": 1.23456, "A-1": 2.0},
+                                "device": {"A-2": 3.0}})  # fmt: skip
+    assert text == "id,by_source,by_device\nA-1,2,\nA-2,1.235,3\n"
+
+
+@pytest.mark.parametrize(
+    "row, says",
+    [
+        ({"value": 0.5, "least": 0.6, "most": 1.0}, "not between"),
+        ({"value": 0.5, "least": 0.5, "most": 0.5}, "not between"),
+        ({"value": 2.0, "least": 0.5, "most": 1.0}, "not between"),
+    ],
+)
+def test_bounds_that_contradict_are_refused(row, says):
+    with pytest.raises(ValueError, match=says):
+        factor_of(row)
+
+
+# -- the book's own calibration --------------------------------------------------
+
+ready = pytest.mark.skipif(
+    not hasattr(hardware, "efficiency_table")
+    or not files.data_path("errors.toml").exists(),
+    reason="no calibration is committed",
+)
+
+
+def test_no_device_that_was_left_out_is_in_a_fit():
+    devices = {device_name(row) for row in measurements.left_out()}
+    assert "–" not in devices and len(devices) >= 10
+    assert not devices & {case.device for case in calibrate.public_problem().cases}
+
+
+def test_a_fit_reads_no_row_that_was_left_out():
+    ids = {row.id for row in measurements.left_out()}
+    cases = {case.id for case in calibrate.public_problem().cases}
+    assert cases and not ids & cases
+
+
+@ready
+def test_there_are_at_most_forty_factors():
+    assert 0 < len(calibrate.factors()) <= 40
+
+
+@ready
+def test_a_factor_of_one_source_on_one_device_says_so():
+    table = hardware.efficiency_table()
+    declared = {name for name, row in table.items() if row.get("alone", False)}
+    assert set(calibrate.public_problem().lonely()) == declared
+    assert len(declared) <= 4
+
+
+@ready
+def test_every_fitted_factor_is_read_by_some_row():
+    problem = calibrate.public_problem()
+    unread = [n for n, rows in problem.touched().items() if not rows]
+    assert [n for n in unread if not problem.factors[n].fixed] == []
+
+
+@ready
+def test_every_factor_lies_in_its_interval_and_its_bounds():
+    for name, row in hardware.efficiency_table().items():
+        assert row["least"] <= row["value"] <= row["most"], name
+        if "low" in row:
+            assert row["low"] <= row["value"] <= row["high"], name
+
+
+@ready
+def test_the_committed_errors_are_those_of_the_committed_factors():
+    problem = calibrate.public_problem()
+    predicted = {c.id: c.predict() for c in problem.cases}
+    now = folds.errors(problem.cases, predicted)
+    stored = tomllib.loads(files.data_path("errors.toml").read_text())
+    assert set(stored) == set(now)
+    for key, row in stored.items():
+        assert row["n"] == now[key].n
+        assert row["in_sample"]["median"] == pytest.approx(now[key].median, rel=2e-3)
+        assert row["in_sample"]["p90"] == pytest.approx(now[key].p90, rel=2e-3)
+
+
+@ready
+def test_the_committed_band_is_that_of_the_held_out_predictions():
+    problem = calibrate.public_problem()
+    held = calibrate.held_out()
+    assert set(held) == {c.id for c in problem.cases}
+    stored = tomllib.loads(files.data_path("errors.toml").read_text())
+    for way in folds.BY:
+        predicted = {id: getattr(h, f"by_{way}") for id, h in held.items()}
+        found_by_key = folds.errors(problem.cases, predicted, unseen=True)
+        for key, found in found_by_key.items():
+            row = stored[key][f"by_{way}"]
+            assert row["median"] == pytest.approx(found.median, rel=0.01, abs=1e-3)
+            assert row["p90"] == pytest.approx(found.p90, rel=0.01, abs=1e-3)
+    for key, row in stored.items():
+        band = hardware.error_band(key)
+        assert (band.median, band.p90) == (row["median"], row["p90"])
+
+
+@ready
+@pytest.mark.slow
+def test_the_committed_factors_are_those_of_a_fresh_fit():
+    fresh = fit(calibrate.public_problem())
+    for name, row in hardware.efficiency_table().items():
+        assert fresh[name] == pytest.approx(row["value"], rel=1e-3), name
+
+
+@ready
+@pytest.mark.slow
+def test_a_fold_run_again_predicts_what_is_stored():
+    problem, held = calibrate.public_problem(), calibrate.held_out()
+    for by in folds.BY:
+        group = folds.groups(problem, by)[0]
+        for id, value in folds.held_out(problem, by, group).items():
+            assert getattr(held[id], f"by_{by}") == pytest.approx(value, rel=2e-3)
+
+
+def test_a_row_with_a_fault_or_no_model_is_no_case():
+    from stacklib.evidence.calibrate.public import case_of
+
+    row = Measurement("x", "G", "", "", "", "", "m", 1.0, "ms", "", "", "", "")
+    assert case_of(row) is None
+
+
+def test_held_out_rows_replace_the_fitted_ones(monkeypatch):
+    from stacklib.evidence.calibrate import left_out as module
+    from stacklib.evidence.validate import Outcome, Validation
+
+    def outcome(id, predicted, bound="dram", source="repo a/b"):
+        row = Measurement(id, "C", "V100", "", "", "", "m", 2.0, "cycles", source, "",
+                          "", "")  # fmt: skip
+        return Outcome(row, "C", predicted, bound, None if predicted else "no")
+
+    held = {"a": calibrate.HeldOut(3.0, 4.0), "b": calibrate.HeldOut(None, 1.0)}
+    monkeypatch.setattr(module, "held_out", lambda: held)
+    own = outcome("a2", 2.0, "l2 latency", "repo te42kyfo/gpu-benches x")
+    report = Validation((outcome("a", 2.0), outcome("b", 2.0), outcome("c", None), own))
+    found = {o.row.id: o for o in module.unseen(report, "source").outcomes}
+    assert found["a"].predicted == 3.0
+    assert found["b"].reason == module.MISSING and found["b"].predicted is None
+    assert found["c"].reason == "no"
+    assert found["a2"].reason == module.READ_BACK and found["a2"].predicted is None
+    assert module.unseen(report, "device").outcomes[1].predicted == 1.0
+
+
+# -- tables of the page ------------------------------------------------------------
+
+
+def test_every_family_has_its_row_and_unseen_errors_only_where_there_are_tests():
+    from stacklib.evidence.calibrate import tables
+    from stacklib.evidence.validate import KEYS, validate
+
+    report = validate(measurements.fitted())
+    rows = tables.families(report)
+    assert [row["family"].partition(":")[0] for row in rows] == list(KEYS)
+    for row in rows:
+        assert (row["tests"] is None) == (row["new device"] is None)
+        assert (row["fitted"] is None) == (row["rows"] == 0)
+    for by in folds.BY:
+        found = tables.groups(report, "A", by)
+        assert sum(row["rows"] for row in found) == rows[0]["rows"]
+    assert len(tables.worst(report, "A")) == 5
+    assert len(tables.factor_rows()) == len(hardware.efficiency_names())
+
+
+def test_refusals_add_up_and_one_more_reason_is_shown_itself():
+    from stacklib.evidence.calibrate import tables
+    from stacklib.evidence.validate import Outcome, Validation
+
+    def refused(reason):
+        row = Measurement(reason, "G", "", "", "", "", "m", 1.0, "x", "", "", "", "")
+        return Outcome(row, "G", reason=reason)
+
+    report = Validation(tuple(refused(r) for r in ["a", "a", "b", "c", "d"]))
+    assert tables.refusals(report, most=2) == [
+        {"rows": 2, "reason": "a"},
+        {"rows": 1, "reason": "b"},
+        {"rows": 2, "reason": "2 others"},
+    ]
+    assert [row["reason"] for row in tables.refusals(report, most=3)] == list("abcd")

@@ -1,0 +1,179 @@
+"""Families A and C: rows read right, refused with the reason, predicted from specs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from stacklib import hardware
+from stacklib.evidence import measurements
+from stacklib.evidence.measurements import Measurement, Refusal
+from stacklib.evidence.predict import PREDICTORS
+from stacklib.evidence.predict.gemm import _shape
+from stacklib.roofline import gemm, hierarchy
+
+
+def row(family: str, config: str = "", **changes: str) -> Measurement:
+    texts = {
+        "id": "x", "system": "NVIDIA H100 80GB HBM3", "software": "", "subject": "GEMM",
+        "settings": config, "metric": "latency", "unit": "ms", "source": "",
+        "date": "", "confidence": "saw", "notes": "",
+    }  # fmt: skip
+    return Measurement(family=family, value=1.0, fault="", **{**texts, **changes})
+
+
+def predict(r: Measurement):
+    return PREDICTORS[r.family](r)()
+
+
+SHAPE = "m=64;n=4096;k=8192;dtype=bf16"
+
+
+def test_a_row_is_the_product_it_says():
+    found = predict(row("A", SHAPE))
+    work = gemm.product(m=64, n=4096, k=8192)
+    assert found.unit == "s"
+    assert found.value == gemm.gemm_time(work, "h100-sxm", "stream").time
+
+
+@pytest.mark.parametrize(
+    ("software", "subject", "launch"),
+    [
+        ("torch 2.7", "torch.mm (MAMF best of sweep)", "sweep"),
+        ("DeepGEMM 2025-02, NVCC 12.8", "DeepGEMM dense fp8 GEMM", "kernel"),
+        ("PyTorch (LLMCompass AE)", "matmul fp16", "host"),
+        ("cuBLAS", "GEMM", "stream"),
+    ],
+)
+def test_the_software_says_how_it_was_timed(software, subject, launch):
+    found = predict(row("A", SHAPE, software=software, subject=subject))
+    work = gemm.product(m=64, n=4096, k=8192)
+    assert found.value == gemm.gemm_time(work, "h100-sxm", launch).time
+
+
+def test_a_rate_is_work_over_time_and_a_bandwidth_bytes_over_time():
+    time = predict(row("A", SHAPE)).value
+    rate = predict(row("A", SHAPE, metric="throughput", unit="TFLOPS"))
+    bandwidth = predict(row("A", SHAPE, metric="memory_bandwidth", unit="GB/s"))
+    work = gemm.product(m=64, n=4096, k=8192)
+    assert (rate.value * time, rate.unit) == (pytest.approx(work.operations), "FLOP/s")
+    assert (bandwidth.value * time, bandwidth.unit) == (
+        pytest.approx(work.bytes),
+        "B/s",
+    )
+
+
+def test_a_quantizing_layer_pays_for_the_quantization():
+    plain = predict(row("A", SHAPE.replace("bf16", "fp8"))).value
+    layer = predict(row("A", SHAPE.replace("bf16", "fp8"), software="torch_flow")).value
+    extra = 64 * 8192 * 3 / (3.35e12 * hardware.efficiency("dram_gemm"))
+    assert layer - plain == pytest.approx(hardware.efficiency("quantize_call") + extra)
+
+
+@pytest.mark.parametrize(
+    ("subject", "shape"),
+    [
+        ("GPT-3 layer op Q_K_V (prefill)", (1, 16384, 3072, 12288, 3)),
+        ("GPT-3 layer op Q_mul_K (prefill)", (192, 2048, 2048, 128, 1)),
+        ("GPT-3 layer op A_mul_V (decode)", (192, 1, 128, 3072, 1)),
+        ("GPT-3 layer op Wo_proj (decode)", (1, 8, 12288, 3072, 1)),
+        ("GPT-3 layer op W1_proj (prefill)", (1, 16384, 12288, 12288, 1)),
+    ],
+)
+def test_operations_of_a_layer(subject, shape):
+    config = "d_model=12288;n_heads=96;tp=4;batch=8;seq=2048;kv_len=3072;dtype=fp16"
+    assert _shape(row("A", config, subject=subject)) == shape
+
+
+def test_projections_of_a_model_take_its_shape():
+    config = "num_tokens=16;tp=4;dtype=fp16"
+    shapes = {
+        "mlp_up_proj": (1, 16, 2 * 28672 // 4, 8192, 1),
+        "mlp_down_proj": (1, 16, 8192, 28672 // 4, 1),
+        "attn_pre_proj": (1, 16, (64 + 16) * 128 // 4, 8192, 1),
+        "attn_post_proj": (1, 16, 8192, 8192 // 4, 1),
+    }
+    for kind, shape in shapes.items():
+        assert _shape(row("A", config, subject=f"Llama-3-70B {kind}")) == shape
+
+
+@pytest.mark.parametrize(
+    ("config", "changes", "reason"),
+    [
+        ("dtype=bf16", {}, "m, n and k"),
+        ("m=64;n=64;dtype=bf16", {}, "'k'"),
+        ("m=64;n=64;k=0;dtype=bf16", {}, "k=0"),
+        ("m=1e400;n=64;k=8;dtype=bf16", {}, "m="),
+        (SHAPE.replace("bf16", "fp3"), {}, "fp3"),
+        ("m=99999999999;n=64;k=64;dtype=bf16", {}, "does not fit"),
+        (SHAPE, {"system": "Cray-1"}, "Cray-1"),
+        (SHAPE, {"metric": "speedup"}, "speedup"),
+        (SHAPE.replace("bf16", "nvfp4"), {}, "fp4"),
+        ("num_tokens=1;tp=1;dtype=fp16", {"subject": "Lama-9 mlp_up_proj"}, "Lama-9"),
+        ("num_tokens=1;dtype=fp16", {"subject": "Llama-3-70B norm"}, "norm"),
+    ],
+)
+def test_refusals_name_what_is_missing(config, changes, reason):
+    with pytest.raises(Refusal, match=reason):
+        predict(row("A", config, **changes))
+
+
+def test_sustained_rates_without_a_shape_are_those_of_a_large_product():
+    found = predict(row("A", "dtype=fp8;sustained", metric="throughput", unit="TFLOPS"))
+    assert 0.5 < found.value / hardware.get("h100-sxm").peak("fp8").si < 1
+
+
+def memory(subject: str, config: str = "", **changes: str):
+    base = {"metric": "achieved_bandwidth", "unit": "GB/s", "system": "A100 80"}
+    return predict(row("C", config, subject=subject, **{**base, **changes}))
+
+
+def test_streams_read_or_mix():
+    read = memory("STREAM read").value
+    assert memory("STREAM triad").value == memory("vector add").value < read
+    assert memory("HBM bandwidth").value == read
+
+
+def test_a_working_set_decides_which_memory_answers():
+    small = memory("L2/DRAM read bandwidth", "working_set_kB=2048")
+    large = memory("L2/DRAM read bandwidth", "working_set_kB=3335168")
+    assert (small.bound, large.bound) == ("l2", "dram")
+    assert small.value > 2 * large.value
+
+
+def test_latencies_come_in_the_unit_of_the_row():
+    asked = {"metric": "latency", "unit": "cycles", "subject": "load latency L2 near"}
+    cycles = predict(row("C", "clock_MHz=1000", **asked))
+    seconds = predict(row("C", "clock_MHz=1000", **{**asked, "unit": "ns"}))
+    assert (cycles.unit, seconds.unit) == ("cycle", "s")
+    assert seconds.value == pytest.approx(cycles.value * 1e-9)
+    assert cycles.value == hierarchy.load_cycles("h100-sxm", "l2")
+
+
+@pytest.mark.parametrize(
+    ("subject", "changes", "reason"),
+    [
+        ("load latency constant L1", {"unit": "cycles"}, "constant"),
+        ("load latency L3", {"unit": "cycles"}, "L3"),
+        ("STREAM read", {"system": "TPU v9"}, "TPU v9"),
+        ("branch rate", {}, "branch rate"),
+        ("clock under load", {"metric": "min_observed_clock"}, "clock"),
+        ("softmax", {}, "dtype"),
+    ],
+)
+def test_what_family_c_cannot_say(subject, changes, reason):
+    with pytest.raises(Refusal, match=reason):
+        memory(subject, "m=8;n=8" if "softmax" in subject else "", **changes)
+
+
+def test_nothing_of_a_row_but_shape_and_device_moves_its_forecast():
+    """A forecast that knew the answer would move with it."""
+    for family in "AC":
+        for r in [m for m in measurements.public() if m.family == family][::7]:
+            try:
+                honest = predict(r)
+            except Refusal:
+                continue
+            other = replace(r, value=r.value * 3, id="y", notes="", source="")
+            assert predict(other) == honest
