@@ -1,0 +1,222 @@
+"""Matmul, layer norm, softmax, GELU and transpose on this machine: predicted, measured.
+
+    python benchmarks/five_operations.py predict   # from the ceilings -> predictions/
+    python benchmarks/five_operations.py measure   # once that is committed -> results/
+
+The peer is the roofline. Each case has two predictions: ``roofline_s``, every operand
+once at the rate of all cores, and ``predicted_s``, every pass of the NumPy program at
+the rate one core gets from the cache that holds its arrays. Matrix products are one
+call on all cores. A blocked case runs the same passes on blocks that fit the L2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import host as products  # noqa: E402
+import record  # noqa: E402
+
+from stacklib.roofline import host, passes  # noqa: E402
+from stacklib.roofline._host_kernels import time_calls  # noqa: E402
+
+NAME = "five_operations.json"
+ROOFLINE = products.ROOFLINE
+SIZE = 4  # bytes of an fp32 number
+SHAPES = {  # the array fits the L2, the L3, and neither
+    "layernorm": ((16, 1024), (1024, 1024), (32768, 1024)),
+    "softmax": ((16, 1024), (1024, 1024), (32768, 1024)),
+    "gelu": ((16, 1024), (1024, 1024), (32768, 1024)),
+    "transpose": ((128, 128), (1024, 1024), (4096, 8192)),
+}
+MATMUL = (128, 1024, 2048)
+BLOCK_ROWS, BLOCK_SIDE = 64, 256  # x, y and scratch of 64 rows: 768 KiB of a 1 MiB L2
+ROUNDS, SAMPLES = 3, 3
+
+
+def cases() -> Iterator[dict[str, Any]]:
+    """Every case, with a stable id."""
+    for n in MATMUL:
+        yield _case("matmul", "whole", n, n)
+    for operation, shapes in SHAPES.items():
+        for rows, cols in shapes:
+            yield _case(operation, "whole", rows, cols)
+        yield _case(operation, "blocked", *shapes[-1])
+
+
+def _case(operation: str, variant: str, rows: int, cols: int) -> dict[str, Any]:
+    name = f"{operation}-{variant}-{rows}x{cols}"
+    shape = {"dtype": "fp32", "rows": rows, "cols": cols}
+    return {"id": name, "op": operation, "variant": variant, **shape}
+
+
+def predict_case(case: dict[str, Any], ceilings: host.HostRoofline) -> dict[str, Any]:
+    """The case with its work and both predicted times, six digits each."""
+    found = (_matmul if case["op"] == "matmul" else _passes)(case, ceilings)
+    counts = ("operations", "bytes", "bytes_swept")
+    return {**case, **{k: int(v) if k in counts else float(f"{v:.6g}")
+                       for k, v in found.items()}}  # fmt: skip
+
+
+def _matmul(case: dict[str, Any], ceilings: host.HostRoofline) -> dict[str, float]:
+    n = case["rows"]
+    told = host.predict_gemm(n, n, n, "fp32", ceilings)
+    moved = told.work.bytes.si
+    return {"operations": told.work.operations.si, "bytes": moved, "bytes_swept": moved,
+            "roofline_s": max(told.t_compute.si, told.t_memory.si),
+            "predicted_s": told.time.si}  # fmt: skip
+
+
+def _passes(case: dict[str, Any], ceilings: host.HostRoofline) -> dict[str, float]:
+    operation, rows, cols = case["op"], case["rows"], case["cols"]
+    work = passes.operations(operation, rows, cols)
+    least = passes.least(operation, rows, cols, SIZE)
+    peak = ceilings.peak("fp32").si
+    everyone = ceilings.bandwidth_at(least, "triad").si
+    time = _one_core(case, ceilings, peak / ceilings.blas["threads"])
+    return {"operations": work, "bytes": least,
+            "bytes_swept": passes.moved(operation, rows, cols, SIZE),
+            "roofline_s": max(work / peak, least / everyone),
+            "predicted_s": time}  # fmt: skip
+
+
+def _one_core(case: dict[str, Any], ceilings: host.HostRoofline, peak: float) -> float:
+    """NumPy runs everything but products on one core."""
+    operation, elements = case["op"], case["rows"] * case["cols"]
+    call = ceilings.overhead("gemv").si
+    if case["variant"] == "whole":
+        held = passes.BUFFERS[operation] * elements * SIZE
+        rate = ceilings.bandwidth_at(held, "triad", 1).si
+        return passes.passes_time(operation, elements, SIZE, peak, rate, call)
+    block = block_elements(case)
+    held = passes.BUFFERS[operation] * block * SIZE
+    near = ceilings.bandwidth_at(held, "triad", 1).si
+    far = ceilings.bandwidth_at(2 * elements * SIZE, "triad", 1).si
+    calls = elements / block
+    inside = calls * passes.passes_time(operation, block, SIZE, peak, near, call)
+    return inside + 2 * elements * SIZE / far
+
+
+def block_elements(case: dict[str, Any]) -> int:
+    """Elements of one block."""
+    if case["op"] == "transpose":
+        return BLOCK_SIDE * BLOCK_SIDE
+    return BLOCK_ROWS * int(case["cols"])
+
+
+def run_case(case: dict[str, Any]) -> dict[str, Any]:
+    """The case with the raw times of one round."""
+    if case["op"] == "matmul":
+        n = case["rows"]
+        times = host.run_gemm(n, n, n, "fp32", samples=SAMPLES)
+        return {**case, "times_s": list(times)}
+    call = prepared(case)
+
+    def run(repeats: int) -> None:
+        for _ in range(repeats):
+            call()
+
+    return {**case, "times_s": list(time_calls(run, SAMPLES))}
+
+
+def prepared(case: dict[str, Any]) -> Callable[[], None]:
+    """The operation on arrays that are there already, without its allocations."""
+    import numpy
+
+    shape = (case["rows"], case["cols"])
+    x = numpy.random.default_rng(0).standard_normal(shape, dtype=numpy.float32)
+    turned = case["op"] == "transpose"
+    y = numpy.ones(shape[::-1] if turned else shape, numpy.float32)
+    scratch = numpy.ones(shape, numpy.float32)
+    f = passes.runner(case["op"])
+    if case["variant"] == "whole":
+        return lambda: f(x, y, scratch)
+    if turned:
+        return lambda: _blocked_transpose(f, x, y)
+    return lambda: _blocked_rows(f, x, y, scratch[:BLOCK_ROWS])
+
+
+def _blocked_rows(f: Callable[..., None], x: Any, y: Any, scratch: Any) -> None:
+    for i in range(0, len(x), BLOCK_ROWS):
+        f(x[i : i + BLOCK_ROWS], y[i : i + BLOCK_ROWS], scratch)
+
+
+def _blocked_transpose(f: Callable[..., None], x: Any, y: Any) -> None:
+    for i in range(0, x.shape[0], BLOCK_SIDE):
+        for j in range(0, x.shape[1], BLOCK_SIDE):
+            rows, cols = slice(i, i + BLOCK_SIDE), slice(j, j + BLOCK_SIDE)
+            f(x[rows, cols], y[cols, rows], None)
+
+
+def predict(folder: Path) -> None:
+    """Write the prediction of every case; the same roofline gives the same bytes."""
+    source = folder / "results" / ROOFLINE
+    ceilings = host.HostRoofline.load(source)
+    rows = [predict_case(case, ceilings) for case in cases()]
+    head: dict[str, Any] = {
+        "kind": "five_operations",
+        "device": ceilings.device,
+        "model": "matmul: max(operations / peak, bytes / read bandwidth) + call; "
+        "others: sum over passes of max(operations / peak, bytes / triad bandwidth) "
+        "+ call, on one core; blocked: passes in cache, and memory once",
+        "roofline": record.stamp(source),
+    }
+    record.write_prediction(folder / "predictions" / NAME, {**head, "rows": rows})
+    print(f"wrote {folder / 'predictions' / NAME}: {len(rows)} cases")
+
+
+def measure(folder: Path) -> int:
+    """Run every case, unless the prediction is not committed as it stands."""
+    predicted = folder / "predictions" / NAME
+    if not predicted.exists() or not record.committed(predicted):
+        print(
+            f"refused: {predicted} is not in git's HEAD as it stands here; "
+            "run predict, commit the file, then measure",
+            file=sys.stderr,
+        )
+        return 2
+    forecast = json.loads(predicted.read_text(encoding="utf-8"))
+    machine = host.read_machine()
+    if machine.text() != forecast["device"]:
+        print(f"note: predicted for {forecast['device']}", file=sys.stderr)
+    names = ("id", "op", "variant", "dtype", "rows", "cols")
+    rows = [{n: row[n] for n in names} | {"times_s": []} for row in forecast["rows"]]
+    watch = host.Watch()
+    for _ in range(ROUNDS):  # a burst of other work spoils one round, not a case
+        for row in rows:
+            row["times_s"] += run_case(row)["times_s"]
+    for told, seen in zip(forecast["rows"], rows, strict=True):
+        print(products.compare(told, seen["times_s"]))
+    stem = NAME.removesuffix(".json")
+    path = record.result_path(folder / "results", stem, record.today())
+    head = products._head(machine, predicted, watch) | {"kind": stem}
+    head["note"] = "arrays are allocated beforehand; median of samples"
+    record.write(path, head | {"rows": rows})
+    print(f"wrote {path}")
+    products.warn(watch.others())
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one phase; the exit status is 2 when measuring is refused."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("phase", choices=("predict", "measure"))
+    parser.add_argument(
+        "--folder", type=Path, default=HERE, help="default: %(default)s"
+    )
+    options = parser.parse_args(arguments)
+    if options.phase == "measure":
+        return measure(options.folder)
+    predict(options.folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
