@@ -1,6 +1,6 @@
 # Every target works on a fresh clone; the first run needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup book open test test-all execute chapter numbers bench gpu release clean
+.PHONY: help setup book open test test-all execute chapter numbers bench calibrate gpu release clean
 
 PY ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -48,6 +48,9 @@ numbers: setup ## which sentences change when a spec has changed
 
 bench: setup ## measure this machine against committed predictions
 	@$(RUN) benchmarks/host.py measure
+
+calibrate: setup ## refit the efficiency factors, cross-validate, write the files (minutes)
+	$(PY) -m stacklib.evidence.calibrate
 
 gpu: ## measure a CUDA device; needs only a Python with torch
 	@$${GPU_PY:-python3} benchmarks/gpu.py
