@@ -1,0 +1,113 @@
+"""The four loops of STREAM by working set: predicted from one of them, measured.
+
+    python benchmarks/host_levels.py predict   # -> predictions/host_levels.json
+    python benchmarks/host_levels.py measure   # after a commit -> results/
+
+The peer is the triad of the stored roofline, measured in another run. In the first
+cache a loop is as fast as its one store an element; further out as fast as the lines
+it moves, the one read for the sake of a write among them. The levels are predicted
+to end where the system says its caches do.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
+import host_common  # noqa: E402
+import record  # noqa: E402
+
+from stacklib.roofline import host  # noqa: E402
+from stacklib.roofline import host_levels as levels  # noqa: E402
+
+STEM = "host_levels"
+MODEL = (
+    "seconds an element of the stored triad, times 1 within the first cache and "
+    "times (lines the loop moves) / (lines a triad moves) beyond it, write-allocate "
+    "counted"
+)
+FLOP = {"copy": 0, "scale": 1, "add": 1, "triad": 2}
+
+
+def triad_s(ceilings: host.HostRoofline, threads: int, size: int) -> float:
+    """Seconds an element of the stored triad at the working set nearest in ratio."""
+    points = ceilings.stream("triad", threads)
+    near = min(points, key=lambda p: abs(math.log(p.size / size)))
+    return levels.counted_bytes("triad", 1) / near.median_rate
+
+
+def share(name: str, size: int, first_cache: int) -> float:
+    """Time of a loop's element over that of a triad's."""
+    if size <= first_cache:
+        return 1.0
+    return levels.moved_bytes(name, 1) / levels.moved_bytes("triad", 1)
+
+
+def predict_row(
+    ceilings: host.HostRoofline, name: str, threads: int, size: int
+) -> dict[str, Any]:
+    """One loop at one size, with its predicted seconds."""
+    machine = host.read_machine()
+    first = levels.reported(machine, threads)[0]
+    n = levels.elements(name, threads, size)
+    seconds = n * triad_s(ceilings, threads, size) * share(name, size, first)
+    return {
+        "id": f"{name}-t{threads}-{size}",
+        "stream": name,
+        "threads": threads,
+        "size": size,
+        "operations": FLOP[name] * n,
+        "bytes": levels.counted_bytes(name, n),
+        "predicted_s": float(f"{seconds:.6g}"),
+    }
+
+
+def predict(folder: Path) -> None:
+    """Write the prediction; the same roofline gives the same bytes."""
+    ceilings, machine = host_common.stored(folder), host.read_machine()
+    largest = levels.beyond_cache(machine, 2**28)
+    cores = sorted({1, machine.usable_cores})
+    rows = [
+        predict_row(ceilings, name, t, size)
+        for t in cores
+        for size in levels.sizes(largest, 2**0.5)
+        for name in levels.STREAMS
+    ]
+    ends = {str(t): levels.reported(machine, t) for t in cores}
+    head = {
+        "kind": STEM,
+        "device": ceilings.device,
+        "model": MODEL,
+        "level_ends_bytes": ends,
+        "roofline": record.stamp(folder / "results" / host_common.ROOFLINE),
+    }
+    path = folder / "predictions" / f"{STEM}.json"
+    record.write_prediction(path, {**head, "rows": rows})
+    print(f"wrote {path}: {len(rows)} points")
+
+
+def measure(folder: Path, quick: bool = False) -> int:
+    """Sweep, unless the prediction is not committed as it stands."""
+    predicted = folder / "predictions" / f"{STEM}.json"
+    if not host_common.may_measure(predicted):
+        return 2
+    told = {r["id"] for r in json.loads(predicted.read_text("utf-8"))["rows"]}
+    watch = host.Watch()
+    points = levels.sweep(quick=quick)
+    rows = [{"id": p.id, **asdict(p)} for p in points if p.id in told]
+    kernel = f"{host.kernels().name}, stores through the cache"
+    note = "bytes as STREAM counts them; each thread sweeps arrays of its own"
+    result = host_common.head(STEM, predicted, watch, kernel=kernel, note=note)
+    host_common.save(folder, STEM, result | {"rows": rows})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(host_common.command(__doc__ or "", predict, measure))
