@@ -2,6 +2,7 @@
 
     python benchmarks/five_operations.py predict   # from the ceilings -> predictions/
     python benchmarks/five_operations.py measure   # once that is committed -> results/
+    python benchmarks/five_operations.py diagnose  # each pass alone        -> results/
 
 The peer is the roofline. Each case has two predictions: ``roofline_s``, every operand
 once at the rate of all cores, and ``predicted_s``, every pass of the NumPy program at
@@ -14,8 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -38,7 +41,8 @@ SHAPES = {  # the array fits the L2, the L3, and neither
 }
 MATMUL = (128, 1024, 2048)
 BLOCK_ROWS, BLOCK_SIDE = 64, 256  # x, y and scratch of 64 rows: 768 KiB of a 1 MiB L2
-ROUNDS, SAMPLES = 3, 3
+ODD_SIDES = (136, 1040)  # near a power of two, and none
+ROUNDS, SAMPLES, RUNS = 3, 3, 15
 
 
 def cases() -> Iterator[dict[str, Any]]:
@@ -135,24 +139,24 @@ def prepared(case: dict[str, Any]) -> Callable[[], None]:
     turned = case["op"] == "transpose"
     y = numpy.ones(shape[::-1] if turned else shape, numpy.float32)
     scratch = numpy.ones(shape, numpy.float32)
-    f = passes.runner(case["op"])
     if case["variant"] == "whole":
-        return lambda: f(x, y, scratch)
+        return lambda: passes.run(case["op"], x, y, scratch)
     if turned:
-        return lambda: _blocked_transpose(f, x, y)
-    return lambda: _blocked_rows(f, x, y, scratch[:BLOCK_ROWS])
+        return lambda: _blocked_transpose(x, y)
+    return lambda: _blocked_rows(case["op"], x, y, scratch[:BLOCK_ROWS])
 
 
-def _blocked_rows(f: Callable[..., None], x: Any, y: Any, scratch: Any) -> None:
+def _blocked_rows(operation: str, x: Any, y: Any, scratch: Any) -> None:
     for i in range(0, len(x), BLOCK_ROWS):
-        f(x[i : i + BLOCK_ROWS], y[i : i + BLOCK_ROWS], scratch)
+        block = slice(i, i + BLOCK_ROWS)
+        passes.run(operation, x[block], y[block], scratch)
 
 
-def _blocked_transpose(f: Callable[..., None], x: Any, y: Any) -> None:
+def _blocked_transpose(x: Any, y: Any) -> None:
     for i in range(0, x.shape[0], BLOCK_SIDE):
         for j in range(0, x.shape[1], BLOCK_SIDE):
             rows, cols = slice(i, i + BLOCK_SIDE), slice(j, j + BLOCK_SIDE)
-            f(x[rows, cols], y[cols, rows], None)
+            passes.run("transpose", x[rows, cols], y[cols, rows], None)
 
 
 def predict(folder: Path) -> None:
@@ -204,17 +208,71 @@ def measure(folder: Path) -> int:
     return 0
 
 
+def diagnose(folder: Path) -> None:
+    """Time each pass where it runs, and transposes of sides that are no such power."""
+    watch, rows = host.Watch(), []
+    shapes = [(operation, *SHAPES[operation][1]) for operation in passes.PASSES]
+    shapes += [("transpose", n, n) for n in (*ODD_SIDES, MATMUL[0])]
+    groups = [_pass_rows(*shape) for shape in shapes]
+    for _ in range(ROUNDS * SAMPLES):
+        for group in groups:
+            _time_passes(group)
+    rows = [row for group in groups for row in group]
+    stem = f"{NAME.removesuffix('.json')}_passes"
+    why = "a diagnosis of five_operations, made after its misses were seen"
+    head = products._head(host.read_machine(), folder / "none", watch) | {"kind": stem}
+    head |= {"why_no_prediction": why, "note": "each pass timed where it runs"}
+    path = record.result_path(folder / "results", stem, record.today())
+    record.write(path, head | {"rows": rows})
+    for row in rows:
+        print(
+            f"{row['id']:28} {row['pass']:20} {median(row['times_s']) * 1e6:10.1f} us"
+        )
+    print(f"wrote {path}")
+    products.warn(watch.others())
+
+
+def _pass_rows(operation: str, rows: int, cols: int) -> list[dict[str, Any]]:
+    """A row for each pass over an array of this shape, not yet timed."""
+    found = []
+    for i, p in enumerate(passes.passes(operation)):
+        moved = (p.reads + p.writes) * SIZE * rows * cols
+        name = f"{operation}-{rows}x{cols}-{i}"
+        what = {"op": operation, "pass": p.name, "rows": rows, "cols": cols}
+        found.append({"id": name, **what, "bytes": moved, "times_s": []})
+    return found
+
+
+def _time_passes(group: list[dict[str, Any]]) -> None:
+    """One sample for each pass of an operation: the median over some whole runs."""
+    import numpy
+
+    shape = (group[0]["rows"], group[0]["cols"])
+    x = numpy.random.default_rng(0).standard_normal(shape, dtype=numpy.float32)
+    turned = group[0]["op"] == "transpose"
+    y, scratch = numpy.ones(shape[:: -1 if turned else 1], numpy.float32), x.copy()
+    calls = passes.steps(group[0]["op"], x, y, scratch)
+    seen: list[list[float]] = [[] for _ in group]
+    for _ in range(RUNS):
+        for times, (_, call) in zip(seen, calls, strict=True):
+            start = time.perf_counter()
+            call()
+            times.append(time.perf_counter() - start)
+    for row, times in zip(group, seen, strict=True):
+        row["times_s"].append(median(times))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one phase; the exit status is 2 when measuring is refused."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("phase", choices=("predict", "measure"))
+    parser.add_argument("phase", choices=("predict", "measure", "diagnose"))
     parser.add_argument(
         "--folder", type=Path, default=HERE, help="default: %(default)s"
     )
     options = parser.parse_args(arguments)
     if options.phase == "measure":
         return measure(options.folder)
-    predict(options.folder)
+    (predict if options.phase == "predict" else diagnose)(options.folder)
     return 0
 
 

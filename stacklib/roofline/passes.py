@@ -9,6 +9,7 @@ anyone writes them in NumPy, without allocating in between, and each call is a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -183,61 +184,102 @@ def passes_time(
     return total
 
 
-def runner(operation: str) -> Callable[[Any, Any, Any], None]:
-    """The operation in NumPy, ``f(x, y, scratch)``: y is written, nothing allocated.
+def steps(
+    operation: str, x: Any, y: Any, scratch: Any
+) -> list[tuple[str, Callable[[], object]]]:
+    """The calls of an operation on given arrays, by the names of its passes, in order.
 
     Parameters
     ----------
     operation : str
-        One of ``PASSES``. ``x`` and ``y`` are (rows, cols), for a transpose y is
-        (cols, rows); ``scratch`` is like x, used where ``BUFFERS`` says three.
+        One of ``PASSES``.
+    x, y, scratch : array
+        Input; output, for a transpose turned; an array like x, used where ``BUFFERS``
+        says three.
 
     Raises
     ------
     ValueError
         For an unknown operation.
     """
-    passes(operation)
-    return {"layernorm": _layernorm, "softmax": _softmax, "gelu": _gelu,
-            "transpose": _transpose}[operation]  # fmt: skip
+    names = [p.name for p in passes(operation)]
+    calls = {"layernorm": _layernorm, "softmax": _softmax, "gelu": _gelu,
+             "transpose": _transpose}[operation](x, y, scratch)  # fmt: skip
+    return list(zip(names, calls, strict=True))
 
 
-def _layernorm(x: Any, y: Any, scratch: Any) -> None:
+def run(operation: str, x: Any, y: Any, scratch: Any) -> None:
+    """The operation in NumPy: y is written, no array of its size is allocated.
+
+    Parameters
+    ----------
+    operation : str
+        One of ``PASSES``.
+    x, y, scratch : array
+        As for ``steps``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown operation.
+    """
+    for _, call in steps(operation, x, y, scratch):
+        call()
+
+
+def _layernorm(x: Any, y: Any, scratch: Any) -> list[Callable[[], object]]:
     import numpy
 
     weight, bias = numpy.ones_like(x[0]), numpy.zeros_like(x[0])
-    numpy.subtract(x, x.mean(-1, keepdims=True), out=y)
-    numpy.multiply(y, y, out=scratch)
-    deviation = numpy.sqrt(scratch.mean(-1, keepdims=True) + x.dtype.type(1e-5))
-    numpy.multiply(y, 1 / deviation, out=y)
-    numpy.multiply(y, weight, out=y)
-    numpy.add(y, bias, out=y)
+    rows = numpy.empty((len(x), 1), x.dtype)
+
+    def scale() -> None:
+        deviation = numpy.sqrt(rows + x.dtype.type(1e-5))
+        numpy.multiply(y, 1 / deviation, out=y)
+
+    return [
+        lambda: x.mean(-1, keepdims=True, out=rows),
+        lambda: numpy.subtract(x, rows, out=y),
+        lambda: numpy.multiply(y, y, out=scratch),
+        lambda: scratch.mean(-1, keepdims=True, out=rows),
+        scale,
+        lambda: numpy.multiply(y, weight, out=y),
+        lambda: numpy.add(y, bias, out=y),
+    ]
 
 
-def _softmax(x: Any, y: Any, scratch: Any) -> None:
+def _softmax(x: Any, y: Any, scratch: Any) -> list[Callable[[], object]]:
     import numpy
 
-    numpy.subtract(x, x.max(-1, keepdims=True), out=y)
-    numpy.exp(y, out=y)
-    numpy.divide(y, y.sum(-1, keepdims=True), out=y)
+    rows = numpy.empty((len(x), 1), x.dtype)
+    return [
+        lambda: x.max(-1, keepdims=True, out=rows),
+        lambda: numpy.subtract(x, rows, out=y),
+        lambda: numpy.exp(y, out=y),
+        lambda: y.sum(-1, keepdims=True, out=rows),
+        lambda: numpy.divide(y, rows, out=y),
+    ]
 
 
-def _gelu(x: Any, y: Any, scratch: Any) -> None:
+def _gelu(x: Any, y: Any, scratch: Any) -> list[Callable[[], object]]:
     import numpy
 
     number = x.dtype.type
-    numpy.multiply(x, x, out=y)
-    numpy.multiply(y, number(0.044715), out=y)
-    numpy.add(y, number(1), out=y)
-    numpy.multiply(y, x, out=y)
-    numpy.multiply(y, number((2 / 3.141592653589793) ** 0.5), out=y)
-    numpy.tanh(y, out=y)
-    numpy.add(y, number(1), out=y)
-    numpy.multiply(y, x, out=y)
-    numpy.multiply(y, number(0.5), out=y)
+    root = number((2 / math.pi) ** 0.5)
+    return [
+        lambda: numpy.multiply(x, x, out=y),
+        lambda: numpy.multiply(y, number(0.044715), out=y),
+        lambda: numpy.add(y, number(1), out=y),
+        lambda: numpy.multiply(y, x, out=y),
+        lambda: numpy.multiply(y, root, out=y),
+        lambda: numpy.tanh(y, out=y),
+        lambda: numpy.add(y, number(1), out=y),
+        lambda: numpy.multiply(y, x, out=y),
+        lambda: numpy.multiply(y, number(0.5), out=y),
+    ]
 
 
-def _transpose(x: Any, y: Any, scratch: Any) -> None:
+def _transpose(x: Any, y: Any, scratch: Any) -> list[Callable[[], object]]:
     import numpy
 
-    numpy.copyto(y, x.T)
+    return [lambda: numpy.copyto(y, x.T)]

@@ -1,0 +1,183 @@
+"""The five operations on this machine: two predictions, a measurement, a diagnosis."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+
+from stacklib.quantity import Quantity, Source
+from stacklib.roofline import HostRoofline, bound_time, passes
+
+from . import results, runs
+
+NAME = "five_operations"
+DIAGNOSIS = f"{NAME}_passes"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One case: what the roofline said, what its passes said, what was measured.
+
+    Attributes
+    ----------
+    run : Run
+        With ``predicted``, every pass of the program counted, and ``measured``.
+    roofline : Quantity
+        Seconds if every operand moved once, on all cores.
+    """
+
+    run: runs.Run
+    roofline: Quantity
+
+    @property
+    def size(self) -> str:
+        """Bytes of one of its arrays, in words."""
+        moved = 4 * self.run.case["rows"] * self.run.case["cols"]
+        small = moved < 2**20
+        # no break between number and unit: the column is narrow
+        return f"{moved / 2**10:g}\u00a0KiB" if small else f"{moved / 2**20:g}\u00a0MiB"
+
+
+@cache
+def outcomes() -> list[Outcome]:
+    """Every measured case; none where nothing was measured.
+
+    Raises
+    ------
+    ResultError
+        When a file is malformed, or the prediction is absent.
+    """
+    found = runs.load(NAME)
+    if not found:
+        return []
+    path = results.root() / "benchmarks" / "predictions" / f"{NAME}.json"
+    rows = {r["id"]: r for r in json.loads(path.read_text(encoding="utf-8"))["rows"]}
+    told = {run.id: rows[run.id]["roofline_s"] for run in found}
+    return [
+        Outcome(
+            run,
+            Quantity(told[run.id], "s", label="time by the roofline",
+                     source=run.predicted.source),
+        )
+        for run in found
+    ]  # fmt: skip
+
+
+def outcome(operation: str, variant: str = "whole", rows: int = 0) -> Outcome:
+    """One case.
+
+    Parameters
+    ----------
+    operation : str
+        One of ``roofline.passes.NAMES``.
+    variant : str
+        ``whole`` or ``blocked``.
+    rows : int
+        Of its array; 0 for the largest.
+
+    Raises
+    ------
+    ResultError
+        When it was not measured here.
+    """
+    found = [
+        o for o in outcomes()
+        if (o.run.case["op"], o.run.case["variant"]) == (operation, variant)
+        and rows in (0, o.run.case["rows"])
+    ]  # fmt: skip
+    if not found:
+        what = f"{operation}, {variant}, {rows or 'any'} rows"
+        raise results.ResultError(f"{NAME}: {what} was not measured")
+    return max(found, key=lambda o: o.run.case["rows"])
+
+
+@dataclass(frozen=True, slots=True)
+class PassTime:
+    """One library call inside an operation: predicted and measured seconds."""
+
+    name: str
+    bytes: Quantity
+    predicted: Quantity
+    measured: Quantity
+
+
+def diagnosis(operation: str, rows: int = 0) -> list[PassTime]:
+    """Passes of an operation, each timed where it runs.
+
+    Parameters
+    ----------
+    operation : str
+        One of ``roofline.passes.PASSES``.
+    rows : int
+        Of its array; 0 for the array that fits the last cache.
+
+    Raises
+    ------
+    ResultError
+        When it was not measured here.
+    """
+    result = results.load(DIAGNOSIS)
+    rows = rows or 1024
+    found = [r for r in (result or {"rows": []})["rows"]
+             if (r["op"], r["rows"]) == (operation, rows)]  # fmt: skip
+    if result is None or not found:
+        raise results.ResultError(
+            f"{DIAGNOSIS}: {operation} of {rows} rows was not measured; run "
+            "`python benchmarks/five_operations.py diagnose`"
+        )
+    where = f"benchmarks/results/{DIAGNOSIS}.json"
+    source = Source(where, result["device"], result["date"], "measured")
+    host = ceilings()
+    shape = found[0]["rows"] * found[0]["cols"]
+    held = passes.BUFFERS[operation] * shape * 4
+    rate = host.bandwidth_at(held, "triad", 1)
+    peak = host.peak("fp32") / Quantity(host.blas["threads"], label="cores")
+    made = []
+    for p, row in zip(passes.passes(operation), found, strict=True):
+        moved = Quantity(row["bytes"], "B", label="bytes of the pass")
+        work = Quantity(p.operations * shape, "FLOP", label="operations of the pass")
+        seen = median(row["times_s"])
+        made.append(
+            PassTime(
+                p.name,
+                moved,
+                bound_time(work, moved, peak, rate).named("predicted time of the pass"),
+                Quantity(seen, "s", label=p.name, source=source, kind="measured"),
+            )
+        )
+    return made
+
+
+@cache
+def ceilings() -> HostRoofline:
+    """The measured roofline of the machine the book was last measured on."""
+    path = results.root() / "benchmarks" / "results" / "host_roofline.json"
+    return HostRoofline.load(path)
+
+
+def median_error(variant: str = "whole", by: str = "predicted") -> Quantity:
+    """Median of ``|predicted / measured - 1|`` over the cases of a variant.
+
+    Parameters
+    ----------
+    variant : str
+        ``whole`` or ``blocked``.
+    by : str
+        ``predicted``, or ``roofline``.
+
+    Raises
+    ------
+    ResultError
+        When nothing was measured here.
+    """
+    errors = []
+    for o in outcomes():
+        if o.run.case["variant"] == variant:
+            told = o.run.predicted if by == "predicted" else o.roofline
+            errors.append(abs(told / o.run.measured - 1))
+    if not errors:
+        raise results.ResultError(f"{NAME}: nothing was measured")
+    errors.sort(key=lambda q: q.si)
+    return errors[len(errors) // 2].named("median error")
