@@ -55,7 +55,7 @@ def predict_row(
 ) -> dict[str, Any]:
     """One loop at one size, with its predicted seconds."""
     machine = host.read_machine()
-    first = levels.reported(machine, threads)[0]
+    first = levels.reported(machine.caches, threads)[0]
     n = levels.elements(name, threads, size)
     seconds = n * triad_s(ceilings, threads, size) * share(name, size, first)
     return {
@@ -80,7 +80,7 @@ def predict(folder: Path) -> None:
         for size in levels.sizes(largest, 2**0.5)
         for name in levels.STREAMS
     ]
-    ends = {str(t): levels.reported(machine, t) for t in cores}
+    ends = {str(t): levels.reported(machine.caches, t) for t in cores}
     head = {
         "kind": STEM,
         "device": ceilings.device,

@@ -67,13 +67,13 @@ class Known:
         return 8 if self.kernel in AVX2_KERNELS else self.widest
 
 
-def seconds(case: simd.Case, known: Known) -> float | None:
+def seconds(case: simd.Way, known: Known) -> float | None:
     """Predicted time; None where nothing known speaks of it."""
     rule = {"dot": dot, "matmul": matmul, "peak": peak, "copy": copy}[case.op]
     return rule(case, known)
 
 
-def dot(case: simd.Case, known: Known) -> float | None:
+def dot(case: simd.Way, known: Known) -> float | None:
     """One sum waits for its additions; eight wait for the loads."""
     clock = known.machine.clock_hz
     reading = case.bytes / known.l1_read()
@@ -94,7 +94,7 @@ def dot(case: simd.Case, known: Known) -> float | None:
     return waiting and waiting / known.lanes(isa)
 
 
-def matmul(case: simd.Case, known: Known) -> float | None:
+def matmul(case: simd.Way, known: Known) -> float | None:
     """The inner loop is a triad of fp32 over a matrix that the second cache holds."""
     triad = case.n**3 * 12 / known.triad(case.bytes)
     blas = [p for p in known.ceilings.points if p.op == "gemm" and p.dtype == "fp32"]
@@ -104,13 +104,13 @@ def matmul(case: simd.Case, known: Known) -> float | None:
     return ways.get(case.how)
 
 
-def peak(case: simd.Case, known: Known) -> float | None:
+def peak(case: simd.Way, known: Known) -> float | None:
     """Twice the lanes, twice the rate at which BLAS runs on its own width."""
     rate = known.core_peak() * known.lanes(case.how) / known.blas_lanes()
     return case.operations / rate
 
 
-def copy(case: simd.Case, known: Known) -> float | None:
+def copy(case: simd.Way, known: Known) -> float | None:
     """The lines a stored triad moves a second, and the lines this copy moves.
 
     The C library's copy is taken to pass the cache by when it is this large.

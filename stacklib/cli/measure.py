@@ -20,6 +20,11 @@ def add_parser(subparsers: Any) -> None:
         "--full", action="store_true", help="about a minute instead of seconds"
     )
     parser.add_argument(
+        "--levels",
+        action="store_true",
+        help="only the memory levels that one core's bandwidth shows, about a second",
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="measure, but store nothing"
     )
     add_json(parser)
@@ -28,6 +33,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print, store."""
+    if args.levels:
+        return levels(args.json)
     from stacklib.hardware.this_machine import store_machine
     from stacklib.roofline.host import measure_host
 
@@ -38,3 +45,40 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(f"stored in {path}; 'this_machine' now means this one")
     return 0
+
+
+def levels(as_json: bool) -> int:
+    """Find the memory levels of this machine and print them beside what it reports.
+
+    Parameters
+    ----------
+    as_json : bool
+        JSON instead of lines for people.
+    """
+    import json
+
+    from stacklib.hardware.this_machine import read_machine
+    from stacklib.quantity import Quantity
+    from stacklib.roofline import host_levels
+
+    found = host_levels.found_levels(
+        host_levels.sweep(quick=True, names=("triad",), threads=(1,))
+    )
+    reported = [c.bytes for c in read_machine().caches]
+    if as_json:
+        rows = [{"bytes_per_s": p.rate, "ends_bytes": p.ends} for p in found]
+        print(json.dumps({"found": rows, "reported_bytes": reported}))
+        return 0
+    for p in found:
+        ends = f"until {size_text(p.ends)}" if p.ends else "beyond"
+        print(f"{Quantity(p.rate, 'B/s').text('GB/s'):>12} {ends}")
+    sizes = ", ".join(map(size_text, reported))
+    print(f"caches as reported: {sizes or 'unknown'}")
+    return 0
+
+
+def size_text(size: float) -> str:
+    """Bytes in the binary unit that fits them."""
+    from stacklib.quantity import Quantity
+
+    return Quantity(size, "B").text("MiB" if size >= 2**20 else "KiB")

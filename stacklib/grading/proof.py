@@ -170,7 +170,7 @@ def shipped_fault(result: Result) -> str:
 def wrong_fault(result: Result, path: Path, diagnoses: dict[Path, str]) -> str:
     """A wrong answer fails with its own diagnosis and with no other's."""
     if result.passed:
-        return "a wrong answer that passes"
+        return "" if not_run(result) else "a wrong answer that passes"
     said = told(result)
     if diagnoses[path] not in said:
         return f"the diagnosis {diagnoses[path]!r} is not in: {said}"
@@ -178,6 +178,11 @@ def wrong_fault(result: Result, path: Path, diagnoses: dict[Path, str]) -> str:
         if other != path and diagnosis in said:
             return f"gets the diagnosis of {other.name} too: {diagnosis!r}"
     return ""
+
+
+def not_run(result: Result) -> bool:
+    """Whether a test lacked a tool here, such as a compiler, and said so."""
+    return any(r.startswith("not run: ") for t in result.tests for r in t.readings)
 
 
 def told(result: Result) -> str:

@@ -14,7 +14,7 @@ from . import host_simd as simd
 Run = Callable[[int], Any]
 
 
-def dot(case: simd.Case) -> Run:
+def dot(case: simd.Way) -> Run:
     """The sum of x[i] y[i] over fp32 arrays."""
     import numpy
 
@@ -34,7 +34,7 @@ def dot(case: simd.Case) -> Run:
     return simd.call_c(f"dot_{isa}_{sums}", "plain", x, y)
 
 
-def matmul(case: simd.Case) -> Run:
+def matmul(case: simd.Way) -> Run:
     """C = A B of square fp32 matrices."""
     import numpy
 
@@ -52,7 +52,7 @@ def matmul(case: simd.Case) -> Run:
     return ways[case.how]()
 
 
-def peak(case: simd.Case) -> Run:
+def peak(case: simd.Way) -> Run:
     """Multiply-adds on numbers that never leave their registers."""
     import numpy
 
@@ -60,18 +60,14 @@ def peak(case: simd.Case) -> Run:
     return simd.call_c(f"peak_{case.how}", "plain", half, half)
 
 
-def copy(case: simd.Case) -> Run:
+def copy(case: simd.Way) -> Run:
     """A copy of one fp32 array to another."""
     import numpy
 
-    to: Any = numpy.ones(case.n, numpy.float32)
-    source: Any = numpy.ones(case.n, numpy.float32)
+    to, source = aligned(case.n), aligned(case.n)
     if case.how == "libc":
         return again(numpy.copyto, to, source)
     isa, _, past = case.how.partition("-")
-    if past:
-        # Stores past the cache want whole, aligned lines.
-        to = aligned(case.n)
     name = f"stream_{isa}" if past else f"copy_{isa}"
     return simd.call_c(name, "plain", to, source)
 
@@ -89,9 +85,13 @@ def again(call: Callable[..., Any], *arguments: Any) -> Run:
 
 
 def random(n: int) -> Any:
+    """Random fp32 from -0.5 to 0.5, from the start of a line: no load straddles two."""
     import numpy
 
-    return numpy.random.default_rng(n).random(n, dtype=numpy.float32) - 0.5
+    values = aligned(n)
+    numpy.random.default_rng(n).random(dtype=numpy.float32, out=values)
+    values -= numpy.float32(0.5)
+    return values
 
 
 def aligned(n: int) -> Any:

@@ -17,18 +17,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
-from stacklib.hardware.this_machine import Machine, read_machine, usable_cores
+from stacklib.hardware.this_machine import (
+    CacheLevel,
+    Machine,
+    read_machine,
+    usable_cores,
+)
 
 from ._host_kernels import BLOCK, SCALE, aligned, run_stream, slices, time_calls
+from .plateaus import Plateau as Plateau
+from .plateaus import plateaus as plateaus
 
 ELEMENT = 8  # bytes: fp64, as in STREAM
 SMALLEST = 2**12
-LEAST_STEP = 1.4  # a level is slower than the one before by this much or more
-LEAST_SPAN = 2.0  # and holds over sizes that differ by this factor
 FIGURES = ("stream", "threads", "size", "bytes", "times_s")
 
 
@@ -146,8 +150,12 @@ class LevelPoint:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Lowest and highest rate among the samples."""
-        return self.bytes / max(self.times_s), self.bytes / min(self.times_s)
+        """Rates at the 90th and the 10th percentile of the times."""
+        times = self.times_s
+        if len(times) == 1:
+            return self.rate, self.rate
+        cuts = quantiles(times, n=10, method="inclusive")
+        return self.bytes / cuts[-1], self.bytes / cuts[0]
 
 
 def point(row: Mapping[str, Any]) -> LevelPoint:
@@ -224,13 +232,13 @@ def sweep(
         Default one, and every usable core.
     """
     largest = beyond_cache(read_machine(), 2**26 if quick else 2**28)
-    step, samples, sample_s, passes = (
-        (2.0, 2, 0.001, 1) if quick else (2**0.5, 3, 0.006, 3)
-    )
+    step, samples, passes = (2.0, 2, 1) if quick else (2**0.5, 7, 3)
     cores = sorted(set(threads or (1, usable_cores())))
     buffer = aligned(largest // ELEMENT + 2**16)
     jobs = [
-        _job(buffer, (stream(n), t, size), samples, sample_s)
+        # Short samples mostly end before the system gives the core to someone
+        # else; several threads take some time to start.
+        _job(buffer, (stream(n), t, size), samples, 0.0007 if t == 1 else 0.002)
         for t in cores
         for size in sizes(largest, step)
         for n in names
@@ -337,133 +345,7 @@ def _triad(a: Any, b: Any, c: Any, repeats: int) -> None:
             a[i] = b[i] + SCALE * c[i]
 
 
-# -- finding the levels --------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Plateau:
-    """Sizes over which one level serves: first and last point, and its rate.
-
-    ``ends`` is the size at which the bandwidth is half-way, in ratio, to the next
-    level: the capacity as the data show it; None for the last level.
-    """
-
-    first: int
-    last: int
-    rate: float
-    ends: float | None = None
-
-
-def plateaus(at: Sequence[float], rates: Sequence[float]) -> list[Plateau]:
-    """Find the levels in a curve of bandwidth by working set.
-
-    The curve is cut into the pieces that fit it best, as logarithms, each piece a
-    constant and each further piece at a price that follows the noise. Pieces over
-    too few sizes are ramps between levels; pieces too much alike are one level.
-
-    Parameters
-    ----------
-    at : sequence of float
-        Working sets in bytes, growing.
-    rates : sequence of float
-        Bandwidth at each, in B/s.
-
-    Returns
-    -------
-    list of Plateau
-        Fastest level first.
-
-    Raises
-    ------
-    ValueError
-        For fewer than four points, sizes that do not grow, or rates that are not
-        above zero.
-    """
-    if len(at) != len(rates) or len(at) < 4:
-        raise ValueError(f"{len(at)} sizes and {len(rates)} rates: give four or more")
-    if any(b <= a for a, b in pairwise(at)):
-        raise ValueError("working sets must grow from point to point")
-    if not all(0 < r < math.inf for r in rates):
-        raise ValueError(f"rates {list(rates)!r}: give finite numbers above zero")
-    y = [math.log(r) for r in rates]
-    flat = [(i, j) for i, j in _pieces(y) if at[j] / at[i] >= LEAST_SPAN * 0.99]
-    return _with_ends(_falling(_merged(flat, y)), at, rates)
-
-
-def _pieces(y: Sequence[float]) -> list[tuple[int, int]]:
-    """First and last index of each piece of the best piecewise constant fit."""
-    n = len(y)
-    steps = sorted(abs(b - a) for a, b in pairwise(y))
-    noise = max(steps[len(steps) // 2], 0.01)
-    price = 3 * noise
-    best, cut = [0.0], [0]  # cost of the first j points; where their last piece starts
-    for j in range(1, n + 1):
-        costs = [best[i] + _misfit(y[i:j]) + price for i in range(j)]
-        i = min(range(j), key=costs.__getitem__)
-        best.append(costs[i])
-        cut.append(i)
-    pieces, j = [], n
-    while j:
-        pieces.append((cut[j], j - 1))
-        j = cut[j]
-    return pieces[::-1]
-
-
-def _misfit(y: Sequence[float]) -> float:
-    """Distance of the points from their median: one bad point weighs little."""
-    middle = median(y)
-    return sum(abs(v - middle) for v in y)
-
-
-Level = tuple[int, int, float]  # first, last, logarithm of the rate
-
-
-def _merged(pieces: Sequence[tuple[int, int]], y: Sequence[float]) -> list[Level]:
-    """Neighbours less than ``LEAST_STEP`` apart become one, the closest first."""
-    found = [(i, j, median(y[i : j + 1])) for i, j in pieces]
-    while len(found) > 1:
-        gaps = [abs(a[2] - b[2]) for a, b in pairwise(found)]
-        k = min(range(len(gaps)), key=gaps.__getitem__)
-        if gaps[k] >= math.log(LEAST_STEP):
-            break
-        i, j = found[k][0], found[k + 1][1]
-        found[k : k + 2] = [(i, j, median(y[i : j + 1]))]
-    return found
-
-
-def _falling(found: Sequence[Level]) -> list[Level]:
-    """Without pieces that a larger size beats: loops too short to reach speed."""
-    kept: list[Level] = []
-    for level in found:
-        while kept and kept[-1][2] <= level[2]:
-            kept.pop()
-        kept.append(level)
-    return kept
-
-
-def _with_ends(
-    found: Sequence[Level], at: Sequence[float], rates: Sequence[float]
-) -> list[Plateau]:
-    levels = []
-    for k, (i, j, y) in enumerate(found):
-        ends = None
-        if k + 1 < len(found):
-            half = math.exp((y + found[k + 1][2]) / 2)
-            ends = _crossing(at, rates, range(j, found[k + 1][0]), half)
-        levels.append(Plateau(i, j, math.exp(y), ends))
-    return levels
-
-
-def _crossing(
-    at: Sequence[float], rates: Sequence[float], between: range, half: float
-) -> float:
-    """Size at which the rate first falls through ``half``, between two points."""
-    for i in between:
-        high, low = rates[i], rates[i + 1]
-        if high >= half > low:
-            share = math.log(high / half) / math.log(high / low)
-            return float(at[i] * (at[i + 1] / at[i]) ** share)
-    return float(at[between.stop])
+# -- the levels of a sweep ------------------------------------------------------
 
 
 def found_levels(
@@ -497,7 +379,7 @@ def curve_of(
     return iter(sorted(found, key=lambda p: p.size))
 
 
-def reported(machine: Machine, threads: int = 1) -> list[int]:
+def reported(caches: Iterable[CacheLevel], threads: int = 1) -> list[int]:
     """Bytes of each cache level that so many threads have together, as reported.
 
     A level that each core has to itself counts once a thread, one that they share
@@ -505,9 +387,9 @@ def reported(machine: Machine, threads: int = 1) -> list[int]:
 
     Parameters
     ----------
-    machine : Machine
-        What the system says.
+    caches : iterable of CacheLevel
+        What the system says, such as ``read_machine().caches``.
     threads : int
         Threads, each on a core of its own.
     """
-    return [c.bytes * -(-threads // (c.shared_by or 1)) for c in machine.caches]
+    return [c.bytes * -(-threads // (c.shared_by or 1)) for c in caches]

@@ -50,7 +50,7 @@ class NotRun(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Case:
+class Way:
     """One way to do one thing, with its raw times.
 
     Attributes
@@ -235,7 +235,7 @@ def blas_kernel() -> str:
 # -- the cases -----------------------------------------------------------------
 
 
-def dot_cases(found: Iterable[str]) -> list[Case]:
+def dot_cases(found: Iterable[str]) -> list[Way]:
     """Every way to a dot product.
 
     Parameters
@@ -245,25 +245,25 @@ def dot_cases(found: Iterable[str]) -> list[Case]:
     """
     ways = ["python", "numpy", "numba", "blas", "c-plain", "c-o3", "c-fast"]
     ways += [f"{isa}-{sums}" for sums in (1, 8) for isa in ("scalar", *found)]
-    return [Case("dot", how, DOT_N, 2 * DOT_N, 8 * DOT_N) for how in ways]
+    return [Way("dot", how, DOT_N, 2 * DOT_N, 8 * DOT_N) for how in ways]
 
 
-def matmul_cases() -> list[Case]:
+def matmul_cases() -> list[Way]:
     """Every way to a product of matrices."""
     n, ways = MATMUL_N, ("python", "numpy", "numba", "c-plain", "c-o3", "blas")
-    return [Case("matmul", how, n, 2 * n**3, 12 * n * n) for how in ways]
+    return [Way("matmul", how, n, 2 * n**3, 12 * n * n) for how in ways]
 
 
-def peak_cases(found: Iterable[str]) -> list[Case]:
+def peak_cases(found: Iterable[str]) -> list[Way]:
     """Multiply-adds in registers, by instruction set (SSE2 has none)."""
     return [
-        Case("peak", isa, DOT_N, 2 * CHAINS * LANES[isa] * DOT_N, 8)
+        Way("peak", isa, DOT_N, 2 * CHAINS * LANES[isa] * DOT_N, 8)
         for isa in found
         if isa != "sse2"
     ]
 
 
-def copy_cases(found: Iterable[str], size: int) -> list[Case]:
+def copy_cases(found: Iterable[str], size: int) -> list[Way]:
     """A copy of ``size`` bytes in all, by the widest set: plain and past the cache.
 
     Parameters
@@ -275,10 +275,10 @@ def copy_cases(found: Iterable[str], size: int) -> list[Case]:
     """
     n, widest = size // 8, list(found)[-1:]
     ways = ["libc", *widest, *(f"{w}-past-cache" for w in widest if w != "neon")]
-    return [Case("copy", how, n, 0, 8 * n) for how in ways]
+    return [Way("copy", how, n, 0, 8 * n) for how in ways]
 
 
-def cases(machine: Machine, copy_bytes: int) -> list[Case]:
+def cases(machine: Machine, copy_bytes: int) -> list[Way]:
     """Every case of this machine.
 
     Parameters
@@ -293,12 +293,12 @@ def cases(machine: Machine, copy_bytes: int) -> list[Case]:
             *copy_cases(found, copy_bytes)]  # fmt: skip
 
 
-def runner(case: Case) -> Callable[[int], Any]:
+def runner(case: Way) -> Callable[[int], Any]:
     """``run(n)`` for a case, on operands of its own.
 
     Parameters
     ----------
-    case : Case
+    case : Way
         What to run.
 
     Raises
@@ -312,15 +312,16 @@ def runner(case: Case) -> Callable[[int], Any]:
             "copy": ways.copy}[case.op](case)  # fmt: skip
 
 
-def measure_case(case: Case, samples: int = 5, sample_s: float = 0.004) -> Case:
+def measure_case(case: Way, samples: int = 9, sample_s: float = 0.0005) -> Way:
     """The case with times, or with the reason why it has none.
 
     Parameters
     ----------
-    case : Case
+    case : Way
         What to run.
     samples, sample_s : int, float
-        How many samples, and the least seconds of each.
+        How many samples, and the least seconds of each. Short ones: most of them
+        then end before the system gives the core to someone else.
     """
     try:
         times = time_calls(runner(case), samples, sample_s)
@@ -329,13 +330,13 @@ def measure_case(case: Case, samples: int = 5, sample_s: float = 0.004) -> Case:
     return replace(case, times_s=(*case.times_s, *times))
 
 
-def measure_simd(quick: bool = True, copy_bytes: int = 2**26) -> tuple[Case, ...]:
+def measure_simd(quick: bool = True, copy_bytes: int = 2**26) -> tuple[Way, ...]:
     """Measure every case on this machine.
 
     Parameters
     ----------
     quick : bool
-        True: about two seconds. False: three rounds of five samples each.
+        True: about two seconds. False: three rounds of nine samples each.
     copy_bytes : int
         Working set of the copies; four times the last cache says something of
         memory.
@@ -346,7 +347,7 @@ def measure_simd(quick: bool = True, copy_bytes: int = 2**26) -> tuple[Case, ...
     return tuple(found)
 
 
-def case_of(row: Mapping[str, Any]) -> Case:
+def case_of(row: Mapping[str, Any]) -> Way:
     """The case of a result file's row.
 
     Raises
@@ -356,7 +357,7 @@ def case_of(row: Mapping[str, Any]) -> Case:
     """
     try:
         what = row["op"], row["how"], row["n"], row["operations"], row["bytes"]
-        return Case(*what, times_s=tuple(row["times_s"]))
+        return Way(*what, times_s=tuple(row["times_s"]))
     except (KeyError, TypeError):
         raise ValueError(f"bad row {row!r}: needs op, how, n and times_s") from None
 
@@ -369,7 +370,9 @@ class Width:
     """One instruction set: lanes as reported and speed over scalar as measured.
 
     ``one`` and ``eight`` are scalar over vector time with one running sum and with
-    eight; ``found`` is the power of two nearest to the second.
+    eight. With one, every width waits for the same chain of additions, so the ratio
+    is the width and nothing else; ``found`` is the power of two nearest to it. With
+    eight, loads limit the wide ones.
     """
 
     isa: str
@@ -379,7 +382,7 @@ class Width:
 
     @property
     def found(self) -> int:
-        return nearest_power(self.eight)
+        return nearest_power(self.one)
 
 
 def nearest_power(ratio: float) -> int:
@@ -400,12 +403,12 @@ def nearest_power(ratio: float) -> int:
     return int(2 ** max(round(math.log2(ratio)), 0))
 
 
-def widths(measured: Iterable[Case]) -> list[Width]:
+def widths(measured: Iterable[Way]) -> list[Width]:
     """Speed of each width over scalar code that does the same operations.
 
     Parameters
     ----------
-    measured : iterable of Case
+    measured : iterable of Way
         Dot products with intrinsics among them; those not run are left out.
     """
     seconds = {c.id: c.seconds for c in measured if c.times_s}
@@ -417,12 +420,12 @@ def widths(measured: Iterable[Case]) -> list[Width]:
     return [Width(isa, LANES[isa], over(isa, 1), over(isa, 8)) for isa in ran]
 
 
-def not_run(measured: Iterable[Case]) -> Iterator[str]:
+def not_run(measured: Iterable[Way]) -> Iterator[str]:
     """One line for each reason why cases were not run.
 
     Parameters
     ----------
-    measured : iterable of Case
+    measured : iterable of Way
         Cases, with and without times.
     """
     reasons: dict[str, list[str]] = {}

@@ -1,0 +1,111 @@
+"""One question, asked of a fresh process: does the model fit, and how long to say so?
+
+    python benchmarks/fit_process.py     # -> results/fit_process.json
+
+The whole process is timed, from start to exit, beside a Python that does nothing.
+The peer's figure is a recorded one: its import alone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
+import record  # noqa: E402
+
+from stacklib.hardware.this_machine import busy_seconds, read_machine  # noqa: E402
+from stacklib.roofline import host  # noqa: E402
+
+STEM = "fit_process"
+FIT = "-m stacklib fit llama-3-70b --on h100-sxm --dtype bf16".split()
+COMMANDS = {
+    "bare-python": ["-c", "pass"],
+    "import-stacklib": ["-c", "import stacklib"],
+    "fit": FIT,
+}
+ROUNDS = 15
+BAR_S = 0.5
+PEER = {
+    "name": "mlsysim",
+    "what": "its import alone",
+    "seconds": [6, 9],
+    "recorded": "not re-run",
+}
+
+
+def seconds(arguments: list[str]) -> float:
+    """Wall time of one process. ``fit`` exits with 1: the model does not fit one."""
+    env = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, env=env, timeout=60
+    )
+    took = time.perf_counter() - began
+    if done.returncode not in (0, 1) or done.stderr:
+        raise SystemExit(f"{arguments}: {done.stderr.decode(errors='replace')}")
+    return took
+
+
+def others(began: tuple[float | None, float, float]) -> float | None:
+    """Cores kept busy by work that is neither ours nor our processes'."""
+    (busy0, own0, wall0), (busy1, own1, wall1) = began, used()
+    if busy0 is None or busy1 is None:
+        return None
+    return round(max(busy1 - busy0 - (own1 - own0), 0.0) / (wall1 - wall0), 3)
+
+
+def used() -> tuple[float | None, float, float]:
+    """CPU seconds of all processes, of us and those we started, and the time."""
+    return busy_seconds(), sum(os.times()[:4]), time.perf_counter()
+
+
+def measure(rounds: int = ROUNDS) -> dict[str, Any]:
+    """The result: every command in turn, so that other work meets all alike."""
+    began = used()
+    rows: dict[str, list[float]] = {name: [] for name in COMMANDS}
+    for name, arguments in COMMANDS.items():
+        seconds(arguments)  # once for the file cache and the compiled modules
+        rows[name].clear()
+    for _ in range(rounds):
+        for name, arguments in COMMANDS.items():
+            rows[name].append(seconds(arguments))
+    machine = read_machine()
+    return {
+        "kind": STEM,
+        "device": machine.text(),
+        "driver": "none",
+        "clocks": machine.read_from.get("clock_hz", "unknown") + ", not controlled",
+        "versions": {"python": host.versions()["python"]},
+        "date": record.today(),
+        "machine": machine.as_dict(),
+        "others": others(began),
+        "prediction": None,
+        "why_no_prediction": "held against a bar and a peer's recorded time",
+        "bar_s": BAR_S,
+        "peer": PEER,
+        "rows": [
+            {"id": name, "command": ["python", *COMMANDS[name]], "times_s": times}
+            for name, times in rows.items()
+        ],
+    }
+
+
+def main() -> int:
+    """Measure and write."""
+    result = measure()
+    record.write(HERE / "results" / f"{STEM}.json", result)
+    for row in result["rows"]:
+        print(f"{row['id']:16} {1e3 * median(row['times_s']):7.1f} ms")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

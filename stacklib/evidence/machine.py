@@ -1,0 +1,406 @@
+"""What was measured of the book's machine, by level and by width, as quantities.
+
+Joins ``benchmarks/results`` (``host_levels``, ``host_simd``) with the predictions
+that were committed before and with what the system reports about itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from stacklib.hardware.this_machine import CacheLevel
+from stacklib.quantity import Quantity, Source
+from stacklib.roofline import host_levels, host_simd
+from stacklib.roofline.host_levels import LevelPoint, Plateau
+from stacklib.roofline.host_simd import Way
+
+from . import results, runs
+
+LEVELS, SIMD = "host_levels", "host_simd"
+
+
+@cache
+def result(name: str) -> dict[str, Any]:
+    """A result file that must be there.
+
+    Parameters
+    ----------
+    name : str
+        ``host_levels`` or ``host_simd``.
+
+    Raises
+    ------
+    ResultError
+        When it was not measured here.
+    """
+    found = results.load(name)
+    if found is None:
+        raise results.ResultError(
+            f"{name}: not measured here; run benchmarks/{name}.py predict, commit, "
+            "then measure"
+        )
+    return found
+
+
+def source(name: str, where: str) -> Source:
+    """Where a measured number of a result file is from.
+
+    Parameters
+    ----------
+    name, where : str
+        The result file, and the row or field in it.
+    """
+    found = result(name)
+    title = f"benchmarks/results/{name}.json: {found['device']}"
+    return Source(title, where, found["date"][:10], "measured")
+
+
+def measured(value: float, unit: str, label: str, name: str, where: str) -> Quantity:
+    """A quantity that stands on a result file.
+
+    Parameters
+    ----------
+    value : float
+        The number, in ``unit``.
+    unit, label : str
+        Its unit and what it is.
+    name, where : str
+        The result file, and the row or field in it.
+    """
+    return Quantity(
+        value, unit, label=label, source=source(name, where), kind="measured"
+    )
+
+
+# -- levels ---------------------------------------------------------------------
+
+
+@cache
+def points() -> tuple[LevelPoint, ...]:
+    """Every point of the sweep over working sets."""
+    return tuple(host_levels.point(row) for row in result(LEVELS)["rows"])
+
+
+def cores() -> int:
+    """Threads of the sweep that used the whole machine."""
+    return max(p.threads for p in points())
+
+
+def caches() -> tuple[CacheLevel, ...]:
+    """Data caches as the system reported them."""
+    return tuple(CacheLevel(**c) for c in result(LEVELS)["machine"]["caches"])
+
+
+@cache
+def predicted_rates(name: str, threads: int) -> dict[int, float]:
+    """Predicted B/s by working set, from the file committed before.
+
+    Parameters
+    ----------
+    name : str
+        ``copy``, ``scale``, ``add`` or ``triad``.
+    threads : int
+        Threads.
+    """
+    path = results.root() / result(LEVELS)["prediction"]["file"]
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return {
+        r["size"]: r["bytes"] / r["predicted_s"]
+        for r in rows
+        if (r["stream"], r["threads"]) == (name, threads)
+    }
+
+
+def curve(name: str, threads: int) -> list[LevelPoint]:
+    """Measured points of one loop, by working set.
+
+    Parameters
+    ----------
+    name : str
+        The loop.
+    threads : int
+        Threads.
+    """
+    return list(host_levels.curve_of(points(), name, threads))
+
+
+@cache
+def levels(threads: int = 1, name: str = "triad") -> tuple[Plateau, ...]:
+    """Levels found in one loop's curve, fastest first.
+
+    Parameters
+    ----------
+    threads : int
+        Threads.
+    name : str
+        The loop.
+    """
+    return tuple(host_levels.found_levels(points(), name, threads))
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """A level of memory: its capacity as reported and as found, and its speed.
+
+    What was not reported, or not found in the curve, is None.
+    """
+
+    level: str
+    reported: Quantity | None
+    found: Quantity | None
+    ratio: Quantity | None
+    rate: Quantity | None
+
+
+def level_rows(threads: int = 1) -> list[LevelRow]:
+    """Every cache as reported beside the plateau that ends nearest to it, and memory.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of the sweep.
+    """
+    sizes = host_levels.reported(caches(), threads)
+    *inner, last = levels(threads)
+    rows = [
+        _level_row(c.level, size, _nearest(inner, size), threads)
+        for c, size in zip(caches(), sizes, strict=True)
+    ]
+    rate = _rate(last, "memory", threads)
+    return [*rows, LevelRow("memory", None, None, None, rate)]
+
+
+def level_table(threads: int = 1) -> list[dict[str, Any]]:
+    """The same rows for people: sizes in the unit that fits them.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of the sweep.
+    """
+    return [
+        {
+            "level": row.level,
+            "reported": _size(row.reported),
+            "found": _size(row.found),
+            "found / reported": row.ratio,
+            "rate": row.rate,
+        }
+        for row in level_rows(threads)
+    ]
+
+
+def _size(size: Quantity | None) -> str | None:
+    if size is None:
+        return None
+    unit = "MiB" if size.si >= 2**20 else "KiB"
+    return size.text(unit, 3)
+
+
+def _nearest(found: list[Plateau], size: int) -> Plateau | None:
+    """The plateau that ends within a factor of two of a size."""
+    near = [p for p in found if p.ends and 0.5 < p.ends / size < 2]
+    return min(near, key=lambda p: abs((p.ends or 0) / size - 1), default=None)
+
+
+def _level_row(level: int, size: int, seen: Plateau | None, threads: int) -> LevelRow:
+    what = f"L{level}"
+    told = measured(size, "B", f"{what} as reported", LEVELS, "machine.caches")
+    if seen is None or seen.ends is None:
+        return LevelRow(what, told, None, None, None)
+    where = f"triad, {threads} thread(s), half-way to the next level"
+    ends = measured(seen.ends, "B", f"{what} as found", LEVELS, where)
+    rate = _rate(seen, what, threads)
+    return LevelRow(what, told, ends, ends / told, rate)
+
+
+def _rate(level: Plateau, what: str, threads: int) -> Quantity:
+    where = f"triad, {threads} thread(s), median over the plateau"
+    return measured(level.rate, "B/s", f"{what} bandwidth", LEVELS, where)
+
+
+def memory_rate(name: str, threads: int = 1) -> Quantity:
+    """Bandwidth of a loop at its largest working set, counted as STREAM does.
+
+    Parameters
+    ----------
+    name : str
+        The loop.
+    threads : int
+        Threads.
+    """
+    last = curve(name, threads)[-1]
+    return measured(last.rate, "B/s", f"{name} beyond the caches", LEVELS, last.id)
+
+
+def level_errors(threads: int | None = None) -> Iterator[float]:
+    """|predicted / measured - 1| in time, for every predicted point.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Only these.
+    """
+    for run in runs.load(LEVELS):
+        if threads in (None, run.case["threads"]):
+            yield abs(run.predicted.si / run.measured.si - 1)
+
+
+# -- heights and widths ---------------------------------------------------------
+
+
+@cache
+def cases() -> tuple[Way, ...]:
+    """Every case that was run."""
+    return tuple(host_simd.case_of(row) for row in result(SIMD)["rows"])
+
+
+def seconds(id: str) -> Quantity:
+    """Median time of one case.
+
+    Parameters
+    ----------
+    id : str
+        Such as ``dot-blas``.
+
+    Raises
+    ------
+    ResultError
+        When it was not run here.
+    """
+    case = next((c for c in cases() if c.id == id), None)
+    if case is None:
+        raise results.ResultError(f"{SIMD}: no case {id!r} was run here")
+    return measured(case.seconds, "s", f"time of {id}", SIMD, id)
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """One way to do a thing: predicted and measured time, and speed over the first."""
+
+    how: str
+    predicted: Quantity | None
+    measured: Quantity
+    faster: Quantity
+
+
+HOW = {
+    "python": "a loop in Python",
+    "numpy": "NumPy, without its BLAS",
+    "numba": "the same loop, by numba",
+    "blas": "NumPy's BLAS",
+    "c-plain": "C, nothing vectorised",
+    "c-o3": "the same C, optimised, in order",
+    "c-fast": "the same C, may reorder the sum",
+}
+
+
+def case_rows(op: str) -> list[CaseRow]:
+    """The ways to one operation, each against the loop in Python.
+
+    Parameters
+    ----------
+    op : str
+        ``dot`` or ``matmul``.
+    """
+    chosen = [c for c in cases() if c.op == op and c.how in HOW]
+    widest = [c for c in cases() if c.op == op and c.how.endswith("-8")][-1:]
+    rows = [case_row(c) for c in [*chosen, *widest]]
+    return sorted(rows, key=lambda r: r.measured.si, reverse=True)
+
+
+def case_row(case: Way) -> CaseRow:
+    """One row of that table.
+
+    Parameters
+    ----------
+    case : Way
+        A case that was run.
+    """
+    isa = case.how.partition("-")[0]
+    name = HOW.get(case.how, f"C with {isa} intrinsics, eight sums")
+    took, told = seconds(case.id), predicted(case.id)
+    return CaseRow(name, told, took, seconds(f"{case.op}-python") / took)
+
+
+def predicted(id: str) -> Quantity | None:
+    """Predicted time of a case; None where nothing was.
+
+    Parameters
+    ----------
+    id : str
+        Such as ``dot-blas``.
+    """
+    return next((r.predicted for r in runs.load(SIMD) if r.id == id), None)
+
+
+@dataclass(frozen=True)
+class RateRow:
+    """One case that is known by its rate: who does it, its times, its rate."""
+
+    what: str
+    predicted: Quantity | None
+    measured: Quantity
+    rate: Quantity
+
+
+def copy_rows() -> list[RateRow]:
+    """The large copies: the C library's, through the cache, and past it."""
+
+    def what(how: str) -> str:
+        if how == "libc":
+            return "the C library's"
+        way = "past" if how.endswith("past-cache") else "through"
+        return f"C, stores {way} the cache"
+
+    chosen = [c for c in cases() if c.op == "copy"]
+    return [
+        RateRow(what(c.how), predicted(c.id), seconds(c.id), copy_rate(c.how))
+        for c in chosen
+    ]
+
+
+def peak_rows() -> list[RateRow]:
+    """Multiply-adds in registers, by instruction set."""
+    chosen = [c for c in cases() if c.op == "peak"]
+    return [RateRow(c.how, predicted(c.id), seconds(c.id), peak(c.how)) for c in chosen]
+
+
+def blas_kernel() -> str:
+    """The processor that NumPy's BLAS took this one for."""
+    return str(result(SIMD)["blas_kernel"])
+
+
+def widths() -> list[host_simd.Width]:
+    """Speed over scalar code of each instruction set, narrowest first."""
+    return host_simd.widths(cases())
+
+
+def peak(isa: str) -> Quantity:
+    """FLOP/s of multiply-adds in registers, one core.
+
+    Parameters
+    ----------
+    isa : str
+        ``avx2``, ``avx512f`` or ``neon``.
+    """
+    case = next(c for c in cases() if c.id == f"peak-{isa}")
+    work = Quantity(case.operations, "FLOP", label="multiply-adds of one call")
+    return (work / seconds(case.id)).named(f"{isa} peak of one core")
+
+
+def copy_rate(how: str) -> Quantity:
+    """Bandwidth of a large copy, both arrays counted.
+
+    Parameters
+    ----------
+    how : str
+        ``libc``, an instruction set, or that with ``-past-cache``.
+    """
+    case = next(c for c in cases() if c.id == f"copy-{how}")
+    size = Quantity(case.bytes, "B", label="both arrays of the copy")
+    return (size / seconds(case.id)).named(f"copy rate, {how}")

@@ -1,0 +1,87 @@
+"""Compile and run the C that an exercise asks for.
+
+The program is built in a temporary folder, runs in a process of its own, and is
+stopped when it takes too long: a wild pointer ends that process and is told as a
+mistake. Where no compiler is found ``missing`` says so, and the exercise grades what
+it can without one.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from stacklib.grading import sandbox
+from stacklib.grading.expect import Mistake
+from stacklib.hardware.this_machine import read_machine
+from stacklib.roofline import host_simd
+
+RUN_S = 5.0
+FLAGS = {
+    "avx512f": ("-mavx512f",),
+    "avx2": ("-mavx2", "-mfma"),
+    "neon": (),
+    "plain": (),
+}
+
+
+def missing() -> str:
+    """Why C cannot be run here; empty where it can."""
+    if host_simd.compiler() is None:
+        return "no C compiler found: looked for cc, gcc and clang; set CC to name one"
+    return ""
+
+
+def widest() -> str:
+    """The widest of avx512f, avx2 and neon that the processor reports, or plain."""
+    found = [isa for isa in host_simd.isas(read_machine()) if isa in FLAGS]
+    return found[-1] if found else "plain"
+
+
+def run_c(source: str, isa: str = "plain") -> str:
+    """Compile a program and give what it prints.
+
+    Parameters
+    ----------
+    source : str
+        A whole program with ``main``.
+    isa : str
+        Instruction set it may use: ``avx512f``, ``avx2``, ``neon`` or ``plain``.
+
+    Raises
+    ------
+    Mistake
+        When the compiler refuses it, or the program crashes or does not end; names
+        the compiler's first complaint, or the signal.
+    """
+    with sandbox.tool(), tempfile.TemporaryDirectory(prefix="stacklib-c-") as folder:
+        text, program = Path(folder) / "answer.c", Path(folder) / "answer"
+        text.write_text(source, "utf-8")
+        try:
+            host_simd.compile_c(text, program, ("-O2", *FLAGS[isa]))
+        except host_simd.NotRun as error:
+            raise Mistake(f"the C compiler {error}") from None
+        return finished([str(program)])
+
+
+def finished(command: Sequence[str]) -> str:
+    """What a program prints; Mistake where it does not end well."""
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=RUN_S)
+    except subprocess.TimeoutExpired:
+        raise Mistake(
+            f"the C program still runs after {RUN_S:g} s; does every loop end?"
+        ) from None
+    if done.returncode < 0:
+        name = signal.Signals(-done.returncode).name
+        raise Mistake(
+            f"the C program crashed ({name}): an aligned load from an address that is "
+            "not aligned, an index far beyond the array, or an instruction that this "
+            "processor lacks"
+        )
+    if done.returncode:
+        raise Mistake(f"the C program ended with status {done.returncode}")
+    return done.stdout.decode("utf-8", "replace")
