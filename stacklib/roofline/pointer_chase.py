@@ -81,7 +81,7 @@ def ring(size: int, seed: int = 0) -> Any:
     import numpy
 
     order = numpy.random.default_rng(seed).permutation(size // LINE) * _STRIDE
-    following = numpy.zeros(size // 8, numpy.uintp)
+    following: Any = numpy.zeros(size // 8, numpy.uintp)
     following[order] = numpy.roll(order, -1)
     return following
 
@@ -109,7 +109,7 @@ def starts(following: Any, chains: int, first: int = 0) -> Any:
     lines = len(following) // _STRIDE
     if not 1 <= chains <= lines:
         raise ValueError(f"chains = {chains!r}: one to {lines} fit {lines} lines")
-    at = (numpy.arange(chains) * lines // chains + first) % lines
+    at: Any = (numpy.arange(chains) * lines // chains + first) % lines
     return (at * _STRIDE).astype(numpy.uintp)
 
 
