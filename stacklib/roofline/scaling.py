@@ -369,8 +369,9 @@ def verify_chunks(run: ChunkRun, chunks: Sequence[Chunk]) -> None:
     if [s.chunk for s in by_chunk] != list(range(len(chunks))):
         raise ValueError("every chunk must run once")
     for a in by_chunk:
-        if not math.isclose(a.end - a.start, chunks[a.chunk].work, rel_tol=1e-9):
-            raise ValueError(f"chunk {a.chunk} runs for {a.end - a.start:g}")
+        took, asked = a.end - a.start, chunks[a.chunk].work
+        if not math.isclose(took, asked, rel_tol=1e-9, abs_tol=1e-9 * run.time):
+            raise ValueError(f"chunk {a.chunk} runs for {took:g}")
         for b in by_chunk[a.chunk + 1 :]:
             apart = a.end <= b.start or b.end <= a.start
             if a.worker == b.worker and not apart:

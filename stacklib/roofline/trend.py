@@ -9,7 +9,8 @@ chips of one year are not independent. Read it as the least uncertainty there is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from stacklib import hardware
@@ -34,6 +35,9 @@ class Trend:
         Typical factor between a point and the line.
     keys : tuple of str
         The devices, oldest first.
+    line : tuple of float
+        Mean year, log rate there, slope a year, variance about the line, sum of
+        squared distances of the years, number of points.
     """
 
     growth: float
@@ -42,6 +46,33 @@ class Trend:
     period: float
     spread: float
     keys: tuple[str, ...]
+    line: tuple[float, float, float, float, float, int]
+
+    def at(self, year: float, within: float = CONFIDENCE) -> tuple[float, float, float]:
+        """Low end, middle and high end of the line itself in a year.
+
+        The band is that of the mean: where the line lies, not where a device does.
+
+        Parameters
+        ----------
+        year : float
+            Any; the band widens away from the points.
+        within : float
+            Share of lines that the band holds, between 0 and 1.
+        """
+        middle, level, slope, variance, across, n = self.line
+        away = year - middle
+        reach = student_t(n - 2, within) * math.sqrt(
+            variance * (1 / n + away * away / across)
+        )
+        log = level + slope * away
+        return math.exp(log - reach), math.exp(log), math.exp(log + reach)
+
+    @property
+    def doubling(self) -> float:
+        """Years in which the rate doubles; infinite where it does not grow."""
+        slope = self.line[2]
+        return math.log(2) / slope if slope > 0 else math.inf
 
     def __str__(self) -> str:
         return f"{self.growth:.2f}x ({self.low:.2f} to {self.high:.2f})"
@@ -116,7 +147,7 @@ def fit_trend(
     """
     n = len(years)
     if n != len(rates) or n < FEWEST:
-        raise ValueError(f"a trend needs {FEWEST} points or more; {n} years given")
+        raise ValueError(f"a trend needs {FEWEST} points or more; {n} given")
     if min(rates) <= 0:
         raise ValueError(f"rate {min(rates):g}: a trend needs rates above zero")
     logs = [math.log(rate) for rate in rates]
@@ -133,7 +164,135 @@ def fit_trend(
     low, growth, high = (
         math.exp(period * s) for s in (slope - reach, slope, slope + reach)
     )
-    return Trend(growth, low, high, period, math.exp(math.sqrt(variance)), tuple(keys))
+    line = (middle, level, slope, variance, across, n)
+    spread = math.exp(math.sqrt(variance))
+    return Trend(growth, low, high, period, spread, tuple(keys), line)
+
+
+def resampled(
+    years: Sequence[float],
+    rates: Sequence[float],
+    period: float = 2.0,
+    runs: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The interval of a trend's growth by drawing the points again and again.
+
+    Each run draws as many points as there are, with replacement, and fits a line.
+    Nothing is assumed of the errors but that the points are a fair draw.
+
+    Parameters
+    ----------
+    years, rates : sequence of float
+        One point each; rates above zero.
+    period : float
+        Years over which growth is stated.
+    runs, seed : int
+        How many draws; which ones.
+
+    Returns
+    -------
+    tuple of float
+        The growths below and above which a fortieth of the runs lie each.
+
+    Raises
+    ------
+    ValueError
+        For points without a trend, or fewer than forty runs.
+    """
+    if runs < 40:
+        raise ValueError(f"runs={runs}: a fortieth of them needs 40 or more")
+    fit_trend(years, rates)  # refuses what has no trend
+    draw = random.Random(seed)
+    found: list[float] = []
+    points = list(zip(years, map(math.log, rates), strict=True))
+    while len(found) < runs:
+        some = draw.choices(points, k=len(points))
+        middle = math.fsum(x for x, _ in some) / len(some)
+        across = math.fsum((x - middle) ** 2 for x, _ in some)
+        if across:  # else all of one year
+            slope = math.fsum((x - middle) * y for x, y in some) / across
+            found.append(math.exp(period * slope))
+    found.sort()
+    return found[runs // 40], found[-1 - runs // 40]
+
+
+def _with_hbm(device: Accelerator) -> bool:
+    return device.kind == "gpu" and device.memory_type.startswith("HBM")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A class of devices whose trend makes sense on its own.
+
+    Attributes
+    ----------
+    words : str
+        What a reader calls it.
+    dtype : str
+        Format of the arithmetic rate that all of them have.
+    holds : callable
+        Whether a device belongs to it.
+    """
+
+    words: str
+    dtype: str
+    holds: Callable[[Accelerator], bool]
+
+
+FAMILIES = {
+    "hbm": Family("Data-centre GPUs", "fp16", _with_hbm),
+    "nvidia": Family(
+        "Data-centre GPUs of NVIDIA", "fp16",
+        lambda d: _with_hbm(d) and d.vendor == "NVIDIA",
+    ),
+    "amd": Family(
+        "Data-centre GPUs of AMD", "fp16",
+        lambda d: _with_hbm(d) and d.vendor == "AMD",
+    ),
+    "gddr": Family(
+        "GPUs with GDDR memory", "fp16",
+        lambda d: d.kind == "gpu" and d.memory_type.startswith("GDDR"),
+    ),
+    "tpu": Family("TPUs", "bf16", lambda d: d.kind == "tpu"),
+}  # fmt: skip
+
+
+def family(
+    name: str, first: int = 0, last: int = 9999, dtype: str | None = None
+) -> list[Accelerator]:
+    """The database's devices of a family, oldest first.
+
+    What is only announced is left out; variants of one chip count each.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``FAMILIES``.
+    first, last : int
+        Years, both included.
+    dtype : str, optional
+        Number format of the arithmetic rate; default the family's own.
+
+    Raises
+    ------
+    ValueError
+        For an unknown family.
+    """
+    if name not in FAMILIES:
+        raise ValueError(f"no family {name!r}: one of {', '.join(FAMILIES)}")
+    kin = FAMILIES[name]
+    rate = dtype or kin.dtype
+    found = [
+        d
+        for d in (hardware.get(key) for key in hardware.names())
+        if kin.holds(d)
+        and first <= d.year <= last
+        and rate in d.formats
+        and _exists(d.fields["memory_bandwidth"])
+        and _exists(d.peak(rate))
+    ]
+    return sorted(found, key=lambda d: (d.year, d.key))
 
 
 def data_centre_gpus(dtype: str = "fp16") -> list[Accelerator]:
@@ -146,17 +305,7 @@ def data_centre_gpus(dtype: str = "fp16") -> list[Accelerator]:
     dtype : str
         Number format of the arithmetic rate.
     """
-    devices = (hardware.get(key) for key in hardware.names())
-    found = [
-        d
-        for d in devices
-        if d.kind == "gpu"
-        and d.memory_type.startswith("HBM")
-        and dtype in d.formats
-        and _exists(d.fields["memory_bandwidth"])
-        and _exists(d.peak(dtype))
-    ]
-    return sorted(found, key=lambda d: (d.year, d.key))
+    return family("hbm", dtype=dtype)
 
 
 def _exists(rate: Quantity | None) -> bool:

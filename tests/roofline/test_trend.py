@@ -105,3 +105,74 @@ def test_the_devices_can_be_chosen():
     three = [hardware.get(k) for k in ("h100_sxm", "b200_sxm", "tpu_v5p")]
     wall = roofline.memory_wall(three, dtype="bf16")
     assert wall.compute.keys == ("h100_sxm", "b200_sxm", "tpu_v5p")
+
+
+def test_the_line_passes_through_the_middle_and_its_band_widens_away_from_it():
+    years, rates = [2016.0, 2018, 2020, 2022], [1.0, 2.5, 3.5, 8.5]
+    got = trend.fit_trend(years, rates)
+    low, mid, high = got.at(2019)
+    assert mid == pytest.approx(math.prod(rates) ** 0.25)
+    assert got.at(2021)[1] / mid == pytest.approx(got.growth)
+    far = got.at(2029)
+    assert low < mid < high and far[2] / far[0] > high / low
+
+
+def test_the_band_holds_the_true_line_as_often_as_it_says():
+    draw, held, runs = random.Random(8), 0, 400
+    years = [2016 + i * 0.8 for i in range(12)]
+    for _ in range(runs):
+        rates = [math.exp(0.35 * (y - 2016) + draw.gauss(0, 0.4)) for y in years]
+        low, _, high = trend.fit_trend(years, rates).at(2024)
+        held += low <= math.exp(0.35 * 8) <= high
+    assert 0.92 <= held / runs <= 0.98
+
+
+def test_doubling_is_two_years_for_a_doubling_in_two():
+    years = [2017, 2019, 2021]
+    assert trend.fit_trend(years, [1, 2, 4]).doubling == pytest.approx(2)
+    assert trend.fit_trend(years, [4, 2, 1]).doubling == math.inf
+
+
+@pytest.mark.parametrize("name", trend.FAMILIES)
+def test_a_family_is_of_its_kind_and_within_its_years(name):
+    found = trend.family(name, 2018, 2024)
+    assert len(found) >= 3
+    assert all(2018 <= d.year <= 2024 for d in found)
+    assert all(trend.FAMILIES[name].dtype in d.formats for d in found)
+    assert trend.family(name, 2025, 2018) == []
+
+
+def test_families_part_what_differs():
+    keys = {name: {d.key for d in trend.family(name)} for name in trend.FAMILIES}
+    assert keys["nvidia"] | keys["amd"] < keys["hbm"]
+    assert not keys["nvidia"] & keys["amd"]
+    assert "rtx_4090" in keys["gddr"] and "tpu_v5p" in keys["tpu"]
+
+
+def test_an_unknown_family_is_refused():
+    with pytest.raises(ValueError, match="no family 'npu': one of hbm"):
+        trend.family("npu")
+
+
+def test_drawing_again_agrees_with_the_closed_interval_where_errors_are_even():
+    draw = random.Random(3)
+    years = [2014 + i % 12 for i in range(60)]
+    rates = [math.exp(0.35 * (y - 2014) + draw.gauss(0, 0.4)) for y in years]
+    closed, (low, high) = trend.fit_trend(years, rates), trend.resampled(years, rates)
+    assert math.log(low) == pytest.approx(math.log(closed.low), rel=0.15)
+    assert math.log(high) == pytest.approx(math.log(closed.high), rel=0.15)
+    assert trend.resampled(years, rates) == (low, high)
+
+
+def test_an_exact_line_is_drawn_again_exactly():
+    years = [2017, 2019, 2021]
+    assert trend.resampled(years, [1, 2, 4]) == pytest.approx((2, 2))
+
+
+@pytest.mark.parametrize(
+    ("years", "runs", "says"),
+    [([2020, 2020, 2020], 100, "no trend"), ([2020, 2021, 2022], 39, "runs=39")],
+)
+def test_points_that_cannot_be_drawn_again_are_refused(years, runs, says):
+    with pytest.raises(ValueError, match=says):
+        trend.resampled(years, [1, 2, 3], runs=runs)

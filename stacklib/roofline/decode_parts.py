@@ -1,0 +1,59 @@
+"""A decode step as parts, one after the other: weights, then caches.
+
+Only the parts that take time count. The arithmetic hides behind the reading, so it
+is no part of a step that waits for memory, and making it faster buys nothing.
+"""
+
+from __future__ import annotations
+
+from stacklib import models
+from stacklib.hardware import Accelerator
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity, bytes_per_element
+
+from .decode import decode_step
+
+
+def decode_parts(
+    model: str | LanguageModel,
+    on: str | Accelerator,
+    dtype: str = "bf16",
+    tp: int = 1,
+    batch: int = 1,
+    context: int = 4096,
+) -> dict[str, Quantity]:
+    """Time to read the weights and time to read the caches, in one step.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        The model, or its name.
+    on : str or Accelerator
+        The device, or its name.
+    dtype : str
+        Format of weights, cache and arithmetic.
+    tp, batch, context : int
+        Chips that share the step, sequences, tokens cached for each.
+
+    Returns
+    -------
+    dict
+        ``weights`` and ``cache``; together the time of the step.
+
+    Raises
+    ------
+    Infeasible
+        Where the model does not fit.
+    ValueError
+        Where the step waits for arithmetic: then it is not made of these parts.
+    """
+    step = decode_step(model, on=on, dtype=dtype, tp=tp, batch=batch, context=context)
+    whole = step.time
+    if step.bound != "memory":
+        raise ValueError(
+            f"at batch {batch} the step waits for arithmetic; take a smaller batch"
+        )
+    shape = models.get(model) if isinstance(model, str) else model
+    read = (shape.read_parameters(batch) * bytes_per_element(dtype)).named("weights")
+    weights = (whole * (read / step.bytes)).named("time to read the weights")
+    return {"weights": weights, "cache": (whole - weights).named("time to read caches")}
