@@ -49,7 +49,10 @@ assert cost.memory_price("hbm3e").low and cost.packaging_price("cowos_s").high
 assert cost.prices("h100-sxm") and cost.bill("h100-sxm").total""",
     "gpu": """
 from stacklib import gpu
-assert gpu.occupancy(threads=256, registers=32, shared_bytes=0, device="h100-sxm")""",
+from stacklib.gpu import pipelines
+assert gpu.schedule(4, work=4, latency=36).cycles
+assert gpu.utilisation(4, work=4, latency=36) == 0.5
+assert pipelines.compare(64)""",
     "memory": """
 from stacklib import memory
 assert memory.sectors([4 * lane for lane in range(32)])

@@ -23,6 +23,7 @@ STYLES = (
     "numbers.css",
     "live.css",
     "facts.css",
+    "stack.css",
 )
 # In the order in which they build on one another.
 SCRIPTS = (

@@ -19,17 +19,22 @@ if TYPE_CHECKING:
     from .spec import SpecError as SpecError
     from .tables import Table as Table
     from .tables import table as table
+    from .waterfall import layer_spec as layer_spec
+    from .waterfall import waterfall_spec as waterfall_spec
 
 _HOME = {
     "Figure": "figures",
     "SpecError": "spec",
     "Table": "tables",
     "figure": "figures",
+    "layer_spec": "waterfall",
     "roofline_spec": "rooflines",
     "table": "tables",
+    "waterfall_spec": "waterfall",
 }
 
-__all__ = ["Figure", "SpecError", "Table", "figure", "live", "roofline_spec", "table"]
+__all__ = ["Figure", "SpecError", "Table", "figure", "layer_spec", "live",
+           "roofline_spec", "table", "waterfall_spec"]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

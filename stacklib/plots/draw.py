@@ -40,6 +40,8 @@ def colour(mark: Mapping[str, Any], order: Sequence[str]) -> str:
         return theme.sentinel("impossible")
     if mark.get("this_machine"):
         return theme.sentinel("this-machine")
+    if mark.get("layer"):
+        return theme.sentinel(f"layer-{mark['layer']}")
     return theme.series(mark.get("series", order.index(mark["name"])))
 
 
@@ -92,7 +94,19 @@ def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
 
 def _line(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     dash = DASHES.get(mark["evidence"], "solid")
-    ax.plot(mark["x"], mark["y"], color=tint, linewidth=1.9, linestyle=dash, zorder=3)
+    bar: dict[str, Any] = {"linewidth": 1.9}
+    if mark.get("thick"):
+        bar = {"linewidth": 7, "solid_capstyle": "butt"}
+        ax.plot(
+            mark["x"][:1],
+            mark["y"][:1],
+            color=tint,
+            marker="|",
+            markersize=8,
+            markeredgewidth=1.2,
+            zorder=3,
+        )  # seen however short the bar is
+    ax.plot(mark["x"], mark["y"], color=tint, linestyle=dash, zorder=3, **bar)
 
 
 def _dots(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:

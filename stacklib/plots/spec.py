@@ -13,12 +13,13 @@
 
 Kinds of mark: ``line`` and ``dots`` (x, y; dots may have ``spread`` pairs),
 ``vline`` (x, and y where it should end), ``hline`` (y), ``band`` (an x pair, a y
-pair or both). Optional in a mark: ``series`` (colour), ``this_machine``,
-``label_at`` (``end`` or ``none``), and for the guard ``device``, ``dtype``,
-``chips``, ``level``, ``role``. Optional in an axis: ``limits``, and ``unit``,
-which the guard reads. Optional in a spec: ``about``, guard fields of the readouts,
-and ``table``, shown under a live figure: ``caption``, ``head``, and ``rows`` of a
-``head`` and ``cells`` (``text``; ``tree`` and ``note`` where there are).
+pair or both). Optional in a mark: ``series`` (colour), ``layer`` (of the stack, 1
+to 7: its colour), ``thick`` (a line that is a bar), ``this_machine``, ``label_at``
+(``end`` or ``none``), and for the guard ``device``, ``dtype``, ``chips``,
+``level``, ``role``. Optional in an axis: ``limits``, and ``unit``, which the guard
+reads. Optional in a spec: ``about``, guard fields of the readouts, and ``table``,
+shown under a live figure: ``caption``, ``head``, and ``rows`` of a ``head`` and
+``cells`` (``text``; ``tree`` and ``note`` where there are).
 Plain Python: live figures build specs in the reader's browser.
 """
 

@@ -225,8 +225,7 @@ def table(
     shown = _printed(found, units or {}, digits)
     columns = {**shown.columns, **{k: list(v) for k, v in (beside or {}).items()}}
     rows_of_guard = [
-        _guard_row(i, columns, about, roles or {})
-        for i in range(len(found))
+        _guard_row(i, columns, about, roles or {}) for i in range(len(found))
     ]
     entry = guard.entry("table", name, rows_of_guard)
     guard.register(entry)

@@ -22,6 +22,13 @@ _FALLBACK = {
     "series-3": "#a07d0a",
     "series-4": "#cc4a86",
     "series-5": "#6d8599",
+    "layer-1": "#c0562f",
+    "layer-2": "#a07416",
+    "layer-3": "#668f2a",
+    "layer-4": "#1f9186",
+    "layer-5": "#4a7fdc",
+    "layer-6": "#8b62d0",
+    "layer-7": "#c4488d",
 }
 ROLES = tuple(_FALLBACK)
 

@@ -399,7 +399,6 @@ def _words(unit: Unit) -> str:
 def _same_basis(a: Quantity, b: Quantity, op: str) -> frozenset[str]:
     """Tags of a sum or comparison; UnitError when the two cannot meet."""
 
-
     def what() -> str:
         return f"{a.text()} {op} {b.text()}"
 

@@ -94,9 +94,7 @@ def tree(q: Quantity) -> dict[str, Any]:
 def _source_text(source: dict[str, Any]) -> str:
     where = f", {source['where']}" if source["where"] else ""
     note = ", inherited" if source["inherited"] else ""
-    return (
-        f"{source['title']}{where} ({source['confidence']}{note}, {source['seen']})"
-    )
+    return f"{source['title']}{where} ({source['confidence']}{note}, {source['seen']})"
 
 
 def _line(node: dict[str, Any], sources: list[str]) -> str:

@@ -169,7 +169,7 @@ def _symbol(symbol: str, text: str) -> tuple[dict[str, int], float, str]:
         return dims, factor, ""
     for table, family in ((BINARY, "binary"), (DECIMAL, "decimal")):
         for prefix, scale in table.items():
-            base = symbol[len(prefix):]
+            base = symbol[len(prefix) :]
             if not prefix or not symbol.startswith(prefix) or base not in SYMBOLS:
                 continue
             dims, factor, prefixable = SYMBOLS[base]

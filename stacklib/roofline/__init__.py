@@ -21,6 +21,9 @@ from .decode import (
     memory_bound_context,
 )
 from .fit import Fit, Infeasible, fit_memory
+from .journey_events import Event, exchange_time
+from .stack import LAYERS
+from .token_journey import Journey, Span, closed_form, journey, walk
 from .trend import MemoryWall, Trend, memory_wall
 from .work import Work, attention, gemv, matmul
 
@@ -40,9 +43,13 @@ __all__ = [
     "Bound",
     "DecodeStep",
     "DeviceRow",
+    "Event",
     "Fit",
     "Infeasible",
+    "Journey",
+    "LAYERS",
     "MemoryWall",
+    "Span",
     "Trend",
     "Work",
     "attainable",
@@ -50,18 +57,22 @@ __all__ = [
     "bound",
     "bound_on",
     "bound_time",
+    "closed_form",
     "compare_devices",
     "count_decode",
     "decode_bytes",
     "decode_operations",
     "decode_step",
     "decode_work",
+    "exchange_time",
     "fit_memory",
     "gemv",
+    "journey",
     "matmul",
     "memory_bound_context",
     "memory_wall",
     "ridge",
     "ridge_point",
+    "walk",
     *_HOST,
 ]

@@ -145,3 +145,17 @@ def test_module_runs_as_a_program():
     )
     assert done.returncode == 1
     assert "does not fit" in done.stdout
+
+
+def test_measure_levels_prints_what_it_found_and_what_is_reported(capsys, monkeypatch):
+    from stacklib.roofline import host_levels
+    from stacklib.roofline.host_levels import LevelPoint
+
+    ends = [(2**s, 4e11 if s < 16 else 3e10) for s in range(12, 22)]
+    points = tuple(LevelPoint("triad", 1, s, s, (s / r,)) for s, r in ends)
+    monkeypatch.setattr(host_levels, "sweep", lambda **_: points)
+    status, out, _ = run(capsys, "measure", "--levels")
+    assert status == 0
+    assert "400 GB/s until" in out and "30 GB/s beyond" in out and "reported" in out
+    status, out, _ = run(capsys, "measure", "--levels", "--json")
+    assert [round(p["bytes_per_s"]) for p in json.loads(out)["found"]] == [4e11, 3e10]

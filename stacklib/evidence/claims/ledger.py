@@ -40,7 +40,8 @@ NOT_NUMBERS = frozenset({
 # missing here and unknown to Quantity raises when its claim is first checked.
 _UNITS = {
     "percent": "%", "ratio": "", "ratio per 2 years": "", "speedup": "",
-    "fraction": "", "exponent": "", "years": "year",
+    "fraction": "", "exponent": "", "years": "year", "elements": "", "threads": "",
+    "cycles": "cycle", "all-reduces/layer": "", "all-reduces/token": "",
     "days": "day", "tok/s": "token/s", "tokens": "token", "bits": "bit",
     "KB": "kB", "Tb/s": "Tbit/s", "Gb/s": "Gbit/s",
 }  # fmt: skip# How a unit of the ledger is shown, where not as it is written.

@@ -7,7 +7,7 @@ from functools import cache
 
 from stacklib import hardware, models, roofline
 from stacklib.quantity import Quantity, bytes_per_element
-from stacklib.roofline import DecodeStep, Journey, journey
+from stacklib.roofline import DecodeStep, Journey, journey, readiness
 
 from .registry import number
 
@@ -55,7 +55,9 @@ def price(batch: int) -> Quantity:
     chips = Quantity(CHIPS, label="chips", kind="assumption")
     hour = hardware.get(DEVICE).cloud_price.across(chips)
     million = Quantity(1e6, "token", label="a million tokens", kind="constant")
-    return (hour * million / step(batch).tokens_per_s).named("price of a million tokens")
+    return (hour * million / step(batch).tokens_per_s).named(
+        "price of a million tokens"
+    )
 
 
 # -- the stack map, from the top -------------------------------------------------
@@ -159,7 +161,7 @@ def arithmetic_share() -> Quantity:
 @number("journey.layer_time", unit="µs")
 def layer_time() -> Quantity:
     """Least time of one of the model's layers, exchanges included."""
-    times = [e.time for e in trip().events if e.times > 1 and not e.under]
+    times = [e.time for e in trip().layer_events if not e.under]
     found = [time for time in times if time is not None]
     return sum(found[1:], found[0]).named("one layer")
 
@@ -182,22 +184,49 @@ def one_exchange() -> Quantity:
     return event_time("the chips add up, after attention")
 
 
+@number("journey.number", unit="B", evidence="spec")
+def number_bytes() -> Quantity:
+    """Bytes of a token's number in the vocabulary, as programs pass it."""
+    read = event("the word's number").bytes
+    assert read is not None
+    return read
+
+
+@number("journey.units", evidence="spec")
+def units() -> Quantity:
+    """Compute units of one H100."""
+    return hardware.get(DEVICE).compute_units
+
+
+@number("journey.layers", evidence="spec")
+def layers_of_model() -> Quantity:
+    """Layers of Llama-3-70B."""
+    model = models.get(MODEL)
+    return Quantity(model.layers, label="layers", kind="config", source=model.source)
+
+
 @number("journey.exchanges", evidence="spec")
 def exchanges() -> Quantity:
     """Exchanges of one token: two in each layer of the model."""
     model = models.get(MODEL)
-    layers = Quantity(
-        model.layers, label="layers", kind="config", source=model.source
-    )
+    layers = Quantity(model.layers, label="layers", kind="config", source=model.source)
     return 2 * layers
 
 
 @number("journey.exchange_wires", unit="µs", digits=2)
 def exchange_wires() -> Quantity:
     """What of one exchange is bytes on the wire; the rest is waiting for the first."""
-    return event_time("the chips add up, after attention") - hardware.link(
-        hardware.get(DEVICE).link_key
-    ).latency
+    return (
+        event_time("the chips add up, after attention")
+        - hardware.link(hardware.get(DEVICE).link_key).latency
+    )
+
+
+@number("journey.ring_crossings", evidence="spec")
+def ring_crossings() -> Quantity:
+    """Crossings of one exchange round a ring: pieces added up, then passed on."""
+    chips = Quantity(CHIPS, label="chips", kind="assumption")
+    return 2 * (chips - 1)
 
 
 @number("journey.ring_added", unit="ms", digits=2)
@@ -232,9 +261,7 @@ def row_wires() -> Quantity:
 def kv_layer() -> Quantity:
     """Keys and values that the token leaves in one layer, on one of eight chips."""
     model = models.get(MODEL)
-    layers = Quantity(
-        model.layers, label="layers", kind="config", source=model.source
-    )
+    layers = Quantity(model.layers, label="layers", kind="config", source=model.source)
     chips = Quantity(CHIPS, label="chips", kind="assumption")
     return model.kv_bytes_per_token(DTYPE) / layers / chips
 
@@ -270,9 +297,26 @@ def journey_price() -> Quantity:
     return trip().price
 
 
-@number("journey.hidden", evidence="spec")
+@number("journey.hidden", digits=4, evidence="spec")
 def hidden() -> Quantity:
     """Numbers in a token's vector between the layers of Llama-3-70B."""
     read = event("its row").bytes
     assert read is not None
     return read / bytes_per_element(DTYPE)
+
+
+# -- the readiness page ----------------------------------------------------------
+
+
+def _register(question: readiness.Question) -> None:
+    def compute() -> Quantity:
+        return question.answer
+
+    compute.__doc__ = f"{question.what}."
+    compute.__qualname__ = question.key
+    unit = question.unit or None
+    number(f"readiness.{question.key}", unit=unit, digits=4, evidence="spec")(compute)
+
+
+for _question in readiness.QUESTIONS:
+    _register(_question)

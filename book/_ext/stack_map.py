@@ -1,0 +1,196 @@
+"""``{stack-map}``: the seven layers as a list that is also a map, for any screen.
+
+    ::::{stack-map}
+    :::{stack-layer} 2 memory
+    :to: book/stack-map#layer-2
+    :share: journey.memory_share
+    **How fast do the bytes come?** An H100 reads [3.35 TB/s](#q:h100.bandwidth).
+    :::
+    ::::
+
+Each layer's name leads to where it is explained; numbers open as everywhere. The
+token's path is drawn at the left by SVG that stretches with the text, so that the map
+reads the same on a phone, by keyboard, on paper and without scripts. The bar under a
+band is the share of the trip that the token spends there. The dot that
+travels it does so once, and not at all for readers who prefer no motion.
+
+``{reading-time} FOLDER`` is a sentence: how long a folder's notebooks take to read,
+computed from their words when the book is built.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+from computed_links import nearest, registered_names, registry
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxTranslator
+
+logger = logging.getLogger(__name__)
+
+PLACE = re.compile(r"(?P<layer>[1-7]) (?P<name>[a-z][a-z ]*)")
+WORDS_A_MINUTE = 200  # prose with numbers to think about, not a novel
+NOT_WORDS = re.compile(r"\]\([^)]*\)|^:{3,}.*$|^:\w.*$|[\[\]{}#*_`>|$-]", re.M)
+
+# Down at the left, up at the right; the last row turns. Stretched to its row's height.
+DOWN, UP = 14, 34
+STRAIGHT = f"M{DOWN} 0V100M{UP} 0V100"
+TURN = f"M{DOWN} 0V58Q{DOWN} 78 24 78T{UP} 58V0"
+
+
+class stack_map(nodes.General, nodes.Element):
+    """The list; children are ``stack_layer``."""
+
+
+class stack_layer(nodes.General, nodes.Element):
+    """One layer; attributes ``layer``, ``name``, ``to``; children are its words."""
+
+
+class StackMap(SphinxDirective):
+    """The whole map; its body holds seven ``{stack-layer}``, the top one first."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        node = stack_map()
+        node += self.parse_content_to_nodes()
+        found = [part["layer"] for part in node.findall(stack_layer)]
+        if found != list(range(7, 0, -1)):
+            raise self.error(f"{{stack-map}} needs layers 7 down to 1, not {found}")
+        return [node]
+
+
+class StackLayer(SphinxDirective):
+    """``{stack-layer} 2 memory`` with ``:to: DOCUMENT#ANCHOR``."""
+
+    has_content = True
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar = {
+        "to": directives.unchanged_required,
+        "share": directives.unchanged_required,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        found = PLACE.fullmatch(self.arguments[0].strip())
+        if not found or "to" not in self.options:
+            raise self.error(
+                f"{{stack-layer}} {self.arguments[0]!r}: write `2 memory`, and "
+                "`:to: book/stack-map#layer-2` below it"
+            )
+        node = stack_layer(
+            layer=int(found["layer"]), name=found["name"], to=self.options["to"]
+        )
+        node["share"] = self.share()
+        node += self.parse_content_to_nodes()
+        return [node]
+
+
+    def share(self) -> float:
+        """The registered number named by ``:share:``, a share; 0 without one."""
+        name = self.options.get("share", "")
+        if not name:
+            return 0.0
+        numbers = registry(self.env.app)
+        known = registered_names(numbers)
+        if name not in known:
+            raise self.error(f"no computed number {name!r}{nearest(name, known)}")
+        share = float(numbers.get(name).quantity.si)
+        if not 0 <= share <= 1:
+            raise self.error(f"{{stack-layer}}: {name} is {share:g}, not a share")
+        return share
+
+
+class ReadingTime(SphinxDirective):
+    """``{reading-time} chapters/01-roofline``: minutes and words of its notebooks."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        folder = Path(self.env.srcdir) / self.arguments[0].strip()
+        books = sorted(folder.glob("*.ipynb"))
+        if not books:
+            raise self.error(f"{{reading-time}}: no notebook in {self.arguments[0]}")
+        for book in books:
+            self.env.note_dependency(str(book))
+        count = sum(words(book) for book in books)
+        minutes = max(5, round(count / WORDS_A_MINUTE / 5) * 5)
+        text = (
+            f"Reading time: about {minutes} minutes for {count:,} words, "
+            "without the exercises."
+        )
+        return [nodes.paragraph("", text, classes=["st-reading-time"])]
+
+
+def words(notebook: Path) -> int:
+    """Words of a notebook's prose: no code, no addresses, no option lines."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    texts = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+    return sum(len(NOT_WORDS.sub(" ", text).split()) for text in texts)
+
+
+def uri(translator: SphinxTranslator, node: stack_layer) -> str:
+    """Address of a layer's target from the page being written; warns of none."""
+    page, _, anchor = node["to"].partition("#")
+    builder = translator.builder
+    if page not in builder.env.found_docs:
+        logger.warning("{stack-layer}: no page %r", page, location=node)
+        return f"#{anchor}"
+    here = builder.current_docname
+    return builder.get_relative_uri(here, page) + (f"#{anchor}" if anchor else "")
+
+
+def open_map(self: SphinxTranslator, node: stack_map) -> None:
+    self.body.append(
+        '<nav class="st-stack" aria-label="The seven layers, from the invoice down '
+        'to the transistor">\n<p class="st-stack-end" aria-hidden="true">'
+        "<span>a prompt goes in</span><span>a word comes out</span></p>\n"
+        '<ol reversed><li class="st-stack-token" aria-hidden="true"></li>\n'
+    )
+
+
+def close_map(self: SphinxTranslator, node: stack_map) -> None:
+    self.body.append("</ol></nav>\n")
+
+
+def open_layer(self: SphinxTranslator, node: stack_layer) -> None:
+    layer, name = node["layer"], self.encode(node["name"])
+    path = TURN if layer == 1 else STRAIGHT
+    self.body.append(
+        f'<li class="st-stack-layer" value="{layer}" style="--layer: '
+        f'var(--st-layer-{layer})">'
+        '<svg class="st-stack-path" viewBox="0 0 48 100" preserveAspectRatio="none" '
+        f'aria-hidden="true"><path d="{path}"/></svg>'
+        f'<div class="st-stack-words"><p class="st-stack-name">'
+        f'<a href="{self.attval(uri(self, node))}">'
+        f"<span>{layer}</span> {name}</a></p>\n"
+    )
+
+
+def close_layer(self: SphinxTranslator, node: stack_layer) -> None:
+    self.body.append(
+        '</div><span class="st-stack-share" aria-hidden="true" '
+        f'style="width: calc({node["share"]:.4g} * (100% - 3rem))"></span></li>\n'
+    )
+
+
+def pass_by(self: SphinxTranslator, node: nodes.Node) -> None:
+    """Other writers show the words."""
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directives and their nodes."""
+    app.add_directive("stack-map", StackMap, override=True)
+    app.add_directive("stack-layer", StackLayer, override=True)
+    app.add_directive("reading-time", ReadingTime, override=True)
+    others = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_by, pass_by))
+    app.add_node(stack_map, override=True, html=(open_map, close_map), **others)
+    app.add_node(stack_layer, override=True, html=(open_layer, close_layer), **others)
+    return {"version": "1", "parallel_read_safe": True}

@@ -1,0 +1,12 @@
+# diagnosis: half the answer; a MAC is two FLOP
+def projections(hidden, heads, kv_heads, head_dim, tokens):
+    query, key = heads * head_dim, kv_heads * head_dim
+    return tokens * hidden * (query + key + key + query)
+
+
+def pairs(heads, head_dim, tokens):
+    return 2 * heads * head_dim * tokens * (tokens + 1) / 2
+
+
+def mlp(hidden, intermediate, tokens):
+    return tokens * 3 * hidden * intermediate
