@@ -81,7 +81,8 @@ def row(device: Accelerator, sheet: Sheet) -> list[str]:
             continue
         text = value.text(unit, 3).rpartition(" ")[0]
         name = f"row.{device.key}.{n}"
-        cells.append(sheet.number(name, value, text, what.format(dtype=dtype)))
+        says = what.format(dtype=dtype)
+        cells.append(sheet.number(name, value, text, says, value.tree()))
     return cells
 
 

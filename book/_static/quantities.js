@@ -28,6 +28,11 @@ window.st = window.st || {};
     assumption: "assumption", constant: "constant", claimed: "claimed", computed: "computed",
   };
 
+  // What a number without inputs stands on where no document is named.
+  const GIVEN = {
+    assumption: "An assumption made here.", constant: "A constant, or a count of the program.",
+  };
+
   function sourceLine(source) {
     const parts = [source.title, source.where, source.seen && `seen ${source.seen}`,
       source.confidence, source.inherited && "inherited"];
@@ -67,6 +72,8 @@ window.st = window.st || {};
       tree.formula ? make("p", { class: "st-popover-formula" }, "= " + tree.formula) : "",
       tree.source ? sourceLine(tree.source) : "",
       tree.inputs && tree.inputs.length ? inputList(tree.inputs) : "",
+      !tree.source && !(tree.inputs && tree.inputs.length) && GIVEN[tree.kind]
+        ? make("p", { class: "st-popover-note" }, GIVEN[tree.kind]) : "",
       tree.error_bar ? make("p", { class: "st-popover-note" }, `Error bar: ${tree.error_bar}.`) : "");
   }
 

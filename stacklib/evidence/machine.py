@@ -238,7 +238,7 @@ def memory_rate(name: str, threads: int = 1) -> Quantity:
 
 
 def level_errors(threads: int | None = None) -> Iterator[float]:
-    """|predicted / measured - 1| in time, for every predicted point.
+    """``|predicted / measured - 1|`` in time, for every predicted point.
 
     Parameters
     ----------

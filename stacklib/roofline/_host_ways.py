@@ -151,7 +151,7 @@ def numpy_matmul(a: Any, b: Any, c: Any) -> Any:
 
 def c_matmul(flags: str, a: Any, b: Any, c: Any) -> Run:
     """The three loops in C."""
-    multiply = simd.library(flags).matmul_plain
+    multiply = simd.compiled(flags).matmul_plain
 
     def run(repeats: int) -> Any:
         # All three are named here, so that what is pointed at lives on.

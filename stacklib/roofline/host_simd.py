@@ -159,7 +159,7 @@ def compile_c(source: Path, to: Path, flags: Iterable[str]) -> None:
 
 
 @cache
-def library(flags: str = "plain") -> Any:
+def compiled(flags: str = "plain") -> Any:
     """``host_simd.c``, compiled with a set of ``FLAGS`` and loaded.
 
     Parameters
@@ -204,7 +204,7 @@ def call_c(name: str, flags: str, *arrays: Any) -> Callable[[int], Any]:
     NotRun
         Where it cannot be compiled.
     """
-    found = library(flags)
+    found = compiled(flags)
     function = ctypes.cast(getattr(found, name), ctypes.c_void_p)
     repeat = found.repeat_dot if name.startswith(("dot", "peak")) else found.repeat_copy
 

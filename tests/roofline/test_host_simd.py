@@ -60,11 +60,11 @@ def test_compiler_follows_the_environment(monkeypatch, tmp_path):
 def test_without_a_compiler_c_is_not_run_and_says_why(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", "")
     monkeypatch.setenv("PATH", str(tmp_path))
-    simd.library.cache_clear()
+    simd.compiled.cache_clear()
     try:
         found = simd.measure_case(Way("dot", "c-plain", 64, 128, 512), 1, 1e-5)
     finally:
-        simd.library.cache_clear()
+        simd.compiled.cache_clear()
     assert found.times_s == () and "no C compiler" in found.why
     (line,) = simd.not_run([found])
     assert line.startswith("not run: no C compiler") and "dot-c-plain" in line

@@ -8,8 +8,8 @@ from stacklib import hardware, roofline
 from stacklib.quantity import Quantity
 from stacklib.roofline import cache_aware, gains, passes, traffic_cuts
 
+from .. import claims, limits
 from .. import five_operations as five
-from .. import limits
 from .registry import number
 
 A100, H100, B200 = "a100_sxm_80gb", "h100_sxm", "b200_sxm"
@@ -63,20 +63,21 @@ def in_claimed() -> Quantity:
     return Quantity(len(inside), label="devices with a ridge in the range")
 
 
+def _claimed(value: float, label: str) -> Quantity:
+    source = claims.get("breakeven-300-500").quantity().source
+    return Quantity(value, "FLOP/B", label=label, source=source, kind="claimed")
+
+
 @number("roof.claimed_low", digits=3, evidence="claimed")
 def claimed_low() -> Quantity:
     """Lower end of the range in which document 003 puts the ridge."""
-    return Quantity(
-        limits.CLAIMED[0], "FLOP/B", label="claimed lower end", kind="claimed"
-    )
+    return _claimed(limits.CLAIMED[0], "claimed lower end")
 
 
 @number("roof.claimed_high", digits=3, evidence="claimed")
 def claimed_high() -> Quantity:
     """Upper end of that range."""
-    return Quantity(
-        limits.CLAIMED[1], "FLOP/B", label="claimed upper end", kind="claimed"
-    )
+    return _claimed(limits.CLAIMED[1], "claimed upper end")
 
 
 # -- generations ------------------------------------------------------------
