@@ -136,8 +136,10 @@ def test_counts(text, n):
 
 def test_a_stated_count_is_that_of_the_settings():
     for row in measurements.fitted():
-        if "ngpus" in row.config and row.system[:1].isdigit() and "nodes (" not in (
-            row.system
+        if (
+            "ngpus" in row.config
+            and row.system[:1].isdigit()
+            and "nodes (" not in (row.system)
         ):
             assert count(row.system) == row.integer("ngpus"), row.id
 

@@ -169,9 +169,7 @@ def test_no_values_have_no_quantile():
 def test_a_score_by_the_statistics_module(ratios):
     from statistics import median
 
-    found = score(
-        Outcome(row_of(value=1.0), "A", predicted=ratio) for ratio in ratios
-    )
+    found = score(Outcome(row_of(value=1.0), "A", predicted=ratio) for ratio in ratios)
     assert found.median_error == pytest.approx(median(abs(r - 1) for r in ratios))
     assert found.bias == pytest.approx(median(r - 1 for r in ratios))
     assert found.p90_error >= found.median_error - 1e-12

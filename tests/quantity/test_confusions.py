@@ -58,9 +58,26 @@ def test_at_least_twenty_confusions():
 
 
 @pytest.mark.parametrize(
-    "unit", ["Gb", "GBps", "Gbps", "FLOPS", "TFLOPs", "KB", "TOPS", "sec", "GBs", "",
-             "GB//s", "GB/", "GB/s sideways", "GB dense", "s per_direction",
-             "GB/s per_direction bidirectional", "kUSDD"]
+    "unit",
+    [
+        "Gb",
+        "GBps",
+        "Gbps",
+        "FLOPS",
+        "TFLOPs",
+        "KB",
+        "TOPS",
+        "sec",
+        "GBs",
+        "",
+        "GB//s",
+        "GB/",
+        "GB/s sideways",
+        "GB dense",
+        "s per_direction",
+        "GB/s per_direction bidirectional",
+        "kUSDD",
+    ],
 )
 def test_unreadable_unit_raises(unit):
     if unit == "":

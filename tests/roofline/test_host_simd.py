@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import subprocess
 import sys
 
 import numpy as np
@@ -132,6 +133,20 @@ def test_every_copy_copies_all(n):
             to = ways.aligned(n)
             simd.call_c(name, "plain", to, source)(1)
             np.testing.assert_array_equal(to, source)
+
+
+def test_loading_c_leaves_subnormal_numbers_alone():
+    """A library linked with -ffast-math switches them off: here in another process."""
+    if simd.compiler() is None:
+        pytest.skip("no C compiler")
+    code = """
+from stacklib.roofline import host_simd as simd
+for flags in simd.FLAGS:
+    simd.compiled(flags)
+    assert 5e-324 * 1.0 / 2**-10 > 0, flags
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @needs_c
