@@ -1,6 +1,7 @@
 """CPU against GPU, the journey included.
 
 level: derive
+project: P1.5
 
 A square matrix product waits in the memory of a CPU. A GPU would be faster, but
 its two operands must cross a link first, and the result must come back. From some

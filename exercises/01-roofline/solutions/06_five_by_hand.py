@@ -1,8 +1,9 @@
 """The roofline by hand.
 
 level: derive
+project: P1.2
 
-Project 1.2 of the learning guide. An array of n by n numbers, in bf16, lies in the
+An array of n by n numbers, in bf16, lies in the
 memory of an A100. For each of these operations write down the FLOP and the bytes,
 with pencil and paper first; then the least time.
 
