@@ -150,7 +150,11 @@ def _fault(text: Words, alias: _Alias) -> str:
 
 def _nearest(text: str) -> str:
     names = {a.text: a.key for a in _aliases()}
-    near = difflib.get_close_matches(" ".join(words(text)), names, 3, 0.4)
+    said = words(text)
+    # The maker's name is long and wrong by nothing: it would decide alone.
+    makers = {word for k in hardware.names() for word in words(hardware.get(k).vendor)}
+    told = [word for word in said if word not in makers] or said
+    near = difflib.get_close_matches(" ".join(told), names, 3, 0.4)
     keys = dict.fromkeys(names[n] for n in near)
     return f"; nearest: {', '.join(keys)}" if keys else ""
 

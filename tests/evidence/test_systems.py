@@ -94,6 +94,11 @@ def test_other_ways_of_writing(text, key):
     assert device_of(text)[0] == key
 
 
+def test_the_makers_name_does_not_choose_the_nearest():
+    with pytest.raises(DeviceRefusal, match=r"nearest: .*h200_sxm"):
+        device_of("NVIDIA H2000")
+
+
 def test_a_near_name_is_offered():
     with pytest.raises(DeviceRefusal, match=r"nearest: .*rtx_4090"):
         device_of("RTX 409O")
