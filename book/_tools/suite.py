@@ -54,6 +54,8 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     folders = [f for f in ("tests", "chapters", "book") if (root / f).is_dir()]
     untidy = static(root)
     done = subprocess.run(command(folders, *parallel, *chosen, *rest), cwd=root)
+    if untidy:  # said again at the end, where a log's reader looks first
+        print("lint or types failed: see the top of this output", file=sys.stderr)
     return done.returncode or untidy
 
 
