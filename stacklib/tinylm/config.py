@@ -1,0 +1,101 @@
+"""The shape of the book's models, read from a Hugging Face `config.json`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from stacklib.models import ConfigError
+
+__all__ = ["Config", "read_config", "shapes"]
+
+KIND = "LlamaForCausalLM"  # the one architecture that the forward pass runs
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Sizes of a LLaMA-style decoder with tied embeddings, by their config names.
+
+    Parameters
+    ----------
+    vocab_size, hidden_size, intermediate_size : int
+        Ids, width of the residual stream, width inside the feed-forward.
+    num_hidden_layers : int
+        Blocks.
+    num_attention_heads, num_key_value_heads, head_dim : int
+        Query heads, the heads of keys and values they share, numbers in each.
+    max_position_embeddings : int
+        Longest sequence, in tokens.
+    rms_norm_eps, rope_theta : float
+        Added under the root of the norm; base of the rotary angles.
+    """
+
+    vocab_size: int
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    max_position_embeddings: int
+    rms_norm_eps: float
+    rope_theta: float
+
+    @property
+    def groups(self) -> int:
+        """Query heads that share one head of keys and values."""
+        return self.num_attention_heads // self.num_key_value_heads
+
+
+def read_config(path: Path) -> Config:
+    """The sizes in a `config.json`.
+
+    Raises
+    ------
+    ConfigError
+        When it is no tied LlamaForCausalLM, or a size is missing or not positive.
+    """
+    table = json.loads(path.read_text())
+    if table.get("architectures") != [KIND] or not table.get("tie_word_embeddings"):
+        raise ConfigError(f"{path.name}: a {KIND} with tied embeddings is needed")
+    sizes: dict[str, Any] = {}
+    for name in (each.name for each in fields(Config)):
+        value = table.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            raise ConfigError(f"{path.name}: {name} = {value!r}: it must be positive")
+        sizes[name] = value
+    config = Config(**sizes)
+    if config.num_attention_heads % config.num_key_value_heads or config.head_dim % 2:
+        raise ConfigError(
+            f"{path.name}: {config.num_attention_heads} query heads over "
+            f"{config.num_key_value_heads} key-value heads of {config.head_dim}: "
+            "heads must divide evenly and be even in size"
+        )
+    return config
+
+
+def shapes(config: Config) -> dict[str, tuple[int, ...]]:
+    """Every weight by its Hugging Face name, in the order of the forward pass."""
+    width, inner = config.hidden_size, config.intermediate_size
+    queries = config.num_attention_heads * config.head_dim
+    keys = config.num_key_value_heads * config.head_dim
+    named: dict[str, tuple[int, ...]] = {
+        "model.embed_tokens.weight": (config.vocab_size, width)
+    }
+    for layer in range(config.num_hidden_layers):
+        block = {
+            "input_layernorm": (width,),
+            "self_attn.q_proj": (queries, width),
+            "self_attn.k_proj": (keys, width),
+            "self_attn.v_proj": (keys, width),
+            "self_attn.o_proj": (width, queries),
+            "post_attention_layernorm": (width,),
+            "mlp.gate_proj": (inner, width),
+            "mlp.up_proj": (inner, width),
+            "mlp.down_proj": (width, inner),
+        }
+        for name, shape in block.items():
+            named[f"model.layers.{layer}.{name}.weight"] = shape
+    return {**named, "model.norm.weight": (width,)}

@@ -1,0 +1,125 @@
+"""One decode step of the tiny model on this machine, predicted.
+
+    t = sum over products of max(FLOPs / peak, bytes / bandwidth) + calls x overhead
+
+The products are matrix times vector, so each weight is read once for two operations.
+Everything else is small: what it costs is the calls. A call of NumPy takes about a
+microsecond whatever it does, and a step makes some two hundred of them. Left out: the
+Python between the calls, sampling, and weights that another program pushed out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib.quantity import Quantity
+from stacklib.roofline import HostRoofline, bound_time
+
+from .config import Config
+from .plan import SIZE, linear_layers
+
+__all__ = ["DecodeTime", "calls_of_step", "decode_time", "prefill_time"]
+
+# NumPy calls in `forward`. A norm squares, averages (two), adds, roots, divides and
+# scales.
+NORM_CALLS = 7
+# Two norms; seven products; two rotations of eight; scores, their scale, softmax of
+# five, values; silu of four and its product; two residuals.
+LAYER_CALLS = 2 * NORM_CALLS + 7 + 2 * 8 + 2 + 5 + 1 + 5 + 2
+TOP_CALLS = 1 + NORM_CALLS + 1  # embedding, last norm, logits
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeTime:
+    """A pass of the model on this machine: its work and where the time should go.
+
+    Attributes
+    ----------
+    operations, bytes : Quantity
+        Of the products, and the numbers they read.
+    products, calls : Quantity
+        Seconds of the products, and of calling NumPy.
+    time : Quantity
+        Their sum.
+    """
+
+    operations: Quantity
+    bytes: Quantity
+    products: Quantity
+    calls: Quantity
+    time: Quantity
+
+    @property
+    def bound(self) -> str:
+        """``calls`` or ``products``: what takes longer."""
+        return "calls" if self.calls > self.products else "products"
+
+
+def calls_of_step(config: Config) -> int:
+    """NumPy calls of one forward pass, whatever its length."""
+    return config.num_hidden_layers * LAYER_CALLS + TOP_CALLS
+
+
+def decode_time(config: Config, context: int, host: HostRoofline) -> DecodeTime:
+    """The step that reads one token after ``context`` cached ones.
+
+    Parameters
+    ----------
+    config : Config
+        The model, in fp32.
+    context : int
+        Tokens in the cache, from 0.
+    host : HostRoofline
+        The measured ceilings.
+
+    Raises
+    ------
+    ValueError
+        When the step does not fit the context.
+    """
+    return _time(config, 1, context, host)
+
+
+def prefill_time(config: Config, tokens: int, host: HostRoofline) -> DecodeTime:
+    """A prompt of ``tokens`` in one pass with an empty cache.
+
+    Parameters
+    ----------
+    config : Config
+        The model, in fp32.
+    tokens : int
+        Length of the prompt.
+    host : HostRoofline
+        The measured ceilings.
+    """
+    return _time(config, tokens, 0, host)
+
+
+def _time(config: Config, tokens: int, past: int, host: HostRoofline) -> DecodeTime:
+    if tokens < 1 or past < 0 or tokens + past > config.max_position_embeddings:
+        raise ValueError(
+            f"{past} cached and {tokens} new tokens: 1 to "
+            f"{config.max_position_embeddings} in all are needed"
+        )
+    seen = tokens * past + tokens * tokens  # a mask does not spare NumPy the work
+    width = config.num_attention_heads * config.head_dim
+    kept = (past + tokens) * 2 * config.num_key_value_heads * config.head_dim
+    flops = 4.0 * seen * width * config.num_hidden_layers
+    moved = 1.0 * SIZE * kept * config.num_hidden_layers
+    for _, n, k, count in linear_layers(config):
+        flops += 2.0 * tokens * n * k * count
+        moved += SIZE * (n * k + tokens * (n + k)) * count
+    work = Quantity(flops, "FLOP", label="operations of the products")
+    bytes_ = Quantity(moved, "B", label="bytes of the products")
+    # All weights are the working set: a step reads each once and comes back to it.
+    bandwidth = host.bandwidth_at(bytes_, "read")
+    products = bound_time(work, bytes_, host.peak("fp32"), bandwidth)
+    number = Quantity(calls_of_step(config), "1", label="NumPy calls")
+    calls = number * host.overhead("gemv")
+    return DecodeTime(
+        work,
+        bytes_,
+        products.named("time of the products"),
+        calls.named("time of calling"),
+        (products + calls).named("time of the step"),
+    )

@@ -1,0 +1,72 @@
+"""Muon: momentum whose every singular value is made one (Jordan et al., 2024).
+
+A small model on little text learns in far fewer tokens with it than with AdamW. It
+takes matrices only; embedding and gains stay with AdamW.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+__all__ = ["Muon", "orthogonal"]
+
+# Of the polynomial x -> a x + b x^3 + c x^5, chosen by its authors to lift small
+# singular values fast; five rounds bring all of them near one.
+ROUNDS, A, B, C = 5, 3.4445, -4.7750, 2.0315
+
+
+def orthogonal(matrix: Tensor) -> Tensor:
+    """``matrix`` with its singular values near one, by Newton-Schulz iteration.
+
+    Parameters
+    ----------
+    matrix : tensor (rows, columns)
+        Not all zeros.
+    """
+    wide = matrix.shape[0] <= matrix.shape[1]
+    x = matrix if wide else matrix.T
+    x = x / (x.norm() + 1e-7)
+    for _ in range(ROUNDS):
+        square = x @ x.T
+        x = A * x + (B * square + C * square @ square) @ x
+    return x if wide else x.T
+
+
+class Muon(torch.optim.Optimizer):
+    """Steps of one size in every direction that a matrix's momentum has.
+
+    Parameters
+    ----------
+    matrices : iterable of tensor (rows, columns)
+        What is learned.
+    lr, momentum, weight_decay : float
+        Size of a step for a square matrix, share of the past kept, decay a step in
+        units of ``lr``.
+    """
+
+    def __init__(
+        self,
+        matrices: Iterable[Tensor],
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.0,
+    ) -> None:
+        settings = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
+        super().__init__(matrices, settings)
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:
+        """One update from the gradients."""
+        for group in self.param_groups:
+            for matrix in group["params"]:
+                state = self.state[matrix]
+                if not state:
+                    state["momentum"] = torch.zeros_like(matrix)
+                past = state["momentum"].lerp_(matrix.grad, 1 - group["momentum"])
+                ahead = matrix.grad.lerp(past, group["momentum"])  # Nesterov's look
+                tall = max(1.0, matrix.shape[0] / matrix.shape[1]) ** 0.5
+                matrix.mul_(1 - group["lr"] * group["weight_decay"])
+                matrix.add_(orthogonal(ahead), alpha=-group["lr"] * tall)
