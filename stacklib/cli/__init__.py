@@ -25,6 +25,7 @@ COMMANDS = {
     "measure": "the roofline of this machine, measured",
     "claims": "claims of the source documents and their verdicts",
     "validate": "predictions held against published measurements",
+    "generate": "text from the book's own small language model",
     "check": "grade exercises",
     "doctor": "what is installed here and what it is for",
     "new": "write the stub of a device, claim or exercise",

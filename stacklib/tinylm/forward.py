@@ -196,6 +196,13 @@ def softmax(x: Floats) -> Floats:
     return e / e.sum(axis=-1, keepdims=True)
 
 
+def log_softmax(logits: Floats) -> NDArray[np.float64]:
+    """ln p of every token from the logits of each position, in fp64."""
+    x = logits.astype(np.float64)
+    x -= x.max(axis=-1, keepdims=True)
+    return x - np.log(np.exp(x).sum(axis=-1, keepdims=True))
+
+
 def rotated(x: Floats, turn: Floats) -> Floats:
     """x (heads, tokens, head_dim) turned in planes of its first and second half."""
     first, second = np.split(x, 2, axis=-1)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["RECIPES", "Recipe", "pace"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RECIPES", "Recipe", "pace", "places_at", "probe_places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ RECIPES = {
     "draft_plain": Recipe(steps=3000),
 }
 
+PROBED = 32  # held-out sequences measured on the way
 LAST = 0.03  # share of the highest rates at the last step
 
 
@@ -56,3 +60,25 @@ def pace(recipe: Recipe, step: int) -> float:
     done = step / recipe.steps
     falling = 1 - (1 - LAST) * (done - recipe.level) / (1 - recipe.level)
     return min(1.0, rising, falling)
+
+
+def places_at(length: int, recipe: Recipe, step: int) -> NDArray[np.int64]:
+    """Where in a stream of tokens the sequences of a step stand, (batch, tokens + 1).
+
+    An epoch cuts the stream into sequences, from a random start, and takes them in
+    random order. Both follow from seed and epoch, so a resumed run needs no state.
+    """
+    per_epoch = (length - recipe.tokens - 1) // recipe.tokens // recipe.batch
+    epoch, at = divmod(step, per_epoch)
+    random = np.random.default_rng([recipe.seed, epoch])
+    start = random.integers(recipe.tokens)
+    order = random.permutation(per_epoch * recipe.batch)
+    chosen = order[at * recipe.batch : (at + 1) * recipe.batch]
+    begins = start + chosen[:, None] * recipe.tokens
+    places: NDArray[np.int64] = begins + np.arange(recipe.tokens + 1)
+    return places
+
+
+def probe_places(length: int, tokens: int) -> NDArray[np.int64]:
+    """Where the held-out sequences stand that a learning curve is measured on."""
+    return places_at(length, Recipe(steps=1, batch=PROBED, tokens=tokens), 0)

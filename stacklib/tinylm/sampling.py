@@ -84,7 +84,7 @@ def probabilities(logits: ArrayLike, how: Sampling) -> NDArray[np.float64]:
         return certain
     p = np.exp((x - x.max()) / how.temperature)
     p /= p.sum()
-    order = np.argsort(-p, kind="stable")
+    order = np.argsort(-x, kind="stable")
     if 0 < how.top_k < len(p):
         p[order[how.top_k :]] = 0.0
         p /= p.sum()

@@ -12,6 +12,7 @@ with the weights it would have had.
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import shutil
 import sys
@@ -32,7 +33,7 @@ from . import corpus
 from .config import read_config, shapes
 from .model_torch import Decoder
 from .muon_torch import Muon
-from .recipes import RECIPES, Recipe, pace
+from .recipes import RECIPES, Recipe, pace, places_at, probe_places
 from .tokenizer import load_tokenizer
 from .weights import from_bf16, read_weights, to_bf16, write_weights
 
@@ -43,7 +44,6 @@ RUNS = Path("runs")
 THREADS = 2  # sums are split by thread: another number gives other last digits
 CLIP = 1.0
 EVERY = 200  # steps between checkpoints and between held-out measurements
-PROBED = 32  # held-out sequences measured then
 
 
 def token_stream(documents: list[corpus.Document]) -> np.ndarray:
@@ -56,19 +56,8 @@ def token_stream(documents: list[corpus.Document]) -> np.ndarray:
 
 
 def batch_at(stream: np.ndarray, recipe: Recipe, step: int) -> Tensor:
-    """Sequences of step ``step``, (batch, tokens + 1).
-
-    An epoch cuts the stream into sequences, from a random start, and takes them in
-    random order. Both follow from seed and epoch, so a resumed run needs no state.
-    """
-    per_epoch = (len(stream) - recipe.tokens - 1) // recipe.tokens // recipe.batch
-    epoch, at = divmod(step, per_epoch)
-    random = np.random.default_rng([recipe.seed, epoch])
-    start = random.integers(recipe.tokens)
-    order = random.permutation(per_epoch * recipe.batch)
-    chosen = order[at * recipe.batch : (at + 1) * recipe.batch]
-    at_token = start + chosen[:, None] * recipe.tokens + np.arange(recipe.tokens + 1)
-    return torch.from_numpy(stream[at_token])
+    """Sequences of step ``step``, (batch, tokens + 1)."""
+    return torch.from_numpy(stream[places_at(len(stream), recipe, step)])
 
 
 def set_rates(
@@ -124,7 +113,7 @@ def train(
     documents = corpus.corpus()
     stream = token_stream([d for d in documents if not d.is_held_out])
     unseen = token_stream([d for d in documents if d.is_held_out])
-    probe = batch_at(unseen, Recipe(steps=1, batch=PROBED, tokens=recipe.tokens), 0)
+    probe = torch.from_numpy(unseen[probe_places(len(unseen), recipe.tokens)])
     torch.manual_seed(recipe.seed)
     model = Decoder(config)
     optimizers = optimizers_of(model, recipe)
@@ -182,6 +171,7 @@ def train(
         "threads": THREADS,
         "torch": torch.__version__.split("+")[0],
         "python": sys.version.split()[0],
+        "date": datetime.date.today().isoformat(),
         "seconds": seconds,
         "curve": curve,
     }

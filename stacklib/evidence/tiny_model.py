@@ -1,0 +1,255 @@
+"""The book's own model: its training, its quality and its speed, as measured."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from typing import Any
+
+from stacklib import tinylm
+from stacklib.quantity import Quantity, Source
+from stacklib.tinylm.config import shapes
+from stacklib.tinylm.evaluate import quality
+from stacklib.tinylm.model import DATA
+from stacklib.tinylm.probe import Result
+
+from . import results, runs
+
+__all__ = [
+    "acceptance_rows",
+    "cost_rows",
+    "curve",
+    "kept_bytes",
+    "measured_quality",
+    "parameter_rows",
+    "probe_rows",
+    "quality_rows",
+    "run",
+    "speed_rows",
+    "speeds",
+    "training",
+]
+
+NAMES = {
+    "tiny": "tiny",
+    "draft": "draft, distilled",
+    "draft_plain": "draft, from text alone",
+    "kneser_ney": "Kneser-Ney 5-gram of tokens",
+    "kneser_ney_bytes": "Kneser-Ney 5-gram of bytes",
+}
+RESULT = "tiny_model"
+UNIT = {"bits_per_byte": "bit/B", "evaluation_text": "bit/B", "less_than": "bit/B"}
+
+
+@cache
+def training(name: str = "tiny") -> dict[str, Any]:
+    """The record of the run whose weights are committed.
+
+    Parameters
+    ----------
+    name : str
+        One of ``tinylm.NAMES``.
+    """
+    path = DATA / name / "training.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def curve(name: str = "tiny") -> dict[str, list[float]]:
+    """Columns of a learning curve: tokens read, loss, held-out loss, seconds."""
+    points = training(name)["curve"]
+    return {key: [point[key] for point in points] for key in points[0]}
+
+
+def run(id: str) -> runs.Run:
+    """One prediction of `benchmarks/tiny_model.py` beside its measurement."""
+    return runs.get(RESULT, id)
+
+
+def speeds() -> list[runs.Run]:
+    """Every decode step and prefill, in the order of the file."""
+    return [r for r in runs.load(RESULT) if not r.id.startswith("train-")]
+
+
+def kept_bytes(name: str, what: str) -> tuple[Quantity, Quantity]:
+    """Bytes a training step keeps, predicted and counted.
+
+    Parameters
+    ----------
+    name : str
+        ``tiny`` or ``draft``.
+    what : str
+        ``activations``, or ``recomputed`` for those kept with recomputation.
+    """
+    result = results.load(RESULT)
+    if result is None:
+        raise results.ResultError(f"{RESULT}: not measured here")
+    path = results.root() / result["prediction"]["file"]
+    told = json.loads(path.read_text(encoding="utf-8"))["memory"][name][what]
+    place = f"memory, {name}, {what}"
+    before = Source(result["prediction"]["file"], place, result["date"], "measured")
+    after = Source(
+        f"benchmarks/results/{RESULT}.json", place, result["date"], "measured"
+    )
+    return (
+        Quantity(told, "B", label="bytes predicted", source=before),
+        Quantity(
+            result["memory"][name][what],
+            "B",
+            label="bytes counted",
+            source=after,
+            kind="measured",
+        ),
+    )
+
+
+def measured_quality(table: str, name: str, which: int | str = 0) -> Quantity:
+    """One figure of `tinylm.evaluate`.
+
+    Parameters
+    ----------
+    table : str
+        A key of its result, such as ``bits_per_byte``.
+    name : str
+        Of a model or a baseline.
+    which : int or str
+        0 for the value, 1 and 2 for the ends of its interval; a key for
+        ``acceptance``.
+    """
+    place = f"{table}, {name}, {which}"
+    source = Source(
+        "stacklib/tinylm/data/quality.json",
+        place,
+        quality()["held_out"]["date"],
+        "measured",
+    )
+    return Quantity(
+        quality()[table][name][which],
+        UNIT.get(table, "1"),
+        label=f"{table.replace('_', ' ')} of {name}",
+        source=source,
+        kind="measured",
+    )
+
+
+def parameters(name: str) -> Quantity:
+    """Parameters of one of the book's models, counted from its config."""
+    return tinylm.load(name).architecture.parameters
+
+
+def quality_rows(table: str) -> list[dict[str, Any]]:
+    """Each model's and baseline's figure of a table, with its interval.
+
+    Parameters
+    ----------
+    table : str
+        ``bits_per_byte``, ``perplexity`` or ``evaluation_text``.
+    """
+    return [
+        {
+            "model": NAMES[name],
+            **{
+                column: measured_quality(table, name, which)
+                for which, column in enumerate(("value", "low", "high"))
+            },
+        }
+        for name in quality()[table]
+    ]
+
+
+def acceptance_rows() -> list[dict[str, Any]]:
+    """What the tiny model accepts of each draft, and how well each predicts."""
+    return [
+        {
+            "draft": NAMES[name],
+            "accepted": measured_quality("acceptance", name, "rate"),
+            "cooler": measured_quality("acceptance", name, "cool"),
+            "same first choice": measured_quality("acceptance", name, "greedy"),
+            "bits a byte": measured_quality("bits_per_byte", name),
+        }
+        for name in quality()["acceptance"]
+    ]
+
+
+def probe_rows(model: str = "tiny") -> list[dict[str, Any]]:
+    """Share of each part of the probe answered right, with Wilson's interval.
+
+    Parameters
+    ----------
+    model : str
+        One of ``tinylm.NAMES``.
+    """
+    rows = []
+    for part, (right, asked) in quality()["probe"][model].items():
+        found = Result(part, right, asked, 0.25 if part == "cloze" else 0.5).accuracy
+        before = quality()["probe"]["untrained"][part]
+        place = f"probe, {model}, {part}"
+        source = Source(
+            "stacklib/tinylm/data/quality.json",
+            place,
+            quality()["held_out"]["date"],
+            "measured",
+        )
+        shares = (found.value, found.low, found.high, before[0] / before[1])
+        columns = ("right", "low", "high", "before training")
+        rows.append(
+            {
+                "asked for": part,
+                "questions": asked,
+                **{
+                    column: Quantity(
+                        share, "1", label=column, source=source, kind="measured"
+                    )
+                    for column, share in zip(columns, shares, strict=True)
+                },
+            }
+        )
+    return rows
+
+
+def cost_rows() -> list[dict[str, Any]]:
+    """Time of each training, predicted and measured."""
+    found = [tiny_run for tiny_run in runs.load(RESULT) if "train-" in tiny_run.id]
+    return [
+        {
+            "model": NAMES[r.id.removeprefix("train-")],
+            "operations": r.operations,
+            "predicted": r.predicted,
+            "measured": r.measured,
+            "predicted / measured": r.predicted / r.measured,
+        }
+        for r in found
+    ]
+
+
+def speed_rows() -> list[dict[str, Any]]:
+    """Time of each decode step and prefill, predicted and measured."""
+    return [
+        {
+            "model": NAMES[r.case["model"]],
+            "pass": r.id.split("-")[0],
+            "tokens": r.case["tokens"],
+            "predicted": r.predicted,
+            "measured": r.measured,
+            "predicted / measured": r.predicted / r.measured,
+        }
+        for r in speeds()
+    ]
+
+
+def parameter_rows() -> list[dict[str, Any]]:
+    """Parameters of each model: from the config, in the file, in the forward pass."""
+    rows = []
+    for name in tinylm.NAMES:
+        model = tinylm.load(name)
+        used = sum(math.prod(shape) for shape in shapes(model.config).values())
+        rows.append(
+            {
+                "model": NAMES[name],
+                "formula": int(model.architecture.parameters.si),
+                "file": model.parameters,
+                "asked for by the forward pass": used,
+            }
+        )
+    return rows
