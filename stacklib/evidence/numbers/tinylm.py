@@ -6,8 +6,9 @@ from functools import cache
 
 from stacklib import roofline, tinylm
 from stacklib.quantity import Quantity, Source
-from stacklib.tinylm import decode_step
+from stacklib.tinylm import decode_step, plan
 from stacklib.tinylm.evaluate import quality
+from stacklib.tinylm.recipes import RECIPES
 from stacklib.tinylm.weights import WEIGHTS
 
 from .. import results, tiny_model
@@ -281,6 +282,40 @@ def prefill_ratio() -> Quantity:
     """Predicted over measured time of a prompt that fills the context."""
     prefill = tiny_model.run("prefill-tiny-512")
     return prefill.predicted / prefill.measured
+
+
+@number("tiny.prefill_growth", digits=2, evidence="predicted")
+def prefill_growth() -> Quantity:
+    """Operations of that prompt over those of a decode step."""
+    return (
+        tiny_model.run("prefill-tiny-512").operations / tiny_model.run(STEP).operations
+    )
+
+
+@number("tiny.kept_share", unit="%", digits=2, evidence="measured")
+def kept_share() -> Quantity:
+    """Bytes kept with recomputation over those kept without."""
+    return recomputed() / kept()
+
+
+@number("tiny.recompute_flop", unit="%", digits=2, evidence="predicted")
+def recompute_flop() -> Quantity:
+    """Arithmetic that running every block a second time adds to a step."""
+    config = tinylm.load().config
+    recipe = RECIPES["tiny"]
+    steps = plan.step_operations(config, recipe.batch, recipe.tokens)
+    again = plan.forward_flops(config, recipe.batch, recipe.tokens)
+    again -= sum(s.flops / 3 for s in steps if s.name == "head")
+    whole = sum(s.flops * s.count for s in steps)
+    source = Source("stacklib.tinylm.plan", "counted", "2026-11-21", "measured")
+    once_more = Quantity(again, "FLOP", label="blocks run again", source=source)
+    return once_more / Quantity(whole, "FLOP", label="a step", source=source)
+
+
+@number("tiny.learned_time", unit="min", digits=2, evidence="measured")
+def learned_time() -> Quantity:
+    """Training time beyond what its arithmetic was predicted to take."""
+    return train_measured() - train_predicted()
 
 
 @number("tiny.draft_step", digits=2, evidence="measured")
