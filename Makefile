@@ -1,6 +1,6 @@
 # Every target works on a fresh clone; the first run needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup book open test test-all execute chapter numbers bench calibrate gpu release clean
+.PHONY: help setup book open test test-all execute chapter numbers bench calibrate train gpu release clean
 
 PY ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -51,6 +51,9 @@ bench: setup ## measure this machine against committed predictions
 
 calibrate: setup ## refit the efficiency factors, cross-validate, write the files (minutes)
 	$(PY) -m stacklib.evidence.calibrate
+
+train: setup ## train the book's own models again, into runs/ (under an hour)
+	@for name in tiny draft draft_plain; do $(RUN) -m stacklib.tinylm.train_torch $$name || exit 1; done
 
 gpu: ## measure a CUDA device; needs only a Python with torch
 	@$${GPU_PY:-python3} benchmarks/gpu.py

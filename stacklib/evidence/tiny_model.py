@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from functools import cache
 from typing import Any
 
 from stacklib import tinylm
+from stacklib.models import from_hf_config
 from stacklib.quantity import Quantity, Source
-from stacklib.tinylm.config import shapes
-from stacklib.tinylm.evaluate import quality
-from stacklib.tinylm.model import DATA
-from stacklib.tinylm.probe import Result
+from stacklib.tinylm.config import DATA, shapes
+from stacklib.tinylm.record import quality, training
 
 from . import results, runs
 
@@ -31,7 +29,7 @@ __all__ = [
     "training",
 ]
 
-NAMES = {
+SHOWN = {
     "tiny": "tiny",
     "draft": "draft, distilled",
     "draft_plain": "draft, from text alone",
@@ -40,20 +38,6 @@ NAMES = {
 }
 RESULT = "tiny_model"
 UNIT = {"bits_per_byte": "bit/B", "evaluation_text": "bit/B", "less_than": "bit/B"}
-
-
-@cache
-def training(name: str = "tiny") -> dict[str, Any]:
-    """The record of the run whose weights are committed.
-
-    Parameters
-    ----------
-    name : str
-        One of ``tinylm.NAMES``.
-    """
-    path = DATA / name / "training.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
 
 
 def curve(name: str = "tiny") -> dict[str, list[float]]:
@@ -135,7 +119,7 @@ def measured_quality(table: str, name: str, which: int | str = 0) -> Quantity:
 
 def parameters(name: str) -> Quantity:
     """Parameters of one of the book's models, counted from its config."""
-    return tinylm.load(name).architecture.parameters
+    return from_hf_config(DATA / name / "config.json").parameters
 
 
 def quality_rows(table: str) -> list[dict[str, Any]]:
@@ -148,7 +132,7 @@ def quality_rows(table: str) -> list[dict[str, Any]]:
     """
     return [
         {
-            "model": NAMES[name],
+            "model": SHOWN[name],
             **{
                 column: measured_quality(table, name, which)
                 for which, column in enumerate(("value", "low", "high"))
@@ -162,7 +146,7 @@ def acceptance_rows() -> list[dict[str, Any]]:
     """What the tiny model accepts of each draft, and how well each predicts."""
     return [
         {
-            "draft": NAMES[name],
+            "draft": SHOWN[name],
             "accepted": measured_quality("acceptance", name, "rate"),
             "cooler": measured_quality("acceptance", name, "cool"),
             "same first choice": measured_quality("acceptance", name, "greedy"),
@@ -178,8 +162,10 @@ def probe_rows(model: str = "tiny") -> list[dict[str, Any]]:
     Parameters
     ----------
     model : str
-        One of ``tinylm.NAMES``.
+        ``tiny``, ``draft`` or ``draft_plain``.
     """
+    from stacklib.tinylm.probe import Result
+
     rows = []
     for part, (right, asked) in quality()["probe"][model].items():
         found = Result(part, right, asked, 0.25 if part == "cloze" else 0.5).accuracy
@@ -213,7 +199,7 @@ def cost_rows() -> list[dict[str, Any]]:
     found = [tiny_run for tiny_run in runs.load(RESULT) if "train-" in tiny_run.id]
     return [
         {
-            "model": NAMES[r.id.removeprefix("train-")],
+            "model": SHOWN[r.id.removeprefix("train-")],
             "operations": r.operations,
             "predicted": r.predicted,
             "measured": r.measured,
@@ -227,7 +213,7 @@ def speed_rows() -> list[dict[str, Any]]:
     """Time of each decode step and prefill, predicted and measured."""
     return [
         {
-            "model": NAMES[r.case["model"]],
+            "model": SHOWN[r.case["model"]],
             "pass": r.id.split("-")[0],
             "tokens": r.case["tokens"],
             "predicted": r.predicted,
@@ -241,12 +227,12 @@ def speed_rows() -> list[dict[str, Any]]:
 def parameter_rows() -> list[dict[str, Any]]:
     """Parameters of each model: from the config, in the file, in the forward pass."""
     rows = []
-    for name in tinylm.NAMES:
+    for name in tinylm.config.NAMES:
         model = tinylm.load(name)
         used = sum(math.prod(shape) for shape in shapes(model.config).values())
         rows.append(
             {
-                "model": NAMES[name],
+                "model": SHOWN[name],
                 "formula": int(model.architecture.parameters.si),
                 "file": model.parameters,
                 "asked for by the forward pass": used,

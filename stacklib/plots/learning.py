@@ -28,10 +28,12 @@ def learning_spec(
         Losses to draw as lines across, by name.
     """
     series = list(curves)
+    shown = [y for columns in curves.values() for y in columns["held_out"]]
+    frame = [0.95 * min(shown), 1.02 * max(shown)]  # no loss is near zero
     return {
         "title": title,
-        "x": {"label": "Tokens read", "scale": "log", "unit": "token"},
-        "y": {"label": NATS, "scale": "linear", "unit": ""},
+        "x": {"label": "Tokens read", "scale": "linear", "unit": "token"},
+        "y": {"label": NATS, "scale": "linear", "unit": "", "limits": frame},
         "marks": [
             *(_dots(name, curves[name], series.index(name)) for name in series),
             *(

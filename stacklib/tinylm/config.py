@@ -9,7 +9,10 @@ from typing import Any
 
 from stacklib.models import ConfigError
 
-__all__ = ["Config", "read_config", "shapes"]
+__all__ = ["DATA", "NAMES", "Config", "read_config", "shapes"]
+
+DATA = Path(__file__).parent / "data"
+NAMES = ("tiny", "draft", "draft_plain")
 
 KIND = "LlamaForCausalLM"  # the one architecture that the forward pass runs
 

@@ -15,8 +15,6 @@ import datetime
 import hashlib
 import json
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,9 +23,9 @@ from stacklib.sweep import progress
 
 from . import corpus
 from .acceptance import acceptance
-from .config import shapes
+from .config import NAMES, shapes
 from .corpus import Document
-from .model import NAMES, TinyLM, load
+from .model import TinyLM, load
 from .ngram import NGram
 from .perplexity import (
     Interval,
@@ -40,23 +38,16 @@ from .perplexity import (
 )
 from .probe import probe
 from .recipes import probe_places
+from .record import QUALITY
 from .sampling import Sampling
 from .tokenizer import Tokenizer
 
-__all__ = ["evaluate", "quality", "untrained"]
+__all__ = ["evaluate", "untrained"]
 
-FILE = Path(__file__).parent / "data" / "quality.json"
 ORDER = 5
 TUNED_ON = 16  # one training document in this many tunes the discounts
 DRAFTS = ("draft", "draft_plain")
 COOL = 0.8  # the temperature that `generate` draws at
-
-
-@cache
-def quality() -> dict[str, Any]:
-    """What `evaluate` last measured; see there."""
-    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
 
 
 def untrained(like: TinyLM) -> TinyLM:
@@ -188,7 +179,7 @@ def _probes(models: dict[str, TinyLM]) -> dict[str, dict[str, list[int]]]:
 def main() -> int:
     """Measure, write the file, print its intervals."""
     found = evaluate()
-    FILE.write_text(json.dumps(found, indent=1) + "\n")
+    QUALITY.write_text(json.dumps(found, indent=1) + "\n")
     for name, (value, low, high) in found["bits_per_byte"].items():
         print(f"{name:18} {value:.3f} bits/byte ({low:.3f} to {high:.3f})")
     for name, (value, low, high) in found["less_than"].items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,16 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from stacklib.models import LanguageModel, from_hf_config
 from stacklib.quantity.names import resolve
 
-from .config import Config, read_config, shapes
+from .config import DATA, NAMES, Config, read_config, shapes
 from .forward import KVCache, forward
 from .sampling import Sampling, draw, probabilities
 from .tokenizer import Tokenizer, load_tokenizer
 from .weights import read_weights
 
-__all__ = ["NAMES", "TinyLM", "generate", "load"]
-
-DATA = Path(__file__).parent / "data"
-NAMES = ("tiny", "draft", "draft_plain")
+__all__ = ["TinyLM", "generate", "load"]
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from .corpus import Document
 from .forward import log_softmax
 from .model import TinyLM
 from .ngram import NGram
+from .record import TAILS
 from .tokenizer import Tokenizer
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
 ]
 
 RESAMPLES = 10_000
-TAILS = (2.5, 97.5)  # percentiles of a 95 % interval
 
 Scorer = Callable[[Sequence[int]], NDArray[np.float64]]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["RECIPES", "Recipe", "pace", "places_at", "probe_places"]
 
@@ -62,12 +63,14 @@ def pace(recipe: Recipe, step: int) -> float:
     return min(1.0, rising, falling)
 
 
-def places_at(length: int, recipe: Recipe, step: int) -> NDArray[np.int64]:
+def places_at(length: int, recipe: Recipe, step: int) -> NDArray[Any]:
     """Where in a stream of tokens the sequences of a step stand, (batch, tokens + 1).
 
     An epoch cuts the stream into sequences, from a random start, and takes them in
     random order. Both follow from seed and epoch, so a resumed run needs no state.
     """
+    import numpy as np
+
     per_epoch = (length - recipe.tokens - 1) // recipe.tokens // recipe.batch
     epoch, at = divmod(step, per_epoch)
     random = np.random.default_rng([recipe.seed, epoch])
@@ -75,10 +78,10 @@ def places_at(length: int, recipe: Recipe, step: int) -> NDArray[np.int64]:
     order = random.permutation(per_epoch * recipe.batch)
     chosen = order[at * recipe.batch : (at + 1) * recipe.batch]
     begins = start + chosen[:, None] * recipe.tokens
-    places: NDArray[np.int64] = begins + np.arange(recipe.tokens + 1)
+    places: NDArray[Any] = begins + np.arange(recipe.tokens + 1)
     return places
 
 
-def probe_places(length: int, tokens: int) -> NDArray[np.int64]:
+def probe_places(length: int, tokens: int) -> NDArray[Any]:
     """Where the held-out sequences stand that a learning curve is measured on."""
     return places_at(length, Recipe(steps=1, batch=PROBED, tokens=tokens), 0)

@@ -162,6 +162,11 @@ def joined_word(word: bytes, rank: dict[Pair, int]) -> tuple[int, ...]:
 def load_tokenizer(path: Path = FILE) -> Tokenizer:
     """The book's tokenizer, or one saved by ``Tokenizer.save``.
 
+    Parameters
+    ----------
+    path : Path
+        The file; by default the book's.
+
     Raises
     ------
     ValueError

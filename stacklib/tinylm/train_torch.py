@@ -30,14 +30,13 @@ from torch.nn import functional as F
 from stacklib.sweep import progress
 
 from . import corpus
-from .config import read_config, shapes
+from .config import DATA, read_config, shapes
 from .model_torch import Decoder
 from .muon_torch import Muon
 from .recipes import RECIPES, Recipe, pace, places_at, probe_places
 from .tokenizer import load_tokenizer
 from .weights import from_bf16, read_weights, to_bf16, write_weights
 
-DATA = Path(__file__).parent / "data"
 RUNS = Path("runs")
 
 

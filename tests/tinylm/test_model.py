@@ -14,8 +14,8 @@ import pytest
 from stacklib import models, tinylm
 from stacklib.quantity.names import UnknownName
 from stacklib.tinylm import KVCache, generate, load
-from stacklib.tinylm.config import read_config, shapes
-from stacklib.tinylm.model import DATA, NAMES, next_ids
+from stacklib.tinylm.config import DATA, NAMES, read_config, shapes
+from stacklib.tinylm.model import next_ids
 from stacklib.tinylm.model_torch import Decoder
 from stacklib.tinylm.sampling import GREEDY
 from stacklib.tinylm.weights import CorruptWeights, read_weights

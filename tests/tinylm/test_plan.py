@@ -9,9 +9,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from stacklib import models
 from stacklib.roofline import HostRoofline
 from stacklib.tinylm import plan
-from stacklib.tinylm.config import read_config
+from stacklib.tinylm.config import DATA, NAMES, read_config
 from stacklib.tinylm.decode_step import decode_time, prefill_time
-from stacklib.tinylm.model import DATA, NAMES
 from stacklib.tinylm.model_torch import Decoder
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib import roofline, tinylm
+from stacklib import models, roofline
 from stacklib.quantity import Quantity, Source
 from stacklib.tinylm import decode_step, plan
-from stacklib.tinylm.evaluate import quality
+from stacklib.tinylm.config import DATA, Config, read_config
 from stacklib.tinylm.recipes import RECIPES
-from stacklib.tinylm.weights import WEIGHTS
+from stacklib.tinylm.record import TAILS, quality
 
 from .. import results, tiny_model
 from .registry import number
 
 TRAINING = "stacklib/tinylm/data/tiny/training.json"
 STEP = "decode-tiny-128"
+
+
+def _config() -> Config:
+    return read_config(DATA / "tiny" / "config.json")
 
 
 @number("tiny.parameters", evidence="spec")
@@ -39,16 +43,16 @@ def draft_share() -> Quantity:
 @number("tiny.kv_per_token", evidence="spec")
 def kv_per_token() -> Quantity:
     """Keys and values that one token of the tiny model leaves in the cache, in fp32."""
-    return tinylm.load().architecture.kv_bytes_per_token("fp32")
+    model = models.from_hf_config(DATA / "tiny" / "config.json")
+    return model.kv_bytes_per_token("fp32")
 
 
 @number("tiny.file", evidence="spec")
 def file_bytes() -> Quantity:
     """Bytes of the tiny model's weight file, in bf16."""
-    path = tiny_model.DATA / "tiny" / WEIGHTS
-    source = Source(
-        f"stacklib/tinylm/data/tiny/{WEIGHTS}", "file size", "2026-11-21", "measured"
-    )
+    path = DATA / "tiny" / "model.safetensors"
+    title = "stacklib/tinylm/data/tiny/model.safetensors"
+    source = Source(title, "size of the file", "2026-11-21", "measured")
     return Quantity(path.stat().st_size, "B", label="size of the file", source=source)
 
 
@@ -181,6 +185,15 @@ def gap_high() -> Quantity:
     return _end(1)
 
 
+@number("tiny.confidence", unit="%", digits=2, evidence="spec")
+def confidence() -> Quantity:
+    """Share of resampled sets of documents inside the interval."""
+    low, high = TAILS
+    source = Source("stacklib.tinylm.record", "percentiles", "2026-11-21", "measured")
+    inside = (high - low) / 100
+    return Quantity(inside, "1", label="share inside", source=source)
+
+
 @number("tiny.perplexity", digits=2, evidence="measured")
 def perplexity() -> Quantity:
     """Perplexity a token of the tiny model on held-out text."""
@@ -216,7 +229,7 @@ def _step() -> decode_step.DecodeTime:
     """The predicted decode step, taken apart."""
     path = results.root() / "benchmarks" / "results" / "host_roofline.json"
     host = roofline.HostRoofline.load(path)
-    return decode_step.decode_time(tinylm.load().config, 128, host)
+    return decode_step.decode_time(_config(), 128, host)
 
 
 @number("tiny.step_bytes", digits=3, evidence="predicted")
@@ -240,11 +253,20 @@ def step_calls() -> Quantity:
 @number("tiny.calls", digits=3, evidence="predicted")
 def calls() -> Quantity:
     """NumPy calls of one decode step."""
-    config = tinylm.load().config
+    config = _config()
     text = "benchmarks/predictions/tiny_model.json"
     source = Source(text, "NumPy calls of tinylm.forward", "2026-11-21", "measured")
     count = decode_step.calls_of_step(config)
     return Quantity(count, "1", label="NumPy calls", source=source)
+
+
+@number("tiny.draft_calls", unit="%", digits=2, evidence="predicted")
+def draft_calls() -> Quantity:
+    """NumPy calls of the draft's decode step over those of the tiny model's."""
+    draft = read_config(DATA / "draft" / "config.json")
+    source = Source("stacklib.tinylm.forward", "its calls", "2026-11-21", "measured")
+    few = decode_step.calls_of_step(draft)
+    return Quantity(few, "1", label="calls of the draft", source=source) / calls()
 
 
 @number("tiny.step_predicted", digits=3, evidence="predicted")
@@ -301,7 +323,7 @@ def kept_share() -> Quantity:
 @number("tiny.recompute_flop", unit="%", digits=2, evidence="predicted")
 def recompute_flop() -> Quantity:
     """Arithmetic that running every block a second time adds to a step."""
-    config = tinylm.load().config
+    config = _config()
     recipe = RECIPES["tiny"]
     steps = plan.step_operations(config, recipe.batch, recipe.tokens)
     again = plan.forward_flops(config, recipe.batch, recipe.tokens)
