@@ -128,3 +128,14 @@ def test_a_comparison_counts_once_its_result_is_there(repo: Path):
     (repo / "benchmarks" / "results").mkdir(parents=True)
     (repo / "benchmarks" / "results" / "fit.json").write_text("{}")
     assert chapter_code.measured(1, repo).ok
+
+
+def test_a_comparison_that_is_not_owed_is_told_and_never_missed(repo: Path):
+    (repo / "book" / "_tools").mkdir()
+    bars = '[[bar]]\nchapter = 1\nwhat = "card"\nresult = "gpu_*"\nowed = false\n'
+    (repo / "book" / "_tools" / "bars.toml").write_text(bars)
+    line = chapter_code.measured(1, repo)
+    assert line.ok and str(line).endswith("benchmarks 0/0, card: not measured")
+    (repo / "benchmarks" / "results").mkdir(parents=True)
+    (repo / "benchmarks" / "results" / "gpu_nvidia-h200.json").write_text("{}")
+    assert str(chapter_code.measured(1, repo)).endswith("0/0, card: measured")
