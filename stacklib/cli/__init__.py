@@ -101,6 +101,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(args.func(args))
     except (LookupError, ValueError, NotImplementedError) as wrong:
         return _fail(str(wrong), as_json)
+    except ModuleNotFoundError as absent:
+        if (absent.name or "").startswith("stacklib"):
+            raise  # ours to mend, not the reader's to install
+        message = f"this command needs {absent.name}, which is not installed here"
+        return _fail(f"{message}\npip install {absent.name}", as_json)
     except BrokenPipeError:  # the reader closed the pager
         sys.stderr.close()
         return 0

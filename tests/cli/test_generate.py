@@ -33,3 +33,14 @@ def test_json_holds_the_same_text(capsys):
 def test_bad_input_names_the_value(capsys, arguments, message):
     assert main(["generate", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_without_numpy_it_says_what_to_install(monkeypatch, capsys):
+    import sys
+
+    for name in [n for n in sys.modules if n.startswith("stacklib.tinylm")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("stacklib.tinylm", raising=False)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    assert main(["generate", "x"]) == 2
+    assert "pip install numpy" in capsys.readouterr().err
