@@ -166,20 +166,18 @@ class Cache:
             if writes.shape != trace.shape:
                 raise ValueError(f"{len(writes)} stores for {len(trace)} addresses")
         sector = self.sector or self.line
-        trace = trace.astype(np.int64)
         hit, evicted = run(
-            trace // self.line,
-            trace % self.line // sector,
+            trace.astype(np.int64),
             writes,
+            self.line,
+            sector,
             self.sets,
             self.ways,
             POLICIES.index(self.policy),
             self.seed,
             self.stores_renew,
         )
-        return Traffic(
-            hit, np.where(evicted < 0, -1, evicted * self.line), self.line, sector
-        )
+        return Traffic(hit, evicted, self.line, sector)
 
 
 def chain(

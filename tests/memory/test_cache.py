@@ -86,14 +86,13 @@ def test_every_access_is_that_of_the_plain_reading(accesses, shape, policy):
 @given(ACCESSES, st.sampled_from(kernel.POLICIES))
 @settings(max_examples=60, deadline=None)
 def test_plain_python_gives_the_same_answer_as_numba(accesses, policy):
-    lines = np.array([a for a, _ in accesses])
+    addresses = 32 * np.array([a for a, _ in accesses])
     writes = np.array([s for _, s in accesses])
-    parts = lines % 4
-    n, which = len(lines), kernel.POLICIES.index(policy)
+    n, which = len(addresses), kernel.POLICIES.index(policy)
     answers = []
     for loop in (kernel.loop, kernel.compiled()):
         hit, evicted = np.zeros(n, np.bool_), np.full(n, -1, np.int64)
-        loop(lines, parts, writes, 2, 4, which, 7, True, hit, evicted)
+        loop(addresses, writes, 128, 32, 2, 4, which, 7, True, hit, evicted)
         answers.append((hit.tolist(), evicted.tolist()))
     assert answers[0] == answers[1]
 
