@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .banks import BankAccess, bank_access, bank_conflicts
 from .coalescing import Request, coalesce, sectors
 from .layout import Layout
+from .replacement import misses
 from .swizzle import Swizzle, find_swizzle
 
 if TYPE_CHECKING:
@@ -40,5 +41,6 @@ __all__ = [
     "chain",
     "coalesce",
     "find_swizzle",
+    "misses",
     "sectors",
 ]
