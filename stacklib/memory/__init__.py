@@ -7,6 +7,7 @@ trace of addresses.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from .banks import BankAccess, bank_access, bank_conflicts
@@ -14,18 +15,26 @@ from .coalescing import Request, coalesce, sectors
 from .layout import Layout
 from .replacement import misses
 from .swizzle import Swizzle, find_swizzle
+from .tiling import TiledMatmul, hong_kung
 
 if TYPE_CHECKING:
     from .cache import Cache, Traffic, chain
+    from .reuse import hit_curve, predicted_hits, reuse_distances
 
-_WITH_NUMPY = ("Cache", "Traffic", "chain")
+_WITH_NUMPY = {
+    "Cache": "cache",
+    "Traffic": "cache",
+    "chain": "cache",
+    "hit_curve": "reuse",
+    "predicted_hits": "reuse",
+    "reuse_distances": "reuse",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _WITH_NUMPY:
-        from . import cache
-
-        return getattr(cache, name)
+        module = importlib.import_module(f"{__name__}.{_WITH_NUMPY[name]}")
+        return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -35,12 +44,17 @@ __all__ = [
     "Layout",
     "Request",
     "Swizzle",
+    "TiledMatmul",
     "Traffic",
     "bank_access",
     "bank_conflicts",
     "chain",
     "coalesce",
     "find_swizzle",
+    "hit_curve",
+    "hong_kung",
     "misses",
+    "predicted_hits",
+    "reuse_distances",
     "sectors",
 ]
