@@ -84,7 +84,7 @@ def test_a_grouped_order_shares_more_of_each_step():
     # Sixteen blocks at once, a cache for one step of them: by rows they need 1 + 16
     # tiles of their 32, in bands of four rows 4 + 4.
     product = TiledMatmul(1024, 1024, 256, 64, 64, 64)
-    cache = Cache(2**18, 2**11, 128)
+    cache = Cache(160 * 1024, 1280, 128)
     expected = {"row": 1 - 17 / 32, "column": 1 - 17 / 32, "grouped": 1 - 8 / 32}
     for how, rate in expected.items():
         trace = product.trace(how=how, group=4, at_once=16)
