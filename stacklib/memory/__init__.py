@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .banks import BankAccess, bank_access, bank_conflicts
 from .coalescing import Request, coalesce, sectors
+from .hbm import HbmStack, hbm_stack
 from .layout import Layout
 from .replacement import misses
 from .swizzle import Swizzle, find_swizzle
@@ -41,6 +42,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "BankAccess",
     "Cache",
+    "HbmStack",
     "Layout",
     "Request",
     "Swizzle",
@@ -51,6 +53,7 @@ __all__ = [
     "chain",
     "coalesce",
     "find_swizzle",
+    "hbm_stack",
     "hit_curve",
     "hong_kung",
     "misses",
