@@ -25,6 +25,7 @@ RESULTS = "benchmarks/results"
 UNPREDICTED = {
     "host_roofline", "host_latency",
     "five_operations_passes",
+    "cache",
     "fit_process",
 }  # fmt: skip
 

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from .banks import BankAccess, bank_access, bank_conflicts
 from .coalescing import Request, coalesce, sectors
 from .hbm import HbmStack, hbm_stack
-from .layout import Layout
+from .layout import (
+    Layout,
+    coalesced,
+    complement,
+    composed,
+    divided,
+    multiplied,
+    row_major,
+)
 from .replacement import misses
 from .swizzle import Swizzle, find_swizzle
 from .tiling import TiledMatmul, hong_kung
@@ -39,6 +47,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})  # also what is imported later
+
+
 __all__ = [
     "BankAccess",
     "Cache",
@@ -52,12 +64,18 @@ __all__ = [
     "bank_conflicts",
     "chain",
     "coalesce",
+    "coalesced",
+    "complement",
+    "composed",
+    "divided",
     "find_swizzle",
     "hbm_stack",
     "hit_curve",
     "hong_kung",
     "misses",
+    "multiplied",
     "predicted_hits",
     "reuse_distances",
+    "row_major",
     "sectors",
 ]

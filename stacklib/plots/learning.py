@@ -29,10 +29,17 @@ def learning_spec(
     """
     series = list(curves)
     shown = [y for columns in curves.values() for y in columns["held_out"]]
+    read = max(columns["tokens"][-1] for columns in curves.values())
+    room = [0.0, 1.3 * read]  # the names stand right of the last dots
     frame = [0.95 * min(shown), 1.02 * max(shown)]  # no loss is near zero
     return {
         "title": title,
-        "x": {"label": "Tokens read", "scale": "linear", "unit": "token"},
+        "x": {
+            "label": "Tokens read",
+            "scale": "linear",
+            "unit": "token",
+            "limits": room,
+        },
         "y": {"label": NATS, "scale": "linear", "unit": "", "limits": frame},
         "marks": [
             *(_dots(name, curves[name], series.index(name)) for name in series),

@@ -37,6 +37,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})  # also what is imported later
+
+
 __all__ = [
     "Config",
     "CorruptWeights",
