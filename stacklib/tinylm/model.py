@@ -129,7 +129,8 @@ def generate(
     Parameters
     ----------
     prompt : str
-        What is read first; empty starts a document.
+        What is read first; empty starts a document. Of one longer than the context,
+        the end is read.
     model : TinyLM or str
         A loaded model or the name of one.
     tokens : int
