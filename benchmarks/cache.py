@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -106,7 +107,7 @@ def measure() -> dict[str, Any]:
         "device": machine.text(),
         "driver": "none",
         "clocks": machine.read_from.get("clock_hz", "unknown") + ", not controlled",
-        "versions": host.versions() | {"pycachesim": "0.3.1"},
+        "versions": host.versions() | {"pycachesim": version("pycachesim")},
         "date": record.today(),
         "machine": machine.as_dict(),
         "others": watch.others(),

@@ -11,11 +11,13 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from .plan import ROUNDS
+
 __all__ = ["Muon", "orthogonal"]
 
 # Of the polynomial x -> a x + b x^3 + c x^5, chosen by its authors to lift small
-# singular values fast; five rounds bring all of them near one.
-ROUNDS, A, B, C = 5, 3.4445, -4.7750, 2.0315
+# singular values fast; `plan.ROUNDS` of them bring all of them near one.
+A, B, C = 3.4445, -4.7750, 2.0315
 
 
 def orthogonal(matrix: Tensor) -> Tensor:
