@@ -5,11 +5,11 @@ Without numba the same function runs as plain Python and gives the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
+
+from ._fast import fast
 
 POLICIES = ("lru", "fifo", "plru", "random")
 LRU, FIFO, PLRU, RANDOM = range(len(POLICIES))
@@ -87,17 +87,6 @@ def loop(
                 node >>= 1
 
 
-@cache
-def compiled() -> Callable[..., None]:
-    """The loop as fast as this environment can run it."""
-    try:
-        import numba
-    except ImportError:
-        return loop
-    fast: Callable[..., None] = numba.njit(cache=True)(loop)
-    return fast
-
-
 def run(addresses: Any, writes: Any, *shape: Any) -> tuple[Any, Any]:
     """Whether each access hit, and the address of the dirty line driven out or -1.
 
@@ -106,5 +95,5 @@ def run(addresses: Any, writes: Any, *shape: Any) -> tuple[Any, Any]:
     """
     hit: Any = np.zeros(len(addresses), np.bool_)
     evicted: Any = np.full(len(addresses), -1, np.int64)
-    compiled()(addresses, writes, *shape, hit, evicted)
+    fast(loop)(addresses, writes, *shape, hit, evicted)
     return hit, evicted

@@ -7,12 +7,12 @@ C (Mattson et al., 1970). A set-associative cache does the same in each of its s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ._fast import fast
 
 __all__ = ["FIRST", "hit_curve", "predicted_hits", "reuse_distances"]
 
@@ -49,17 +49,6 @@ def loop(lines: Any, before: Any, distance: Any) -> None:
         while place <= n:
             marks[place] += 1
             place += place & -place
-
-
-@cache
-def compiled() -> Callable[..., None]:
-    """The loop as fast as this environment can run it."""
-    try:
-        import numba
-    except ImportError:
-        return loop
-    fast: Callable[..., None] = numba.njit(cache=True)(loop)
-    return fast
 
 
 def checked(lines: ArrayLike) -> Ints:
@@ -99,7 +88,7 @@ def reuse_distances(lines: ArrayLike) -> Ints:
     same = trace[order][1:] == trace[order][:-1]
     before[order[1:][same]] = order[:-1][same]
     distance: Ints = np.full(len(trace), FIRST, np.int64)
-    compiled()(trace, before, distance)
+    fast(loop)(trace, before, distance)
     return distance
 
 

@@ -60,7 +60,12 @@ def read_config(path: Path) -> Config:
     ConfigError
         When it is no tied LlamaForCausalLM, or a size is missing or not positive.
     """
-    table = json.loads(path.read_text())
+    try:
+        table = json.loads(path.read_text())
+    except ValueError as error:
+        raise ConfigError(f"{path.name}: not JSON: {error}") from None
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path.name}: a table is needed, not {table!r:.40}")
     if table.get("architectures") != [KIND] or not table.get("tie_word_embeddings"):
         raise ConfigError(f"{path.name}: a {KIND} with tied embeddings is needed")
     sizes: dict[str, Any] = {}

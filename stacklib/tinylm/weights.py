@@ -111,15 +111,19 @@ def read_weights(folder: Path, wanted: Shapes) -> dict[str, Floats]:
         When a tensor is missing, unknown, misplaced, cut off, of another shape or
         dtype, or has other bytes than were written.
     """
-    manifest = json.loads((folder / MANIFEST).read_text())
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text())
+        hashes = {name: str(entry["sha256"]) for name, entry in manifest.items()}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CorruptWeights(f"{MANIFEST}: no table of hashes: {error!r}") from None
     raw = (folder / WEIGHTS).read_bytes()
     header, start = read_header(raw)
     compare_names(header, wanted, "the file")
-    compare_names(manifest, wanted, MANIFEST)
+    compare_names(hashes, wanted, MANIFEST)
     weights = {}
     for name, shape in wanted.items():
         data = tensor_bytes(raw, start, name, header[name], shape)
-        if sha256(data) != manifest[name]["sha256"]:
+        if sha256(data) != hashes[name]:
             raise CorruptWeights(f"{name}: its bytes are not those that were written")
         bits = np.frombuffer(data, dtype="<u2").reshape(shape)
         weights[name] = from_bf16(bits)

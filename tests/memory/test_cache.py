@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stacklib.memory import Cache, chain
 from stacklib.memory import _cache_kernel as kernel
+from stacklib.memory._fast import fast
 
 KNOWN = json.loads(Path(__file__).with_name("pycachesim.json").read_text())
 
@@ -90,7 +91,7 @@ def test_plain_python_gives_the_same_answer_as_numba(accesses, policy):
     writes = np.array([s for _, s in accesses])
     n, which = len(addresses), kernel.POLICIES.index(policy)
     answers = []
-    for loop in (kernel.loop, kernel.compiled()):
+    for loop in (kernel.loop, fast(kernel.loop)):
         hit, evicted = np.zeros(n, np.bool_), np.full(n, -1, np.int64)
         loop(addresses, writes, 128, 32, 2, 4, which, 7, True, hit, evicted)
         answers.append((hit.tolist(), evicted.tolist()))

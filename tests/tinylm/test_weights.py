@@ -149,3 +149,12 @@ def test_what_is_no_such_file_is_refused(folder, raw):
 def test_a_model_of_another_config_is_refused(folder):
     with pytest.raises(CorruptWeights, match=r"d\.weight: missing"):
         read_weights(folder, {**WANTED, "d.weight": (1,)})
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "7", '{"a.weight": 3}', '{"a.weight": {}}']
+)
+def test_a_broken_manifest_is_named(folder, text):
+    (folder / w.MANIFEST).write_text(text)
+    with pytest.raises(CorruptWeights, match=r"weights\.json"):
+        read_weights(folder, WANTED)
