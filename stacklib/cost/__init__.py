@@ -1,11 +1,15 @@
-"""What things cost: so far the data, as dated quotes with their sources.
+"""What things cost: dated quotes with their sources, and what is computed from them.
 
 ``wafer_price("n5")``, ``defect_density("n5")``, ``memory_price("hbm3e")`` and
 ``packaging_price("cowos_s")`` give a ``Range``; ``prices("h100")`` a list of quotes;
-``names("wafer")`` lists the keys of a shelf.
-A price is a snapshot: its date is part of it.
+``names("wafer")`` lists the keys of a shelf; ``fact("cell", "n5")`` is what is known of
+making memory. A price is a snapshot: its date is part of it.
+
+``die`` is what a good die costs, ``sram``, ``dram`` and ``hbm`` a gigabyte. What is
+computed from ranges is a ``Span``: least and most, never one number.
 """
 
+from .assembly import Assembly, assemble, if_dearer
 from .data import (
     Bill,
     Quote,
@@ -18,16 +22,70 @@ from .data import (
     prices,
     wafer_price,
 )
+from .dies import Die, die
+from .making import fact
+from .memory import Held, array_efficiency, dram, held, sram, sram_area, sram_counted
+from .span import Span, span
+from .stacks import (
+    Costs,
+    Workshop,
+    build,
+    hbm,
+    hbm_costs,
+    layer_yield,
+    stack_cost,
+    stack_yield,
+)
+from .trade import Trade, count_wafers, counted_ends, factors
+from .wafers import Wafer, dies_exponential, dies_less_edge, grid_dies
+from .yields import harvested, murphy, negative_binomial, poisson, seeds, thrown
 
 __all__ = [
+    "Assembly",
     "Bill",
+    "Costs",
+    "Die",
+    "Held",
     "Quote",
     "Range",
+    "Span",
+    "Trade",
+    "Wafer",
+    "Workshop",
+    "array_efficiency",
+    "assemble",
     "bill",
+    "build",
+    "count_wafers",
+    "counted_ends",
     "defect_density",
+    "die",
+    "dies_exponential",
+    "dies_less_edge",
+    "dram",
+    "fact",
+    "factors",
+    "grid_dies",
+    "harvested",
+    "hbm",
+    "hbm_costs",
+    "held",
+    "if_dearer",
+    "layer_yield",
     "memory_price",
+    "murphy",
     "names",
+    "negative_binomial",
     "packaging_price",
+    "poisson",
     "prices",
+    "seeds",
+    "span",
+    "sram",
+    "sram_area",
+    "sram_counted",
+    "stack_cost",
+    "stack_yield",
+    "thrown",
     "wafer_price",
 ]

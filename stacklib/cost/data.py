@@ -249,7 +249,8 @@ def memory_price(kind: str) -> Range:
     Parameters
     ----------
     kind : str
-        ``"hbm3"``, ``"hbm3e"``, ``"hbm4"`` or ``"ddr5"``.
+        ``"hbm3"``, ``"hbm3e"``, ``"hbm4"``, ``"ddr5"``, ``"ddr5_server"``,
+        ``"ddr5_spot"`` or ``"nvme_tlc"``.
 
     Raises
     ------

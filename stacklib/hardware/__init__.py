@@ -30,6 +30,17 @@ from .links import LINK_FIELDS, Link, ladder, link, link_names
 from .load import SpecError, from_dict, read, words
 from .memories import MEMORY_FIELDS, Memory, memory, memory_names
 from .microarchitecture import LEVELS, Microarchitecture, microarchitecture
+from .stacks import (
+    BaseDie,
+    StackGeneration,
+    ViaCount,
+    accesses,
+    base_dies,
+    stack_fact,
+    stack_generation,
+    stack_generations,
+    via_counts,
+)
 from .survey import Audit, audit, entries
 from .this_machine import book_machine
 
@@ -124,6 +135,7 @@ def error_band(family: str) -> ErrorBand | None:
 __all__ = [
     "Accelerator",
     "Audit",
+    "BaseDie",
     "ErrorBand",
     "FIELDS",
     "Gap",
@@ -136,9 +148,13 @@ __all__ = [
     "Microarchitecture",
     "Peak",
     "SpecError",
+    "StackGeneration",
     "THIS_MACHINE",
     "UnknownSpec",
+    "ViaCount",
+    "accesses",
     "audit",
+    "base_dies",
     "efficiency",
     "efficiency_names",
     "efficiency_override",
@@ -163,6 +179,10 @@ __all__ = [
     "names",
     "read",
     "residuals",
+    "stack_fact",
+    "stack_generation",
+    "stack_generations",
+    "via_counts",
     "words",
     "worst_gaps",
 ]

@@ -1,8 +1,9 @@
-"""What microbenchmarks found of an architecture: latencies and cache rates.
+"""Constants of an architecture: latencies and cache rates, and sizes of its parts.
 
 Vendors do not print how many cycles a load takes. Others have measured it, once an
 architecture rather than once a card, and a card that nobody has measured inherits
-the constants of its architecture.
+the constants of its architecture. The sizes are the vendor's, and hold for every card
+of the architecture.
 """
 
 from __future__ import annotations
@@ -18,13 +19,30 @@ from stacklib.quantity import Quantity, Source
 from .accelerator import Accelerator, UnknownSpec
 
 PATH = Path(__file__).parent / "data" / "microarchitectures.toml"
-LEVELS = ("shared", "l1", "l2", "l2_far", "dram")
+LEVELS = ("register", "shared", "l1", "l2", "l2_far", "dram")
 _RATES = {
     "l1_bytes_per_cycle": "L1 bytes a unit reads in a cycle",
     "l2_bytes_per_cycle": "L2 bytes a unit reads in a cycle",
 }
 _LATENCIES = {f"{level}_latency": f"{level} load latency" for level in LEVELS}
-_WORDS = {**_RATES, **_LATENCIES}
+# A register is not loaded: what a program sees is when the next instruction can start.
+_LATENCIES["register_latency"] = "latency of an FP32 operation on its own result"
+_SIZES = {
+    "shared_per_block": "shared memory that one block may ask for",
+    "tensor_memory": "tensor memory of a unit, for sums",
+    "psum_bank": "PSUM bank of one partition",
+}
+_COUNTS = {
+    "partitions": "partitions of the scratchpad",
+    "psum_banks": "PSUM banks of a partition",
+}
+_WORDS = {**_RATES, **_LATENCIES, **_SIZES, **_COUNTS}
+_UNITS = {
+    **dict.fromkeys(_RATES, "B/cycle"),
+    **dict.fromkeys(_LATENCIES, "cycle"),
+    **dict.fromkeys(_SIZES, "KiB"),
+    **dict.fromkeys(_COUNTS, "1"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +57,8 @@ class Microarchitecture:
         Efficiency factor that holds the energy of its tensor operations; empty
         where none is known.
     constants : dict
-        Name to Quantity: ``l1_bytes_per_cycle``, ``dram_latency`` (cycles), ...
+        Name to Quantity: ``l1_bytes_per_cycle``, ``dram_latency`` (cycles),
+        ``shared_per_block`` (KiB), ...
     """
 
     key: str
@@ -76,6 +95,36 @@ class Microarchitecture:
         """
         return self._constant(f"{level}_bytes_per_cycle")
 
+    def size(self, name: str) -> Quantity:
+        """Bytes of a part of one unit.
+
+        Parameters
+        ----------
+        name : str
+            ``shared_per_block``, ``tensor_memory`` or ``psum_bank``.
+
+        Raises
+        ------
+        UnknownSpec
+            When this architecture has none, or none that is known.
+        """
+        return self._constant(name)
+
+    def count(self, name: str) -> Quantity:
+        """How many of a part one unit has.
+
+        Parameters
+        ----------
+        name : str
+            ``partitions`` or ``psum_banks``.
+
+        Raises
+        ------
+        UnknownSpec
+            When this architecture has none, or none that is known.
+        """
+        return self._constant(name)
+
     def _constant(self, name: str) -> Quantity:
         if name not in _WORDS:
             raise UnknownSpec(f"no such constant {name!r}; known: {', '.join(_WORDS)}")
@@ -88,9 +137,9 @@ def _quantity(key: str, name: str, entry: Any, sources: dict[str, Any]) -> Quant
     raw = sources[entry["source"]]
     source = Source(raw["title"], raw["where"], raw["seen"].isoformat(),
                     raw["confidence"])  # fmt: skip
-    unit = "B/cycle" if name in _RATES else "cycle"
     label = f"{key} {_WORDS[name]}"
-    return Quantity(entry["value"], unit, label=label, source=source, kind="measured")
+    kind = "spec" if name in (*_SIZES, *_COUNTS) else "measured"
+    return Quantity(entry["value"], _UNITS[name], label=label, source=source, kind=kind)
 
 
 @cache

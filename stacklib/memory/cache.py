@@ -2,8 +2,9 @@
 
 A trace of addresses goes through one cache or a chain of them. Lines may be sectored:
 the tag is kept for the line and data for the sectors that were asked for. Stores
-allocate and are written back when their line is evicted; a chain passes each level's
-misses and write-backs on to the next.
+allocate and are written back when their line is evicted, or are written through and
+allocate nothing. A chain passes each level's misses and stores on to the next; levels
+that keep track of each other's lines are a `hierarchy.Hierarchy`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._cache_kernel import POLICIES, run
+from ._cache_kernel import POLICIES, run, run_reads
 
-__all__ = ["Cache", "Traffic", "chain"]
+__all__ = ["WRITES", "Cache", "Traffic", "chain", "checked_trace"]
+
+WRITES = ("back", "through")
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -32,12 +35,18 @@ class Traffic:
         Whether the data was there.
     evicted : int array (accesses,)
         Byte address of the dirty line that an access drove out, -1 where none was.
+    passed : bool array (accesses,)
+        Stores that were written through to the next level.
+    evictions : int
+        Lines driven out, dirty or not.
     line, sector : int
         Bytes of a line, and of what a miss brings in.
     """
 
     hit: NDArray[np.bool_]
     evicted: Ints
+    passed: NDArray[np.bool_]
+    evictions: int
     line: int
     sector: int
 
@@ -53,8 +62,18 @@ class Traffic:
 
     @property
     def misses(self) -> int:
-        """Accesses whose data came from the next level."""
+        """Accesses whose data was not there."""
         return self.accesses - self.hits
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Accesses that read a line or sector from the next level, (accesses,)."""
+        return ~(self.hit | self.passed)
+
+    @property
+    def fills(self) -> int:
+        """Lines or sectors read from the next level."""
+        return int(self.filled.sum())
 
     @property
     def hit_rate(self) -> float:
@@ -69,11 +88,11 @@ class Traffic:
     @property
     def bytes_in(self) -> int:
         """Bytes read from the next level."""
-        return self.misses * self.sector
+        return self.fills * self.sector
 
     @property
     def bytes_out(self) -> int:
-        """Bytes written to the next level, whole lines."""
+        """Bytes written back to the next level, whole lines."""
         return self.writebacks * self.line
 
 
@@ -98,12 +117,19 @@ class Cache:
     stores_renew : bool
         Whether a store that hits makes its line the most recently used. Hardware does;
         pycachesim does not, and is equalled without.
+    write : str
+        ``back``: a store fetches its line, which is written out when it is evicted.
+        ``through``: every store goes on to the next level, and takes no place here.
+    hashed : bool
+        Whether the set is taken from all bits of the line's number, combined by XOR in
+        groups, as large caches do against strides of powers of two; else from the
+        lowest.
 
     Raises
     ------
     ValueError
-        When the sizes do not divide, the policy is unknown, or a tree is asked for
-        over a number of ways that is no power of two.
+        When the sizes do not divide, the policy is unknown, a tree is asked for over a
+        number of ways that is no power of two, or a hash over such a number of sets.
     """
 
     size: int
@@ -113,6 +139,8 @@ class Cache:
     policy: str = "lru"
     seed: int = 1
     stores_renew: bool = True
+    write: str = "back"
+    hashed: bool = False
 
     def __post_init__(self) -> None:
         for name in ("size", "ways", "line"):
@@ -123,6 +151,8 @@ class Cache:
             raise ValueError(
                 f"policy {self.policy!r}: use one of {', '.join(POLICIES)}"
             )
+        if self.write not in WRITES:
+            raise ValueError(f"write = {self.write!r}: one of {', '.join(WRITES)}")
         if self.size % (self.ways * self.line):
             raise ValueError(
                 f"{self.size} bytes do not divide into {self.ways} ways of "
@@ -131,6 +161,11 @@ class Cache:
         sector = self.line if self.sector is None else self.sector
         if sector < 1 or self.line % sector or self.line // sector > 62:
             raise ValueError(f"sector = {sector}: it divides the line of {self.line}")
+        if self.hashed and self.sets & (self.sets - 1):
+            raise ValueError(
+                f"hashed over {self.sets} sets: a power of two is needed; other "
+                "numbers spread strides as they are"
+            )
         if self.policy == "plru" and self.ways & (self.ways - 1):
             raise ValueError(f"plru over {self.ways} ways: a power of two is needed")
 
@@ -155,19 +190,19 @@ class Cache:
             For an empty trace, an address below zero or no whole number, or stores
             of another length.
         """
-        trace = np.asarray(addresses)
-        if trace.ndim != 1 or not len(trace) or trace.dtype.kind not in "iu":
-            raise ValueError(f"a trace {trace.shape} of {trace.dtype}: whole numbers")
-        if trace.min() < 0:
-            raise ValueError(f"address {trace.min()} is below zero")
-        writes: NDArray[np.bool_] = np.zeros(len(trace), np.bool_)
-        if stores is not None:
-            writes = np.asarray(stores, dtype=np.bool_)
-            if writes.shape != trace.shape:
-                raise ValueError(f"{len(writes)} stores for {len(trace)} addresses")
+        trace, writes = checked_trace(addresses, stores)
         sector = self.sector or self.line
-        hit, evicted = run(
-            trace.astype(np.int64),
+        loads_only = writes is None or not writes.any()
+        passed: NDArray[np.bool_] = np.broadcast_to(np.False_, len(trace))
+        plain = self.policy == "lru" and sector == self.line and not self.hashed
+        if loads_only and plain:
+            hit, evicted, driven = run_reads(trace, self.line, self.sets, self.ways)
+            return Traffic(hit, evicted, passed, driven, self.line, sector)
+        writes = np.zeros(len(trace), np.bool_) if writes is None else writes
+        if self.write == "through":
+            passed = writes
+        hit, evicted, driven = run(
+            trace,
             writes,
             self.line,
             sector,
@@ -176,8 +211,44 @@ class Cache:
             POLICIES.index(self.policy),
             self.seed,
             self.stores_renew,
+            self.write == "through",
+            (self.sets - 1).bit_length() if self.hashed else 0,
         )
-        return Traffic(hit, evicted, self.line, sector)
+        return Traffic(hit, evicted, passed, driven, self.line, sector)
+
+
+def checked_trace(
+    addresses: ArrayLike, stores: ArrayLike | None = None
+) -> tuple[Ints, NDArray[np.bool_] | None]:
+    """A trace as the simulators take it.
+
+    Parameters
+    ----------
+    addresses : int array (accesses,)
+        Byte addresses.
+    stores : bool array (accesses,), optional
+        Which accesses write.
+
+    Raises
+    ------
+    ValueError
+        For an empty trace, an address below zero or no whole number, or stores that
+        are not one truth value an address.
+    """
+    trace = np.asarray(addresses)
+    if trace.ndim != 1 or not len(trace) or trace.dtype.kind not in "iu":
+        raise ValueError(f"a trace {trace.shape} of {trace.dtype}: whole numbers")
+    if trace.min() < 0:
+        raise ValueError(f"address {trace.min()} is below zero")
+    trace = trace.astype(np.int64, copy=False)
+    if stores is None:
+        return trace, None
+    writes = np.asarray(stores)
+    if writes.shape != trace.shape:
+        raise ValueError(f"{writes.size} stores for {len(trace)} addresses")
+    if writes.dtype != np.bool_:
+        raise ValueError(f"stores of {writes.dtype}: True or False for each access")
+    return trace, writes
 
 
 def chain(
@@ -186,7 +257,8 @@ def chain(
     """A trace through several levels: each sees the misses of the one before.
 
     A miss loads from the next level; then the dirty line it drove out is stored
-    there. Levels are not inclusive: a line may leave an outer level and stay inside.
+    there, then what is written through. Levels keep no account of each other: a line
+    may leave an outer level and stay inside.
 
     Parameters
     ----------
@@ -203,16 +275,22 @@ def chain(
     if not levels:
         raise ValueError("a chain needs at least one cache")
     found: list[Traffic] = []
-    trace = np.asarray(addresses)
-    writes = None if stores is None else np.asarray(stores, dtype=np.bool_)
+    trace, writes = checked_trace(addresses, stores)
     for cache in levels:
         traffic = cache.run(trace, writes)
         found.append(traffic)
-        # At most two events an access: the load of a miss, and a write-back.
-        events = np.stack((np.where(traffic.hit, -1, trace), traffic.evicted), axis=1)
-        kept = events.ravel() >= 0
-        trace = events.ravel()[kept]
-        writes = np.tile([False, True], len(traffic.hit))[kept]
+        # At most three events an access: the load of a miss, a write-back, a store.
+        events = np.stack(
+            (
+                np.where(traffic.filled, trace, -1),
+                traffic.evicted,
+                np.where(traffic.passed, trace, -1),
+            ),
+            axis=1,
+        ).ravel()
+        kept = events >= 0
+        writes = np.tile([False, True, True], len(trace))[kept]
+        trace = events[kept]
         if not len(trace):
             break
     return found

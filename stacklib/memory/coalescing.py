@@ -3,16 +3,30 @@
 A request moves whole sectors of 32 bytes, four to a cache line of 128. Lanes that ask
 for the same sector share it; a lane that uses four bytes of a sector pays for all of
 it. (CUDA C++ Best Practices Guide, section "Coalesced Access to Global Memory".)
+
+``coalesce`` counts any request; ``strided_pieces`` is the closed form where every
+lane is the same distance from the last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from .lanes import lane_addresses
+from stacklib.quantity import ceil, maximum, minimum
 
-__all__ = ["LINE", "SECTOR", "Request", "coalesce", "sectors"]
+from .lanes import WARP, lane_addresses, whole
+
+__all__ = [
+    "LINE",
+    "SECTOR",
+    "Request",
+    "coalesce",
+    "pieces",
+    "sectors",
+    "strided_pieces",
+]
 
 SECTOR, LINE = 32, 128  # bytes
 
@@ -86,3 +100,58 @@ def sectors(addresses: Iterable[int | None], width: int = 4) -> int:
     32
     """
     return len(coalesce(addresses, width).sectors)
+
+
+def pieces(addresses: Iterable[int | None], width: int = 4, size: int = SECTOR) -> int:
+    """How many aligned pieces of memory a request touches, whatever their size.
+
+    Parameters
+    ----------
+    addresses : iterable of int or None
+        Byte address of each lane; None for a lane that is masked off.
+    width : int
+        Bytes each lane accesses: 1, 2, 4, 8 or 16.
+    size : int
+        Bytes of a piece: a sector, a line, what a cache fetches at once.
+
+    Raises
+    ------
+    ValueError
+        For a size that is not a whole number of accesses, or see
+        `lanes.lane_addresses`.
+    """
+    if whole(size, "size", 1) % width:
+        raise ValueError(f"size = {size}: not a whole number of {width}-byte accesses")
+    lanes = lane_addresses(addresses, width)
+    return len({address // size for address in lanes if address is not None})
+
+
+def strided_pieces(
+    step: Any, *, first: Any = 0, lanes: Any = WARP, size: Any = SECTOR
+) -> Any:
+    """Aligned pieces touched by lanes at equal distances: the closed form.
+
+    Steps shorter than a piece skip none between the first and the last; longer ones
+    put every lane into a piece of its own. The smaller count is the answer, exactly,
+    for any alignment and either direction.
+
+    Parameters
+    ----------
+    step : int, Quantity or array
+        Bytes from one lane to the next; 0 and negative ones too.
+    first : int, Quantity or array
+        Byte address of the first lane.
+    lanes : int, Quantity or array
+        How many.
+    size : int, Quantity or array
+        Bytes of a piece, in the unit of ``step``.
+
+    Examples
+    --------
+    >>> [strided_pieces(4 * stride) for stride in (0, 1, 2, 8, 32)]
+    [1, 4, 8, 32, 32]
+    """
+    last = first + step * (lanes - 1)
+    low, high = minimum(first, last), maximum(first, last)
+    # floor(x) is -ceil(-x).
+    return minimum(lanes, ceil(-(low / size)) - ceil(-(high / size)) + 1)

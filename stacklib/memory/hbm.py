@@ -88,6 +88,13 @@ def hbm_stack(
     )
 
 
+def _printed(capacity: Quantity) -> float:
+    """Bytes as the trade prints them: 16 GiB of dies are 16 GB on the box."""
+    size = capacity.to("B").si
+    binary = capacity.unit.split()[0].endswith("iB") if capacity.unit else False
+    return size / 2**30 * 1e9 if binary else size
+
+
 @dataclass(frozen=True, slots=True)
 class Build:
     """A way to build a capacity: stacks, dies of each, Gb of a die, and the rest."""
@@ -108,12 +115,12 @@ def built_from(
     """Every count of stacks and height that gives a published capacity.
 
     Vendors print a *16 Gb* die as 2 GB, so a capacity built here is in those GB; a part
-    of it may be kept back for repair.
+    of it may be kept back for repair. A capacity given in GiB is taken as it stands.
 
     Parameters
     ----------
     capacity : Quantity or float
-        Published, in bytes with 1 GB = 10^9 B.
+        Published; a float in bytes with 1 GB = 10^9 B.
     die_gbit : int
         Gb of one die of that generation: 8 or 16 (HBM2 and HBM2E), 16 (HBM3), 24
         (HBM3E).
@@ -127,7 +134,7 @@ def built_from(
     ValueError
         When the capacity is not positive.
     """
-    size = capacity.to("B").si if isinstance(capacity, Quantity) else float(capacity)
+    size = _printed(capacity) if isinstance(capacity, Quantity) else float(capacity)
     if not 0 < size < float("inf"):
         raise ValueError(f"capacity = {capacity}: it must be positive")
     for count in stacks:

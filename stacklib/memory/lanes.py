@@ -3,11 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import index
 
-__all__ = ["WARP", "WIDTHS", "lane_addresses", "strided"]
+__all__ = ["WARP", "WIDTHS", "check_width", "lane_addresses", "strided", "whole"]
 
 WARP = 32  # lanes
 WIDTHS = (1, 2, 4, 8, 16)  # bytes one lane can load or store at once
+
+
+def whole(value: object, name: str, least: int | None = None) -> int:
+    """A whole number as an int.
+
+    Parameters
+    ----------
+    value : int
+        NumPy's whole numbers pass too; a bool does not.
+    name : str
+        What the message calls it.
+    least : int, optional
+        Smallest that will do.
+
+    Raises
+    ------
+    ValueError
+        For anything else; quotes it.
+    """
+    try:
+        number = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise ValueError(f"{name} = {value!r}: a whole number is needed")
+    if least is not None and number < least:
+        raise ValueError(f"{name} = {number}: {least} or more is needed")
+    return number
+
+
+def check_width(width: object) -> int:
+    """The width of an access, if lanes can have it.
+
+    Raises
+    ------
+    ValueError
+        For anything but 1, 2, 4, 8 or 16.
+    """
+    if isinstance(width, bool) or width not in WIDTHS:
+        raise ValueError(f"width = {width!r}: a lane accesses 1, 2, 4, 8 or 16 bytes")
+    return int(width)
 
 
 def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | None]:
@@ -27,8 +69,7 @@ def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | No
         or below zero, or one that is no multiple of the width, which hardware
         refuses too. Names the lane.
     """
-    if isinstance(width, bool) or width not in WIDTHS:
-        raise ValueError(f"width = {width!r}: a lane accesses 1, 2, 4, 8 or 16 bytes")
+    check_width(width)
     lanes = list(addresses)
     if not 1 <= len(lanes) <= WARP:
         raise ValueError(f"{len(lanes)} addresses: a warp has 1 to {WARP} lanes")
@@ -43,6 +84,7 @@ def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | No
             raise ValueError(
                 f"lane {lane}: address {address} is no multiple of its {width} bytes"
             )
+        lanes[lane] = index(address)
     return lanes
 
 
@@ -54,16 +96,34 @@ def strided(
     Parameters
     ----------
     stride : int
-        Elements from one lane to the next; 0 broadcasts.
+        Elements from one lane to the next; 0 broadcasts, below zero walks backwards.
+        Field ``i`` of an array of structs of ``n`` fields is ``stride=n`` from a base
+        of ``i`` elements.
     width : int
         Bytes of an element.
     base : int
-        Byte address of the first.
+        Byte address of the first lane.
     lanes : int
         How many take part.
+
+    Raises
+    ------
+    ValueError
+        For a number that is not whole, no lane or more than 32, or a walk that ends
+        below zero.
+
+    Examples
+    --------
+    >>> list(strided(-1, base=12, lanes=4))
+    [12, 8, 4, 0]
     """
-    return (
-        range(base, base + lanes * stride * width, stride * width)
-        if stride
-        else ([base] * lanes)
-    )
+    step = whole(stride, "stride") * check_width(width)
+    base, lanes = whole(base, "base", 0), whole(lanes, "lanes", 1)
+    if lanes > WARP:
+        raise ValueError(f"lanes = {lanes}: a warp has 1 to {WARP}")
+    if base + (lanes - 1) * step < 0:
+        raise ValueError(
+            f"stride = {stride} from byte {base} ends at {base + (lanes - 1) * step}: "
+            f"start at {-(lanes - 1) * step} or above"
+        )
+    return range(base, base + lanes * step, step) if step else [base] * lanes

@@ -299,12 +299,13 @@ def divided(layout: Layout, tile: Layout) -> Layout:
     layout : Layout
         What is cut.
     tile : Layout
-        Which of its coordinates make one tile.
+        Which of its coordinates make one tile. Where its size does not divide that
+        of the layout, the last tile runs past the end, as CuTe's does.
 
     Raises
     ------
     ValueError
-        When the tile does not divide the layout.
+        When what comes out has no shape and stride.
     """
     rest = complement(tile, layout.size)
     return composed(

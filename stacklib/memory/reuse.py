@@ -2,7 +2,9 @@
 
 The distance of an access is the number of other lines touched since the same line was
 touched last. An LRU cache of C lines hits exactly the accesses whose distance is below
-C (Mattson et al., 1970). A set-associative cache does the same in each of its sets.
+C (Mattson et al., 1970). A set-associative cache does the same in each of its sets:
+exactly, by distances within the set, or expected, by the distances of the whole trace
+and a chance for each (`associative.hit_chance`).
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._fast import fast
+from .associative import hit_chance
 
-__all__ = ["FIRST", "hit_curve", "predicted_hits", "reuse_distances"]
+__all__ = ["FIRST", "expected_hits", "hit_curve", "predicted_hits", "reuse_distances"]
 
 Ints: TypeAlias = NDArray[np.int64]
 FIRST = -1  # the distance of a line that was never touched before
@@ -140,3 +143,24 @@ def predicted_hits(lines: ArrayLike, sets: int, ways: int) -> int:
             distance = reuse_distances(part)
             hits += int(((distance >= 0) & (distance < ways)).sum())
     return hits
+
+
+def expected_hits(lines: ArrayLike, sets: int, ways: int) -> float:
+    """Hits of a set-associative LRU cache if lines fell into its sets by chance.
+
+    Parameters
+    ----------
+    lines : int array (accesses,)
+        Line numbers; only their reuse distances count.
+    sets, ways : int
+        Shape of the cache.
+
+    Raises
+    ------
+    ValueError
+        For what `reuse_distances` or `associative.hit_chance` refuses.
+    """
+    distance = reuse_distances(lines)
+    found, count = np.unique(distance[distance >= 0], return_counts=True)
+    chance = [hit_chance(d, sets, ways) for d in found.tolist()]
+    return float(np.dot(count, chance)) if chance else 0.0

@@ -7,18 +7,14 @@ and the swizzle undoes itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
 
-from .banks import bank_conflicts
+from .lanes import whole
 
-__all__ = ["Swizzle", "find_swizzle", "padded", "tile_requests", "worst"]
+__all__ = ["MODES", "Mode", "Place", "Swizzle", "matching_swizzle", "padded"]
 
-LARGEST = 5  # bits: thirty-two banks
-
-Index = tuple[int, int]
-Place = Callable[[int], int]
+Place = Callable[[int], int]  # where an offset goes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +48,7 @@ class Swizzle:
 
     def __post_init__(self) -> None:
         for name in ("bits", "base", "shift"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise ValueError(f"{name} = {value!r}: a whole number is needed")
+            whole(getattr(self, name), name)
         if self.bits < 0 or self.base < 0:
             raise ValueError(f"{self}: bits and base are 0 or more")
         if abs(self.shift) < self.bits:
@@ -70,7 +64,7 @@ class Swizzle:
         ValueError
             For an offset below zero.
         """
-        if offset < 0:
+        if whole(offset, "offset") < 0:
             raise ValueError(f"offset {offset} is below zero")
         mask = ((1 << self.bits) - 1) << (self.base + max(0, self.shift))
         mixed = offset & mask
@@ -82,104 +76,107 @@ class Swizzle:
         """Offsets after which the pattern repeats."""
         return 1 << (self.base + self.bits + abs(self.shift))
 
+    def on_bytes(self, width: int) -> Swizzle:
+        """The same permutation of elements, as one of their bytes.
 
-def padded(columns: int, padding: int) -> Place:
-    """Offsets of a matrix whose rows are longer by some elements.
+        Parameters
+        ----------
+        width : int
+            Bytes of an element, a power of two.
+
+        Raises
+        ------
+        ValueError
+            For another width.
+        """
+        return Swizzle(self.bits, self.base + _log2(width, "width"), self.shift)
+
+
+def _log2(value: int, name: str) -> int:
+    """The exponent of a power of two."""
+    if whole(value, name, 1) & (value - 1):
+        raise ValueError(f"{name} = {value}: a power of two is needed")
+    return value.bit_length() - 1
+
+
+def padded(row: int, padding: int) -> Place:
+    """Offsets of a matrix whose rows are made longer.
 
     Parameters
     ----------
-    columns : int
-        Elements of a row.
+    row : int
+        Length of a row, in elements or in bytes.
     padding : int
-        Elements added to each.
-    """
-
-    def place(offset: int) -> int:
-        row, column = divmod(offset, columns)
-        return row * (columns + padding) + column
-
-    return place
-
-
-def tile_requests(
-    rows: int, columns: int, width: int, vector: int = 1
-) -> Iterator[list[int]]:
-    """Every warp-wide request for a row or a column of a tile, as element offsets.
-
-    Parameters
-    ----------
-    rows, columns : int
-        Of the tile, row-major.
-    width : int
-        Bytes of an element.
-    vector : int
-        Elements that one lane takes at once, neighbours in a row.
+        What is added to each, in the same unit; nobody ever reads it.
 
     Raises
     ------
     ValueError
-        When a row does not divide into vectors.
+        For an empty row or padding below zero.
     """
-    if columns % vector:
-        raise ValueError(f"{columns} columns do not divide into vectors of {vector}")
-    if width * vector > 16:
-        raise ValueError(f"{vector} elements of {width} bytes: a lane takes 16 at most")
-    across = [
-        [row * columns + column for column in range(0, columns, vector)]
-        for row in range(rows)
-    ]
-    down = [list(column) for column in zip(*across, strict=True)]
-    for run in (*across, *down):
-        for start in range(0, len(run), 32):
-            yield run[start : start + 32]
+    whole(row, "row", 1)
+    whole(padding, "padding", 0)
+    return lambda offset: offset + offset // row * padding
 
 
-def worst(
-    requests: Iterable[Sequence[int]], place: Place, *, width: int, vector: int = 1
-) -> int:
-    """The worst bank conflict among some requests under a placement.
+def matching_swizzle(pitch: int, width: int) -> Swizzle:
+    """The swizzle of bytes under which rows and columns of a tile are both free.
+
+    Bits that number the row are mixed into bits that number the place in 128 bytes,
+    as many as there are places. For 16 bytes a lane and rows of 32, 64 and 128 bytes
+    these are the modes of the hardware.
 
     Parameters
     ----------
-    requests : iterable of sequence of int
-        Element offsets, one a lane.
-    place : callable
-        A `Swizzle`, `padded`, or any function of an offset.
-    width, vector : int
-        Bytes of an element; elements a lane takes.
+    pitch : int
+        Bytes of a row, a power of two from ``width`` on.
+    width : int
+        Bytes a lane takes, and which stay together: 4, 8 or 16.
+
+    Raises
+    ------
+    ValueError
+        For another width, or a pitch that is no power of two or shorter.
+
+    Examples
+    --------
+    >>> matching_swizzle(128, 16)
+    Swizzle(bits=3, base=4, shift=3)
     """
-    return max(
-        bank_conflicts([width * place(offset) for offset in request], width * vector)
-        for request in requests
-    )
+    if width not in (4, 8, 16):
+        raise ValueError(f"width = {width!r}: 4, 8 or 16 bytes stay together")
+    base, row = _log2(width, "width"), _log2(pitch, "pitch")
+    if row < base:
+        raise ValueError(f"pitch = {pitch}: shorter than the {width} bytes of a lane")
+    all_banks = 7  # 128 bytes
+    return Swizzle(min(row, all_banks) - base, base, max(row, all_banks) - base)
 
 
-def find_swizzle(
-    requests: Iterable[Sequence[int]], *, width: int, vector: int = 1, most: int = 12
-) -> Swizzle | None:
-    """The swizzle with fewest bits under which no request has a conflict.
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A layout that the tensor cores of a Blackwell read.
 
-    Parameters
+    Attributes
     ----------
-    requests : iterable of sequence of int
-        Element offsets, one a lane.
-    width, vector : int
-        Bytes of an element; elements a lane takes, which stay together.
-    most : int
-        Highest bit that may be mixed in.
-
-    Returns
-    -------
-    Swizzle or None
-        None where no swizzle is enough: some patterns need padding, or have more
-        words than banks.
+    name : str
+        As the PTX manual calls it.
+    code : int
+        Bits 61 to 63 of the descriptor of shared memory.
+    swizzle : Swizzle
+        The permutation of bytes.
     """
-    asked = [list(request) for request in requests]
-    base = max(0, vector - 1).bit_length()
-    for bits, low, shift in product(range(LARGEST + 1), range(base, most), range(most)):
-        if shift < bits or low + shift + bits > most:
-            continue
-        swizzle = Swizzle(bits, low, shift)
-        if worst(asked, swizzle, width=width, vector=vector) == 1:
-            return swizzle
-    return None
+
+    name: str
+    code: int
+    swizzle: Swizzle
+
+
+# PTX ISA, tcgen05 shared memory descriptor; the permutations are those of CUTLASS,
+# cute/arch/mma_sm100_desc.hpp.
+MODES = (
+    Mode("none", 0, Swizzle(0, 4, 3)),
+    Mode("32B", 6, Swizzle(1, 4, 3)),
+    Mode("64B", 4, Swizzle(2, 4, 3)),
+    Mode("128B", 2, Swizzle(3, 4, 3)),
+    Mode("128B, 32B atoms", 1, Swizzle(2, 5, 2)),
+)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ORDERS", "TiledMatmul", "hong_kung"]
+__all__ = ["ORDERS", "TiledMatmul", "hong_kung", "tile_intensity", "tile_traffic"]
 
 ORDERS = ("row", "column", "grouped")
 
@@ -70,6 +70,29 @@ class TiledMatmul:
     def numbers_moved(self) -> int:
         """Those, and the result written once."""
         return self.numbers_read + self.m * self.n
+
+    def count(self) -> tuple[int, int]:
+        """Numbers read and written, by walking through every step of every block.
+
+        Examples
+        --------
+        >>> TiledMatmul(100, 70, 50, 32, 32, 32).count()
+        (29000, 7000)
+        """
+        read = written = 0
+        for row, column in self.order():
+            rows = min(self.tile_m, self.m - row * self.tile_m)
+            columns = min(self.tile_n, self.n - column * self.tile_n)
+            for step in range(0, self.k, self.tile_k):
+                read += min(self.tile_k, self.k - step) * (rows + columns)
+            written += rows * columns
+        return read, written
+
+    @property
+    def useful(self) -> float:
+        """Share of the multiply-adds of whole tiles that are not beyond an edge."""
+        down, across = self.grid
+        return self.m * self.n / (down * self.tile_m * across * self.tile_n)
 
     @property
     def bytes_held(self) -> int:
@@ -171,6 +194,37 @@ class TiledMatmul:
         )
         addresses: NDArray[Any] = starts + np.arange(first, last + 1) * line
         return addresses.ravel()
+
+
+def tile_traffic(m: Any, n: Any, k: Any, tile_m: Any, tile_n: Any) -> Any:
+    """Numbers moved by a product in tiles that divide it: operands in, result out.
+
+    m n k (1 / tile_n + 1 / tile_m) + m n. Floats, quantities or arrays.
+
+    Parameters
+    ----------
+    m, n, k
+        Of the product.
+    tile_m, tile_n
+        Rows and columns of a block.
+    """
+    return m * n * k * (1 / tile_n + 1 / tile_m) + m * n
+
+
+def tile_intensity(tile_m: Any, tile_n: Any, width_x: Any, width_w: Any) -> Any:
+    """Operations for each byte of operands that a block reads.
+
+    A step of one along k reads a column of ``tile_m`` and a row of ``tile_n`` numbers
+    for ``tile_m * tile_n`` multiply-adds. Floats, quantities or arrays.
+
+    Parameters
+    ----------
+    tile_m, tile_n
+        Rows and columns of a block.
+    width_x, width_w
+        Bytes of a number of each operand.
+    """
+    return 2 * tile_m * tile_n / (tile_m * width_x + tile_n * width_w)
 
 
 def hong_kung(m: int, n: int, k: int, held: int) -> float:

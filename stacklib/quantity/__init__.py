@@ -8,7 +8,7 @@ written with the helpers here runs on floats, quantities and arrays alike.
 
 from .core import Comparison, Quantity, Source
 from .dtypes import DTYPES, Dtype, bytes_per_element, dtype
-from .helpers import ceil, log2, maximum, minimum, where
+from .helpers import ceil, exp, log2, maximum, minimum, where
 from .names import UnknownName, resolve
 from .tree import explain, formula
 from .units import UnitError, format_number
@@ -24,6 +24,7 @@ __all__ = [
     "bytes_per_element",
     "ceil",
     "dtype",
+    "exp",
     "explain",
     "format_number",
     "formula",

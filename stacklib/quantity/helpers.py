@@ -85,6 +85,11 @@ def _plain(name: str, value: Any, function: Any) -> Any:
     return _computed(function(value.si), canonical(()), name, (value,))
 
 
+def exp(value: Any) -> Any:
+    """The exponential of ``value``, which must have no unit."""
+    return _plain("exp", value, math.exp)
+
+
 def ceil(value: Any) -> Any:
     """Smallest whole number not below ``value``, which must have no unit."""
     return _plain("ceil", value, math.ceil)

@@ -31,7 +31,12 @@ class Plateau:
     ends: float | None = None
 
 
-def plateaus(at: Sequence[float], rates: Sequence[float]) -> list[Plateau]:
+def plateaus(
+    at: Sequence[float],
+    rates: Sequence[float],
+    step: float = LEAST_STEP,
+    span: float = LEAST_SPAN,
+) -> list[Plateau]:
     """Find the levels in a curve of bandwidth by working set.
 
     The curve is cut into the pieces that fit it best, as logarithms, each piece a
@@ -44,6 +49,11 @@ def plateaus(at: Sequence[float], rates: Sequence[float]) -> list[Plateau]:
         Working sets in bytes, growing.
     rates : sequence of float
         Bandwidth at each, in B/s.
+    step : float
+        Ratio of rates from which two neighbours are two levels, above 1. A curve with
+        little noise bears a small one.
+    span : float
+        Ratio of sizes over which a level must hold, 1 or more.
 
     Returns
     -------
@@ -53,9 +63,11 @@ def plateaus(at: Sequence[float], rates: Sequence[float]) -> list[Plateau]:
     Raises
     ------
     ValueError
-        For fewer than four points, sizes that do not grow, or rates that are not
-        above zero.
+        For fewer than four points, sizes that do not grow, rates that are not above
+        zero, or a step or span too small to mean anything.
     """
+    if not (1 < step < math.inf and 1 <= span < math.inf):
+        raise ValueError(f"step = {step!r}, span = {span!r}: above 1, and 1 or more")
     if len(at) != len(rates) or len(at) < 4:
         raise ValueError(f"{len(at)} sizes and {len(rates)} rates: give four or more")
     if any(b <= a for a, b in pairwise(at)):
@@ -63,9 +75,9 @@ def plateaus(at: Sequence[float], rates: Sequence[float]) -> list[Plateau]:
     if not all(0 < r < math.inf for r in rates):
         raise ValueError(f"rates {list(rates)!r}: give finite numbers above zero")
     y = [math.log(r) for r in rates]
-    alike = _merged(_pieces(y), y)
-    flat = [(i, j) for i, j, _ in alike if at[j] / at[i] >= LEAST_SPAN * 0.99]
-    return _with_ends(_falling(_merged(flat, y)), at, rates)
+    alike = _merged(_pieces(y), y, step)
+    flat = [(i, j) for i, j, _ in alike if at[j] / at[i] >= span * 0.99]
+    return _with_ends(_falling(_merged(flat, y, step)), at, rates)
 
 
 def _pieces(y: Sequence[float]) -> list[tuple[int, int]]:
@@ -96,13 +108,15 @@ def _misfit(y: Sequence[float]) -> float:
 Level = tuple[int, int, float]  # first, last, logarithm of the rate
 
 
-def _merged(pieces: Sequence[tuple[int, int]], y: Sequence[float]) -> list[Level]:
-    """Neighbours less than ``LEAST_STEP`` apart become one, the closest first."""
+def _merged(
+    pieces: Sequence[tuple[int, int]], y: Sequence[float], step: float
+) -> list[Level]:
+    """Neighbours less than ``step`` apart become one, the closest first."""
     found = [(i, j, median(y[i : j + 1])) for i, j in pieces]
     while len(found) > 1:
         gaps = [abs(a[2] - b[2]) for a, b in pairwise(found)]
         k = min(range(len(gaps)), key=gaps.__getitem__)
-        if gaps[k] >= math.log(LEAST_STEP):
+        if gaps[k] >= math.log(step):
             break
         i, j = found[k][0], found[k + 1][1]
         found[k : k + 2] = [(i, j, median(y[i : j + 1]))]

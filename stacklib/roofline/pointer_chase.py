@@ -196,6 +196,7 @@ def measure(
     samples: int = 5,
     sample_s: float = 0.01,
     first: int = 0,
+    settle: bool = False,
 ) -> tuple[float, ...]:
     """Seconds a load, one for each sample: the wall time over all chains' loads.
 
@@ -211,6 +212,9 @@ def measure(
         Least seconds of a sample.
     first : int
         Line of the first chain, as in ``starts``.
+    settle : bool
+        Walk the whole ring once before the clock starts, so that the caches hold what
+        the chase leaves there and not what was read last in order.
 
     Raises
     ------
@@ -222,5 +226,7 @@ def measure(
     at = starts(following, chains, first)
     _, chase = compiled(chains)
     following.sum()  # what fits a cache is in it
+    if settle:
+        chase(following, at, len(following) // _STRIDE // chains)
     taken = time_calls(lambda n: chase(following, at, CALL * n), samples, sample_s)
     return tuple(t / (CALL * chains) for t in taken)

@@ -23,12 +23,14 @@ RANGES = [
     for key in tomllib.loads((data.DATA / file).read_text())
     if key != "sources"
 ]
-# A finished die of one chip is worth tens to hundreds of dollars, a gigabyte units.
+# A finished die of one chip is worth tens to hundreds of dollars, a gigabyte of DRAM
+# units, one of flash cents.
 SENSE = {
     "wafer.toml": (1e3, 5e4),
     "defects.toml": (1e-3, 0.5),
     "memory.toml": (1, 50),
     "packaging.toml": (100, 5e3),
+    "nvme_tlc": (0.03, 0.3),
 }
 
 
@@ -43,7 +45,7 @@ def test_a_range_spans_its_quotes_and_every_quote_is_dated(file, key):
     values = [quote.value.to(unit).value for quote in found.quotes]
     assert found.low.to(unit).value == pytest.approx(min(values))
     assert found.high.to(unit).value == pytest.approx(max(values))
-    low, high = SENSE[file]
+    low, high = SENSE.get(key) or SENSE[file]
     assert all(low <= value <= high for value in values)
     assert list(found.quotes) == sorted(found.quotes, key=lambda q: q.date)
     for quote in found.quotes:

@@ -106,3 +106,16 @@ def test_constants_nobody_measured_are_unknown():
         tpu.latency("dram")
     with pytest.raises(UnknownSpec, match="no such constant"):
         tpu.rate("l7")
+
+
+def test_sizes_of_an_architecture_are_the_vendors():
+    trainium = hardware.microarchitecture(hardware.get("trainium2"))
+    assert trainium.count("partitions").si == 128
+    psum = 128 * trainium.count("psum_banks").si * trainium.size("psum_bank").si
+    assert psum == 2 * 2**20
+    for key in ("h100_sxm", "a100_sxm_80gb", "b200_sxm", "rtx_4090"):
+        chip = hardware.get(key)
+        block = hardware.microarchitecture(chip).size("shared_per_block")
+        assert 0 < block.si < chip.shared_per_unit.si
+    with pytest.raises(UnknownSpec, match="shared memory that one block"):
+        trainium.size("shared_per_block")

@@ -1,25 +1,39 @@
-"""Coalescing, banks and swizzles: known patterns, every pattern, and pycute."""
+"""Sectors and banks: known patterns, every stride, and memories that really serve."""
 
-import itertools
-import json
-from pathlib import Path
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklib.memory import Swizzle, bank_conflicts, sectors
+from stacklib.memory import (
+    BankedMemory,
+    bank_conflicts,
+    bank_ways,
+    coalesce_all,
+    sectors,
+    strided_pieces,
+    strided_walk,
+    strided_ways,
+    transpose,
+)
 from stacklib.memory.banks import bank_access
-from stacklib.memory.coalescing import coalesce
-from stacklib.memory.lanes import strided
-from stacklib.memory.swizzle import find_swizzle, padded, tile_requests, worst
+from stacklib.memory.coalescing import coalesce, pieces
+from stacklib.memory.lanes import WIDTHS, strided
+from stacklib.memory.sectored import SectoredMemory
+from stacklib.memory.transposing import WAYS
+from stacklib.memory.walk import sawtooth
+from stacklib.quantity import Quantity
 
-KNOWN = json.loads(Path(__file__).with_name("pycute.json").read_text())
+np = pytest.importorskip("numpy")
+
+PLACES = st.lists(st.none() | st.integers(0, 500), min_size=1, max_size=32)
+WIDTH = st.sampled_from(WIDTHS)
 
 
-def same(offset: int) -> int:
-    """No swizzle."""
-    return offset
+def scaled(places, width):
+    """Places as addresses of so many bytes each."""
+    return [None if p is None else p * width for p in places]
 
 
 # -- sectors ---------------------------------------------------------------------
@@ -65,8 +79,6 @@ def test_sectors_are_those_of_the_bytes_touched(places, width):
 
 @pytest.mark.parametrize("stride", range(1, 65))
 def test_a_stride_conflicts_by_its_common_divisor(stride):
-    import math
-
     assert bank_conflicts(strided(stride)) == math.gcd(stride, 32)
 
 
@@ -119,89 +131,215 @@ def test_impossible_requests_name_the_lane(count, addresses, width, message):
         count(addresses, width)
 
 
-# -- swizzles --------------------------------------------------------------------
+# -- the closed forms, exhaustively -------------------------------------------------
+
+STRIDES = range(-40, 41)
+LANES = (32, 17, 5)
 
 
-@pytest.mark.parametrize("case", KNOWN["swizzle"], ids=lambda c: str(c[:3]))
-def test_swizzles_are_those_of_pycute(case):
-    bits, base, shift, offsets, expected = case
-    assert [Swizzle(bits, base, shift)(x) for x in offsets] == expected
+def every_walk():
+    """Each stride, width, start within 128 bytes and some numbers of lanes."""
+    for width in WIDTHS:
+        far = 40 * 32 * width
+        for stride in STRIDES:
+            for base in range(far, far + 128, width):
+                for lanes in LANES:
+                    yield stride, width, base, lanes
 
 
-def every_swizzle():
-    """All with up to five bits, low bases and shifts either way."""
-    for bits, base, shift in itertools.product(range(6), range(4), range(-6, 7)):
-        if abs(shift) >= bits:
-            yield Swizzle(bits, base, shift)
+def test_the_closed_forms_are_the_counters_on_every_small_walk():
+    checked = 0
+    for stride, width, base, lanes in every_walk():
+        walk = strided(stride, width=width, base=base, lanes=lanes)
+        given = (stride, width, base, lanes)
+        step = stride * width
+        for size in (32, 64, 128):
+            found = strided_pieces(step, first=base, lanes=lanes, size=size)
+            assert found == pieces(walk, width, size), given
+        ways = strided_ways(stride, width=width, base=base, lanes=lanes)
+        assert ways == bank_conflicts(walk, width), given
+        checked += 1
+    assert checked == len(STRIDES) * len(LANES) * (128 + 64 + 32 + 16 + 8) == 60_264
 
 
-def test_every_swizzle_is_a_permutation_that_undoes_itself():
-    proved = 0
-    for swizzle in every_swizzle():
-        period = swizzle.period
-        image = [swizzle(x) for x in range(period)]
-        assert sorted(image) == list(range(period))
-        assert all(swizzle(y) == x for x, y in enumerate(image))
-        together = 1 << swizzle.base
-        assert all(y % together == x % together for x, y in enumerate(image))
-        proved += 1
-    assert proved > 200
-
-
-def test_the_column_of_a_square_tile():
-    requests = list(tile_requests(32, 32, 4))
-    assert worst(requests, same, width=4) == 32
-    assert worst(requests, padded(32, 1), width=4) == 1
-    assert worst(requests, Swizzle(5, 0, 5), width=4) == 1
-    assert find_swizzle(requests, width=4) == Swizzle(5, 0, 5)
-
-
-def test_the_128_byte_swizzle_frees_ldmatrix():
-    # eight rows of 128 bytes, 16 bytes a lane: on bytes it is Swizzle<3, 4, 3>
-    rows = [[128 * row + 16 * chunk for row in range(8)] for chunk in range(8)]
-    swizzle = Swizzle(3, 4, 3)
-    for column in rows:
-        assert bank_conflicts(column, 16) == 8
-        assert bank_conflicts([swizzle(a) for a in column], 16) == 1
-
-
-def test_swizzling_single_halves_still_conflicts_in_pairs():
-    # two fp16 share a word: a column of 64 of them cannot do better than 2-way
-    requests = [[64 * row + column for row in range(32)] for column in range(64)]
-    assert worst(requests, same, width=2) == 32
-    assert worst(requests, Swizzle(5, 0, 6), width=2) == 2
-
-
-@pytest.mark.parametrize("width", [4, 8, 16])
-@pytest.mark.parametrize("side", [8, 16, 32])
-def test_a_found_swizzle_is_free_of_conflicts_in_every_request(side, width):
-    requests = list(tile_requests(side, side, width))
-    found = find_swizzle(requests, width=width)
-    assert found is not None
-    for request in requests:
-        places = [width * found(offset) for offset in request]
-        assert bank_conflicts(places, width) == 1
-
-
-def test_where_no_swizzle_helps_none_is_found():
-    same_bank = [[4096 * lane for lane in range(32)]]
-    assert find_swizzle(same_bank, width=4, most=8) is None
+def test_a_closed_form_runs_on_quantities_and_arrays():
+    q = Quantity(128, "B", label="step")
+    found = strided_pieces(q, first=Quantity(0, "B"), size=Quantity(32, "B"))
+    assert found.si == 32 and found.unit == ""
+    steps = np.array([0, 4, 8, -8, 400])
+    many = strided_pieces(steps, first=4096)
+    assert [strided_pieces(int(s), first=4096) for s in steps] == many.tolist()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [((2, 0, 1), "shift of at least 2"), ((-1, 0, 0), "0 or more"),
-     ((1, -1, 1), "0 or more"), ((1.0, 0, 1), "bits = 1.0")],
+    ("call", "message"),
+    [(lambda: strided_ways(1, width=3), "width = 3"),
+     (lambda: strided_ways(1.5), "stride = 1.5: a whole number"),
+     (lambda: strided_ways(True), "stride = True"),
+     (lambda: strided_ways(1, base=2), "base = 2"),
+     (lambda: strided_ways(1, lanes=33), "lanes = 33"),
+     (lambda: strided(float("nan")), "stride = nan"),
+     (lambda: strided(-1, base=0), "start at 124 or above"),
+     (lambda: strided(1, lanes=40), "lanes = 40"),
+     (lambda: pieces([0], 4, 30), "size = 30"),
+     (lambda: BankedMemory(30), "size = 30"), (lambda: BankedMemory(0), "size = 0"),
+     (lambda: SectoredMemory(bytes(40)), "40 bytes"),
+     (lambda: transpose(33, "tile"), "side = 33"),
+     (lambda: transpose(32, "diagonal"), "way = 'diagonal'")],
 )  # fmt: skip
-def test_what_is_no_swizzle_is_refused(arguments, message):
+def test_what_cannot_be_is_refused_with_its_value(call, message):
     with pytest.raises(ValueError, match=message):
-        Swizzle(*arguments)
+        call()
 
 
-def test_bad_tiles_and_offsets_are_refused():
-    with pytest.raises(ValueError, match="offset -1"):
-        Swizzle(1, 0, 1)(-1)
-    with pytest.raises(ValueError, match="6 columns do not divide"):
-        list(tile_requests(4, 6, 4, vector=4))
-    with pytest.raises(ValueError, match="a lane takes 16 at most"):
-        list(tile_requests(4, 8, 4, vector=8))
+# -- memories that serve -------------------------------------------------------------
+
+
+@given(PLACES, WIDTH, st.randoms())
+def test_a_banked_memory_gives_what_is_there_in_the_passes_counted(places, width, rng):
+    lanes = scaled(places, width)
+    plain = bytearray(rng.randbytes(501 * width + 128))
+    memory = BankedMemory(len(plain) // 128 * 128)
+    rows = [range(at, at + 128, 4) for at in range(0, memory.size, 128)]
+    for row in rows:
+        assert memory.store(row, [bytes(plain[at : at + 4]) for at in row]) == 1
+    served = memory.load(lanes, width)
+    assert served.values == tuple(
+        None if a is None else bytes(plain[a : a + width]) for a in lanes
+    )
+    assert served.passes == bank_access(lanes, width).passes
+    values = [rng.randbytes(width) for _ in lanes]
+    assert memory.store(lanes, values, width) == served.passes
+    for address, value in zip(lanes, values, strict=True):
+        if address is not None:
+            plain[address : address + width] = value  # the highest lane stays
+    everything = b"".join(b"".join(memory.load(row).values) for row in rows)
+    assert everything == bytes(plain[: memory.size])
+
+
+@given(PLACES, WIDTH, st.randoms())
+def test_a_sectored_memory_gives_what_is_there_in_the_sectors_counted(
+    places, width, rng
+):
+    lanes = scaled(places, width)
+    plain = bytearray(rng.randbytes((501 * width + 63) // 32 * 32))
+    memory = SectoredMemory(bytes(plain))
+    assert memory.load(lanes, width) == tuple(
+        None if a is None else bytes(plain[a : a + width]) for a in lanes
+    )
+    values = [rng.randbytes(width) for _ in lanes]
+    memory.store(lanes, values, width)
+    for address, value in zip(lanes, values, strict=True):
+        if address is not None:
+            plain[address : address + width] = value
+    assert memory.data == bytes(plain)
+    assert memory.read == memory.written == sectors(lanes, width)
+
+
+def test_lanes_past_the_end_and_values_of_another_size_are_named():
+    memory = BankedMemory(128)
+    with pytest.raises(IndexError, match="lane 1: 4 bytes at 128"):
+        memory.load([0, 128])
+    with pytest.raises(IndexError, match="lane 0: byte 64"):
+        SectoredMemory(bytes(64)).load([64])
+    for holder in (memory, SectoredMemory(bytes(64))):
+        with pytest.raises(ValueError, match="lane 0: b'x' is not 4 bytes"):
+            holder.store([0], [b"x"])
+    with pytest.raises(ValueError, match="2 values for 1 lanes"):
+        memory.store([0], [b"abcd"] * 2)
+
+
+@pytest.mark.parametrize("side", [32, 64])
+def test_a_matrix_is_transposed_and_only_the_cost_differs(side):
+    right = tuple(np.arange(side * side).reshape(side, side).T.ravel().tolist())
+    tiles, least = (side // 32) ** 2, side * side * 4 // 32
+    done = {way: transpose(side, way) for way in WAYS}
+    assert all(result.values == right for result in done.values())
+    assert {way: result.read for way, result in done.items()} == dict.fromkeys(
+        WAYS, least
+    )
+    assert done["straight"].written == 8 * least
+    assert all(done[way].written == least for way in WAYS[1:])
+    assert done["tile"].passes == tiles * (32 + 32 * 32)
+    for way in ("padded tile", "swizzled tile"):
+        assert done[way].passes == tiles * (32 + 32)
+    assert done["padded tile"].shared_bytes == done["tile"].shared_bytes + 128
+
+
+# -- many requests at once -------------------------------------------------------------
+
+
+@given(st.lists(PLACES, min_size=1, max_size=8), WIDTH)
+def test_a_batch_is_its_requests_one_by_one(many, width):
+    rows = [scaled(places + [None] * (32 - len(places)), width) for places in many]
+    active = np.array([[a is not None for a in row] for row in rows])
+    at = np.array([[a or 0 for a in row] for row in rows])
+    batch, ways = coalesce_all(at, width, active), bank_ways(at, width, active)
+    for i, row in enumerate(rows):
+        one = coalesce(row, width)
+        assert (batch.sectors[i], batch.lines[i]) == (len(one.sectors), one.lines)
+        assert (batch.asked[i], batch.moved[i]) == (one.asked, one.moved)
+        assert tuple(ways[i]) == bank_access(row, width).ways
+
+
+@pytest.mark.parametrize("lanes", [1, 5, 16, 20, 32])
+def test_a_batch_of_short_warps_has_their_phases(lanes):
+    at = np.arange(3 * lanes).reshape(3, lanes) * 16
+    expected = [bank_access(row, 16).ways for row in at.tolist()]
+    assert [tuple(row) for row in bank_ways(at, 16)] == expected
+
+
+@pytest.mark.parametrize("count", [coalesce_all, bank_ways])
+@pytest.mark.parametrize(
+    ("addresses", "active", "message"),
+    [([0, 4], None, "shape"), ([[0] * 33], None, "shape"), ([[0.0]], None, "float64"),
+     ([[0, -4]], None, "request 0, lane 1"), ([[0], [2]], None, "request 1, lane 0"),
+     ([[0]], [[1]], "active is int64"), ([[0]], [True], "active is bool of shape")],
+)  # fmt: skip
+def test_a_bad_batch_names_what_is_wrong(count, addresses, active, message):
+    with pytest.raises(ValueError, match=message):
+        count(addresses, 4, active)
+
+
+def test_a_masked_lane_may_hold_anything():
+    at = np.array([[0, -7, 4]])
+    assert coalesce_all(at, 4, np.array([[True, False, True]])).sectors.tolist() == [1]
+    assert coalesce_all(at, 4, np.zeros((1, 3), bool)).efficiency == 0
+
+
+# -- walks over this machine's memory --------------------------------------------------
+
+
+@pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32, 128, 1024])
+def test_a_walk_reads_the_sum_that_is_there_and_every_line_once(stride):
+    data = sawtooth(2**16)
+    walk = strided_walk(data, stride)
+    met = [i for first in range(0, stride, 16) for i in range(first, len(data), stride)]
+    assert walk.total == sum(int(data[i]) for i in met)
+    assert walk.elements == len(met)
+    assert data.ctypes.data % 64 == 0
+    assert walk.lines == len({i // 16 for i in met}) == 2**16 // 64
+    assert math.isclose(walk.efficiency, 1 / min(stride, 16))
+
+
+def test_a_walk_is_the_same_uncompiled(monkeypatch):
+    from stacklib.memory import walk as module
+
+    data = sawtooth(2**12)
+    compiled = strided_walk(data, 4)
+    monkeypatch.setattr(module, "fast", lambda loop: loop)
+    assert strided_walk(data, 4) == compiled
+    assert len(module.walk_seconds(data, 4, 3)) == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "stride", "message"),
+    [(np.zeros(16), 1, "int32"), (np.zeros((4, 16), np.int32), 1, "one row"),
+     (sawtooth(256)[1:17], 1, "whole cache lines"), (sawtooth(256), 0, "stride = 0"),
+     (sawtooth(256), 7, "stride = 7: does not divide 64")],
+)  # fmt: skip
+def test_what_cannot_be_walked_is_refused(data, stride, message):
+    with pytest.raises(ValueError, match=message):
+        strided_walk(data, stride)
+    with pytest.raises(ValueError, match="size = 100"):
+        sawtooth(100)

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from stacklib.memory import Swizzle, bank_conflicts, sectors
+from stacklib.memory.arranged import Swizzled, addresses, tiled, vector_width
 from stacklib.memory.layout import (
     Layout,
     coalesced,
@@ -17,7 +19,16 @@ from stacklib.memory.layout import (
     row_major,
 )
 
-KNOWN = json.loads(Path(__file__).with_name("pycute.json").read_text())
+HERE = Path(__file__)
+KNOWN = json.loads(HERE.with_name("pycute.json").read_text())
+RANDOM = json.loads(HERE.with_name("pycute_random.json").read_text())
+OURS = {
+    "composition": lambda a, b: composed(a, layout(b)),
+    "complement": complement,
+    "logical_divide": lambda a, b: divided(a, layout(b)),
+    "logical_product": lambda a, b: multiplied(a, layout(b)),
+    "zipped_divide": lambda a, shape: tiled(a, *shape),
+}
 
 
 def tuples(tree):
@@ -59,6 +70,22 @@ def test_division_is_the_function_of_pycute(case):
 @pytest.mark.parametrize("case", KNOWN["product"], ids=lambda c: f"{c[0]} {c[1]}")
 def test_the_product_is_the_function_of_pycute(case):
     assert multiplied(layout(case[0]), layout(case[1])).offsets == case[2]
+
+
+@pytest.mark.parametrize("operation", OURS)
+def test_random_layouts_are_those_of_pycute(operation):
+    cases = RANDOM[operation]
+    assert len(cases) == 150
+    for one, other, expected in cases:
+        made = OURS[operation](layout(one), other)
+        assert made.offsets == layout(expected).offsets, (one, other)
+
+
+def test_what_pycute_refuses_is_refused():
+    assert len(RANDOM["refused"]) == 150
+    for operation, one, other in RANDOM["refused"]:
+        with pytest.raises(ValueError, match=r"\d"):
+            OURS[operation](layout(one), other)
 
 
 SIZES = st.sampled_from([1, 2, 3, 4, 6, 8])
@@ -130,3 +157,66 @@ def test_a_coordinate_outside_is_refused():
 def test_a_cut_through_a_mode_is_refused():
     with pytest.raises(ValueError, match="do not divide"):
         composed(Layout((4, 3), (1, 8)), Layout(3, 3))
+
+
+# -- laws ------------------------------------------------------------------------
+
+
+@given(FLAT)
+def test_composing_with_the_identity_changes_nothing(any_layout):
+    size = any_layout.size
+    assert composed(any_layout, Layout(size)).offsets == any_layout.offsets
+
+
+@given(FLAT, FLAT, FLAT)
+def test_composition_is_associative_where_it_is_defined(a, b, c):
+    assume(b.cosize <= a.size and c.cosize <= b.size)
+    try:
+        left, right = composed(composed(a, b), c), composed(a, composed(b, c))
+    except ValueError:
+        return
+    assert left.offsets == right.offsets
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(1, 4), st.integers(1, 4))
+def test_a_tiled_matrix_has_every_offset_of_the_matrix_once(rows, columns, h, w):
+    matrix = row_major(rows * h, columns * w)
+    cut = tiled(matrix, h, w)
+    assert [m.size for m in cut.modes] == [h * w, rows * columns]
+    assert sorted(cut.offsets) == sorted(matrix.offsets)
+    for i in range(rows * columns):  # each tile: h rows of w neighbours
+        first, *_ = inside = [cut(j, i) for j in range(h * w)]
+        assert inside == [
+            first + r * columns * w + c for c in range(w) for r in range(h)
+        ]
+
+
+def test_a_tile_that_does_not_divide_is_refused():
+    with pytest.raises(ValueError, match="tiles of 4 do not divide a mode of 6"):
+        tiled(row_major(6, 6), 4, 4)
+    with pytest.raises(ValueError, match="3 modes for a layout of 2"):
+        tiled(row_major(6, 6), 2, 2, 2)
+
+
+# -- layouts as requests ------------------------------------------------------------
+
+
+def test_coalescing_is_a_layout_that_coalesces():
+    matrix = row_major(64, 64)
+    row = composed(matrix, Layout(32, 64))  # mode 0 runs fastest: along a row
+    column = composed(matrix, Layout(32, 1))
+    assert (vector_width(row), vector_width(column)) == (32, 1)
+    assert sectors(addresses(row, width=4)) == 4
+    assert sectors(addresses(column, width=4)) == 32
+
+
+def test_a_swizzled_layout_is_the_function_after_the_function():
+    tile = row_major(32, 32)
+    free = Swizzled(Swizzle(5, 0, 5), composed(tile, Layout(32, 1)))
+    assert free.size == 32 and free(3) == free.offsets[3] == 3 * 32 + 3
+    assert bank_conflicts(addresses(free.layout, width=4)) == 32
+    assert bank_conflicts(addresses(free, width=4)) == 1
+    by_bytes = addresses(free.layout, width=4, place=Swizzle(5, 2, 5))
+    assert by_bytes == addresses(free, width=4)
+    with pytest.raises(ValueError, match="64 lanes"):
+        addresses(Layout(64), width=4)

@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.memory import Cache
-from stacklib.memory.tiling import ORDERS, TiledMatmul, hong_kung
+from stacklib.memory.tiling import (
+    ORDERS,
+    TiledMatmul,
+    hong_kung,
+    tile_intensity,
+    tile_traffic,
+)
 
 SIZE = st.integers(1, 40)
 
@@ -103,3 +109,37 @@ def test_a_grouped_order_shares_more_of_each_step():
 def test_bad_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@given(SIZE, SIZE, SIZE, st.integers(1, 16), st.integers(1, 16), st.integers(1, 16))
+@settings(max_examples=100, deadline=None)
+def test_walking_through_the_blocks_counts_what_the_closed_form_says(m, n, k, a, b, c):
+    product = TiledMatmul(m, n, k, a, b, c)
+    read, written = product.count()
+    assert (read, read + written) == (product.numbers_read, product.numbers_moved)
+    # Whole tiles move as much; an edge that is cut short moves more for its size.
+    ideal = tile_traffic(m, n, k, a, b)
+    assert read + written >= ideal - 1e-6
+    if m % a == 0 and n % b == 0:
+        assert read + written == pytest.approx(ideal)
+        assert product.useful == 1
+    assert 0 < product.useful <= 1
+
+
+@given(SIZE, SIZE, SIZE, st.integers(1, 16), st.integers(1, 16), st.integers(1, 16))
+@settings(max_examples=100, deadline=None)
+def test_no_rectangle_beats_the_bound_either(m, n, k, a, b, c):
+    product = TiledMatmul(m, n, k, a, b, c)
+    held = a * b + c * (a + b)
+    assert product.numbers_moved >= hong_kung(m, n, k, held)
+
+
+@given(st.integers(1, 512), st.integers(1, 512), st.sampled_from([0.5, 1, 2, 4]))
+def test_of_one_area_the_square_reads_least_where_both_numbers_are_as_wide(a, b, width):
+    side = (a * b) ** 0.5
+    square = tile_intensity(side, side, width, width)
+    assert tile_intensity(a, b, width, width) <= square * (1 + 1e-12)
+    # With a narrow W the best sides are as the widths: m / n = width_w / width_x.
+    tall = side * (0.25**0.5), side / (0.25**0.5)
+    best = tile_intensity(*tall, 2, 0.5)
+    assert tile_intensity(a, b, 2, 0.5) <= best * (1 + 1e-12)

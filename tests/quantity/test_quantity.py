@@ -10,6 +10,7 @@ from stacklib.quantity import (
     Quantity,
     Source,
     ceil,
+    exp,
     explain,
     format_number,
     formula,
@@ -131,6 +132,8 @@ def test_helpers_take_floats_quantities_and_arrays():
     assert list(where(array > 2, array, 0.0)) == [0, 4]
     assert list(ceil(array + 0.5)) == [2, 5]
     assert list(log2(array)) == [0, 2]
+    assert list(exp(0 * array)) == [1, 1]
+    assert exp(0.0) == 1 and exp(Quantity(0)).si == 1
     assert ceil(1.2) == 2 and ceil(Quantity(1.2)).si == 2
     assert log2(8) == 3 and log2(Quantity(8)).si == 3
 

@@ -230,6 +230,19 @@ def test_a_curve_that_is_none_is_refused(at, rates, message):
         plateaus(at, rates)
 
 
+@pytest.mark.parametrize(("step", "span"), [(1, 2), (0.5, 2), (1.4, 0.9), (1.4, 0)])
+def test_a_step_or_span_that_means_nothing_is_refused(step, span):
+    with pytest.raises(ValueError, match=f"step = {step}"):
+        plateaus([1, 2, 4, 8], [1.0] * 4, step, span)
+
+
+def test_a_smaller_step_sees_a_smaller_level():
+    at = [2.0**i for i in range(20)]
+    rates = [100.0 if s < 2**7 else 78.0 if s < 2**14 else 20.0 for s in at]
+    assert len(plateaus(at, rates)) == 2
+    assert len(plateaus(at, rates, step=1.25)) == 3
+
+
 def test_found_levels_take_one_loop_and_thread_count():
     at, rates = curve(ENDS, RATES)
     points = [LevelPoint("triad", 1, s, s, (s / r,))

@@ -66,6 +66,20 @@ def test_more_chains_than_lines_are_refused(chains):
         chase.starts(chase.ring(2 * chase.LINE), chains)
 
 
+def test_a_settled_chase_walks_the_whole_ring_first(monkeypatch):
+    walked = []
+    monkeypatch.setattr(
+        chase,
+        "compiled",
+        lambda n: ("counted", lambda f, at, steps: walked.append(steps)),
+    )
+    monkeypatch.setattr(chase, "time_calls", lambda run, *_: (run(1), 1e-9)[1:])
+    ring = chase.ring(97 * chase.LINE)
+    chase.measure(ring, 1)
+    chase.measure(ring, 1, settle=True)
+    assert walked == [chase.CALL, 97, chase.CALL]
+
+
 def test_measuring_gives_positive_times():
     times = chase.measure(chase.ring(2**15), 2, samples=2, sample_s=1e-4)
     assert len(times) == 2 and min(times) > 0

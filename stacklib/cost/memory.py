@@ -1,0 +1,297 @@
+"""What a gigabyte costs to make: SRAM from a bit cell, DRAM from a density.
+
+Three numbers make the price of SRAM: the area of a cell, the share of a memory that is
+cells, and what a wafer costs. ``sram`` divides areas; ``sram_counted`` lays dies on a
+wafer and counts, which finds the rim and the streets that the division leaves out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stacklib import hardware
+from stacklib.quantity import Quantity, ceil
+
+from .data import wafer_price
+from .dies import Die, die
+from .making import fact, keys
+from .span import Span, least, most, span
+from .wafers import WAFER, grid_dies
+
+__all__ = [
+    "Held",
+    "array_efficiency",
+    "dram",
+    "dram_die",
+    "dram_wafer",
+    "hbm_die",
+    "held",
+    "sram",
+    "sram_area",
+    "sram_counted",
+]
+
+GIGABYTE = Quantity(1, "GB", label="a gigabyte")
+
+
+def array_efficiency() -> Span:
+    """Share of an SRAM that is bit cells: least of a whole die, most of a block.
+
+    From densities that include the circuits around the cells, times the cell's area.
+    The low end is a die sold as cache, tags, wires and connections included.
+    """
+    node = {"n3": "n3", "n2": "n2", "vcache": "n7"}
+    found = [span(fact("array", key)) * _cell_of(node[key]) for key in keys("array")]
+    both = Span(least(*found), most(*found))
+    return Span(both.low.to("1"), both.high.to("1")).named("share that is cells")
+
+
+def _cell_of(node: str) -> Quantity:
+    """The larger of a node's cells: what blocks of the usual variant are made of."""
+    bit = Quantity(1, "bit", label="a bit")
+    return fact("cell", node).high / bit
+
+
+def sram_area(node: str, efficiency: Span | Quantity | None = None) -> Span:
+    """Silicon that holds one gigabyte (10^9 bytes) of SRAM.
+
+    Parameters
+    ----------
+    node : str
+        Such as ``"n5"``.
+    efficiency : Span or Quantity, optional
+        Share of the area that is cells; the published range without it.
+
+    Raises
+    ------
+    UnknownName
+        For a node whose cell is not known.
+    ValueError
+        For an efficiency above one.
+
+    Examples
+    --------
+    >>> sram_area("n5").text("mm2")
+    '240 to 480 mm2'
+    """
+    used = array_efficiency() if efficiency is None else span(efficiency)
+    if used.high > 1:
+        raise ValueError(
+            f"efficiency {used.text()}: cells fill no more than everything"
+        )
+    bits = (GIGABYTE.to("bit") / Quantity(1, "bit")).named("bits of a gigabyte")
+    return (span(fact("cell", node)) * bits / used).named("area of a gigabyte")
+
+
+def _wafer_area() -> Quantity:
+    d = Quantity(WAFER.diameter, "m", label="wafer diameter")
+    return (math.pi / 4 * d**2).named("area of a wafer")
+
+
+def sram(node: str, efficiency: Span | Quantity | None = None) -> Span:
+    """Dollars of bare silicon a gigabyte of SRAM: its part of a wafer's price.
+
+    No rim, no streets, no dead dies: the least it can be.
+
+    Parameters
+    ----------
+    node, efficiency
+        As ``sram_area`` takes them.
+
+    Raises
+    ------
+    UnknownName
+        For a node without a known cell or wafer price.
+    ValueError
+        For an efficiency above one.
+
+    Examples
+    --------
+    >>> sram("n5").text("USD/GB")
+    '46 to 110 USD/GB'
+    """
+    rate = span(wafer_price(node)) / _wafer_area()
+    found = sram_area(node, efficiency) * rate / GIGABYTE
+    return found.to("USD/GB").named("SRAM, silicon alone")
+
+
+def sram_counted(node: str, megabytes: float = 64, share: float = 0.5) -> float:
+    """The middle of ``sram``, by laying dies on a wafer and counting their bytes.
+
+    Parameters
+    ----------
+    node : str
+        Such as ``"n5"``.
+    megabytes : float
+        SRAM on one die, in units of 10^6 bytes.
+    share : float
+        Of the die that is cells.
+
+    Returns
+    -------
+    float
+        Dollars a gigabyte, from the middle of the wafer's price; whole dies only.
+
+    Raises
+    ------
+    ValueError
+        For a die with no memory or a share outside 0 to 1.
+    UnknownName
+        For a node without a known cell or wafer price.
+    """
+    if isinstance(megabytes, bool) or not 0 < megabytes < math.inf:
+        raise ValueError(f"megabytes = {megabytes!r}: above zero")
+    if isinstance(share, bool) or not 0 < share <= 1:
+        raise ValueError(f"share = {share!r}: above 0 and up to 1")
+    cell = span(fact("cell", node)).middle.si
+    side = math.sqrt(8e6 * megabytes * cell / share)
+    gigabytes = grid_dies(side, side) * megabytes / 1000
+    return span(wafer_price(node)).middle.si / gigabytes
+
+
+def dram_wafer() -> Span:
+    """What a processed DRAM wafer costs its maker.
+
+    Nobody says. At least an analyst's old rule of thumb; at most all that the makers
+    spend in a quarter, research and packaging included, over the wafers they start.
+    """
+    margin = fact("industry", "margin").low
+    spent = fact("dollars", "revenue").low * (1 - margin)
+    month = fact("industry", "hbm_wafers").low / fact("industry", "hbm_share").low
+    started = (month * Quantity(3, label="months")).named("wafers of a quarter")
+    most_it_can_be = spent.named("spent in a quarter") / started
+    return Span(fact("wafer", "dram").low, most_it_can_be).named("DRAM wafer")
+
+
+def _bits(gbit: float) -> Quantity:
+    if isinstance(gbit, bool) or not 0 < gbit < math.inf:
+        raise ValueError(f"gbit = {gbit!r}: gibibits of a die, above zero")
+    return Quantity(gbit, "Gibit", label="bits of a die")
+
+
+def dram_die(gbit: float = 16, process: str = "d1a") -> Die:
+    """A DDR die: its size from the density of its process, its cost from the wafer.
+
+    Parameters
+    ----------
+    gbit : float
+        As data sheets say *16 Gb*: gibibits.
+    process : str
+        ``"d1z"`` or ``"d1a"``.
+
+    Raises
+    ------
+    ValueError
+        For a size that is not positive, or a die no scanner exposes.
+    UnknownName
+        For a process without a density.
+    """
+    return _die(_bits(gbit) / span(fact("density", process)).middle)
+
+
+def hbm_die(gbit: float = 24, process: str = "d1a") -> tuple[Die, Die]:
+    """The smallest and the largest HBM die that published figures allow.
+
+    Parameters
+    ----------
+    gbit, process
+        As ``dram_die`` takes them.
+
+    Raises
+    ------
+    ValueError, UnknownName
+        As there.
+    """
+    plain = _bits(gbit) / span(fact("density", process)).middle
+    larger = fact("larger", "hbm")
+    return _die(plain * larger.low), _die(plain * larger.high)
+
+
+def _die(area: Quantity) -> Die:
+    return die(
+        area.to("mm2").named("area of a DRAM die"),
+        price=dram_wafer(),
+        yields=span(fact("works", "dram")),
+    )
+
+
+def sold(gbit: float) -> Quantity:
+    """Gigabytes a die is sold as: a *16 Gb* die is called 2 GB."""
+    return Quantity(gbit / 8, "GB", label="gigabytes a die is sold as")
+
+
+def dram(gbit: float = 16, process: str = "d1a") -> Span:
+    """Dollars a gigabyte of good DDR dies, neither packaged nor tested further.
+
+    Parameters
+    ----------
+    gbit, process
+        As ``dram_die`` takes them.
+
+    Raises
+    ------
+    ValueError, UnknownName
+        As there.
+
+    Examples
+    --------
+    >>> dram().text("USD/GB")
+    '0.7 to 1.8 USD/GB'
+    """
+    return (dram_die(gbit, process).cost / sold(gbit)).to("USD/GB").named("DDR dies")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Chips that keep so many bytes in their SRAM.
+
+    Attributes
+    ----------
+    device : Accelerator
+        The chip.
+    chips : Quantity
+        How many.
+    silicon : Span
+        Their wafers, rims and all, nothing else.
+    price : Quantity or None
+        What they are said to sell for; None where nobody says.
+    """
+
+    device: hardware.Accelerator
+    chips: Quantity
+    silicon: Span
+    price: Quantity | None
+
+
+def held(size: Quantity, device: str, node: str) -> Held:
+    """The chips whose SRAM together holds ``size``, and what their silicon costs.
+
+    Parameters
+    ----------
+    size : Quantity
+        Bytes.
+    device : str
+        A device whose main memory is SRAM.
+    node : str
+        What its wafers are priced as.
+
+    Raises
+    ------
+    ValueError
+        When the device keeps its data elsewhere than in SRAM.
+    UnknownName
+        For an unknown device or node.
+    """
+    chip = hardware.get(device)
+    if "sram" not in chip.memory_type.lower():
+        raise ValueError(f"{chip.key} has {chip.memory_type}: a chip of SRAM is needed")
+    chips = ceil(size / chip.memory_capacity).named("chips")
+    area = chip.die_area
+    if area.si > 0.026 * 0.033:  # a wafer is one chip
+        each = span(wafer_price(node))
+    else:
+        each = die(area, price=wafer_price(node), yields=Quantity(1, label="all")).raw
+    said = chip.fields["purchase_price"]
+    price = None if said is None else said.across(chips)
+    return Held(chip, chips, (each * chips).named("silicon"), price)

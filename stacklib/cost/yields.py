@@ -1,0 +1,235 @@
+"""How many dies have no defect: four closed forms, and defects thrown on wafers.
+
+Defects that fall independently give Poisson's law. They do not: some wafers have many,
+most have few, and a second defect on a dead die harms nobody. Each further law is
+Poisson's, averaged over how the density varies from wafer to wafer: Murphy's over a
+triangle, Seeds' over an exponential, Stapper's over a gamma distribution, whose
+``alpha`` says how even it is.
+
+All take the mean number of defects on a die: area times density.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from typing import Any
+
+from stacklib.quantity import exp, resolve
+
+__all__ = [
+    "harvested",
+    "murphy",
+    "negative_binomial",
+    "poisson",
+    "seeds",
+    "thrown",
+    "thrown_harvest",
+]
+
+
+def poisson(defects: Any) -> Any:
+    """Share of dies without a defect when defects know nothing of each other.
+
+    Parameters
+    ----------
+    defects : float, Quantity or array
+        Mean number on a die, above zero.
+    """
+    return exp(-1 * defects)
+
+
+def murphy(defects: Any) -> Any:
+    """Murphy's law: densities spread as a triangle from zero to twice the mean.
+
+    Proc. IEEE 52 (1964).
+
+    Parameters
+    ----------
+    defects : float, Quantity or array
+        Mean number on a die, above zero.
+    """
+    return ((1 - exp(-1 * defects)) / defects) ** 2
+
+
+def seeds(defects: Any) -> Any:
+    """Seeds' law: densities spread exponentially. Stapper's with ``alpha`` of one.
+
+    IEEE International Convention Record (1967).
+
+    Parameters
+    ----------
+    defects : float, Quantity or array
+        Mean number on a die.
+    """
+    return 1 / (1 + defects)
+
+
+def negative_binomial(defects: Any, alpha: float) -> Any:
+    """Stapper's law: densities spread as a gamma distribution of shape ``alpha``.
+
+    Proc. IEEE 71 (1983). A large ``alpha`` gives Poisson's law, one gives Seeds'.
+
+    Parameters
+    ----------
+    defects : float, Quantity or array
+        Mean number on a die.
+    alpha : float
+        Cluster parameter, above zero.
+
+    Raises
+    ------
+    ValueError
+        For an ``alpha`` that is not positive and finite.
+    """
+    return (1 + defects / _alpha(alpha)) ** -alpha
+
+
+def _alpha(alpha: float) -> float:
+    number = isinstance(alpha, (int, float)) and not isinstance(alpha, bool)
+    if not number or not 0 < alpha < math.inf:
+        raise ValueError(f"alpha = {alpha!r}: a cluster parameter above zero")
+    return alpha
+
+
+# Law -> the density of one wafer over the mean, drawn at random.
+DENSITIES: dict[str, Callable[[random.Random, float], float]] = {
+    "poisson": lambda draw, alpha: 1.0,
+    "murphy": lambda draw, alpha: draw.triangular(0.0, 2.0, 1.0),
+    "seeds": lambda draw, alpha: draw.expovariate(1.0),
+    "negative binomial": lambda draw, alpha: draw.gammavariate(alpha, 1 / alpha),
+}
+
+
+def _poisson_count(draw: random.Random, mean: float) -> int:
+    """A Poisson number: how many waits of mean one fit into ``mean``."""
+    count, waited = 0, draw.expovariate(1.0)
+    while waited < mean:
+        count += 1
+        waited += draw.expovariate(1.0)
+    return count
+
+
+def thrown(
+    law: str, defects: float, *, dies: int = 60, wafers: int = 2000,
+    alpha: float = 2.0, seed: int = 0,
+) -> float:  # fmt: skip
+    """Share of good dies after defects have been thrown on many wafers.
+
+    Each wafer draws its own density. Its defects fall anywhere on its dies, several on
+    one die included.
+
+    Parameters
+    ----------
+    law : str
+        ``"poisson"``, ``"murphy"``, ``"seeds"`` or ``"negative binomial"``.
+    defects : float
+        Mean number on a die.
+    dies, wafers : int
+        Dies of a wafer, and wafers.
+    alpha : float
+        Cluster parameter of the last law.
+    seed : int
+        Of the draws.
+
+    Raises
+    ------
+    UnknownName
+        For any other law.
+    ValueError
+        For an ``alpha`` that is not positive, or defects that are not a finite number.
+    """
+    if isinstance(defects, bool) or not 0 <= defects < math.inf:
+        raise ValueError(f"defects = {defects!r}: a mean number on a die, from zero")
+    density = DENSITIES[resolve(law, DENSITIES, "yield law")]
+    draw, good = random.Random(seed), 0
+    for _ in range(wafers):
+        many = _poisson_count(draw, defects * dies * density(draw, _alpha(alpha)))
+        good += dies - len({draw.randrange(dies) for _ in range(many)})
+    return good / (dies * wafers)
+
+
+def _units(units: int, needed: int) -> None:
+    for name, value in (("units", units), ("needed", needed)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    if needed > units:
+        raise ValueError(f"needed = {needed}, of {units} units: more than there are")
+
+
+def harvested(
+    defects: float, *, units: int, needed: int, share: float = 1.0, alpha: float = 2.0
+) -> float:
+    """Share of dies that can be sold when some equal units may be dead.
+
+    A die is sold when at least ``needed`` of its ``units`` have no defect and the rest
+    of it has none either. Given the density, that is a binomial sum; averaged over a
+    gamma distribution it is a sum of Stapper's law, by inclusion and exclusion::
+
+        sum over t from k to n of (-1)^(t-k) C(t-1, k-1) C(n, t) Y(rest + t units)
+
+    whose terms cancel so far that it is added up in decimals of enough digits.
+
+    Parameters
+    ----------
+    defects : float
+        Mean number on the whole die.
+    units, needed : int
+        Equal units on the die, and how many of them a product needs.
+    share : float
+        Part of the area that is units; the rest must be whole.
+    alpha : float
+        Cluster parameter.
+
+    Raises
+    ------
+    ValueError
+        For more units needed than there are, fewer than one, a share outside 0 to 1,
+        or an ``alpha`` that is not positive.
+    """
+    _units(units, needed)
+    if isinstance(share, bool) or not 0 < share <= 1:
+        raise ValueError(f"share = {share!r}: a part of the die, above 0 and up to 1")
+    with localcontext() as exact:
+        exact.prec = 40 + units  # the binomials grow as 4^units
+        each = Decimal(defects) * Decimal(share) / units
+        rest = Decimal(defects) * (1 - Decimal(share))
+        shape = Decimal(_alpha(alpha))
+        total = Decimal(0)
+        for t in range(needed, units + 1):
+            whole = (1 + (rest + t * each) / shape) ** -shape
+            ways = math.comb(t - 1, needed - 1) * math.comb(units, t)
+            total += (-1) ** (t - needed) * ways * whole
+    return float(total)
+
+
+def thrown_harvest(
+    defects: float, *, units: int, needed: int, share: float = 1.0, alpha: float = 2.0,
+    dies: int = 20000, seed: int = 0,
+) -> float:  # fmt: skip
+    """``harvested``, by throwing defects at dies and counting units that live.
+
+    Parameters
+    ----------
+    defects, units, needed, share, alpha
+        As there.
+    dies, seed : int
+        Dies to throw at; seed of the draws.
+
+    Raises
+    ------
+    ValueError
+        As there.
+    """
+    _units(units, needed)
+    draw, sold = random.Random(seed), 0
+    for _ in range(dies):
+        many = _poisson_count(draw, defects * draw.gammavariate(alpha, 1 / alpha))
+        dead: set[int] = set()
+        for _ in range(many):
+            at = draw.random()
+            dead.add(int(at / share * units) if at < share else -1)
+        sold += -1 not in dead and units - len(dead) >= needed
+    return sold / dies

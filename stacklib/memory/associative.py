@@ -1,0 +1,52 @@
+"""What limited associativity costs: the chance that a line survives in its set.
+
+Between two touches of a line D other lines were touched. In a fully associative LRU
+cache only D counts. With sets, what counts is how many of the D fell into the line's
+own set; if lines land in sets by chance, that number is binomial, and the line is
+still there when it is below the ways (Smith, 1978; Hill and Smith, 1989).
+"""
+
+from __future__ import annotations
+
+from math import exp, isfinite, lgamma, log
+
+__all__ = ["hit_chance"]
+
+
+def hit_chance(distance: float, sets: int, ways: int) -> float:
+    """Chance that an access hits a set-associative LRU cache, from its reuse distance.
+
+    Parameters
+    ----------
+    distance : float
+        Other lines touched since this one was; a fraction is taken as it is.
+    sets, ways : int
+        Shape of the cache.
+
+    Raises
+    ------
+    ValueError
+        For a distance that is below zero or not finite, or a shape of no lines.
+
+    Examples
+    --------
+    >>> hit_chance(7, 1, 8), hit_chance(8, 1, 8)
+    (1.0, 0.0)
+    >>> round(hit_chance(512, 64, 8), 3)
+    0.452
+    """
+    if not (isfinite(distance) and distance >= 0):
+        raise ValueError(f"distance = {distance!r}: a count from 0 is needed")
+    for name, value in (("sets", sets), ("ways", ways)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    if distance < ways:
+        return 1.0
+    if sets == 1:
+        return 0.0
+    here, elsewhere = log(1 / sets), log(1 - 1 / sets)
+    total = 0.0
+    for same in range(ways):  # so many of the others are in the line's set
+        choices = lgamma(distance + 1) - lgamma(same + 1) - lgamma(distance - same + 1)
+        total += exp(choices + same * here + (distance - same) * elsewhere)
+    return min(total, 1.0)

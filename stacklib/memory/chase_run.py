@@ -1,0 +1,126 @@
+"""A pointer chase walked through simulated caches, load by load.
+
+The counting twin of ``memory.chase_model``: the same cycle, through ``Cache`` after
+``Cache``, and every load answered by the first that has its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .cache import Cache, chain
+from .chase_model import GPU_LINE, ChaseLevel, check, lines_of
+
+__all__ = ["Chase", "chase"]
+
+LAPS = 2  # the first fills the caches, the second counts
+PLACES = 64  # physical memory, in working sets, over which pages are thrown
+
+
+@dataclass(frozen=True, slots=True)
+class Chase:
+    """One lap of a chase, through caches that the lap before has filled.
+
+    Attributes
+    ----------
+    levels : tuple of str
+        Names, nearest first.
+    answered : tuple of int
+        Loads that each level answered.
+    latency : float
+        Mean of all loads, in the unit of the levels' latencies.
+    """
+
+    levels: tuple[str, ...]
+    answered: tuple[int, ...]
+    latency: float
+
+    @property
+    def loads(self) -> int:
+        """Loads of the lap."""
+        return sum(self.answered)
+
+    @property
+    def served(self) -> tuple[float, ...]:
+        """Share of the loads that each level answered."""
+        return tuple(n / self.loads for n in self.answered)
+
+
+def addresses(working_set: int, stride: int, page: int | None, seed: int) -> Any:
+    """Byte addresses of one lap in the order of the chase, where the pages lie.
+
+    Parameters
+    ----------
+    working_set, stride, page
+        As in ``chase``.
+    seed : int
+        Of the order and of the places of the pages.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64, (loads,): each line once.
+    """
+    r = np.random.default_rng(seed)
+    order = r.permutation(lines_of(working_set, stride)) * stride
+    if page is None:
+        return order
+    pages = -(-working_set // page)
+    place = r.permutation(PLACES * pages)[:pages]
+    return place[order // page] * page + order % page
+
+
+def chase(
+    working_set: int,
+    levels: Sequence[ChaseLevel],
+    stride: int = GPU_LINE,
+    page: int | None = None,
+    seed: int = 0,
+    policy: str = "lru",
+) -> Chase:
+    """Walk one random cycle through a working set twice, and count the second time.
+
+    Parameters
+    ----------
+    working_set : int
+        Bytes from the first line to the last, a whole number of strides.
+    levels : sequence of ChaseLevel
+        Caches, nearest first, and the memory.
+    stride : int
+        Bytes from one line of the working set to the next.
+    page : int, optional
+        Bytes of a page; pages then lie anywhere in physical memory. Without it the
+        working set is contiguous there.
+    seed : int
+        Of the order and of the places.
+    policy : str
+        How the caches replace, as ``Cache`` has it. The closed form is that of LRU.
+
+    Raises
+    ------
+    ValueError
+        For levels or sizes that do not fit together, or a policy that is unknown.
+    """
+    check(levels, stride)
+    lap = addresses(working_set, stride, page, seed)
+    caches = [
+        Cache(level.size or 0, level.ways, level.line, policy=policy, seed=seed + 1)
+        for level in levels[:-1]
+    ]
+    trace = np.tile(lap, LAPS)
+    counted: Any = np.zeros(len(trace), np.bool_)
+    counted[-len(lap) :] = True
+    answered = []
+    for traffic in chain(caches, trace):
+        answered.append(int((traffic.hit & counted).sum()))
+        counted = counted[~traffic.hit]
+    answered += [0] * (len(caches) - len(answered))
+    answered.append(int(counted.sum()))
+    mean = sum(
+        n * level.latency for n, level in zip(answered, levels, strict=True)
+    ) / len(lap)
+    return Chase(tuple(level.name for level in levels), tuple(answered), mean)

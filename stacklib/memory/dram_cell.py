@@ -1,0 +1,111 @@
+"""One DRAM cell: a charge that leaks, and the time until it can no longer be told.
+
+A cell is a capacitor behind a transistor. To read it, its charge is shared with a
+wire, the bitline, that is held at half the supply and has several times the cell's
+capacitance. What the sense amplifier sees is small, and shrinks while the cell waits.
+Everything is in SI units; formulas take floats, quantities or arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["ELECTRON", "Cell"]
+
+ELECTRON = 1.602176634e-19  # C, exact since 2019
+DOUBLES = 10.0  # kelvin for which leakage doubles, the usual rule
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell and the wire it is read through.
+
+    Attributes
+    ----------
+    capacitance, bitline : float
+        Farads of the cell and of its bitline.
+    supply : float
+        Volts of a stored one; a bitline rests at half of it.
+    leakage : float
+        Amperes that leave the cell, at ``hot``.
+    margin : float
+        Volts on the bitline that the sense amplifier needs.
+    hot : float
+        Degrees Celsius at which the leakage is given.
+
+    Raises
+    ------
+    ValueError
+        For a value that is not above zero, or a margin that a full cell misses.
+    """
+
+    capacitance: float = 10e-15
+    bitline: float = 40e-15
+    supply: float = 1.1
+    leakage: float = 30e-15
+    margin: float = 0.07
+    hot: float = 85.0
+
+    def __post_init__(self) -> None:
+        for name in ("capacitance", "bitline", "supply", "leakage", "margin"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not 0 < value < float("inf"):
+                raise ValueError(f"{name} = {value!r}: must be above zero")
+        if self.signal(0.0) <= self.margin:
+            raise ValueError(
+                f"margin = {self.margin}: a full cell moves its bitline by "
+                f"{self.signal(0.0):.3g} V only"
+            )
+
+    @property
+    def ratio(self) -> float:
+        """How the charge is shared: cell over cell and bitline."""
+        return self.capacitance / (self.capacitance + self.bitline)
+
+    @property
+    def electrons(self) -> float:
+        """Electrons between a one and a bitline at rest."""
+        return self.capacitance * self.supply / 2 / ELECTRON
+
+    def leaks(self, celsius: float) -> float:
+        """Amperes at a temperature: twice as much every ten degrees."""
+        return self.leakage * 2 ** ((celsius - self.hot) / DOUBLES)
+
+    def signal(self, seconds: Any, celsius: float | None = None) -> Any:
+        """Volts by which a one moves its bitline after waiting."""
+        current = self.leaks(self.hot if celsius is None else celsius)
+        lost = current * seconds / self.capacitance
+        return (self.supply / 2 - lost) * self.ratio
+
+    def retention(self, celsius: float | None = None) -> float:
+        """Seconds until the signal has fallen to the margin: charge over current."""
+        current = self.leaks(self.hot if celsius is None else celsius)
+        spare = self.capacitance * (self.supply / 2 - self.margin / self.ratio)
+        return spare / current
+
+    def drained(self, step: float, celsius: float | None = None) -> float:
+        """The same by counting: electrons leave, step by step, until it fails.
+
+        Parameters
+        ----------
+        step : float
+            Seconds of a step.
+        celsius : float, optional
+            Temperature; ``hot`` by default.
+
+        Raises
+        ------
+        ValueError
+            For a step that is not above zero.
+        """
+        if not step > 0:
+            raise ValueError(f"step = {step!r}: must be above zero")
+        current = self.leaks(self.hot if celsius is None else celsius)
+        charge, waited = self.capacitance * self.supply, 0.0
+        while True:
+            volts = charge / self.capacitance - self.supply / 2
+            if volts * self.ratio < self.margin:
+                return waited
+            charge -= current * step
+            waited += step

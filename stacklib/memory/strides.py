@@ -1,0 +1,189 @@
+"""Strides and sets: why a matrix of 1,024 columns is slower than one of 1,040.
+
+Walking down a column touches lines that lie a row apart. Where the row is a multiple of
+many lines, those lines share few sets, and a set has few ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, gcd
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .cache import Cache
+
+__all__ = [
+    "column_fills",
+    "count_fullest_set",
+    "fullest_set",
+    "transpose_fills",
+    "transpose_trace",
+]
+
+
+def _checked(**values: int) -> None:
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+
+
+def fullest_set(count: int, stride: int, line: int, sets: int) -> int:
+    """Lines of a strided walk that fall into the set which gets most of them.
+
+    A stride of s lines comes back to its first set after sets / gcd(s, sets) steps.
+
+    Parameters
+    ----------
+    count : int
+        Accesses of the walk, each to a line of its own.
+    stride : int
+        Bytes from one to the next, a multiple of the line.
+    line : int
+        Bytes of a line.
+    sets : int
+        Sets of the cache, taken by the line's number.
+
+    Raises
+    ------
+    ValueError
+        When one is no whole number from 1, or the stride no multiple of the line:
+        count those with `count_fullest_set`.
+
+    Examples
+    --------
+    >>> fullest_set(1024, 4096, 64, 64), fullest_set(1024, 4160, 64, 64)
+    (1024, 16)
+    """
+    _checked(count=count, stride=stride, line=line, sets=sets)
+    if stride % line:
+        raise ValueError(f"stride = {stride} is no multiple of the line of {line}")
+    return ceil(count / (sets // gcd(stride // line, sets)))
+
+
+def count_fullest_set(count: int, stride: int, line: int, sets: int) -> int:
+    """The same, counted line by line; for any stride.
+
+    Parameters
+    ----------
+    count, stride, line, sets
+        As `fullest_set` takes them.
+
+    Raises
+    ------
+    ValueError
+        When one is no whole number from 1.
+    """
+    _checked(count=count, stride=stride, line=line, sets=sets)
+    return max(_lines_by_set(count, stride, line, sets))
+
+
+def _lines_by_set(count: int, stride: int, line: int, sets: int) -> list[int]:
+    held = [0] * sets
+    for touched in {i * stride // line for i in range(count)}:
+        held[touched % sets] += 1
+    return held
+
+
+def column_fills(side: int, width: int, *, line: int, sets: int, ways: int) -> float:
+    """Lines a cache fills for each element of a transpose that reads columns.
+
+    A line that a column touches is wanted again by the next column, after one line of
+    every other row. A set that had to take more of them than it has ways has dropped
+    them all by then, LRU being what it is, and each of its elements fetches a line of
+    its own. The result is written row by row, a line for as many numbers as it holds.
+
+    Parameters
+    ----------
+    side : int
+        Rows and columns; a row is a whole number of lines.
+    width : int
+        Bytes of a number.
+    line, sets, ways : int
+        Shape of the cache.
+
+    Raises
+    ------
+    ValueError
+        When one is no whole number from 1, or a row no whole number of lines.
+
+    Examples
+    --------
+    >>> column_fills(1024, 4, line=64, sets=1024, ways=16)
+    1.0625
+    >>> column_fills(1040, 4, line=64, sets=1024, ways=16)
+    0.125
+    """
+    _checked(side=side, width=width, line=line, sets=sets, ways=ways)
+    if side * width % line:
+        raise ValueError(
+            f"a row of {side * width} bytes is no whole number of lines of {line}: run "
+            "its `transpose_trace`"
+        )
+    held = _lines_by_set(side, side * width, line, sets)
+    lost = sum(lines for lines in held if lines > ways) / sum(held)
+    by_lines = width / line
+    return lost + (1 - lost) * by_lines + by_lines
+
+
+def transpose_trace(side: int, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Accesses of y[i, j] = x[j, i] over a square, y row by row.
+
+    Parameters
+    ----------
+    side : int
+        Rows and columns.
+    width : int
+        Bytes of a number. x begins at 0, y at the next page of 4 KiB after it.
+
+    Returns
+    -------
+    int array, bool array (2 * side * side,)
+        Byte addresses, a load and a store by turns, and which are stores.
+
+    Raises
+    ------
+    ValueError
+        When a size is no whole number from 1.
+    """
+    import numpy as np
+
+    _checked(side=side, width=width)
+    rows, columns = np.indices((side, side)).reshape(2, -1)
+    after = -(-side * side * width // 4096) * 4096
+    both = (columns * side + rows) * width, after + (rows * side + columns) * width
+    trace: NDArray[Any] = np.stack(both, axis=1).ravel()
+    return trace, np.tile([False, True], side * side)
+
+
+def transpose_fills(side: int, width: int, levels: Sequence[Cache]) -> list[float]:
+    """Lines that each level of a chain fills for an element: run, and run again.
+
+    The first run, which touches the arrays for the first time, is not counted.
+
+    Parameters
+    ----------
+    side, width : int
+        As `transpose_trace` takes them.
+    levels : sequence of Cache
+        From the nearest outwards.
+
+    Raises
+    ------
+    ValueError
+        For what `transpose_trace` or `cache.chain` refuses.
+    """
+    import numpy as np
+
+    from .cache import chain
+
+    trace, stores = transpose_trace(side, width)
+    start = len(trace)  # accesses of the first run, as the level sees them
+    found = []
+    for level in chain(levels, np.tile(trace, 2), np.tile(stores, 2)):
+        found.append(int(level.filled[start:].sum()) / side**2)
+        passed_on = (level.filled, level.evicted >= 0, level.passed)
+        start = sum(int(part[:start].sum()) for part in passed_on)
+    return found + [0.0] * (len(levels) - len(found))

@@ -1,0 +1,301 @@
+"""Tiers of memory: what an access costs on average, and the cheapest that will do.
+
+A tier is four numbers: how long until the data is there, how much comes a second, how
+much it holds, and what a byte costs. Latencies are from the question to the answer,
+*served there*: what a pointer chase measures, lookups on the way included.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from stacklib.quantity import Quantity
+from stacklib.roofline import Infeasible
+
+__all__ = [
+    "Need",
+    "Tier",
+    "average_access_time",
+    "break_even_interval",
+    "cheapest_tier",
+    "geometric_step",
+    "misses_of",
+    "shortfalls",
+    "steps",
+    "textbook_access_time",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One place where a byte may live.
+
+    Attributes
+    ----------
+    name : str
+        What the reader sees.
+    latency : Quantity
+        Seconds from the question to the answer when the data is here.
+    bandwidth : Quantity
+        Bytes a second, one direction.
+    capacity : Quantity
+        Bytes it holds.
+    price : Quantity or None
+        USD a byte; None where nobody quotes one.
+    energy : Quantity or None
+        Joules a bit of the part itself.
+    """
+
+    name: str
+    latency: Quantity
+    bandwidth: Quantity
+    capacity: Quantity
+    price: Quantity | None = None
+    energy: Quantity | None = None
+
+    def field(self, name: str) -> Quantity | None:
+        """A column by its name."""
+        value: Quantity | None = getattr(self, name)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What the data asks of its home.
+
+    Parameters
+    ----------
+    capacity : float
+        Bytes.
+    latency : float
+        Longest wait in seconds that is bearable; infinite where it does not matter.
+    bandwidth : float
+        Bytes a second that must come.
+
+    Raises
+    ------
+    ValueError
+        For a capacity or latency that is not above zero, a bandwidth below zero, or
+        what is no number.
+    """
+
+    capacity: float
+    latency: float = math.inf
+    bandwidth: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("capacity", "latency", "bandwidth"):
+            value = getattr(self, name)
+            plain = isinstance(value, int | float) and not isinstance(value, bool)
+            floor = value >= 0 if name == "bandwidth" else plain and value > 0
+            if not plain or math.isnan(value) or not floor:
+                raise ValueError(f"{name} = {value!r}: a positive number is needed")
+        if math.isinf(self.capacity) or math.isinf(self.bandwidth):
+            raise ValueError(f"{self}: only the latency may be infinite")
+
+
+# -- how long on average -------------------------------------------------------
+
+
+def _checked_rates(hit_rates: Sequence[Any], levels: int) -> None:
+    if len(hit_rates) != levels - 1:
+        raise ValueError(
+            f"{len(hit_rates)} hit rates for {levels} levels: every level but the "
+            "last has one, the last holds everything"
+        )
+    for rate in hit_rates:
+        if isinstance(rate, bool) or not 0 <= getattr(rate, "si", rate) <= 1:
+            raise ValueError(f"hit rate {rate!r}: a share from 0 to 1 is needed")
+
+
+def misses_of(hit_rates: Sequence[Any]) -> list[Any]:
+    """Share of all accesses that reach each level, the first included.
+
+    Parameters
+    ----------
+    hit_rates : sequence of float or Quantity
+        Of every level but the last, among the accesses that reach it.
+    """
+    reach: list[Any] = [1.0]
+    for rate in hit_rates:
+        reach.append(reach[-1] * (1 - rate))
+    return reach
+
+
+def average_access_time(latencies: Sequence[Any], hit_rates: Sequence[Any]) -> Any:
+    """Mean latency of a chain of levels: each level's share times its latency.
+
+    Parameters
+    ----------
+    latencies : sequence of float, Quantity or array
+        Seconds (or cycles) of an access served by each level, nearest first.
+    hit_rates : sequence of float, Quantity or array
+        Of every level but the last, among the accesses that reach it.
+
+    Raises
+    ------
+    ValueError
+        For no level, a count that does not match, or a rate outside 0 to 1.
+
+    Examples
+    --------
+    >>> average_access_time([30, 270, 670], [0.5, 0.5])
+    250.0
+    """
+    if not latencies:
+        raise ValueError("a chain needs at least one level")
+    _checked_rates(hit_rates, len(latencies))
+    reach = misses_of(hit_rates)
+    served = [r * h for r, h in zip(reach, hit_rates, strict=False)] + [reach[-1]]
+    total = served[0] * latencies[0]
+    for share, latency in zip(served[1:], latencies[1:], strict=True):
+        total = total + share * latency
+    return total
+
+
+def textbook_access_time(times: Sequence[Any], hit_rates: Sequence[Any]) -> Any:
+    """The same from what each level *adds*: t1 + m1 (t2 + m2 (t3 + ...)).
+
+    Parameters
+    ----------
+    times : sequence of float, Quantity or array
+        What each level adds to an access that reaches it; the differences of the
+        latencies of ``average_access_time``.
+    hit_rates : sequence of float, Quantity or array
+        As there.
+
+    Raises
+    ------
+    ValueError
+        As ``average_access_time`` does.
+    """
+    if not times:
+        raise ValueError("a chain needs at least one level")
+    _checked_rates(hit_rates, len(times))
+    total = times[-1]
+    for time, rate in zip(reversed(times[:-1]), reversed(hit_rates), strict=True):
+        total = time + (1 - rate) * total
+    return total
+
+
+# -- rule of ten ---------------------------------------------------------------
+
+
+def steps(values: Sequence[Any]) -> list[Any]:
+    """Each value over the one before."""
+    return [after / before for before, after in pairwise(values)]
+
+
+def geometric_step(values: Sequence[Any]) -> Any:
+    """The one factor which, taken every step, leads from the first to the last.
+
+    Parameters
+    ----------
+    values : sequence of float or Quantity
+        At least two, above zero, of one unit.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two.
+    """
+    if len(values) < 2:
+        raise ValueError(f"{len(values)} values have no step between them")
+    whole = values[-1] / values[0]
+    if not isinstance(whole, Quantity):
+        return whole ** (1 / (len(values) - 1))
+    # A root is no operation of quantities: the value, with both ends as its inputs.
+    root = whole.si ** (1 / (len(values) - 1))
+    return (whole * Quantity(root / whole.si, label="root")).named("typical step")
+
+
+# -- where a byte should live --------------------------------------------------
+
+
+def shortfalls(tier: Tier, need: Need) -> list[str]:
+    """Why a tier will not do, each with its sum; empty when it will."""
+    found = []
+    if tier.capacity.si < need.capacity:
+        want = Quantity(need.capacity / 1e9, "GB")
+        found.append(f"{want:.3 GB} > {tier.capacity:.3 GB} that it holds")
+    if tier.latency.si > need.latency:
+        have, want = Quantity(tier.latency.si, "s"), Quantity(need.latency, "s")
+        found.append(f"answers after {have}, {want} is asked")
+    if tier.bandwidth.si < need.bandwidth:
+        want = Quantity(need.bandwidth / 1e9, "GB/s")
+        found.append(f"delivers {tier.bandwidth:.3 GB/s}, {want:.3 GB/s} is asked")
+    return found
+
+
+def cheapest_tier(tiers: Iterable[Tier], need: Need) -> Tier:
+    """The tier with the lowest price a byte that meets the need; ties to the faster.
+
+    Parameters
+    ----------
+    tiers : iterable of Tier
+        Candidates; one without a price is never chosen.
+    need : Need
+        What is asked.
+
+    Raises
+    ------
+    Infeasible
+        When none will do; the message says why each fails.
+    ValueError
+        For no candidates.
+    """
+    candidates = list(tiers)
+    if not candidates:
+        raise ValueError("no tiers to choose from")
+    able = [t for t in candidates if t.price is not None and not shortfalls(t, need)]
+    if not able:
+        reasons = (
+            f"{t.name}: {'; '.join(shortfalls(t, need)) or 'no price known'}"
+            for t in candidates
+        )
+        raise Infeasible(" | ".join(reasons))
+    return min(able, key=lambda t: (t.price.si if t.price else 0.0, t.latency.si))
+
+
+def break_even_interval(
+    page: Any, price_per_byte: Any, drive_price: Any, reads_per_second: Any
+) -> Any:
+    """Seconds between uses at which a page in memory costs what fetching it costs.
+
+    A page in memory ties up its bytes of memory for good; on a drive it ties up the
+    share of the drive that one read in this interval takes (Gray and Putzolu, *The
+    5 minute rule*, SIGMOD 1987).
+
+    Parameters
+    ----------
+    page : float, Quantity or array
+        Bytes.
+    price_per_byte : float, Quantity or array
+        USD a byte of memory.
+    drive_price : float, Quantity or array
+        USD of one drive.
+    reads_per_second : float, Quantity or array
+        Reads of such a page that the drive does.
+
+    Raises
+    ------
+    ValueError
+        For what is not above zero.
+
+    Examples
+    --------
+    >>> break_even_interval(1000, 5e-3, 30000, 15)
+    400.0
+    """
+    given = {"page": page, "price_per_byte": price_per_byte,
+             "drive_price": drive_price,
+             "reads_per_second": reads_per_second}  # fmt: skip
+    for name, value in given.items():
+        least = value.min() if getattr(value, "shape", ()) else value
+        if isinstance(least, bool) or not getattr(least, "si", least) > 0:
+            raise ValueError(f"{name} = {value}: must be above zero")
+    return drive_price / reads_per_second / (page * price_per_byte)

@@ -1,0 +1,98 @@
+"""Drives as servers that are stepped event by event: queue depth, rate, prefetch.
+
+A drive is so many flash planes at work at once that its rated reads come out: each
+takes the drive's latency for a page, and has one page at a time.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+__all__ = ["Queue", "run_reads", "run_step"]
+
+
+@dataclass(slots=True)
+class Queue:
+    """Planes of all drives, each free again at some time.
+
+    Parameters
+    ----------
+    planes : int
+        Pages that can be read at once.
+    latency : float
+        Seconds of each.
+    depth : int
+        Reads that the host keeps in flight at most; planes beyond it stay idle.
+
+    Raises
+    ------
+    ValueError
+        For no planes, depth or latency.
+    """
+
+    planes: int
+    latency: float
+    depth: int
+
+    def __post_init__(self) -> None:
+        if self.planes < 1 or self.depth < 1 or not self.latency > 0:
+            raise ValueError(f"planes = {self.planes}, depth = {self.depth}: from 1 on")
+
+    def reads(self, pages: int, start: float, free: list[float]) -> float:
+        """Read so many pages from ``start`` on; when the last is there.
+
+        Parameters
+        ----------
+        pages : int
+            How many.
+        start : float
+            When they are asked for.
+        free : list of float
+            A heap of when each plane is free; it is changed.
+        """
+        done = start
+        for _ in range(pages):
+            end = max(start, free[0]) + self.latency
+            heapq.heapreplace(free, end)
+            done = max(done, end)
+        return done
+
+    def fresh(self) -> list[float]:
+        """All planes free at once, as many as can be kept busy."""
+        return [0.0] * min(self.planes, self.depth)
+
+
+def run_reads(queue: Queue, pages: int) -> float:
+    """Seconds until so many pages, asked for at once, have been read."""
+    return queue.reads(pages, 0.0, queue.fresh())
+
+
+def run_step(
+    queue: Queue, *, compute: float, layers: int, pages: int, ahead: bool
+) -> float:
+    """A decode step, layer by layer.
+
+    Parameters
+    ----------
+    queue : Queue
+        The drives.
+    compute : float
+        Seconds of the step without the drives, spread evenly over the layers.
+    layers : int
+        How many.
+    pages : int
+        Pages that each layer reads.
+    ahead : bool
+        Whether a layer's pages are asked for when the layer before begins.
+    """
+    free, each, now = queue.fresh(), compute / layers, 0.0
+    ready = queue.reads(pages, 0.0, free)  # nothing can hide the first layer's
+    for layer in range(layers):
+        now = max(now, ready)
+        if ahead and layer + 1 < layers:
+            ready = queue.reads(pages, now, free)
+        now += each
+        if not ahead and layer + 1 < layers:
+            ready = queue.reads(pages, now, free)
+    return now

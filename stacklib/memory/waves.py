@@ -1,0 +1,189 @@
+"""Blocks that run in waves and read streams: what a cache under them still holds.
+
+A chip runs so many blocks at once, step by step; when they are done, the next wave
+starts. Each block reads streams from end to end: the keys and values of a head, or a
+band of rows and a band of columns. Blocks of a wave that read the same stream read it
+at the same time, so it comes from memory once. What the next wave finds depends on
+how much was read in between: its reuse distance, in bytes, against the capacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["L2_WAYS", "Block", "Reads", "stream_trace", "wave_reads", "waves"]
+
+L2_WAYS = 16  # lines of a set of an L2: an assumption, no vendor of GPUs prints it
+
+Block: TypeAlias = Sequence[Hashable]  # the streams that a block reads
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Bytes that blocks asked for, and those that came from memory.
+
+    Attributes
+    ----------
+    asked : float
+        Bytes read by all blocks.
+    missed : float
+        Those the cache did not hold.
+    """
+
+    asked: float
+    missed: float
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of the bytes that the cache held."""
+        return 1 - self.missed / self.asked
+
+
+def waves(blocks: Iterable[Block], at_once: int) -> list[list[Block]]:
+    """Blocks in the order they start, ``at_once`` of them together.
+
+    Raises
+    ------
+    ValueError
+        For ``at_once`` below one, or no blocks.
+    """
+    if isinstance(at_once, bool) or not isinstance(at_once, int) or at_once < 1:
+        raise ValueError(f"at_once = {at_once!r}: at least 1 block runs")
+    left = iter(blocks)
+    found = []
+    while wave := list(islice(left, at_once)):
+        found.append(wave)
+    if not found:
+        raise ValueError("no blocks: nothing is read")
+    return found
+
+
+def wave_reads(
+    blocks: Iterable[Block],
+    size: Callable[[Hashable], float],
+    *,
+    at_once: int,
+    capacity: float,
+    own_read: float = 0.0,
+    own_written: float = 0.0,
+) -> Reads:
+    """Bytes from memory under a fully associative LRU cache, without running it.
+
+    A stream that was last read in wave v and is read again in wave w has, at the share
+    x of its length, a distance of: what v still read after x, everything between, and
+    what w has read before x. That is linear in x, so the share of the stream that is
+    still there is a quotient.
+
+    Parameters
+    ----------
+    blocks : iterable of sequences
+        The streams of each block, in the order they start. All take equally long.
+    size : callable
+        Bytes of a stream.
+    at_once : int
+        Blocks that run together, in step.
+    capacity : float
+        Bytes of the cache; more than a step of a wave touches, or the blocks of a wave
+        would not find what their neighbours read, which is left out.
+    own_read, own_written : float
+        Bytes that a block reads at its start and writes at its end, used by no other.
+
+    Raises
+    ------
+    ValueError
+        For no blocks, ``at_once`` below one, a capacity that is not above zero, or
+        own bytes below zero.
+
+    Examples
+    --------
+    >>> two = wave_reads("aaaabbbb", lambda _: 10.0, at_once=2, capacity=15)
+    >>> two.asked, two.missed
+    (80.0, 20.0)
+    """
+    if not (isfinite(capacity) and capacity > 0):
+        raise ValueError(f"capacity = {capacity!r}: bytes above zero are needed")
+    for name, value in (("own_read", own_read), ("own_written", own_written)):
+        if not (isfinite(value) and value >= 0):
+            raise ValueError(f"{name} = {value!r}: bytes from zero are needed")
+    running = waves(blocks, at_once)
+    held = [dict.fromkeys(s for block in wave for s in block) for wave in running]
+    asked = sum(size(s) for wave in running for block in wave for s in block)
+    starts = own_read * sum(map(len, running))
+    missed = starts
+    last: dict[Hashable, int] = {}
+    for w, streams in enumerate(held):
+        for s in streams:
+            if s not in last:
+                missed += size(s)
+                continue
+            v = last[s]
+            between = set().union(*held[v + 1 : w])
+            always = sum(map(size, between))
+            always += own_written * sum(map(len, running[v:w]))
+            always += own_read * sum(map(len, running[v + 1 : w + 1]))
+            after = always + sum(size(t) for t in held[v] if t not in between)
+            before = always + sum(size(t) for t in streams if t not in between)
+            missed += size(s) * (1 - _share_below(after, before, capacity))
+        last.update(dict.fromkeys(streams, w))
+    return Reads(asked + starts, missed)
+
+
+def _share_below(start: float, end: float, bound: float) -> float:
+    """Share of a straight line from ``start`` to ``end`` that lies within ``bound``."""
+    if max(start, end) <= bound:
+        return 1.0
+    if min(start, end) > bound:
+        return 0.0
+    return (bound - min(start, end)) / abs(end - start)
+
+
+def stream_trace(
+    blocks: Iterable[Block],
+    *,
+    at_once: int,
+    steps: int,
+    tile: int,
+) -> NDArray[Any]:
+    """Byte addresses of the tiles that waves of blocks read, step by step.
+
+    Parameters
+    ----------
+    blocks : iterable of sequences
+        The streams of each block, in the order they start; each block has as many.
+    at_once : int
+        Blocks that run together, in step.
+    steps : int
+        Tiles of a stream.
+    tile : int
+        Bytes of a tile; streams lie one behind the other.
+
+    Returns
+    -------
+    int array (blocks * steps * streams a block,)
+        One address a tile: for a cache whose lines are tiles.
+
+    Raises
+    ------
+    ValueError
+        For no blocks, or a count that is no whole number from 1.
+    """
+    import numpy as np
+
+    for name, value in (("steps", steps), ("tile", tile)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    number: dict[Hashable, int] = {}
+    parts = []
+    for wave in waves(blocks, at_once):
+        named = [[number.setdefault(s, len(number)) for s in block] for block in wave]
+        starts = np.array(named, dtype=np.int64).ravel() * steps
+        parts.append((np.arange(steps)[:, None] + starts).ravel())
+    trace: NDArray[Any] = np.concatenate(parts) * tile
+    return trace
