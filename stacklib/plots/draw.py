@@ -15,14 +15,19 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from . import theme
-from .labels import band_label, end_labels, make_room, rule_labels
+from .labels import band_label, cell_key, end_labels, make_room, rule_labels
 from .layout import log_ticks, tick_text
 
 INCHES = (4.7, 3.4)  # so that 10 pt text is still 10.6 px on a 358 px column
 TEXT, SMALL = 10.5, 10.0
+CELL = 0.92  # side of a cell, of the place it has
+SEPARATE = 256  # cells of one mark that are drawn one by one
+TINTED = 0.5  # shades up to this carry text in ink
 DASHES = {"simulated": (0, (5, 3)), "claimed": (0, (1, 2))}
 MARKERS = {"claimed": "D", "impossible": "x"}
 STYLE = {
@@ -62,9 +67,11 @@ def limits(spec: Mapping[str, Any], axis: str) -> tuple[float, float]:
     return (lo, hi * 1.06) if axis == "y" else (lo, max(hi, lo + 1e-9))
 
 
-def _axis(ax: Axes, which: str, lo: float, hi: float, log: bool) -> None:
+def _axis(ax: Axes, which: str, lo: float, hi: float, spec: Mapping[str, Any]) -> None:
     axis = getattr(ax, f"{which}axis")
-    if log:
+    if spec.get("ticks") is not None:
+        axis.set_major_locator(FixedLocator(spec["ticks"]))
+    elif spec.get("scale") == "log":
         axis.set_major_locator(FixedLocator(log_ticks(lo, hi)))
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
@@ -74,12 +81,11 @@ def _axis(ax: Axes, which: str, lo: float, hi: float, log: bool) -> None:
 
 def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
     for which in "xy":
-        log = spec[which].get("scale") == "log"
-        if log:
+        if spec[which].get("scale") == "log":
             getattr(ax, f"set_{which}scale")("log")
         lo, hi = limits(spec, which)
         getattr(ax, f"set_{which}lim")(lo, hi)
-        _axis(ax, which, lo, hi, log)
+        _axis(ax, which, lo, hi, spec[which])
     ax.grid(True, color=theme.sentinel("grid"), linewidth=0.8)
     ax.set_axisbelow(True)
     for side in ("top", "right", "left"):
@@ -139,7 +145,53 @@ def _band(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
             edgecolor=tint, hatch="//", linewidth=0, alpha=0.8, zorder=1)  # fmt: skip
 
 
-_DRAW = {"line": _line, "dots": _dots, "vline": _rule, "hline": _rule, "band": _band}
+def _cells(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    cells = list(zip(mark["x"], mark["y"], strict=True))
+    shades = mark.get("shades") or [1.0] * len(cells)
+    texts = mark.get("texts") or [""] * len(cells)
+    impossible = {"hatch": "///"} if mark["evidence"] == "impossible" else {}
+    # One path a shade: a path a cell would make the page several times as heavy.
+    for shade in sorted(set(shades)):
+        mine = [at for at, own in zip(cells, shades, strict=True) if own == shade]
+        ax.add_patch(PathPatch(
+            Path.make_compound_path(*map(_box, _runs(mine))), facecolor=tint, zorder=2,
+            edgecolor="none", linewidth=0, alpha=round(shade, 3), **impossible,
+        ))  # fmt: skip
+    for (x, y), shade, text in zip(cells, shades, texts, strict=True):
+        if text:
+            on = theme.sentinel("over" if shade > TINTED else "ink")
+            ax.text(x, y, text, color=on, fontsize=SMALL, ha="center",
+                    va="center_baseline", zorder=4)  # fmt: skip
+
+
+def _runs(cells: Sequence[tuple[float, float]]) -> list[tuple[float, float, float]]:
+    """Row, first and last column of each box; in a large grid neighbours share one."""
+    runs: list[tuple[float, float, float]] = []
+    for x, y in sorted(cells, key=lambda at: (at[1], at[0])):
+        if len(cells) > SEPARATE and runs and runs[-1] == (y, runs[-1][1], x - 1):
+            runs[-1] = (y, runs[-1][1], x)
+        else:
+            runs.append((y, x, x))
+    return runs
+
+
+def _box(run: tuple[float, float, float]) -> Path:
+    """Cells side by side, a little smaller than their place: the gap is the grid."""
+    y, first, last = run
+    half = CELL / 2
+    left, right, low, high = first - half, last + half, y - half, y + half
+    return Path([(left, low), (right, low), (right, high), (left, high), (left, low)],
+                closed=True)  # fmt: skip
+
+
+_DRAW = {
+    "cells": _cells,
+    "line": _line,
+    "dots": _dots,
+    "vline": _rule,
+    "hline": _rule,
+    "band": _band,
+}
 
 
 def _order(marks: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -158,6 +210,7 @@ def _paint(ax: Axes, spec: Mapping[str, Any]) -> None:
             band_label(ax, mark, tint)
     end_labels(ax, marks, tints)
     rule_labels(ax, marks, tints)
+    cell_key(ax, marks, tints)
 
 
 def draw(spec: Mapping[str, Any], name: str) -> str:
@@ -178,6 +231,8 @@ def draw(spec: Mapping[str, Any], name: str) -> str:
         _frame(ax, spec)
         ticks = [tick_text(t) for t in ax.get_yticks() if _inside(t, ax.get_ylim())]
         make_room(ax, spec["marks"], ticks)
+        if any(mark["kind"] == "cells" for mark in spec["marks"]):
+            ax.grid(False)
         _paint(ax, spec)
         out = io.StringIO()
         canvas.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
@@ -185,4 +240,4 @@ def draw(spec: Mapping[str, Any], name: str) -> str:
 
 
 def _inside(value: float, span: tuple[float, float]) -> bool:
-    return span[0] <= value <= span[1]
+    return min(span) <= value <= max(span)

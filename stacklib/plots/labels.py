@@ -10,6 +10,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.patches import Rectangle
 from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
@@ -19,6 +20,7 @@ SIZE = 10.0
 LINE = 13.0  # from one label to the next
 GAP = 7.0  # between a line's end and its name
 EDGE = 3.0  # free strip at the right of the canvas
+KEY = 10.0  # side of a square in a key
 
 Mark = Mapping[str, Any]
 
@@ -161,3 +163,28 @@ def band_label(ax: Axes, mark: Mark, tint: str) -> None:
     middle = max(ax.bbox.x0 + half, min((a + b) / 2, ax.bbox.x1 - half))
     under = min(y, ax.bbox.y1) - 6
     _write(ax, middle, under, mark["name"], tint, ha="center", va="top")
+
+
+def cell_key(ax: Axes, marks: Sequence[Mark], tints: Sequence[str]) -> None:
+    """Name every kind of cell beside a square of its colour, under the axis."""
+    chosen = _labelled(marks, "cells")
+    if not chosen:
+        return
+    names = [marks[i]["name"] for i in chosen]
+    spans, rows_needed, left = [], 1, EDGE
+    for name in names:
+        wide = width(name, ax) + KEY + 3 * GAP
+        if left > EDGE and left + wide > ax.figure.bbox.width:
+            rows_needed, left = rows_needed + 1, EDGE
+        spans.append((rows_needed, left))
+        left += wide
+    box, total = ax.get_position(), float(ax.figure.bbox.height)
+    lift = (rows_needed * (LINE + 2)) / total
+    ax.set_position((box.x0, box.y0 + lift, box.width, box.height - lift))
+    for i, name, (row, x) in zip(chosen, names, spans, strict=True):
+        y = (rows_needed - row) * (LINE + 2) + EDGE
+        shade = max(marks[i].get("shades") or [1.0])
+        ax.figure.add_artist(
+            Rectangle((x, y), KEY, KEY, transform=None, color=tints[i], alpha=shade)
+        )
+        _write(ax, x + KEY + GAP - 2, y + 1, name, tints[i], ha="left", va="bottom")

@@ -13,13 +13,16 @@
 
 Kinds of mark: ``line`` and ``dots`` (x, y; dots may have ``spread`` pairs),
 ``vline`` (x, and y where it should end), ``hline`` (y), ``band`` (an x pair, a y
-pair or both). Optional in a mark: ``series`` (colour), ``layer`` (of the stack, 1
-to 7: its colour), ``thick`` (a line that is a bar), ``this_machine``, ``label_at``
-(``end`` or ``none``), and for the guard ``device``, ``dtype``, ``chips``,
-``level``, ``role``. Optional in an axis: ``limits``, and ``unit``, which the guard
-reads. Optional in a spec: ``about``, guard fields of the readouts, and ``table``,
-shown under a live figure: ``caption``, ``head``, and ``rows`` of a ``head`` and
-``cells`` (``text``; ``tree`` and ``note`` where there are).
+pair or both), ``cells`` (x, y: centres of unit squares, a grid on linear axes; with
+``shades``, 0 to 1 of the colour each, and ``texts``, short, one a cell; its name
+stands in a key under the axis). Optional in a mark: ``series`` (colour), ``layer``
+(of the stack, 1 to 7: its colour), ``thick`` (a line that is a bar),
+``this_machine``, ``label_at`` (``end`` or ``none``), and for the guard ``device``,
+``dtype``, ``chips``, ``level``, ``role``. Optional in an axis: ``limits``, which may
+run downwards, ``ticks``, where they stand, and ``unit``, which the guard reads.
+Optional in a spec: ``about``, guard fields of the readouts, and ``table``, shown
+under a live figure: ``caption``, ``head``, and ``rows`` of a ``head`` and ``cells``
+(``text``; ``tree`` and ``note`` where there are).
 Plain Python: live figures build specs in the reader's browser.
 """
 
@@ -37,8 +40,11 @@ from stacklib.evidence import guard
 SCALES = ("linear", "log")
 EVIDENCE = ("predicted", "simulated", "measured", "claimed", "impossible")
 # kind -> axes it must have values on
-KINDS = {"line": "xy", "dots": "xy", "vline": "x", "hline": "y", "band": ""}
+KINDS = {"line": "xy", "dots": "xy", "cells": "xy", "vline": "x", "hline": "y",
+         "band": ""}  # fmt: skip
+LONGEST = 4  # characters in a cell, readable at a phone's width
 SERIES = 6
+_MORE = {"cells": ("shades", "texts")}  # fields of a kind that its digest counts too
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -92,6 +98,24 @@ def _check_mark(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> None:
         raise SpecError(f"mark {name!r}: {len(mark['x'])} x and {len(mark['y'])} y")
     if "spread" in mark and len(mark["spread"]) != len(mark.get("y", ())):
         raise SpecError(f"mark {name!r}: one spread pair a point")
+    if kind == "cells":
+        _check_cells(spec, mark)
+
+
+def _check_cells(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> None:
+    name, count = mark["name"], len(mark["x"])
+    for axis in "xy":
+        if spec[axis].get("scale") == "log":
+            raise SpecError(f"mark {name!r}: cells need linear axes, {axis} is log")
+    for field in ("shades", "texts"):
+        if field in mark and len(mark[field]) != count:
+            raise SpecError(f"mark {name!r}: {len(mark[field])} {field}, {count} cells")
+    for shade in mark.get("shades", ()):
+        if not isinstance(shade, (int, float)) or not 0 <= shade <= 1:
+            raise SpecError(f"mark {name!r}: shade {shade!r} is not in 0 to 1")
+    for text in mark.get("texts", ()):
+        if not isinstance(text, str) or len(text) > LONGEST:
+            raise SpecError(f"mark {name!r}: {text!r} is no text of {LONGEST} at most")
 
 
 def check(spec: Mapping[str, Any]) -> None:
@@ -130,7 +154,8 @@ def digest(spec: Mapping[str, Any]) -> str:
     plotted = {
         "axes": [[spec[a]["label"], spec[a].get("scale", "linear")] for a in "xy"],
         "marks": [
-            [_rounded(mark.get(field)) for field in fields] for mark in spec["marks"]
+            [_rounded(mark.get(f)) for f in (*fields, *_MORE.get(mark["kind"], ()))]
+            for mark in spec["marks"]
         ],
     }
     text = json.dumps(plotted, sort_keys=True).encode()

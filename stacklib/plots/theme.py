@@ -29,6 +29,7 @@ _FALLBACK = {
     "layer-5": "#4a7fdc",
     "layer-6": "#8b62d0",
     "layer-7": "#c4488d",
+    "over": "#ffffff",  # text on a full colour
 }
 ROLES = tuple(_FALLBACK)
 

@@ -43,7 +43,11 @@ _UNITS = {
     "fraction": "", "exponent": "", "years": "year", "elements": "", "threads": "",
     "cycles": "cycle", "all-reduces/layer": "", "all-reduces/token": "",
     "days": "day", "tok/s": "token/s", "tokens": "token", "bits": "bit",
+    "way": "", "error": "", "sectors": "", "requests": "", "passes": "",
+    "conflicts": "", "unswizzled modes": "", "B/clk": "B/cycle",
+    "ratio per tier": "",
     "KB": "kB", "Tb/s": "Tbit/s", "Gb/s": "Gbit/s",
+    "stacks": "", "dies": "", "TSVs": "", "um": "µm",
 }  # fmt: skip# How a unit of the ledger is shown, where not as it is written.
 _WORDS = (
     (r"^percent$", "%"), (r"^speedup$", "gain"),

@@ -72,7 +72,10 @@ for _side in _SIDES:
 @number("wall.devices", evidence="spec")
 def wall_devices() -> Quantity:
     """Data-centre GPUs in the database with a bandwidth and a dense fp16 rate."""
-    return Quantity(len(wall().compute.keys), label="devices", kind="spec")
+    where = "data-centre GPUs with a bandwidth and a dense fp16 rate"
+    source = Source("the spec database of this book", where, READ, "secondary")
+    found = len(wall().compute.keys)
+    return Quantity(found, label="devices", source=source, kind="spec")
 
 
 @number("wall.spread", digits=2)

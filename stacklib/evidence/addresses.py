@@ -1,0 +1,173 @@
+"""Requests to memory as quantities, and the strided walks of the book's machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from stacklib.memory import Tile, bank_conflicts, strided_pieces
+from stacklib.memory.banks import BANKS, bank_access, words_of
+from stacklib.memory.rules import rule
+from stacklib.memory.swizzle import Place
+from stacklib.quantity import Quantity, Source
+
+from . import results, runs
+from .runs import Run
+
+__all__ = ["moved", "remedies", "walks", "ways"]
+
+WALKS = "strided_access"
+
+
+def given(value: float, unit: str, label: str) -> Quantity:
+    """A stated assumption.
+
+    Parameters
+    ----------
+    value : float
+        The number, in ``unit``.
+    unit, label : str
+        Its unit, and what it is.
+    """
+    return Quantity(value, unit, label=label, kind="assumption")
+
+
+def moved(
+    step: Quantity, piece: str = "sector", first: Quantity | None = None
+) -> Quantity:
+    """Pieces that a warp moves whose lanes are one step apart.
+
+    Parameters
+    ----------
+    step : Quantity
+        Bytes from lane to lane.
+    piece : str
+        ``sector``, ``line`` or ``fetch``; see `memory.rules`.
+    first : Quantity, optional
+        Where lane 0 reads; default the start of a piece.
+    """
+    start = given(0, "B", "address of lane 0") if first is None else first
+    found: Quantity = strided_pieces(
+        step, first=start, lanes=rule("lanes"), size=rule(piece)
+    )
+    return found.named(f"{piece}s moved")
+
+
+def ways(addresses: Sequence[int], width: int, what: str) -> Quantity:
+    """A conflict as words over the banks they fall in, where these share evenly.
+
+    Parameters
+    ----------
+    addresses : sequence of int
+        Byte address of each of 32 lanes, every one another word.
+    width : int
+        Bytes each accesses, at most a word.
+    what : str
+        What is read, for the derivation.
+
+    Raises
+    ------
+    ValueError
+        When lanes share words, or some banks give more words than others.
+    """
+    words = {w for a in addresses for w in words_of(a, width)}
+    met = {word % BANKS for word in words}
+    lanes = rule("lanes")
+    if len(words) != lanes.si or len(words) != len(met) * bank_conflicts(
+        addresses, width
+    ):
+        raise ValueError(f"{what}: {len(words)} words are uneven over {len(met)} banks")
+    return (lanes / given(len(met), "", f"banks that {what} meets")).named("ways")
+
+
+# -- remedies --------------------------------------------------------------------
+
+
+def remedies(
+    tile: Tile, places: dict[str, tuple[Place, int]]
+) -> list[dict[str, object]]:
+    """Rows of a table: what each placement of a tile does to its three readers.
+
+    Parameters
+    ----------
+    tile : Tile
+        The tile.
+    places : dict
+        Name to placement and bytes added to a row.
+    """
+    return [
+        {
+            "placement": name,
+            **{f"{p.name} (ways)": _worst(p.requests, p.width, place)
+               for p in (tile.along(), tile.down(), tile.matrices())},
+            "bytes added": Quantity(extra, "B", label="padding")
+            / Quantity(tile.pitch, "B", label="row"),
+        }
+        for name, (place, extra) in places.items()
+    ]  # fmt: skip
+
+
+def _worst(
+    requests: Sequence[Sequence[int]], width: int, place: Callable[[int], int]
+) -> int | None:
+    """The worst conflict; None where some lane could not make its access."""
+    placed = [[place(offset) for offset in lanes] for lanes in requests]
+    if any(address % width for lanes in placed for address in lanes):
+        return None
+    return max(bank_access(lanes, width).degree for lanes in placed)
+
+
+# -- walks -----------------------------------------------------------------------
+
+
+@cache
+def walks() -> tuple[Run, ...]:
+    """The measured walks beside their prediction, by stride.
+
+    Raises
+    ------
+    ResultError
+        When they were not measured here.
+    """
+    found = runs.load(WALKS)
+    if not found:
+        raise results.ResultError(f"{WALKS}: not measured here")
+    return tuple(sorted(found, key=lambda run: run.case["stride"]))
+
+
+def walk(stride: int) -> Run:
+    """The walk of one stride.
+
+    Parameters
+    ----------
+    stride : int
+        In elements of four bytes.
+
+    Raises
+    ------
+    ResultError
+        When none of that stride was measured.
+    """
+    for run in walks():
+        if run.case["stride"] == stride:
+            return run
+    known = ", ".join(str(run.case["stride"]) for run in walks())
+    raise results.ResultError(f"{WALKS}: no stride {stride}; measured: {known}")
+
+
+def alone(stride: int) -> Quantity:
+    """Predicted time of a walk whose lines all come alone.
+
+    Parameters
+    ----------
+    stride : int
+        In elements of four bytes.
+    """
+    path = results.root() / "benchmarks" / "predictions" / f"{WALKS}.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    (row,) = (row for row in rows if row["stride"] == stride)
+    name = f"benchmarks/predictions/{WALKS}.json"
+    date = results.load(WALKS)["date"][:10]  # type: ignore[index]
+    source = Source(name, "committed before the run", date, "measured")
+    return Quantity(row["alone_s"], "s", label="every line alone", source=source)

@@ -1,0 +1,199 @@
+"""What others published of memories under load, beside what the models say.
+
+A sweep is a streaming kernel run with more and more threads: bytes in flight on one
+axis, bandwidth on the other. No factor was fitted to these curves; the two shares that
+a full bus delivers come from family C.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware.sourced import read_source, read_toml, read_value
+from stacklib.memory import DramChannel, Saturation, dram_part, saturate
+from stacklib.memory.dram_traffic import copy, stream
+from stacklib.quantity import Quantity, Source
+
+from . import measurements
+
+__all__ = [
+    "ACHIEVED",
+    "KERNELS",
+    "Point",
+    "achieved",
+    "curves",
+    "device_rows",
+    "fact",
+    "sweep",
+]
+
+_DATA = Path(__file__).parent / "data"
+# kernel -> bytes loaded and stored by a thread, in fp64
+KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run of a sweep, predicted and measured.
+
+    Attributes
+    ----------
+    kernel : str
+        One of ``KERNELS``.
+    threads : int
+        Threads of a compute unit.
+    told : Saturation
+        What the model says.
+    share : Quantity
+        Measured share of the bandwidth.
+    """
+
+    kernel: str
+    threads: int
+    told: Saturation
+    share: Quantity
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured, minus one."""
+        return self.told.share.si / self.share.si - 1
+
+
+@cache
+def _sources() -> dict[str, dict]:
+    return read_toml(_DATA / "dram_published.toml")["sources"]
+
+
+def fact(name: str) -> Quantity:
+    """A published figure of ``dram_published.toml``.
+
+    Raises
+    ------
+    KeyError
+        For a name that is not there.
+    """
+    raw = read_toml(_DATA / "dram_published.toml")["facts"][name]
+    label = name.replace("_", " ")
+    return read_value(raw, _sources(), raw["source"], name, label, raw["unit"])
+
+
+@cache
+def _rows() -> tuple[dict[str, str], ...]:
+    with (_DATA / "in_flight.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+def _source() -> Source:
+    return read_source(_sources(), "gpubenches", "in_flight.csv", own=True)
+
+
+@cache
+def sweep(device: str, kernel: str) -> tuple[Point, ...]:
+    """A device's sweep of one kernel, from few threads to all.
+
+    Parameters
+    ----------
+    device : str
+        Key of the device.
+    kernel : str
+        One of ``KERNELS``.
+
+    Raises
+    ------
+    ValueError
+        For another kernel, or a device that nobody swept.
+    """
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel {kernel!r}: one of {', '.join(KERNELS)}")
+    found = [row for row in _rows() if row["device"] == device]
+    if not found:
+        swept = sorted({row["device"] for row in _rows()})
+        raise ValueError(f"device {device!r} was not swept; {', '.join(swept)} were")
+    chip = hardware.get(device)
+    units, peak = int(chip.compute_units.si), chip.memory_bandwidth
+    loads, stores = KERNELS[kernel]
+    points = []
+    for row in found:
+        threads = int(row["threads"]) // units
+        rate = Quantity(float(row[kernel]), "GB/s", label="bandwidth",
+                        source=_source(), kind="measured")  # fmt: skip
+        told = saturate(chip, loads, threads, stored=stores)
+        points.append(Point(kernel, threads, told, rate / peak))
+    return tuple(points)
+
+
+def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]]]:
+    """A device's sweeps as ``plots.dram.in_flight_spec`` takes them, every third run.
+
+    Kilobytes of loads and stores in flight; percent of the bandwidth, predicted and
+    measured.
+    """
+    found = []
+    for kernel, (loads, stores) in KERNELS.items():
+        points = sweep(device, kernel)[1::3]
+        both = (loads + stores) / loads / 1e3
+        found.append(
+            (kernel, [p.told.in_flight.si * both for p in points],
+             [100 * p.told.share.si for p in points],
+             [100 * p.share.si for p in points])
+        )  # fmt: skip
+    return found
+
+
+# device -> rows of measurements.csv: a kernel that reads, one that reads and writes
+ACHIEVED = {
+    "v100_sxm2_32gb": ("", "C-0048"),
+    "a100_sxm_40gb": ("C-0023", "C-0024"),
+    "h100_pcie": ("C-0032", "C-0033"),
+}
+
+
+def achieved(id: str, device: str) -> Quantity:
+    """A published bandwidth over the device's own.
+
+    Parameters
+    ----------
+    id : str
+        Row of ``measurements.csv``, in GB/s.
+    device : str
+        Its device.
+
+    Raises
+    ------
+    ValueError
+        For an id that is not there.
+    """
+    row = next((m for m in measurements.public() if m.id == id), None)
+    if row is None:
+        raise ValueError(f"id {id!r} is no row of measurements.csv")
+    source = Source(row.source, row.subject, "2026-11-22", "measured")
+    rate = Quantity(row.value, row.unit, label=f"{row.subject}, measured",
+                    source=source, kind="measured")  # fmt: skip
+    return rate / hardware.get(device).memory_bandwidth
+
+
+def device_rows(n: int = 6000) -> list[dict[str, Any]]:
+    """Shares that devices reached, beside those a pseudo-channel allows them.
+
+    The channel runs at the rate of the device's pins, with a queue of 64: first with
+    refreshes that stop all banks, then with one bank at a time.
+    """
+    rows = []
+    for key, (read, both) in ACHIEVED.items():
+        device = hardware.get(key)
+        part = dram_part("hbm2e").at(device.memory_pin_rate)
+        row: dict[str, Any] = {"device": device}
+        for name, id in (("read", read), ("copy", both)):
+            row[f"{name}, measured"] = achieved(id, key) if id else None
+            make = {"read": stream, "copy": copy}[name]
+            for how, words in (("all", "banks stop"), ("some", "one bank stops")):
+                channel = DramChannel(part, queue=64, refresh=how)
+                share = channel.run(*make(part, n)).settled
+                row[f"{name}, {words}"] = Quantity(share, "1", label=words)
+        rows.append(row)
+    return rows

@@ -1,0 +1,150 @@
+"""The tile sweep of the book's machine: what was predicted, what was measured."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from stacklib.quantity import Quantity, Source
+
+from . import results, runs
+from .runs import Run
+
+NAME, KERNEL = "tile_sweep", "tile_kernel"
+
+
+@dataclass(frozen=True)
+class TilePoint:
+    """One matrix size with one tile.
+
+    Attributes
+    ----------
+    tile : str
+        Rows, columns and steps; ``whole`` where nothing is cut.
+    run : Run
+        Predicted and measured time.
+    core, longest : Quantity
+        Predicted time of the arithmetic alone, and the longest of the three parts.
+    from_l2, from_l3 : Quantity
+        Bytes brought, as the cache simulator counts them.
+    """
+
+    tile: str
+    run: Run
+    core: Quantity
+    longest: Quantity
+    from_l2: Quantity
+    from_l3: Quantity
+
+    @property
+    def side(self) -> int:
+        """Side of a cubic tile; 0 for another."""
+        sides = set(self.run.case["tile"])
+        return int(sides.pop()) if len(sides) == 1 else 0
+
+
+@cache
+def _forecast() -> dict[str, Any]:
+    path = results.root() / "benchmarks" / "predictions" / f"{NAME}.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def points(n: int) -> tuple[TilePoint, ...]:
+    """Every tile of one matrix size.
+
+    Parameters
+    ----------
+    n : int
+        Rows and columns.
+
+    Raises
+    ------
+    ResultError
+        When it was not measured here.
+    """
+    told = {row["id"]: row for row in _forecast()["rows"]}
+    file = f"benchmarks/predictions/{NAME}.json"
+    source = Source(file, "committed before the run", "2026-11-22", "measured")
+
+    def quantity(id: str, field: str, unit: str) -> Quantity:
+        return Quantity(told[id][field], unit, label=field.replace("_s", ""),
+                        source=source)  # fmt: skip
+
+    found = tuple(
+        TilePoint(
+            run.id.partition("-")[2], run,
+            quantity(run.id, "core_s", "s"), quantity(run.id, "longest_s", "s"),
+            quantity(run.id, "from_l2", "B"), quantity(run.id, "from_l3", "B"),
+        )
+        for run in runs.load(NAME)
+        if run.case["n"] == n
+    )  # fmt: skip
+    if not found:
+        raise results.ResultError(f"{NAME}: no product of {n} was measured here")
+    return found
+
+
+def sizes() -> list[int]:
+    """Matrix sizes that were predicted."""
+    return sorted({row["n"] for row in _forecast()["rows"]})
+
+
+def best(n: int, *, predicted: bool = False) -> TilePoint:
+    """The fastest tile of one matrix size, as measured or as predicted.
+
+    Parameters
+    ----------
+    n : int
+        Rows and columns.
+    predicted : bool
+        Whether to ask the prediction.
+    """
+    by = (lambda p: p.run.predicted.si) if predicted else (lambda p: p.run.measured.si)
+    return min(points(n), key=by)
+
+
+def point(n: int, tile: str) -> TilePoint:
+    """One case.
+
+    Parameters
+    ----------
+    n : int
+        Rows and columns.
+    tile : str
+        Such as ``64x64x64`` or ``whole``.
+
+    Raises
+    ------
+    ResultError
+        When it was not measured here.
+    """
+    for found in points(n):
+        if found.tile == tile:
+            return found
+    raise results.ResultError(f"{NAME}: no tile {tile!r} of {n} was measured here")
+
+
+def between() -> tuple[int, int]:
+    """Cases whose time lies between the longest part and the sum, and all cases."""
+    inside = total = 0
+    for n in sizes():
+        for found in points(n):
+            total += 1
+            low, high = found.longest.si, found.run.predicted.si
+            inside += low <= found.run.measured.si <= high
+    return inside, total
+
+
+def slower() -> int:
+    """Cases that took longer than the sum of all their parts."""
+    every = [p for n in sizes() for p in points(n)]
+    return sum(p.run.measured.si > p.run.predicted.si for p in every)
+
+
+def caches() -> list[int]:
+    """Bytes of the caches a core owns, as the prediction took them."""
+    return [size for size, _ in _forecast()["caches"]]

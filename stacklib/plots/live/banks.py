@@ -1,0 +1,116 @@
+"""Banks, live: a tile, its padding or swizzle, and the words that one request wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stacklib.memory import Pattern, Swizzle, Tile, bank_access
+from stacklib.memory.banks import BANKS, WORD
+from stacklib.memory.swizzle import Place, padded
+from stacklib.memory.tiles import MATRIX_ROW
+from stacklib.quantity import Quantity
+
+from ..bank_maps import bank_spec
+from ..spec import readout
+from . import choices
+
+ROWS = 32
+WIDTHS = {"2": "fp16", "4": "fp32", "8": "fp64"}
+COLUMNS = (16, 32, 64)
+BITS = (0, 1, 2, 3, 4, 5)
+KEEP = {"2": "single fp16 numbers", "4": "words", "16": "16-byte chunks"}
+ACCESSES: dict[str, Callable[[Tile], Pattern]] = {
+    "row": Tile.along,
+    "column": Tile.down,
+    "ldmatrix": Tile.matrices,
+}
+
+
+def controls() -> list[dict[str, Any]]:
+    """Menus and sliders of ``explore``."""
+    return [
+        choices.select("access", "Read", [(a, a) for a in ACCESSES], "column"),
+        choices.select("width", "Numbers", list(WIDTHS.items()), "4"),
+        choices.slider("columns", "Columns", COLUMNS, 32),
+        choices.slider("padding", "Padding (bytes a row)", tuple(range(0, 33, 2)), 0),
+        choices.slider("bits", "Swizzled bits", BITS, 0),
+        choices.select("keep", "Swizzled are", list(KEEP.items()), "4"),
+    ]
+
+
+def explore(
+    *, access: str, width: str, columns: int, padding: int, bits: int, keep: str
+) -> dict[str, Any]:
+    """Spec of a tile of 32 rows in the banks, and the worst request of one kind.
+
+    Parameters
+    ----------
+    access : str
+        ``row``, ``column`` or ``ldmatrix``.
+    width : str
+        Bytes of a number.
+    columns : int
+        Numbers in a row.
+    padding : int
+        Bytes added to each row.
+    bits : int
+        Bits of the swizzle, 0 for none; mixed from the row into the place in the row.
+    keep : str
+        Bytes that the swizzle leaves together.
+
+    Returns
+    -------
+    dict
+        A figure spec; with a message where the access is impossible.
+    """
+    tile = Tile(ROWS, columns, int(width))
+    pattern = ACCESSES[access](tile)
+    place = _place(tile, padding, bits, int(keep))
+    placed = [[place(offset) for offset in lanes] for lanes in pattern.requests]
+    message = _impossible(placed, pattern.width)
+    if message:
+        ways, request = 0, pattern.requests[0]
+        spec = bank_spec(tile, place, (), pattern.width, title=message)
+    else:
+        counted = [bank_access(lanes, pattern.width).degree for lanes in placed]
+        ways = max(counted)
+        request = pattern.requests[counted.index(ways)]
+        title = _title(access, ways)
+        spec = bank_spec(tile, place, request, pattern.width, title=title)
+    waste = Quantity(padding, "B", label="padding") / Quantity(
+        tile.pitch, "B", label="bytes of a row"
+    )
+    note = "counted, request by request"
+    said = Quantity(ways, label=f"worst {access}, {note}", kind="assumption")
+    shown = [
+        readout("ways", "Ways", said, unit="") if ways else
+        {"name": "ways", "label": "Ways", "text": "not possible"},
+        readout("waste", "Bytes added", waste.named("padding"), unit="%"),
+    ]  # fmt: skip
+    return {**spec, "readouts": shown, "message": message or None}
+
+
+def _place(tile: Tile, padding: int, bits: int, keep: int) -> Place:
+    """Swizzled first, by bits that number the row, then padded."""
+    base = keep.bit_length() - 1
+    row = max(tile.pitch, BANKS * WORD).bit_length() - 1
+    swizzle = Swizzle(bits, base, max(bits, row - base))
+    longer = padded(tile.pitch, padding)
+    return lambda offset: longer(swizzle(offset))
+
+
+def _impossible(placed: list[list[int]], width: int) -> str:
+    """Why no lane can make the access; empty where all can."""
+    if not any(address % width for lanes in placed for address in lanes):
+        return ""
+    what = "ldmatrix" if width == MATRIX_ROW else "a lane"
+    return (
+        f"These rows do not start at multiples of the {width} bytes that {what} takes."
+    )
+
+
+def _title(access: str, ways: int) -> str:
+    if ways == 1:
+        return f"Every {access} comes in one pass."
+    return f"The worst {access} needs {ways} passes where one would do."

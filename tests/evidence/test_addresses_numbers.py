@@ -1,0 +1,71 @@
+"""Numbers and claims of coalescing and banks stand on the counters and the rules."""
+
+import pytest
+
+from stacklib.evidence import addresses, claims, numbers
+from stacklib.memory import bank_conflicts, sectors
+from stacklib.memory.banks import BANKS, WORD
+from stacklib.memory.coalescing import LINE, SECTOR
+from stacklib.memory.lanes import WARP, strided
+from stacklib.memory.rules import KNOWN, rule
+from stacklib.memory.swizzle_proof import FAMILY, prove
+from stacklib.quantity import Quantity, UnknownName
+
+VERDICTS = {
+    "smem-banks-32": "reproduced", "fp16-tile-32way": "reproduced",
+    "worst-case-bank-32x": "reproduced", "padding-fixes-33": "reproduced",
+    "padding-waste-25": "reproduced", "xor-row-pattern": "reproduced",
+    "xor-self-inverse": "reproduced", "strided-32-transactions": "reproduced",
+    "xor-zero-conflict": "close", "strided-slowdown-10-30": "close",
+    "coalesced-one-transaction": "close", "bank-conflict-same-bank": "close",
+    "tcgen05-needs-swizzle": "wrong", "trn-no-bank-conflicts": "open",
+}  # fmt: skip
+
+
+def test_the_constants_are_the_rules():
+    constants = {"lanes": WARP, "banks": BANKS, "word": WORD, "sector": SECTOR,
+                 "line": LINE, "fetch": 64}  # fmt: skip
+    assert {name: rule(name).si for name in KNOWN} == constants
+    assert all(rule(name).source is not None for name in KNOWN)
+    with pytest.raises(UnknownName, match="sector"):
+        rule("sectr")
+
+
+@pytest.mark.parametrize(("id", "verdict"), VERDICTS.items())
+def test_claims_are_judged_from_facts(id, verdict):
+    found = claims.judge(id)
+    assert found.verdict == verdict
+    assert claims.leaf_faults(found) == []
+
+
+def test_pieces_and_ways_are_those_of_the_counters():
+    for stride in (0, 1, 3, 8, 32):
+        step = Quantity(4 * stride, "B", label="step")
+        assert addresses.moved(step).si == sectors(strided(stride))
+        if stride:
+            walk = list(strided(stride))
+            assert addresses.ways(walk, 4, "a walk").si == bank_conflicts(walk)
+
+
+def test_a_request_that_falls_unevenly_has_no_quotient():
+    with pytest.raises(ValueError, match="uneven"):
+        addresses.ways([0, 128, *range(4, 124, 4)], 4, "a bad request")
+    with pytest.raises(ValueError, match="uneven"):
+        addresses.ways([0] * 32, 4, "a broadcast")
+
+
+def test_the_count_in_the_text_is_that_of_the_proof():
+    counted = sum(prove(width, pitch).requests for width, pitch in FAMILY[:7])
+    assert counted == 280 + 560 + 1120 + 2240 + 4480 + 8960 + 140
+    assert numbers.get("bank.proof_requests").quantity.si == 30_870
+
+
+def test_walks_are_joined_with_their_prediction():
+    runs = addresses.walks()
+    assert len({run.predicted.si for run in runs}) == 1
+    assert len({run.case["lines"] for run in runs}) == 1
+    assert addresses.walk(16).case["total"] == 0  # the first of every line is 0
+    assert addresses.walk(1).case["total"] == 2**28 // 64 * sum(range(16))
+    assert addresses.alone(16).si > addresses.walk(16).predicted.si
+    with pytest.raises(ValueError, match="no stride 3; measured: 1, 2"):
+        addresses.walk(3)

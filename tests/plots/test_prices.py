@@ -1,0 +1,85 @@
+"""Figures of what memory costs, and the live figure of stacks."""
+
+from itertools import pairwise
+
+import pytest
+
+from stacklib import cost, plots
+from stacklib.evidence import guard
+from stacklib.plots import prices
+from stacklib.plots import spec as grammar
+from stacklib.plots.live import stack_yield as explorer
+
+SPECS = {
+    "gigabyte": lambda: prices.gigabyte_spec("Memory."),
+    "yield": lambda: prices.yield_spec(cost.defect_density("n5").high, "Dies."),
+    "stack": lambda: prices.stack_spec([0.9, 0.99], "Stacks.", [(8, 0.8)]),
+    "trade": lambda: prices.trade_spec(cost.factors(), 3, "Wafers."),
+}
+
+
+@pytest.mark.parametrize("make", SPECS.values(), ids=SPECS)
+def test_each_can_be_drawn_and_shows_nothing_impossible(make):
+    spec = make()
+    grammar.check(spec)
+    assert guard.faults([grammar.guard_entry(spec, "x")]) == []
+    assert plots.figure(spec, name="a-figure", alt="alt").svg.startswith("<svg")
+
+
+def test_factors_follow_each_other_to_their_product():
+    trade = cost.factors()
+    bars = prices.trade_spec(trade, 3, "Wafers.")["marks"]
+    steps = [bar["x"] for bar in bars[:4]]
+    assert steps[0][0] == 1
+    assert all(a[1] == b[0] for a, b in pairwise(steps))
+    assert steps[-1][1] == pytest.approx(trade.total.middle.si)
+
+
+def test_rings_lie_on_their_lines():
+    for make in (SPECS["yield"], SPECS["stack"]):
+        marks = make()["marks"]
+        lines = {m["name"]: dict(zip(m["x"], m["y"], strict=True))
+                 for m in marks if m["kind"] == "line"}  # fmt: skip
+        rings = [m for m in marks if m["evidence"] == "simulated"]
+        assert rings
+        for mark in rings:
+            line = lines[mark["name"].split(",")[0]]
+            for x, y in zip(mark["x"], mark["y"], strict=True):
+                assert y == pytest.approx(line[x], abs=4)
+
+
+def start():
+    return {c["name"]: c["value"] for c in explorer.controls()}
+
+
+def readouts(**changed):
+    found = explorer.explore(**{**start(), **changed})
+    return found, {r["name"]: r["text"] for r in found["readouts"]}
+
+
+def test_the_live_figure_agrees_with_the_model():
+    found, said = readouts()
+    grammar.check(found)
+    assert said["works"] == "78.5 %" and "78.5 %" in found["title"]
+    blind = readouts(flow="blind")[1]
+    assert float(blind["works"].split()[0]) == pytest.approx(78.47 * 0.85**12, rel=0.01)
+    chosen = found["marks"][-1]["y"][0]
+    assert said["gigabyte"] == f"{chosen:.3g} USD/GB"
+
+
+def test_a_key_moves_a_readout_in_the_page():
+    shown = plots.live(call="stacklib.plots.live.stack_yield:explore",
+                       controls=explorer.controls(), name="stack-yield",
+                       alt="dollars")  # fmt: skip
+    taller = readouts(height=13)[1]["works"]
+    assert shown.test == {"control": "height", "keys": ["ArrowRight"],
+                          "readout": "works", "text": taller}  # fmt: skip
+
+
+def test_every_setting_gives_a_figure():
+    for control in explorer.controls():
+        values = control.get("values") or [v for v, _ in control["options"]]
+        for value in values:
+            found = explorer.explore(**{**start(), control["name"]: value})
+            grammar.check(found)
+            assert guard.faults([grammar.guard_entry(found, "x")]) == []
