@@ -97,9 +97,7 @@ def test_offset():
                 lambda row, column, columns, element: row * columns + column
             ),
             "C stores rows one after another, not columns.": (
-                lambda row, column, columns, element: (
-                    (column * columns + row) * element
-                )
+                lambda row, column, columns, element: (column * columns + row) * element
             ),
         },
     )

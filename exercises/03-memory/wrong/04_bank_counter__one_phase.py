@@ -1,0 +1,17 @@
+# diagnosis: A wide request comes in phases
+def passes(addresses, width):
+    together = 32
+    found = []
+    for start in range(0, 32, together):
+        words = set()
+        for address in addresses[start : start + together]:
+            if address is not None:
+                first = address // 4
+                words |= set(range(first, first + max(1, width // 4)))
+        banks = [word % 32 for word in words]
+        found.append(max((banks.count(bank) for bank in set(banks)), default=0))
+    return found
+
+
+def conflicts(addresses, width):
+    return sum(max(0, n - 1) for n in passes(addresses, width))

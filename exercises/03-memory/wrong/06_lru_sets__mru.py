@@ -1,0 +1,15 @@
+# diagnosis: The line used last leaves
+def misses(addresses, size, ways, line):
+    sets = [[] for _ in range(size // (ways * line))]
+    missed = 0
+    for address in addresses:
+        number = address // line
+        held = sets[number % len(sets)]
+        if number in held:
+            held.remove(number)
+        else:
+            missed += 1
+            if len(held) == ways:
+                held.pop()
+        held.append(number)
+    return missed

