@@ -46,7 +46,12 @@ assert roofline.matmul(m=1, n=8, k=8, dtype="bf16").operations""",
 from stacklib import cost
 assert cost.wafer_price("n5").low and cost.defect_density("n5").high
 assert cost.memory_price("hbm3e").low and cost.packaging_price("cowos_s").high
-assert cost.prices("h100-sxm") and cost.bill("h100-sxm").total""",
+assert cost.prices("h100-sxm") and cost.bill("h100-sxm").total
+from stacklib.quantity import Quantity
+assert cost.die(Quantity(814, "mm2"), node="n5").cost.low
+assert cost.sram("n5").low and cost.dram().low and cost.hbm(12).high
+assert cost.factors().total.high and cost.build(2, cost.hbm_costs(plain=True),
+                                                die=0.9, bond=0.98).good""",
     "gpu": """
 from stacklib import gpu
 from stacklib.gpu import pipelines

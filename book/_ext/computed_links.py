@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from docutils import nodes
+from shared_trees import shared
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
@@ -125,7 +126,7 @@ class ComputedLinks(SphinxTransform):
         numbers = registry(self.app)
         trees = {name: numbers.get(name).tree() for name in names}
         if trees or own:
-            self.document += page_trees(trees=as_script({**trees, **own}))
+            self.document += page_trees(trees=as_script(shared({**trees, **own})))
         if trees:
             digests = {name: digest(tree) for name, tree in trees.items()}
             remembered(self.env)[self.env.docname] = digests

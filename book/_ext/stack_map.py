@@ -92,7 +92,6 @@ class StackLayer(SphinxDirective):
         node += self.parse_content_to_nodes()
         return [node]
 
-
     def share(self) -> float:
         """The registered number named by ``:share:``, a share; 0 without one."""
         name = self.options.get("share", "")

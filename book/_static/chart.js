@@ -88,15 +88,37 @@ window.st = window.st || {};
       fill: impossible ? `url(#${hatch})` : colour(mark), "fill-opacity": impossible ? 1 : 0.14 })];
   }
 
-  const MARKS = { line, dots, vline, hline, band };
+  const CELL = 0.92; // side of a cell, of the place it has
+  const TINTED = 0.5; // shades up to this carry text in ink
+
+  // One path a shade, as stacklib.plots; texts only where they fit.
+  function cells(mark, x, y, box, hatch) {
+    const shades = mark.shades || mark.x.map(() => 1);
+    const wideness = CELL * Math.abs(x.at(1) - x.at(0));
+    const height = CELL * Math.abs(y.at(1) - y.at(0));
+    const fill = mark.evidence === "impossible" ? `url(#${hatch})` : colour(mark);
+    const paths = [...new Set(shades)].sort((a, b) => a - b).map((shade) => draw("path", {
+      fill, "fill-opacity": shade,
+      d: mark.x.map((value, i) => (shades[i] === shade
+        ? `M${(x.at(value) - wideness / 2).toFixed(1)} ${(y.at(mark.y[i]) - height / 2).toFixed(1)}h${wideness.toFixed(1)}v${height.toFixed(1)}h${(-wideness).toFixed(1)}z`
+        : "")).join("") }));
+    const texts = (mark.texts || []).flatMap((words, i) => (words && wide(words) < wideness && height > SIZE
+      ? [text(x.at(mark.x[i]), y.at(mark.y[i]) + 4.5, words, { "text-anchor": "middle",
+        fill: shades[i] > TINTED ? "var(--st-over)" : "var(--st-ink)" })]
+      : []));
+    return [...paths, ...texts];
+  }
+
+  const MARKS = { line, dots, cells, vline, hline, band };
 
   // ---- axes, names ----
 
   function axes(spec, x, y, box) {
     const parts = [];
     const grid = (more) => parts.push(draw("line", { stroke: "var(--st-grid)", "stroke-width": 1, ...more }));
-    for (const v of y.ticks.major) grid({ x1: box.left, x2: box.right, y1: y.at(v), y2: y.at(v) });
-    for (const v of x.ticks.major) grid({ x1: x.at(v), x2: x.at(v), y1: box.top, y2: box.bottom });
+    const bare = spec.marks.some((mark) => mark.kind === "cells"); // a grid of its own
+    for (const v of bare ? [] : y.ticks.major) grid({ x1: box.left, x2: box.right, y1: y.at(v), y2: y.at(v) });
+    for (const v of bare ? [] : x.ticks.major) grid({ x1: x.at(v), x2: x.at(v), y1: box.top, y2: box.bottom });
     for (const v of x.ticks.minor) grid({ x1: x.at(v), x2: x.at(v), y1: box.bottom - 4, y2: box.bottom, stroke: "var(--st-line)" });
     grid({ x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, stroke: "var(--st-line)" });
     for (const v of y.ticks.major) parts.push(text(box.left - 7, y.at(v) + 4, label(v), { "text-anchor": "end" }));
@@ -105,7 +127,8 @@ window.st = window.st || {};
     return parts;
   }
 
-  const named = (spec) => spec.marks.filter((m) => m.name && m.label_at !== "none" && (m.kind === "line" || m.kind === "dots"));
+  const named = (spec, kinds = ["line", "dots"]) =>
+    spec.marks.filter((m) => m.name && m.label_at !== "none" && kinds.includes(m.kind));
 
   // A name over the plot, with a halo in the paper's colour.
   const over = (x, y, mark, more = {}) => text(x, y, mark.name, { fill: colour(mark), stroke: "var(--st-paper)",
@@ -161,21 +184,26 @@ window.st = window.st || {};
     return names;
   }
 
-  function legend(spec, box, below) {
+  function keyOf(mark, left, py) {
+    const here = { at: (v) => v };
+    if (mark.kind === "line") return line({ ...mark, x: [left, left + 20], y: [py - 4, py - 4] }, here, here);
+    if (mark.kind === "dots") return [dot(mark, [left + 10, py - 4])];
+    return [draw("rect", { x: left + 6, y: py - 11, width: 13, height: 13,
+      fill: colour(mark), "fill-opacity": Math.max(...(mark.shades || [1])) })];
+  }
+
+  function legend(spec, box, below, kinds) {
     const parts = [];
+    const listed = named(spec, kinds);
     let [left, row] = [4, 0];
-    for (const mark of named(spec)) {
+    for (const mark of listed) {
       const space = wide(mark.name) + 40;
       if (left + space > box.outer && left > 4) [left, row] = [4, row + 1];
       const py = below + row * ROW;
-      const here = { at: (v) => v };
-      const key = mark.kind === "line"
-        ? line({ ...mark, x: [left, left + 20], y: [py - 4, py - 4] }, here, here)
-        : [dot(mark, [left + 10, py - 4])];
-      parts.push(...key, text(left + 26, py, mark.name, { fill: "var(--st-ink)" }));
+      parts.push(...keyOf(mark, left, py), text(left + 26, py, mark.name, { fill: "var(--st-ink)" }));
       left += space;
     }
-    return { parts, height: named(spec).length ? (row + 1) * ROW : 0 };
+    return { parts, height: listed.length ? (row + 1) * ROW : 0 };
   }
 
   const all = (spec, axis) => spec.marks.flatMap((m) => [...(m[axis] || []), ...(axis === "y" ? (m.spread || []).flat() : [])]);
@@ -203,7 +231,10 @@ window.st = window.st || {};
     const y = scale(spec.y, all(spec, "y"), [box.bottom, box.top], 42);
     drawn += 1;
     const [hatch, clip] = [`st-hatch-${drawn}`, `st-clip-${drawn}`];
-    const names = narrow ? legend(spec, box, box.height + SIZE) : { parts: ends(spec, x, y, box), height: 0 };
+    // Cells have no end to stand at: their names are always below.
+    const listed = narrow ? ["line", "dots", "cells"] : ["cells"];
+    const below = legend(spec, box, box.height + SIZE, listed);
+    const names = narrow ? below : { ...below, parts: [...ends(spec, x, y, box), ...below.parts] };
     const marks = spec.marks.flatMap((mark) => MARKS[mark.kind](mark, x, y, box, hatch));
     return draw("svg", { viewBox: `0 0 ${width} ${box.height + names.height}`, role: "img", "aria-label": spec.title },
       draw("defs", {},

@@ -181,8 +181,12 @@ window.st = window.st || {};
     const data = document.getElementById("st-quantities");
     if (!data) return;
     const known = JSON.parse(data.textContent);
-    // An input may be named instead of repeated.
-    for (const tree of Object.values(known)) tree.inputs = (tree.inputs || []).map((input) => known[input] || input);
+    // An input may be named instead of repeated, at any depth.
+    const name = (tree) => {
+      tree.inputs = (tree.inputs || []).map((input) => (typeof input === "string" ? known[input] : name(input)));
+      return tree;
+    };
+    for (const tree of Object.values(known)) name(tree);
     for (const element of document.querySelectorAll(".st-q[data-q]")) {
       if (known[element.dataset.q]) attach(element, known[element.dataset.q]);
     }

@@ -53,12 +53,13 @@ window.st = window.st || {};
     const log = axis.scale === "log";
     const [low, high] = axis.limits || range(values, log);
     const room = Math.abs(pixels[1] - pixels[0]) / spacing;
+    const given = axis.ticks && { major: axis.ticks, minor: [] };
     const shape = log ? Math.log10 : (v) => v;
     const part = (v) => (shape(v) - shape(low)) / (shape(high) - shape(low));
     return {
       low, high,
       at: (v) => pixels[0] + part(v) * (pixels[1] - pixels[0]),
-      ticks: (log ? logTicks : linearTicks)([low, high], room),
+      ticks: given || (log ? logTicks : linearTicks)([Math.min(low, high), Math.max(low, high)], room),
     };
   }
 

@@ -10,9 +10,7 @@ import webbrowser
 
 def main(folder: str) -> int:
     """Serve until Ctrl-C."""
-    handler = functools.partial(
-        http.server.SimpleHTTPRequestHandler, directory=folder
-    )
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         url = f"http://127.0.0.1:{server.server_port}/"
         print(f"serving {folder} at {url}  (Ctrl-C stops)")

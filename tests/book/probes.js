@@ -58,6 +58,21 @@
       }
       return layers.reverse().reduce((under, top) => blend(top, under), [255, 255, 255]);
     };
+    // Shapes of a drawing that lie under its text, in the order they are painted.
+    const shapes = (e) => {
+      if (!e.ownerSVGElement) return [];
+      const box = e.getBoundingClientRect();
+      const centre = new DOMPoint(box.x + box.width / 2, box.y + box.height / 2);
+      const before = (s) => s.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING;
+      return [...e.ownerSVGElement.querySelectorAll("path, rect")].flatMap((shape) => {
+        const style = getComputedStyle(shape);
+        if (!before(shape) || shape.closest("defs") || /none|url/.test(style.fill)) return [];
+        if (!shape.isPointInFill(centre.matrixTransform(shape.getScreenCTM().inverse()))) return [];
+        const colour = rgba(style.fill);
+        colour[3] *= Number(style.fillOpacity) * Number(style.opacity);
+        return [colour];
+      });
+    };
     const ink = (e, style) => {
       const svg = e instanceof SVGElement;
       const colour = rgba(svg ? style.fill : style.color);
@@ -79,7 +94,7 @@
       const style = getComputedStyle(e);
       const size = parseFloat(style.fontSize);
       const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-      const paper = behind(e);
+      const paper = shapes(e).reduce((under, top) => blend(top, under), behind(e));
       const ratio = this.ratio(blend(ink(e, style), paper), paper);
       if (ratio + 0.005 >= (large ? 3 : least)) continue;
       const name = (x) => x.getAttribute("class") || x.tagName.toLowerCase();

@@ -239,6 +239,8 @@ PLANTED = {
     "contrast": '<p style="color: #999">Grey on white</p>',
     "faded": '<p style="opacity: 0.4">Faded</p>',
     "svg": '<svg width="99" height="30"><text y="20" fill="#ccc">Label</text></svg>',
+    "cell": '<svg width="99" height="30"><rect width="99" height="30" fill="#333"/>'
+    '<text y="20" fill="#000">Dark</text></svg>',
     "wide": '<div style="width: 2000px">Wide</div>',
     "stale": '<span class="st-q" data-q="a.b">21.5 ms</span>'
     '<script type="application/json" id="st-quantities">'
@@ -262,6 +264,7 @@ EXPECTED = {
     "contrast": 'contrast 2.85: p in body: "Grey on white"',
     "faded": 'contrast 2.85: p in body: "Faded"',
     "svg": 'contrast 1.61: text in svg: "Label"',
+    "cell": 'contrast 1.66: text in svg: "Dark"',
     "wide": "wider than the window: <div",
     "stale": "a.b reads '21.5 ms', its derivation '21.1 ms'",
     "dead": "number a.b does not open",
@@ -297,6 +300,8 @@ def test_a_planted_fault_is_caught(tmp_path, visit, fault):
 
 def test_a_sound_page_has_no_fault(tmp_path, visit):
     text = '<!doctype html><link rel="icon" href="data:,"><body><p>Black on white</p>'
+    text += '<svg width="99" height="30"><rect width="99" height="30" fill="#222"/>'
+    text += '<text y="20" fill="#fff">White on a cell</text></svg>'
     (tmp_path / "page.html").write_text(text)
     with b.serve(tmp_path) as base:
         page, faults = visit(base)

@@ -150,7 +150,7 @@ def test_each_row_shows_what_the_ledger_holds(visit):
         {"chapter": "7"},
         {"source": "004", "verdict": "cited"},
         {"chapter": "1", "verdict": "close"},
-        {"chapter": "3", "source": "002", "verdict": "open", "search": "tsv"},
+        {"chapter": "3", "source": "002", "verdict": "close", "search": "wafer"},
     ],
 )
 def test_search_and_filters_leave_what_the_ledger_says(visit, filters):

@@ -165,7 +165,7 @@ def test_the_notebooks_readme_names_files_that_are_there(made, tmp_path):
     named = re.findall(r"\./([\w.-]+\.whl)|\b(chapters|exercises|benchmarks)\b", readme)
     assert len(named) >= 4
     assert all((top / (a or b)).exists() for a, b in named)
-    assert not [p for p in top.rglob("*") if "wrong" in p.parts or "fresh" in p.name]
+    assert not [p for p in top.rglob("*") if "wrong" in p.parts or ".fresh" in p.name]
 
 
 def shown(notebook: nbformat.NotebookNode) -> list[str]:
