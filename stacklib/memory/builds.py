@@ -116,6 +116,8 @@ def package_builds(
 
     Raises
     ------
+    TypeError
+        For a capacity or bandwidth without a unit.
     ValueError
         For a capacity or bandwidth that is not positive, or a count below one.
     UnknownName

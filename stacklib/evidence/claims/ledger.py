@@ -48,7 +48,8 @@ _UNITS = {
     "ratio per tier": "",
     "KB": "kB", "Tb/s": "Tbit/s", "Gb/s": "Gbit/s",
     "stacks": "", "dies": "", "TSVs": "", "um": "µm",
-}  # fmt: skip# How a unit of the ledger is shown, where not as it is written.
+}  # fmt: skip
+# How a unit of the ledger is shown, where not as it is written.
 _WORDS = (
     (r"^percent$", "%"), (r"^speedup$", "gain"),
     (r"^ratio/yr$", "× a year"), (r"^ratio\b", "×"), (r"^x ", "× "),
