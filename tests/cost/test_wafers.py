@@ -37,10 +37,18 @@ def slow_count(width: float, height: float, wafer: Wafer, steps: int = 40) -> in
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.003, 0.026), SIDES)
 def test_formulas_agree_with_the_count(width, height):
-    """Within 8 %, for any die that a scanner can expose."""
+    """Within a row of dies, for any die that a scanner can expose.
+
+    The formulas know an average rim. The count takes the best place for its grid, and
+    a size at which a whole row just fits gains most of one: at worst 8.5 % of 6,000
+    sizes drawn, a square of 25.7 mm.
+    """
     counted, area = grid_dies(width, height), street(width, height)
+    row = 2 * WAFER.radius / min(width, height)
     for formula in (dies_less_edge, dies_exponential):
-        assert formula(area, 2 * WAFER.radius) == pytest.approx(counted, rel=0.08)
+        found = formula(area, 2 * WAFER.radius)
+        assert abs(found - counted) < row
+        assert found == pytest.approx(counted, rel=0.1)
 
 
 @settings(max_examples=15, deadline=None)
