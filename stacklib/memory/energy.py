@@ -223,7 +223,17 @@ def constant_power(device: Accelerator, account: str) -> Quantity:
     account : str
         ``circuit``: an idle H200 and the clocks of a loaded one. ``board``: what the
         regression on an A100 left over.
+
+    Raises
+    ------
+    UnknownSpec
+        For another vendor's chip: both figures are of NVIDIA's dies, and eight small
+        ones of somebody else would count as eight of those.
     """
+    if device.vendor != "NVIDIA":
+        raise hardware.UnknownSpec(
+            f"{device.key}: its power when idle; the figures known are of NVIDIA's dies"
+        )
     dies = device.fields["dies"] or Quantity(1, label="dies", kind="assumption")
     if account == "board":
         return (constant("a100_constant") * dies).named("constant power")
@@ -327,7 +337,8 @@ def decode_energy(
     Infeasible
         Where the model does not fit.
     UnknownName, UnknownSpec
-        For unknown names, or an architecture without a tensor energy.
+        For unknown names, another vendor's chip, or an architecture without a tensor
+        energy.
 
     Examples
     --------

@@ -115,3 +115,17 @@ def test_what_makes_no_sense_is_refused():
         step.share("heat")
     with pytest.raises(hardware.UnknownSpec, match="tensor operations"):
         energy.operation_energy(hardware.get("mi355x"), "board")
+
+
+@pytest.mark.parametrize(
+    "device", ["a100-sxm-80gb", "h100-sxm", "h200-sxm", "h100-pcie", "b200", "l40s"]
+)
+def test_no_chip_draws_more_than_its_design_power_by_circuits(device):
+    step = energy.decode_energy("llama-3-8b", on=device)
+    assert step.power.si <= hardware.get(device).tdp.across(1).si
+
+
+@pytest.mark.parametrize("device", ["mi300x", "mi325x"])
+def test_eight_small_dies_of_another_vendor_are_not_eight_of_these(device):
+    with pytest.raises(hardware.UnknownSpec, match="power when idle"):
+        energy.decode_energy("llama-3-8b", on=device)
