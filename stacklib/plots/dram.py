@@ -78,9 +78,10 @@ def commands_spec(
     return {
         "title": title,
         "x": {"label": "Time (ns)", "limits": [0, until]},
-        "y": {"label": "Bank above, data bus below", "limits": [0.8, top + 3.4]},
+        "y": {"label": "Bank above, data bus below", "ticks": [],
+              "limits": [0.8, top + 3.4]},
         "marks": marks,
-    }
+    }  # fmt: skip
 
 
 def in_flight_spec(
