@@ -177,8 +177,9 @@ def _works(area: Quantity, density: Span, spare: dict[str, Any]) -> Span:
     for end in (density.high, density.low):
         mean = (area * end).named("defects on a die")
         whole = negative_binomial(mean, spare["alpha"])
+        sold = harvested(mean.si, **spare)  # refuses spare units that make no sense
         if spare["units"] > 1:
-            gain = harvested(mean.si, **spare) / whole.si
+            gain = sold / whole.si
             label = "times as many with spare units"
             whole = whole * Quantity(gain, label=label, kind="assumption")
         shares.append(whole)

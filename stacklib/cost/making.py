@@ -1,7 +1,7 @@
-"""Facts about making memory, each a range of dated quotes with their sources.
+"""Facts about making memory and packages, each a range of dated quotes with sources.
 
-``fact("cell", "n5")`` is the area of an SRAM cell, ``fact("works", "dram")`` the share
-of DRAM dies that work. ``tables()`` lists what there is.
+``fact("cell", "n5")`` is the area of an SRAM cell, ``fact("pitch", "hybrid")`` the
+distance between hybrid bonds. ``tables()`` lists what there is.
 """
 
 from __future__ import annotations
@@ -15,30 +15,47 @@ from .data import DATA, Range, _Shelf, read_ranges
 
 __all__ = ["fact", "keys", "tables"]
 
-FILE = "making.toml"
-# table -> (words for labels, unit)
-TABLES = {
-    "cell": ("SRAM cell", "µm2"),
-    "array": ("bits an area", "bit/mm2"),
-    "density": ("bits an area", "bit/mm2"),
-    "larger": ("area", ""),
-    "works": ("that work", ""),
-    "wafer": ("cost", "USD"),
-    "dollars": ("cost", "USD"),
-    "industry": ("", ""),
-    "area": ("area", "mm2"),
+# file -> table -> (words for labels, unit)
+FILES = {
+    "making.toml": {
+        "cell": ("SRAM cell", "µm2"),
+        "array": ("bits an area", "bit/mm2"),
+        "density": ("bits an area", "bit/mm2"),
+        "larger": ("area", ""),
+        "works": ("that work", ""),
+        "wafer": ("cost", "USD"),
+        "dollars": ("cost", "USD"),
+        "industry": ("", ""),
+        "area": ("area", "mm2"),
+    },
+    "silicon.toml": {
+        "field": ("of a scanner's field", "mm"),
+        "carries": ("reticles it carries", ""),
+        "line": ("width of a line", "µm"),
+        "pitch": ("pitch", "µm"),
+        "footprint": ("area", "mm2"),
+        "feature": ("", "nm"),
+        "packed": ("transistors an area", "1/mm2"),
+        "logic": ("density of logic", ""),
+        "chip": ("density of a chip", ""),
+        "power": ("power at one speed", ""),
+        "speed": ("speed at one power", ""),
+        "capacity": ("a month", ""),
+        "masks": ("cost", "USD"),
+    },
 }
+TABLES = {table: file for file, held in FILES.items() for table in held}
 
 
 @cache
 def _shelves() -> dict[str, _Shelf]:
-    raw = read_toml(DATA / FILE)
-    return {
-        table: read_ranges(
-            {"sources": raw["sources"], **raw[table]}, f"{FILE}: {table}", words, unit
-        )
-        for table, (words, unit) in TABLES.items()
-    }
+    shelves = {}
+    for file, held in FILES.items():
+        raw = read_toml(DATA / file)
+        for table, (words, unit) in held.items():
+            entries = {"sources": raw["sources"], **raw[table]}
+            shelves[table] = read_ranges(entries, f"{file}: {table}", words, unit)
+    return shelves
 
 
 def tables() -> tuple[str, ...]:

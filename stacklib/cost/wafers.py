@@ -13,8 +13,9 @@ from functools import cache
 from typing import Any
 
 from stacklib.quantity import exp
+from stacklib.quantity.bounds import above_zero, at_least
 
-__all__ = ["WAFER", "Wafer", "dies_exponential", "dies_less_edge", "grid_dies"]
+__all__ = ["WAFER", "Wafer", "dies_exponential", "dies_less_edge", "grid_dies", "lay"]
 
 DE_VRIES = 0.58  # coefficient of the rim; the plain derivation has 1/sqrt(2) = 0.71
 OFFSETS = 32  # places tried in each direction, per pitch
@@ -78,7 +79,14 @@ def dies_less_edge(area: Any, diameter: Any, coefficient: float = DE_VRIES) -> A
         Of the circle that counts, in m.
     coefficient : float
         ``1 / sqrt(2)`` is the textbook's.
+
+    Raises
+    ------
+    ValueError
+        For an area or diameter that is not above zero, a coefficient below.
     """
+    above_zero(area=area, diameter=diameter)
+    at_least(0, coefficient=coefficient)
     return math.pi * diameter * (diameter / (4 * area) - coefficient / area**0.5)
 
 
@@ -91,7 +99,14 @@ def dies_exponential(area: Any, diameter: Any, coefficient: float = DE_VRIES) ->
     ----------
     area, diameter, coefficient
         As there.
+
+    Raises
+    ------
+    ValueError
+        As there.
     """
+    above_zero(area=area, diameter=diameter)
+    at_least(0, coefficient=coefficient)
     whole = math.pi * diameter**2 / (4 * area)
     return whole * exp(-4 * coefficient * area**0.5 / diameter)
 
@@ -115,6 +130,25 @@ def _in_row(half: float, width: float, pitch: float, offset: float) -> int:
 
 
 @cache
+def _best(width: float, height: float, wafer: Wafer) -> tuple[int, float, float]:
+    """Most dies of one grid, and where its rows and columns begin."""
+    for name, value in (("width", width), ("height", height)):
+        if isinstance(value, bool) or not 0 < value < math.inf:
+            raise ValueError(f"{name} = {value!r}: metres, above zero")
+    across, up = width + wafer.scribe, height + wafer.scribe
+    steps = [i * up / OFFSETS for i in range(OFFSETS)]
+    best = (0, 0.0, 0.0)
+    for down in sorted({*steps, -height / 2, wafer.scribe / 2}):
+        halves = _rows(height, up, down, wafer.radius)
+        for start in sorted(
+            {-half for half in halves} | {-width / 2, wafer.scribe / 2}
+        ):
+            count = sum(_in_row(h, width, across, start) for h in halves)
+            if count > best[0]:
+                best = (count, down, start)
+    return best
+
+
 def grid_dies(width: float, height: float, wafer: Wafer = WAFER) -> int:
     """Whole dies of one grid on a wafer, where the grid lies best.
 
@@ -139,15 +173,32 @@ def grid_dies(width: float, height: float, wafer: Wafer = WAFER) -> int:
     >>> grid_dies(0.026, 0.033)
     64
     """
-    for name, value in (("width", width), ("height", height)):
-        if isinstance(value, bool) or not 0 < value < math.inf:
-            raise ValueError(f"{name} = {value!r}: metres, above zero")
+    return _best(width, height, wafer)[0]
+
+
+def lay(width: float, height: float, wafer: Wafer = WAFER) -> list[tuple[float, float]]:
+    """Lower left corners of the dies that ``grid_dies`` counts, metres from the centre.
+
+    Parameters
+    ----------
+    width, height, wafer
+        As there.
+
+    Raises
+    ------
+    ValueError
+        As there.
+    """
+    count, down, start = _best(width, height, wafer)
     across, up = width + wafer.scribe, height + wafer.scribe
-    steps = [i * up / OFFSETS for i in range(OFFSETS)]
-    best = 0
-    for down in {*steps, -height / 2, wafer.scribe / 2}:
-        halves = _rows(height, up, down, wafer.radius)
-        starts = {-half for half in halves} | {-width / 2, wafer.scribe / 2}
-        for start in starts:
-            best = max(best, sum(_in_row(h, width, across, start) for h in halves))
-    return best
+    found = []
+    for j in range(-int(wafer.diameter / up) - 2, int(wafer.diameter / up) + 2):
+        low = down + j * up
+        far = max(abs(low), abs(low + height))
+        if not count or far >= wafer.radius:
+            continue
+        half = math.sqrt(wafer.radius**2 - far**2)
+        first = math.ceil((-half - start) / across - 1e-9)
+        many = _in_row(half, width, across, start)
+        found += [(start + (first + i) * across, low) for i in range(many)]
+    return found

@@ -18,6 +18,7 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 from stacklib.quantity import exp, resolve
+from stacklib.quantity.bounds import above_zero, at_least
 
 __all__ = [
     "harvested",
@@ -36,8 +37,14 @@ def poisson(defects: Any) -> Any:
     Parameters
     ----------
     defects : float, Quantity or array
-        Mean number on a die, above zero.
+        Mean number on a die.
+
+    Raises
+    ------
+    ValueError
+        For a number below zero.
     """
+    at_least(0, defects=defects)
     return exp(-1 * defects)
 
 
@@ -50,7 +57,13 @@ def murphy(defects: Any) -> Any:
     ----------
     defects : float, Quantity or array
         Mean number on a die, above zero.
+
+    Raises
+    ------
+    ValueError
+        For a number that is not above zero.
     """
+    above_zero(defects=defects)
     return ((1 - exp(-1 * defects)) / defects) ** 2
 
 
@@ -63,7 +76,13 @@ def seeds(defects: Any) -> Any:
     ----------
     defects : float, Quantity or array
         Mean number on a die.
+
+    Raises
+    ------
+    ValueError
+        For a number below zero.
     """
+    at_least(0, defects=defects)
     return 1 / (1 + defects)
 
 
@@ -82,8 +101,9 @@ def negative_binomial(defects: Any, alpha: float) -> Any:
     Raises
     ------
     ValueError
-        For an ``alpha`` that is not positive and finite.
+        For an ``alpha`` that is not positive and finite, or defects below zero.
     """
+    at_least(0, defects=defects)
     return (1 + defects / _alpha(alpha)) ** -alpha
 
 
@@ -139,8 +159,12 @@ def thrown(
     UnknownName
         For any other law.
     ValueError
-        For an ``alpha`` that is not positive, or defects that are not a finite number.
+        For an ``alpha`` that is not positive, defects that are not a finite number,
+        or no dies or wafers.
     """
+    for name, value in (("dies", dies), ("wafers", wafers)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
     if isinstance(defects, bool) or not 0 <= defects < math.inf:
         raise ValueError(f"defects = {defects!r}: a mean number on a die, from zero")
     density = DENSITIES[resolve(law, DENSITIES, "yield law")]
@@ -187,8 +211,9 @@ def harvested(
     ------
     ValueError
         For more units needed than there are, fewer than one, a share outside 0 to 1,
-        or an ``alpha`` that is not positive.
+        an ``alpha`` that is not positive, or defects below zero.
     """
+    at_least(0, defects=defects)
     _units(units, needed)
     if isinstance(share, bool) or not 0 < share <= 1:
         raise ValueError(f"share = {share!r}: a part of the die, above 0 and up to 1")

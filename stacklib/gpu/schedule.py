@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import maximum, minimum
+from stacklib.quantity.bounds import above_zero, at_least
 
 POLICIES = ("greedy", "round robin")
 KINDS = ("load", "work", "wait", "done")
@@ -43,7 +44,14 @@ def round_slots(ilp: Any, work: Any) -> Any:
     ----------
     ilp, work : float, Quantity or array
         Independent loads a round; instructions on each value.
+
+    Raises
+    ------
+    ValueError
+        For no load, or less than no work.
     """
+    at_least(1, ilp=ilp)
+    at_least(0, work=work)
     return ilp * (1 + work)
 
 
@@ -58,7 +66,13 @@ def round_cycles(ilp: Any, work: Any, latency: Any, ahead: Any = 0) -> Any:
         Cycles from a load to the first instruction that can use it.
     ahead : float, Quantity or array
         Rounds that loads are issued before their values are used.
+
+    Raises
+    ------
+    ValueError
+        For no load, and for less than none of the others.
     """
+    at_least(0, latency=latency, ahead=ahead)
     return maximum(round_slots(ilp, work), (latency + ilp * work) / (1 + ahead))
 
 
@@ -76,11 +90,18 @@ def utilisation(
     issue : float, Quantity or array
         Issue slots a cycle.
 
+    Raises
+    ------
+    ValueError
+        For no issue slot, less than no warps, and as ``round_cycles``.
+
     Examples
     --------
     >>> utilisation(4, work=4, latency=36)
     0.5
     """
+    at_least(0, warps=warps)
+    above_zero(issue=issue)
     alone = round_slots(ilp, work) / round_cycles(ilp, work, latency, ahead)
     return minimum(1.0, warps * alone / issue)
 
@@ -94,7 +115,13 @@ def warps_needed(
     ----------
     ilp, work, latency, issue, ahead : float, Quantity or array
         As in ``utilisation``.
+
+    Raises
+    ------
+    ValueError
+        As there.
     """
+    above_zero(issue=issue)
     alone = round_slots(ilp, work) / round_cycles(ilp, work, latency, ahead)
     return issue / alone
 

@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stacklib.quantity.bounds import at_least
+
 COMMON = 3  # load, compare, store
 BRANCHES = 2  # the branch, and the jump over the other side
 
@@ -112,6 +114,14 @@ def expected_divergent(p: Any, width: int = 32, steps: int = 4) -> Any:
         Probability that an element takes the branch, independent of the others.
     width, steps : int
         As in ``masked``.
+
+    Raises
+    ------
+    ValueError
+        For a probability outside 0 to 1, no lane, or less than no steps.
     """
+    at_least(0, p=p, steps=steps)
+    at_least(0, rest=1 - p)
+    at_least(1, width=width)
     either = (1 - (1 - p) ** width) + (1 - p**width)
     return COMMON + BRANCHES + steps * either

@@ -30,6 +30,7 @@ from .links import LINK_FIELDS, Link, ladder, link, link_names
 from .load import SpecError, from_dict, read, words
 from .memories import MEMORY_FIELDS, Memory, memory, memory_names
 from .microarchitecture import LEVELS, Microarchitecture, microarchitecture
+from .nvidia_smi import SmiError, SmiReading, read_smi, smi_sample, smi_samples
 from .stacks import (
     BaseDie,
     StackGeneration,
@@ -147,6 +148,8 @@ __all__ = [
     "Memory",
     "Microarchitecture",
     "Peak",
+    "SmiError",
+    "SmiReading",
     "SpecError",
     "StackGeneration",
     "THIS_MACHINE",
@@ -178,7 +181,10 @@ __all__ = [
     "microarchitecture",
     "names",
     "read",
+    "read_smi",
     "residuals",
+    "smi_sample",
+    "smi_samples",
     "stack_fact",
     "stack_generation",
     "stack_generations",

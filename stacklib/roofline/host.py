@@ -83,7 +83,9 @@ class Watch:
         self.began = self._now()
 
     def _now(self) -> tuple[float | None, float, float]:
-        return busy_seconds(), time.process_time(), time.perf_counter()
+        ended = os.times()  # of processes that we started and waited for, too
+        children = ended.children_user + ended.children_system
+        return busy_seconds(), time.process_time() + children, time.perf_counter()
 
     def others(self) -> float | None:
         """Cores, averaged since the watch began; None where the system is silent."""

@@ -21,8 +21,9 @@ def test_every_fact_is_found_dated_and_sourced(table):
             assert quote.value.source is not None and quote.date >= "2014"
 
 
-def test_every_source_of_the_facts_is_used():
-    text = (making.DATA / making.FILE).read_text()
+@pytest.mark.parametrize("file", making.FILES)
+def test_every_source_of_the_facts_is_used(file):
+    text = (making.DATA / file).read_text()
     names = [line[9:-1] for line in text.splitlines() if line.startswith("[sources.")]
     assert names
     for name in names:

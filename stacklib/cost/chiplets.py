@@ -1,0 +1,151 @@
+"""One large die, or the same silicon in pieces: what a good square millimetre costs.
+
+Pieces work more often, and more of them fit on a round wafer. Against that, each piece
+spends area on talking to the others, and each must be placed without breaking.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stacklib.quantity import Quantity
+
+from .dies import CLUSTER, FIELD
+from .wafers import WAFER, Wafer, grid_dies
+from .yields import harvested, poisson
+
+__all__ = ["Pieces", "good_dies", "pieces"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A design cut into equal dies.
+
+    Attributes
+    ----------
+    count : int
+        Dies of it.
+    area : Quantity
+        Of one, with what it spends on talking.
+    gross : int
+        Dies on a wafer.
+    good : float
+        Share of them that can be sold.
+    works : float
+        Share of joined designs that work.
+    cost : Quantity
+        Dollars of logic for each useful, working square millimetre.
+    """
+
+    count: int
+    area: Quantity
+    gross: int
+    good: float
+    works: float
+    cost: Quantity
+
+
+def pieces(
+    area: Quantity, count: int, *, price: Quantity, defects: Quantity,
+    talk: float = 0.1, bond: float = 0.99, units: int = 1, needed: int = 1,
+    share: float = 1.0, alpha: float = CLUSTER, wafer: Wafer = WAFER,
+) -> Pieces:  # fmt: skip
+    """Cut a design into equal dies and price its working silicon.
+
+    Parameters
+    ----------
+    area : Quantity
+        Useful silicon of the design.
+    count : int
+        Dies it is cut into; one is the monolith, which neither talks nor is joined.
+    price : Quantity
+        Of a wafer.
+    defects : Quantity
+        By area.
+    talk : float
+        Part of each piece that links it to the others.
+    bond : float
+        Share of placements that survive.
+    units, needed : int
+        Equal units of the whole design and how many it needs, shared out evenly.
+    share : float
+        Part of a die that is units.
+    alpha : float
+        Cluster parameter of the defects.
+    wafer : Wafer
+        What they are printed on.
+
+    Raises
+    ------
+    ValueError
+        For a piece larger than a scanner exposes at once, units that the pieces
+        cannot share, or a talk or bond that is no share.
+
+    Examples
+    --------
+    >>> usd, dirt = Quantity(17000, "USD"), Quantity(0.1, "1/cm2")
+    >>> whole, four = (pieces(Quantity(800, "mm2"), n, price=usd, defects=dirt)
+    ...                for n in (1, 4))
+    >>> whole.cost.text("USD/mm2", 2), four.cost.text("USD/mm2", 2)
+    ('0.61 USD/mm2', '0.41 USD/mm2')
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ValueError(f"count = {count!r}: a whole number of pieces from 1")
+    if isinstance(talk, bool) or not 0 <= talk < 1:
+        raise ValueError(f"talk = {talk!r}: part of a piece, from 0 and below 1")
+    if isinstance(bond, bool) or not 0 < bond <= 1:
+        raise ValueError(f"bond = {bond!r}: a share above 0 and up to 1")
+    if units == needed:  # none to spare: a piece is one unit
+        units = needed = count
+    if units % count or needed % count:
+        raise ValueError(
+            f"{needed} of {units} units do not share out evenly over {count} pieces"
+        )
+    overhead = talk if count > 1 else 0.0
+    linked = Quantity(1 - overhead, label="left beside the links", kind="assumption")
+    each = (area / count / linked).to("mm2")
+    side = min(math.sqrt(each.si), min(FIELD))
+    if each.si / side > max(FIELD) * (1 + 1e-9):
+        raise ValueError(
+            f"a piece of {each.text()} does not fit what a scanner exposes at once; "
+            f"cut into more than {count}"
+        )
+    gross = grid_dies(side, each.si / side, wafer)
+    mean = (each * defects).si
+    good = harvested(
+        mean, units=units // count, needed=needed // count, share=share, alpha=alpha
+    )
+    works = bond**count if count > 1 else 1.0
+    whole = Quantity(gross * good * works, label="good dies of a wafer")
+    spent = price * count / whole
+    return Pieces(
+        count,
+        each,
+        gross,
+        good,
+        works,
+        (spent / area).named("a good square millimetre"),
+    )
+
+
+def good_dies(
+    width: float, height: float, defects: float, wafer: Wafer = WAFER
+) -> float:
+    """Dies of a wafer without a defect, when defects fall independently.
+
+    Parameters
+    ----------
+    width, height : float
+        Metres.
+    defects : float
+        A square metre.
+    wafer : Wafer
+        What they are printed on.
+
+    Raises
+    ------
+    ValueError
+        For a side that is not positive.
+    """
+    return grid_dies(width, height, wafer) * poisson(width * height * defects)

@@ -1,0 +1,473 @@
+"""Several dies in one package: what carries them, how many work, what is lost.
+
+Dies and stacks of memory lie side by side on an interposer. It must be at least as
+large as they are together, so their area over a scanner's field decides which kind
+can carry them. All of them must work, so losses multiply, and a package that fails
+takes good parts with it. Closed forms, and a workshop that assembles one by one.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib.quantity import Quantity, resolve
+from stacklib.quantity.bounds import above_zero, at_least
+
+from .data import packaging_price
+from .dies import die as price_die
+from .making import fact, keys
+from .span import Given, Span, span
+
+__all__ = [
+    "ORDERS",
+    "Assembled",
+    "Package",
+    "Parts",
+    "assemble_packages",
+    "bumps",
+    "carriers",
+    "count_link",
+    "implied_bond",
+    "link_rate",
+    "package",
+    "package_cost",
+    "package_yield",
+    "reticle",
+]
+
+ORDERS = ("blind", "known good dies", "memory last")
+
+
+def reticle() -> Quantity:
+    """Area a scanner exposes at once: the largest die, and the unit of interposers."""
+    width, height = fact("field", "width").low, fact("field", "height").low
+    return (width * height).named("a scanner's field").to("mm2")
+
+
+def bumps(pitch: Any) -> Any:
+    """Connections an area on a square grid: one over the square of the pitch.
+
+    Parameters
+    ----------
+    pitch : float, Quantity or array
+        Distance between neighbours.
+
+    Raises
+    ------
+    ValueError
+        For one that is not above zero.
+    """
+    above_zero(pitch=pitch)
+    return 1 / pitch**2
+
+
+def link_rate(edge: Any, depth: Any, pitch: Any, rate: Any, share: Any) -> Any:
+    """Bits a second over the edge between two dies, by area: bumps times their rate.
+
+    Parameters
+    ----------
+    edge, depth : float, Quantity or array
+        Length of the edge, and of the strip along it that is given to the link.
+    pitch : float, Quantity or array
+        Of the bumps.
+    rate : float, Quantity or array
+        Bits a second of one signal.
+    share : float, Quantity or array
+        Part of the bumps that carry signals; the rest is power, ground and spare.
+
+    Raises
+    ------
+    ValueError
+        For a length, rate or share that is not above zero, a share above one.
+    """
+    above_zero(edge=edge, depth=depth, rate=rate, share=share)
+    at_least(0, rest=1 - share)
+    return edge * depth * bumps(pitch) * share * rate
+
+
+def count_link(
+    edge: float, depth: float, pitch: float, rate: float, share: float
+) -> float:
+    """``link_rate``, by laying whole bumps on the strip row by row.
+
+    Parameters
+    ----------
+    edge, depth, pitch : float
+        Metres.
+    rate, share : float
+        As there.
+
+    Raises
+    ------
+    ValueError
+        For a length or rate that is not positive, or a share outside 0 to 1.
+    """
+    for name, value in (("edge", edge), ("depth", depth), ("pitch", pitch),
+                        ("rate", rate)):  # fmt: skip
+        if isinstance(value, bool) or not 0 < value < math.inf:
+            raise ValueError(f"{name} = {value!r}: it must be above zero")
+    _share("share", share)
+    signals, row, due = 0, 0, 0.0
+    while (row + 1) * pitch <= depth * (1 + 1e-9):
+        due += math.floor(edge / pitch + 1e-9) * share
+        signals += math.floor(due + 1e-9)
+        due -= math.floor(due + 1e-9)
+        row += 1
+    return signals * rate
+
+
+def carriers(area: Quantity, year: str = "9999") -> tuple[str, ...]:
+    """Interposers that can carry an area of dies, the smallest sort first.
+
+    Parameters
+    ----------
+    area : Quantity
+        Of all dies and stacks, side by side with nothing between.
+    year : str
+        What was on offer by then.
+
+    Raises
+    ------
+    TypeError
+        For an area that is a plain number.
+    ValueError
+        For an area that is not positive.
+    """
+    if not isinstance(area, Quantity):
+        raise TypeError(f"area = {area!r}: write Quantity({area!r}, 'mm2')")
+    if area.to("mm2").si <= 0:
+        raise ValueError(f"area = {area.text()}: it must be above zero")
+    most = {
+        key: max((q.value.si for q in fact("carries", key).quotes if q.date <= year),
+                 default=0.0)
+        for key in keys("carries")
+    }  # fmt: skip
+    needed = (area / reticle()).si
+    return tuple(sorted((k for k in most if most[k] >= needed), key=most.__getitem__))
+
+
+def _count(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} = {value!r}: a whole number from {least}")
+    return value
+
+
+def _share(name: str, value: Any) -> Any:
+    plain = value.si if isinstance(value, Quantity) else value
+    number = isinstance(plain, (int, float)) and not isinstance(plain, bool)
+    if not number or not 0 < plain <= 1:
+        raise ValueError(f"{name} = {value!r}: a share above 0 and up to 1")
+    return value
+
+
+def package_yield(
+    dies: int, stacks: int, *, die: Any, bond: Any, stack: Any = 1.0,
+    assembly: Any = 1.0, order: str = "known good dies",
+) -> Any:  # fmt: skip
+    """Share of packages that work, of those begun.
+
+    ``bond^(dies + stacks) stack^stacks assembly``, times ``die^dies`` where dies are
+    placed untested.
+
+    Parameters
+    ----------
+    dies, stacks : int
+        Dies of logic, from one, and stacks of memory, from none.
+    die : float or Quantity
+        Share of dies that work before any test.
+    bond : float or Quantity
+        Share of placements that neither fail nor break what they place.
+    stack : float or Quantity
+        Share of stacks that work, as bought.
+    assembly : float or Quantity
+        Share that survives all that comes after: thinning, substrate, last test.
+    order : str
+        One of ``ORDERS``.
+
+    Raises
+    ------
+    ValueError
+        For counts or shares outside their range.
+    UnknownName
+        For any other order.
+
+    Examples
+    --------
+    >>> round(package_yield(2, 8, die=0.6, bond=0.99), 3)
+    0.904
+    """
+    _count("dies", dies, 1)
+    _count("stacks", stacks, 0)
+    for name, value in (("die", die), ("bond", bond), ("stack", stack),
+                        ("assembly", assembly)):  # fmt: skip
+        _share(name, value)
+    works = bond ** (dies + stacks) * stack**stacks * assembly
+    return works * die**dies if resolve(order, ORDERS, "order") == "blind" else works
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Dollars that go into a package.
+
+    Attributes
+    ----------
+    die : float or Quantity
+        One die as it comes from the wafer, good or not.
+    stack : float or Quantity
+        One stack of memory, as bought.
+    interposer : float or Quantity
+        Interposer, substrate and the work of joining.
+    """
+
+    die: Any
+    stack: Any
+    interposer: Any
+
+
+def package_cost(
+    dies: int, stacks: int, bill: Parts, *, die: Any, bond: Any, stack: Any = 1.0,
+    assembly: Any = 1.0, order: str = "known good dies",
+) -> Any:  # fmt: skip
+    """What one working package costs: all that is spent, over what works.
+
+    ``"memory last"`` tests the dies on their interposer before the first stack goes
+    on, so a failed die takes no memory with it.
+
+    Parameters
+    ----------
+    dies, stacks, die, bond, stack, assembly, order
+        As ``package_yield`` takes them.
+    bill : Parts
+        What goes in.
+
+    Raises
+    ------
+    ValueError, UnknownName
+        As there.
+    """
+    shares = {"die": die, "bond": bond, "stack": stack, "assembly": assembly}
+    works = package_yield(dies, stacks, **shares, order=order)
+    each = bill.die if order == "blind" else bill.die / die
+    base, memory = bill.interposer + dies * each, stacks * bill.stack
+    if order == "memory last":
+        memory = memory * bond**dies
+    return (base + memory) / works
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """What a workshop did.
+
+    Attributes
+    ----------
+    works : float
+        Share of the packages begun that work.
+    each : float
+        Dollars spent on a working one; infinite when none works.
+    scrapped : float
+        Stacks thrown away with a failed package, for each package begun.
+    """
+
+    works: float
+    each: float
+    scrapped: float
+
+
+def assemble_packages(
+    dies: int, stacks: int, bill: Parts, *, die: float, bond: float, stack: float = 1.0,
+    assembly: float = 1.0, order: str = "known good dies", packages: int = 4000,
+    seed: int = 0,
+) -> Assembled:  # fmt: skip
+    """``package_cost``, by assembling packages part by part.
+
+    Parameters
+    ----------
+    dies, stacks, bill, die, bond, stack, assembly, order
+        As there, in floats.
+    packages, seed : int
+        Packages begun, and the seed of the draws.
+
+    Raises
+    ------
+    ValueError, UnknownName
+        As there, or for no packages.
+    """
+    shares = {"die": die, "bond": bond, "stack": stack, "assembly": assembly}
+    package_yield(dies, stacks, **shares, order=order)  # refuses what is wrong
+    _count("packages", packages, 1)
+    draw = random.Random(seed)
+    spent, good, scrapped = 0.0, 0, 0
+    for _ in range(packages):
+        paid, placed, alive = _one(draw.random, dies, stacks, bill, shares, order)
+        spent += paid
+        good += alive
+        scrapped += 0 if alive else placed
+    each = spent / good if good else math.inf
+    return Assembled(good / packages, each, scrapped / packages)
+
+
+def _one(
+    chance: Callable[[], float], dies: int, stacks: int, bill: Parts,
+    shares: dict[str, float], order: str,
+) -> tuple[float, int, bool]:  # fmt: skip
+    """Dollars spent on one package, stacks placed on it, and whether it works."""
+    spent, alive = float(bill.interposer), True
+    for _ in range(dies):
+        fine = chance() < shares["die"]
+        spent += bill.die
+        while order != "blind" and not fine:  # the test throws it away, paid for
+            fine = chance() < shares["die"]
+            spent += bill.die
+        held = chance() < shares["bond"]
+        alive = alive and fine and held
+    if order == "memory last" and not alive:
+        return spent, 0, False
+    for _ in range(stacks):
+        fine = chance() < shares["stack"]
+        held = chance() < shares["bond"]
+        alive = alive and fine and held
+        spent += bill.stack
+    return spent, stacks, chance() < shares["assembly"] and alive
+
+
+def implied_bond(parts: Any, lost: Any, placements: int) -> Any:
+    """Share of placements that survive, from what a bill says is lost.
+
+    When ``parts`` dollars of good parts go into each package begun and a working one
+    bears ``lost`` dollars of failed ones, ``parts / (parts + lost)`` of them work.
+
+    Parameters
+    ----------
+    parts, lost : float or Quantity
+        Dollars of one package.
+    placements : int
+        Dies and stacks.
+
+    Raises
+    ------
+    ValueError
+        For no placements, parts that cost nothing, or a loss below zero.
+    """
+    above_zero(parts=parts)
+    at_least(0, lost=lost)
+    _count("placements", placements, 1)
+    return (parts / (parts + lost)) ** (1 / placements)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Dies and stacks side by side on an interposer.
+
+    Attributes
+    ----------
+    silicon : Quantity
+        Area of all of them, the least an interposer covers.
+    reticles : Quantity
+        That over a scanner's field.
+    interposer : str
+        Which kind carries it.
+    works : Span
+        Share of packages that work.
+    parts : Span
+        Dollars of good parts in one package, interposer included.
+    cost : Span
+        Dollars of a working package.
+    """
+
+    silicon: Quantity
+    reticles: Quantity
+    interposer: str
+    works: Span
+    parts: Span
+    cost: Span
+
+    @property
+    def lost(self) -> Quantity:
+        """Dollars of failed packages that a working one bears, dearest case."""
+        return (self.cost.high - self.parts.high).named("lost with failed packages")
+
+
+def package(
+    area: Quantity, *, dies: int = 1, stacks: int = 0, stack: Given | None = None,
+    node: str = "n5", interposer: str = "", bond: Given, units: int = 1,
+    needed: int = 1, share: float = 1.0,
+) -> Package:  # fmt: skip
+    """A package of equal tested dies and bought stacks, as ranges of cost and yield.
+
+    Parameters
+    ----------
+    area : Quantity
+        Of one die.
+    dies, stacks : int
+        How many of each.
+    stack : Span, Range or Quantity, optional
+        Dollars of one stack; needed where there are stacks.
+    node : str
+        Process of the dies.
+    interposer : str
+        Kind of interposer; by default the smallest sort that can carry it.
+    bond : Span or Quantity
+        Share of placements that survive.
+    units, needed, share
+        Spare units of a die, as ``cost.die`` takes them.
+
+    Returns
+    -------
+    Package
+
+    Raises
+    ------
+    ValueError
+        For dies that no interposer carries, with their area and the limit, and all
+        that ``cost.die`` and ``package_yield`` refuse.
+    UnknownName
+        For another interposer or process.
+
+    Examples
+    --------
+    >>> two = package(Quantity(800, "mm2"), dies=2, bond=Quantity(0.99))
+    >>> two.reticles.text(digits=3), two.interposer, two.works.text("%")
+    ('1.86', 'cowos_s', '98 to 98 %')
+    """
+    _count("dies", dies, 1)
+    _count("stacks", stacks, 0)
+    if stacks and stack is None:
+        raise ValueError(f"stacks = {stacks}: what does one cost? give stack=")
+    made = price_die(area, node=node, units=units, needed=needed, share=share)
+    silicon = area * dies
+    if stacks:
+        silicon = silicon + fact("footprint", "hbm").low * stacks
+    kind = _carrier(silicon.to("mm2"), interposer)
+    survive = span(bond)
+    works = Span(
+        *(package_yield(dies, stacks, die=1.0, bond=b)
+          for b in (survive.low, survive.high))
+    ).named("packages that work")  # fmt: skip
+    parts = made.cost * dies + span(packaging_price(kind))
+    if stack is not None and stacks:
+        parts = parts + span(stack) * stacks
+    parts = parts.named("good parts of a package")
+    return Package(
+        silicon.to("mm2"), (silicon / reticle()).named("reticles"), kind, works, parts,
+        (parts / works).named("a working package"),
+    )  # fmt: skip
+
+
+def _carrier(silicon: Quantity, interposer: str) -> str:
+    able = carriers(silicon)
+    if not interposer:
+        if able:
+            return able[0]
+        interposer = max(keys("carries"), key=lambda key: fact("carries", key).high.si)
+    kind = resolve(interposer, keys("carries"), "interposer")
+    if kind not in able:
+        needed, most = (silicon / reticle()).si, fact("carries", kind).high.si
+        raise ValueError(
+            f"{silicon.text()} of dies is {needed:.2f} reticles; {kind} carries "
+            f"{most:g}"
+        )
+    return kind

@@ -1,0 +1,129 @@
+"""Divergence: what a warp pays when its lanes want different paths.
+
+A warp issues every path that at least one of its lanes takes, one after the other, with
+the other lanes switched off (CUDA C++ Programming Guide, "SIMT architecture"). So the
+price is the number of distinct paths in a warp, whatever their shares: two of a two-way
+branch, up to 32 of a switch. Three ways to the same number: ``passes`` counts distinct
+paths, `gpu.launch` runs the kernel ``many_ways`` and counts instructions, ``masked``
+does the work on this machine, under masks, and returns what it computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+WARP = 32
+COMMON = 5  # of `many_ways` whatever happens: index (2), two loads, a store
+CHOICE = 2  # compare and branch, for each path there is
+STEP = 2  # of a path, for every unit of its work: multiply, add
+
+
+def checked(paths: Sequence[int], width: int) -> list[int]:
+    """Path numbers of whole warps.
+
+    Raises
+    ------
+    ValueError
+        For none, numbers that are no whole numbers from 0, or a width below one.
+    """
+    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        raise ValueError(f"width = {width!r}: a whole number of lanes from 1")
+    found = [int(path) for path in paths]
+    if not found or any(n != p or n < 0 for n, p in zip(found, paths, strict=True)):
+        raise ValueError("paths: whole numbers from 0, one a lane, at least one")
+    return found
+
+
+def _counts(**values: int) -> None:
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"{name} = {value!r}: a whole number from 0 up")
+
+
+def passes(paths: Sequence[int], width: int = WARP) -> list[int]:
+    """Passes of each warp: how many distinct paths its lanes take.
+
+    Parameters
+    ----------
+    paths : sequence of int
+        The path of every thread, in order; the last warp may be part empty.
+    width : int
+        Lanes of a warp.
+
+    Raises
+    ------
+    ValueError
+        For no paths, paths that are no whole numbers from 0, or a width below one.
+
+    Examples
+    --------
+    >>> passes([0] * 32), passes([0, 1] * 16), passes(list(range(32)))
+    ([1], [2], [32])
+    """
+    found = checked(paths, width)
+    at = range(0, len(found), width)
+    return [len(set(found[i : i + width])) for i in at]
+
+
+def instructions(paths: Sequence[int], ways: int, work: int) -> int:
+    """Warp instructions of ``kernels.many_ways``, in closed form.
+
+    Parameters
+    ----------
+    paths : sequence of int
+        The path of every thread, below ``ways``.
+    ways : int
+        Paths there are.
+    work : int
+        Multiply-adds of a path.
+
+    Raises
+    ------
+    ValueError
+        As `passes`, and for a path that there is not.
+    """
+    _counts(ways=ways, work=work)
+    each = passes(paths)
+    if max(paths) >= ways:
+        raise ValueError(f"path {max(paths)}: there are {ways}, from 0")
+    return sum(COMMON + CHOICE * ways + STEP * work * taken for taken in each)
+
+
+def masked(x: Any, paths: Any, work: int) -> tuple[Any, int]:
+    """The same work on this machine: each path on whole warps, under a mask.
+
+    Parameters
+    ----------
+    x : int array (n,)
+        A number a thread; n is a multiple of 32.
+    paths : int array (n,)
+        Its path.
+    work : int
+        Times that path ``p`` does ``x = 3 x + p``.
+
+    Returns
+    -------
+    (int array, int)
+        The numbers, and the passes over a warp that it took.
+
+    Raises
+    ------
+    ValueError
+        For a shape that is no multiple of 32, and as `passes`.
+    """
+    import numpy as np
+
+    _counts(work=work)
+    rows = np.array(x, np.int64).reshape(-1, WARP)
+    wants = np.asarray(checked(list(np.ravel(paths)), WARP)).reshape(rows.shape)
+    done = 0
+    for path in np.unique(wants):
+        mask = wants == path
+        warps = np.nonzero(mask.any(axis=1))[0]  # others jump over this path
+        done += len(warps)
+        values, on = rows[warps], mask[warps]
+        for _ in range(work):
+            values = np.where(on, 3 * values + path, values)
+        rows[warps] = values
+    return rows.ravel(), done

@@ -1,0 +1,306 @@
+"""Where a printed peak comes from: units, multiply-adds, two, a clock.
+
+``peak_by_hand`` is the product, ``count_peak`` runs matrix instructions through every
+core of every unit and divides. ``peaks`` builds the rate of every device that has the
+fields and sets the printed one beside it; ``matching_bases`` says what a number from a
+table can have meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import DTYPES, Quantity
+from stacklib.quantity import dtype as find_dtype
+
+from .tile_waves import run_blocks
+
+__all__ = [
+    "Basis",
+    "PeakBuilt",
+    "count_peak",
+    "matching_bases",
+    "peak_by_hand",
+    "peak_of",
+    "per_mac",
+    "peaks",
+]
+
+WITHIN = 0.02  # between a printed peak and one computed or named
+
+
+def peak_by_hand(
+    units: Any, macs: Any, clock: Any, *, each: Any = 2, gain: Any = None
+) -> Any:
+    """Operations a second of a chip.
+
+    Parameters
+    ----------
+    units : float, Quantity or array
+        Compute units of the chip.
+    macs : float, Quantity or array
+        Multiply-adds that one of them finishes in a cycle, dense.
+    clock : float, Quantity or array
+        Cycles a second.
+    each : float, Quantity or array
+        Operations of a multiply-add: a multiplication and an addition.
+    gain : float, Quantity or array, optional
+        By structured sparsity: 2 where two of four weights are skipped.
+
+    Raises
+    ------
+    ValueError
+        For a number that is not above zero.
+
+    Examples
+    --------
+    >>> peak_by_hand(132, 2048, 1.83e9) / 1e12
+    989.42976
+    """
+    given = {"units": units, "macs": macs, "clock": clock, "each": each}
+    for name, value in {**given, "gain": 1 if gain is None else gain}.items():
+        least = value.min() if getattr(value, "shape", ()) else value
+        if isinstance(least, bool) or not getattr(least, "si", least) > 0:
+            raise ValueError(f"{name} = {value}: must be above zero")
+    dense = units * macs * each * clock
+    return dense if gain is None else dense * gain
+
+
+def per_mac(dtype: str) -> Quantity:
+    """Operations of a multiply-add of a format, in its own unit.
+
+    Parameters
+    ----------
+    dtype : str
+        A number format: FLOP, or OP where it is of whole numbers.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown format.
+    """
+    unit = f"{find_dtype(dtype).operation}/MAC"
+    return Quantity(2, unit, label="operations of a multiply-add", kind="constant")
+
+
+def count_peak(
+    *, units: int, cores: int, macs_per_core: int, clock: float, each: int, count: int
+) -> float:
+    """Operations a second of ``count`` matrix instructions, run core by core.
+
+    Parameters
+    ----------
+    units, cores : int
+        Compute units, and tensor cores in one of them.
+    macs_per_core : int
+        Multiply-adds of a core in a cycle.
+    clock : float
+        Cycles a second.
+    each : int
+        Multiply-adds of an instruction.
+    count : int
+        Instructions in all. A number that does not share out evenly leaves cores
+        idle at the end.
+
+    Raises
+    ------
+    ValueError
+        For a number that is not above zero, or an instruction that does not take
+        whole cycles.
+
+    Examples
+    --------
+    >>> count_peak(units=2, cores=4, macs_per_core=512, clock=1e9, each=2048, count=80)
+    8192000000000.0
+    """
+    for name, value in (("cores", cores), ("macs_per_core", macs_per_core),
+                        ("each", each), ("count", count)):  # fmt: skip
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    if each % macs_per_core:
+        raise ValueError(
+            f"{each} multiply-adds take no whole cycles at {macs_per_core}"
+        )
+    if not clock > 0:
+        raise ValueError(f"clock = {clock!r}: must be above zero")
+    done = run_blocks([each / macs_per_core] * count, units * cores)
+    multiplied = sum(done.by_unit) * each
+    return 2 * multiplied / (done.time / clock)
+
+
+@dataclass(frozen=True, slots=True)
+class PeakBuilt:
+    """A device's rate for one format, computed and printed.
+
+    Attributes
+    ----------
+    device : Accelerator
+        The device.
+    name : str
+        Key of the peak, such as ``"fp16/fp16"``.
+    units, macs, clock : Quantity
+        Compute units, multiply-adds a unit and cycle (dense), cycles a second.
+    built : Quantity
+        Their product, dense.
+    printed : Quantity
+        What the vendor prints, dense.
+    implied : bool
+        Whether the clock is not known for itself but follows from a printed peak, of
+        BF16 where there is one: then that row says nothing.
+    """
+
+    device: Accelerator
+    name: str
+    units: Quantity
+    macs: Quantity
+    clock: Quantity
+    built: Quantity
+    printed: Quantity
+    implied: bool
+
+    @property
+    def gap(self) -> float:
+        """Built over printed, less one."""
+        return self.built.si / self.printed.si - 1
+
+
+def _clock(device: Accelerator, field: str) -> tuple[Quantity, bool]:
+    known = device.fields[field]
+    if known is not None:
+        return known, False
+    for name in ("bf16", "fp16", "fp8"):
+        peak = device.peaks.get(name)
+        if peak is not None and peak.per_unit_per_cycle is not None:
+            each = device.compute_units * peak.per_unit_per_cycle
+            clock = peak.rate / each
+            return clock.named(f"{device.short} clock implied by {name}"), True
+    raise UnknownSpec(f"{device.key}: {field} is unknown, and no peak implies it")
+
+
+def peak_of(
+    on: str | Accelerator, dtype: str, accumulate: str | None = None
+) -> PeakBuilt:
+    """The dense rate of a format, built from its factors.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device.
+    dtype : str
+        A number format, such as ``"bf16"``.
+    accumulate : str, optional
+        Another accumulator, as for ``Accelerator.peak``.
+
+    Raises
+    ------
+    UnknownSpec
+        When a factor is not known.
+    UnknownName
+        For an unknown device or format.
+
+    Examples
+    --------
+    >>> peak_of("h100-sxm", "bf16").built.text()
+    '989 TFLOP/s'
+    """
+    device = hardware.get(on) if isinstance(on, str) else on
+    printed = device.peak(dtype, accumulate=accumulate)
+    name = next(key for key, peak in device.peaks.items() if peak.rate is printed)
+    return _built(device, name)
+
+
+def _built(device: Accelerator, name: str) -> PeakBuilt:
+    peak = device.peaks[name]
+    if peak.per_unit_per_cycle is None:
+        raise UnknownSpec(
+            f"{device.key}: operations a unit and cycle of {name} unknown"
+        )
+    clock, implied = _clock(device, peak.clock)
+    each = per_mac(name.split("/")[0])
+    macs = (peak.per_unit_per_cycle / each).named(f"{device.short} {name} MAC a unit")
+    built = peak_by_hand(device.compute_units, macs, clock, each=each)
+    return PeakBuilt(device, name, device.compute_units, macs, clock,
+                     built.named(f"{device.short} {name}, built"), peak.rate,
+                     implied)  # fmt: skip
+
+
+def peaks(kinds: tuple[str, ...] = ("gpu",)) -> Iterator[PeakBuilt]:
+    """Every rate of the database that can be built, device by device.
+
+    Parameters
+    ----------
+    kinds : tuple of str
+        Kinds of device, as in ``Accelerator.kind``.
+    """
+    for key in hardware.names():
+        device = hardware.get(key)
+        if key == hardware.THIS_MACHINE or device.kind not in kinds:
+            continue
+        for name in device.peaks:
+            try:
+                yield _built(device, name)
+            except UnknownSpec:
+                continue
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a printed rate can mean: format, accumulator, dense or sparse."""
+
+    dtype: str
+    accumulate: str
+    sparse: bool
+
+    @property
+    def text(self) -> str:
+        """In words, such as ``fp16, fp32 sums, sparse``."""
+        sums = f", {self.accumulate} sums" if self.accumulate else ""
+        return f"{self.dtype}{sums}, {'sparse' if self.sparse else 'dense'}"
+
+
+def matching_bases(
+    on: str | Accelerator, rate: Any, dtypes: tuple[str, ...] = tuple(DTYPES)
+) -> list[Basis]:
+    """The bases on which a device reaches a rate, within two in a hundred.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device.
+    rate : float or Quantity
+        Operations a second, from a table.
+    dtypes : tuple of str
+        Formats that it may be of.
+
+    Raises
+    ------
+    ValueError
+        For a rate that is not above zero.
+    UnknownName
+        For an unknown device.
+
+    Examples
+    --------
+    >>> [b.text for b in matching_bases("a100", 624e12, ("fp16",))]
+    ['fp16, fp32 sums, sparse']
+    """
+    wanted = getattr(rate, "si", rate)
+    if isinstance(wanted, bool) or not wanted > 0:
+        raise ValueError(f"rate = {rate}: must be above zero")
+    device = hardware.get(on) if isinstance(on, str) else on
+    found = []
+    for name, peak in device.peaks.items():
+        dtype = name.split("/")[0]
+        if dtype not in dtypes:
+            continue
+        for sparse in (False, True):
+            if sparse and peak.sparse_factor == 1:
+                continue
+            gain = peak.sparse_factor if sparse else 1.0
+            if abs(peak.rate.si * gain / wanted - 1) <= WITHIN:
+                found.append(Basis(dtype, peak.accumulate, sparse))
+    return found

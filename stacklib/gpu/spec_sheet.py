@@ -1,0 +1,264 @@
+"""From nvidia-smi to a spec sheet: what the card in the slot can do, now and at best.
+
+nvidia-smi prints clocks, limits and a link; the database has units, pins and peaks. A
+rate needs both. Memory clocks are printed at half the transfers of a pin, whatever the
+kind of memory; sizes are printed in MiB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator, SmiReading, UnknownSpec
+from stacklib.quantity import Quantity
+from stacklib.quantity import dtype as find_dtype
+from stacklib.roofline import ridge_point
+
+__all__ = ["SpecSheet", "busy_share", "device_of_reading", "pcie_rate", "spec_sheet"]
+
+TRANSFERS = 2.0  # a pin, in a cycle of the memory clock that nvidia-smi prints
+_BRANDS = ("NVIDIA ", "GeForce ", "Tesla ", "Quadro ")
+_SLOT = 16.0  # lanes of the links in the database
+
+
+@dataclass(frozen=True, slots=True)
+class SpecSheet:
+    """What a reading means for the device it names.
+
+    Attributes
+    ----------
+    device : Accelerator
+        From the database.
+    reading : SmiReading
+        What was read.
+    dtype : str
+        Format of the peaks.
+    memory : Quantity
+        Bytes the driver offers.
+    peak, peak_now : Quantity
+        Dense rate as printed, and at the clock that was read.
+    bandwidth, bandwidth_now : Quantity
+        From pins and memory clock: the highest, and the one that was read.
+    link, link_now : Quantity
+        PCI Express, one direction: the most, and as it is.
+    findings : tuple of str
+        What a careful reader would notice.
+    """
+
+    device: Accelerator
+    reading: SmiReading
+    dtype: str
+    memory: Quantity
+    peak: Quantity
+    peak_now: Quantity
+    bandwidth: Quantity
+    bandwidth_now: Quantity
+    link: Quantity
+    link_now: Quantity
+    findings: tuple[str, ...]
+
+    @property
+    def ridge(self) -> Quantity:
+        """Operations a byte at which printed peak and full bandwidth meet."""
+        return ridge_point(self.peak, self.bandwidth).named("ridge, by the data sheet")
+
+    @property
+    def ridge_now(self) -> Quantity:
+        """The same at the clocks that were read."""
+        return ridge_point(self.peak_now, self.bandwidth_now).named("ridge, as it runs")
+
+
+def device_of_reading(reading: SmiReading) -> Accelerator:
+    """The device of the database that a reading names.
+
+    Parameters
+    ----------
+    reading : SmiReading
+        With a name.
+
+    Raises
+    ------
+    UnknownSpec
+        Without a name.
+    UnknownName
+        When the database has no such device; the message has the nearest.
+
+    Examples
+    --------
+    >>> device_of_reading(SmiReading(name="NVIDIA GeForce RTX 4090")).key
+    'rtx_4090'
+    """
+    if reading.name is None:
+        raise UnknownSpec("the reading has no product name: query `name` as well")
+    short = reading.name
+    for brand in _BRANDS:
+        short = short.removeprefix(brand)
+    return hardware.get(short)
+
+
+def pcie_rate(generation: Quantity, lanes: Quantity) -> Quantity:
+    """Bytes a second of a PCI Express link, one direction, after the line coding.
+
+    Parameters
+    ----------
+    generation, lanes : Quantity
+        As nvidia-smi prints them.
+
+    Raises
+    ------
+    UnknownName
+        For a generation that the database does not have.
+
+    Examples
+    --------
+    >>> one = Quantity(1, label="generation"), Quantity(8, label="lanes")
+    >>> pcie_rate(*one).text()
+    '2 GB/s'
+    """
+    link = hardware.link(f"pcie{generation.si:.0f}_x16")
+    slot = Quantity(_SLOT, "1", label="lanes of the full link", kind="assumption")
+    return (link.per_direction * (lanes / slot)).named("PCI Express, one direction")
+
+
+def busy_share(kernels: Iterable[tuple[float, float]], period: float) -> float:
+    """What nvidia-smi calls utilization: the share of a period with a kernel running.
+
+    NVML API reference, nvmlUtilization_t: percent of time over the past sample period
+    during which one or more kernels was executing. How much of the chip they use does
+    not enter.
+
+    Parameters
+    ----------
+    kernels : iterable of pair of float
+        When each kernel begins and ends, in seconds from the start of the period.
+    period : float
+        Seconds that are looked at.
+
+    Raises
+    ------
+    ValueError
+        For a period that is not above zero, or a kernel that ends before it begins.
+
+    Examples
+    --------
+    >>> busy_share([(0.0, 0.3), (0.2, 0.5)], 1.0)
+    0.5
+    """
+    if not period > 0:
+        raise ValueError(f"period = {period!r} s: a time above zero is needed")
+    busy, reached = 0.0, 0.0
+    for begin, end in sorted(kernels):
+        if not begin <= end:
+            raise ValueError(f"a kernel from {begin!r} s to {end!r} s")
+        begin, end = max(begin, reached), min(end, period)
+        busy += max(0.0, end - begin)
+        reached = max(reached, end)
+    return busy / period
+
+
+def _need(reading: SmiReading, *names: str) -> list[Quantity]:
+    missing = [name for name in names if getattr(reading, name) is None]
+    if missing:
+        raise UnknownSpec(f"the reading lacks {', '.join(missing)}: query them as well")
+    return [getattr(reading, name) for name in names]
+
+
+def spec_sheet(reading: SmiReading, dtype: str = "bf16") -> SpecSheet:
+    """What nvidia-smi's numbers mean for one device.
+
+    Parameters
+    ----------
+    reading : SmiReading
+        With name, memory, clocks and link.
+    dtype : str
+        Format of the peaks, dense.
+
+    Raises
+    ------
+    UnknownName
+        For a device or format that the database does not have.
+    UnknownSpec
+        When the reading or the database lacks what is needed.
+
+    Examples
+    --------
+    >>> from stacklib.hardware import read_smi, smi_sample
+    >>> sheet = spec_sheet(read_smi(smi_sample("h100_busy"))[0])
+    >>> sheet.bandwidth.text("TB/s"), sheet.peak_now.text("TFLOP/s")
+    ('3.35 TB/s', '754 TFLOP/s')
+    """
+    device = device_of_reading(reading)
+    memory, clock, now, most = _need(
+        reading, "memory", "clock", "memory_clock", "memory_clock_max"
+    )
+    generation, generation_max, lanes, lanes_max = _need(
+        reading, "generation", "generation_max", "lanes", "lanes_max"
+    )
+    peak = device.peak(dtype)
+    at = getattr(device, device.peaks[find_dtype(dtype).name].clock)
+    edges = Quantity(TRANSFERS, "bit/cycle", label="transfers a pin", kind="assumption")
+
+    def bandwidth(memory_clock: Quantity, label: str) -> Quantity:
+        cycles = memory_clock.to("cycle/s")
+        return (device.memory_pins * edges * cycles).to("GB/s").named(label)
+
+    return SpecSheet(
+        device, reading, dtype, memory, peak,
+        (peak * (clock / at)).named("peak at this clock"),
+        bandwidth(most, "bandwidth, highest memory clock"),
+        bandwidth(now, "bandwidth at this memory clock"),
+        pcie_rate(generation_max, lanes_max), pcie_rate(generation, lanes),
+        tuple(_findings(reading, device)),
+    )  # fmt: skip
+
+
+def _findings(reading: SmiReading, device: Accelerator) -> Iterator[str]:
+    """Sentences for what differs from the data sheet, and for what misleads."""
+    idle = reading.state not in (None, "P0", "P1", "P2") or "Idle" in (
+        reading.reasons or ()
+    )
+    if reading.memory is not None:
+        yield (
+            f"{reading.memory.value:,.0f} MiB are {reading.memory.text('GB')}; the "
+            f"data sheet says {device.memory_capacity.text('GB')}."
+        )
+    for lanes, most in _less(reading.lanes, reading.lanes_max):
+        yield (
+            f"The link has {lanes.value:.0f} of {most.value:.0f} lanes: a narrow slot, "
+            "a riser, or a slot that shares lanes."
+        )
+    for now, most in _less(reading.generation, reading.generation_max):
+        why = (
+            "it is idle; look again under load" if idle else "under load it should not"
+        )
+        yield (
+            f"The link runs at generation {now.value:.0f} of {most.value:.0f}: {why}."
+        )
+    held = [reason for reason in reading.reasons or () if reason != "Idle"]
+    if held:
+        yield f"The clock is held down by: {', '.join(held)}."
+    if idle and _less(reading.clock, reading.clock_max):
+        yield "Clocks are those of an idle chip and say nothing of its speed."
+    for limit, most in _less(reading.power_limit, reading.power_max):
+        yield (
+            f"The power limit is {limit.text('W')}; up to {most.text('W')} may be set."
+        )
+    if reading.ecc is False:
+        yield "Error correction is off."
+    if reading.mig:
+        yield "MIG is on: an instance has a part of the units and of the memory."
+    if reading.busy is not None and reading.busy.si >= 0.95:
+        yield "The GPU is never without a kernel. How many lanes work is not said."
+    if reading.unknown:
+        yield f"Not in the text: {', '.join(reading.unknown)}."
+
+
+def _less(
+    now: Quantity | None, most: Quantity | None
+) -> list[tuple[Quantity, Quantity]]:
+    """Both, where both are known and the first is below the second."""
+    if now is None or most is None or now.si >= most.si:
+        return []
+    return [(now, most)]

@@ -1,0 +1,68 @@
+"""Numbers at the boundary of a formula: what is too small, or none, is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def at_least(low: float, **values: Any) -> None:
+    """Refuse numbers below a bound, NaN, infinity and truth values.
+
+    Parameters
+    ----------
+    low : float
+        The least that is allowed, in SI units.
+    **values : float, Quantity or array
+        By the name that the message shows.
+
+    Raises
+    ------
+    ValueError
+        For the first that is refused.
+
+    Examples
+    --------
+    >>> at_least(1, warps=4, ilp=2.5)
+    >>> at_least(1, warps=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: warps = 0: a number from 1 up is needed
+    """
+    _check(values, lambda x: low <= x < math.inf, f"from {low} up")
+
+
+def above_zero(**values: Any) -> None:
+    """Refuse what is not above zero, NaN, infinity and truth values.
+
+    Parameters
+    ----------
+    **values : float, Quantity or array
+        By the name that the message shows.
+
+    Raises
+    ------
+    ValueError
+        For the first that is refused.
+    """
+    _check(values, lambda x: 0 < x < math.inf, "above zero")
+
+
+def _check(values: dict[str, Any], allowed: Any, words: str) -> None:
+    for name, value in values.items():
+        for one in _numbers(value):
+            if not isinstance(one, int | float) or isinstance(one, bool):
+                fine = False
+            else:
+                fine = allowed(one)
+            if not fine:
+                raise ValueError(f"{name} = {value!r}: a number {words} is needed")
+
+
+def _numbers(value: Any) -> list[Any]:
+    """A value's SI numbers, as Python's own."""
+    found = getattr(value, "si", value)
+    if hasattr(found, "dtype"):  # an array, or one number of NumPy's
+        listed = found.ravel().tolist()
+        return listed if isinstance(listed, list) else [listed]
+    return [found]

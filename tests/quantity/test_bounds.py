@@ -1,0 +1,84 @@
+"""Numbers at the boundary: what formulas of several rooms refuse."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from stacklib import cost, gpu
+from stacklib.gpu import divergence, hiding, simd, slices, streams, tile_copies
+from stacklib.quantity import Quantity
+from stacklib.quantity.bounds import above_zero, at_least
+
+BAD = [math.nan, -1, -math.inf, math.inf, None, "4"]
+FORMULAS = [
+    (gpu.utilisation, {"warps": 4, "ilp": 1, "work": 4, "latency": 20, "issue": 1}),
+    (gpu.warps_needed, {"ilp": 1, "work": 4, "latency": 20, "issue": 1, "ahead": 1}),
+    (gpu.fill, {"threads": 256, "blocks": 10, "units": 3, "at_once": 2}),
+    (gpu.deal_blocks, {"blocks": 10, "units": 3, "at_once": 2}),
+    (gpu.tile_waves, {"m": 512, "n": 512, "rows": 128, "columns": 128, "units": 9}),
+    (slices.cluster_bytes, {"tile_m": 128, "k": 64, "tile_n": 64, "rows": 2}),
+    (tile_copies.slots, {"tile_bytes": 4096}),
+    (tile_copies.step_cycles, {"copy_slots": 1, "compute_slots": 2, "load_cycles": 3}),
+    (streams.pipeline_time, {"chunks": 4, "fixed": 0.1}),
+    (streams.best_chunks, {"fixed": 0.1}),
+    (simd.expected_divergent, {"p": 0.5, "width": 32, "steps": 4}),
+    (divergence.instructions, {"ways": 2, "work": 3}),
+    (hiding.request_interval, {"width": 4}),
+    (cost.bumps, {"pitch": 50e-6}),
+    (cost.link_rate, {"edge": 0.03, "depth": 0.001, "rate": 1e9, "share": 0.5}),
+    (cost.dies_less_edge, {"area": 814e-6, "diameter": 0.3, "coefficient": 0.58}),
+    (cost.dies_exponential, {"area": 814e-6, "diameter": 0.3, "coefficient": 0.58}),
+    (cost.poisson, {"defects": 1.0}),
+    (cost.murphy, {"defects": 1.0}),
+    (cost.seeds, {"defects": 1.0}),
+    (cost.negative_binomial, {"defects": 1.0, "alpha": 2.0}),
+    (cost.harvested, {"defects": 1.0}),
+    (cost.thrown, {"defects": 1.0, "dies": 10, "wafers": 10}),
+    (cost.implied_bond, {"parts": 100.0, "lost": 1.0}),
+]
+REST = {
+    slices.cluster_bytes: {"columns": 2}, tile_copies.slots: {"way": "TMA"},
+    streams.pipeline_time: {"times": (1.0, 2.0, 1.0)},
+    streams.best_chunks: {"times": (1.0, 2.0, 1.0)},
+    divergence.instructions: {"paths": [0] * 32},
+    hiding.request_interval: {"device": "h100-sxm"},
+    cost.link_rate: {"pitch": 50e-6}, cost.harvested: {"units": 144, "needed": 132},
+    cost.thrown: {"law": "poisson"}, cost.implied_bond: {"placements": 6},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("formula", FORMULAS, ids=lambda f: f[0].__name__)
+def test_formulas_refuse_what_is_no_number(formula):
+    function, given = formula
+    rest = REST.get(function, {})
+    function(**given, **rest)  # with these it works
+    for name in given:
+        for bad in BAD:
+            with pytest.raises((ValueError, TypeError)):
+                function(**{**given, name: bad}, **rest)
+
+
+def test_bounds_of_every_kind_of_number():
+    at_least(1, a=1, b=2.5, c=Quantity(3, "mm2").si + 1, d=np.array([1, 2]))
+    above_zero(a=Quantity(3, "mm2"), b=np.float32(1e-9))
+    for bad in (0, True, math.nan, np.array([1.0, 0.0]), Quantity(0), "1", None, 1j):
+        with pytest.raises(ValueError, match=r"value = .*above zero is needed"):
+            above_zero(value=bad)
+    with pytest.raises(ValueError, match=r"p = 0.5: a number from 1 up is needed"):
+        at_least(1, p=0.5)
+
+
+@pytest.mark.parametrize("spare", [{"units": 0}, {"needed": 0}, {"share": math.nan}])
+def test_a_die_with_no_units(spare):
+    with pytest.raises(ValueError, match=f"{next(iter(spare))} = "):
+        cost.die(Quantity(814, "mm2"), node="n5", **spare)
+
+
+@pytest.mark.parametrize("size", [0, -1, True, 1.5])
+def test_clusters_of_no_blocks(size):
+    """Zero blocks a cluster once ran for ever."""
+    with pytest.raises(ValueError, match="size"):
+        slices.place_clusters([16, 18], size)
