@@ -76,7 +76,15 @@ def _axis(ax: Axes, which: str, lo: float, hi: float, spec: Mapping[str, Any]) -
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda v, _: tick_text(v)))
+    axis.set_major_formatter(FuncFormatter(lambda v, _: _tick(v, spec)))
+
+
+def _tick(value: float, axis: Mapping[str, Any]) -> str:
+    """A number, or the name that the axis gives to what stands there."""
+    if "names" in axis:
+        names: list[str] = axis["names"]
+        return names[list(axis["ticks"]).index(round(value))]
+    return tick_text(value)
 
 
 def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
@@ -229,7 +237,11 @@ def draw(spec: Mapping[str, Any], name: str) -> str:
         for patch in (ax.patch, canvas.patch):
             patch.set_visible(False)
         _frame(ax, spec)
-        ticks = [tick_text(t) for t in ax.get_yticks() if _inside(t, ax.get_ylim())]
+        if spec.get("square"):
+            ax.set_box_aspect(1)
+            ax.apply_aspect()
+        inside = [t for t in ax.get_yticks() if _inside(t, ax.get_ylim())]
+        ticks = [_tick(t, spec["y"]) for t in inside]
         make_room(ax, spec["marks"], ticks)
         if any(mark["kind"] == "cells" for mark in spec["marks"]):
             ax.grid(False)

@@ -19,10 +19,12 @@ stands in a key under the axis). Optional in a mark: ``series`` (colour), ``laye
 (of the stack, 1 to 7: its colour), ``thick`` (a line that is a bar),
 ``this_machine``, ``label_at`` (``end`` or ``none``), and for the guard ``device``,
 ``dtype``, ``chips``, ``level``, ``role``. Optional in an axis: ``limits``, which may
-run downwards, ``ticks``, where they stand, and ``unit``, which the guard reads.
-Optional in a spec: ``about``, guard fields of the readouts, and ``table``, shown
-under a live figure: ``caption``, ``head``, and ``rows`` of a ``head`` and ``cells``
-(``text``; ``tree`` and ``note`` where there are).
+run downwards, ``ticks``, where they stand, ``names``, one a tick at a whole number, and
+``unit``, which the guard reads.
+Optional in a spec: ``square``, drawn as wide as high so that what is round looks
+round; ``about``, guard fields of the readouts; and ``table``, shown under a live
+figure: ``caption``, ``head``, and ``rows`` of a ``head`` and ``cells`` (``text``;
+``tree`` and ``note`` where there are).
 Plain Python: live figures build specs in the reader's browser.
 """
 
@@ -66,6 +68,11 @@ def _check_axis(spec: Mapping[str, Any], which: str) -> None:
         raise SpecError(f"axis {which} needs a label")
     if axis.get("scale", "linear") not in SCALES:
         raise SpecError(f"axis {which}: scale {axis['scale']!r} is not in {SCALES}")
+    if "names" in axis and len(axis["names"]) != len(axis.get("ticks") or ()):
+        raise SpecError(
+            f"axis {which}: {len(axis['names'])} names for "
+            f"{len(axis.get('ticks') or ())} ticks"
+        )
 
 
 def _check_values(spec: Mapping[str, Any], mark: Mapping[str, Any], axis: str) -> None:
@@ -151,13 +158,15 @@ def digest(spec: Mapping[str, Any]) -> str:
     dict decides; axes, names and evidence count too, colours do not.
     """
     fields = ("kind", "evidence", "name", "x", "y", "spread")
-    plotted = {
+    plotted: dict[str, Any] = {
         "axes": [[spec[a]["label"], spec[a].get("scale", "linear")] for a in "xy"],
         "marks": [
             [_rounded(mark.get(f)) for f in (*fields, *_MORE.get(mark["kind"], ()))]
             for mark in spec["marks"]
         ],
     }
+    if spec.get("square"):
+        plotted["square"] = True
     text = json.dumps(plotted, sort_keys=True).encode()
     return hashlib.sha256(text).hexdigest()[:12]
 

@@ -201,7 +201,9 @@ def test_unjudged_rows_are_cited_or_open_and_say_what_would_settle_them():
 
 def test_only_what_names_a_source_is_cited():
     cited = {r["id"] for r in claims.table(verdict="cited")}
-    assert cited == set(ledger.sources()) - set(claims.checked())
+    said = {id for id in claims.checked() if claims.judge(id).verdict == "cited"}
+    assert cited == set(ledger.sources()) - set(claims.checked()) | said
+    assert all(claims.judge(id).why for id in said)
     unnamed = claims.judge("openai-cerebras-deal")
     assert unnamed.claim.first_verdict == "external" and unnamed.verdict == "open"
     assert unnamed.why.startswith("No document is named. To settle it: ")

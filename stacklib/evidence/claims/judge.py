@@ -87,10 +87,7 @@ class Judgement:
         """Our value in the claim's unit, to four digits; empty where none is."""
         if self.computed is None:
             return ""
-        text = self.computed.text(self.claim.quantity().unit, 4)
-        words = self.claim.unit_words
-        plain = self.claim.quantity().unit == ""
-        return f"{text} {words}".rstrip() if plain else text
+        return self.claim.in_words(self.computed)
 
     @property
     def first_review(self) -> str:

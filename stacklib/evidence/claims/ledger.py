@@ -40,6 +40,7 @@ NOT_NUMBERS = frozenset({
 # missing here and unknown to Quantity raises when its claim is first checked.
 _UNITS = {
     "percent": "%", "ratio": "", "ratio per 2 years": "", "speedup": "",
+    "warps": "", "schedulers": "", "ops": "",
     "fraction": "", "exponent": "", "years": "year", "elements": "", "threads": "",
     "cycles": "cycle", "all-reduces/layer": "", "all-reduces/token": "",
     "days": "day", "tok/s": "token/s", "tokens": "token", "bits": "bit",
@@ -48,6 +49,14 @@ _UNITS = {
     "ratio per tier": "",
     "KB": "kB", "Tb/s": "Tbit/s", "Gb/s": "Gbit/s",
     "stacks": "", "dies": "", "TSVs": "", "um": "µm",
+    "tensor cores": "", "SMs": "", "FMA/cycle": "MAC/cycle", "dim": "", "cores": "",
+    "MAC/clk/SM": "MAC/cycle", "ratio per SM": "", "units": "",
+    "ratio per node": "", "reticle": "", "reticles": "", "chips": "",
+}  # fmt: skip
+# Units that count in millions or billions: what one of them is.
+_SCALED = {
+    "1e9 transistors": (1e9, "1"), "G transistors": (1e9, "1"),
+    "MTr/mm2": (1e6, "1/mm2"),
 }  # fmt: skip
 # How a unit of the ledger is shown, where not as it is written.
 _WORDS = (
@@ -108,7 +117,7 @@ class Claim:
             return "yes" if self.value else "no"
         if self.unit == "year":  # a date, not a duration
             return f"{self.value:g}"
-        meant = f" ({self.meant})" if self.meant else ""
+        meant = f" ({self.meant})" if self.meant not in ("", self.unit_words) else ""
         return f"{format_number(self.value, 6)} {self.unit_words}{meant}"
 
     @property
@@ -127,9 +136,20 @@ class Claim:
         UnitError
             When ``Quantity`` cannot read the row's unit.
         """
-        unit = _UNITS.get(self.unit, self.unit)
+        scale, unit = _SCALED.get(self.unit, (1, _UNITS.get(self.unit, self.unit)))
         source = Source(self.document, f"claim {self.id}", READ, "secondary")
-        return Quantity(self.value, unit, label=self.id, source=source, kind="claimed")
+        value = self.value * scale
+        return Quantity(value, unit, label=self.id, source=source, kind="claimed")
+
+    def in_words(self, computed: Quantity) -> str:
+        """A value of ours in the claim's unit, to four digits."""
+        scale, unit = _SCALED.get(self.unit, (1, self.quantity().unit))
+        if scale != 1:
+            return (
+                f"{format_number(computed.to(unit).value / scale, 4)} {self.unit_words}"
+            )
+        text = computed.text(unit, 4)
+        return f"{text} {self.unit_words}".rstrip() if unit == "" else text
 
 
 def _plain(text: str) -> str:

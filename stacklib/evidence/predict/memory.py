@@ -40,12 +40,53 @@ def _first(text: str, pairs: tuple[tuple[str, str], ...]) -> tuple[str, str] | N
     return next(((word, means) for word, means in pairs if word in text), None)
 
 
-def _latency(row: Measurement, device: Accelerator) -> Predict:
+def level_of(row: Measurement) -> str:
+    """Which level a latency is of: one of ``hardware.LEVELS``.
+
+    Parameters
+    ----------
+    row : Measurement
+        A pointer chase.
+
+    Raises
+    ------
+    Refusal
+        When its words name none, or one without a known latency.
+    """
     found = _first(row.subject.lower(), _LEVELS)
     if found is None or not found[1]:
         raise Refusal(f"no latency is known for {row.subject!r}")
-    cycles = hierarchy.load_cycles(device, found[1])
-    bound = f"{found[1]} latency"
+    return found[1]
+
+
+def stream_of(row: Measurement) -> tuple[str, str]:
+    """Which streaming kernel a row is of, and how it uses the bus.
+
+    Parameters
+    ----------
+    row : Measurement
+        A bandwidth.
+
+    Returns
+    -------
+    (str, str)
+        A word such as ``triad``, and ``read`` or ``mixed``.
+
+    Raises
+    ------
+    Refusal
+        When its words name none.
+    """
+    found = _first(row.subject.lower(), _STREAMS)
+    if found is None:
+        raise Refusal(f"no bandwidth model for {row.subject!r}")
+    return found
+
+
+def _latency(row: Measurement, device: Accelerator) -> Predict:
+    level = level_of(row)
+    cycles = hierarchy.load_cycles(device, level)
+    bound = f"{level} latency"
     if row.unit.startswith("cycle"):
         return lambda: Forecast(cycles, "cycle", bound)
     hertz = row.number("clock_MHz", 0.0) * 1e6 or device.clock.si
@@ -92,10 +133,7 @@ def _bandwidth(row: Measurement, device: Accelerator) -> Predict:
         return _steady(lambda: hierarchy.read_rate(device, size))
     if re.search(r"\bl2\b", name):
         return _steady(lambda: hierarchy.cache_rate(device, "l2"))
-    found = _first(name, _STREAMS)
-    if found is None:
-        raise Refusal(f"no bandwidth model for {row.subject!r}")
-    word, kind = found
+    word, kind = stream_of(row)
     in_flight = None
     if "gpu-stream" in row.software:  # one element an array and thread
         size = next((b for d, b in _DTYPE_BYTES.items() if row.has(d)), 8.0)

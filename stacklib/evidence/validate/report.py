@@ -58,19 +58,23 @@ def reason_of(wrong: BaseException) -> str:
     return text or type(wrong).__name__
 
 
-def outcome(row: Measurement) -> Outcome:
+def outcome(
+    row: Measurement, by: Callable[[Measurement], Forecast] | None = None
+) -> Outcome:
     """One row, predicted or refused with its reason.
 
     Parameters
     ----------
     row : Measurement
         Sound or with a fault.
+    by : callable, optional
+        What predicts it; the predictor of its family by default.
     """
     key = key_of(row)
     if row.fault:
         return Outcome(row, key, reason=row.fault)
     try:
-        forecast = predictor(row.family)(row)()
+        forecast = by(row) if by else predictor(row.family)(row)()
         value = in_unit(forecast, row.unit)
     except ANSWERS as wrong:
         return Outcome(row, key, reason=reason_of(wrong))

@@ -1,0 +1,112 @@
+"""Published kernels, run: what is stored is what runs, and how far it is off."""
+
+from __future__ import annotations
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+from stacklib import gpu, hardware  # noqa: E402
+from stacklib.evidence import kernel_runs, kernel_times  # noqa: E402
+from stacklib.evidence.validate import outcome, quantile, read_back  # noqa: E402
+from stacklib.gpu import microbenchmarks as kernels  # noqa: E402
+from stacklib.roofline import hierarchy  # noqa: E402
+
+ROWS = {row.id: row for row in kernel_runs.FAMILY}
+# One of every kernel and every part that bounds one.
+AGAIN = ("C-0023", "C-0024", "C-0026", "C-0034", "C-0053", "C-0054", "C-0060",
+         "C-0078", "C-0084", "C-0120", "C-0125", "C-0149")  # fmt: skip
+
+
+@pytest.mark.parametrize("id", AGAIN)
+def test_what_is_stored_is_what_runs(id):
+    found = outcome(ROWS[id], kernel_runs.estimate)
+    stored = kernel_times.stored()[id]
+    assert f"{found.predicted:.4g}" == stored["estimated"]
+    assert found.bound == stored["bound"]
+
+
+def test_every_row_is_estimated_or_refused_with_a_reason():
+    stored = kernel_times.stored()
+    assert set(stored) == set(ROWS)
+    for cells in stored.values():
+        assert bool(cells["estimated"]) != bool(cells["reason"])
+        assert bool(cells["estimated"]) == bool(cells["by_source"])
+    ran = [o for o in kernel_times.outcomes() if o.predicted is not None]
+    nvidia = [o for o in ran if o.bound]
+    assert len(ran) == len(nvidia) == 66
+
+
+@pytest.mark.parametrize("column", ["estimated", "by_source", "by_device"])
+def test_errors_are_within_the_bar_of_family_c(column):
+    errors = kernel_times.errors(column)
+    assert len(errors) >= 25
+    assert quantile(errors, 0.5) <= 0.10
+    assert quantile(errors, 0.9) <= 0.30
+
+
+def test_a_row_read_back_is_no_test():
+    tests = len(kernel_times.errors("estimated"))
+    ran = [o for o in kernel_times.outcomes() if o.predicted is not None]
+    assert tests + sum(read_back(o.row, o.bound) for o in ran) == len(ran)
+
+
+def test_a_column_that_is_none():
+    with pytest.raises(ValueError, match="column = 'fitted'"):
+        kernel_times.outcomes("fitted")
+
+
+@pytest.mark.parametrize("units", [4, 16, 32])
+def test_a_slice_stands_for_the_chip(units, monkeypatch):
+    """Seconds a byte do not depend on how many units are simulated."""
+    device = hardware.get("a100-sxm-80gb")
+    monkeypatch.setattr(kernel_runs, "UNITS", units)
+    part = kernel_runs.slice_of(device, units)
+    assert int(part.compute_units.si) == units
+    monkeypatch.setattr(kernel_runs, "slice_of", lambda d, n=units: part)
+    done, took = kernel_runs._streamed(device, "scale")
+    expected = hierarchy.stream_rate(device, "mixed").rate
+    assert done / took.seconds == pytest.approx(expected, rel=0.02)
+
+
+def test_a_slice_is_never_more_than_the_chip():
+    device = hardware.get("h100-sxm")
+    assert kernel_runs.slice_of(device, 500).compute_units == device.compute_units
+
+
+@pytest.mark.parametrize("level", ["l1", "l2", "dram", "shared"])
+@pytest.mark.parametrize("key", ["v100-sxm2-32gb", "h100-sxm", "b200-sxm", "rtx-4090"])
+def test_a_chase_finds_the_latency_of_its_level(key, level):
+    """The caches have to put the ring where it belongs."""
+    device = hardware.get(key)
+    try:
+        expected = hierarchy.load_cycles(device, level)
+    except hardware.UnknownSpec:
+        pytest.skip(f"nobody measured {level} of {key}")
+    loads, took = kernel_runs._chased(device, level)
+    assert took.seconds / loads * device.clock.si == pytest.approx(expected, rel=0.01)
+
+
+def test_loads_on_their_way_together_are_waited_for_once():
+    n = 1024
+    src = np.ones(4 * n)
+    args = ("h100-sxm", src, gpu.empty(n, float))
+    wide = gpu.launch(kernels.stream_read_wide, n // 256, 256, *args).report
+    plain = gpu.launch(kernels.stream_read, 4 * n // 256, 256, *args).report
+    # Four loads and one wait, against one load and one wait.
+    assert wide.counters.waits["global"] == n // 32
+    assert plain.counters.waits["global"] == 4 * n // 32
+    assert wide.counters.warps["load_global"] == 4 * n // 32
+
+
+def test_a_chain_waits_for_every_load():
+    ring = np.roll(np.arange(64), -1)
+    out = gpu.empty(1, np.int64)
+    ran = gpu.launch(kernels.chase, 1, 1, "h100-sxm", ring, out, 50)
+    assert ran.results["out"][0] == 50
+    assert ran.report.counters.waits["global"] == 50
+
+
+def test_another_makers_device_is_refused():
+    row = next(r for r in ROWS.values() if r.system.startswith("MI210"))
+    assert "compute capability none" in outcome(row, kernel_runs.estimate).reason

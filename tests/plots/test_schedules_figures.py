@@ -1,0 +1,55 @@
+"""Figures of schedules: every cycle drawn once, every command a bar."""
+
+from __future__ import annotations
+
+from stacklib.gpu.streams import chunked, run_streams
+from stacklib.gpu.tile_feed import Feed, run_feed
+from stacklib.gpu.warp_programs import chains, stream
+from stacklib.gpu.warp_scheduler import SubCore, run
+from stacklib.plots.live import occupancy as live
+from stacklib.plots.schedules import feed_spec, issue_spec, streams_spec
+from stacklib.plots.spec import check
+
+
+def test_every_cycle_of_every_warp_is_one_cell_until_it_is_done():
+    core = SubCore(math=4, memory=20)
+    listed = [stream(2, 3, 2), chains(2, 8), stream(1, 5)]
+    for policy in ("lrr", "gto"):
+        done = run(listed, core, policy=policy)
+        spec = issue_spec(done, listed, core, title="T.", cycles=done.cycles)
+        check(spec)
+        at = [p for m in spec["marks"] for p in zip(m["x"], m["y"], strict=True)]
+        assert len(at) == len(set(at)) == done.warps * done.cycles - done.states["done"]
+        drawn = {m["name"]: len(m["x"]) for m in spec["marks"]}
+        assert drawn.get("waits for memory", 0) == done.states["global memory"]
+        assert drawn.get("could issue, is not picked", 0) == done.states["not picked"]
+
+
+def test_every_command_is_a_bar():
+    made = chunked((4.0, 8.0, 4.0), 4, streams=4, order="stage by stage")
+    spec = streams_spec([(made, run_streams(made))], title="T.", names=["a"], end=20)
+    check(spec)
+    bars = [m for m in spec["marks"] if m.get("thick")]
+    assert len(bars) == len(made) and {m["series"] for m in bars} == {0, 1, 2}
+
+
+def test_every_load_and_product_that_begins_in_time_is_a_bar():
+    feeds = [Feed(300, 100, 200, 2), Feed(100, 0, 400, 3)]
+    rows = [(feed, run_feed(feed, 9)) for feed in feeds]
+    spec = feed_spec(rows, title="T.", names=["a", "b"], end=2000)
+    check(spec)
+    bars = [m for m in spec["marks"] if m.get("thick")]
+    starts = [t for _, ran in rows for s in ran for t in (s.load, s.start)]
+    assert len(bars) == sum(t < 2000 for t in starts) < len(starts)
+    assert max(x for m in bars for x in m["x"]) <= 2000
+
+
+def test_the_live_figure_follows_every_control():
+    start = {c["name"]: c["value"] for c in live.controls()}
+    first = live.explore(**start)
+    check(first)
+    for control in live.controls():
+        for value in control.get("values") or [o[0] for o in control["options"]]:
+            check(live.explore(**{**start, control["name"]: value}))
+    none = live.explore(**{**start, "threads": 1024, "registers": 255})
+    assert "registers a block" in none["message"]
