@@ -1,0 +1,116 @@
+"""Dies on a wafer, by hand.
+
+level: estimate
+
+A wafer is a disc of `300 mm`. A die of a B200 covers `800 mm2`; take it for a square,
+and forget streets and the edge. A wafer of this process costs `17000 USD`, and a square
+centimetre has 0.1 defects. Suppose that defects know nothing of each other and that
+any of them kills its die.
+
+Return plain numbers. For the dies, subtract from area over area those that the rim
+cuts: pi times the diameter, over the diagonal of a die.
+
+hint: The diagonal of a square of area S is the root of 2 S. For the yield you need
+defects on a die: mind that the area is in square millimetres and the density is not.
+"""
+
+from math import exp, pi, sqrt
+
+from stacklib import cost
+from stacklib.grading import expect
+from stacklib.quantity import Quantity
+
+# ---- your answer ----
+
+
+def dies():
+    """Whole dies on the wafer, not rounded."""
+    raise NotImplementedError("write dies")
+
+
+def good_share():
+    """Share of the dies without a defect, from 0 to 1."""
+    raise NotImplementedError("write good_share")
+
+
+def dollars():
+    """USD for the two good dies of a B200."""
+    raise NotImplementedError("write dollars")
+
+
+def half_gain():
+    """Good dies of 400 mm2 over good dies of 800 mm2, from one wafer each."""
+    raise NotImplementedError("write half_gain")
+
+
+# ---- tests ----
+
+WHOLE, PAID = pi / 4 * 300**2, 17000.0
+
+
+def gross(area):
+    return cost.dies_less_edge(area, 300.0, 1 / sqrt(2))
+
+
+def good(area):
+    return gross(area) * cost.poisson(area / 100 * 0.1)
+
+
+def test_dies():
+    expect.number(
+        dies(),
+        Quantity(gross(800)),
+        rel=0.02,
+        mistakes={
+            "That is area over area; the rim cuts some of them.": Quantity(WHOLE / 800),
+            "You took the diameter for the radius.": Quantity(4 * WHOLE / 800),
+            "The rim takes pi d over the diagonal, not over the side.": Quantity(
+                WHOLE / 800 - pi * 300 / sqrt(800)
+            ),
+        },
+    )
+    expect.reading(
+        "a grid that may be shifted holds", str(cost.grid_dies(0.026, 0.8 / 26))
+    )
+
+
+def test_good_share():
+    expect.number(
+        good_share(),
+        Quantity(cost.poisson(0.8)),
+        rel=0.02,
+        mistakes={
+            "You multiplied mm2 by defects a cm2.": Quantity(exp(-80)),
+            "That is the share with a defect.": Quantity(1 - cost.poisson(0.8)),
+            "Two defects on a die kill one die, not two: 1 - 0.8 is too few.": Quantity(
+                0.2
+            ),
+        },
+    )
+
+
+def test_dollars():
+    each = PAID / good(800)
+    expect.number(
+        dollars(),
+        Quantity(2 * each),
+        rel=0.03,
+        mistakes={
+            "That is one die.": Quantity(each),
+            "The dead dies are paid for too.": Quantity(2 * PAID / gross(800)),
+        },
+    )
+
+
+def test_half_gain():
+    expect.number(
+        half_gain(),
+        Quantity(good(400) / good(800)),
+        rel=0.03,
+        mistakes={
+            "Twice as many dies, and each of them works more often.": Quantity(2.0),
+            "You left out that the smaller die works more often.": Quantity(
+                gross(400) / gross(800)
+            ),
+        },
+    )

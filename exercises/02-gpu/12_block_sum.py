@@ -1,0 +1,96 @@
+"""Add up a block.
+
+level: build
+
+Write a kernel for `gpu.launch`: every block of 256 threads adds up its 256 numbers of
+`src` and puts the sum into `out[t.block.x]`. A kernel is the program of one thread:
+`t.thread.x` is its number in the block, `t.block.x` that of the block, `t.block_dim.x`
+how many threads a block has. `t.shared(256)` is an array that the block shares and
+`t.sync()` a barrier that all of its threads have to reach.
+
+Three things are asked. The sums are right and no two threads touch the same element
+without a barrier between them. No two lanes of a request to shared memory stand in line
+for a bank. And warps stay together: fewer than 8 branches of a block may part a warp.
+
+A tree takes 8 steps, and in each fewer threads add. Which of them rest is the question.
+
+hint: Let thread i < k add what thread i + k has, for k = 128, 64, ... 1. Then whole
+warps drop out first, and neighbours read neighbours. The barrier stands outside of
+the `if`.
+"""
+
+import numpy as np
+
+from stacklib import gpu
+from stacklib.gpu.launcher import launch
+from stacklib.grading import expect
+
+# ---- your answer ----
+
+
+def block_sum(t, src, out):
+    """Sum of each block of 256 numbers."""
+    raise NotImplementedError("write block_sum")
+
+
+# ---- tests ----
+
+BLOCKS, THREADS = 4, 256
+NUMBERS = np.arange(BLOCKS * THREADS, dtype=np.float32) % 61
+
+
+def run():
+    """Launch the kernel; what the machine refuses is told with what it means."""
+    try:
+        return launch(
+            block_sum, BLOCKS, THREADS, "h100-sxm", NUMBERS, gpu.empty(BLOCKS)
+        )
+    except gpu.KernelError as error:
+        said, why = str(error), ""
+        if "Raise has no meaning" in said:
+            raise NotImplementedError("write block_sum") from None
+        if "is not reached by all" in said:
+            why = " A barrier inside an if is not reached by those outside: move it."
+        elif "another lane" in said:
+            why = " Two threads meet there, and nothing says who comes first: sync."
+        elif "nobody has written" in said:
+            why = " Shared memory holds nothing until a thread has put it there."
+        raise expect.Mistake(f"{said}.{why}") from None
+
+
+def test_sums():
+    sums = run().results["out"]
+    rows = NUMBERS.reshape(BLOCKS, THREADS)
+    known = {
+        "All blocks add the numbers of the first: use t.block.x.": np.full(
+            BLOCKS, rows[0].sum()
+        ),
+        "Only the first warp's numbers are in it.": rows[:, :32].sum(axis=1),
+    }
+    if not np.array_equal(sums, rows.sum(axis=1)):
+        why = (text for text, wrong in known.items() if np.array_equal(sums, wrong))
+        said = next(why, f"the sums are {rows.sum(axis=1).tolist()}")
+        raise expect.Mistake(f"{sums.tolist()}: {said}")
+
+
+def test_banks():
+    found = run().report.bank_conflicts
+    expect.reading("bank conflicts", found)
+    if found:
+        raise expect.Mistake(
+            f"bank conflicts: {found}. Lanes whose words are a multiple of 32 apart, "
+            "or of a large power of two, meet in a bank. Let neighbours read "
+            "neighbours."
+        )
+
+
+def test_warps():
+    report = run().report
+    parted = report.counters.divergent // BLOCKS
+    expect.reading("branches of a block that part a warp", parted)
+    expect.reading("warp instructions", report.instructions)
+    if parted >= 8:
+        raise expect.Mistake(
+            f"branches of a block that part a warp: {parted}. When every other thread "
+            "rests, its warp does not. Let the threads that rest be neighbours."
+        )

@@ -1,0 +1,15 @@
+# diagnosis: nvidia-smi counts in MiB; you read them as MB.
+def memory():
+    return 24564 / 1000
+
+
+def bandwidth():
+    return 384 * 2 * 10251e6 / 8 / 1e9
+
+
+def copy_rate():
+    return 8 * 8e9 * 128 / 130 / 8 / 1e9
+
+
+def ridge():
+    return 330e12 / 2 / (bandwidth() * 1e9)

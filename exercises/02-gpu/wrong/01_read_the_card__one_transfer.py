@@ -1,0 +1,15 @@
+# diagnosis: A pin carries two bits in a cycle of that clock.
+def memory():
+    return 24564 * 2**20 / 1e9
+
+
+def bandwidth():
+    return 384 * 10251e6 / 8 / 1e9
+
+
+def copy_rate():
+    return 8 * 8e9 * 128 / 130 / 8 / 1e9
+
+
+def ridge():
+    return 330e12 / 2 / 984.1e9

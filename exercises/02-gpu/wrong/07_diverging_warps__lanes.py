@@ -1,0 +1,12 @@
+# diagnosis: You count lanes; an instruction is a warp's.
+def active_lanes(takes):
+    return [sum(takes[at : at + 32]) for at in range(0, len(takes), 32)]
+
+
+def efficiency(takes):
+    warps = [takes[at : at + 32] for at in range(0, len(takes), 32)]
+    return sum(all(w) or not any(w) for w in warps) / len(warps)
+
+
+def issued(takes, inside, otherwise):
+    return sum(inside if taken else otherwise for taken in takes)

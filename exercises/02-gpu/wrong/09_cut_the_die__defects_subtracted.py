@@ -1,0 +1,20 @@
+# diagnosis: do not subtract them
+def whole(area, density):
+    return 1 - area * density
+
+
+def cut(area, density, pieces, talk, bond):
+    piece = area / pieces / (1 - talk)
+    return (1 - talk) * whole(piece, density) * bond**pieces
+
+
+def spare(area, density, units, needed):
+    works = whole(area / units, density)
+    return sum(
+        comb(units, k) * works**k * (1 - works) ** (units - k)
+        for k in range(needed, units + 1)
+    )
+
+
+def waste(share):
+    return 1 / share

@@ -1,0 +1,14 @@
+# diagnosis: When every other thread rests, its warp does not.
+def block_sum(t, src, out):
+    i = t.thread.x
+    s = t.shared(256)
+    s[i] = src[t.block.x * t.block_dim.x + i]
+    t.sync()
+    k = 1
+    while k < 256:
+        if i % (2 * k) == 0:
+            s[i] += s[i + k]
+        t.sync()
+        k = 2 * k
+    if i == 0:
+        out[t.block.x] = s[0]
