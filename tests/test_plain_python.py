@@ -57,6 +57,12 @@ from stacklib import gpu
 from stacklib.gpu import pipelines
 assert gpu.schedule(4, work=4, latency=36).cycles
 assert gpu.utilisation(4, work=4, latency=36) == 0.5
+assert gpu.peak_of("h100", "bf16").built and gpu.instruction("h100").threads
+assert gpu.place_of((3, 2), (16, 16)).lane == 3 and gpu.chip("h100").harvested
+assert gpu.fill(threads=100, blocks=133, units=132).idle_units == 131
+from stacklib.hardware import read_smi, smi_sample
+assert gpu.spec_sheet(read_smi(smi_sample("h100_busy"))[0]).ridge
+assert gpu.tile_waves(m=256, n=256, rows=128, columns=128, units=132).waves == 1
 assert pipelines.compare(64)""",
     "memory": """
 from stacklib import memory

@@ -20,6 +20,7 @@ import fact_conflicts
 import fact_devices
 import fact_links
 import fact_models
+import fact_peaks
 import fact_prices
 import fact_runs
 from assets import STATIC
@@ -31,7 +32,7 @@ from sphinx.util.docutils import SphinxDirective
 import stacklib
 from stacklib.hardware import Accelerator
 
-ROOMS = ("quantity", "hardware", "models", "roofline", "cost", "plots",
+ROOMS = ("quantity", "hardware", "models", "roofline", "cost", "gpu", "plots",
          "evidence/conflicts", "evidence/guard")  # fmt: skip
 PACKAGE = Path(stacklib.__file__).parent
 STAMP = "fact_pages.json"
@@ -217,6 +218,7 @@ def finished(app: Sphinx, error: Exception | None) -> None:
 TABLES: dict[str, Callable[[Sheet], str]] = {
     "devices": fact_devices.device_table,
     "compare": fact_devices.comparison,
+    "peaks": fact_peaks.peak_table,
     "ladder": fact_links.ladder,
     "links": fact_links.link_table,
     "memories": fact_links.memory_table,

@@ -210,9 +210,12 @@ window.st = window.st || {};
 
   function plotBox(spec, width, narrow, x) {
     const edge = narrow ? [] : named(spec).filter((m) => m.kind === "line").map((m) => wide(m.name) + 12);
-    const height = Math.max(260, Math.min(400, width * 0.56));
+    const height = spec.square ? Math.min(460, width) : Math.max(260, Math.min(400, width * 0.56));
     const ticks = st.scale(spec.y, all(spec, "y"), [height - 46, 26], 42).ticks.major.map((v) => wide(label(v)));
-    return { left: Math.max(...ticks, 10) + 12, right: width - Math.max(14, ...edge), top: 28, bottom: height - 46, outer: width, height };
+    const box = { left: Math.max(...ticks, 10) + 12, right: width - Math.max(14, ...edge), top: 28, bottom: height - 46, outer: width, height };
+    // What is round is drawn round: as wide as high.
+    const side = Math.min(box.right - box.left, box.bottom - box.top);
+    return spec.square ? { ...box, right: box.left + side, bottom: box.top + side } : box;
   }
 
   // As stacklib.plots: marks without a series take one by the order of their names.

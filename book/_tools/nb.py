@@ -82,6 +82,19 @@ def shows(source: str) -> bool:
     return prints or (bool(body) and isinstance(body[-1], ast.Expr) and not silenced)
 
 
+def shown_last(cell: Any) -> Iterator[str]:
+    """A table or a figure is the cell's last value: elsewhere nobody sees it."""
+    try:
+        body = ast.parse(cell.source).body
+    except SyntaxError:
+        return
+    for node in body[:-1]:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            name = ast.unparse(node.value.func)
+            if name.startswith("plots."):
+                yield f"calls {name} before its end, which shows nothing; put it last"
+
+
 def raised(cell: Any) -> Iterator[str]:
     """No committed output is an error."""
     for output in cell.outputs:
@@ -144,4 +157,6 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-CELL_CHECKS: list[CellCheck] = [executed, raised, short, marked, few_digits, quick]
+CELL_CHECKS: list[CellCheck] = [
+    executed, shown_last, raised, short, marked, few_digits, quick,
+]  # fmt: skip

@@ -25,7 +25,7 @@ RESULTS = "benchmarks/results"
 UNPREDICTED = {
     "host_roofline", "host_latency",
     "five_operations_passes", "tile_kernel",
-    "cache",
+    "cache", "launch_speed", "occupancy",
     "fit_process",
 }  # fmt: skip
 

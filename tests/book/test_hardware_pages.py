@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
 import re
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stacklib import hardware, models, roofline
+from stacklib import gpu, hardware, models, roofline
 from stacklib.evidence import conflicts
 from stacklib.quantity import Quantity
 
@@ -228,6 +229,35 @@ def test_links_memories_and_prices_are_all_there():
 
 
 # ---- models ----
+
+
+def test_every_peak_stands_beside_the_product_of_its_factors():
+    import fact_html
+    import fact_peaks
+
+    sheet = fact_html.Sheet()
+    page = fact_peaks.peak_table(sheet)
+    rows, found = rows_of(page), list(gpu.peaks())
+    assert len(rows) == len(found) > 700
+    assert len({one.device.key for one in found}) > 120
+    differs = [one for one in found if fact_peaks.verdict(one) == "differs"]
+    said = [plain(row).rstrip().endswith("differs") for row in rows.values()]
+    assert 0 < sum(said) == len(differs) < 20
+    row = plain(rows["peaks-h100_sxm-bf16"])
+    assert row.endswith("bf16 fp32 132 2,048 1.83 989.4 989.4 0.0 agrees")
+    assert len(page) + len(sheet.script()) < 1.6e6
+
+
+def test_a_planted_peak_is_told():
+    """A sparse rate printed as dense differs; an inferred clock shows."""
+    import fact_peaks
+
+    right = gpu.peak_of("h100-sxm", "bf16")
+    wrong = dataclasses.replace(right, printed=right.printed * 2)
+    assert fact_peaks.verdict(right) == "agrees"
+    assert fact_peaks.verdict(wrong) == "differs"
+    inferred = dataclasses.replace(right, implied=True)
+    assert fact_peaks.verdict(inferred) == "clock inferred"
 
 
 @pytest.mark.parametrize("key", models.names())

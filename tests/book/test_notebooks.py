@@ -78,6 +78,7 @@ PLANTED = [
     (cell("gpu()", tags=["nbval-skip"]), "is tagged nbval-skip but was executed"),
     (error, "stores an error: ZeroDivisionError: by zero"),
     (cell("\n".join(["x = 1"] * 16)), "has 16 lines; at most 15"),
+    (cell("plots.table([])\nprint(1)"), "calls plots.table before its end"),
     (cell("x = 1", tags=["measured"]), "is tagged 'measured' alone"),
     (cell("x = 1", tags=["nbval-ignore-output"]), "'nbval-ignore-output' alone"),
     (cell("# NBVAL_IGNORE_OUTPUT\nx = 1"), "hides from the comparison by a comment"),
