@@ -15,6 +15,9 @@ from pathlib import Path
 
 from _tools import outputs, tree
 
+# Few tests, but minutes of them: begun first, it does not keep one worker busy after
+# the others are done.
+FIRST = "tests/book/test_browser.py"
 STRICT = (
     "--nbval",
     "--nbval-current-env",
@@ -50,8 +53,8 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     options, rest = parser.parse_known_args(argv)
     chosen = [] if options.all else ["-m", "not slow"]
     # A notebook's cells share a kernel, so its file stays with one worker.
-    parallel = ["-n", str(workers()), "--dist", "loadfile"]
-    folders = [f for f in ("tests", "chapters", "book") if (root / f).is_dir()]
+    parallel = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
+    folders = [f for f in (FIRST, "tests", "chapters", "book") if (root / f).exists()]
     untidy = static(root)
     done = subprocess.run(command(folders, *parallel, *chosen, *rest), cwd=root)
     if untidy:  # said again at the end, where a log's reader looks first

@@ -50,7 +50,7 @@ def class_spec(kernel: str, *, title: str) -> dict[str, Any]:
     mark = {
         "kind": "cells", "evidence": "measured", "name": "instructions", "series": 0,
         "x": [x for x, _, _ in cells], "y": [y for _, y, _ in cells],
-        "shades": [0.15 + 0.6 * n / most for _, _, n in cells],
+        "shades": [0.1 + 0.3 * n / most for _, _, n in cells],
         "texts": [str(n) for _, _, n in cells], "label_at": "none",
     }  # fmt: skip
     return {

@@ -82,7 +82,7 @@ def test_the_wheel_runs_outside_the_checkout(installed, tmp_path):
 
 def test_the_wheel_holds_every_source_and_data_file_and_no_test(made):
     kinds = {".py", ".c", ".toml", ".csv", ".json", ".md", ".typed", ".txt"}
-    kinds |= {".safetensors"}
+    kinds |= {".safetensors", ".cu"}
     package = ROOT / "stacklib"
     files = (p for p in package.rglob("*") if "__pycache__" not in p.parts)
     ours = {p.relative_to(ROOT).as_posix() for p in files if p.suffix in kinds}

@@ -481,7 +481,7 @@ def matrix_share() -> Finding:
     chip = models.get(MODEL)
     softmax = 4 * chip.layers * chip.heads * PROMPT * PROMPT
     values = [
-        Quantity(count, "FLOP", label=label, kind="config")
+        Quantity(count, "FLOP", label=label, source=chip.source, kind="config")
         for count, label in ((products, "operations of products"),
                              (rest + softmax, "of norms and softmax"))
     ]  # fmt: skip
