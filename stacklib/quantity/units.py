@@ -86,7 +86,7 @@ _CLOCK = re.compile(r"@(\d+(?:\.\d+)?)MHz")
 
 
 def axis_of(tag: str) -> str | None:
-    """What a tag separates (direction, sparsity, scope, clock); None if no tag is so."""
+    """What a tag separates: direction, sparsity, scope, clock; None for no tag."""
     return "clock" if _CLOCK.fullmatch(tag) else TAGS.get(tag)
 
 
@@ -132,11 +132,9 @@ class Unit:
 def axis_applies(axis: str, dims: Dims) -> bool:
     """Whether a tag of this axis means anything for these dimensions."""
     d = dict(dims)
-    work = any(d.get(x) for x in ("B", "bit", "FLOP", "MAC", "OP"))
     if axis == "clock":  # a time is a time, whatever clock it was counted in
-        return bool(work and d.get("s") == -1) or (
-            bool(d.get("cycle")) and not d.get("s")
-        )
+        work = any(d.get(x) for x in ("B", "bit", "FLOP", "MAC", "OP"))
+        return work if d.get("s") == -1 else bool(d.get("cycle"))
     if axis == "direction":
         return any(d.get(x) == 1 for x in ("B", "bit")) and d.get("s") == -1
     arithmetic = any(d.get(x) for x in ("FLOP", "MAC", "OP"))
@@ -166,9 +164,7 @@ def join_tags(
             if x != y and axis_of(x) == axis_of(y):
                 how = f"convert one first, for example .retag({x!r}, factor=...)"
                 if axis_of(x) == "clock":
-                    how = (
-                        "two clocks never meet; take both at one, with .at_clock(clock)"
-                    )
+                    how = "two clocks never meet; take both .at_clock() of one"
                 raise UnitError(f"{describe()}: one side is {x}, the other {y}; {how}")
     return a | b
 
