@@ -7,8 +7,10 @@ derivation in the cell's output, and the prose of any page links it as
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from .core import Quantity
@@ -44,6 +46,10 @@ class Saying:
         return "\n".join(f"{name} = {said.text}" for name, said in self.numbers.items())
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"text/plain": repr(self), MIME: self.stored()}
+
+    def stored(self) -> dict[str, Any]:
+        """Texts and derivations as JSON; a node is one string, so that it is one line."""
         nodes, roots = dump({n: said.quantity for n, said in self.numbers.items()})
         numbers = {
             name: {"text": said.text, "what": said.what, "node": roots[name]}
@@ -51,8 +57,8 @@ class Saying:
             | ({"digits": said.digits} if said.digits != 3 else {})
             for name, said in self.numbers.items()
         }
-        stored = {"numbers": numbers, "nodes": nodes}
-        return {"text/plain": repr(self), MIME: stored}
+        write = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+        return {"numbers": numbers, "nodes": list(map(write, nodes))}
 
 
 def say(topic: str, /, **numbers: Any) -> Saying:
