@@ -432,8 +432,8 @@ def _wrap(other: object) -> Quantity:
     if isinstance(other, Quantity):
         return other
     number = Quantity(other)  # type: ignore[arg-type]
-    si = number.si
-    whole = si == int(si) or (abs(si) < 1 and abs(1 / si - round(1 / si)) < 1e-9)
+    inverse = 1 / number.si if 0 < abs(number.si) < 1 else number.si
+    whole = abs(inverse - round(inverse)) <= 1e-12 * abs(inverse)
     return _make(number, kind="constant") if whole else number
 
 

@@ -49,7 +49,7 @@ class Saying:
         return {"text/plain": repr(self), MIME: self.stored()}
 
     def stored(self) -> dict[str, Any]:
-        """Texts and derivations as JSON; a node is one string, so that it is one line."""
+        """Texts and derivations as JSON; a node is one string, to be one line."""
         nodes, roots = dump({n: said.quantity for n, said in self.numbers.items()})
         numbers = {
             name: {"text": said.text, "what": said.what, "node": roots[name]}

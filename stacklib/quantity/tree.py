@@ -16,12 +16,17 @@ def _is_stop(q: Quantity) -> bool:
     return bool(q.label) or not q.inputs
 
 
+def _add(q: Quantity, found: list[Quantity]) -> None:
+    """List an input, unless it is already there under the same name and value."""
+    if all((q.label, q.si, q.op) != (x.label, x.si, x.op) for x in found):
+        found.append(q)
+
+
 def _operand(q: Quantity, found: list[Quantity], rank: int) -> str:
     if _is_stop(q):
         if not q.label:
             return q.text() if q.shown.symbol else format_number(q.si, 6)
-        if all(q is not seen for seen in found):
-            found.append(q)
+        _add(q, found)
         return q.label
     text, own = _expression(q, found)
     return f"({text})" if own < rank else text
@@ -30,7 +35,8 @@ def _operand(q: Quantity, found: list[Quantity], rank: int) -> str:
 def _expression(q: Quantity, found: list[Quantity]) -> tuple[str, int]:
     """Infix text and its binding strength; named inputs are added to ``found``."""
     if q.kind == "counted":
-        found += [x for x in q.inputs if all(x is not seen for seen in found)]
+        for part in q.inputs:
+            _add(part, found)
         return q.note, 9
     if q.op in _RANK:
         a, b = q.inputs
