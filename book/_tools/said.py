@@ -89,7 +89,6 @@ class Number:
             "text": self.text,
             "name": self.name,
             "what": self.what,
-            "evidence": told(self.quantity),
             "error_bar": error_bar(self.quantity),
             "cell": self.cell.place,
         }

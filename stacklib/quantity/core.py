@@ -299,10 +299,11 @@ class Quantity:
                 yield from part.leaves()
 
     def tree(self) -> dict[str, Any]:
-        """The derivation as plain dicts and lists (see ``stacklib.quantity.tree``)."""
+        """The derivation as plain dicts, with how the number was come by."""
+        from .told import told
         from .tree import tree
 
-        return tree(self)
+        return {**tree(self), "evidence": told(self)}
 
     def __repr__(self) -> str:
         name = f"{self.label} = " if self.label else ""
