@@ -133,7 +133,7 @@ def span(value: Given, other: Quantity | float | None = None) -> Span:
 
 
 def _quantity(value: Quantity | float) -> Quantity:
-    return value if isinstance(value, Quantity) else Quantity(value)
+    return value if isinstance(value, Quantity) else chosen(value)
 
 
 def least(*spans: Span) -> Quantity:
