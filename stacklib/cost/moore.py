@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, log2
+from stacklib.quantity import Quantity, assumed, log2
 from stacklib.roofline.bound.trend import Trend, fit_trend
 
 from .making import fact

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stacklib.quantity import Quantity, UnitError, maximum, minimum
+from stacklib.quantity import Quantity, UnitError, chosen, maximum, minimum
 
 from .data import Range
 

@@ -19,6 +19,6 @@ from .units import UnitError, format_number
 __all__ = [
     "Comparison", "DTYPES", "Dtype", "Quantity", "Source", "UnitError", "UnknownName",
     "assumed", "bytes_per_element", "ceil", "chosen", "constant", "counted", "dtype",
-    "exp", "explain", "format_number", "formula", "log2", "maximum", "minimum", "one_of",
-    "resolve", "say", "stamp", "told", "where",
+    "exp", "explain", "format_number", "formula", "log2", "maximum", "minimum",
+    "one_of", "resolve", "say", "stamp", "told", "where",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, assumed
+from stacklib.quantity import Quantity, assumed, counted
 from stacklib.quantity import constant as constant_of
 from stacklib.roofline import decode_step
 
@@ -88,8 +88,7 @@ def wire_length(area: Any) -> Any:
     """
     if not isinstance(area, Quantity):
         return _mean_way(area)
-    way = counted(_mean_way, area, unit="m", label="mean way across the die")
-    return way
+    return counted(_mean_way, area, unit="m", label="mean way across the die")
 
 
 def _mean_way(area: Any) -> Any:
