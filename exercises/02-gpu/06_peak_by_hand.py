@@ -17,6 +17,8 @@ each wave takes as long as the first, also when a single block is left for it.
 """
 
 from stacklib import gpu
+from stacklib.gpu.tensor.peaks import count_peak
+from stacklib.gpu.tensor.tile_waves import run_blocks
 from stacklib.grading import expect
 
 # ---- your answer ----
@@ -44,7 +46,7 @@ CHIPS = ("h100-sxm", "a100", "rtx-4090", "l40s")
 
 def by_counting(units, cores, macs, clock, sparse):
     each = 4 * macs
-    rate = gpu.count_peak(
+    rate = count_peak(
         units=units, cores=cores, macs_per_core=macs, clock=clock, each=each,
         count=2 * units * cores,
     )  # fmt: skip
@@ -103,7 +105,7 @@ def test_used():
              for b in (1, 6, 131, 132, 133, 300, 1320)]  # fmt: skip
     expect.function_matches(
         used,
-        lambda blocks, units: gpu.run_blocks([1.0] * blocks, units).share,
+        lambda blocks, units: run_blocks([1.0] * blocks, units).share,
         cases,
         rel=0.001,
         mistakes={

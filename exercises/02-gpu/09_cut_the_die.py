@@ -22,6 +22,8 @@ the useful part of the silicon is `1 - talk`.
 from math import comb, exp
 
 from stacklib import cost
+from stacklib.cost.packages import package_yield
+from stacklib.cost.yields import harvested
 from stacklib.grading import expect
 
 # ---- your answer ----
@@ -68,12 +70,12 @@ def right_whole(area, density):
 
 def right_cut(area, density, pieces, talk, bond):
     each = right_whole(area / pieces / (1 - talk), density)
-    works = cost.package_yield(pieces, 0, die=each, bond=bond)
+    works = package_yield(pieces, 0, die=each, bond=bond)
     return (1 - talk) * each * works
 
 
 def right_spare(area, density, units, needed):
-    return cost.harvested(area * density, units=units, needed=needed, alpha=1e7)
+    return harvested(area * density, units=units, needed=needed, alpha=1e7)
 
 
 def test_whole():

@@ -19,7 +19,7 @@ hint: For each good die `1 / good` dies are paid for. Spread what is spent on on
 package over the share that works. For the last: set both costs equal, and solve.
 """
 
-from stacklib import cost
+from stacklib.cost.packages import Parts, package_cost, package_yield
 from stacklib.grading import expect
 
 # ---- your answer ----
@@ -55,14 +55,12 @@ SHARES = ("dies", "stacks", "bond", "good", "tested")
 
 
 def right_works(dies, stacks, bond, good, tested):
-    return cost.package_yield(dies, stacks, die=good, bond=bond, order=ORDER[tested])
+    return package_yield(dies, stacks, die=good, bond=bond, order=ORDER[tested])
 
 
 def right_each(dies, stacks, bond, good, die, stack, rest, tested):
-    bill = cost.Parts(die=die, stack=stack, interposer=rest)
-    return cost.package_cost(
-        dies, stacks, bill, die=good, bond=bond, order=ORDER[tested]
-    )
+    bill = Parts(die=die, stack=stack, interposer=rest)
+    return package_cost(dies, stacks, bill, die=good, bond=bond, order=ORDER[tested])
 
 
 def right_worth(**c):

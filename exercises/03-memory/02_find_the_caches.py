@@ -25,8 +25,7 @@ lap, walk one lap that you do not count. And a level is a run of equal latencies
 import random
 
 from stacklib.grading import expect
-from stacklib.memory import ChaseLevel
-from stacklib.memory.cache.chase_model import latency
+from stacklib.memory.cache.chase_model import ChaseLevel, latency
 
 # ---- your answer ----
 

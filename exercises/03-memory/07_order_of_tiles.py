@@ -35,7 +35,7 @@ once each, if a wave fits; else the streams of a wave, times the number of waves
 
 from stacklib import hardware, models
 from stacklib.grading import expect
-from stacklib.memory import wave_reads
+from stacklib.memory.cache.waves import wave_reads
 
 # ---- your answer ----
 

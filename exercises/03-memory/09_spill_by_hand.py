@@ -20,7 +20,7 @@ next in the trace. For the snake, think about what LRU still holds when a round 
 """
 
 from stacklib.grading import expect
-from stacklib.memory import cyclic_loads
+from stacklib.memory.scratchpad.operations import cyclic_loads
 
 # ---- your answer ----
 

@@ -22,7 +22,7 @@ from itertools import product
 
 from stacklib import hardware
 from stacklib.grading import expect
-from stacklib.memory import package_builds
+from stacklib.memory.stack.builds import package_builds
 from stacklib.quantity import Quantity
 
 # ---- your answer ----

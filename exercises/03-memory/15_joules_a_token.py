@@ -22,8 +22,10 @@ are from the question to the answer: each load takes one of the three, so weigh 
 by how many loads each serves.
 """
 
-from stacklib import hardware, memory, models
+from stacklib import hardware, models
 from stacklib.grading import expect
+from stacklib.memory.ladder.energy import energy_of
+from stacklib.memory.tiers.tier import average_access_time
 from stacklib.quantity import Quantity
 
 # ---- your answer ----
@@ -54,16 +56,16 @@ def mean_latency():
 h100 = hardware.get("h100-sxm")
 weights = models.get("llama-3-70b").weight_bytes("bf16")
 each = hardware.memory("hbm2").energy
-power = memory.energy_of(h100.memory_bandwidth.across(1), each)
+power = energy_of(h100.memory_bandwidth.across(1), each)
 
 
 def test_read_energy():
     expect.number(
         read_energy(),
-        memory.energy_of(weights, each),
+        energy_of(weights, each),
         unit="J",
         rel=0.05,
-        mistakes={"A bf16 weight has two bytes.": memory.energy_of(weights / 2, each)},
+        mistakes={"A bf16 weight has two bytes.": energy_of(weights / 2, each)},
     )
 
 
@@ -83,7 +85,7 @@ def test_share_of_power():
 
 def test_mean_latency():
     served, hits = [15.0, 134.0, 338.0], [0.5, 0.5]
-    plain = memory.average_access_time(served, hits)
+    plain = average_access_time(served, hits)
     expect.number(
         mean_latency(),
         Quantity(plain, "ns"),

@@ -6,8 +6,8 @@ import ast
 import csv
 import io
 
-from stacklib import hardware
 from stacklib.evidence.claims import ledger
+from stacklib.hardware.accelerator import FIELDS
 
 DEVICE = """\
 key = "{key}"
@@ -113,7 +113,7 @@ PRINTED = {
 
 def device(key: str) -> str:
     """The spec file of a device, one line for each field the loader wants."""
-    units = {name: PRINTED.get(name, si) for name, (si, _) in hardware.FIELDS.items()}
+    units = {name: PRINTED.get(name, si) for name, (si, _) in FIELDS.items()}
     fields = (
         f'{name} = {{ value = "TODO"{f", unit = {unit!r}" if unit else ""} }}'
         for name, unit in units.items()

@@ -11,7 +11,7 @@ from stacklib.quantity import Quantity, chosen
 from .data import Bill, bill, memory_price, packaging_price
 from .dies import die
 from .making import fact
-from .span import Given, Span, span
+from .spans import Given, Span, span
 
 __all__ = ["Assembly", "assemble", "b200", "if_dearer"]
 

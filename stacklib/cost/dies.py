@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from stacklib.quantity import Quantity, counted
 
 from .data import Range, defect_density, wafer_price
-from .span import Span, span
+from .spans import Span, span
 from .wafers import WAFER, Wafer, grid_dies
 from .yields import harvested, negative_binomial
 

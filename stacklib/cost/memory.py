@@ -16,7 +16,7 @@ from stacklib.quantity import Quantity, assumed, ceil, chosen, one_of
 from .data import wafer_price
 from .dies import Die, die
 from .making import fact, keys
-from .span import Span, least, most, span
+from .spans import Span, least, most, span
 from .wafers import WAFER, grid_dies
 
 __all__ = [

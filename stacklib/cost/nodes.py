@@ -16,7 +16,7 @@ from itertools import pairwise
 from stacklib.quantity import one_of, resolve
 
 from .making import fact, keys
-from .span import Span, span
+from .spans import Span, span
 
 __all__ = ["GAINS", "NODES", "gain", "mixed_density", "path", "shrink_blocks"]
 

@@ -16,7 +16,7 @@ from stacklib.quantity import Quantity, chosen, one_of
 from .dies import Die
 from .making import fact
 from .memory import dram_die, hbm_die
-from .span import Span, span
+from .spans import Span, span
 
 __all__ = ["Trade", "count_wafers", "counted_ends", "factors"]
 

@@ -14,7 +14,7 @@ def _cache(mib: float, line: int) -> Any:
     """A cache of about ``mib`` MiB whose lines are tiles."""
     from stacklib.memory.cache.cache import Cache
 
-    # An odd number of sets, over which regular strides spread: as in `memory.l2_cache`.
+    # An odd number of sets, over which regular strides spread: as in `l2_cache`.
     sets = max(1, int(mib * 2**20) // (L2_WAYS * line) - 1) | 1
     return Cache(sets * L2_WAYS * line, L2_WAYS, line)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import gpu
+from stacklib.gpu.chip.chips import floor_plan
 from stacklib.gpu.issue.occupancy import PARTITIONS, REGISTERS, limits_of
 
 __all__ = ["chip_spec", "unit_spec"]
@@ -33,7 +34,7 @@ def chip_spec(device: str, *, title: str) -> dict[str, Any]:
     """
     on: list[At] = []
     off: list[At] = []
-    plan = gpu.floor_plan(device)
+    plan = floor_plan(device)
     wide = len(plan[0][0]) + GAP
     for column, gpc in enumerate(plan):
         for row, tpc in enumerate(gpc):

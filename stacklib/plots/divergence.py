@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.gpu import Report
+from stacklib.gpu.simt.report import Report
 
 LANES = 32
 # What a row is called.

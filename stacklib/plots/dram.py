@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stacklib.memory import Served
+from stacklib.memory.dram.channel import Served
 
 NANO = 1e9
 # what a bar shows -> name, series

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from stacklib import cost, hardware
-from stacklib.cost import Span, Trade, span
+from stacklib.cost import span
+from stacklib.cost.spans import Span
+from stacklib.cost.stacks import Costs, build, stack_yield
+from stacklib.cost.trade import Trade
+from stacklib.cost.yields import negative_binomial, seeds, thrown
 from stacklib.quantity import Quantity
 
 AREAS = (25, 50, 100, 200, 300, 400, 500, 600, 700, 800, 858)  # mm2
 HEIGHTS = tuple(range(1, 17))
 LAWS = {
     "Poisson": ("poisson", lambda x: cost.poisson(x)),
-    "clustered": ("negative binomial", lambda x: cost.negative_binomial(x, 2.0)),
-    "Seeds": ("seeds", lambda x: cost.seeds(x)),
+    "clustered": ("negative binomial", lambda x: negative_binomial(x, 2.0)),
+    "Seeds": ("seeds", lambda x: seeds(x)),
 }
 # What the source documents say of a gigabyte, USD.
 SAID = {"SRAM": (5000, 5000), "HBM": (10, 15), "DDR5": (3, 5), "flash": (0.08, 0.15)}
@@ -95,8 +99,7 @@ def yield_spec(density: Quantity, title: str, wafers: int = 1500) -> dict[str, A
         line = {"kind": "line", "evidence": "predicted", "name": name, "series": series,
                 "x": list(AREAS), "y": [100 * told(x) for x in means]}  # fmt: skip
         seen = [
-            100 * cost.thrown(law, x, dies=20, wafers=wafers, seed=1)
-            for x in means[2::2]
+            100 * thrown(law, x, dies=20, wafers=wafers, seed=1) for x in means[2::2]
         ]
         rings = {"kind": "dots", "evidence": "simulated", "label_at": "none",
                  "name": f"{name}, thrown", "series": series,
@@ -125,10 +128,10 @@ def stack_spec(
         Height and share of stacks that makers let out.
     """
     marks: list[dict[str, Any]] = []
-    nothing = cost.Costs(1.0, 1.0, 1.0, 1.0)
+    nothing = Costs(1.0, 1.0, 1.0, 1.0)
     for series, share in enumerate(layers):
-        told = [100 * cost.stack_yield(n, die=1.0, bond=share) for n in HEIGHTS]
-        built = [cost.build(n, nothing, die=1.0, bond=share, stacks=3000, seed=n)
+        told = [100 * stack_yield(n, die=1.0, bond=share) for n in HEIGHTS]
+        built = [build(n, nothing, die=1.0, bond=share, stacks=3000, seed=n)
                  for n in (4, 8, 12, 16)]  # fmt: skip
         line = {"kind": "line", "evidence": "predicted", "name": f"{100 * share:g} %",
                 "series": series, "x": list(HEIGHTS), "y": told}  # fmt: skip

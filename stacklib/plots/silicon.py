@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from stacklib import cost
-from stacklib.cost import Chip, Pieces
+from stacklib.cost import moore
+from stacklib.cost.chiplets import Pieces
+from stacklib.cost.moore import Chip
 from stacklib.quantity import Quantity
 
 
@@ -20,7 +22,7 @@ def clock_spec(title: str, last: int = 2026) -> dict[str, Any]:
     last : int
         Year the line is drawn to.
     """
-    chips: Sequence[Chip] = cost.chips()
+    chips: Sequence[Chip] = moore.chips()
     fit = cost.clock()
     years = list(range(chips[0].year, last + 1))
     ends = [fit.at(year) for year in years]

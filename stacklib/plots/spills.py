@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stacklib.memory import knee, spilled_time
 from stacklib.memory.scratchpad.sbuf import SbufCase
+from stacklib.memory.tiers.spill import knee, spilled_time
 
 __all__ = ["cliff_spec", "tiers_spec"]
 

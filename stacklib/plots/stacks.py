@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stacklib.hardware import stack_generation, stack_generations
-from stacklib.memory import PackageBuild, Section
+from stacklib.memory.stack.builds import PackageBuild
+from stacklib.memory.stack.height import Section
 
 FIRST = 2016  # the year of the first device in the database with HBM
 SPAN = 10  # years on the axis

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stacklib.memory import StepEnergy, Tier
+from stacklib.memory import Tier
+from stacklib.memory.ladder.energy import StepEnergy
 
 KINDS = {  # kind of part to what a bar is called
     "memory": "HBM", "wire": "wires", "array": "SRAM", "control": "control",

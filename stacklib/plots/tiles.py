@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stacklib.evidence.tile_sweep import TilePoint
-from stacklib.memory import TiledMatmul, hong_kung
+from stacklib.memory import TiledMatmul
+from stacklib.memory.tile.tiling import hong_kung
 
 __all__ = ["bound_spec", "sweep_spec"]
 

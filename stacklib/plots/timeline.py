@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.gpu import Schedule
+from stacklib.gpu.issue.schedule import Schedule
 
 LOOKS = {"load": ("load", 1), "work": ("arithmetic", 0), "wait": ("waits", 2)}
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from stacklib.models import LanguageModel
-from stacklib.roofline import Event, Journey, Span, walk
-from stacklib.roofline.journey.events import PER_LAYER
+from stacklib.roofline.journey.events import PER_LAYER, Event
+from stacklib.roofline.journey.token_journey import Journey, Span, walk
 
 MICRO = 1e6
 SHORT = {

@@ -13,6 +13,8 @@ import pytest
 from stacklib import grading, hardware
 from stacklib.cli import main, stubs
 from stacklib.evidence.claims import ledger
+from stacklib.hardware.accelerator import FIELDS
+from stacklib.hardware.load import read
 from stacklib.quantity import Quantity
 
 BOOK = Path(__file__).parents[2]
@@ -47,7 +49,7 @@ def test_a_device_stub_is_refused_by_the_loader(root, capsys):
     path = device_file(root, "gizmo_1")
     assert f"wrote {path}" in capsys.readouterr().out
     with pytest.raises(hardware.SpecError, match=r"gizmo_1\.toml\.name is still TODO"):
-        hardware.read(path)
+        read(path)
 
 
 def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
@@ -58,7 +60,7 @@ def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
     demands = 0
     while "TODO" in (text := path.read_text()):
         with pytest.raises(hardware.SpecError, match="is still TODO"):
-            hardware.read(path)
+            read(path)
         line = next(x for x in text.splitlines() if "TODO" in x)
         name = line.split(" = ")[0]
         value = filled.get(name, '"x"')
@@ -69,13 +71,13 @@ def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
             new_line = 'bf16 = { value = 1, unit = "TFLOP/s dense" }'
         path.write_text(text.replace(line, new_line))
         demands += 1
-    assert hardware.read(path).key == "gizmo_1"
-    assert demands > len(hardware.FIELDS)
+    assert read(path).key == "gizmo_1"
+    assert demands > len(FIELDS)
 
 
 def test_the_stub_asks_in_the_units_that_data_sheets_print():
     for name, unit in stubs.PRINTED.items():
-        Quantity(1, unit).to(hardware.FIELDS[name][0])
+        Quantity(1, unit).to(FIELDS[name][0])
     assert 'memory_bandwidth = { value = "TODO", unit = "TB/s" }' in stubs.device("x")
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stacklib import gpu
-from stacklib.gpu.chip.chips import chip
+from stacklib.gpu.chip.chips import chip, chips_known
 from stacklib.plots.chips import chip_spec, unit_spec
 from stacklib.plots.live import blocks as live
 from stacklib.plots.spec import check
@@ -15,7 +14,7 @@ def _cells(spec):
     return {m["name"]: len(m["x"]) for m in spec["marks"]}
 
 
-@pytest.mark.parametrize("key", gpu.chips_known())
+@pytest.mark.parametrize("key", chips_known())
 def test_a_cell_for_every_unit(key):
     spec = chip_spec(key, title="T.")
     check(spec)

@@ -4,6 +4,7 @@ import pytest
 
 from stacklib import memory, plots
 from stacklib.evidence import dram_published, guard
+from stacklib.memory.dram.rates import random_rate
 from stacklib.memory.dram.traffic import PATTERNS
 from stacklib.plots import spec as grammar
 from stacklib.plots.dram import commands_spec, in_flight_spec
@@ -55,7 +56,7 @@ def test_saturation_has_a_dot_for_every_run_on_a_line():
 def test_the_live_channel_says_what_the_simulator_does():
     found, said = readouts(part="hbm3", pattern="one bank")
     part = memory.dram_part("hbm3")
-    alone = (memory.random_rate(part, 1) / part.bandwidth).text("%", 2)
+    alone = (random_rate(part, 1) / part.bandwidth).text("%", 2)
     assert said["share"].startswith(alone.split()[0][:3])
     assert "one bank" in found["title"] and said["hits"] == "0 %"
     assert readouts(part="hbm3", pattern="stream")[1]["share"] > said["share"]

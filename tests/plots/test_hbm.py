@@ -3,7 +3,8 @@
 import pytest
 
 from stacklib import hardware, plots
-from stacklib.memory import Section, builds_of
+from stacklib.memory import builds_of
+from stacklib.memory.stack.height import Section
 from stacklib.plots.live import hbm as explorer
 from stacklib.plots.spec import check
 from stacklib.plots.stacks import rates_spec, section_spec

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stacklib import hardware, memory, plots
+from stacklib import hardware, plots
 from stacklib.evidence import chases, guard
-from stacklib.memory.cache.chase_model import latency
+from stacklib.memory.cache.chase_model import gpu_levels, latency
 from stacklib.memory.ladder.rungs import ladder
 from stacklib.plots import spec as grammar
 from stacklib.plots.chases import chase_spec
@@ -21,7 +21,7 @@ def readouts(**changed):
 
 
 def test_the_figure_agrees_with_the_model():
-    levels = memory.gpu_levels("h100-sxm")
+    levels = gpu_levels("h100-sxm")
     for kib, level in ((64, "L1"), (1024, "near L2"), (2**20, "memory")):
         _, said = readouts(kib=kib)
         assert said["level"] == level

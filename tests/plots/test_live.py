@@ -112,7 +112,7 @@ def test_an_explorer_in_the_browser_reads_only_the_devices_chosen():
         "from stacklib.plots.live import compare\n"
         "compare.explore(first='h100_sxm', second='mi300x', third='tpu_v5p',"
         " dtype='bf16')\n"
-        "print(hardware._load.cache_info().currsize)"
+        "print(devices._load.cache_info().currsize)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "3\n", run.stderr

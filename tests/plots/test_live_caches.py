@@ -4,7 +4,8 @@ import pytest
 
 from stacklib import hardware, plots
 from stacklib.evidence import guard
-from stacklib.memory import Cache, TiledAttention
+from stacklib.memory import Cache
+from stacklib.memory.cache.attention_trace import TiledAttention
 from stacklib.plots import spec as grammar
 from stacklib.plots.live import caches
 from stacklib.quantity import Quantity

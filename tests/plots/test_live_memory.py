@@ -65,7 +65,7 @@ def test_the_product_on_a_core_fills_what_is_printed():
 
 
 def test_closed_form_and_plan_agree_across_the_cliff():
-    from stacklib.memory import allocate
+    from stacklib.memory.scratchpad.spilling import allocate
 
     case = sbuf_case("trainium2")
     for use in (0.96, 0.97, 1.02):

@@ -7,6 +7,8 @@ import pytest
 from stacklib import memory, plots
 from stacklib.evidence import guard
 from stacklib.evidence import tiers as priced
+from stacklib.memory.tiers.seen import tiers_from
+from stacklib.memory.tiers.tier import Need
 from stacklib.plots import spec as grammar
 from stacklib.plots.live import tiers as explorer
 from stacklib.plots.tiers import energy_spec, tiers_spec
@@ -23,7 +25,7 @@ def shown(**changed):
 
 def test_the_figure_agrees_with_the_solver():
     found, said = shown()
-    need = memory.Need(500e9, 10e-6, 10e9)
+    need = Need(500e9, 10e-6, 10e9)
     best = memory.cheapest_tier(priced.seen("sm"), need)
     assert best.name in found["title"] and found["message"] is None
     assert said["cost"] == "750 USD"
@@ -64,7 +66,7 @@ def test_every_end_of_the_sliders_draws_and_passes_the_guard(viewpoint, market):
 
 
 def test_a_tier_without_a_price_is_not_drawn():
-    bare = memory.tiers_from("sm")
+    bare = tiers_from("sm")
     assert tiers_spec(bare, title="None.")["marks"] == []
     claimed = tiers_spec(priced.seen("sm"), title="Five.", claimed=[(2e-9, 5e-6)])
     grammar.check(claimed)

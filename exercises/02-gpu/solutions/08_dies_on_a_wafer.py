@@ -17,6 +17,7 @@ defects on a die: mind that the area is in square millimetres and the density is
 from math import exp, pi, sqrt
 
 from stacklib import cost
+from stacklib.cost.wafers import dies_less_edge
 from stacklib.grading import expect
 from stacklib.quantity import Quantity
 
@@ -50,7 +51,7 @@ WHOLE, PAID = pi / 4 * 300**2, 17000.0
 
 
 def gross(area):
-    return cost.dies_less_edge(area, 300.0, 1 / sqrt(2))
+    return dies_less_edge(area, 300.0, 1 / sqrt(2))
 
 
 def good(area):

@@ -26,8 +26,9 @@ number 0 of every chunk is in word 0 of it. Which banks can hold word 0 of a chu
 """
 
 from stacklib.grading import expect
-from stacklib.memory import Pattern, Swizzle, Tile, bank_access, least_ways
+from stacklib.memory import Swizzle, Tile, bank_access
 from stacklib.memory.warp.swizzle import padded
+from stacklib.memory.warp.tiles import Pattern, least_ways
 
 # ---- your answer ----
 

@@ -30,8 +30,7 @@ more memory, and fails more often: somewhere between lies the cheapest.
 
 import random
 
-from stacklib import cost
-from stacklib.cost import Costs
+from stacklib.cost.stacks import Costs, stack_cost, stack_yield
 from stacklib.grading import expect
 
 # ---- your answer ----
@@ -89,7 +88,7 @@ def cases(**more):
 
 
 def right_works(height, die, bond, tested):
-    return cost.stack_yield(height, die=die, bond=bond, flow=flow(tested))
+    return stack_yield(height, die=die, bond=bond, flow=flow(tested))
 
 
 def test_works():
@@ -120,7 +119,7 @@ def test_works():
 
 def right_dollars(height, die, bond, tested, die_usd, layer_usd, base_usd):
     costs = Costs(die_usd, layer_usd, base_usd, 0.0)
-    return cost.stack_cost(height, costs, die=die, bond=bond, flow=flow(tested))
+    return stack_cost(height, costs, die=die, bond=bond, flow=flow(tested))
 
 
 def test_dollars():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stacklib import gpu, hardware, models
-from stacklib.gpu.tensor.peaks import per_mac
+from stacklib.gpu.tensor.peaks import matching_bases, peak_by_hand, per_mac
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity
 
@@ -295,7 +295,7 @@ def h200_sixteen_bits() -> Finding:
 def b200_sixteen_bits() -> Finding:
     """Units and multiply-adds at the clock of the FP32 peak."""
     chip = hardware.get(B200)
-    built = gpu.peak_by_hand(chip.compute_units, gpu.peak_of(B200, "bf16").macs,
+    built = peak_by_hand(chip.compute_units, gpu.peak_of(B200, "bf16").macs,
                              chip.clock, each=per_mac("bf16"))  # fmt: skip
     return Finding(
         built.named("B200 bf16 at its highest clock"),
@@ -339,7 +339,7 @@ def mixed_table() -> Finding:
     """What each entry of the column can have meant."""
     found = []
     for key, printed in TABLE.items():
-        bases = gpu.matching_bases(key, printed * 1e12, ("fp16",))
+        bases = matching_bases(key, printed * 1e12, ("fp16",))
         words = " or ".join(b.text.removeprefix("fp16, ") for b in bases)
         found.append(f"{hardware.get(key).short} {words}")
     return Finding(
@@ -428,7 +428,7 @@ def rubin_four_bits() -> Finding:
     chip = hardware.get(RUBIN)
     width = gpu.peak_of(B200, "fp4").macs * Quantity(2, label="doubled width",
                                                      kind="assumption")  # fmt: skip
-    built = gpu.peak_by_hand(chip.compute_units, width, chip.clock,
+    built = peak_by_hand(chip.compute_units, width, chip.clock,
                              each=per_mac("fp4"))  # fmt: skip
     return Finding(
         built.named("Rubin FP4 from its multiply-adds"),

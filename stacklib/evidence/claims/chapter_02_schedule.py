@@ -5,10 +5,11 @@ from __future__ import annotations
 from stacklib import gpu, hardware
 from stacklib.gpu.issue.hiding import hide
 from stacklib.gpu.issue.occupancy import PARTITIONS
+from stacklib.gpu.issue.schedule import KERNELS
 from stacklib.gpu.issue.warp_programs import chains
 from stacklib.gpu.issue.warp_scheduler import SubCore, run
 from stacklib.gpu.tensor.dpx import REPLACES, per_cell
-from stacklib.memory import saturate
+from stacklib.memory.dram.in_flight import saturate
 from stacklib.quantity import Quantity, Source
 
 from .judge import Finding, check
@@ -73,10 +74,11 @@ def switch_cost() -> Finding:
 def never_stalls() -> Finding:
     """Share of the bandwidth of one 4-byte load a thread, with lines at the memory."""
     idle = hide(threads=1024)
-    chip, here, line = hardware.get(DEVICE), idle.share, saturate(DEVICE, 4, 2048).share
+    chip, here = hardware.get(DEVICE), idle.share
+    line = saturate(DEVICE, 4, 2048).share
     rate = chip.memory_bandwidth.si * line.si / chip.compute_units.si
     lasts = _assumed(idle.in_flight.si / rate, "s", "latency of a load with lines",
-                     "stacklib.memory.saturate, section 3.8")  # fmt: skip
+                     "stacklib.memory.dram.in_flight, section 3.8")  # fmt: skip
     wanted = hide(threads=1024, latency=lasts).needed
     drawn = (idle.in_flight / wanted).named("share of the bandwidth, with lines")
     theirs = _assumed(700, "cycle", "latency of the claim") / chip.clock
@@ -114,7 +116,7 @@ def high_occupancy() -> Finding:
     held = chip.max_warps_per_unit / _assumed(PARTITIONS, "1", "schedulers a unit")
 
     def wanted(kernel: str) -> Quantity:
-        warps = gpu.warps_needed(latency=latency, **gpu.KERNELS[kernel])
+        warps = gpu.warps_needed(latency=latency, **KERNELS[kernel])
         label = f"warps that fill every slot, or all there are: {kernel}"
         used = _assumed(min(warps, held.si), "1", label, "stacklib.gpu.warps_needed")
         return used / held

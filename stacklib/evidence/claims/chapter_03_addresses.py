@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stacklib.memory import Swizzle, Tile, matching_swizzle
+from stacklib.memory import Swizzle, Tile
 from stacklib.memory.warp.rules import rule
-from stacklib.memory.warp.swizzle import MODES, Place, padded
+from stacklib.memory.warp.swizzle import MODES, Place, matching_swizzle, padded
 from stacklib.quantity import Quantity
 
 from ..addresses import given, moved, ways

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.hardware import stack_fact, stack_generation, via_counts
-from stacklib.memory import builds_of, package_builds
+from stacklib.hardware import stack_fact, stack_generation
+from stacklib.hardware.stacks import base_dies, via_counts
+from stacklib.memory import builds_of
+from stacklib.memory.stack.builds import package_builds
 from stacklib.quantity import Quantity, ceil
 
 from .judge import Finding, check
@@ -239,7 +241,7 @@ def vias_of_an_h100() -> Finding:
 @check("hbm4-base-n3p")
 def base_die() -> Finding:
     """The node that is reported for what ships."""
-    made = {(b.maker, b.generation): b for b in hardware.base_dies()}
+    made = {(b.maker, b.generation): b for b in base_dies()}
     ships = made["SK hynix", "HBM4"]
     assert ships.node is not None
     return Finding(

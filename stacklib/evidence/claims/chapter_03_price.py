@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from stacklib import cost, hardware
-from stacklib.cost import Range, Span, span
+from stacklib.cost import span
 from stacklib.cost.assembly import b200
+from stacklib.cost.data import Range
+from stacklib.cost.spans import Span
+from stacklib.cost.stacks import stack_yield
 from stacklib.quantity import Quantity, maximum
 
 from .judge import Finding, check
@@ -212,7 +215,7 @@ def yield_gap() -> Finding:
     eight, twelve = cost.fact("works", "hbm3e"), cost.fact("works", "hbm4")
     stacks = Span(twelve.low, eight.high).named("stacks that work")
     dies = span(cost.fact("works", "dram")).named("DRAM dies that work")
-    twelve_layers = cost.stack_yield(
+    twelve_layers = stack_yield(
         12, die=1.0,
         bond=Quantity(LAYER, label="layers that survive", kind="assumption"),
     )  # fmt: skip

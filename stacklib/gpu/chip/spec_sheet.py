@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator, SmiReading, UnknownSpec
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.hardware.nvidia_smi import SmiReading
 from stacklib.quantity import Quantity, assumed
 from stacklib.quantity import dtype as find_dtype
 from stacklib.roofline import ridge_point

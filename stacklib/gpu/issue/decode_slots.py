@@ -93,7 +93,7 @@ def decode_slots(
     Raises
     ------
     ValueError
-        For a model that ``memory.descent`` refuses.
+        For a model that ``memory.ladder.descent`` refuses.
     UnknownName, UnknownSpec
         For an unknown model or device, or one whose parts are not known.
     """

@@ -10,7 +10,7 @@ misses always:
     lines that stay = r (q + 1) [q + 1 <= ways] + (S - r) q [q <= ways]
 
 Between the capacity and one way more, the hits fall from all to none. ``served`` counts
-what each level answers, ``latency`` weighs it with the latencies. ``memory.chase_run``
+what each level answers, ``latency`` weighs it with the latencies. ``chase_run``
 walks the chase through simulated caches instead.
 
 Where pages lie is up to the system. A cache indexed by physical addresses sees them at

@@ -22,7 +22,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator, Link, Microarchitecture
+from stacklib.hardware import Accelerator
+from stacklib.hardware.links import Link
+from stacklib.hardware.microarchitectures import Microarchitecture
 from stacklib.quantity import Quantity, assumed, constant, one_of
 from stacklib.roofline.work.bounds import device_of
 

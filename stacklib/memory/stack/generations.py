@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from stacklib.hardware import StackGeneration, stack_generation, stack_generations
+from stacklib.hardware import stack_generation, stack_generations
+from stacklib.hardware.stacks import StackGeneration
 from stacklib.quantity import Quantity, chosen, one_of
 
 from ..dram.bursts import stack_bus

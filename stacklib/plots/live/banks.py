@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stacklib.memory import Pattern, Swizzle, Tile, bank_access
+from stacklib.memory import Swizzle, Tile, bank_access
 from stacklib.memory.warp.banks import BANKS, WORD
 from stacklib.memory.warp.swizzle import Place, padded
-from stacklib.memory.warp.tiles import MATRIX_ROW
+from stacklib.memory.warp.tiles import MATRIX_ROW, Pattern
 from stacklib.quantity import Quantity
 
 from ..bank_maps import bank_spec

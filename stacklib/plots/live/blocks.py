@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import gpu, hardware
+from stacklib.gpu.chip.placement import Filling
 from stacklib.gpu.issue.occupancy import MOST_THREADS, WARP
 from stacklib.quantity import Quantity
 
@@ -97,7 +98,7 @@ def _count(value: float, label: str) -> Quantity:
     return Quantity(value, label=label, kind="assumption")
 
 
-def _title(found: gpu.Filling, units: int, name: str) -> str:
+def _title(found: Filling, units: int, name: str) -> str:
     wave = "1 wave" if found.waves == 1 else f"{found.waves} waves"
     if not found.idle_units:
         return f"{wave} on {name}; in the last, every unit has work."

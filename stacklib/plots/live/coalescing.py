@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.memory import coalesce, strided_pieces
-from stacklib.memory.warp.coalescing import LINE, SECTOR
+from stacklib.memory import coalesce
+from stacklib.memory.warp.coalescing import LINE, SECTOR, strided_pieces
 from stacklib.memory.warp.lanes import WARP, WIDTHS, strided
 from stacklib.quantity import Quantity
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from stacklib import hardware, roofline
 from stacklib.hardware import Accelerator
+from stacklib.hardware.accelerator import FIELDS
 from stacklib.quantity import Quantity
 
 from ..rooflines import SPAN, roofline_spec
@@ -56,7 +57,7 @@ def _table(chips: list[Accelerator]) -> dict[str, Any]:
     """Every field and rate that at least one device has."""
     fields = [
         (words, [chip.fields[name] for chip in chips])
-        for name, (_, words) in hardware.FIELDS.items()
+        for name, (_, words) in FIELDS.items()
     ]
     rates = [
         (f"{dtype}, dense", [_rate(chip, dtype) for chip in chips]) for dtype in FORMATS

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.memory import DramChannel, dram_part, stream_share
+from stacklib.memory import DramChannel, dram_part
+from stacklib.memory.dram.rates import stream_share
 from stacklib.memory.dram.traffic import PATTERNS, told
 from stacklib.quantity import Quantity
 

@@ -10,9 +10,10 @@ import math
 from typing import Any
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator, StackGeneration
-from stacklib.memory import HbmStack, hbm_stack
-from stacklib.memory.stack.hbm import HEIGHTS
+from stacklib.hardware import Accelerator
+from stacklib.hardware.stacks import StackGeneration
+from stacklib.memory import hbm_stack
+from stacklib.memory.stack.hbm import HEIGHTS, HbmStack
 from stacklib.quantity import Quantity
 
 from ..spec import readout

@@ -1,7 +1,7 @@
 """The memory ladder, live: a device, a working set, and the level that answers.
 
 One thread chases pointers through the working set. The line is the closed form of
-``memory.chase_model``; the readouts add what one unit, and all of them, could draw from
+``chase_model``; the readouts add what one unit, and all of them, could draw from
 the level that answers most of the loads.
 """
 

@@ -15,6 +15,7 @@ from stacklib import hardware, models, roofline
 from stacklib.quantity import Quantity
 from stacklib.roofline import Work
 from stacklib.roofline.count.traffic_cuts import five_operations
+from stacklib.roofline.work.bounds import Bound
 
 from ..rooflines import RATE, SPAN, roofline_spec
 from ..spec import readout
@@ -184,7 +185,7 @@ def own_point(
     return {**spec, "about": {"device": device, "dtype": dtype}}
 
 
-def _of(name: str, label: str, work: Work, bound: roofline.Bound) -> list[dict]:
+def _of(name: str, label: str, work: Work, bound: Bound) -> list[dict]:
     """Intensity, least time and share of the peak of one point."""
     share = bound.share_of_peak
     return [

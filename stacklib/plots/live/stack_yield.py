@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib import cost
-from stacklib.cost import stack_cost, stack_yield
-from stacklib.cost.stacks import FLOWS
+from stacklib.cost.stacks import FLOWS, hbm_costs, stack_cost, stack_yield
 from stacklib.quantity import Quantity
 
 from ..spec import readout
@@ -53,7 +51,7 @@ def explore(*, flow: str, height: int, layer: int, good: int) -> dict[str, Any]:
     dict
         A figure spec.
     """
-    traced, plain = cost.hbm_costs(), cost.hbm_costs(plain=True)
+    traced, plain = hbm_costs(), hbm_costs(plain=True)
     shares = {"die": good / 100, "bond": layer / 1000}
     marks: list[dict[str, Any]] = [
         {"kind": "line", "evidence": "predicted", "name": NAMES[way], "series": i,

@@ -10,7 +10,9 @@ from typing import Any
 
 from stacklib import memory
 from stacklib.evidence import tiers as priced
-from stacklib.memory import Need, Tier
+from stacklib.memory import Tier
+from stacklib.memory.tiers.mix import cheapest_mix, zipf_pages
+from stacklib.memory.tiers.tier import Need
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 
@@ -88,9 +90,9 @@ def _price(tier: Tier) -> Quantity:
 
 def _mixed(tiers: list[Tier], need: Need, size: Quantity) -> list[dict[str, Any]]:
     """The cheapest mix of two tiers for Zipf heat, if it is one."""
-    pages = memory.zipf_pages(need.capacity, page=PAGE, groups=GROUPS)
+    pages = zipf_pages(need.capacity, page=PAGE, groups=GROUPS)
     try:
-        mix = memory.cheapest_mix(tiers, pages, need, most=2)
+        mix = cheapest_mix(tiers, pages, need, most=2)
     except Infeasible:
         none = Quantity(0, label="mixes that will do")
         return [readout("mix", "Mixes of two that will do", none)]

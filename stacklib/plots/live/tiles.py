@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any
 
 from stacklib import hardware, roofline
-from stacklib.memory import TiledMatmul, fit_tile
-from stacklib.memory.tile.fit import TileFit, tile_store
+from stacklib.memory import TiledMatmul
+from stacklib.memory.tile.fit import TileFit, fit_tile, tile_store
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound.cache_aware import levels_of
 

@@ -11,8 +11,8 @@ import random
 from typing import Any
 
 from stacklib import cost
-from stacklib.cost import die, lay
-from stacklib.cost.wafers import WAFER
+from stacklib.cost import die
+from stacklib.cost.wafers import WAFER, lay
 from stacklib.quantity import Quantity
 
 from ..spec import readout

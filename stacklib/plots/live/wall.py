@@ -37,7 +37,7 @@ def explore(*, kind: str, first: str, last: str) -> dict[str, Any]:
     Parameters
     ----------
     kind : str
-        A key of ``roofline.trend.FAMILIES``.
+        A key of ``roofline.bound.trend.FAMILIES``.
     first, last : str
         Years, both included.
 
@@ -127,7 +127,7 @@ def ridge_spec(kind: str = "hbm", names: tuple[str, ...] = NAMED) -> dict[str, A
     Parameters
     ----------
     kind : str
-        A key of ``roofline.trend.FAMILIES``.
+        A key of ``roofline.bound.trend.FAMILIES``.
     names : tuple of str
         Keys of devices that are named in the figure.
 

@@ -125,7 +125,7 @@ def load_latency(on: str | Accelerator, level: str = "dram") -> Quantity:
     on : str or Accelerator
         The device, or its name.
     level : str
-        One of ``hardware.LEVELS``.
+        One of ``hardware.microarchitectures.LEVELS``.
 
     Raises
     ------

@@ -8,6 +8,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.hardware.links import Link
 from stacklib.models import LanguageModel, Matrix
 from stacklib.models.block import Block
 from stacklib.quantity import Quantity, assumed, bytes_per_element, chosen, one_of
@@ -104,7 +105,7 @@ class _EventMaker:
         """A count from the model's config."""
         return Quantity(value, label=label, kind="config", source=self.model.source)
 
-    def link(self, field: str, words: str) -> hardware.Link:
+    def link(self, field: str, words: str) -> Link:
         """The device's link of one kind; UnknownSpec where the database has none."""
         key = getattr(self.device, field)
         if not key:
