@@ -6,15 +6,7 @@ an exercise call ``expect``.
 """
 
 from stacklib.grading import expect
-from stacklib.grading.format import (
-    LEVELS,
-    FormatError,
-    Text,
-    Wrong,
-    parse,
-    stub,
-    wrong_answers,
-)
+from stacklib.grading.format import LEVELS, FormatError, Text, Wrong, parse, stub
 from stacklib.grading.launch import Limits
 from stacklib.grading.proof import Proof, prove
 from stacklib.grading.report import Report, Result, TestResult
@@ -51,5 +43,4 @@ __all__ = [
     "prove",
     "select",
     "stub",
-    "wrong_answers",
 ]

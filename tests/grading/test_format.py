@@ -6,6 +6,7 @@ import pytest
 
 from stacklib import grading
 from stacklib.grading import FormatError
+from stacklib.grading.format import wrong_answers
 
 HEAD = '''"""T.
 
@@ -107,7 +108,7 @@ def read_time():
 
 
 def test_wrong_answers_are_told_apart_by_name_and_diagnosis():
-    bits, ways = grading.wrong_answers(WRONG)
+    bits, ways = wrong_answers(WRONG)
     assert (bits.name, bits.diagnosis) == ("bits", "8 times the answer")
     assert (ways.name, ways.diagnosis) == ("2_ways", "You multiplied")
     assert bits.code.startswith("import math") and "40.0" in bits.code
@@ -138,4 +139,4 @@ def test_a_wrong_answer_holds_only_what_differs(checkout):
 def test_a_wrong_answer_without_name_or_diagnosis_is_refused(old, new, message):
     assert old in WRONG
     with pytest.raises(FormatError, match=f"wrong/01_x.py: .*({message})"):
-        grading.wrong_answers(WRONG.replace(old, new), "wrong/01_x.py")
+        wrong_answers(WRONG.replace(old, new), "wrong/01_x.py")
