@@ -8,7 +8,7 @@ from itertools import pairwise
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity
-from stacklib.roofline.trend import MemoryWall, Trend, memory_wall
+from stacklib.roofline.bound.trend import MemoryWall, Trend, memory_wall
 
 from .judge import Finding, check
 from .ledger import get

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stacklib import gpu, hardware
+from stacklib.gpu.chip import chips
 from stacklib.quantity import Quantity
 
 from .judge import Finding, check
@@ -17,7 +18,7 @@ def sm_count() -> Finding:
     each = Quantity(1, "MAC/cycle", label="one FMA a cycle", kind="constant")
     lane = (gpu.part_count(DEVICE, "fp32_lanes") * each).named("a unit's lanes")
     units = chip.peak("fp32").to("MAC/s") / (lane * chip.clock)
-    full = gpu.chip(DEVICE).units_designed
+    full = chips.chip(DEVICE).units_designed
     pcie = hardware.get("h100_pcie").compute_units
     return Finding(
         units.named("units behind the FP32 peak"),

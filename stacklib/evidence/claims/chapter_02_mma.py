@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stacklib import gpu, hardware, models
-from stacklib.gpu.peaks import per_mac
+from stacklib.gpu.tensor.peaks import per_mac
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity
 

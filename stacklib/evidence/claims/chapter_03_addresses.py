@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stacklib.memory import Swizzle, Tile, matching_swizzle
-from stacklib.memory.rules import rule
-from stacklib.memory.swizzle import MODES, Place, padded
+from stacklib.memory.warp.rules import rule
+from stacklib.memory.warp.swizzle import MODES, Place, padded
 from stacklib.quantity import Quantity
 
 from ..addresses import given, moved, ways

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stacklib import hardware
 from stacklib.hardware import stack_fact, stack_generation
 from stacklib.memory import builds_of
-from stacklib.memory.builds import needed_rate
+from stacklib.memory.stack.builds import needed_rate
 from stacklib.quantity import Quantity
 
 from .chapter_03_hbm import printed_gb

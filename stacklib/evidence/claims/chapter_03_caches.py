@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib.evidence import five_operations
 from stacklib.quantity import Quantity
-from stacklib.roofline import passes
+from stacklib.roofline.count import passes
 
 from .judge import Finding, check
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware
-from stacklib.memory.ladder import Rung, ladder
+from stacklib.memory.ladder.rungs import Rung, ladder
 from stacklib.quantity import Quantity, maximum, minimum
 
 from .judge import Finding, check

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.memory.ladder import Rung, launched_copy, mean_step
-from stacklib.memory.lanes import WARP
+from stacklib.memory.ladder.rungs import Rung, launched_copy, mean_step
+from stacklib.memory.warp.lanes import WARP
 from stacklib.quantity import Quantity
 
 from .chapter_03_ladder import (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from stacklib import hardware, memory
-from stacklib.memory import energy, tiers_seen
-from stacklib.memory.parts import constant, drive
-from stacklib.memory.tiers import geometric_step, steps
+from stacklib.memory.ladder import energy
+from stacklib.memory.tiers import seen as tiers_seen
+from stacklib.memory.tiers.parts import constant, drive
+from stacklib.memory.tiers.tier import geometric_step, steps
 from stacklib.quantity import Quantity, minimum
 
 from .judge import Finding, check

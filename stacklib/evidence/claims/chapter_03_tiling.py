@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.memory.sbuf import sbuf_case
+from stacklib.memory.scratchpad.sbuf import sbuf_case
 from stacklib.quantity import Quantity
 
 from .judge import Finding, check
