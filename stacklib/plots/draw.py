@@ -108,19 +108,21 @@ def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
 
 def _line(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     dash = DASHES.get(mark["evidence"], "solid")
-    bar: dict[str, Any] = {"linewidth": 1.9}
-    if mark.get("thick"):
-        bar = {"linewidth": 7, "solid_capstyle": "butt"}
-        ax.plot(
-            mark["x"][:1],
-            mark["y"][:1],
-            color=tint,
-            marker="|",
-            markersize=8,
-            markeredgewidth=1.2,
-            zorder=3,
-        )  # seen however short the bar is
-    ax.plot(mark["x"], mark["y"], color=tint, linestyle=dash, zorder=3, **bar)
+    ax.plot(mark["x"], mark["y"], color=tint, linestyle=dash, zorder=3, linewidth=1.9)
+
+
+def _bar(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    look: dict[str, Any] = {"color": tint, "zorder": 3}
+    foot: dict[str, Any] = {"marker": "|", "markersize": 8, "markeredgewidth": 1.2}
+    # Its foot is seen however short the bar is.
+    ax.plot(mark["x"][:1], mark["y"][:1], **foot, **look)
+    dash = DASHES.get(mark["evidence"], "solid")
+    thick: dict[str, Any] = {
+        "linestyle": dash,
+        "linewidth": 7,
+        "solid_capstyle": "butt",
+    }
+    ax.plot(mark["x"], mark["y"], **thick, **look)
 
 
 def _dots(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
@@ -193,6 +195,7 @@ def _box(run: tuple[float, float, float]) -> Path:
 
 
 _DRAW = {
+    "bar": _bar,
     "cells": _cells,
     "line": _line,
     "dots": _dots,

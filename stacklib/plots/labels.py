@@ -22,6 +22,8 @@ GAP = 7.0  # between a line's end and its name
 EDGE = 3.0  # free strip at the right of the canvas
 KEY = 10.0  # side of a square in a key
 
+STROKES = ("line", "bar")  # kinds with an end to be named at
+
 Mark = Mapping[str, Any]
 
 
@@ -54,12 +56,12 @@ def _labelled(marks: Sequence[Mark], kinds: str) -> list[int]:
 
 def _at_edge(ax: Axes, mark: Mark) -> bool:
     near = ax.bbox.x1 - 0.02 * ax.bbox.width
-    return mark["kind"] == "line" and _last(ax, mark)[0] >= near
+    return mark["kind"] in STROKES and _last(ax, mark)[0] >= near
 
 
 def make_room(ax: Axes, marks: Sequence[Mark], ticks: Sequence[str]) -> None:
     """Margins as wide as the tick labels (left) and line names (right) need."""
-    names = [marks[i]["name"] for i in _labelled(marks, "line")
+    names = [marks[i]["name"] for i in _labelled(marks, "line bar")
              if _at_edge(ax, marks[i])]  # fmt: skip
     right = max((width(n, ax) + GAP for n in names), default=8.0) + EDGE
     left = max((width(t, ax) for t in ticks), default=0.0) + 8
@@ -93,7 +95,7 @@ def _clearest(
     paths = [
         Path(ax.transData.transform(list(zip(m["x"], m["y"], strict=True))))
         for m in marks
-        if m["kind"] == "line"
+        if m["kind"] in STROKES
     ]
 
     def crossed(at: float) -> int:
@@ -105,7 +107,7 @@ def _clearest(
 
 def end_labels(ax: Axes, marks: Sequence[Mark], tints: Sequence[str]) -> None:
     """Name each line and row of dots at its last point, none on another."""
-    chosen = _labelled(marks, "line dots")
+    chosen = _labelled(marks, "line bar dots")
     ends = [_last(ax, marks[i]) for i in chosen]
     spans = [(x + GAP, x + GAP + width(marks[i]["name"], ax))
              for i, (x, _) in zip(chosen, ends, strict=True)]  # fmt: skip
