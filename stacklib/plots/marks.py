@@ -18,9 +18,8 @@ FAINT = 0.16  # shade of cells that stand back
 
 
 class About(TypedDict, total=False):
-    """The colour of a mark, and what the guard is told of it."""
+    """What a mark is about: told to the guard, and shown by its colour."""
 
-    series: int  # colour, 0 to 5; without it, by the order of names
     layer: int  # of the stack, 1 to 7: its colour
     this_machine: bool  # the colour of the reader's machine
     device: str
@@ -57,6 +56,7 @@ def line(
     evidence: str,
     *,
     at: str = "end",
+    series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
     """A line through points; dashed where it is simulated, dotted where claimed.
@@ -71,15 +71,17 @@ def line(
         ``predicted``, ``simulated``, ``measured``, ``claimed`` or ``impossible``.
     at : str
         Where the name stands: ``end``, or ``none``.
+    series : int, optional
+        Its colour, 0 to 5; without it, by the order of names.
     **about
-        Fields of ``About``: colour, and what the guard is told.
+        Fields of ``About``: what the guard is told, and other colours.
 
     Raises
     ------
     SpecError
         For anything the grammar does not know, naming it.
     """
-    return _mark("line", name, evidence, at, about, x=list(x), y=list(y))
+    return _mark("line", name, evidence, at, about, series=series, x=list(x), y=list(y))
 
 
 def dots(
@@ -90,6 +92,7 @@ def dots(
     *,
     spread: Iterable[Sequence[float]] | None = None,
     at: str = "end",
+    series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
     """One point or several: filled where measured, diamonds where claimed, else rings.
@@ -98,7 +101,7 @@ def dots(
     ----------
     x, y : float or iterable of float
         The points; a number is one point.
-    name, evidence, at, **about
+    name, evidence, at, series, **about
         As for ``line``.
     spread : iterable of pairs of float, optional
         Low and high end of each point's y.
@@ -110,7 +113,7 @@ def dots(
     """
     ends = None if spread is None else [list(pair) for pair in spread]
     places = {"x": _listed(x), "y": _listed(y), "spread": ends}
-    return _mark("dots", name, evidence, at, about, **places)
+    return _mark("dots", name, evidence, at, about, series=series, **places)
 
 
 def diamonds(
@@ -119,13 +122,14 @@ def diamonds(
     name: str,
     *,
     at: str = "end",
+    series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
     """Dots that somebody claims.
 
     Parameters
     ----------
-    x, y, name, at, **about
+    x, y, name, at, series, **about
         As for ``dots``.
 
     Raises
@@ -133,7 +137,7 @@ def diamonds(
     SpecError
         For anything the grammar does not know, naming it.
     """
-    return dots(x, y, name, "claimed", at=at, **about)
+    return dots(x, y, name, "claimed", at=at, series=series, **about)
 
 
 def bar(
@@ -144,6 +148,7 @@ def bar(
     evidence: str,
     *,
     at: str = "end",
+    series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
     """A thick bar from ``start`` to ``end`` along x, in a row of y.
@@ -154,7 +159,7 @@ def bar(
         Its ends; it is seen however short.
     row : float
         Its y.
-    name, evidence, at, **about
+    name, evidence, at, series, **about
         As for ``line``.
 
     Raises
@@ -162,7 +167,9 @@ def bar(
     SpecError
         For anything the grammar does not know, naming it.
     """
-    return _mark("bar", name, evidence, at, about, x=[start, end], y=[row, row])
+    return _mark(
+        "bar", name, evidence, at, about, series=series, x=[start, end], y=[row, row]
+    )
 
 
 def rule(
@@ -173,13 +180,14 @@ def rule(
     y: float | None = None,
     to: float | None = None,
     at: str = "end",
+    series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
     """A thin rule up the figure at an x, or across it at a y.
 
     Parameters
     ----------
-    name, evidence, at, **about
+    name, evidence, at, series, **about
         As for ``line``; the name stands at its foot, or at its left.
     x, y : float
         Where it stands: one of the two.
@@ -195,9 +203,9 @@ def rule(
     if (x is None) == (y is None) or (to is not None and x is None):
         raise SpecError(f"rule {name!r}: x={x}, y={y}, to={to}; x, x and to, or y")
     if x is None:
-        return _mark("hline", name, evidence, at, about, y=[y])
+        return _mark("hline", name, evidence, at, about, series=series, y=[y])
     up = None if to is None else [to]
-    return _mark("vline", name, evidence, at, about, x=[x], y=up)
+    return _mark("vline", name, evidence, at, about, series=series, x=[x], y=up)
 
 
 def band(
@@ -207,13 +215,14 @@ def band(
     x: Sequence[float] | None = None,
     y: Sequence[float] | None = None,
     at: str = "end",
+    series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
     """A hatched range: of x, of y, or a box.
 
     Parameters
     ----------
-    name, evidence, at, **about
+    name, evidence, at, series, **about
         As for ``line``; the name stands at its top.
     x, y : pair of float, optional
         Its ends; without them it reaches across.
@@ -224,7 +233,7 @@ def band(
         For anything the grammar does not know, naming it.
     """
     ends = {"x": x and list(x), "y": y and list(y)}
-    return _mark("band", name, evidence, at, about, **ends)
+    return _mark("band", name, evidence, at, about, series=series, **ends)
 
 
 def cells(
@@ -235,6 +244,7 @@ def cells(
     shade: float | Numbers | None = None,
     texts: Iterable[str] | None = None,
     at: str = "end",
+    series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
     """Unit squares in a grid of linear axes; a chart leaves out a mark without any.
@@ -243,7 +253,7 @@ def cells(
     ----------
     places : iterable of pairs of float
         Column and row: x and y of each square's middle.
-    name, evidence, at, **about
+    name, evidence, at, series, **about
         As for ``line``; the name stands in a key under the axis.
     shade : float or iterable of float, optional
         Of the colour, 0 to 1: one for all, or one for each.
@@ -261,7 +271,7 @@ def cells(
     own: dict[str, Any] = {"x": [x for x, _ in grid], "y": [y for _, y in grid]}
     own["shades"] = None if shade is None else list(shade)
     own["texts"] = None if texts is None else list(texts)
-    return _mark("cells", name, evidence, at, about, **own)
+    return _mark("cells", name, evidence, at, about, series=series, **own)
 
 
 def across(count: float) -> list[float]:

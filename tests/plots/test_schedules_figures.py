@@ -29,7 +29,7 @@ def test_every_command_is_a_bar():
     made = chunked((4.0, 8.0, 4.0), 4, streams=4, order="stage by stage")
     spec = streams_spec([(made, run_streams(made))], title="T.", names=["a"], end=20)
     check(spec)
-    bars = [m for m in spec["marks"] if m.get("thick")]
+    bars = [m for m in spec["marks"] if m["kind"] == "bar"]
     assert len(bars) == len(made) and {m["series"] for m in bars} == {0, 1, 2}
 
 
@@ -38,7 +38,7 @@ def test_every_load_and_product_that_begins_in_time_is_a_bar():
     rows = [(feed, run_feed(feed, 9)) for feed in feeds]
     spec = feed_spec(rows, title="T.", names=["a", "b"], end=2000)
     check(spec)
-    bars = [m for m in spec["marks"] if m.get("thick")]
+    bars = [m for m in spec["marks"] if m["kind"] == "bar"]
     starts = [t for _, ran in rows for s in ran for t in (s.load, s.start)]
     assert len(bars) == sum(t < 2000 for t in starts) < len(starts)
     assert max(x for m in bars for x in m["x"]) <= 2000
