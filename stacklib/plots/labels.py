@@ -48,10 +48,8 @@ def _last(ax: Axes, mark: Mark) -> tuple[float, float]:
 
 
 def _labelled(marks: Sequence[Mark], kinds: str) -> list[int]:
-    return [
-        i for i, m in enumerate(marks)
-        if m["kind"] in kinds.split() and m["name"] and m.get("label_at") != "none"
-    ]  # fmt: skip
+    wanted = [m["name"] and m.get("label_at") != "none" for m in marks]
+    return [i for i, m in enumerate(marks) if wanted[i] and m["kind"] in kinds.split()]
 
 
 def _at_edge(ax: Axes, mark: Mark) -> bool:
@@ -61,8 +59,8 @@ def _at_edge(ax: Axes, mark: Mark) -> bool:
 
 def make_room(ax: Axes, marks: Sequence[Mark], ticks: Sequence[str]) -> None:
     """Margins as wide as the tick labels (left) and line names (right) need."""
-    names = [marks[i]["name"] for i in _labelled(marks, "line bar")
-             if _at_edge(ax, marks[i])]  # fmt: skip
+    ending = [marks[i] for i in _labelled(marks, "line bar")]
+    names = [mark["name"] for mark in ending if _at_edge(ax, mark)]
     right = max((width(n, ax) + GAP for n in names), default=8.0) + EDGE
     left = max((width(t, ax) for t in ticks), default=0.0) + 8
     box, total = ax.get_position(), float(ax.figure.bbox.width)
@@ -71,12 +69,13 @@ def make_room(ax: Axes, marks: Sequence[Mark], ticks: Sequence[str]) -> None:
 
 def _write(ax: Axes, x: float, y: float, text: str, tint: str, **style: Any) -> None:
     # The gid marks text that may lie over a line: svg.tidy gives it a halo.
-    ax.text(x, y, text, transform=None, color=tint, fontsize=SIZE,
-            gid=f"st-label-{x:.1f}-{y:.1f}", zorder=6, **style)  # fmt: skip
+    look: dict[str, Any] = {"transform": None, "color": tint, "fontsize": SIZE}
+    ax.text(x, y, text, gid=f"st-label-{x:.1f}-{y:.1f}", zorder=6, **look, **style)
 
 
-def _leader(ax: Axes, start: tuple[float, float], end: tuple[float, float],
-            tint: str) -> None:  # fmt: skip
+def _leader(
+    ax: Axes, start: tuple[float, float], end: tuple[float, float], tint: str
+) -> None:
     if abs(start[1] - end[1]) > 3:
         xs, ys = zip(start, end, strict=True)
         ax.plot(xs, ys, transform=None, color=tint, linewidth=0.7, clip_on=False)
@@ -109,8 +108,10 @@ def end_labels(ax: Axes, marks: Sequence[Mark], tints: Sequence[str]) -> None:
     """Name each line and row of dots at its last point, none on another."""
     chosen = _labelled(marks, "line bar dots")
     ends = [_last(ax, marks[i]) for i in chosen]
-    spans = [(x + GAP, x + GAP + width(marks[i]["name"], ax))
-             for i, (x, _) in zip(chosen, ends, strict=True)]  # fmt: skip
+    spans = [
+        (x + GAP, x + GAP + width(marks[i]["name"], ax))
+        for i, (x, _) in zip(chosen, ends, strict=True)
+    ]
     outside, inside = _columns(ax, spans)
     for column in (outside, inside):
         wanted = [ends[k][1] for k in column]
@@ -150,10 +151,10 @@ def rule_labels(ax: Axes, marks: Sequence[Mark], tints: Sequence[str]) -> None:
     for (i, _), (left, _), row in zip(chosen, spans, rows(spans), strict=True):
         y = ax.bbox.y0 + 4 + row * LINE
         _write(ax, left, y, marks[i]["name"], tints[i], ha="left", va="bottom")
+    foot = {"ha": "left", "va": "bottom"}
     for i in _labelled(marks, "hline"):
         y = _at(ax, ax.get_xlim()[0], marks[i]["y"][0])[1]
-        _write(ax, ax.bbox.x0 + 4, y + 2, marks[i]["name"], tints[i],
-               ha="left", va="bottom")  # fmt: skip
+        _write(ax, ax.bbox.x0 + 4, y + 2, marks[i]["name"], tints[i], **foot)
 
 
 def band_label(ax: Axes, mark: Mark, tint: str) -> None:

@@ -26,11 +26,10 @@ def learning_spec(
     read = max(columns["tokens"][-1] for columns in curves.values())
     frame = [0.95 * min(shown), 1.02 * max(shown)]  # no loss is near zero
     room = [0.0, 1.3 * read]  # the names stand right of the last dots
-    points = [
-        dots(map(float, c["tokens"]), map(float, c["held_out"]), name, "measured",
-             series=i, **about)
-        for i, (name, c) in enumerate(curves.items())
-    ]  # fmt: skip
+    points = []
+    for i, (name, columns) in enumerate(curves.items()):
+        x, y = ([float(v) for v in columns[key]] for key in ("tokens", "held_out"))
+        points.append(dots(x, y, name, "measured", series=i, **about))
     rules = [
         rule(name, "measured", y=loss, series=5, **about)
         for name, loss in (levels or {}).items()

@@ -61,11 +61,10 @@ def ridges_spec(
     title: str,
 ) -> Spec:
     """Ridges of many devices by year, a row of dots a format, and a claimed range."""
-    points = [
-        dots([d.year - FIRST for d, _ in found], [q.si for _, q in found], dtype,
-             "predicted", series=i)
-        for i, (dtype, found) in enumerate(rows)
-    ]  # fmt: skip
+    points = []
+    for i, (dtype, found) in enumerate(rows):
+        x, y = [d.year - FIRST for d, _ in found], [q.si for _, q in found]
+        points.append(dots(x, y, dtype, "predicted", series=i))
     return chart(
         title,
         x=axis(f"Years after {FIRST}", limits=[0, LAST - FIRST]),

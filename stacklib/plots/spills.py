@@ -32,11 +32,10 @@ def cliff_spec(
     """
     x = [100 * u for u in USES]
     room = 100 * case.managed / case.sbuf.si
-    marks = [
-        line(x, [case.loaded(u, policy, snake=snake) / 1e6 for u in USES], name,
-             "predicted", series=i)
-        for i, (policy, name) in enumerate(POLICIES.items())
-    ]  # fmt: skip
+    marks = []
+    for i, (policy, name) in enumerate(POLICIES.items()):
+        loaded = [case.loaded(u, policy, snake=snake) / 1e6 for u in USES]
+        marks.append(line(x, loaded, name, "predicted", series=i))
     marks.append(rule("room for X", "predicted", x=room))
     if claimed:
         full, said = zip(*claimed, strict=True)

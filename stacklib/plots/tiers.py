@@ -28,11 +28,11 @@ def tiers_spec(
 
     ``claimed`` are seconds and USD a byte as somebody claims them, in order.
     """
-    marks = [
-        dots(t.latency.to("ns").value, t.price.to("USD/GB").value, t.name, "predicted",
-             series=0)
-        for t in tiers if t.price is not None
-    ]  # fmt: skip
+    marks = []
+    for t in tiers:
+        if t.price is not None:
+            place = t.latency.to("ns").value, t.price.to("USD/GB").value
+            marks.append(dots(*place, t.name, "predicted", series=0))
     if claimed:
         x, y = ([v * 1e9 for v in part] for part in zip(*claimed, strict=True))
         marks.append(diamonds(x, y, "as claimed", series=2))

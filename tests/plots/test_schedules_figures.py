@@ -10,6 +10,8 @@ from stacklib.plots.live import occupancy as live
 from stacklib.plots.schedules import feed_spec, issue_spec, streams_spec
 from stacklib.plots.spec import check
 
+from ..live_figures import ask
+
 
 def test_every_cycle_of_every_warp_is_one_cell_until_it_is_done():
     core = SubCore(math=4, memory=20)
@@ -44,12 +46,6 @@ def test_every_load_and_product_that_begins_in_time_is_a_bar():
     assert max(x for m in bars for x in m["x"]) <= 2000
 
 
-def test_the_live_figure_follows_every_control():
-    start = {c["name"]: c["value"] for c in live.controls()}
-    first = live.explore(**start)
-    check(first)
-    for control in live.controls():
-        for value in control.get("values") or [o[0] for o in control["options"]]:
-            check(live.explore(**{**start, control["name"]: value}))
-    none = live.explore(**{**start, "threads": 1024, "registers": 255})
-    assert "registers a block" in none["message"]
+def test_a_block_that_does_not_fit_is_said():
+    spec, _ = ask(live.explore, live.controls(), threads=1024, registers=255)
+    assert "registers a block" in spec["message"]
