@@ -22,8 +22,7 @@ import host_common  # noqa: E402
 import record  # noqa: E402
 
 from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host.measure import native  # noqa: E402
-from stacklib.roofline.host import simd  # noqa: E402
+from stacklib.roofline.host import native, simd  # noqa: E402
 
 STEM = "host_simd"
 COPY_BYTES = 2**28

@@ -17,7 +17,7 @@ from pathlib import Path
 from stacklib.grading import sandbox
 from stacklib.grading.expect import Mistake
 from stacklib.hardware.this_machine import read_machine
-from stacklib.roofline.host.measure import native as host
+from stacklib.roofline.host import native as host
 from stacklib.roofline.host.simd import isas
 
 RUN_S = 5.0

@@ -11,8 +11,8 @@ from functools import cache
 from statistics import median
 from typing import Any
 
-from ..native import NotRun, call_c
-from ..native import compiled as library
+from .native import NotRun, call_c
+from .native import compiled as library
 
 Run = Callable[[int], Any]
 

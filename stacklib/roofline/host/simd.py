@@ -20,7 +20,7 @@ from stacklib.hardware.this_machine import Machine, read_machine
 
 from ._kernels import time_calls
 from ._ways import Way, runner
-from ..native import NotRun
+from .native import NotRun
 
 DOT_N = 4096  # fp32: two arrays of 16 KiB, in any first-level cache
 MATMUL_N = 128

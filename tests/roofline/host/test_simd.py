@@ -12,10 +12,9 @@ import pytest
 
 from stacklib.hardware.this_machine import read_machine
 from stacklib.roofline.host import _ways as ways
-from stacklib.roofline.host.measure import native
-from stacklib.roofline.host import simd
+from stacklib.roofline.host import native, simd
 from stacklib.roofline.host._ways import Way
-from stacklib.roofline.host.measure import native as NotRun
+from stacklib.roofline.host.native import NotRun
 from stacklib.roofline.host.simd import Width
 
 MACHINE = read_machine()
@@ -143,7 +142,7 @@ def test_loading_c_leaves_subnormal_numbers_alone():
     if native.compiler() is None:
         pytest.skip("no C compiler")
     code = """
-from stacklib.roofline.host.measure import native
+from stacklib.roofline.host import native
 for flags in native.FLAGS:
     native.compiled(flags)
     assert 5e-324 * 1.0 / 2**-10 > 0, flags
