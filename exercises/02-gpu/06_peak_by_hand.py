@@ -26,17 +26,18 @@ from stacklib.grading import expect
 
 def peak(units, cores, macs, clock, sparse):
     """FLOP/s."""
-    raise NotImplementedError("write peak")
+    return units * cores * macs * 2 * clock * (2 if sparse else 1)
 
 
 def macs_of_a_unit(rate, units, clock):
     """Multiply-adds a unit and cycle."""
-    raise NotImplementedError("write macs_of_a_unit")
+    return rate / 2 / units / clock
 
 
 def used(blocks, units):
     """From 0 to 1."""
-    raise NotImplementedError("write used")
+    waves = -(-blocks // units)
+    return blocks / (waves * units)
 
 
 # ---- tests ----

@@ -31,22 +31,27 @@ from stacklib.grading import expect
 
 def whole(area, density):
     """Share of dies without a defect."""
-    raise NotImplementedError("write whole")
+    return exp(-area * density)
 
 
 def cut(area, density, pieces, talk, bond):
     """Share of the silicon that ends as useful, working silicon."""
-    raise NotImplementedError("write cut")
+    piece = area / pieces / (1 - talk)
+    return (1 - talk) * whole(piece, density) * bond**pieces
 
 
 def spare(area, density, units, needed):
     """Share of dies that can be sold."""
-    raise NotImplementedError("write spare")
+    works = whole(area / units, density)
+    return sum(
+        comb(units, k) * works**k * (1 - works) ** (units - k)
+        for k in range(needed, units + 1)
+    )
 
 
 def waste(share):
     """Silicon paid for each useful piece."""
-    raise NotImplementedError("write waste")
+    return 1 / share
 
 
 # ---- tests ----

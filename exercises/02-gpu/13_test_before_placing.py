@@ -27,17 +27,24 @@ from stacklib.grading import expect
 
 def works(dies, stacks, bond, good, tested):
     """Share of packages that work."""
-    raise NotImplementedError("write works")
+    held = bond ** (dies + stacks)
+    return held if tested else held * good**dies
 
 
 def each(dies, stacks, bond, good, die, stack, rest, tested):
     """Dollars for a package that works."""
-    raise NotImplementedError("write each")
+    logic = dies * die / (good if tested else 1)
+    spent = logic + stacks * stack + rest
+    return spent / works(dies, stacks, bond, good, tested)
 
 
 def worth_of_test(dies, stacks, bond, good, die, stack, rest):
     """Dollars that the test of one die may cost."""
-    raise NotImplementedError("write worth_of_test")
+    case = {"bond": bond, "good": good, "die": die, "stack": stack, "rest": rest}
+    saved = each(dies, stacks, **case, tested=False)
+    saved -= each(dies, stacks, **case, tested=True)
+    tests = dies / good / works(dies, stacks, bond, good, True)
+    return saved / tests
 
 
 # ---- tests ----

@@ -29,17 +29,18 @@ from stacklib.quantity import Quantity
 
 def area(cell, efficiency):
     """Square millimetres of memory for a gigabyte."""
-    raise NotImplementedError("write area")
+    return 8e9 * cell * 1e-6 / efficiency
 
 
 def dollars(cell, efficiency, wafer, diameter):
     """USD of silicon for a gigabyte."""
-    raise NotImplementedError("write dollars")
+    whole = pi / 4 * diameter**2
+    return area(cell, efficiency) / whole * wafer
 
 
 def efficiency_of(cell, megabits, die):
     """Share of a die that is cells."""
-    raise NotImplementedError("write efficiency_of")
+    return megabits * 2**20 * cell * 1e-6 / die
 
 
 # ---- tests ----

@@ -85,7 +85,7 @@ def _row(name: str, value: Quantity | None, note: str) -> tuple[str, ...]:
     source = value.source
     assert source is not None  # the loader gives every field one
     words = [source.confidence, *(["inherited"] if source.inherited else [])]
-    if value.kind == "assumption":
+    if value.kind == "assumed":
         words.append("estimate")
     shown = " ".join([value.text(digits=6), *sorted(value.tags)])
     return (name, shown, f"{source.title} ({', '.join(words)}, {source.seen})", note)

@@ -58,7 +58,7 @@ def {name}() -> Quantity:
     raise NotImplementedError("{id}: TODO: compute the claimed quantity")
 '''
 
-SOLUTION = '''\
+EXERCISE = '''\
 """TODO: a title.
 
 level: {level}
@@ -88,11 +88,15 @@ def test_answer():
 '''
 
 WRONG = """\
-# diagnosis: TODO: what the grader says of mistake {number}
+# ---- mistake_1: TODO: what the grader says of mistake 1
 def answer():
-    return {number}  # TODO: a mistake readers make
-"""
+    return 1  # TODO: a mistake readers make
 
+
+# ---- mistake_2: TODO: what the grader says of mistake 2
+def answer():
+    return 2  # TODO: a mistake readers make
+"""
 
 # The units data sheets print, where they differ from the loader's SI.
 PRINTED = {
@@ -121,14 +125,9 @@ def device(key: str) -> str:
     return DEVICE.format(key=key, fields="\n".join(fields).replace("'", '"'))
 
 
-def solution(level: str) -> str:
-    """The solution file of an exercise; the stub is derived from it."""
-    return SOLUTION.format(level=level)
-
-
-def wrong(number: int) -> str:
-    """The answer region of a mistake."""
-    return WRONG.format(number=number)
+def exercise(level: str) -> str:
+    """The file of an exercise: question, answer and tests."""
+    return EXERCISE.format(level=level)
 
 
 def ledger_row(rows: str, id: str, chapter: int) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stacklib.quantity import Quantity, UnitError, maximum, minimum
+from stacklib.quantity import Quantity, UnitError, chosen, maximum, minimum
 
 from .data import Range
 
@@ -133,7 +133,7 @@ def span(value: Given, other: Quantity | float | None = None) -> Span:
 
 
 def _quantity(value: Quantity | float) -> Quantity:
-    return value if isinstance(value, Quantity) else Quantity(value)
+    return value if isinstance(value, Quantity) else chosen(value)
 
 
 def least(*spans: Span) -> Quantity:

@@ -33,7 +33,7 @@ def plant(monkeypatch):
 
 
 def assumed(value, unit="FLOP/B"):
-    return Quantity(value, unit, label="assumed", kind="assumption")
+    return Quantity(value, unit, label="assumed", kind="assumed")
 
 
 # -- ledger -------------------------------------------------------------------
@@ -354,7 +354,7 @@ def test_a_check_without_a_leaf_is_caught(plant):
     assert "no leaf" in fault and RIDGE in fault
 
 
-@pytest.mark.parametrize("kind", ["constant", "assumption", "spec", "measured"])
+@pytest.mark.parametrize("kind", ["constant", "assumed", "spec", "measured"])
 def test_a_literal_equal_to_its_own_claim_is_caught(plant, kind):
     literal = Quantity(148, "FLOP/B", label="a number I like", kind=kind)
     (fault,) = claims.leaf_faults(plant(literal * 1))
@@ -362,7 +362,7 @@ def test_a_literal_equal_to_its_own_claim_is_caught(plant, kind):
 
 
 def test_the_literal_is_caught_in_another_unit_too(plant):
-    literal = Quantity(0.148, "kFLOP/B", label="scaled", kind="assumption")
+    literal = Quantity(0.148, "kFLOP/B", label="scaled", kind="assumed")
     assert claims.leaf_faults(plant(literal * 1))
 
 
@@ -379,7 +379,7 @@ def test_quoting_the_claim_is_caught(plant):
 
 
 def test_an_assumption_without_a_name_is_caught(plant):
-    nameless = Quantity(100, "FLOP/B", kind="assumption")
+    nameless = Quantity(100, "FLOP/B", kind="assumed")
     (fault,) = claims.leaf_faults(plant(nameless * 1.5))
     assert "without a name" in fault
 

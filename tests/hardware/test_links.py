@@ -58,7 +58,7 @@ def test_every_value_has_a_source(name):
     for field, value in thing.fields.items():
         if value is not None:
             assert value.source is not None, f"{name}.{field}"
-            assert value.kind in ("spec", "measured", "assumption")
+            assert value.kind in ("spec", "measured", "assumed")
 
 
 @pytest.mark.parametrize("gap", worst_gaps(), ids=lambda g: f"{g.key}-{g.predicts}")

@@ -1,11 +1,10 @@
 """The live figure of tiers and the specs beside it."""
 
-import itertools
+from functools import partial
 
 import pytest
 
-from stacklib import memory, plots
-from stacklib.evidence import guard
+from stacklib import memory
 from stacklib.evidence import tiers as priced
 from stacklib.memory.tiers.seen import tiers_from
 from stacklib.memory.tiers.tier import Need
@@ -13,14 +12,9 @@ from stacklib.plots import spec as grammar
 from stacklib.plots.live import tiers as explorer
 from stacklib.plots.tiers import energy_spec, tiers_spec
 
+from ..live_figures import ask
 
-def start():
-    return {c["name"]: c["value"] for c in explorer.controls()}
-
-
-def shown(**changed):
-    found = explorer.explore(**{**start(), **changed})
-    return found, {r["name"]: r["text"] for r in found["readouts"]}
+shown = partial(ask, explorer.explore, explorer.controls())
 
 
 def test_the_figure_agrees_with_the_solver():
@@ -43,26 +37,6 @@ def test_the_shortage_raises_the_bill():
     calm, dear = shown()[1], shown(market="shortage")[1]
     price = priced.prices("shortage")["ddr5"] / priced.prices()["ddr5"]
     assert dear["cost"] == f"{750 * price.si:,.0f} USD" != calm["cost"]
-
-
-def test_a_key_moves_a_readout_in_the_page():
-    live = plots.live(call="stacklib.plots.live.tiers:explore",
-                      controls=explorer.controls(), name="tiers",
-                      alt="price against latency")  # fmt: skip
-    assert live.test["control"] == "gigabytes"
-    assert guard.faults([live._repr_mimebundle_()[guard.MIME]]) == []
-
-
-@pytest.mark.parametrize("viewpoint", [key for key, _ in explorer.VIEWS])
-@pytest.mark.parametrize("market", [key for key, _ in explorer.MARKET])
-def test_every_end_of_the_sliders_draws_and_passes_the_guard(viewpoint, market):
-    ends = [(v[0], v[-1]) for v in
-            (explorer.GIGABYTES, explorer.NANOSECONDS, explorer.RATES)]  # fmt: skip
-    for size, wait, rate in itertools.product(*ends):
-        found, _ = shown(viewpoint=viewpoint, market=market, gigabytes=size,
-                         nanoseconds=wait, rate=rate)  # fmt: skip
-        grammar.check(found)
-        assert guard.faults([grammar.guard_entry(found, "f")]) == []
 
 
 def test_a_tier_without_a_price_is_not_drawn():

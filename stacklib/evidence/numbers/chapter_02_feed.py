@@ -85,7 +85,7 @@ def pair() -> Quantity:
 
 
 @number("feed.one", unit="%")
-def one() -> Quantity:
+def one_of() -> Quantity:
     """A pair with a single buffer."""
     return _share((2, 1), 1, STEPS)
 

@@ -9,6 +9,7 @@ from stacklib.hardware import Accelerator
 from stacklib.hardware.accelerator import FIELDS
 from stacklib.quantity import Quantity
 
+from ..marks import Spec
 from ..rooflines import SPAN, roofline_spec
 from ..spec import readout
 from . import choices
@@ -27,16 +28,10 @@ def controls() -> list[dict[str, Any]]:
     return [*menus, choices.select("dtype", "Roofline in", choices.formats(), "bf16")]
 
 
-def explore(*, first: str, second: str, third: str, dtype: str) -> dict[str, Any]:
-    """Spec of three rooflines, with a table of all fields against the first device's.
+def explore(*, first: str, second: str, third: str, dtype: str) -> Spec:
+    """Three rooflines, with a table of all fields against the first device's.
 
-    Parameters
-    ----------
-    first, second, third : str
-        Keys of the devices.
-    dtype : str
-        Number format of the roofs. A device without it has none, and the message
-        says so.
+    A device without the format has no roof, and the message says so.
     """
     chips = [hardware.get(key) for key in dict.fromkeys((first, second, third))]
     drawn = [chip for chip in chips if dtype in chip.formats]
@@ -85,9 +80,7 @@ def _cells(values: list[Quantity | None], absent: str) -> list[dict[str, Any]]:
     return [_cell(base, None, absent), *(_cell(q, base, absent) for q in others)]
 
 
-def _cell(
-    value: Quantity | None, base: Quantity | None, absent: str
-) -> dict[str, Any]:  # fmt: skip
+def _cell(value: Quantity | None, base: Quantity | None, absent: str) -> dict[str, Any]:
     if value is None:
         return {"text": absent}
     cell = {"text": value.text(digits=4), "tree": value.tree()}
