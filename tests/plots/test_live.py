@@ -252,12 +252,13 @@ for name in ("numpy", "pandas", "matplotlib"):
 import stacklib.plots.live.compare as c
 import stacklib.plots.live.decode as d, stacklib.plots.live.roofline as r
 from stacklib import plots
-from stacklib.evidence import claims, guard, numbers, results
+from stacklib import pages
+from stacklib.evidence import guard, numbers, results
 for m in (c, d, r):
     m.explore(**{one["name"]: one["value"] for one in m.controls()})
 assert callable(plots.live) and plots.roofline_spec(["h100"], title="t")
 [n.tree() for n in numbers.all()]
-[claims.judge(i) for i in claims.checked()]
+assert not any(row.failure for row in pages.claims())
 try:
     plots.figure
 except ImportError:
