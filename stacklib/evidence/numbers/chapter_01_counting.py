@@ -11,7 +11,7 @@ from stacklib.roofline.catalogue import catalogue
 from stacklib.roofline.operations import Operation
 from stacklib.roofline.work import Work
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 MODEL, DEVICE = "llama-3-8b", "h100-sxm"

@@ -10,7 +10,7 @@ from stacklib.gpu.slices import cluster_bytes
 from stacklib.quantity import Quantity, bytes_per_element
 from stacklib.roofline import gemm
 
-from ..claims import get as claim
+from ..ledger import get as claim
 from .registry import number
 
 H100, ROWS, COLUMNS, DEPTH = "h100-sxm", 128, 256, 64

@@ -9,7 +9,7 @@ from stacklib import cost, hardware
 from stacklib.cost import Chip, Die, Pieces
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it

@@ -8,7 +8,7 @@ from stacklib import cost, hardware, models
 from stacklib.cost import Assembly, Held, Span, assembly, span
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 NODE = "n5"

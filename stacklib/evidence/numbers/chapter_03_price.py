@@ -9,7 +9,7 @@ from stacklib.cost import Span, Trade, span
 from stacklib.cost.memory import dram_wafer
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 NODE = "n5"

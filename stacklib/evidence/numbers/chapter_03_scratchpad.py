@@ -10,7 +10,7 @@ from stacklib.memory.sbuf import SIDE, SbufCase, sbuf_case
 from stacklib.memory.tier_spill import TwoTiers
 from stacklib.quantity import Quantity, Source, bytes_per_element, maximum
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 CHIP, GPU, MODEL = "trainium2", "gb200", "llama-3.1-405b"

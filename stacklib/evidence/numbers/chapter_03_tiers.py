@@ -12,7 +12,8 @@ from stacklib.memory.tiers import break_even_interval, geometric_step, steps
 from stacklib.memory.tiers_seen import ddr5_energy, hbm2_energy
 from stacklib.quantity import Quantity, maximum
 
-from .. import claims, tiers
+from .. import ledger as claims
+from .. import tiers
 from .registry import number
 
 CHIP = "h100_sxm"
