@@ -27,6 +27,7 @@ SHARED = (
     "evidence",
     "grading",
     "plots",
+    "pages",
     "sweep",
     "cli",
 )
