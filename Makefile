@@ -1,6 +1,6 @@
 # Every target works on a fresh clone; the first run needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup book open test test-all execute chapter numbers bench calibrate train gpu release clean
+.PHONY: help setup book open test test-all execute links chapter numbers bench calibrate train gpu release clean
 
 PY ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -37,8 +37,11 @@ test: book ## all tests but the slow ones
 test-all: book ## every test, the slow ones too
 	@$(RUN) -m _tools.suite --all
 
-execute: setup ## run notebooks again, refresh computed numbers in the prose
-	@$(RUN) -m _tools.execute
+execute: setup ## run notebooks again, refresh their numbers in the prose (NB=03-memory/caches: one)
+	@$(RUN) -m _tools.execute $(NB)
+
+links: setup ## refresh the numbers in the prose from what the cells stored
+	@$(RUN) -m _tools.execute --links-only
 
 chapter: setup ## is chapter N done? nine lines with counts (make chapter N=1)
 	@$(RUN) -m _tools.chapter $(N)

@@ -28,8 +28,9 @@ sys.path.insert(0, str(HERE.parent))
 
 import record  # noqa: E402
 
-from stacklib.roofline import host, scaling, scaling_run  # noqa: E402
-from stacklib.roofline.scaling import Chunk  # noqa: E402
+from stacklib.roofline.bound import scaling, scaling_run  # noqa: E402
+from stacklib.roofline.bound.scaling import Chunk  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 
 NAME = "amdahl.json"
 UNITS = 48  # of work in a case; about a fortieth of a second

@@ -23,7 +23,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import record  # noqa: E402
 
 from stacklib.hardware.this_machine import read_machine  # noqa: E402
-from stacklib.roofline import host  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM = "cache"
 SETS, WAYS, LINE = 64, 8, 64  # 32 KiB

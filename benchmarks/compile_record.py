@@ -1,6 +1,6 @@
 """Record what NVIDIA's compiler makes of the book's kernels.
 
-    python benchmarks/compile_record.py path/to/nvdisasm   # -> stacklib/gpu/data
+    python benchmarks/compile_record.py path/to/nvdisasm   # -> stacklib/gpu/code/data
 
 PTX by nvcc for the oldest and the newest virtual architecture; machine code by ptxas
 from the oldest PTX for four real ones, which is what a driver does with it; and what
@@ -20,8 +20,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from stacklib.gpu import toolchain  # noqa: E402
-from stacklib.gpu.compiled import PTX_FOR, TARGETS  # noqa: E402
+from stacklib.gpu.code import toolchain  # noqa: E402
+from stacklib.gpu.code.compiled import PTX_FOR, TARGETS  # noqa: E402
 
 PROBED = ("sm_75", "sm_80", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103a", "sm_120",
           "sm_120a")  # fmt: skip

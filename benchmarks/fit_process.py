@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import record  # noqa: E402
 
 from stacklib.hardware.this_machine import busy_seconds, read_machine  # noqa: E402
-from stacklib.roofline import host  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM = "fit_process"
 FIT = "-m stacklib fit llama-3-70b --on h100-sxm --dtype bf16".split()

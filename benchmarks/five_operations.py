@@ -27,8 +27,9 @@ sys.path.insert(0, str(HERE.parent))
 import host as products  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.roofline import host, passes  # noqa: E402
-from stacklib.roofline._host_kernels import time_calls  # noqa: E402
+from stacklib.roofline.count import passes  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.host._kernels import time_calls  # noqa: E402
 
 NAME = "five_operations.json"
 ROOFLINE = products.ROOFLINE

@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent))
 import record  # noqa: E402
 
 from stacklib.hardware.host_spec import host_spec  # noqa: E402
-from stacklib.roofline import host  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 
 ROOFLINE = "host_roofline.json"
 PRODUCTS = "host_gemv_gemm.json"

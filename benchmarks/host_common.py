@@ -10,7 +10,7 @@ from typing import Any
 
 import record
 
-from stacklib.roofline import host
+from stacklib.roofline.host import measure as host
 
 HERE = Path(__file__).resolve().parent
 ROOFLINE = "host_roofline.json"

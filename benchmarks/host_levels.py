@@ -24,8 +24,8 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import host_common  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.roofline import host  # noqa: E402
-from stacklib.roofline import host_levels as levels  # noqa: E402
+from stacklib.roofline.host import levels  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM = "host_levels"
 MODEL = (

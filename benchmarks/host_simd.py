@@ -21,8 +21,8 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import host_common  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.roofline import host  # noqa: E402
-from stacklib.roofline import host_simd as simd  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.host import simd  # noqa: E402
 
 STEM = "host_simd"
 COPY_BYTES = 2**28

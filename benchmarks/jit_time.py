@@ -21,8 +21,8 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import host_common  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.gpu import toolchain  # noqa: E402
-from stacklib.roofline import host  # noqa: E402
+from stacklib.gpu.code import toolchain  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM = "jit_time"
 TARGET = "sm_90"

@@ -4,7 +4,7 @@
 
 A strided copy of a million elements, by stride; with every check for races and reads of
 nothing, and without. Beside it the same kernel one thread at a time, as plain Python
-runs it: `stacklib.gpu.one_thread`, the oracle of the tests.
+runs it: `stacklib.gpu.simt.one_thread`, the oracle of the tests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import record  # noqa: E402
 
 from stacklib.hardware.this_machine import read_machine  # noqa: E402
-from stacklib.roofline import host  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM = "launch_speed"
 ELEMENTS, BLOCK, ROUNDS = 1 << 20, 256, 7
@@ -35,7 +35,7 @@ def copied(stride: int, check: bool, elements: int = ELEMENTS) -> tuple[float, i
     import numpy
 
     from stacklib import gpu
-    from stacklib.gpu import kernels
+    from stacklib.gpu.simt import kernels
 
     src = numpy.arange(elements * stride, dtype=numpy.float32)
     args = (src, gpu.empty(elements), elements, stride)
@@ -53,8 +53,8 @@ def one_by_one(stride: int) -> tuple[float, int]:
     """The same one thread after another, on fewer elements."""
     import numpy
 
-    from stacklib.gpu import kernels
-    from stacklib.gpu.one_thread import run_one_by_one
+    from stacklib.gpu.simt import kernels
+    from stacklib.gpu.simt.one_thread import run_one_by_one
 
     src = numpy.arange(ALONE * stride, dtype=numpy.float32)
     out = numpy.zeros(ALONE, numpy.float32)

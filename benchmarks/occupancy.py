@@ -33,12 +33,12 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import record  # noqa: E402
 
 from stacklib import hardware  # noqa: E402
-from stacklib.gpu.occupancy import Occupancy, occupancy  # noqa: E402
+from stacklib.gpu.issue.occupancy import Occupancy, occupancy  # noqa: E402
 from stacklib.hardware.this_machine import read_machine  # noqa: E402
 
 STEM = "occupancy"
 PLACES = ("/usr/local/cuda/include", "/usr/include", "/opt/cuda/include")
-VECTORS = HERE.parent / "tests" / "gpu" / "occupancy_cuda.json"
+VECTORS = HERE.parent / "tests" / "gpu" / "issue" / "occupancy_cuda.json"
 SEED, RANDOM = 20261122, 10_000  # random cases a capability
 
 DEVICES = {

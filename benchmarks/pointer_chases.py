@@ -24,7 +24,8 @@ sys.path.insert(0, str(HERE.parent))
 
 import record  # noqa: E402
 
-from stacklib.roofline import host, pointer_chase  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.host import pointer_chase  # noqa: E402
 
 LATENCY, CHASES = "host_latency.json", "pointer_chases.json"
 MODEL = "max(latency of one chain / chains, 64 B / one core's read bandwidth)"

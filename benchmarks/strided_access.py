@@ -23,8 +23,8 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import host_common  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.memory import walk  # noqa: E402
-from stacklib.roofline import host  # noqa: E402
+from stacklib.memory.cache import walk  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM, CHASES = "strided_access", "pointer_chases.json"
 SIZE = 2**28  # bytes: eight times the largest cache of the book's machine

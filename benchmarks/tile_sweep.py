@@ -30,9 +30,9 @@ import numpy as np  # noqa: E402
 import record  # noqa: E402
 
 from stacklib.memory import Cache, TiledMatmul, blocked, chain, line_trace  # noqa: E402
-from stacklib.memory._blocked import GROUP, product_loop  # noqa: E402
-from stacklib.memory._fast import compiled, fast  # noqa: E402
-from stacklib.roofline import host  # noqa: E402
+from stacklib.memory.tile._blocked import GROUP, product_loop  # noqa: E402
+from stacklib.memory.warp._fast import compiled, fast  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 
 KERNEL, STEM = "tile_kernel", "tile_sweep"
 MODEL = (

@@ -26,7 +26,7 @@ sys.path.insert(0, str(HERE.parent))
 import host_common as common  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.roofline import host  # noqa: E402
+from stacklib.roofline.host import measure as host  # noqa: E402
 from stacklib.tinylm import plan  # noqa: E402
 from stacklib.tinylm.config import Config, read_config  # noqa: E402
 from stacklib.tinylm.decode_step import decode_time, prefill_time  # noqa: E402

@@ -41,7 +41,9 @@ h100, llama = hardware.get("h100-sxm"), models.get("llama-3-70b")
 assert roofline.decode_step(llama, on=h100, dtype="bf16", tp=2).time
 assert not roofline.fit_memory(llama, on=h100, dtype="bf16").fits
 assert roofline.ridge(h100, "bf16")
-assert roofline.matmul(m=1, n=8, k=8, dtype="bf16").operations""",
+assert roofline.matmul(m=1, n=8, k=8, dtype="bf16").operations
+from stacklib.roofline.host import pipelines
+assert pipelines.compare(64)""",
     "cost": """
 from stacklib import cost
 assert cost.wafer_price("n5").low and cost.defect_density("n5").high
@@ -54,16 +56,15 @@ assert cost.factors().total.high and cost.build(2, cost.hbm_costs(plain=True),
                                                 die=0.9, bond=0.98).good""",
     "gpu": """
 from stacklib import gpu
-from stacklib.gpu import pipelines
+from stacklib.gpu.chip.chips import chip
 assert gpu.schedule(4, work=4, latency=36).cycles
 assert gpu.utilisation(4, work=4, latency=36) == 0.5
 assert gpu.peak_of("h100", "bf16").built and gpu.instruction("h100").threads
-assert gpu.place_of((3, 2), (16, 16)).lane == 3 and gpu.chip("h100").harvested
+assert gpu.place_of((3, 2), (16, 16)).lane == 3 and chip("h100").harvested
 assert gpu.fill(threads=100, blocks=133, units=132).idle_units == 131
 from stacklib.hardware import read_smi, smi_sample
 assert gpu.spec_sheet(read_smi(smi_sample("h100_busy"))[0]).ridge
-assert gpu.tile_waves(m=256, n=256, rows=128, columns=128, units=132).waves == 1
-assert pipelines.compare(64)""",
+assert gpu.tile_waves(m=256, n=256, rows=128, columns=128, units=132).waves == 1""",
     "memory": """
 from stacklib import memory
 assert memory.sectors([4 * lane for lane in range(32)])

@@ -1,22 +1,23 @@
 """Computed numbers: ``[21.5 ms](#q:decode.t_mem)`` becomes a number that opens.
 
-The text between the brackets is written by ``make execute``; here it is compared
-with the registry (``stacklib.evidence.numbers``), so that a stale page cannot be
-built under ``-W``. The derivations of a page's numbers are embedded once at its
-end, as JSON, for ``quantities.js``. Print and pages without JavaScript keep the
-plain text.
+What stands between the brackets, and the derivation behind it, were stored by the cell
+that says the number (``stacklib.quantity.say``); nothing is computed here. A bracket
+that differs from its stored text, a stored text that differs from its derivation and a
+stored leaf that differs from the record it names are warnings, and no page is built
+with one under ``-W``. The derivations of a page's numbers are embedded once at its end,
+as JSON, for ``quantities.js``. Print and pages without JavaScript keep the plain text.
 """
 
 from __future__ import annotations
 
 import difflib
 import hashlib
-import importlib
 import json
 from collections.abc import Iterable
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 
+from _tools import leaves, said
 from docutils import nodes
 from shared_trees import shared
 from sphinx.application import Sphinx
@@ -32,7 +33,7 @@ PREFIX = "#q:"
 class computed_number(nodes.inline):
     """Inline text of a computed number, named by attribute ``data-q``.
 
-    A node that is not of the registry brings its derivation in attribute ``tree``;
+    A node that no cell said brings its derivation in attribute ``tree``;
     raw HTML brings those of its numbers in attribute ``trees``, by name.
     """
 
@@ -41,14 +42,18 @@ class page_trees(nodes.General, nodes.Element):
     """The derivations of a page's numbers, invisible, at the page's end."""
 
 
-def registry(app: Sphinx) -> ModuleType:
-    """The module that answers ``get(name)`` and ``all()``."""
-    return importlib.import_module(app.config.computed_numbers)
+def numbers_of(app: Sphinx) -> dict[str, Any]:
+    """Every number of this book by name, as its cell stored it."""
+    if not hasattr(app, "computed_numbers"):
+        app.computed_numbers = said.numbers(Path(app.srcdir))
+    return app.computed_numbers
 
 
-def registered_names(numbers: ModuleType) -> list[str]:
-    """The names of all registered numbers."""
-    return [number.name for number in numbers.all()]
+def hold(app: Sphinx, *_: Any) -> None:
+    """Warn of stored texts and leaves that are no longer true."""
+    cells = list(said.cells(Path(app.srcdir)))
+    for fault in [*said.faults(said.index(cells)), *leaves.stale(cells)]:
+        logger.warning(fault)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -103,17 +108,16 @@ class ComputedLinks(SphinxTransform):
 
     def check(self, name: str, link: nodes.reference) -> bool:
         """Warn of an unknown name or a stale text; True when the name is known."""
-        numbers = registry(self.app)
-        known = registered_names(numbers)
+        known = numbers_of(self.app)
         if name not in known:
             logger.warning(
                 "no computed number %r%s", name, nearest(name, known), location=link
             )
             return False
-        fresh = numbers.get(name).text
+        fresh = known[name].text
         if link.astext() != fresh:
             logger.warning(
-                "computed number %r reads %r here but is now %r; run `make execute`",
+                "computed number %r reads %r here, its cell says %r; run make links",
                 name,
                 link.astext(),
                 fresh,
@@ -122,9 +126,9 @@ class ComputedLinks(SphinxTransform):
         return True
 
     def embed(self, names: list[str], own: dict[str, dict[str, Any]]) -> None:
-        """Append the derivations; remember the registry's for the next build."""
-        numbers = registry(self.app)
-        trees = {name: numbers.get(name).tree() for name in names}
+        """Append the derivations; remember the said ones for the next build."""
+        numbers = numbers_of(self.app)
+        trees = {name: numbers[name].tree() for name in names}
         if trees or own:
             self.document += page_trees(trees=as_script(shared({**trees, **own})))
         if trees:
@@ -141,12 +145,11 @@ def remembered(env: Any) -> dict[str, dict[str, str]]:
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
     """Pages whose own text did not change but whose numbers did."""
-    numbers = registry(app)
-    known = set(registered_names(numbers))
+    numbers = numbers_of(app)
 
     def moved(stored: dict[str, str]) -> bool:
         return any(
-            name not in known or digest(numbers.get(name).tree()) != old
+            name not in numbers or digest(numbers[name].tree()) != old
             for name, old in stored.items()
         )
 
@@ -184,7 +187,6 @@ def skip(self: SphinxTranslator, node: nodes.Node) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the transform, its nodes and the check of remembered pages."""
-    app.add_config_value("computed_numbers", "stacklib.evidence.numbers", "env", [str])
     others = ("latex", "text", "man", "texinfo")
     app.add_node(
         computed_number,
@@ -200,5 +202,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.add_transform(ComputedLinks)
     app.connect("env-get-outdated", outdated)
+    app.connect("env-check-consistency", hold)
     app.connect("env-purge-doc", forget)
     return {"version": "1", "env_version": 1, "parallel_read_safe": False}

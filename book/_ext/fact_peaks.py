@@ -6,7 +6,7 @@ from fact_html import Cell, Column, Row, Sheet, sift
 
 from stacklib import gpu
 from stacklib.gpu import PeakBuilt
-from stacklib.gpu.peaks import WITHIN
+from stacklib.gpu.tensor.peaks import WITHIN
 from stacklib.quantity import Quantity
 
 COLUMNS = (

@@ -6,7 +6,7 @@
     How long does the word take?
     :::
 
-The answer is a registered number. Without JavaScript it is folded below the
+The answer is a said number. Without JavaScript it is folded below the
 question; with it, the fold opens once a prediction is committed. The prediction
 stays in the reader's browser.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from boxes import box
-from computed_links import nearest, registered_names, registry, span
+from computed_links import nearest, numbers_of, span
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -47,15 +47,14 @@ class Predict(SphinxDirective):
         return [node]
 
     def answer(self) -> Any:
-        """The registered number named by ``:answer:``."""
+        """The said number named by ``:answer:``."""
         if "answer" not in self.options:
             raise self.error("{predict} needs `:answer: NAME`, a computed number")
         name = self.options["answer"]
-        numbers = registry(self.env.app)
-        known = registered_names(numbers)
+        known = numbers_of(self.env.app)
         if name not in known:
             raise self.error(f"no computed number {name!r}{nearest(name, known)}")
-        return numbers.get(name)
+        return known[name]
 
     def form(self, name: str, number: Any) -> prediction:
         """The node of the form, with the answer's value in the asked unit."""

@@ -25,7 +25,7 @@ import re
 from pathlib import Path
 from typing import Any, ClassVar
 
-from computed_links import nearest, registered_names, registry
+from computed_links import nearest, numbers_of
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -93,15 +93,14 @@ class StackLayer(SphinxDirective):
         return [node]
 
     def share(self) -> float:
-        """The registered number named by ``:share:``, a share; 0 without one."""
+        """The said number named by ``:share:``, a share; 0 without one."""
         name = self.options.get("share", "")
         if not name:
             return 0.0
-        numbers = registry(self.env.app)
-        known = registered_names(numbers)
+        known = numbers_of(self.env.app)
         if name not in known:
             raise self.error(f"no computed number {name!r}{nearest(name, known)}")
-        share = float(numbers.get(name).quantity.si)
+        share = float(known[name].quantity.si)
         if not 0 <= share <= 1:
             raise self.error(f"{{stack-layer}}: {name} is {share:g}, not a share")
         return share

@@ -25,12 +25,17 @@ window.st = window.st || {};
 
   const KINDS = {
     spec: "from a data sheet", config: "from a model's config", measured: "measured",
-    assumption: "assumption", constant: "constant", claimed: "claimed", computed: "computed",
+    claimed: "claimed", chosen: "we take", assumed: "assumed", counted: "counted by a run",
+    constant: "constant", bare: "typed", computed: "computed",
   };
+
+  // How a number was come by, where the word for it is another.
+  const TOLD = { chosen: "we take", bare: "typed" };
 
   // What a number without inputs stands on where no document is named.
   const GIVEN = {
-    assumption: "An assumption made here.", constant: "A constant, or a count of the program.",
+    chosen: "A given of this page: we take it so.", counted: "Counted by a run of the program.",
+    constant: "A constant.", bare: "A number that was typed in.",
   };
 
   function sourceLine(source) {
@@ -50,6 +55,7 @@ window.st = window.st || {};
   function inputItem(tree) {
     const notes = [
       tree.formula ? make("span", { class: "st-input-formula" }, "= " + tree.formula) : null,
+      tree.why ? make("span", { class: "st-source" }, `Assumed: ${tree.why}`) : null,
       tree.source ? sourceLine(tree.source) : null,
     ];
     if (!tree.inputs || !tree.inputs.length) return make("li", {}, inputLine(tree), ...notes);
@@ -62,14 +68,14 @@ window.st = window.st || {};
   function fill(tree) {
     const close = make("button", { type: "button", class: "st-popover-close", "aria-label": "Close" }, "×");
     close.addEventListener("click", () => shut(true));
-    const evidence = tree.evidence || (tree.kind === "computed" ? "predicted" : tree.kind);
     panel.setAttribute("aria-label", `Where ${tree.text} comes from`);
     panel.replaceChildren(close,
       make("div", { class: "st-popover-head" },
         make("span", { class: "st-popover-value" }, tree.full || tree.shown || tree.text),
-        make("span", { class: "st-kind" }, evidence)),
+        make("span", { class: "st-kind" }, TOLD[tree.evidence] || tree.evidence || KINDS[tree.kind])),
       make("p", { class: "st-popover-what" }, tree.what || tree.label || ""),
       tree.formula ? make("p", { class: "st-popover-formula" }, "= " + tree.formula) : "",
+      tree.why ? make("p", { class: "st-popover-note" }, `Assumed: ${tree.why}.`) : "",
       tree.source ? sourceLine(tree.source) : "",
       tree.inputs && tree.inputs.length ? inputList(tree.inputs) : "",
       !tree.source && !(tree.inputs && tree.inputs.length) && GIVEN[tree.kind]

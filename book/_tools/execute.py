@@ -3,12 +3,13 @@
 Only notebooks whose outputs changed, as strict nbval would see it, are written.
 Measured cells keep their stored outputs until something else in the notebook
 changes or `--measured` asks for new ones. Bracket texts of computed links are
-refreshed in every page.
+refreshed in every page; `make links` does that alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -26,7 +27,8 @@ from _tools.rerun import (
     stamped,
     text_of,
 )
-from _tools.sentences import Lookup, current, refresh
+from _tools.said import FRONT
+from _tools.sentences import Lookup, refresh, stored
 from stacklib import sweep
 
 WORKERS = 2
@@ -55,7 +57,7 @@ def refresh_notebook(
         result = merged(stored, fresh, masks, measured)
         if result is fresh:
             stamped(result, seconds)
-        return Outcome(name, write(path, linked(normalised(result))), seconds)
+        return Outcome(name, write(path, normalised(result)), seconds)
     except (NotebookFailed, LookupError) as error:
         return Outcome(name, False, time.perf_counter() - start, f"{name}: {error}")
 
@@ -69,9 +71,9 @@ def write(path: Path, notebook: Any) -> bool:
     return True
 
 
-def refresh_links(root: Path = tree.ROOT, lookup: Lookup = current) -> list[str]:
+def refresh_links(root: Path = tree.ROOT, lookup: Lookup | None = None) -> list[str]:
     """Refresh the links of every page and notebook; the names of those written."""
-    written = []
+    written, lookup = [], lookup or stored(root)
     for path in tree.pages(root):
         old = path.read_text("utf-8")
         new = at(path, root, lambda old=old: refresh(old, lookup))
@@ -96,6 +98,24 @@ def at(path: Path, root: Path, step: Callable[[], Any]) -> Any:
         raise LookupError(f"{tree.name(path, root)}: {error}") from None
 
 
+def refresh_front(root: Path = tree.ROOT) -> list[str]:
+    """Store what the pages without cells say; the file's name if it changed."""
+    from stacklib.pages import front
+
+    text = json.dumps(front.said().stored(), indent=1, ensure_ascii=False) + "\n"
+    path = root / FRONT
+    if path.is_file() and path.read_text("utf-8") == text:
+        return []
+    tree.write_atomic(path, text)
+    return [FRONT]
+
+
+def located(given: Path, root: Path = tree.ROOT) -> Path:
+    """A notebook by its path, or as `03-memory/caches`."""
+    short = root / "chapters" / given.with_suffix(".ipynb")
+    return short if short.is_file() else given.resolve()
+
+
 def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make execute", description=__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all")
@@ -112,7 +132,7 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     options = arguments(argv)
     outcomes: list[Outcome] = []
     if not options.links_only:
-        paths = [p.resolve() for p in options.notebooks] or tree.notebooks(root)
+        paths = [located(p, root) for p in options.notebooks] or tree.notebooks(root)
         same = {
             "root": root,
             "measured": options.measured,

@@ -1,8 +1,9 @@
 """What counts as a quantity in prose, in digits and in words.
 
-A quantity is a number with a unit, a percentage, a ratio or a multiple. Names that
-hold digits (H100, bf16, Llama-3-70B), years, versions, section numbers, shapes
-(128x128) and counts of plain things (two chips, ten chapters) are not.
+A quantity is a number with a unit, a percentage, a ratio or a multiple, and a count of
+more than a dozen things. Names that hold digits (H100, bf16, Llama-3-70B), years,
+versions, section numbers, shapes (128x128) and counts up to a dozen (two chips, ten
+chapters) are not.
 """
 
 from __future__ import annotations
@@ -87,6 +88,18 @@ PATTERNS = {
         rf"\b(?:{SMALL}|{LARGE})fold\b|{DIGITS}-?fold\b",
     ],
 }
+# Up to a dozen is language: two chips, ten chapters. More is a count of somebody's.
+MANY = r"(?<![\w.,:/-])(?:1[3-9]|[2-9]\d|[1-9]\d\d|[1-9]\d{0,2}(?:,\d{3})+)"
+TEENS = SMALL.split("|twelve|")[1]
+TENS = "|".join(TEENS.split("|")[7:])
+UNITS = SMALL.split("|ten|")[0]
+VERBS = "is|was|has|its|this|as|times|us|does|fits|meets"
+THINGS = rf"\s(?:[a-z][a-z-]+\s)?(?!(?:{VERBS})\b)[a-z-]+s\b"
+PATTERNS["count"] = [
+    rf"{MANY}{THINGS}",
+    rf"\b(?:(?:{TENS})(?:-(?:{UNITS}))?|{TEENS}){THINGS}",
+]
+PATTERNS["bare ratio"] = [r"(?<![\w./-])0\.\d+(?![\w.]*\d)(?!\w)"]
 COMPILED = [(k, re.compile(p)) for k, group in PATTERNS.items() for p in group]
 
 # Read as names or idioms although they hold what looks like a quantity.

@@ -19,7 +19,7 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from _tools import outputs
 from _tools.nb import MEASURED, NOT_RUN, tags
-from _tools.sentences import Lookup, current, refresh
+from _tools.sentences import Lookup, refresh
 
 TIMEOUT = 120
 # Fixed, so that the interpreter's patch release does not rewrite every notebook.
@@ -142,7 +142,7 @@ def normalised(notebook: Any) -> Any:
     return notebook
 
 
-def linked(notebook: Any, lookup: Lookup = current) -> Any:
+def linked(notebook: Any, lookup: Lookup) -> Any:
     """The notebook with the computed links of its Markdown cells refreshed."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":

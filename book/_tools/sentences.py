@@ -1,7 +1,8 @@
 """Which sentences change when a spec changes: `make numbers`.
 
-The text between the brackets of a computed link is the stored value; this compares
-it with the value computed now. Nothing is written; `make execute` does that.
+Closed forms are put through their stored derivations with the present specs. A number
+that a run counted cannot be: its notebook is run again, in a copy, where the run stands
+on a leaf that moved. Nothing is written; `make execute` does that.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from _tools import prose, tree
+from _tools import leaves, prose, said, tree
 from _tools.prose import LINK, Block
+from _tools.said import Cell, Number
+from stacklib.quantity.store import load
 
 Lookup = Callable[[str], str]
 
@@ -31,26 +33,109 @@ class Moved:
         return f"{self.block}: {self.sentence}"
 
 
-@cache
-def current(name: str) -> str:
-    """The text of a registered number under the present specs."""
-    from stacklib.evidence import numbers
-
-    return numbers.get(name).text
+def stored(root: Path = tree.ROOT) -> Lookup:
+    """The text of each number as its cell stored it."""
+    numbers = said.numbers(root)
+    return lambda name: said.get(numbers, name).text
 
 
-def refresh(text: str, lookup: Lookup = current) -> str:
-    """`text` with every computed link's bracket rewritten to the present value."""
+def present(root: Path = tree.ROOT) -> Lookup:
+    """The text of each number under the present specs; runs repeated where needed."""
+    numbers = said.numbers(root)
+    cells = list(said.cells(root))
+    moved = {key for cell in cells for key in _moved(cell)}
+    fresh: dict[str, str] = {}
+    for cell in cells:
+        if moved & _keys(cell):
+            fresh |= _recomputed(cell)
+    for path in sorted(_to_run(cells, moved, root)):
+        print(f"running {tree.name(path, root)}", file=sys.stderr)
+        fresh |= _rerun(path, root)
+    return lambda name: fresh.get(name) or said.get(numbers, name).text
+
+
+def _keys(cell: Cell) -> set[str]:
+    return {node["key"] for node in cell.nodes if node.get("key")}
+
+
+def _moved(cell: Cell) -> set[str]:
+    """The keys of a cell whose records say something else now."""
+    return {node["key"] for node in cell.nodes if node.get("key") and _differs(node)}
+
+
+def _differs(node: dict) -> bool:
+    try:
+        now = leaves.current(node["key"])
+    except (LookupError, ValueError):  # a result file that was measured anew
+        return True
+    return now is not None and abs(now - node["si"]) > leaves.SAME * abs(now)
+
+
+def _now(key: str, old: float) -> float:
+    """The present value of a record, the old one where only a run can tell."""
+    try:
+        now = leaves.current(key)
+    except (LookupError, ValueError):
+        return old
+    return old if now is None else now
+
+
+def _recomputed(cell: Cell) -> dict[str, str]:
+    """Every number of a cell, put through its derivation with the present leaves."""
+    quantities = load(cell.nodes, moved=_now)
+    return {
+        name: Number(name, cell).printed(quantities[entry["node"]])
+        for name, entry in cell.stored["numbers"].items()
+    }
+
+
+def _to_run(cells: Iterable[Cell], moved: set[str], root: Path) -> set[Path]:
+    """Notebooks whose runs, or whose measurements, stand on something that moved."""
+    devices = {key.partition(".")[0] for key in moved if "/" not in key}
+    found = set()
+    for cell in cells:
+        measured = any(key.startswith("results/") for key in moved & _keys(cell))
+        if measured or any(_stands_on(cell, i, moved, devices) for i in _runs(cell)):
+            found.add(root / cell.place.partition(", ")[0])
+    return {path for path in found if path.suffix == ".ipynb"}
+
+
+def _runs(cell: Cell) -> list[int]:
+    return [i for i, node in enumerate(cell.nodes) if node.get("kind") == "counted"]
+
+
+def _stands_on(cell: Cell, run: int, moved: set[str], devices: set[str]) -> bool:
+    """Whether a run's inputs hold a moved leaf, or its call names a moved device."""
+    node = cell.nodes[run]
+    below = [run, *node.get("inputs", ())]
+    for i in below:
+        below += [j for j in cell.nodes[i].get("inputs", ()) if j not in below]
+    keys = {cell.nodes[i].get("key", "") for i in below}
+    named = any(f"'{device}'" in node.get("note", "") for device in devices)
+    return bool(keys & moved) or named
+
+
+def _rerun(path: Path, root: Path) -> dict[str, str]:
+    """What a notebook's cells say when it is run now; the file is left alone."""
+    from _tools.rerun import run
+
+    notebook = run(tree.read_notebook(path), path.parent)
+    cells = said.of_notebook(notebook, tree.name(path, root))
+    return {name: number.text for name, number in said.index(cells).items()}
+
+
+def refresh(text: str, lookup: Lookup) -> str:
+    """`text` with every computed link's bracket rewritten to what `lookup` says."""
     for link in reversed(prose.links(text)):
         start, end = link.span("text")
         text = text[:start] + lookup(link["name"]) + text[end:]
     return text
 
 
-def moved(blocks: Iterable[Block], lookup: Lookup = current) -> list[Moved]:
-    """The sentences whose numbers differ from the present ones, in page order.
+def moved(blocks: Iterable[Block], lookup: Lookup) -> list[Moved]:
+    """The sentences whose numbers differ from what `lookup` says, in page order.
 
-    A name that is not registered raises LookupError, with the page it stands on.
+    A name that no cell says raises LookupError, with the page it stands on.
     """
     found = []
     for block in blocks:
@@ -82,7 +167,9 @@ def used(blocks: Iterable[Block]) -> list[str]:
 
 
 def main(
-    argv: list[str] | None = None, root: Path = tree.ROOT, lookup: Lookup = current
+    argv: list[str] | None = None,
+    root: Path = tree.ROOT,
+    lookup: Lookup | None = None,
 ) -> int:
     """Print the sentences that move, and how many; always 0 unless `--check`."""
     parser = argparse.ArgumentParser(prog="make numbers", description=__doc__)
@@ -90,7 +177,7 @@ def main(
     options = parser.parse_args(argv)
     blocks = list(prose.blocks(root))
     try:
-        found = moved(blocks, lookup)
+        found = moved(blocks, lookup or present(root))
     except LookupError as error:
         print(error, file=sys.stderr)
         return 2

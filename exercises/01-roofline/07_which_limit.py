@@ -23,7 +23,7 @@ the one with the fastest memory either: it has the smallest of the larger times.
 
 from stacklib import hardware, roofline
 from stacklib.grading import expect
-from stacklib.roofline.traffic_cuts import five_operations
+from stacklib.roofline.count.traffic_cuts import five_operations
 
 # ---- your answer ----
 

@@ -27,7 +27,7 @@ a power of ten, not of two.
 """
 
 from stacklib.grading import expect
-from stacklib.roofline import host_levels
+from stacklib.roofline.host import levels as host_levels
 
 # ---- your answer ----
 

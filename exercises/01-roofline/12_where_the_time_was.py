@@ -20,7 +20,7 @@ last one is the first with the workers as the gain, and asks for the rest.
 """
 
 from stacklib.grading import expect
-from stacklib.roofline import scaling
+from stacklib.roofline.bound import scaling
 
 # ---- your answer ----
 

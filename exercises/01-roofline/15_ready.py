@@ -11,7 +11,7 @@ changes; the whole is their sum, before over after.
 """
 
 from stacklib.grading import expect
-from stacklib.roofline import readiness
+from stacklib.roofline.count import readiness
 
 # ---- your answer ----
 

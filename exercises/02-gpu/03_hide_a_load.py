@@ -16,7 +16,7 @@ share the bandwidth equally, and so do the schedulers of a unit.
 """
 
 from stacklib import hardware
-from stacklib.gpu.hiding import hide
+from stacklib.gpu.issue.hiding import hide
 from stacklib.grading import expect
 
 # ---- your answer ----

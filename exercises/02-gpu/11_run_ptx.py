@@ -23,7 +23,7 @@ less.
 """
 
 from stacklib import gpu
-from stacklib.gpu.ptx import parse
+from stacklib.gpu.code.ptx import parse
 from stacklib.grading import expect
 
 # ---- your answer ----

@@ -26,7 +26,7 @@ import random
 
 from stacklib.grading import expect
 from stacklib.memory import ChaseLevel
-from stacklib.memory.chase_model import latency
+from stacklib.memory.cache.chase_model import latency
 
 # ---- your answer ----
 

@@ -28,7 +28,7 @@ import random
 
 from stacklib import memory
 from stacklib.grading import expect
-from stacklib.memory.tiers_kv import step_time as formula
+from stacklib.memory.tiers.kv import step_time as formula
 
 # ---- your answer ----
 

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     if args.levels:
         return levels(args.json)
     from stacklib.hardware.this_machine import store_machine
-    from stacklib.roofline.host import measure_host
+    from stacklib.roofline.host.measure import measure_host
 
     host = measure_host(quick=not args.full, progress=not args.json)
     print(host.to_json() if args.json else host.text())
@@ -59,7 +59,7 @@ def levels(as_json: bool) -> int:
 
     from stacklib.hardware.this_machine import read_machine
     from stacklib.quantity import Quantity
-    from stacklib.roofline import host_levels
+    from stacklib.roofline.host import levels as host_levels
 
     found = host_levels.found_levels(
         host_levels.sweep(quick=True, names=("triad",), threads=(1,))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, log2
-from stacklib.roofline.trend import Trend, fit_trend
+from stacklib.roofline.bound.trend import Trend, fit_trend
 
 from .making import fact
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from stacklib.memory import Tile, bank_conflicts, strided_pieces
-from stacklib.memory.banks import BANKS, bank_access, words_of
-from stacklib.memory.rules import rule
-from stacklib.memory.swizzle import Place
+from stacklib.memory.warp.banks import BANKS, bank_access, words_of
+from stacklib.memory.warp.rules import rule
+from stacklib.memory.warp.swizzle import Place
 from stacklib.quantity import Quantity, Source
 
 from . import results, runs

@@ -18,7 +18,7 @@ from typing import Any
 
 from stacklib import hardware, memory
 from stacklib.memory import FoundLevel
-from stacklib.memory.chase_model import gpu_levels, latency
+from stacklib.memory.cache.chase_model import gpu_levels, latency
 from stacklib.quantity import Quantity, Source
 
 from . import machine, results, runs

@@ -16,7 +16,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware.sourced import read_source, read_toml, read_value
 from stacklib.memory import DramChannel, Saturation, dram_part, saturate
-from stacklib.memory.dram_traffic import copy, stream
+from stacklib.memory.dram.traffic import copy, stream
 from stacklib.quantity import Quantity, Source
 
 from . import measurements

@@ -8,7 +8,8 @@ from functools import cache
 from statistics import median
 
 from stacklib.quantity import Quantity, Source
-from stacklib.roofline import HostRoofline, bound_time, passes
+from stacklib.roofline import HostRoofline, bound_time
+from stacklib.roofline.count import passes
 
 from . import results, runs
 

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from stacklib import gpu, hardware
-from stacklib.gpu import microbenchmarks as kernels
-from stacklib.gpu.occupancy import limits_of
+from stacklib.gpu.chip import microbenchmarks as kernels
+from stacklib.gpu.issue.occupancy import limits_of
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.memory.coalescing import LINE
+from stacklib.memory.warp.coalescing import LINE
 
 from . import measurements
 from .calibrate import Problem, fit, folds, problem_of

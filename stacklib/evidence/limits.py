@@ -12,7 +12,7 @@ from stacklib import hardware, roofline
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, Source
-from stacklib.roofline.operations import block_operations
+from stacklib.roofline.count.operations import block_operations
 
 from . import measurements
 

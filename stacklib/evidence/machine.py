@@ -14,9 +14,10 @@ from typing import Any
 
 from stacklib.hardware.this_machine import CacheLevel
 from stacklib.quantity import Quantity, Source
-from stacklib.roofline import host_levels, host_simd
-from stacklib.roofline.host_levels import LevelPoint, Plateau
-from stacklib.roofline.host_simd import Way
+from stacklib.roofline.host import levels as host_levels
+from stacklib.roofline.host import simd as host_simd
+from stacklib.roofline.host.levels import LevelPoint, Plateau
+from stacklib.roofline.host.simd import Way
 
 from . import results, runs
 

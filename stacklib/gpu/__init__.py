@@ -13,10 +13,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .chips import Chip, chip, chips_known, count_parts, floor_plan, part_total
-from .compiled import Compiled, accepted, compiled
-from .exact_dot import dot_exactly
-from .hierarchy import (
+from .chip.chips import Chip, chips_known, count_parts, floor_plan, part_total
+from .chip.placement import (
     Filling,
     Place,
     Seat,
@@ -27,7 +25,17 @@ from .hierarchy import (
     place_of,
     seat_of,
 )
-from .instructions import (
+from .chip.spec_sheet import (
+    SpecSheet,
+    busy_share,
+    device_of_reading,
+    pcie_rate,
+    spec_sheet,
+)
+from .code.compiled import Compiled, accepted, compiled
+from .code.ptx import PtxError
+from .code.sass import Sass
+from .issue.instructions import (
     Arithmetic,
     Instruction,
     arithmetic,
@@ -35,36 +43,41 @@ from .instructions import (
     instruction,
     part_count,
 )
-from .occupancy import Occupancy, occupancy
-from .peaks import PeakBuilt, count_peak, matching_bases, peak_by_hand, peak_of, peaks
-from .ptx import PtxError
-from .sass import Sass
-from .schedule import KERNELS, Schedule, schedule, utilisation, warps_needed
-from .spec_sheet import SpecSheet, busy_share, device_of_reading, pcie_rate, spec_sheet
-from .tile_feed import Feed, feed_of, feed_share, feed_time, run_feed
-from .tile_waves import TileWaves, run_blocks, tile_waves
+from .issue.occupancy import Occupancy, occupancy
+from .issue.schedule import KERNELS, Schedule, schedule, utilisation, warps_needed
+from .tensor.exact_dot import dot_exactly
+from .tensor.peaks import (
+    PeakBuilt,
+    count_peak,
+    matching_bases,
+    peak_by_hand,
+    peak_of,
+    peaks,
+)
+from .tensor.tile_feed import Feed, feed_of, feed_share, feed_time, run_feed
+from .tensor.tile_waves import TileWaves, run_blocks, tile_waves
 
 if TYPE_CHECKING:
-    from .launcher import Launch, empty, launch
-    from .ptx_run import PtxRun, run_ptx
-    from .report import Report
-    from .rewrite import KernelError
-    from .sparsity import Sparse, compress, prune
-    from .tensor_core import mma, promoted
+    from .code.ptx_run import PtxRun, run_ptx
+    from .simt.launcher import Launch, empty, launch
+    from .simt.report import Report
+    from .simt.rewrite import KernelError
+    from .tensor.sparsity import Sparse, compress, prune
+    from .tensor.tensor_core import mma, promoted
 
 _WITH_NUMPY = {
-    "KernelError": "rewrite",
-    "Launch": "launcher",
-    "PtxRun": "ptx_run",
-    "Report": "report",
-    "Sparse": "sparsity",
-    "compress": "sparsity",
-    "empty": "launcher",
-    "launch": "launcher",
-    "mma": "tensor_core",
-    "promoted": "tensor_core",
-    "prune": "sparsity",
-    "run_ptx": "ptx_run",
+    "KernelError": "simt.rewrite",
+    "Launch": "simt.launcher",
+    "PtxRun": "code.ptx_run",
+    "Report": "simt.report",
+    "Sparse": "tensor.sparsity",
+    "compress": "tensor.sparsity",
+    "empty": "simt.launcher",
+    "launch": "simt.launcher",
+    "mma": "tensor.tensor_core",
+    "promoted": "tensor.tensor_core",
+    "prune": "tensor.sparsity",
+    "run_ptx": "code.ptx_run",
 }
 
 
@@ -105,7 +118,6 @@ __all__ = [
     "arithmetic",
     "busy_share",
     "check_launch",
-    "chip",
     "chips_known",
     "compiled",
     "compress",

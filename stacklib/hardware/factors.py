@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from stacklib.quantity import Quantity, Source, resolve
+from stacklib.quantity import Quantity, Source, assumed, resolve
 
 PATH = Path(__file__).parent / "data" / "efficiency.toml"
 MOST = 40  # factors in all: more would fit rows, not machines
@@ -97,9 +97,8 @@ def efficiency_quantity(name: str) -> Quantity:
     fitted = f"fitted on {row['rows']} published rows" if "rows" in row else "assumed"
     source = Source("Efficiency factors of stacklib", f"{name}: {fitted}",
                     row["seen"], "secondary")  # fmt: skip
-    return Quantity(
-        value, row.get("unit", ""), label=row["text"], source=source, kind="assumption"
-    )
+    return assumed(value, row.get("unit", ""), row["text"], why=fitted, source=source,
+                   key=f"factors/{name}")  # fmt: skip
 
 
 @contextmanager

@@ -56,7 +56,10 @@ def _value(
     text = entry.get("unit", "")
     scoped = text if not text or label == "rate per pin" else _scope(text)
     try:
-        q = Quantity(entry["value"], scoped, label=label, source=source, kind=kind)
+        key = record_key(where)
+        q = Quantity(
+            entry["value"], scoped, label=label, source=source, kind=kind, key=key
+        )
         q.to(unit)
     except KeyError:
         raise SpecError(f"{where}: value is missing") from None
@@ -65,6 +68,14 @@ def _value(
     if q.si <= 0:
         raise SpecError(f"{where}: {q.text()} is not above zero; write 'unknown'")
     return q
+
+
+def record_key(where: str) -> str:
+    """The key of a value: ``h100-sxm.memory_bandwidth``, ``nvlink/nvlink-4.lanes``."""
+    file, _, place = where.partition(": ")
+    stem = file.removesuffix(".toml")
+    device = "." not in place.removeprefix("peak.")
+    return f"{stem.replace('_', '-')}.{place}" if device else f"{stem}/{place}"
 
 
 def _scope(unit: str) -> str:
@@ -138,6 +149,7 @@ def _peak(raw: dict[str, Any], sources: dict, where: str, name: str, key: str) -
             label=f"{name} operations per unit and cycle",
             source=rate.source,
             kind="spec",
+            key=f"{rate.key}.per_unit_per_cycle",
         )
     factor = raw.get("sparse_factor", 1)
     if not isinstance(factor, (int, float)) or not 1 <= factor < math.inf:

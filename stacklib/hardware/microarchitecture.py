@@ -139,7 +139,10 @@ def _quantity(key: str, name: str, entry: Any, sources: dict[str, Any]) -> Quant
                     raw["confidence"])  # fmt: skip
     label = f"{key} {_WORDS[name]}"
     kind = "spec" if name in (*_SIZES, *_COUNTS) else "measured"
-    return Quantity(entry["value"], _UNITS[name], label=label, source=source, kind=kind)
+    return Quantity(
+        entry["value"], _UNITS[name], label=label, source=source, kind=kind,
+        key=f"{PATH.stem}/{key}.{name}",
+    )  # fmt: skip
 
 
 @cache

@@ -124,6 +124,7 @@ def read_value(
             label=label,
             source=source,
             kind=KINDS.get(entry.get("kind", ""), "spec"),
+            key=where.replace(".toml: ", "/"),
         )
         q.to(unit)
     except UnitError as wrong:

@@ -10,29 +10,52 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .arranged import Swizzled, tiled, vector_width
-from .associative import hit_chance
-from .attention_trace import TiledAttention
-from .bandwidths import Explained, column, explain
-from .banked import BankedMemory
-from .banks import BankAccess, bank_access, bank_conflicts, strided_ways
-from .builds import Builds, PackageBuild, builds_of, package_builds
-from .bursts import Bus, Streamed, count_stream, stack_bus, strided_beats
-from .chase_model import ChaseLevel, gpu_levels, served
-from .coalescing import Request, coalesce, sectors, strided_pieces
-from .dram import random_rate, refresh_overhead, stream_share
-from .dram_cell import Cell
-from .dram_channel import DramChannel, Served
-from .dram_parts import DramPart, dram_names, dram_part
-from .dram_verify import TimingViolation, verify
-from .energy import StepEnergy, decode_energy, energy_of
-from .find_levels import FoundLevel, find_levels
-from .fusion import chain_bytes, chain_trace
-from .generations import GenerationRow, Growth, generation_rows, growth
-from .hbm import HbmStack, hbm_stack
-from .in_flight import Saturation, closed_rate, closed_run, saturate
-from .ladder import Rung, ladder, mean_step, steps
-from .layout import (
+from .cache.associative import hit_chance
+from .cache.attention_trace import TiledAttention
+from .cache.chase_model import ChaseLevel, gpu_levels, served
+from .cache.find_levels import FoundLevel, find_levels
+from .cache.replacement import belady_misses, misses, set_misses
+from .cache.strides import column_fills, fullest_set
+from .cache.waves import stream_trace, wave_reads
+from .dram.bursts import Bus, Streamed, count_stream, stack_bus, strided_beats
+from .dram.cell import Cell
+from .dram.channel import DramChannel, Served
+from .dram.in_flight import Saturation, closed_rate, closed_run, saturate
+from .dram.parts import DramPart, dram_names, dram_part
+from .dram.rates import random_rate, refresh_overhead, stream_share
+from .dram.verify import TimingViolation, verify
+from .ladder.energy import StepEnergy, decode_energy, energy_of
+from .ladder.rungs import Rung, mean_step, steps
+from .scratchpad.operations import Op, Program, cyclic_loads
+from .scratchpad.programs import matmul_program, mlp_program
+from .scratchpad.spilling import Plan, allocate
+from .stack.bandwidths import Explained, column, explain
+from .stack.builds import Builds, PackageBuild, builds_of, package_builds
+from .stack.generations import GenerationRow, Growth, generation_rows, growth
+from .stack.hbm import HbmStack, hbm_stack
+from .stack.height import Section, inferred, thickest_die
+from .stack.shoreline import (
+    edge_bandwidth,
+    interface_power,
+    packed,
+    stacks_along,
+    ucie_edge,
+)
+from .tiers.checkpoint import checkpoint_bytes, daly_interval, young_interval
+from .tiers.kv import KvDemand, drives_needed, kv_demand
+from .tiers.mix import Mix, Pages, cheapest_mix, zipf_pages
+from .tiers.parts import Drive, drive
+from .tiers.seen import tiers_from
+from .tiers.spill import TwoTiers, knee, layer_steps, spilled_time, two_tiers
+from .tiers.tier import Need, Tier, average_access_time, cheapest_tier
+from .tile.fit import TileFit, best_tile, fit_tile
+from .tile.fusion import chain_bytes, chain_trace
+from .tile.tiling import TiledMatmul, hong_kung, tile_intensity, tile_traffic
+from .warp.arranged import Swizzled, tiled, vector_width
+from .warp.banked import BankedMemory
+from .warp.banks import BankAccess, bank_access, bank_conflicts, strided_ways
+from .warp.coalescing import Request, coalesce, sectors, strided_pieces
+from .warp.layout import (
     Layout,
     coalesced,
     complement,
@@ -41,74 +64,57 @@ from .layout import (
     multiplied,
     row_major,
 )
-from .parts import Drive, drive
-from .replacement import belady_misses, misses, set_misses
-from .scratch_programs import matmul_program, mlp_program
-from .scratchpad import Op, Program, cyclic_loads
-from .shoreline import edge_bandwidth, interface_power, packed, stacks_along, ucie_edge
-from .spilling import Plan, allocate
-from .stack_height import Section, inferred, thickest_die
-from .strides import column_fills, fullest_set
-from .swizzle import Swizzle, matching_swizzle
-from .swizzle_proof import rank_ways
-from .swizzle_search import Search, find_swizzle, search_swizzle
-from .tier_spill import TwoTiers, knee, layer_steps, spilled_time, two_tiers
-from .tiers import Need, Tier, average_access_time, cheapest_tier
-from .tiers_checkpoint import checkpoint_bytes, daly_interval, young_interval
-from .tiers_kv import KvDemand, drives_needed, kv_demand
-from .tiers_mix import Mix, Pages, cheapest_mix, zipf_pages
-from .tiers_seen import tiers_from
-from .tile_fit import TileFit, best_tile, fit_tile
-from .tiles import Pattern, Tile, least_ways
-from .tiling import TiledMatmul, hong_kung, tile_intensity, tile_traffic
-from .transposing import Transposed, transpose
-from .waves import stream_trace, wave_reads
+from .warp.swizzle import Swizzle, matching_swizzle
+from .warp.swizzle_proof import rank_ways
+from .warp.swizzle_search import Search, find_swizzle, search_swizzle
+from .warp.tiles import Pattern, Tile, least_ways
+from .warp.transposing import Transposed, transpose
 
 if TYPE_CHECKING:
-    from .batches import Requests, bank_ways, coalesce_all
-    from .blocked_product import TiledProduct, blocked, line_trace, tiled_product
-    from .cache import Cache, Traffic, chain
-    from .chase_run import Chase, chase
-    from .hierarchy import Flow, Hierarchy, LevelCounts
-    from .l2 import l2_cache
-    from .recorded import attend, multiply
-    from .reuse import expected_hits, hit_curve, predicted_hits, reuse_distances
-    from .scratchpad_run import Execution, execute, run_matmul, run_mlp
-    from .tiers_walk import TierWalk, walk_tiers, zipf_trace
-    from .walk import Walk, strided_walk
+    from .cache.cache import Cache, Traffic, chain
+    from .cache.chase_run import Chase, chase
+    from .cache.hierarchy import Flow, Hierarchy, LevelCounts
+    from .cache.l2 import l2_cache
+    from .cache.recorded import attend, multiply
+    from .cache.reuse import expected_hits, hit_curve, predicted_hits, reuse_distances
+    from .cache.walk import Walk, strided_walk
+    from .scratchpad.run import Execution, execute, run_matmul, run_mlp
+    from .tiers.walk import TierWalk, walk_tiers, zipf_trace
+    from .tile.blocked_product import TiledProduct, blocked, line_trace, tiled_product
+    from .warp.batches import Requests, bank_ways, coalesce_all
 
 _WITH_NUMPY = {
-    "Cache": "cache",
-    "Chase": "chase_run",
-    "Execution": "scratchpad_run",
-    "Flow": "hierarchy",
-    "Hierarchy": "hierarchy",
-    "LevelCounts": "hierarchy",
-    "Requests": "batches",
-    "TierWalk": "tiers_walk",
-    "TiledProduct": "blocked_product",
-    "Traffic": "cache",
-    "Walk": "walk",
-    "attend": "recorded",
-    "bank_ways": "batches",
-    "blocked": "blocked_product",
-    "chain": "cache",
-    "chase": "chase_run",
-    "coalesce_all": "batches",
-    "execute": "scratchpad_run",
-    "expected_hits": "reuse",
-    "hit_curve": "reuse",
-    "l2_cache": "l2",
-    "line_trace": "blocked_product",
-    "multiply": "recorded",
-    "predicted_hits": "reuse",
-    "reuse_distances": "reuse",
-    "run_matmul": "scratchpad_run",
-    "run_mlp": "scratchpad_run",
-    "strided_walk": "walk",
-    "tiled_product": "blocked_product",
-    "walk_tiers": "tiers_walk",
-    "zipf_trace": "tiers_walk",
+    "Cache": "cache.cache",
+    "Chase": "cache.chase_run",
+    "Execution": "scratchpad.run",
+    "Flow": "cache.hierarchy",
+    "Hierarchy": "cache.hierarchy",
+    "LevelCounts": "cache.hierarchy",
+    "Requests": "warp.batches",
+    "TierWalk": "tiers.walk",
+    "TiledProduct": "tile.blocked_product",
+    "Traffic": "cache.cache",
+    "Walk": "cache.walk",
+    "attend": "cache.recorded",
+    "bank_ways": "warp.batches",
+    "blocked": "tile.blocked_product",
+    "chain": "cache.cache",
+    "chase": "cache.chase_run",
+    "coalesce_all": "warp.batches",
+    "execute": "scratchpad.run",
+    "expected_hits": "cache.reuse",
+    "hit_curve": "cache.reuse",
+    "l2_cache": "cache.l2",
+    "line_trace": "tile.blocked_product",
+    "multiply": "cache.recorded",
+    "predicted_hits": "cache.reuse",
+    "reuse_distances": "cache.reuse",
+    "run_matmul": "scratchpad.run",
+    "run_mlp": "scratchpad.run",
+    "strided_walk": "cache.walk",
+    "tiled_product": "tile.blocked_product",
+    "walk_tiers": "tiers.walk",
+    "zipf_trace": "tiers.walk",
 }
 
 
@@ -233,7 +239,6 @@ __all__ = [
     "knee",
     "kv_demand",
     "l2_cache",
-    "ladder",
     "layer_steps",
     "least_ways",
     "line_trace",

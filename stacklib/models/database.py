@@ -67,13 +67,15 @@ def _read(key: str) -> tuple[LanguageModel, Published]:
     card, active = raw.get("active"), None
     if card:
         active = Quantity(
-            card["printed"], label="published active", source=count, kind="spec"
-        )
+            card["printed"], label="published active", source=count, kind="spec",
+            key=f"{key}.published active",
+        )  # fmt: skip
     total = Quantity(
         raw["published_parameters"],
         label="published parameters",
         source=count,
         kind="spec",
+        key=f"{key}.published parameters",
     )
     card = card or {"rounded_to": 0, "without_embedding": False}
     return model, Published(

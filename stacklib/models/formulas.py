@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stacklib.quantity import Quantity, minimum
+from stacklib.quantity import Quantity, chosen, constant, counted, minimum
 
 from .block import Block
 from .compressed import CompressedAttention
@@ -27,12 +27,13 @@ class Sizes:
     """
 
     def __init__(self, model: LanguageModel) -> None:
-        self.source = model.source
+        self.source, self.key = model.source, model.key
         self.hidden = self(model.hidden, "hidden size")
 
     def __call__(self, value: int, label: str) -> Quantity:
         """One size as a quantity of the config."""
-        return Quantity(value, label=label, source=self.source, kind="config")
+        return Quantity(value, label=label, source=self.source, kind="config",
+                        key=f"{self.key}.{label}")  # fmt: skip
 
 
 def block_parameters(sizes: Sizes, block: Block, experts: Quantity | None) -> Quantity:
@@ -162,11 +163,9 @@ def seen(block: Block, tokens: Quantity) -> Quantity:
     """
     a = block.attention
     if isinstance(a, CompressedAttention):
-        return Quantity(
-            a.attended(int(tokens.si)), label=f"attended in {a.kind}", kind="assumption"
-        )
+        return counted(a.attended, tokens, label=f"attended in {a.kind}")
     if isinstance(a, Attention) and a.window:
-        window = Quantity(a.window, label="window", kind="config")
+        window = chosen(a.window, label="window")
         return minimum(tokens, window).named("tokens in the window")
     return tokens
 
@@ -195,9 +194,8 @@ def block_cache(
         return 2 * width * seen(block, tokens)
     if isinstance(a, LatentAttention):
         return _latent_entry(sizes, a) * tokens
-    count = int(tokens.si)
-    numbers = a.read(count) if read else a.cached(count)
-    return Quantity(numbers, label=f"numbers of {a.kind}", kind="assumption")
+    held = a.read if read else a.cached
+    return counted(held, tokens, label=f"numbers of {a.kind}")
 
 
 def _latent_entry(sizes: Sizes, a: LatentAttention) -> Quantity:
@@ -219,15 +217,13 @@ def block_attention_flops(sizes: Sizes, block: Block, tokens: Quantity) -> Quant
     """
     a = block.attention
     heads = sizes(a.heads, "query heads")
-    flop = Quantity(2, "FLOP", label="FLOP per multiply-add")
+    flop = constant("multiply_add")
     if isinstance(a, LatentAttention):
         latent, rope = sizes(a.kv_lora_rank, "KV latent"), a.rope_head_dim
         return flop * heads * (2 * latent + sizes(rope, "rope size")) * tokens
     flops = 2 * flop * heads * sizes(a.head_dim, "head size") * seen(block, tokens)
     if isinstance(a, CompressedAttention) and a.indexer:
-        entries = Quantity(
-            a.entries(int(tokens.si)), label="entries scored", kind="assumption"
-        )
+        entries = counted(a.entries, tokens, label="entries scored")
         index = sizes(a.indexer.heads, "index heads") * a.indexer.head_dim
         flops = flops + flop * index * entries
     return flops

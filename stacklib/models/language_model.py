@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import Quantity, Source, bytes_per_element
+from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, constant
 
 from .block import AnyAttention, Block
 from .compressed import CompressedAttention
@@ -148,17 +148,18 @@ class LanguageModel:
         """Whether every cached token costs the same: no windows, no compression."""
         return all(b.grows for b in self.kinds)
 
-    def _size(self, field: str, words: str) -> Quantity:
-        value = getattr(self, field)
-        return Quantity(value, label=words, source=self.source, kind="config")
+    def size(self, field: str, words: str) -> Quantity:
+        """One size of the config as a quantity, called ``words`` in formulas."""
+        return Quantity(getattr(self, field), label=words, source=self.source,
+                        kind="config", key=f"{self.key}.{words}")  # fmt: skip
 
     # -- parameters ----------------------------------------------------------
 
     @property
     def embedding_parameters(self) -> Quantity:
         """Parameters of the input embedding, vocab x hidden."""
-        vocab = self._size("vocab", "vocabulary")
-        return (vocab * self._size("hidden", "hidden size")).named("embedding")
+        vocab = self.size("vocab", "vocabulary")
+        return (vocab * self.size("hidden", "hidden size")).named("embedding")
 
     def layer_parameters(self, layer: int = 0) -> Quantity:
         """Parameters of one layer, all experts included.
@@ -214,8 +215,8 @@ class LanguageModel:
         copies = 1 if self.tied else 2
         total = body + copies * self.embedding_parameters
         if self.positions:
-            rows = self._size("positions", "positions")
-            total = total + rows * self._size("hidden", "hidden size")
+            rows = self.size("positions", "positions")
+            total = total + rows * self.size("hidden", "hidden size")
         return total
 
     @property
@@ -227,7 +228,7 @@ class LanguageModel:
         """
         total = self._whole(self._body(self._experts))
         if self.vision:
-            total = total + self._size("vision", "vision tower and projector")
+            total = total + self.size("vision", "vision tower and projector")
         return total.named("parameters")
 
     @property
@@ -289,7 +290,7 @@ class LanguageModel:
         its share of an entry, so there it is the growth.
         """
         a = self.attention
-        layers = self._size("layers", "layers")
+        layers = self.size("layers", "layers")
         if isinstance(a, CompressedAttention):
             return self.kv_growth_per_token(dtype)
         if isinstance(a, LatentAttention):
@@ -297,8 +298,8 @@ class LanguageModel:
             latent = sizes(a.kv_lora_rank, "KV latent")
             both = layers * (latent + sizes(a.rope_head_dim, "rope size"))
         else:
-            width = self._size("kv_heads", "KV heads")
-            both = 2 * layers * (width * self._size("head_dim", "head size"))
+            width = self.size("kv_heads", "KV heads")
+            both = 2 * layers * (width * self.size("head_dim", "head size"))
         return (both * bytes_per_element(dtype)).named("KV per token")
 
     def kv_growth_per_token(self, dtype: str) -> Quantity:
@@ -308,7 +309,7 @@ class LanguageModel:
         """
         if self.grows:
             return self.kv_bytes_per_token(dtype)
-        sizes, total = Sizes(self), Quantity(0, label="none")
+        sizes, total = Sizes(self), chosen(0, label="none")
         for number, block in enumerate(self.kinds):
             a, layers = block.attention, sizes(self.count(number), block.kind)
             if isinstance(a, CompressedAttention) and a.rate:
@@ -364,7 +365,7 @@ class LanguageModel:
     @staticmethod
     def _tokens(context: int) -> Quantity:
         count = whole(context, "context")
-        return Quantity(count, label="context", kind="assumption")
+        return chosen(count, label="context")
 
     # -- arithmetic ----------------------------------------------------------
 
@@ -377,10 +378,10 @@ class LanguageModel:
         """
         a = self.attention
         if isinstance(a, Attention):
-            width = self._size("heads", "query heads")
-            width = width * self._size("head_dim", "head size")
-            flop = Quantity(4, "FLOP", label="FLOP per score and value entry")
-            product = flop * self._size("layers", "layers") * width
+            width = self.size("heads", "query heads")
+            width = width * self.size("head_dim", "head size")
+            flop = 2 * constant("multiply_add")  # scores, then values
+            product = flop * self.size("layers", "layers") * width
             return product.named("attention FLOP per cached token")
         return self.attention_flops(1)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from stacklib.memory import Swizzle, Tile
-from stacklib.memory.banks import BANKS, WORD, bank_access, phases, words_of
-from stacklib.memory.coalescing import LINE, SECTOR, coalesce
-from stacklib.memory.swizzle import Place
+from stacklib.memory.warp.banks import BANKS, WORD, bank_access, phases, words_of
+from stacklib.memory.warp.coalescing import LINE, SECTOR, coalesce
+from stacklib.memory.warp.swizzle import Place
 
 __all__ = ["bank_spec", "chunk_spec", "sector_spec"]
 

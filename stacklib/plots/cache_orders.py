@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stacklib.memory.attention_trace import TiledAttention
-from stacklib.memory.tiling import TiledMatmul
-from stacklib.memory.waves import L2_WAYS, stream_trace, wave_reads
+from stacklib.memory.cache.attention_trace import TiledAttention
+from stacklib.memory.cache.waves import L2_WAYS, stream_trace, wave_reads
+from stacklib.memory.tile.tiling import TiledMatmul
 
 
 def _cache(mib: float, line: int) -> Any:
     """A cache of about ``mib`` MiB whose lines are tiles."""
-    from stacklib.memory.cache import Cache
+    from stacklib.memory.cache.cache import Cache
 
     # An odd number of sets, over which regular strides spread: as in `memory.l2_cache`.
     sets = max(1, int(mib * 2**20) // (L2_WAYS * line) - 1) | 1

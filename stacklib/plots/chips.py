@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import gpu
-from stacklib.gpu.occupancy import PARTITIONS, REGISTERS, limits_of
+from stacklib.gpu.issue.occupancy import PARTITIONS, REGISTERS, limits_of
 
 __all__ = ["chip_spec", "unit_spec"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.gpu import Compiled, compiled
-from stacklib.gpu.compiled import TARGETS
-from stacklib.gpu.sass import CLASSES
+from stacklib.gpu.code.compiled import TARGETS
+from stacklib.gpu.code.sass import CLASSES
 
 __all__ = ["class_spec", "line_rows", "time_spec"]
 

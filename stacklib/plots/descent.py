@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stacklib.memory.descent import LEVELS, Passage
+from stacklib.memory.ladder.descent import LEVELS, Passage
 
 MILLI = 1e3
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stacklib.hardware import THIS_MACHINE
-from stacklib.roofline.host_levels import LevelPoint
+from stacklib.roofline.host.levels import LevelPoint
 
 RATE = 1e9  # the axis is in GB/s
 

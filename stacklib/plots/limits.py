@@ -7,7 +7,7 @@ from typing import Any
 
 from stacklib import hardware, roofline
 from stacklib.quantity import Quantity
-from stacklib.roofline.cache_aware import Level
+from stacklib.roofline.bound.cache_aware import Level
 
 from .rooflines import SPAN, roofline_spec
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stacklib import hardware, roofline
-from stacklib.roofline.operations import Operation, total
-from stacklib.roofline.work import Work
+from stacklib.roofline.count.operations import Operation, total
+from stacklib.roofline.work.work import Work
 
 _GROUPS = {"products": ("product", "attention"), "elementwise": ("elementwise",)}
 

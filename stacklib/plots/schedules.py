@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stacklib.gpu.streams import ENGINES, Command, Ran
-from stacklib.gpu.tile_feed import Feed, Step
-from stacklib.gpu.warp_scheduler import Program, SubCore, Trace
+from stacklib.gpu.chip.streams import ENGINES, Command, Ran
+from stacklib.gpu.issue.warp_scheduler import Program, SubCore, Trace
+from stacklib.gpu.tensor.tile_feed import Feed, Step
 
 __all__ = ["feed_spec", "issue_spec", "streams_spec"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stacklib.memory import knee, spilled_time
-from stacklib.memory.sbuf import SbufCase
+from stacklib.memory.scratchpad.sbuf import SbufCase
 
 __all__ = ["cliff_spec", "tiers_spec"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.evidence import addresses
-from stacklib.memory.coalescing import pieces, strided_pieces
-from stacklib.memory.lanes import WARP, strided
+from stacklib.memory.warp.coalescing import pieces, strided_pieces
+from stacklib.memory.warp.lanes import WARP, strided
 
 __all__ = ["stride_spec", "walk_spec"]
 

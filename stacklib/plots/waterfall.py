@@ -8,7 +8,7 @@ from typing import Any
 
 from stacklib.models import LanguageModel
 from stacklib.roofline import Event, Journey, Span, walk
-from stacklib.roofline.journey_events import PER_LAYER
+from stacklib.roofline.journey.events import PER_LAYER
 
 MICRO = 1e6
 SHORT = {

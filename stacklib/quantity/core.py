@@ -10,11 +10,14 @@ from typing import Any
 
 from .units import (
     CROSS,
+    HERTZ,
     TAGS,
     Unit,
     UnitError,
     axis_applies,
+    axis_of,
     canonical,
+    clock_of,
     format_number,
     join_tags,
     keep_tags,
@@ -23,7 +26,12 @@ from .units import (
 )
 
 CONFIDENCE = ("vendor", "measured", "secondary", "recalled", "announced")
-KINDS = ("spec", "config", "measured", "assumption", "constant", "claimed", "computed")
+# What a leaf may be; `leaves` makes those that need more than a value and a unit.
+KINDS = (
+    "spec", "config", "measured", "claimed", "chosen", "assumed", "counted",
+    "constant", "bare", "computed", "assumption",
+)  # fmt: skip
+SOURCED = ("spec", "config", "measured", "claimed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +119,12 @@ class Quantity:
     source : Source, optional
         Where it was read.
     kind : str
-        ``spec``, ``config``, ``measured``, ``assumption``, ``constant``,
-        ``claimed`` or ``computed``.
+        ``spec``, ``config``, ``measured`` or ``claimed`` where it was read; ``bare``
+        when nothing is said, which is fine in a reader's own arithmetic and refused
+        in the book. ``chosen``, ``assumed``, ``counted`` and ``constant`` make the
+        other leaves.
+    key : str
+        The record it was read from, such as ``h100-sxm.memory_bandwidth``.
 
     Raises
     ------
@@ -135,6 +147,9 @@ class Quantity:
     source: Source | None
     op: str
     inputs: tuple[Any, ...]
+    key: str
+    family: str
+    note: str  # the reason of an assumption, the call of a count
 
     __array_ufunc__ = None  # NumPy arrays defer to us, and we refuse them
 
@@ -145,13 +160,14 @@ class Quantity:
         *,
         label: str = "",
         source: Source | None = None,
-        kind: str = "constant",
+        kind: str = "bare",
+        key: str = "",
     ) -> None:
         if kind not in KINDS:
             raise UnitError(f"unknown kind {kind!r}: use one of {', '.join(KINDS)}")
         shown = parse(unit or "1")
         si = _finite(_finite(value) * shown.factor)
-        _fill(self, si, shown, label, kind, source, "", ())
+        _fill(self, si, shown, label, kind, source, "", (), key, "", "")
 
     # -- views ---------------------------------------------------------------
 
@@ -192,7 +208,7 @@ class Quantity:
         shown = replace(target, tags=tags)
         if factor == 1.0:
             return _make(self, shown=shown)
-        inputs = (self, Quantity(factor))
+        inputs = (self, _wrap(factor))
         return _computed(self.si * factor, shown, "*", inputs, self.label)
 
     def _cross_factor(self, target: Unit) -> float:
@@ -219,15 +235,34 @@ class Quantity:
         factor : float
             What one unit on the old basis is on the new one.
         """
-        if tag not in TAGS:
+        axis = axis_of(tag)
+        if axis is None:
             raise UnitError(f"unknown tag {tag!r}: use one of {', '.join(TAGS)}")
-        axis = TAGS[tag]
         if not axis_applies(axis, self.shown.dims):
             raise UnitError(f"{tag!r} says nothing about {self.text()}")
-        others = {t for t in self.tags if TAGS[t] != axis}
+        others = {t for t in self.tags if axis_of(t) != axis}
         shown = replace(self.shown, tags=frozenset({*others, tag}))
-        step = Quantity(factor, label=f"to {tag}")
+        step = _wrap(factor).named(f"to {tag}")
         return _computed(self.si * step.si, shown, "*", (self, step), self.label)
+
+    def at_clock(self, clock: Quantity) -> Quantity:
+        """The same rate, or latency in cycles, marked with the clock it was taken at.
+
+        Rates of two clocks cannot be added, compared or divided, and a latency in
+        cycles can be multiplied by its own clock's period alone.
+
+        Raises
+        ------
+        UnitError
+            For a clock that is not in Hz, a time, or a rate that has another clock.
+        """
+        if clock.shown.dims != HERTZ:
+            raise UnitError(f"at_clock({clock.text()}): a clock is given in GHz")
+        tag = f"@{clock.si / 1e6:g}MHz"
+        if not axis_applies("clock", self.shown.dims):
+            raise UnitError(f"{self.text()} is no rate and not in cycles: no clock")
+        tags = join_tags(self.tags, frozenset({tag}), self.text)
+        return _make(self, shown=replace(self.shown, tags=tags))
 
     def across(self, count: Quantity | int) -> Quantity:
         """All of ``count`` such things together: the product, freed of its scope.
@@ -236,7 +271,7 @@ class Quantity:
         ``per_chip``.
         """
         product = self * count
-        tags = frozenset(t for t in product.tags if TAGS[t] != "scope")
+        tags = frozenset(t for t in product.tags if axis_of(t) != "scope")
         return _make(product, shown=replace(product.shown, tags=tags))
 
     def named(self, label: str) -> Quantity:
@@ -254,7 +289,7 @@ class Quantity:
 
     def leaves(self) -> Iterator[Quantity]:
         """Every input that was not computed, in order, repeats included."""
-        if not self.inputs:
+        if not self.inputs or self.kind == "counted":
             yield self
         for part in self.inputs:
             if isinstance(part, Comparison):
@@ -264,10 +299,11 @@ class Quantity:
                 yield from part.leaves()
 
     def tree(self) -> dict[str, Any]:
-        """The derivation as plain dicts and lists (see ``stacklib.quantity.tree``)."""
+        """The derivation as plain dicts, with how the number was come by."""
+        from .told import told
         from .tree import tree
 
-        return tree(self)
+        return {**tree(self), "evidence": told(self)}
 
     def __repr__(self) -> str:
         name = f"{self.label} = " if self.label else ""
@@ -315,7 +351,7 @@ class Quantity:
         if any(p != int(p) for _, p in dims):
             raise UnitError(f"{self.text()} to the power {power} has no unit")
         shown = canonical(tuple((n, int(p)) for n, p in dims if p), self.tags)
-        inputs = (self, Quantity(power))
+        inputs = (self, _wrap(power))
         return _computed(_finite(self.si**power), shown, "^", inputs)
 
     def __neg__(self) -> Quantity:
@@ -367,17 +403,20 @@ class Quantity:
         return self.si != 0
 
 
+_SLOTS = (
+    "si", "shown", "label", "kind", "source", "op", "inputs", "key", "family",
+    "note",
+)  # fmt: skip
+
+
 def _fill(q: Quantity, *values: Any) -> Quantity:
-    for name, value in zip(
-        ("si", "shown", "label", "kind", "source", "op", "inputs"), values, strict=True
-    ):
+    for name, value in zip(_SLOTS, values, strict=True):
         object.__setattr__(q, name, value)
     return q
 
 
 def _make(q: Quantity, **changes: Any) -> Quantity:
-    names = ("si", "shown", "label", "kind", "source", "op", "inputs")
-    values = [changes.get(name, getattr(q, name)) for name in names]
+    values = [changes.get(name, getattr(q, name)) for name in _SLOTS]
     return _fill(object.__new__(Quantity), *values)
 
 
@@ -385,11 +424,18 @@ def _computed(
     si: float, shown: Unit, op: str, inputs: tuple[Any, ...], label: str = ""
 ) -> Quantity:
     blank = object.__new__(Quantity)
-    return _fill(blank, _finite(si), shown, label, "computed", None, op, inputs)
+    values = (_finite(si), shown, label, "computed", None, op, inputs, "", "", "")
+    return _fill(blank, *values)
 
 
 def _wrap(other: object) -> Quantity:
-    return other if isinstance(other, Quantity) else Quantity(other)  # type: ignore[arg-type]
+    """A number written in a formula: whole ones and their reciprocals belong to it."""
+    if isinstance(other, Quantity):
+        return other
+    number = Quantity(other)  # type: ignore[arg-type]
+    inverse = 1 / number.si if 0 < abs(number.si) < 1 else number.si
+    whole = abs(inverse - round(inverse)) <= 1e-12 * abs(inverse)
+    return _make(number, kind="constant") if whole else number
 
 
 def _words(unit: Unit) -> str:
@@ -418,9 +464,22 @@ def _sum(a: Quantity, other: object, op: str) -> Quantity:
     return _computed(a.si + b.si if op == "+" else a.si - b.si, shown, op, (a, b))
 
 
+def _same_clock(a: Quantity, b: Quantity, op: str) -> None:
+    """Refuse cycles of one clock turned into time by another."""
+    for clock, other in ((a, b), (b, a)):
+        own = clock_of(other.tags) if other.shown.dimension("cycle") else None
+        if clock.shown.dims == HERTZ and own and abs(clock.si / own - 1) > 1e-6:
+            raise UnitError(
+                f"{a.text()} {op} {b.text()}: cycles of {own / 1e9:g} GHz, "
+                f"not of {clock.text()}"
+            )
+
+
 def _product(a: Quantity, other: object, op: str) -> Quantity:
     b = _wrap(other)
     tags = join_tags(a.tags, b.tags, lambda: f"{a.text()} {op} {b.text()}")
+    if HERTZ in (a.shown.dims, b.shown.dims):
+        _same_clock(a, b, op)
     if op == "/" and b.si == 0:
         raise UnitError(f"{a.text()} / {b.text()}: division by zero")
     sign = 1 if op == "*" else -1

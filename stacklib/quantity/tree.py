@@ -16,12 +16,17 @@ def _is_stop(q: Quantity) -> bool:
     return bool(q.label) or not q.inputs
 
 
+def _add(q: Quantity, found: list[Quantity]) -> None:
+    """List an input, unless it is already there under the same name and value."""
+    if all((q.label, q.si, q.op) != (x.label, x.si, x.op) for x in found):
+        found.append(q)
+
+
 def _operand(q: Quantity, found: list[Quantity], rank: int) -> str:
     if _is_stop(q):
         if not q.label:
             return q.text() if q.shown.symbol else format_number(q.si, 6)
-        if all(q is not seen for seen in found):
-            found.append(q)
+        _add(q, found)
         return q.label
     text, own = _expression(q, found)
     return f"({text})" if own < rank else text
@@ -29,6 +34,10 @@ def _operand(q: Quantity, found: list[Quantity], rank: int) -> str:
 
 def _expression(q: Quantity, found: list[Quantity]) -> tuple[str, int]:
     """Infix text and its binding strength; named inputs are added to ``found``."""
+    if q.kind == "counted":
+        for part in q.inputs:
+            _add(part, found)
+        return q.note, 9
     if q.op in _RANK:
         a, b = q.inputs
         rank = _RANK[q.op]
@@ -57,7 +66,7 @@ def formula(q: Quantity) -> tuple[str, list[Quantity]]:
     q : Quantity
         A leaf has no formula and no inputs.
     """
-    if not q.inputs:
+    if not q.op:
         return "", []
     found: list[Quantity] = []
     text, _ = _expression(q, found)
@@ -71,7 +80,8 @@ def tree(q: Quantity) -> dict[str, Any]:
     -------
     dict
         ``label, text, value, unit, kind, formula, inputs, source``; ``inputs``
-        is a list of such dicts, ``source`` a dict or None.
+        is a list of such dicts, ``source`` a dict or None. An assumption has its
+        reason under ``why``.
     """
     text, inputs = formula(q)
     source = None
@@ -79,6 +89,7 @@ def tree(q: Quantity) -> dict[str, Any]:
         names = ("title", "where", "seen", "confidence", "inherited")
         source = {name: getattr(q.source, name) for name in names}
     whole = not q.inputs and q.value == int(q.value)
+    why = {"why": q.note} if q.kind == "assumed" else {}
     return {
         "label": q.label,
         "text": q.text(digits=15 if whole else 4),
@@ -88,6 +99,7 @@ def tree(q: Quantity) -> dict[str, Any]:
         "formula": text,
         "inputs": [tree(part) for part in inputs],
         "source": source,
+        **why,
     }
 
 
@@ -104,7 +116,8 @@ def _line(node: dict[str, Any], sources: list[str]) -> str:
     if node["formula"]:
         return f"{head} = {node['formula']}"
     if not node["source"]:
-        return f"{head}  ({node['kind']})"
+        reason = f": {node['why']}" if "why" in node else ""
+        return f"{head}  ({node['kind']}{reason})"
     text = _source_text(node["source"])
     if text not in sources:
         sources.append(text)
@@ -123,7 +136,7 @@ def explain(q: Quantity) -> str:
     --------
     >>> print(explain(Quantity(6, "GB") / Quantity(2, "TB/s", label="bandwidth")))
     value = 3 ms = 6 GB / bandwidth
-    └─ bandwidth = 2 TB/s  (constant)
+    └─ bandwidth = 2 TB/s  (bare)
     """
     if not isinstance(q, Quantity):
         raise TypeError(f"explain needs a Quantity, not {q!r}: pass it before float()")

@@ -81,6 +81,21 @@ TAGS = {
     "per_rack": "scope",
 }
 
+# A rate taken at a clock says so, "@1755MHz", and meets no rate of another clock.
+_CLOCK = re.compile(r"@(\d+(?:\.\d+)?)MHz")
+
+
+def axis_of(tag: str) -> str | None:
+    """What a tag separates: direction, sparsity, scope, clock; None for no tag."""
+    return "clock" if _CLOCK.fullmatch(tag) else TAGS.get(tag)
+
+
+def clock_of(tags: frozenset[str]) -> float | None:
+    """The clock in Hz among some tags."""
+    found = next(filter(None, map(_CLOCK.fullmatch, tags)), None)
+    return float(found[1]) * 1e6 if found else None
+
+
 # Conversions between dimensions that are exact but must be asked for.
 CROSS = {("bit", "B"): 1 / 8, ("B", "bit"): 8.0, ("MAC", "FLOP"): 2.0,
          ("FLOP", "MAC"): 0.5}  # fmt: skip
@@ -117,6 +132,9 @@ class Unit:
 def axis_applies(axis: str, dims: Dims) -> bool:
     """Whether a tag of this axis means anything for these dimensions."""
     d = dict(dims)
+    if axis == "clock":  # a time is a time, whatever clock it was counted in
+        work = any(d.get(x) for x in ("B", "bit", "FLOP", "MAC", "OP"))
+        return work if d.get("s") == -1 else bool(d.get("cycle"))
     if axis == "direction":
         return any(d.get(x) == 1 for x in ("B", "bit")) and d.get("s") == -1
     arithmetic = any(d.get(x) for x in ("FLOP", "MAC", "OP"))
@@ -129,7 +147,7 @@ def keep_tags(tags: frozenset[str], dims: Dims) -> frozenset[str]:
     """The tags that still mean something for a result of these dimensions."""
     if not tags:
         return tags
-    return frozenset(t for t in tags if axis_applies(TAGS[t], dims))
+    return frozenset(t for t in tags if axis_applies(axis_of(t) or "", dims))
 
 
 def join_tags(
@@ -143,11 +161,11 @@ def join_tags(
         return b
     for x in a:
         for y in b:
-            if x != y and TAGS[x] == TAGS[y]:
-                raise UnitError(
-                    f"{describe()}: one side is {x}, the other {y}; convert one first, "
-                    f"for example .retag({x!r}, factor=...)"
-                )
+            if x != y and axis_of(x) == axis_of(y):
+                how = f"convert one first, for example .retag({x!r}, factor=...)"
+                if axis_of(x) == "clock":
+                    how = "two clocks never meet; take both .at_clock() of one"
+                raise UnitError(f"{describe()}: one side is {x}, the other {y}; {how}")
     return a | b
 
 
@@ -215,11 +233,11 @@ def parse(text: str) -> Unit:
 def _read_tags(tags: list[str], dims: Dims, text: str) -> frozenset[str]:
     seen: dict[str, str] = {}
     for tag in tags:
-        if tag not in TAGS:
+        axis = axis_of(tag)
+        if axis is None:
             near = difflib.get_close_matches(tag, TAGS, 1, 0.4)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise UnitError(f"unknown tag {tag!r} in {text!r}{hint}")
-        axis = TAGS[tag]
         if axis in seen:
             raise UnitError(f"{text!r} is both {seen[axis]} and {tag}")
         if not axis_applies(axis, dims):
@@ -228,6 +246,7 @@ def _read_tags(tags: list[str], dims: Dims, text: str) -> frozenset[str]:
     return frozenset(tags)
 
 
+HERTZ: Dims = (("cycle", 1), ("s", -1))
 _NAMED = {(("J", 1), ("s", -1)): "W", (("cycle", 1), ("s", -1)): "Hz"}
 _ORDER = ["FLOP", "MAC", "OP", "J", "USD", "B", "bit", "token", "cycle", "m", "K", "s"]
 

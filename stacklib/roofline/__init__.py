@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .bounds import Bound, attainable, bound, bound_on, bound_time, ridge, ridge_point
-from .count import count_decode
-from .decode import (
+from .bound.decode import (
     DecodeStep,
     DeviceRow,
     compare_devices,
@@ -20,12 +18,14 @@ from .decode import (
     decode_work,
     memory_bound_context,
 )
-from .fit import Fit, Infeasible, fit_memory
-from .journey_events import Event, exchange_time
-from .stack import LAYERS
-from .token_journey import Journey, Span, closed_form, journey, walk
-from .trend import MemoryWall, Trend, memory_wall
-from .work import Work, attention, gemv, matmul
+from .bound.trend import MemoryWall, Trend, memory_wall
+from .count.matrices import count_decode
+from .journey.events import Event, exchange_time
+from .journey.layers import LAYERS
+from .journey.token_journey import Journey, Span, closed_form, walk
+from .work.bounds import Bound, attainable, bound_on, bound_time, ridge, ridge_point
+from .work.fit import Fit, Infeasible, fit_memory
+from .work.work import Work, attention, gemv, matmul
 
 _HOST = ("HostRoofline", "measure_host", "predict_gemm", "predict_gemv")
 
@@ -33,7 +33,7 @@ _HOST = ("HostRoofline", "measure_host", "predict_gemm", "predict_gemv")
 def __getattr__(name: str) -> Any:
     # host.py is only needed by those who measure
     if name in _HOST:
-        from . import host
+        from .host import measure as host
 
         return getattr(host, name)
     raise AttributeError(f"module 'stacklib.roofline' has no attribute {name!r}")
@@ -54,7 +54,6 @@ __all__ = [
     "Work",
     "attainable",
     "attention",
-    "bound",
     "bound_on",
     "bound_time",
     "closed_form",
@@ -67,7 +66,6 @@ __all__ = [
     "exchange_time",
     "fit_memory",
     "gemv",
-    "journey",
     "matmul",
     "memory_bound_context",
     "memory_wall",

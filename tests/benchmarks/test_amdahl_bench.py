@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import record
 
-from stacklib.roofline import scaling
+from stacklib.roofline.bound import scaling
 
 FOLDER = Path(record.__file__).parent
 

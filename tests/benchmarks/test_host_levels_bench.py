@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 import record
 
-from stacklib.roofline import host_levels as levels
-from stacklib.roofline import host_simd as simd
+from stacklib.roofline.host import levels, simd
 
 FOLDER = Path(record.__file__).parent
 

@@ -11,7 +11,7 @@ import pytest
 import record
 from _tools import chapter_code, tree
 
-from stacklib.gpu.occupancy import LIMITS
+from stacklib.gpu.issue.occupancy import LIMITS
 
 
 def _load():
@@ -57,7 +57,7 @@ def test_a_forgotten_reserve_is_seen(monkeypatch):
 
 
 def test_one_register_file_is_seen(monkeypatch):
-    module = importlib.import_module("stacklib.gpu.occupancy")
+    module = importlib.import_module("stacklib.gpu.issue.occupancy")
     monkeypatch.setattr(module, "PARTITIONS", 1)
     assert sum(map(_off, VECTORS)) > 0
 

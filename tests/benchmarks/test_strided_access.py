@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import record
 
-from stacklib.memory.walk import sawtooth
+from stacklib.memory.cache.walk import sawtooth
 
 FOLDER = Path(record.__file__).parent
 

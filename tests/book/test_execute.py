@@ -132,7 +132,7 @@ def test_brackets_are_refreshed_in_pages_and_cells_but_not_in_code(notebook, rep
 def test_an_unknown_number_names_its_page(repo, capsys):
     (repo / "book" / "page.md").write_text("It takes [old](#q:no.such).")
     assert execute.main(["--links-only"], repo) == 2
-    assert "book/page.md: no number named 'no.such'" in capsys.readouterr().err
+    assert "book/page.md: no cell says a number 'no.such'" in capsys.readouterr().err
 
 
 def test_a_crash_while_writing_leaves_the_old_file(repo, monkeypatch):

@@ -1,40 +1,32 @@
-"""The Sphinx extensions, on a tiny book with a registry of two numbers."""
+"""The Sphinx extensions, on a tiny book with two stored numbers."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from _tools import said
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+from stacklib import hardware
+from stacklib.quantity import chosen, say
+from stacklib.quantity.say import MIME, Saying
+
 ROOT = Path(__file__).parents[2]
 
-REGISTRY = """
-from types import SimpleNamespace
-from stacklib.quantity import Quantity, Source
 
-BANDWIDTH = {bandwidth}
+def tiny(gigabytes: float) -> Saying:
+    """Two numbers, as a cell would say them."""
+    wires = hardware.get("h100-sxm").memory_bandwidth
+    time = chosen(gigabytes, "GB", label="weights") / wires
+    decode = say("decode", t_mem=(time, "Time to read the </script> weights", "ms"))
+    chip = say("h100", bandwidth=(wires, "Bandwidth of the memory"))
+    return Saying({**decode.numbers, **chip.numbers})
 
-def entry(name, text, quantity):
-    tree = lambda: {{**quantity.tree(), "text": text, "what": "A </script> number"}}
-    return SimpleNamespace(name=name, text=text, quantity=quantity, tree=tree,
-                           what="Time to read the weights")
-
-def all():
-    sheet = Source("Data sheet", "table 1", "2026-11-21", "vendor")
-    wires = Quantity(BANDWIDTH, "TB/s", label="bandwidth", source=sheet, kind="spec")
-    time = (Quantity(70.6, "GB", label="weights", kind="config") / wires).named("time")
-    return [entry("decode.t_mem", time.text("ms"), time),
-            entry("h100.bandwidth", wires.text(), wires)]
-
-def get(name):
-    return next(number for number in all() if number.name == name)
-"""
 
 SOLUTION = '''"""How long does one token take?
 
@@ -63,7 +55,6 @@ def test_milliseconds():
 
 CONFIG = {
     "extensions": ["myst_nb", "computed_links", "boxes", "page_meta"],
-    "computed_numbers": "tiny_registry",
     "myst_enable_extensions": ["colon_fence", "dollarmath"],
     "nb_execution_mode": "off",
 }
@@ -76,7 +67,7 @@ class Book:
         self.folder, self.patch = folder, monkeypatch
         monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
         monkeypatch.syspath_prepend(str(folder))
-        self.bandwidth(3.35)
+        self.weights(70.6)
         self.write("index.md", "# Tiny\n")
 
     def write(self, name: str, text: str) -> None:
@@ -84,11 +75,12 @@ class Book:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def bandwidth(self, value: float) -> None:
-        """Change the one spec the numbers stand on."""
-        self.patch.delitem(sys.modules, "tiny_registry", raising=False)
-        self.patch.setattr(sys, "dont_write_bytecode", True)
-        self.write("tiny_registry.py", REGISTRY.format(bandwidth=value))
+    def weights(self, gigabytes: float) -> None:
+        """Change the one given that the time stands on."""
+        self.store(tiny(gigabytes).stored())
+
+    def store(self, stored: dict) -> None:
+        self.write("book/said.json", json.dumps(stored))
 
     def build(self) -> list[str]:
         warnings, out = io.StringIO(), self.folder / "_build"
@@ -139,14 +131,14 @@ def test_a_fresh_number_becomes_a_span_with_its_derivation(book):
         found = re.search(r'id="st-quantities">(.*?)</script>', html)
         trees = json.loads(found[1].replace("<\\/", "</"))
         assert set(trees) == {"decode.t_mem", "h100.bandwidth"}
-        assert trees["decode.t_mem"]["inputs"][1]["source"]["title"] == "Data sheet"
+        assert trees["decode.t_mem"]["inputs"][1]["kind"] == "spec"
 
 
 def test_a_stale_number_warns_with_page_name_and_both_texts(book):
     book.write("index.md", "# Tiny\n\nIt takes [21.5 ms](#q:decode.t_mem).\n")
     (warning,) = book.build()
     assert "index.md:3" in warning
-    assert "'decode.t_mem' reads '21.5 ms' here but is now '21.1 ms'" in warning
+    assert "'decode.t_mem' reads '21.5 ms' here, its cell says '21.1 ms'" in warning
 
 
 def test_an_unknown_number_warns_with_the_nearest(book):
@@ -158,9 +150,48 @@ def test_an_unknown_number_warns_with_the_nearest(book):
 def test_an_unchanged_page_is_read_again_when_its_number_moves(book):
     book.write("index.md", "# Tiny\n\nIt takes [21.1 ms](#q:decode.t_mem).\n")
     assert book.build() == []
-    book.bandwidth(8)
+    book.weights(29.5)
     (warning,) = book.build()
-    assert "is now '8.82 ms'" in warning or "is now '8.83 ms'" in warning
+    assert "its cell says '8.81 ms'" in warning
+
+
+def test_a_text_that_its_derivation_does_not_give_is_refused(book):
+    stored = tiny(70.6).stored()
+    stored["numbers"]["decode.t_mem"]["text"] = "20.1 ms"
+    book.store(stored)
+    (warning,) = book.build()
+    assert "decode.t_mem reads '20.1 ms', its derivation gives '21.1 ms'" in warning
+
+
+def test_a_stale_leaf_is_refused_with_its_record_and_both_values(book):
+    stored = tiny(70.6).stored()
+    nodes = [node.replace("3350000000000.0", "3.0e12") for node in stored["nodes"]]
+    stored["numbers"]["decode.t_mem"]["text"] = "23.5 ms"
+    stored["numbers"]["h100.bandwidth"]["text"] = "3 TB/s"
+    book.store({**stored, "nodes": nodes})
+    (warning,) = book.build()
+    assert "is 3e+12 (SI, of TB/s per_chip)" in warning
+    assert "h100-sxm.memory_bandwidth is 3.35e+12" in warning
+
+
+def test_a_leaf_of_a_spec_without_its_record_is_refused(book):
+    stored = tiny(70.6).stored()
+    key = '"key":"h100-sxm.memory_bandwidth",'
+    assert any(key in node for node in stored["nodes"])
+    book.store({**stored, "nodes": [n.replace(key, "") for n in stored["nodes"]]})
+    (warning,) = book.build()
+    assert "is spec and names no record" in warning
+
+
+def test_a_name_said_twice_names_both_cells(book):
+    cell = {"cell_type": "code", "source": "", "metadata": {}, "execution_count": 1}
+    data = {MIME: tiny(70.6).stored()}
+    out = {"output_type": "execute_result", "metadata": {}, "data": data}
+    made = json.loads(notebook("# Page"))
+    made["cells"].append({**cell, "outputs": [{**out, "execution_count": 1}]})
+    book.write("chapters/01-a/page.ipynb", json.dumps(made))
+    with pytest.raises(said.SaidTwice, match=r"page\.ipynb, cell 2 and in book/said"):
+        said.numbers(book.folder)
 
 
 @pytest.mark.parametrize("kind", ["napkin", "takeaway", "not-modelled", "with-a-gpu"])

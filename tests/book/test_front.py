@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from stacklib.evidence import numbers
-from stacklib.roofline import readiness, stack
+from stacklib.roofline.count import readiness
+from stacklib.roofline.journey import layers as stack
 
 from .test_extension import ROOT, Book, book, notebook  # noqa: F401  (a fixture)
 

@@ -21,6 +21,8 @@ one hundred and twenty nanoseconds | 3 pJ/bit | 814 mm2 | two seconds | 4 cycles
 64-byte lines | seven-eighths | 1e12 FLOP/s | 16 GT/s | 400 Gb/s | ~5 ms | 30 us
 a thousand tokens | a 4096-token context | under a millisecond | ½ of it | 10¹² FLOP
 H100 gives 80 GB | a third of the time | a tenth as much | **3** ms
+37 warps | sixty-four resident warps | 0.87 of the peak | 30,870 requests
+thirteen banks
 $9\\,\\mathrm{TB/s}$ | $t = 3$ ms
 """
 PLAIN = """

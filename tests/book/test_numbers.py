@@ -1,7 +1,13 @@
 """What the prose says is what the specs give today."""
 
-from _tools import prose, sentences
+import json
+
+from _tools import leaves, prose, said, sentences
 from _tools.prose import Block
+from _tools.said import Cell
+
+from stacklib import hardware
+from stacklib.quantity import chosen, counted, say
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}
 TEXT = """It takes [21.5 ms](#q:decode.t_mem), no less. The units
@@ -17,9 +23,14 @@ def moved(text: str) -> list[str]:
     return [str(m) for m in sentences.moved([block], VALUES.__getitem__)]
 
 
-def test_the_prose_says_what_the_specs_give():
-    found = [str(m) for m in sentences.moved(prose.blocks())]
+def test_the_prose_says_what_the_cells_stored_and_the_specs_give():
+    found = [str(m) for m in sentences.moved(prose.blocks(), sentences.present())]
     assert found == [], "\n".join([*found, "run make execute"])
+
+
+def test_stored_texts_and_leaves_hold():
+    cells = list(said.cells())
+    assert [*said.faults(said.index(cells)), *leaves.stale(cells)] == []
 
 
 def test_each_sentence_that_moves_is_printed_with_old_and_new():
@@ -61,4 +72,39 @@ def test_the_command_counts_and_passes_but_check_fails(repo, capsys):
 def test_an_unknown_number_names_its_page(repo, capsys):
     (repo / "README.md").write_text("It takes [21.5 ms](#q:no.such).")
     assert sentences.main([], repo) == 2
-    assert "README.md: no number named 'no.such'" in capsys.readouterr().err
+    assert "README.md: no cell says a number 'no.such'" in capsys.readouterr().err
+
+
+def said_of(quantity) -> str:
+    """A number that rests on the bandwidth of an H100, as a cell would store it."""
+    return json.dumps(say("decode", t_mem=(quantity, "A time")).stored())
+
+
+BANDWIDTH = "h100-sxm.memory_bandwidth"
+WIRES = hardware.get("h100-sxm").memory_bandwidth
+
+
+def test_a_moved_spec_is_put_through_the_stored_derivation(repo, monkeypatch, capsys):
+    (repo / "README.md").write_text("It takes [20.9 ms](#q:decode.t_mem).")
+    (repo / "book" / "said.json").write_text(said_of(chosen(70, "GB") / WIRES))
+    assert sentences.main(["--check"], repo) == 0
+    now = leaves.current
+    twice = {BANDWIDTH: 2 * WIRES.si}
+    monkeypatch.setattr(leaves, "current", lambda key: twice.get(key) or now(key))
+    assert sentences.main(["--check"], repo) == 1
+    assert "It takes [20.9 ms -> 10.4 ms]." in capsys.readouterr().out
+
+
+def test_only_runs_on_a_moved_leaf_are_repeated(repo, monkeypatch):
+    def notebook(name: str, quantity) -> Cell:
+        stored = json.loads(said_of(quantity).replace("decode", name))
+        return Cell(f"chapters/01-a/{name}.ipynb, cell 2", stored)
+
+    rows = counted(len, "abcd", label="rows")
+    cells = [
+        notebook("a", rows * WIRES),  # the bandwidth is beside the run, not under it
+        notebook("b", counted(abs, WIRES, label="a run on the bandwidth")),
+        notebook("c", counted(len, "h100-sxm", label="a run on the device")),
+    ]
+    found = sentences._to_run(cells, {BANDWIDTH}, repo)
+    assert {path.stem for path in found} == {"b", "c"}

@@ -148,8 +148,8 @@ def test_module_runs_as_a_program():
 
 
 def test_measure_levels_prints_what_it_found_and_what_is_reported(capsys, monkeypatch):
-    from stacklib.roofline import host_levels
-    from stacklib.roofline.host_levels import LevelPoint
+    from stacklib.roofline.host import levels as host_levels
+    from stacklib.roofline.host.levels import LevelPoint
 
     ends = [(2**s, 4e11 if s < 16 else 3e10) for s in range(12, 22)]
     points = tuple(LevelPoint("triad", 1, s, s, (s / r,)) for s, r in ends)

@@ -19,7 +19,7 @@ from stacklib.cost import (
 from stacklib.cost.moore import FAMILIES
 from stacklib.cost.nodes import GAINS, NODES
 from stacklib.quantity import Quantity, UnknownName
-from stacklib.roofline.trend import resampled
+from stacklib.roofline.bound.trend import resampled
 
 STATED = [n for n in NODES if n != "n7"]  # chip density is not stated from N7
 

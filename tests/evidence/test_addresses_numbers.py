@@ -4,11 +4,11 @@ import pytest
 
 from stacklib.evidence import addresses, numbers
 from stacklib.memory import bank_conflicts, sectors
-from stacklib.memory.banks import BANKS, WORD
-from stacklib.memory.coalescing import LINE, SECTOR
-from stacklib.memory.lanes import WARP, strided
-from stacklib.memory.rules import KNOWN, rule
-from stacklib.memory.swizzle_proof import FAMILY, prove
+from stacklib.memory.warp.banks import BANKS, WORD
+from stacklib.memory.warp.coalescing import LINE, SECTOR
+from stacklib.memory.warp.lanes import WARP, strided
+from stacklib.memory.warp.rules import KNOWN, rule
+from stacklib.memory.warp.swizzle_proof import FAMILY, prove
 from stacklib.quantity import Quantity, UnknownName
 
 

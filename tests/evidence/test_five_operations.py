@@ -4,7 +4,7 @@ import pytest
 
 from stacklib.evidence import five_operations as five
 from stacklib.evidence import results
-from stacklib.roofline import passes
+from stacklib.roofline.count import passes
 
 
 def test_every_case_has_two_predictions_and_a_measurement():

@@ -9,8 +9,8 @@ np = pytest.importorskip("numpy")
 from stacklib import gpu, hardware  # noqa: E402
 from stacklib.evidence import kernel_runs, kernel_times  # noqa: E402
 from stacklib.evidence.validate import outcome, quantile, read_back  # noqa: E402
-from stacklib.gpu import microbenchmarks as kernels  # noqa: E402
-from stacklib.roofline import hierarchy  # noqa: E402
+from stacklib.gpu.chip import microbenchmarks as kernels  # noqa: E402
+from stacklib.roofline.bound import hierarchy  # noqa: E402
 
 ROWS = {row.id: row for row in kernel_runs.FAMILY}
 # One of every kernel and every part that bounds one.

@@ -11,7 +11,7 @@ from stacklib.evidence import measurements
 from stacklib.evidence.measurements import Measurement, Refusal
 from stacklib.evidence.predict import PREDICTORS
 from stacklib.evidence.predict.gemm import _shape
-from stacklib.roofline import gemm, hierarchy
+from stacklib.roofline.bound import gemm, hierarchy
 
 
 def row(family: str, config: str = "", **changes: str) -> Measurement:

@@ -10,7 +10,7 @@ import pytest
 from stacklib.grading import native, proof, sandbox, shelf
 from stacklib.grading.expect import Mistake
 from stacklib.grading.launch import Limits, observe, spawn
-from stacklib.roofline import host_simd
+from stacklib.roofline.host import simd as host_simd
 
 needs_c = pytest.mark.skipif(
     bool(native.missing()), reason=f"C in exercises: not run ({native.missing()})"

@@ -8,8 +8,8 @@ import pytest
 from stacklib import plots
 from stacklib.evidence import guard
 from stacklib.memory import Swizzle, Tile, bank_access, coalesce
-from stacklib.memory.lanes import strided
-from stacklib.memory.swizzle import padded
+from stacklib.memory.warp.lanes import strided
+from stacklib.memory.warp.swizzle import padded
 from stacklib.plots import spec as grammar
 from stacklib.plots.bank_maps import bank_spec, chunk_spec, sector_spec
 from stacklib.plots.live import banks, coalescing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stacklib import gpu
+from stacklib.gpu.chip.chips import chip
 from stacklib.plots.chips import chip_spec, unit_spec
 from stacklib.plots.live import blocks as live
 from stacklib.plots.spec import check
@@ -18,7 +19,7 @@ def _cells(spec):
 def test_a_cell_for_every_unit(key):
     spec = chip_spec(key, title="T.")
     check(spec)
-    found = gpu.chip(key)
+    found = chip(key)
     assert _cells(spec) == {"on": found.units.si, "switched off": found.harvested.si}
     at = [p for m in spec["marks"] for p in zip(m["x"], m["y"], strict=True)]
     assert len(set(at)) == len(at) == found.units_designed.si

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stacklib import gpu
-from stacklib.gpu.compiled import TARGETS, kernels
+from stacklib.gpu.code.compiled import TARGETS, kernels
 from stacklib.plots import compiling, figure
 from stacklib.plots.spec import SpecError, check
 

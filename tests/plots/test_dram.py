@@ -4,7 +4,7 @@ import pytest
 
 from stacklib import memory, plots
 from stacklib.evidence import dram_published, guard
-from stacklib.memory.dram_traffic import PATTERNS
+from stacklib.memory.dram.traffic import PATTERNS
 from stacklib.plots import spec as grammar
 from stacklib.plots.dram import commands_spec, in_flight_spec
 from stacklib.plots.live import dram as explorer

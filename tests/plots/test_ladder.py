@@ -4,7 +4,8 @@ import pytest
 
 from stacklib import hardware, memory, plots
 from stacklib.evidence import chases, guard
-from stacklib.memory.chase_model import latency
+from stacklib.memory.cache.chase_model import latency
+from stacklib.memory.ladder.rungs import ladder
 from stacklib.plots import spec as grammar
 from stacklib.plots.chases import chase_spec
 from stacklib.plots.live import ladder as explorer
@@ -27,7 +28,7 @@ def test_the_figure_agrees_with_the_model():
         assert float(said["cycles"].split()[0]) == pytest.approx(
             latency(kib * 1024, levels), rel=1e-2
         )
-    rungs = {r.name: r for r in memory.ladder("h100-sxm")}
+    rungs = {r.name: r for r in ladder("h100-sxm")}
     _, said = readouts(kib=64)
     assert said["chip"] == rungs["shared memory"].chip_bandwidth.text("TB/s")
     assert said["unit"] == rungs["shared memory"].unit_bandwidth.text("GB/s")

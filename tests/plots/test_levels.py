@@ -6,7 +6,7 @@ import pytest
 
 from stacklib.plots import spec as grammar
 from stacklib.plots.levels import levels_spec
-from stacklib.roofline.host_levels import LevelPoint
+from stacklib.roofline.host.levels import LevelPoint
 
 POINTS = [
     LevelPoint("copy", 1, 2**12, 4096, (1e-7, 2e-7, 4e-7)),

@@ -8,7 +8,7 @@ from stacklib.plots import spec as grammar
 from stacklib.plots.live import littles_law as explorer
 from stacklib.plots.timeline import timeline_spec
 from stacklib.quantity import Quantity
-from stacklib.roofline import littles_law
+from stacklib.roofline.bound import littles_law
 
 
 def start():

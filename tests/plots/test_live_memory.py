@@ -2,7 +2,7 @@
 
 import pytest
 
-from stacklib.memory.sbuf import sbuf_case
+from stacklib.memory.scratchpad.sbuf import sbuf_case
 from stacklib.plots.live import scratchpad, tiles
 from stacklib.plots.spec import check
 from stacklib.plots.spills import tiers_spec

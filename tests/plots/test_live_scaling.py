@@ -11,7 +11,7 @@ from stacklib.evidence import guard
 from stacklib.plots import spec as grammar
 from stacklib.plots.live import amdahl, wall
 from stacklib.plots.live.controls import values
-from stacklib.roofline import scaling, trend
+from stacklib.roofline.bound import scaling, trend
 
 EXPLORERS = {"amdahl": amdahl, "wall": wall}
 

@@ -5,7 +5,8 @@ import pytest
 from stacklib import hardware
 from stacklib.plots import spec
 from stacklib.plots.operations import operations_spec
-from stacklib.roofline import operations, ridge
+from stacklib.roofline import ridge
+from stacklib.roofline.count import operations
 
 PHASES = {
     "prompt": operations.block_operations("llama-3-8b", 64),

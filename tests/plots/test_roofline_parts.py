@@ -10,8 +10,8 @@ from stacklib.plots import limits
 from stacklib.plots import spec as grammar
 from stacklib.plots.live import choices
 from stacklib.plots.live import roofline as live
-from stacklib.roofline import cache_aware
-from stacklib.roofline.traffic_cuts import FIVE
+from stacklib.roofline.bound import cache_aware
+from stacklib.roofline.count.traffic_cuts import FIVE
 
 START = {c["name"]: c["value"] for c in live.own_controls()}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stacklib.gpu.streams import chunked, run_streams
-from stacklib.gpu.tile_feed import Feed, run_feed
-from stacklib.gpu.warp_programs import chains, stream
-from stacklib.gpu.warp_scheduler import SubCore, run
+from stacklib.gpu.chip.streams import chunked, run_streams
+from stacklib.gpu.issue.warp_programs import chains, stream
+from stacklib.gpu.issue.warp_scheduler import SubCore, run
+from stacklib.gpu.tensor.tile_feed import Feed, run_feed
 from stacklib.plots.live import occupancy as live
 from stacklib.plots.schedules import feed_spec, issue_spec, streams_spec
 from stacklib.plots.spec import check

@@ -9,7 +9,7 @@ import pytest
 from stacklib import models, plots
 from stacklib.plots import spec as grammar
 from stacklib.plots import theme
-from stacklib.roofline import journey
+from stacklib.roofline.journey.token_journey import journey
 
 MODEL = models.get("llama-3-70b")
 

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from stacklib import cost, gpu
-from stacklib.gpu import divergence, hiding, simd, slices, streams, tile_copies
+from stacklib.gpu.chip import slices, streams
+from stacklib.gpu.issue import divergence, hiding
+from stacklib.gpu.tensor import tile_copies
 from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import above_zero, at_least
+from stacklib.roofline.host import branching as simd
 
 BAD = [math.nan, -1, -math.inf, math.inf, None, "4"]
 FORMULAS = [

@@ -22,7 +22,7 @@ down how many keys the first, the second and the last token see, and add.
 
 from stacklib import models
 from stacklib.grading import expect
-from stacklib.roofline.numpy_block import count_block
+from stacklib.roofline.count.numpy_block import count_block
 
 # ---- your answer ----
 

@@ -24,7 +24,7 @@ write the product's intensity in s and set it equal to the ridge.
 from stacklib import hardware
 from stacklib.grading import expect
 from stacklib.quantity import bytes_per_element
-from stacklib.roofline import operations
+from stacklib.roofline.count import operations
 
 # ---- your answer ----
 

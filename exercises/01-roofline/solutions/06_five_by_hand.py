@@ -27,7 +27,7 @@ a byte.
 
 from stacklib import hardware, roofline
 from stacklib.grading import expect
-from stacklib.roofline.traffic_cuts import five_operations
+from stacklib.roofline.count.traffic_cuts import five_operations
 
 # ---- your answer ----
 

@@ -41,7 +41,7 @@ from statistics import median
 
 from stacklib.evidence import results
 from stacklib.grading import expect, native
-from stacklib.roofline import host_simd
+from stacklib.roofline.host import simd as host_simd
 
 # ---- your answer ----
 

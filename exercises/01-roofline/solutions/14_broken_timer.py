@@ -22,7 +22,7 @@ neighbours in. Last, which of many samples did they disturb least?
 """
 
 from stacklib.grading import expect
-from stacklib.roofline.timing_queue import Kernel, SimulatedDevice
+from stacklib.roofline.timing.queued import Kernel, SimulatedDevice
 
 # ---- your answer ----
 

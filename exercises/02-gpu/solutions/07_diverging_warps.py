@@ -26,7 +26,7 @@ import random
 import numpy as np
 
 from stacklib import gpu
-from stacklib.gpu.launcher import launch
+from stacklib.gpu.simt.launcher import launch
 from stacklib.grading import expect
 
 # ---- your answer ----

@@ -26,7 +26,7 @@ tuple with minus signs sorts the ties.
 """
 
 from stacklib import gpu, hardware
-from stacklib.gpu.hiding import hide
+from stacklib.gpu.issue.hiding import hide
 from stacklib.grading import expect
 
 BLOCKS = (64, 96, 128, 192, 256, 384, 512, 768, 1024)

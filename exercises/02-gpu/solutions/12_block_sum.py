@@ -22,7 +22,7 @@ the `if`.
 import numpy as np
 
 from stacklib import gpu
-from stacklib.gpu.launcher import launch
+from stacklib.gpu.simt.launcher import launch
 from stacklib.grading import expect
 
 # ---- your answer ----

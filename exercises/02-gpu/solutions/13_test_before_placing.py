@@ -113,8 +113,8 @@ def test_each():
         BOTH,
         rel=1e-6,
         mistakes={
-            "For each good die you pay for 1 / good of them.": lambda **c: (
-                right_each(**{**c, "die": c["die"] * c["good"]})
+            "For each good die you pay for 1 / good of them.": lambda **c: right_each(
+                **{**c, "die": c["die"] * c["good"]}
             ),
             "Untested, the bad dies are paid for by the packages they kill; you count "
             "them twice.": paid_twice,

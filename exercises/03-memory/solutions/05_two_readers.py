@@ -27,7 +27,7 @@ number 0 of every chunk is in word 0 of it. Which banks can hold word 0 of a chu
 
 from stacklib.grading import expect
 from stacklib.memory import Pattern, Swizzle, Tile, bank_access, least_ways
-from stacklib.memory.swizzle import padded
+from stacklib.memory.warp.swizzle import padded
 
 # ---- your answer ----
 

@@ -21,9 +21,9 @@ first when the list is full. Then append the line.
 from functools import cache, partial
 
 from stacklib.grading import expect
-from stacklib.memory.replacement import misses as of_keys
-from stacklib.memory.replacement import set_misses
-from stacklib.memory.traces import zipf
+from stacklib.memory.cache.replacement import misses as of_keys
+from stacklib.memory.cache.replacement import set_misses
+from stacklib.memory.cache.traces import zipf
 
 # ---- your answer ----
 

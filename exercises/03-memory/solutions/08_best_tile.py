@@ -26,7 +26,7 @@ fp32, however narrow the operands.
 
 from stacklib.grading import expect
 from stacklib.memory import TiledMatmul
-from stacklib.memory.tile_fit import tile_store
+from stacklib.memory.tile.fit import tile_store
 
 # ---- your answer ----
 

@@ -23,7 +23,7 @@ Four activates share a window of tFAW.
 """
 
 from stacklib.grading import expect
-from stacklib.memory import dram
+from stacklib.memory.dram import rates as dram
 
 # ---- your answer ----
 

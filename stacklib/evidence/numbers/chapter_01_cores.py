@@ -6,19 +6,20 @@ from functools import cache
 from statistics import median
 
 from stacklib import gpu, hardware, roofline
-from stacklib.gpu import pipelines
-from stacklib.gpu.schedule import round_cycles, round_slots
+from stacklib.gpu.issue.schedule import round_cycles, round_slots
 from stacklib.hardware import microarchitecture
 from stacklib.quantity import Quantity, Source, bytes_per_element
-from stacklib.roofline import HostRoofline, bakeoff, littles_law, pointer_chase
-from stacklib.roofline.gemm import gemm_trace, product
+from stacklib.roofline import HostRoofline
+from stacklib.roofline.bound import bakeoff, littles_law
+from stacklib.roofline.bound.gemm import gemm_trace, product
+from stacklib.roofline.host import pipelines, pointer_chase
 
 from .. import results, runs
 from .registry import number
 
 DEVICE = "h100-sxm"
 ELEMENTS = 1024
-SIMULATED = "counted by stacklib.gpu.pipelines"
+SIMULATED = "counted by stacklib.roofline.host.pipelines"
 TOY = {"work": 4, "latency": 36}
 SIZE = 2048  # of the products of the bake-off
 SCHEDULERS = Quantity(4, "1", label="schedulers a compute unit", kind="assumption")

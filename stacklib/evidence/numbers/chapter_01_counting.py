@@ -6,10 +6,10 @@ from functools import cache
 
 from stacklib import models, roofline
 from stacklib.quantity import Quantity, bytes_per_element
-from stacklib.roofline import operations
-from stacklib.roofline.catalogue import catalogue
-from stacklib.roofline.operations import Operation
-from stacklib.roofline.work import Work
+from stacklib.roofline.count import operations
+from stacklib.roofline.count.catalogue import catalogue
+from stacklib.roofline.count.operations import Operation
+from stacklib.roofline.work.work import Work
 
 from .. import ledger as claims
 from .registry import number

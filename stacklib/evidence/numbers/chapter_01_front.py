@@ -7,7 +7,9 @@ from functools import cache
 
 from stacklib import hardware, models, roofline
 from stacklib.quantity import Quantity, bytes_per_element
-from stacklib.roofline import DecodeStep, Journey, journey, readiness
+from stacklib.roofline import DecodeStep, Journey
+from stacklib.roofline.count import readiness
+from stacklib.roofline.journey.token_journey import journey
 
 from .registry import number
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from stacklib.hardware import get as get_device
 from stacklib.quantity import Quantity
-from stacklib.roofline import host_levels, host_simd
+from stacklib.roofline.host import levels as host_levels
+from stacklib.roofline.host import simd as host_simd
 
 from .. import machine, results
 from .registry import number

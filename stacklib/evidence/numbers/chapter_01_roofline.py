@@ -6,7 +6,8 @@ from functools import cache
 
 from stacklib import hardware, roofline
 from stacklib.quantity import Quantity
-from stacklib.roofline import cache_aware, gains, passes, traffic_cuts
+from stacklib.roofline.bound import cache_aware, gains
+from stacklib.roofline.count import passes, traffic_cuts
 
 from .. import five_operations as five
 from .. import ledger as claims

@@ -7,8 +7,8 @@ from typing import Any
 
 from stacklib import models, roofline
 from stacklib.quantity import Quantity, Source
-from stacklib.roofline import scaling
-from stacklib.roofline.decode_parts import decode_parts as parts_of_step
+from stacklib.roofline.bound import scaling
+from stacklib.roofline.bound.decode_parts import decode_parts as parts_of_step
 
 from .. import ledger as claims
 from .. import runs

@@ -6,9 +6,9 @@ from functools import cache
 
 from stacklib import hardware
 from stacklib.quantity import Quantity
-from stacklib.roofline import timing
-from stacklib.roofline.timing_case import DEVICE, DTYPE, Case
-from stacklib.roofline.timing_case import case as _case
+from stacklib.roofline.timing import timers as timing
+from stacklib.roofline.timing.case import DEVICE, DTYPE, Case
+from stacklib.roofline.timing.case import case as _case
 
 from .registry import number
 

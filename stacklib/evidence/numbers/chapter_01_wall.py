@@ -6,7 +6,7 @@ from functools import cache
 
 from stacklib import hardware, roofline
 from stacklib.quantity import Quantity, Source, UnitError
-from stacklib.roofline import generations, trend
+from stacklib.roofline.bound import generations, trend
 
 from .. import ledger as claims
 from .registry import number

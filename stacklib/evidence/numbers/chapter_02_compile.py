@@ -6,15 +6,15 @@ from functools import cache
 
 from stacklib import gpu, hardware
 from stacklib.evidence import results
-from stacklib.gpu import sass
-from stacklib.gpu.compiled import TARGETS, kernels, ptx_text, record
-from stacklib.gpu.occupancy import REGISTERS
-from stacklib.gpu.ptx import parse
+from stacklib.gpu.code import sass
+from stacklib.gpu.code.compiled import TARGETS, kernels, ptx_text, record
+from stacklib.gpu.code.ptx import parse
+from stacklib.gpu.issue.occupancy import REGISTERS
 from stacklib.quantity import Quantity, Source
 
 from .registry import number
 
-PTXAS = "NVIDIA nvcc and ptxas 13.0.88, recorded in stacklib/gpu/data/compiled"
+PTXAS = "NVIDIA nvcc and ptxas 13.0.88, recorded in stacklib/gpu/code/data/compiled"
 
 
 def _read(value: float, label: str, unit: str = "1") -> Quantity:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import gpu, hardware
-from stacklib.gpu import Feed, kernel_trace
-from stacklib.gpu.slices import cluster_bytes
+from stacklib.gpu import Feed
+from stacklib.gpu.chip.slices import cluster_bytes
+from stacklib.gpu.tensor import kernel_trace
 from stacklib.quantity import Quantity, bytes_per_element
-from stacklib.roofline import gemm
+from stacklib.roofline.bound import gemm
 
 from ..ledger import get as claim
 from .registry import number
@@ -123,7 +124,9 @@ def _events() -> list[dict[str, object]]:
 @number("feed.trace_busy", unit="%", evidence="simulated")
 def trace_busy() -> Quantity:
     """Share of the simulated timeline in which a kernel ran."""
-    return _count(kernel_trace.busy(_events()), "counted by stacklib.gpu.kernel_trace")
+    return _count(
+        kernel_trace.busy(_events()), "counted by stacklib.gpu.tensor.kernel_trace"
+    )
 
 
 @number("feed.trace_tensor", unit="%", evidence="simulated")
@@ -131,7 +134,7 @@ def trace_tensor() -> Quantity:
     """Operations of its tensor cores over those there was room for."""
     peak = hardware.get(H100).peak("bf16").si
     found = kernel_trace.tensor_share(_events(), peak)
-    return _count(found, "counted by stacklib.gpu.kernel_trace")
+    return _count(found, "counted by stacklib.gpu.tensor.kernel_trace")
 
 
 # -- one basis --------------------------------------------------------------------

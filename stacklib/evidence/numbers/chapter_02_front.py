@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib import cost, gpu, hardware
+from stacklib import cost, hardware
 from stacklib.cost import Span
-from stacklib.gpu import hiding
-from stacklib.gpu.decode_slots import Slots, decode_slots
+from stacklib.gpu.chip.chips import chip as chips_chip
+from stacklib.gpu.issue import hiding
+from stacklib.gpu.issue.decode_slots import Slots, decode_slots
 from stacklib.quantity import Quantity
 
 from .chapter_01_front import CHIPS, DEVICE, MODEL
@@ -116,5 +117,5 @@ def silicon() -> Quantity:
 @number("front.units_share", unit="%", digits=3)
 def units_share() -> Quantity:
     """Units of an H100 that are on, of those on its die."""
-    chip = gpu.chip(DEVICE)
+    chip = chips_chip(DEVICE)
     return chip.units / chip.units_designed

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import gpu, hardware
-from stacklib.gpu.hierarchy import GROUP
-from stacklib.gpu.occupancy import MOST_THREADS, PARTITIONS, WARP
+from stacklib.gpu.chip import chips
+from stacklib.gpu.chip.placement import GROUP
+from stacklib.gpu.issue.occupancy import MOST_THREADS, PARTITIONS, WARP
 from stacklib.quantity import Quantity
 
 from .. import results
@@ -84,43 +85,43 @@ def idle_share() -> Quantity:
 @number("hierarchy.units", evidence="spec")
 def units() -> Quantity:
     """Compute units of an H100."""
-    return gpu.chip(H100).units
+    return chips.chip(H100).units
 
 
 @number("hierarchy.designed", evidence="spec")
 def designed() -> Quantity:
     """Compute units of its die."""
-    return gpu.chip(H100).units_designed
+    return chips.chip(H100).units_designed
 
 
 @number("hierarchy.harvested")
 def harvested() -> Quantity:
     """Compute units of it that are switched off."""
-    return gpu.chip(H100).harvested
+    return chips.chip(H100).harvested
 
 
 @number("hierarchy.gpcs", evidence="spec")
 def gpcs() -> Quantity:
     """Clusters of its die."""
-    return gpu.chip(H100).gpcs
+    return chips.chip(H100).gpcs
 
 
 @number("hierarchy.pcie_units", evidence="spec")
 def pcie_units() -> Quantity:
     """Compute units of the PCIe card with the same die."""
-    return gpu.chip("h100-pcie").units
+    return chips.chip("h100-pcie").units
 
 
 @number("hierarchy.b200_units", evidence="spec")
 def b200_units() -> Quantity:
     """Compute units of a B200."""
-    return gpu.chip(B200).units
+    return chips.chip(B200).units
 
 
 @number("hierarchy.b200_designed", evidence="spec")
 def b200_designed() -> Quantity:
     """Compute units of its two dies."""
-    return gpu.chip(B200).units_designed
+    return chips.chip(B200).units_designed
 
 
 @number("hierarchy.unit_lanes", evidence="spec")

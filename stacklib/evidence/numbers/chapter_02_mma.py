@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import gpu, hardware
-from stacklib.gpu.peaks import WITHIN, PeakBuilt
+from stacklib.gpu.tensor.peaks import WITHIN, PeakBuilt
 from stacklib.quantity import Quantity
 
 from .. import wave_rows

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import gpu, hardware
-from stacklib.gpu import dpx as fused
-from stacklib.gpu import slices, streams, tile_copies
-from stacklib.gpu.hiding import Hidden, draw, hide
-from stacklib.gpu.occupancy import PARTITIONS
-from stacklib.gpu.warp_scheduler import Trace
+from stacklib.gpu.chip import slices, streams
+from stacklib.gpu.issue.hiding import Hidden, draw, hide
+from stacklib.gpu.issue.occupancy import PARTITIONS
+from stacklib.gpu.issue.warp_scheduler import Trace
+from stacklib.gpu.tensor import dpx as fused
+from stacklib.gpu.tensor import tile_copies
 from stacklib.hardware import microarchitecture
 from stacklib.memory import saturate
 from stacklib.quantity import Quantity, Source
@@ -17,7 +18,7 @@ from stacklib.quantity import Quantity, Source
 from .registry import number
 
 DEVICE, NEXT = "h100-sxm", "b200-sxm"
-COUNTED = "counted by stacklib.gpu.warp_scheduler"
+COUNTED = "counted by stacklib.gpu.issue.warp_scheduler"
 GPCS = (16, 16, 16, 16, 16, 16, 18, 18)  # units of each: they make 132
 JOB = (8.0, 8.0, 8.0)  # ms of the three stages
 TILE = 128 * 64 * 2  # bytes of 128 x 64 numbers in bf16
@@ -252,7 +253,9 @@ def tile() -> Quantity:
 
 def _slots(way: str) -> Quantity:
     found = tile_copies.slots(TILE, way)
-    return _assumed(found, "1", f"issue slots, {way}", "stacklib.gpu.tile_copies")
+    return _assumed(
+        found, "1", f"issue slots, {way}", "stacklib.gpu.tensor.tile_copies"
+    )
 
 
 @number("schedule.copy_slots", digits=3)
@@ -268,7 +271,7 @@ def tma_slots() -> Quantity:
 
 
 def _time(value: float, label: str) -> Quantity:
-    return _assumed(value, "ms", label, "stacklib.gpu.streams")
+    return _assumed(value, "ms", label, "stacklib.gpu.chip.streams")
 
 
 def _ran(**how: object) -> Quantity:
@@ -358,7 +361,7 @@ def cluster_saves() -> Quantity:
 def mig_idle() -> Quantity:
     """Memory and bandwidth that nobody has when a GPU is cut into seven."""
     left = float(slices.unused(["1g"] * 7)[1])
-    return _assumed(left, "1", "memory of no instance", "stacklib.gpu.slices")
+    return _assumed(left, "1", "memory of no instance", "stacklib.gpu.chip.slices")
 
 
 @number("schedule.mig_bandwidth", unit="GB/s", digits=3)
@@ -371,13 +374,17 @@ def mig_bandwidth() -> Quantity:
 @number("schedule.dpx_plain", digits=2)
 def dpx_plain() -> Quantity:
     """Instructions of a Smith-Waterman cell without DPX."""
-    return _assumed(fused.per_cell(False), "1", "a cell, plain", "stacklib.gpu.dpx")
+    return _assumed(
+        fused.per_cell(False), "1", "a cell, plain", "stacklib.gpu.tensor.dpx"
+    )
 
 
 @number("schedule.dpx_fused", digits=2)
 def dpx_fused() -> Quantity:
     """Instructions of the same cell with DPX."""
-    return _assumed(fused.per_cell(True), "1", "a cell, fused", "stacklib.gpu.dpx")
+    return _assumed(
+        fused.per_cell(True), "1", "a cell, fused", "stacklib.gpu.tensor.dpx"
+    )
 
 
 @number("schedule.dpx_gain", digits=2)

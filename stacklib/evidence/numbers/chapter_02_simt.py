@@ -1,7 +1,7 @@
 """Numbers of chapter 2, the SIMT machine: threads, divergence, a transpose.
 
-In closed form, so that they need no NumPy; `tests/gpu/test_simt_numbers.py` holds each
-to what the machine counts.
+In closed form, so that they need no NumPy; `tests/gpu/simt/test_simt_numbers.py` holds
+each to what the machine counts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from statistics import median
 
 from stacklib import hardware, memory
-from stacklib.gpu import divergence
+from stacklib.gpu.issue import divergence
 from stacklib.quantity import Quantity, Source
 
 from .. import kernel_times, results

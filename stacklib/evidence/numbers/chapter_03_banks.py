@@ -13,10 +13,10 @@ from stacklib.memory import (
     matching_swizzle,
     search_swizzle,
 )
-from stacklib.memory.rules import rule
-from stacklib.memory.swizzle import MODES, padded
-from stacklib.memory.swizzle_proof import FAMILY, requests
-from stacklib.memory.transposing import transpose
+from stacklib.memory.warp.rules import rule
+from stacklib.memory.warp.swizzle import MODES, padded
+from stacklib.memory.warp.swizzle_proof import FAMILY, requests
+from stacklib.memory.warp.transposing import transpose
 from stacklib.quantity import Quantity, Source
 
 from ..addresses import given, ways
@@ -194,7 +194,7 @@ def word_xor() -> Quantity:
 @number("bank.proof_tiles")
 def proof_tiles() -> Quantity:
     """Tiles of the family that the proof covers."""
-    return counted(len(FAMILY), "tiles", "stacklib.memory.swizzle_proof")
+    return counted(len(FAMILY), "tiles", "stacklib.memory.warp.swizzle_proof")
 
 
 @cache
@@ -205,7 +205,7 @@ def _served() -> int:
 @number("bank.proof_requests", digits=4, evidence="simulated")
 def proof_requests() -> Quantity:
     """Requests that were served to prove them."""
-    return counted(_served(), "requests", "stacklib.memory.swizzle_proof")
+    return counted(_served(), "requests", "stacklib.memory.warp.swizzle_proof")
 
 
 @cache

@@ -7,12 +7,12 @@ from math import sqrt
 from statistics import median
 
 from stacklib import hardware, models
-from stacklib.memory.attention_trace import TiledAttention
-from stacklib.memory.replacement import misses
-from stacklib.memory.strides import column_fills, fullest_set
-from stacklib.memory.tiling import TiledMatmul
-from stacklib.memory.traces import TRACES
-from stacklib.memory.waves import L2_WAYS, Reads, wave_reads
+from stacklib.memory.cache.attention_trace import TiledAttention
+from stacklib.memory.cache.replacement import misses
+from stacklib.memory.cache.strides import column_fills, fullest_set
+from stacklib.memory.cache.traces import TRACES
+from stacklib.memory.cache.waves import L2_WAYS, Reads, wave_reads
+from stacklib.memory.tile.tiling import TiledMatmul
 from stacklib.quantity import Quantity, Source
 
 from .. import results
@@ -408,8 +408,8 @@ def product_reads(group: int) -> Reads:
 
 
 def _product_hits(group: int) -> Quantity:
-    label = f"hit rate of the L2, bands of {group}"
-    return _assumed(product_reads(group).hit_rate, "1", label, "stacklib.memory.waves")
+    rate, where = product_reads(group).hit_rate, "stacklib.memory.cache.waves"
+    return _assumed(rate, "1", f"hit rate of the L2, bands of {group}", where)
 
 
 @cache

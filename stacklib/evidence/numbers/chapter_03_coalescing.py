@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stacklib.memory.rules import rule
+from stacklib.memory.warp.rules import rule
 from stacklib.quantity import Quantity
 
 from .. import addresses

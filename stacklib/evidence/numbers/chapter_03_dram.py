@@ -14,8 +14,8 @@ from stacklib.memory import (
     refresh_overhead,
     stream_share,
 )
-from stacklib.memory.dram_traffic import PATTERNS, chunks
-from stacklib.memory.dram_verify import rules
+from stacklib.memory.dram.traffic import PATTERNS, chunks
+from stacklib.memory.dram.verify import rules
 from stacklib.quantity import Quantity, Source
 
 from .. import dram_published
@@ -288,7 +288,7 @@ def piece() -> Quantity:
 def rule_count() -> Quantity:
     """Rules between two commands that the second program checks."""
     count = len(rules(dram_part("ddr5-6400").clocks()))
-    return _assumed(count, "1", "rules", "counted in stacklib.memory.dram_verify")
+    return _assumed(count, "1", "rules", "counted in stacklib.memory.dram.verify")
 
 
 # -- held against others --------------------------------------------------------

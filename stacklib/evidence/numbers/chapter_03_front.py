@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware, memory
-from stacklib.memory import descent
-from stacklib.memory.energy import MOVES
-from stacklib.memory.ladder import ladder
+from stacklib.memory.ladder import descent
+from stacklib.memory.ladder.energy import MOVES
+from stacklib.memory.ladder.rungs import ladder
 from stacklib.quantity import Quantity
 
 from .chapter_01_front import CHIPS, CONTEXT, DEVICE, DTYPE, MODEL, trip

@@ -6,7 +6,7 @@ from functools import cache
 
 from stacklib import hardware, memory
 from stacklib.hardware import stack_generation
-from stacklib.memory import builds
+from stacklib.memory.stack import builds
 from stacklib.quantity import Quantity, ceil
 
 from .registry import number

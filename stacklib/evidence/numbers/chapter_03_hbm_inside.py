@@ -6,7 +6,8 @@ from functools import cache
 
 from stacklib import hardware, memory
 from stacklib.hardware import stack_fact, stack_generation, via_counts
-from stacklib.memory import bandwidths, shoreline, stack_height
+from stacklib.memory.stack import bandwidths, shoreline
+from stacklib.memory.stack import height as stack_height
 from stacklib.quantity import Quantity
 
 from .registry import number

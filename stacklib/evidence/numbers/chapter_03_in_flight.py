@@ -6,9 +6,9 @@ from functools import cache
 
 from stacklib import hardware
 from stacklib.memory import Saturation, saturate
-from stacklib.memory.in_flight import channels_of
+from stacklib.memory.dram.in_flight import channels_of
 from stacklib.quantity import Quantity, Source
-from stacklib.roofline import littles_law
+from stacklib.roofline.bound import littles_law
 
 from .. import dram_published, runs
 from .registry import number

@@ -6,9 +6,9 @@ from functools import cache
 from statistics import median
 
 from stacklib import hardware
-from stacklib.memory.banks import BANKS, WORD
-from stacklib.memory.chase_model import ChaseLevel, served
-from stacklib.memory.ladder import Rung, ladder, launched_copy, mean_step
+from stacklib.memory.cache.chase_model import ChaseLevel, served
+from stacklib.memory.ladder.rungs import Rung, ladder, launched_copy, mean_step
+from stacklib.memory.warp.banks import BANKS, WORD
 from stacklib.quantity import Quantity, Source
 
 from .. import by_level, chases, machine, results, validate

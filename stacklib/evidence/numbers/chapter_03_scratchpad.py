@@ -6,8 +6,8 @@ from functools import cache
 
 from stacklib import hardware, models
 from stacklib.memory import cyclic_loads, spilled_time, two_tiers
-from stacklib.memory.sbuf import SIDE, SbufCase, sbuf_case
-from stacklib.memory.tier_spill import TwoTiers
+from stacklib.memory.scratchpad.sbuf import SIDE, SbufCase, sbuf_case
+from stacklib.memory.tiers.spill import TwoTiers
 from stacklib.quantity import Quantity, Source, bytes_per_element, maximum
 
 from .. import ledger as claims

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import cache
 
 from stacklib import cost, hardware, memory
-from stacklib.memory import Mix, Need, StepEnergy, Tier, energy
-from stacklib.memory.parts import constant, drive
-from stacklib.memory.tiers import break_even_interval, geometric_step, steps
-from stacklib.memory.tiers_seen import ddr5_energy, hbm2_energy
+from stacklib.memory import Mix, Need, StepEnergy, Tier
+from stacklib.memory.ladder import energy
+from stacklib.memory.tiers.parts import constant, drive
+from stacklib.memory.tiers.seen import ddr5_energy, hbm2_energy
+from stacklib.memory.tiers.tier import break_even_interval, geometric_step, steps
 from stacklib.quantity import Quantity, maximum
 
 from .. import ledger as claims

@@ -6,9 +6,9 @@ from functools import cache
 
 from stacklib import hardware, memory, models
 from stacklib.memory import KvDemand
-from stacklib.memory.parts import constant, drive
-from stacklib.memory.tiers_checkpoint import ADAM, expected_time, write_time
-from stacklib.memory.tiers_kv import drive_depth, layer_time, lifetime, step_time
+from stacklib.memory.tiers.checkpoint import ADAM, expected_time, write_time
+from stacklib.memory.tiers.kv import drive_depth, layer_time, lifetime, step_time
+from stacklib.memory.tiers.parts import constant, drive
 from stacklib.quantity import Quantity, ceil, maximum
 
 from .chapter_03_tiers import _put

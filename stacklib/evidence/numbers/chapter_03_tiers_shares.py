@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stacklib.memory import energy
-from stacklib.memory.tiers import steps
-from stacklib.memory.tiers_seen import hbm2_energy
+from stacklib.memory.ladder import energy
+from stacklib.memory.tiers.seen import hbm2_energy
+from stacklib.memory.tiers.tier import steps
 from stacklib.quantity import Quantity, maximum
 
 from .. import ledger as claims

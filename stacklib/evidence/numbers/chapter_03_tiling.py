@@ -14,9 +14,9 @@ from stacklib.memory import (
     hong_kung,
     tile_intensity,
 )
-from stacklib.memory.tile_fit import SHARE, TileFit
+from stacklib.memory.tile.fit import SHARE, TileFit
 from stacklib.quantity import Quantity, Source, bytes_per_element
-from stacklib.roofline.cache_aware import levels_of
+from stacklib.roofline.bound.cache_aware import levels_of
 
 from .. import runs, tile_sweep
 from .registry import number

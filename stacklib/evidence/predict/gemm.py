@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from stacklib import hardware, models
 from stacklib.hardware import UnknownSpec
 from stacklib.quantity import DTYPES, UnknownName
-from stacklib.roofline import gemm
+from stacklib.roofline.bound import gemm
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of

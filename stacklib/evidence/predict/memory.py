@@ -13,7 +13,7 @@ from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity import bytes_per_element
 from stacklib.quantity import dtype as find_dtype
-from stacklib.roofline import hierarchy
+from stacklib.roofline.bound import hierarchy
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.quantity import Quantity
-from stacklib.roofline import scaling
+from stacklib.roofline.bound import scaling
 
 from ..spec import readout
 from . import choices

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from stacklib.memory import Pattern, Swizzle, Tile, bank_access
-from stacklib.memory.banks import BANKS, WORD
-from stacklib.memory.swizzle import Place, padded
-from stacklib.memory.tiles import MATRIX_ROW
+from stacklib.memory.warp.banks import BANKS, WORD
+from stacklib.memory.warp.swizzle import Place, padded
+from stacklib.memory.warp.tiles import MATRIX_ROW
 from stacklib.quantity import Quantity
 
 from ..bank_maps import bank_spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import gpu, hardware
-from stacklib.gpu.occupancy import MOST_THREADS, WARP
+from stacklib.gpu.issue.occupancy import MOST_THREADS, WARP
 from stacklib.quantity import Quantity
 
 from ..spec import readout

@@ -12,9 +12,9 @@ from random import Random
 from typing import Any
 
 from stacklib import hardware
-from stacklib.memory.attention_trace import TiledAttention
-from stacklib.memory.replacement import set_misses
-from stacklib.memory.traces import zipf
+from stacklib.memory.cache.attention_trace import TiledAttention
+from stacklib.memory.cache.replacement import set_misses
+from stacklib.memory.cache.traces import zipf
 from stacklib.quantity import Quantity
 
 from ..spec import readout

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.memory import coalesce, strided_pieces
-from stacklib.memory.coalescing import LINE, SECTOR
-from stacklib.memory.lanes import WARP, WIDTHS, strided
+from stacklib.memory.warp.coalescing import LINE, SECTOR
+from stacklib.memory.warp.lanes import WARP, WIDTHS, strided
 from stacklib.quantity import Quantity
 
 from ..bank_maps import sector_spec

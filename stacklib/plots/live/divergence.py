@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.gpu.divergence import COMMON, WARP, instructions, passes
+from stacklib.gpu.issue.divergence import COMMON, WARP, instructions, passes
 from stacklib.quantity import Quantity
 
 from ..spec import readout

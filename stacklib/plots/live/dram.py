@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.memory import DramChannel, dram_part, stream_share
-from stacklib.memory.dram_traffic import PATTERNS, told
+from stacklib.memory.dram.traffic import PATTERNS, told
 from stacklib.quantity import Quantity
 
 from ..spec import readout

@@ -12,7 +12,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware import Accelerator, StackGeneration
 from stacklib.memory import HbmStack, hbm_stack
-from stacklib.memory.hbm import HEIGHTS
+from stacklib.memory.stack.hbm import HEIGHTS
 from stacklib.quantity import Quantity
 
 from ..spec import readout

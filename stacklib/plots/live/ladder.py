@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 from stacklib import hardware
-from stacklib.memory.chase_model import GPU_LINE, gpu_levels, latency, served
-from stacklib.memory.ladder import Rung, ladder
+from stacklib.memory.cache.chase_model import GPU_LINE, gpu_levels, latency, served
+from stacklib.memory.ladder.rungs import Rung, ladder
 from stacklib.quantity import Quantity
 
 from ..spec import readout

@@ -10,8 +10,8 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.quantity import Quantity
-from stacklib.roofline import littles_law
-from stacklib.roofline.littles_law import InFlight
+from stacklib.roofline.bound import littles_law
+from stacklib.roofline.bound.littles_law import InFlight
 
 from ..spec import readout
 from . import choices

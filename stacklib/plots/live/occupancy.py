@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import hardware
-from stacklib.gpu.hiding import Hidden, hide
+from stacklib.gpu.issue.hiding import Hidden, hide
 from stacklib.quantity import Quantity
 
 from ..spec import readout

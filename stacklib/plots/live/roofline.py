@@ -14,7 +14,7 @@ from typing import Any
 from stacklib import hardware, models, roofline
 from stacklib.quantity import Quantity
 from stacklib.roofline import Work
-from stacklib.roofline.traffic_cuts import five_operations
+from stacklib.roofline.count.traffic_cuts import five_operations
 
 from ..rooflines import RATE, SPAN, roofline_spec
 from ..spec import readout

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import hardware
-from stacklib.memory.sbuf import SbufCase, sbuf_case
+from stacklib.memory.scratchpad.sbuf import SbufCase, sbuf_case
 from stacklib.quantity import Quantity
 
 from ..spec import readout

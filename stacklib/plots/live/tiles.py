@@ -11,9 +11,9 @@ from typing import Any
 
 from stacklib import hardware, roofline
 from stacklib.memory import TiledMatmul, fit_tile
-from stacklib.memory.tile_fit import TileFit, tile_store
+from stacklib.memory.tile.fit import TileFit, tile_store
 from stacklib.quantity import Quantity
-from stacklib.roofline.cache_aware import levels_of
+from stacklib.roofline.bound.cache_aware import levels_of
 
 from ..spec import readout
 from . import choices

@@ -10,8 +10,8 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity
-from stacklib.roofline import trend
-from stacklib.roofline.trend import FAMILIES, Trend
+from stacklib.roofline.bound import trend
+from stacklib.roofline.bound.trend import FAMILIES, Trend
 
 from ..spec import readout
 from . import choices

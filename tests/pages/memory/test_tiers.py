@@ -4,8 +4,8 @@ import pytest
 
 from stacklib import cost, memory, pages
 from stacklib.evidence import ledger, tiers
-from stacklib.memory.energy import MOVES
-from stacklib.memory.energy_walk import count_energy
+from stacklib.memory.ladder.energy import MOVES
+from stacklib.memory.ladder.energy_walk import count_energy
 
 
 def test_the_share_that_moves_is_the_share_that_is_counted():

@@ -5,7 +5,7 @@ import pytest
 from stacklib import models, pages, roofline
 from stacklib.pages.roofline.counting import claims as counting
 from stacklib.quantity import Quantity
-from stacklib.roofline.operations import layer_norm
+from stacklib.roofline.count.operations import layer_norm
 
 
 def counted_layernorm(row):

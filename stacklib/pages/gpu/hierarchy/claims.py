@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim, given
+from stacklib.gpu.chip import chips
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity
 
@@ -27,7 +28,7 @@ def sm_count() -> Finding:
     chip = hardware.get(H100)
     lane = (gpu.part_count(H100, "fp32_lanes") * EACH).named("a unit's lanes")
     units = chip.peak("fp32").to("MAC/s") / (lane * chip.clock)
-    full = gpu.chip(H100).units_designed
+    full = chips.chip(H100).units_designed
     pcie = hardware.get("h100_pcie").compute_units
     return Finding(
         units.named("units behind the FP32 peak"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim, given
-from stacklib.gpu.dpx import REPLACES, per_cell
-from stacklib.gpu.hiding import hide
-from stacklib.gpu.occupancy import PARTITIONS
-from stacklib.gpu.warp_programs import chains
-from stacklib.gpu.warp_scheduler import SubCore, run
+from stacklib.gpu.issue.hiding import hide
+from stacklib.gpu.issue.occupancy import PARTITIONS
+from stacklib.gpu.issue.warp_programs import chains
+from stacklib.gpu.issue.warp_scheduler import SubCore, run
+from stacklib.gpu.tensor.dpx import REPLACES, per_cell
 from stacklib.memory import saturate
 from stacklib.quantity import Quantity, Source
 
@@ -50,7 +50,7 @@ def register_file() -> Finding:
 def switch_cost() -> Finding:
     """Cycles lost by a scheduler that changes warps in every cycle."""
     done = run([chains(1, 100)] * 4, SubCore(math=4), policy="lrr")
-    where = "stacklib.gpu.warp_scheduler"
+    where = "stacklib.gpu.issue.warp_scheduler"
     taken = given(done.cycles, "cycle", "cycles taken", where)
     used = given(len(done.issued), "cycle", "cycles in which one is issued", where)
     changes = given(len(done.issued) - 1, "1", "changes of warp", where)
@@ -137,8 +137,8 @@ def dpx() -> Finding:
     done = len(REPLACES["viaddmax_relu"])
     source = Source("CUDA Math API", "DPX, __viaddmax_s32_relu", "2026-11-22", "vendor")
     plain = given(per_cell(False), "1", "instructions of a cell without DPX",
-                     "stacklib.gpu.dpx")  # fmt: skip
-    fused = given(per_cell(True), "1", "with DPX", "stacklib.gpu.dpx")
+                     "stacklib.gpu.tensor.dpx")  # fmt: skip
+    fused = given(per_cell(True), "1", "with DPX", "stacklib.gpu.tensor.dpx")
     return Finding(
         Quantity(done, label="operations of one instruction", kind="spec",
                  source=source),

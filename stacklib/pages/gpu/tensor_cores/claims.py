@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib import gpu, hardware, models
 from stacklib.evidence import Finding, claim, given
-from stacklib.gpu.peaks import per_mac
+from stacklib.gpu.tensor.peaks import per_mac
 from stacklib.quantity import Quantity
 
 from ..hierarchy.claims import per_unit

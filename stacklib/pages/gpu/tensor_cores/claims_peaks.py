@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
-from stacklib.gpu.peaks import per_mac
+from stacklib.gpu.tensor.peaks import per_mac
 from stacklib.quantity import Quantity
 
 from .claims import A100, B200, GB200, H100, H200, over

@@ -5,8 +5,8 @@ from __future__ import annotations
 from stacklib.evidence import Finding, claim, given
 from stacklib.evidence.addresses import ways
 from stacklib.memory import Swizzle, Tile, matching_swizzle
-from stacklib.memory.rules import rule
-from stacklib.memory.swizzle import MODES, Place, padded
+from stacklib.memory.warp.rules import rule
+from stacklib.memory.warp.swizzle import MODES, Place, padded
 from stacklib.quantity import Quantity
 
 HALVES, SQUARE = Tile(32, 64, 2), Tile(32, 32, 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib.evidence import Finding, claim, five_operations, given
 from stacklib.quantity import Quantity
-from stacklib.roofline import passes
+from stacklib.roofline.count import passes
 
 SIDE = 4096  # of the array; the ratio does not depend on it
 OPERATIONS = ("softmax", "layernorm", "gelu")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib.evidence import Finding, claim, given
 from stacklib.evidence.addresses import moved
-from stacklib.memory.rules import rule
+from stacklib.memory.warp.rules import rule
 
 FP32 = given(4, "B", "bytes of an fp32 number")
 

@@ -6,7 +6,7 @@ from stacklib import hardware
 from stacklib.evidence import Finding, claim, given
 from stacklib.hardware import stack_fact, stack_generation
 from stacklib.memory import builds_of
-from stacklib.memory.builds import needed_rate
+from stacklib.memory.stack.builds import needed_rate
 from stacklib.quantity import Quantity
 
 from .claims import printed_gb

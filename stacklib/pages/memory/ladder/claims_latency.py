@@ -6,8 +6,8 @@ from stacklib import hardware
 from stacklib.evidence import Finding, claim, given
 from stacklib.evidence.judge import ratio_of, verdict_of
 from stacklib.evidence.ledger import get
-from stacklib.memory.ladder import Rung, launched_copy, mean_step
-from stacklib.memory.lanes import WARP
+from stacklib.memory.ladder.rungs import Rung, launched_copy, mean_step
+from stacklib.memory.warp.lanes import WARP
 from stacklib.quantity import Quantity
 
 from .claims import A100, B200, H100, all_units, cycles, field, known, rate, rungs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib import hardware
 from stacklib.evidence import Finding, claim, given
-from stacklib.memory.sbuf import sbuf_case
+from stacklib.memory.scratchpad.sbuf import sbuf_case
 from stacklib.quantity import Quantity
 
 BEFORE, AFTER = 0.96, 0.99  # shares of the SBUF between which the claim has its cliff

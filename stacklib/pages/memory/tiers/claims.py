@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from stacklib import hardware, memory
 from stacklib.evidence import Finding, claim
-from stacklib.memory import energy, tiers_seen
-from stacklib.memory.parts import constant, drive
-from stacklib.memory.tiers import geometric_step, steps
+from stacklib.memory.ladder import energy
+from stacklib.memory.tiers import seen as tiers_seen
+from stacklib.memory.tiers.parts import constant, drive
+from stacklib.memory.tiers.tier import geometric_step, steps
 from stacklib.quantity import Quantity, minimum
 
 MODEL, CHIP, CHIPS = "llama-3-70b", "h100_sxm", 2

@@ -10,7 +10,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.evidence.ledger import get
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity
-from stacklib.roofline.trend import MemoryWall, Trend, memory_wall
+from stacklib.roofline.bound.trend import MemoryWall, Trend, memory_wall
 
 FLAGSHIPS = ("v100_sxm2_32gb", "a100_sxm_80gb", "h100_sxm", "b200_sxm")
 A100_40, A100_80 = "a100_sxm_40gb", "a100_sxm_80gb"

@@ -1,0 +1,142 @@
+"""Stored leaves against the records they name: specs, configs, results.
+
+A leaf of a stored derivation carries the key of its record, such as
+`h100-sxm.memory_bandwidth`, `nvlink/nvlink-4.lanes`, `llama-3-70b.layers` or
+`results/cache@1f2e3d4c5b6a`. Here each key is looked up anew; a value that differs is a
+stale leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from _tools.said import Cell
+from stacklib import hardware, models
+from stacklib.evidence import results
+from stacklib.hardware import stacks
+from stacklib.hardware.microarchitecture import _table
+from stacklib.quantity import Quantity
+
+SAME = 1e-9
+RECORDED = ("spec", "config", "measured")  # kinds of leaf that name a record
+
+
+class NoRecord(LookupError):
+    """A key that names no record of the book."""
+
+
+@cache
+def current(key: str) -> float | None:
+    """The present SI value of a record; None where only its file is pinned.
+
+    Raises NoRecord for a key that names nothing, and for a result file that is not the
+    one that was read.
+    """
+    head, slash, place = key.partition("/")
+    if head == "results":
+        return _result(place)
+    if head == "factors":
+        return hardware.efficiency_quantity(place).si
+    if slash:
+        if key not in _records():
+            raise NoRecord(f"no record is called {key}")
+        return _records()[key]
+    device, _, field = key.partition(".")
+    if device.replace("-", "_") in hardware.names() or device in hardware.names():
+        return _device(device, field)
+    return _config(*_split(key))
+
+
+def _result(place: str) -> None:
+    name, _, digest = place.partition("@")
+    if results.digest(name) != digest:
+        raise NoRecord(f"results/{name} is not the file that was read")
+
+
+def _device(device: str, field: str) -> float:
+    found = hardware.get(device)
+    if field.startswith("peak."):
+        peak, _, rest = field.removeprefix("peak.").partition(".")
+        made = found.peaks[peak].per_cycle if rest else found.peaks[peak].rate
+    else:
+        made = found.fields.get(field)
+    if made is None:
+        raise NoRecord(f"{device} has no {field}")
+    return made.si
+
+
+@cache
+def _records() -> dict[str, float]:
+    """Every value of the files beside the devices, by its key."""
+    tables: list[Iterable[Quantity | None]] = [
+        *(hardware.link(name).fields.values() for name in hardware.link_names()),
+        *(hardware.memory(name).fields.values() for name in hardware.memory_names()),
+        *(row.constants.values() for row in _table().values()),
+        *(row.fields.values() for row in stacks._generations().values()),
+        *hardware.accesses().values(),
+        [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
+        [die.node for die in hardware.base_dies()],
+        *([count.a_die, count.a_stack] for count in hardware.via_counts()),
+    ]
+    return {q.key: q.si for table in tables for q in table if q is not None}
+
+
+def _split(key: str) -> tuple[str, str]:
+    name = max(
+        (m for m in models.names() if key.startswith(f"{m}.")), key=len, default=""
+    )
+    if not name:
+        raise NoRecord(f"no record is called {key}")
+    return name, key.removeprefix(f"{name}.")
+
+
+@cache
+def _sizes(name: str) -> dict[str, set[float]]:
+    """Every size that a model's formulas take from its config, by label."""
+    model = models.get(name)
+    published = models.published(name)
+    made = [model.parameters, model.active_parameters, model.kv_bytes(4096, "bf16"),
+            model.attention_flops(4096), model.attention_flops_per_token_pair,
+            published.total, published.active]  # fmt: skip
+    found: dict[str, set[float]] = {}
+    for leaf in (leaf for q in made if q is not None for leaf in q.leaves()):
+        if leaf.key:
+            found.setdefault(leaf.key.removeprefix(f"{name}."), set()).add(leaf.si)
+    return found
+
+
+def _config(name: str, label: str) -> float:
+    values = _sizes(name).get(label, set())
+    if len(values) == 1:
+        return next(iter(values))
+    value = getattr(models.get(name), label.replace(" ", "_"), None)
+    if isinstance(value, int | float):
+        return float(value)
+    raise NoRecord(f"{name} has no one size {label!r}")
+
+
+def stale(said: Iterable[Cell]) -> Iterator[str]:
+    """The leaves of stored derivations that are no longer what their records say."""
+    for cell in said:
+        for node in cell.nodes:
+            fault = _fault(node)
+            if fault:
+                yield f"{cell.place}: {fault}; run make numbers, then make execute"
+
+
+def _fault(node: dict[str, Any]) -> str:
+    key, label = node.get("key", ""), node.get("label", "a leaf")
+    if node.get("kind") in RECORDED and not key:
+        return f"{label!r} is {node['kind']} and names no record"
+    if not key:
+        return ""
+    try:
+        now = current(key)
+    except (LookupError, ValueError) as error:
+        return f"{label!r}: {error}"
+    if now is None or abs(now - node["si"]) <= SAME * abs(now):
+        return ""
+    unit = node["unit"]
+    return f"{label!r} is {node['si']:.6g} (SI, of {unit}), but {key} is {now:.6g}"

@@ -1,0 +1,170 @@
+"""The numbers that the book says, read from stored outputs; nothing is computed.
+
+A cell that ends in ``say(...)`` stores its numbers with their derivations. Those of
+pages without cells stand in `book/said.json`, which `make execute` writes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from _tools import tree
+from stacklib import hardware
+from stacklib.quantity import Quantity, told
+from stacklib.quantity.say import MIME
+from stacklib.quantity.store import load
+from stacklib.quantity.told import families
+
+FRONT = "book/said.json"
+NOT_VALIDATED = "not yet validated"
+
+
+class UnknownNumber(LookupError):
+    """No cell of the book says a number of this name."""
+
+
+class SaidTwice(ValueError):
+    """Two cells say a number of the same name."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one cell said: its place, its numbers and the nodes under them."""
+
+    place: str
+    stored: dict[str, Any]
+
+    @cached_property
+    def nodes(self) -> list[dict[str, Any]]:
+        """The stored nodes, inputs before what stands on them."""
+        return list(map(json.loads, self.stored["nodes"]))
+
+    @cached_property
+    def quantities(self) -> list[Any]:
+        """Every node of the cell as a quantity."""
+        return load(self.nodes)
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of the text, as its cell stored it."""
+
+    name: str
+    cell: Cell
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """Text, sentence, unit, digits and node."""
+        return self.cell.stored["numbers"][self.name]
+
+    @property
+    def text(self) -> str:
+        """What stands between the brackets of a link."""
+        return self.stored["text"]
+
+    @property
+    def what(self) -> str:
+        """One sentence: what it is."""
+        return self.stored["what"]
+
+    @property
+    def quantity(self) -> Quantity:
+        """The value with its derivation, as stored."""
+        return self.cell.quantities[self.stored["node"]]
+
+    def printed(self, quantity: Quantity) -> str:
+        """Another value of this number, printed as it is."""
+        return quantity.text(self.stored.get("unit"), self.stored.get("digits", 3))
+
+    def tree(self) -> dict[str, Any]:
+        """Derivation for the page: ``Quantity.tree()`` and what a reader is told."""
+        return {
+            **self.quantity.tree(),
+            "text": self.text,
+            "name": self.name,
+            "what": self.what,
+            "error_bar": error_bar(self.quantity),
+            "cell": self.cell.place,
+        }
+
+
+def error_bar(q: Quantity) -> str:
+    """The band of the models under a number; empty where no model was involved."""
+    if told(q) != "predicted":
+        return ""
+    bands = [hardware.error_band(family) for family in families(q)]
+    known = [band for band in bands if band]
+    if not known or len(known) < len(bands):
+        return NOT_VALIDATED
+    widest = max(known, key=lambda band: band.p90)
+    half, most = f"{100 * widest.median:.0f} %", f"{100 * widest.p90:.0f} %"
+    return f"half of all predictions are within {half}, nine in ten within {most}"
+
+
+def of_notebook(notebook: Any, name: str) -> Iterator[Cell]:
+    """What the cells of one notebook said."""
+    for number, cell in enumerate(notebook["cells"], 1):
+        for output in cell.get("outputs", ()):
+            stored = output.get("data", {}).get(MIME)
+            if stored:
+                yield Cell(f"{name}, cell {number}", stored)
+
+
+def cells(root: Path = tree.ROOT) -> Iterator[Cell]:
+    """Every cell of the book that said something."""
+    for path in tree.notebooks(root):
+        text = path.read_text("utf-8")
+        if MIME in text:
+            yield from of_notebook(json.loads(text), tree.name(path, root))
+    front = root / FRONT
+    if front.is_file():
+        yield Cell(FRONT, json.loads(front.read_text("utf-8")))
+
+
+def numbers(root: Path = tree.ROOT) -> dict[str, Any]:
+    """Every number of the book by name, as stored."""
+    from stacklib.evidence import numbers as registered
+
+    return {n.name: n for n in registered.all()} | index(cells(root))
+
+
+def index(said: Iterable[Cell]) -> dict[str, Number]:
+    """Every number by name.
+
+    Raises SaidTwice for a name of two cells, naming both.
+    """
+    found: dict[str, Number] = {}
+    for cell in said:
+        for name in cell.stored["numbers"]:
+            if name in found:
+                raise SaidTwice(
+                    f"number {name!r} is said twice: in {found[name].cell.place} "
+                    f"and in {cell.place}; give one another name"
+                )
+            found[name] = Number(name, cell)
+    return found
+
+
+def get(numbers: dict[str, Number], name: str) -> Number:
+    """The number of a link ``#q:name``; UnknownNumber with the nearest names."""
+    if name in numbers:
+        return numbers[name]
+    near = difflib.get_close_matches(name, numbers, 3, 0.4)
+    hint = f"; nearest: {', '.join(near)}" if near else ""
+    raise UnknownNumber(f"no cell says a number {name!r}{hint}")
+
+
+def faults(numbers: dict[str, Number]) -> list[str]:
+    """Stored texts that their own stored derivations do not give."""
+    return [
+        f"{number.cell.place}: {name} reads {number.text!r}, its derivation gives "
+        f"{number.printed(number.quantity)!r}; run make execute"
+        for name, number in numbers.items()
+        if number.printed(number.quantity) != number.text
+    ]

@@ -1,0 +1,1 @@
+"""The chip around the units: its parts, its places, its spec sheet."""

@@ -1,0 +1,209 @@
+"""The chip as a tree: GPU, GPC, TPC, unit, partition, lane.
+
+A die is designed with more units than any product of it uses. The designed tree is a
+fact of the die; how many units are on is a fact of the product. Which ones are off
+differs from chip to chip and is not published: `floor_plan` spreads them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import Quantity, Source
+
+from ..issue.instructions import part_count
+from ..issue.occupancy import PARTITIONS
+
+__all__ = ["Chip", "chip", "chips_known", "count_parts", "floor_plan", "part_total"]
+
+_PATH = Path(__file__).parent / "data" / "dies.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A product and the die it is made of.
+
+    Attributes
+    ----------
+    device : Accelerator
+        The product.
+    die : str
+        Key of the die; for a chip of two dies, both together.
+    gpcs, tpcs, units_per_tpc : Quantity
+        Graphics processing clusters and texture processing clusters of the die, and
+        compute units of a TPC, as designed.
+    gpcs_on : Quantity or None
+        GPCs with anything on, where it is printed.
+    """
+
+    device: Accelerator
+    die: str
+    gpcs: Quantity
+    tpcs: Quantity
+    units_per_tpc: Quantity
+    gpcs_on: Quantity | None
+
+    @property
+    def units(self) -> Quantity:
+        """Compute units that are on."""
+        return self.device.compute_units
+
+    @property
+    def units_designed(self) -> Quantity:
+        """Compute units of the die."""
+        return (self.tpcs * self.units_per_tpc).named(f"units of {self.die}")
+
+    @property
+    def harvested(self) -> Quantity:
+        """Compute units that are switched off."""
+        return (self.units_designed - self.units).named("units switched off")
+
+
+@cache
+def _raw() -> dict[str, Any]:
+    return tomllib.loads(_PATH.read_text(encoding="utf-8"))
+
+
+def _count(value: int, label: str, source: str) -> Quantity:
+    raw = _raw()["sources"][source]
+    told = Source(raw["title"], raw["where"], raw["seen"].isoformat(),
+                  raw["confidence"])  # fmt: skip
+    return Quantity(value, "1", label=label, source=told, kind="spec")
+
+
+def chips_known() -> tuple[str, ...]:
+    """Keys of the devices whose die is known."""
+    return tuple(_raw()["devices"])
+
+
+def chip(on: str | Accelerator) -> Chip:
+    """The tree of a device.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        A device.
+
+    Raises
+    ------
+    UnknownSpec
+        When its die is not known.
+    UnknownName
+        For an unknown device.
+
+    Examples
+    --------
+    >>> found = chip("h100-sxm")
+    >>> found.units.si, found.units_designed.si, found.harvested.si
+    (132.0, 144.0, 12.0)
+    """
+    device = hardware.get(on) if isinstance(on, str) else on
+    row = _raw()["devices"].get(device.key)
+    if row is None:
+        known = ", ".join(chips_known())
+        raise UnknownSpec(f"{device.key}: its die is unknown; known: {known}")
+    key = row["die"]
+    die = _raw()["dies"][key]
+    named = {"gpcs": "GPCs", "tpcs": "TPCs", "units_per_tpc": "units a TPC"}
+    made = [_count(die[field], f"{key.upper()} {word}", die["source"])
+            for field, word in named.items()]  # fmt: skip
+    on_ = None
+    if "gpcs" in row:
+        on_ = _count(row["gpcs"], f"{device.short} GPCs", row["source"])
+    return Chip(device, key.upper(), made[0], made[1], made[2], on_)
+
+
+def part_total(on: str | Accelerator, part: str) -> Quantity:
+    """How many of a part the whole chip has: units times those of a unit.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        A device.
+    part : str
+        As in `part_count`; or ``partitions``.
+
+    Raises
+    ------
+    UnknownSpec
+        When the table does not know that of the device's architecture.
+    UnknownName
+        For an unknown device or part.
+
+    Examples
+    --------
+    >>> part_total("h100-sxm", "fp32_lanes").si
+    16896.0
+    """
+    device = hardware.get(on) if isinstance(on, str) else on
+    if part == "partitions":
+        each = Quantity(PARTITIONS, "1", label="partitions a unit", kind="assumption")
+    else:
+        each = part_count(device, part)
+    words = part.replace("_", " ")
+    return (device.compute_units * each).named(f"{device.short} {words}")
+
+
+def floor_plan(on: str | Accelerator) -> list[list[list[bool]]]:
+    """Which units are on: GPCs, in each its TPCs, in each its units.
+
+    Whole GPCs are off where fewer are printed than designed; the other units that are
+    off are spread over dies and remaining GPCs, a TPC at a time. That spread is ours.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        A device.
+
+    Raises
+    ------
+    UnknownSpec, UnknownName
+        See `chip`.
+    """
+    found = chip(on)
+    gpcs, tpcs = int(found.gpcs.si), int(found.tpcs.si)
+    each = int(found.units_per_tpc.si)
+    device = found.device
+    alive = int(found.gpcs_on.si) if found.gpcs_on is not None else gpcs
+    plan = [[[g < alive] * each for _ in range(tpcs // gpcs)] for g in range(gpcs)]
+    dies = int(device.dies.si) if device.fields.get("dies") is not None else 1
+    order = sorted(range(alive), key=lambda g: (g % (gpcs // dies), g))
+    off = sum(map(sum, (t for g in plan for t in g))) - int(found.units.si)
+    at = 0
+    while off > 0:
+        gpc, back = plan[order[at % alive]], at // alive
+        cut = min(off, each)
+        gpc[-1 - back] = [False] * cut + [True] * (each - cut)
+        off, at = off - cut, at + 1
+    return plan
+
+
+def count_parts(on: str | Accelerator, part: str) -> int:
+    """The same as `part_total`, counted: the tree is walked unit by unit.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        A device.
+    part : str
+        As in `part_count`.
+
+    Raises
+    ------
+    UnknownSpec, UnknownName
+        See `chip` and `part_count`.
+    """
+    each, found = int(part_count(on, part).si), 0
+    for gpc in floor_plan(on):
+        for tpc in gpc:
+            for unit in tpc:
+                if unit:
+                    for partition in range(PARTITIONS):
+                        found += len(range(partition, each, PARTITIONS))
+    return found

@@ -1,0 +1,292 @@
+"""Where a thread lives: from its index in the grid to a lane of a partition of a unit.
+
+CUDA's numbering (CUDA C++ Programming Guide, thread hierarchy): x varies fastest. Warps
+are 32 threads in that order; a warp group is four warps, the first of which has a
+number divisible by four (PTX ISA). A warp keeps to one partition of its unit: NVIDIA
+says that warps are assigned once (developer forum, SM sub-partitions); microbenchmarks
+find warp number modulo four (Jia et al. 2018). Blocks are dealt to the units in turn;
+where that differs from a chip is said in `fill`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib.quantity import ceil, minimum
+from stacklib.quantity.bounds import at_least
+
+from ..issue.occupancy import MOST_THREADS, PARTITIONS, WARP
+
+__all__ = [
+    "Filling",
+    "Place",
+    "Seat",
+    "check_launch",
+    "deal_blocks",
+    "fill",
+    "number_threads",
+    "place_of",
+    "seat_of",
+]
+
+GROUP = 4  # warps of a warp group
+MOST_BLOCK = (MOST_THREADS, MOST_THREADS, 64)
+MOST_GRID = (2**31 - 1, 65535, 65535)
+Size = int | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in its block a thread is.
+
+    Attributes
+    ----------
+    thread : int
+        Number in the block, x fastest.
+    warp, lane : int
+        Which warp of the block; which of its lanes.
+    group : int
+        Which warp group of the block.
+    partition : int
+        Which partition of the unit, for a block that came to an empty unit.
+    """
+
+    thread: int
+    warp: int
+    lane: int
+    group: int
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where a block runs: wave, unit, and which of the unit's resident blocks it is."""
+
+    wave: int
+    unit: int
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """What a launch fills, in closed form.
+
+    Attributes
+    ----------
+    warps : number
+        Of a block.
+    idle_lanes : number
+        Lanes of a block's last warp without a thread.
+    waves : number
+        Times the units are filled.
+    last_blocks : number
+        Blocks of the last wave.
+    idle_units : number
+        Units without a block in the last wave.
+    share : number
+        Of the places for blocks, over all waves, the share that has one.
+    """
+
+    warps: Any
+    idle_lanes: Any
+    waves: Any
+    last_blocks: Any
+    idle_units: Any
+    share: Any
+
+
+def _sizes(name: str, given: Size) -> tuple[int, int, int]:
+    sizes: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+    whole = all(isinstance(n, int) and not isinstance(n, bool) for n in sizes)
+    if not whole or not 1 <= len(sizes) <= 3 or any(n < 1 for n in sizes):
+        raise ValueError(f"{name} = {given!r}: one to three whole numbers from 1")
+    full = (*sizes, 1, 1)
+    return full[0], full[1], full[2]
+
+
+def _within(name: str, sizes: tuple[int, ...], most: tuple[int, ...]) -> None:
+    for axis, n, limit in zip("xyz", sizes, most, strict=True):
+        if n > limit:
+            raise ValueError(f"{name}.{axis} = {n:,}: at most {limit:,}")
+
+
+def check_launch(
+    grid: Size, block: Size
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Sizes of a launch, x y z, held to CUDA's limits.
+
+    Parameters
+    ----------
+    grid, block : int or up to three ints
+        Blocks, and threads of each, x first.
+
+    Raises
+    ------
+    ValueError
+        For sizes no launch may have: beyond 1,024 threads a block, 64 in z, 65,535
+        blocks in y or z; the message has the number.
+
+    Examples
+    --------
+    >>> check_launch(7, (16, 16))
+    ((7, 1, 1), (16, 16, 1))
+    """
+    blocks, threads = _sizes("grid", grid), _sizes("block", block)
+    count = threads[0] * threads[1] * threads[2]
+    if count > MOST_THREADS:
+        raise ValueError(f"block = {block!r}: {count:,} threads > {MOST_THREADS:,}")
+    _within("block", threads, MOST_BLOCK)
+    _within("grid", blocks, MOST_GRID)
+    return blocks, threads
+
+
+def place_of(thread: Sequence[int], block: Size) -> Place:
+    """Where a thread is, from its index.
+
+    Parameters
+    ----------
+    thread : sequence of int
+        Its index, x first; what is left out is 0.
+    block : int or up to three ints
+        Threads of the block.
+
+    Raises
+    ------
+    ValueError
+        For a block that may not be, or an index outside it.
+
+    Examples
+    --------
+    >>> place_of((3, 2), (16, 16))
+    Place(thread=35, warp=1, lane=3, group=0, partition=1)
+    """
+    _, size = check_launch(1, block)
+    at = (*thread, 0, 0, 0)[:3]
+    if any(not 0 <= i < n for i, n in zip(at, size, strict=True)):
+        raise ValueError(f"thread {tuple(thread)!r} is not in a block of {size}")
+    linear = at[0] + size[0] * (at[1] + size[1] * at[2])
+    warp = linear // WARP
+    return Place(linear, warp, linear % WARP, warp // GROUP, warp % PARTITIONS)
+
+
+def number_threads(block: Size) -> Iterator[tuple[tuple[int, int, int], Place]]:
+    """Every thread of a block with its place, counted off one after the other.
+
+    Parameters
+    ----------
+    block : int or up to three ints
+        Threads of the block.
+
+    Raises
+    ------
+    ValueError
+        For a block that may not be.
+    """
+    _, size = check_launch(1, block)
+    thread = warp = lane = 0
+    for z in range(size[2]):
+        for y in range(size[1]):
+            for x in range(size[0]):
+                group, partition = divmod(warp, GROUP)
+                yield (x, y, z), Place(thread, warp, lane, group, partition)
+                thread, lane = thread + 1, lane + 1
+                if lane == WARP:
+                    warp, lane = warp + 1, 0
+
+
+def seat_of(block: int, *, units: int, at_once: int = 1) -> Seat:
+    """Where a block of this number runs, when blocks are dealt in turn.
+
+    Parameters
+    ----------
+    block : int
+        Its number in the grid, from 0.
+    units : int
+        Compute units.
+    at_once : int
+        Blocks resident on a unit.
+
+    Raises
+    ------
+    ValueError
+        For a negative number, or no units.
+
+    Examples
+    --------
+    >>> seat_of(133, units=132, at_once=8)
+    Seat(wave=0, unit=1, slot=1)
+    """
+    for name, value, least in (("block", block, 0), ("units", units, 1),
+                               ("at_once", at_once, 1)):  # fmt: skip
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ValueError(f"{name} = {value!r}: a whole number from {least}")
+    wave, rest = divmod(block, units * at_once)
+    return Seat(wave, rest % units, rest // units)
+
+
+def deal_blocks(blocks: int, *, units: int, at_once: int = 1) -> list[list[int]]:
+    """Blocks that each unit has in each wave, dealt out one by one.
+
+    Parameters
+    ----------
+    blocks, units, at_once : int
+        Of the grid, of the chip, resident on a unit.
+
+    Raises
+    ------
+    ValueError
+        When there is none of any of them.
+    """
+    for name, value in (("blocks", blocks), ("units", units), ("at_once", at_once)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1 up")
+    waves: list[list[int]] = []
+    free = 0
+    for number in range(blocks):
+        if not free:
+            waves.append([0] * units)
+            free = units * at_once
+        waves[-1][number % units] += 1
+        free -= 1
+    return waves
+
+
+def fill(*, threads: Any, blocks: Any, units: Any, at_once: Any = 1) -> Filling:
+    """What a launch leaves empty: lanes of the last warp, units of the last wave.
+
+    Waves in lockstep, dealt in turn. A chip hands out a block as soon as there is room,
+    and fills its clusters of units before it comes back to the first.
+
+    Parameters
+    ----------
+    threads, blocks : number or array
+        Of a block; of the grid.
+    units, at_once : number or array
+        Compute units; blocks resident on a unit.
+
+    Raises
+    ------
+    ValueError
+        For a number below 1.
+
+    Examples
+    --------
+    >>> found = fill(threads=100, blocks=133, units=132, at_once=1)
+    >>> found.warps, found.idle_lanes, found.waves, found.idle_units
+    (4, 28, 2, 131)
+    """
+    at_least(1, threads=threads, blocks=blocks, units=units, at_once=at_once)
+    warps = ceil(threads / WARP)
+    places = units * at_once
+    waves = ceil(blocks / places)
+    last = blocks - (waves - 1) * places
+    return Filling(
+        warps,
+        warps * WARP - threads,
+        waves,
+        last,
+        units - minimum(last, units),
+        blocks / (waves * places),
+    )

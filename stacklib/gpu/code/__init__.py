@@ -1,0 +1,1 @@
+"""What a compiler makes of a kernel: PTX run, SASS read."""

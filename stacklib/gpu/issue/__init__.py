@@ -1,0 +1,1 @@
+"""What a scheduler issues: warps, occupancy, latency that is hidden."""

@@ -1,0 +1,187 @@
+"""From registers to bandwidth: what a kernel's resources let it hide.
+
+A block's threads, registers and shared memory decide how many warps are resident
+(``occupancy``); warps times independent loads is what they have in flight; bytes in
+flight over the latency is the bandwidth they draw, until there is no more (Little's
+law). Here the three steps are one call, in closed form, and a sub-core stepped cycle
+by cycle says what the same warps draw in line behind each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.quantity import Quantity, minimum
+from stacklib.quantity.bounds import above_zero
+from stacklib.roofline.bound import littles_law
+from stacklib.roofline.work.bounds import device_of
+
+from .occupancy import PARTITIONS, WARP, Occupancy, occupancy
+from .warp_programs import stream
+from .warp_scheduler import SubCore, Trace, run
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What a kernel's loads draw from the memory of a device.
+
+    Attributes
+    ----------
+    occupancy : Occupancy
+        Of one unit.
+    in_flight, needed : Quantity
+        Bytes under way on one unit, and those that its part of the bandwidth wants.
+    share : Quantity
+        Of the bandwidth, at most 1.
+    """
+
+    occupancy: Occupancy
+    in_flight: Quantity
+    needed: Quantity
+    share: Quantity
+
+
+def hide(
+    *,
+    threads: int,
+    registers: int = 32,
+    shared_bytes: int = 0,
+    each: int = 4,
+    device: str | Accelerator = "h100-sxm",
+    latency: Quantity | None = None,
+) -> Hidden:
+    """Share of a device's bandwidth that a kernel's loads can draw.
+
+    Parameters
+    ----------
+    threads, registers, shared_bytes : int
+        Of a block, a thread, a block.
+    each : int
+        Bytes a thread has in flight: the width of a load times independent loads.
+    device : str or Accelerator
+        Where.
+    latency : Quantity, optional
+        Time of a load; default that of the idle memory, as measured.
+
+    Raises
+    ------
+    ValueError
+        For numbers out of range.
+    UnknownName, UnknownSpec
+        For an unknown device, or one whose limits or latency are unknown.
+
+    Examples
+    --------
+    >>> found = hide(threads=256, registers=128, each=4)
+    >>> found.occupancy.warps, found.share.text("%", 2)
+    (16, '24 %')
+    """
+    chip = device_of(device)
+    found = occupancy(
+        threads=threads, registers=registers, shared_bytes=shared_bytes, device=chip
+    )
+    law = littles_law.in_flight(chip, each, latency)
+    resident = Quantity(found.warps, label="resident warps", kind="assumption")
+    lanes = Quantity(WARP, label="threads a warp", kind="assumption")
+    flying = (resident * lanes * law.each).named("bytes in flight on a unit")
+    needed = (law.needed / chip.compute_units).named("bytes a unit needs in flight")
+    share = minimum(1.0, flying / needed).named("share of the bandwidth")
+    return Hidden(found, flying, needed, share)
+
+
+def request_interval(device: str | Accelerator, width: int = 4) -> Fraction:
+    """Cycles between two requests of a warp that a sub-core's part of memory takes.
+
+    Parameters
+    ----------
+    device : str or Accelerator
+        Whose bandwidth and clock.
+    width : int
+        Bytes each thread of the warp asks for.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For an unknown device, or one of unknown clock or bandwidth.
+    ValueError
+        For no bytes.
+    """
+    above_zero(width=width)
+    chip = device_of(device)
+    part = chip.memory_bandwidth / (chip.compute_units * PARTITIONS)
+    cycles = WARP * width * chip.clock.si / part.si
+    return Fraction(cycles).limit_denominator(100)
+
+
+def sub_core_of(device: str | Accelerator, width: int = 4) -> SubCore:
+    """A sub-core with the latencies of a device and its part of the bandwidth.
+
+    Latencies that nobody measured on it are those of an H100.
+
+    Parameters
+    ----------
+    device : str or Accelerator
+        Which.
+    width : int
+        Bytes each thread loads.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        As in ``request_interval``, or where the latency of its memory is unknown.
+    """
+    chip = device_of(device)
+    here = hardware.microarchitecture(chip)
+    there = hardware.microarchitecture(hardware.get("h100-sxm"))
+
+    def cycles(level: str) -> int:
+        known = here if f"{level}_latency" in here.constants else there
+        return round(known.latency(level).si)
+
+    return SubCore(
+        math=cycles("register"),
+        shared=cycles("shared"),
+        memory=round(here.latency("dram").si),
+        interval=request_interval(chip, width),
+    )
+
+
+def draw(
+    warps: int,
+    *,
+    ilp: int = 1,
+    width: int = 4,
+    device: str | Accelerator = "h100-sxm",
+    rounds: int = 24,
+    policy: str = "gto",
+) -> tuple[float, Trace]:
+    """Read a stream on one sub-core, cycle by cycle: share of its part, and trace.
+
+    Each warp loads ``ilp`` numbers, adds each to a sum, and goes on. The share counts
+    from the first load to the arrival of the last value.
+
+    Parameters
+    ----------
+    warps : int
+        Of the sub-core: a quarter of the unit's.
+    ilp, width : int
+        Independent loads of a warp; bytes a thread of each.
+    device : str or Accelerator
+        Where.
+    rounds : int
+        Times each warp loads.
+    policy : str
+        As in ``warp_scheduler.run``.
+
+    Raises
+    ------
+    ValueError
+        For numbers out of range.
+    """
+    core = sub_core_of(device, width)
+    done = run([stream(ilp, rounds)] * warps, core, policy=policy)
+    loads = warps * ilp * rounds
+    return float(loads * core.interval / done.cycles), done

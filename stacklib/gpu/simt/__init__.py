@@ -1,0 +1,1 @@
+"""The SIMT machine: kernels in Python, run and counted warp by warp."""

@@ -1,0 +1,267 @@
+"""``launch``: run a kernel on a grid of blocks, and report what it did."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+
+from ..chip.placement import check_launch
+from ..issue.occupancy import Occupancy, limits_of, occupancy
+from .arrays import ALIGNMENT, DeviceArray, layout
+from .counters import Counters
+from .hazards import Hazards
+from .levels import through
+from .machine import Machine
+from .report import Report
+from .requests import Traffic
+from .rewrite import KernelError, parameters, rewritten
+from .thread import Dim, SharedMemory, Thread
+from .times import estimate
+
+BATCH = 1 << 19  # lanes that run together
+Size = int | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """An array without values yet: what cudaMalloc gives."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
+    """An array for a kernel to fill; reading it before is an error.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Its shape.
+    dtype : NumPy dtype
+        Of an element.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what are no numbers; for a shape that is not of whole numbers from 1.
+    """
+    return Empty(*layout(shape, dtype))
+
+
+def dimensions(size: Size, name: str) -> Dim:
+    """One, two or three whole numbers as ``x, y, z``.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    given: list[Any] = list(size) if isinstance(size, list | tuple) else [size]
+    whole = all(
+        isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0
+        for n in given
+    )
+    if not whole or not 1 <= len(given) <= 3:
+        raise ValueError(f"{name} = {size!r}: one to three whole numbers from 1")
+    return Dim(*map(int, given))
+
+
+def arrays(
+    names: Sequence[str], args: Sequence[Any], threads: int, check: bool
+) -> list[Any]:
+    """Arguments as the kernel sees them: arrays copied to the device, numbers as is."""
+    made: list[Any] = []
+    base = ALIGNMENT
+    for name, given in zip(names, args, strict=True):
+        if isinstance(given, Empty):
+            values, written = np.zeros(given.shape, given.dtype), False
+        elif isinstance(given, np.ndarray):
+            values, written = np.array(given, order="C", subok=False), True
+        else:
+            made.append(given)
+            continue
+        try:
+            layout(values.shape, values.dtype)
+        except (TypeError, ValueError) as wrong:
+            raise TypeError(
+                f"{name}: an array {values.shape} of {values.dtype}; {wrong}"
+            ) from None
+        hazards = Hazards(values.size, written, threads) if check else None
+        made.append(DeviceArray(name, "global", values, base, hazards))
+        base = -(-(base + values.nbytes) // ALIGNMENT) * ALIGNMENT
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a kernel left behind, before anybody adds it up."""
+
+    results: dict[str, Any]
+    counters: Counters
+    traffic: Traffic
+    shared_bytes: int
+
+
+def execute(
+    kernel: Callable[..., None], grid: Dim, block: Dim, device: Accelerator,
+    args: Sequence[Any], check: bool,
+) -> Ran:  # fmt: skip
+    """Run every block of the grid, a batch of them at a time."""
+    names = parameters(kernel)[1:]
+    if len(names) != len(args):
+        raise TypeError(
+            f"{kernel.__name__} takes {', '.join(names) or 'nothing'} after the "
+            f"thread; {len(args)} given"
+        )
+    threads, blocks = block.x * block.y * block.z, grid.x * grid.y * grid.z
+    given = arrays(names, args, threads, check)
+    run = rewritten(kernel)
+    counters, traffic = Counters(), Traffic()
+    limit = limits_of(device).block_shared_bytes
+    used = 0
+    at_once = max(1, BATCH // (32 * -(-threads // 32)))
+    for first in range(0, blocks, at_once):
+        here = min(at_once, blocks - first)
+        machine = Machine(here, threads, first, counters, traffic, run)
+        shared = SharedMemory(limit, check)
+        for array in given:
+            if isinstance(array, DeviceArray):
+                array.bind(machine)
+        _run(run, machine, Thread(machine, grid, block, shared), *given)
+        used = max(used, shared.used)
+    results = {
+        name: array.values
+        for name, array in zip(names, given, strict=True)
+        if isinstance(array, DeviceArray)
+    }
+    return Ran(results, counters, traffic, used)
+
+
+def _run(run: Callable[..., None], machine: Machine, *given: Any) -> None:
+    """Run a batch; what Python or NumPy refuse in a kernel names its line, too."""
+    try:
+        run(machine, *given)
+    except _PLAIN as wrong:
+        at = [
+            frame.lineno
+            for frame in traceback.extract_tb(wrong.__traceback__)
+            if frame.filename == machine.file
+        ]
+        raise KernelError(
+            f"{machine.name}, line {at[-1] if at else 0}: "
+            f"{type(wrong).__name__}: {wrong}"
+        ) from wrong
+
+
+_PLAIN = (
+    ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a launch returns.
+
+    Attributes
+    ----------
+    results : dict
+        Parameter name -> the array as the kernel left it. Arguments are copied; what
+        was passed in is not touched.
+    report : Report
+        What it did.
+    """
+
+    results: dict[str, Any]
+    report: Report
+
+
+def launch(
+    kernel: Callable[..., None],
+    grid: Size,
+    block: Size,
+    device: str | Accelerator = "h100-sxm",
+    *args: Any,
+    registers: int = 32,
+    check: bool = True,
+) -> Launch:
+    """Run a kernel on every thread of a grid.
+
+    Parameters
+    ----------
+    kernel : function
+        Ordinary Python; its first parameter is a `Thread`, the others are ``args``.
+    grid, block : int or up to three ints
+        Blocks, and threads of each, x first.
+    device : str or Accelerator
+        An NVIDIA GPU of compute capability 7.0 or later.
+    *args
+        NumPy arrays, arrays still `empty`, and numbers.
+    registers : int
+        A thread: what a compiler would report; it decides how many blocks are resident.
+    check : bool
+        Whether reads of nothing and races are looked for. Bounds always are.
+
+    Returns
+    -------
+    Launch
+        ``.results`` by parameter name, and ``.report``.
+
+    Raises
+    ------
+    KernelError
+        When the kernel does what it may not; it names lane, address and line.
+    ValueError, TypeError
+        For sizes and arguments that make no sense, or a block that fits no unit.
+    UnknownName, UnknownSpec
+        For a device that is unknown or no such GPU.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stacklib import gpu
+    >>> def double(t, x, y):
+    ...     i = t.block.x * t.block_dim.x + t.thread.x
+    ...     y[i] = 2 * x[i]
+    >>> ran = gpu.launch(double, 2, 64, "h100", np.arange(128.0), gpu.empty(128, float))
+    >>> ran.results["y"][:3].tolist(), ran.report.sectors_per_request
+    ([0.0, 2.0, 4.0], 8.0)
+    """
+    found = hardware.get(device) if isinstance(device, str) else device
+    limits = limits_of(found)
+    size, threads = dimensions(grid, "grid"), dimensions(block, "block")
+    check_launch((size.x, size.y, size.z), (threads.x, threads.y, threads.z))
+    count = threads.x * threads.y * threads.z
+    fits(count, registers, 0, found)
+    ran = execute(kernel, size, threads, found, args, check)
+    resident = fits(count, registers, ran.shared_bytes, found)
+    warps, blocks = -(-count // 32), size.x * size.y * size.z
+    here = min(resident.blocks, -(-blocks // int(found.compute_units.si)))
+    l1 = max(0, limits.l1_bytes - here * (ran.shared_bytes + limits.reserve))
+    levels = through(ran.traffic, found, warps, resident.blocks, l1)
+    times = estimate(
+        ran.counters, ran.traffic, levels, found, blocks, warps, resident.blocks
+    )
+    waves = blocks / (resident.blocks * found.compute_units.si)
+    report = Report(
+        kernel.__name__, found, (size.x, size.y, size.z),
+        (threads.x, threads.y, threads.z), registers, ran.shared_bytes, resident,
+        waves, ran.counters, ran.traffic, levels, times,
+    )  # fmt: skip
+    return Launch(ran.results, report)
+
+
+def fits(threads: int, registers: int, shared: int, device: Accelerator) -> Occupancy:
+    """The occupancy of a block; ValueError where not one fits."""
+    found = occupancy(
+        threads=threads, registers=registers, shared_bytes=shared, device=device
+    )
+    if not found.blocks:
+        raise ValueError(f"no block fits a unit of {device.short}: {found.reason}")
+    return found

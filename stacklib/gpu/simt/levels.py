@@ -1,0 +1,138 @@
+"""Sectors of a launch through the caches: L1 of every unit, one L2, memory.
+
+Blocks are dealt to units in turn; a unit runs as many as occupancy allows and takes the
+next ones when those are done. Within such a wave, warps take turns, one memory
+instruction each. Loads look in the unit's L1; stores and atomics go to the L2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.memory import Cache
+from stacklib.memory.cache.l2 import l2_cache
+from stacklib.memory.warp.coalescing import LINE, SECTOR
+
+from .requests import Traffic
+
+L1_WAYS = 64  # of the sectored cache; NVIDIA does not print it
+KINDS = ("load", "store", "atomic")
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Sectors asked of each level, and how many were there.
+
+    Attributes
+    ----------
+    l1_sectors, l1_hits : int
+        Sectors that loads asked of an L1.
+    l2_sectors, l2_hits : int
+        Sectors asked of the L2 by what missed, by stores and by atomics.
+    read, written : int
+        Bytes read from memory; bytes of dirty lines that were driven out to it.
+    """
+
+    l1_sectors: int
+    l1_hits: int
+    l2_sectors: int
+    l2_hits: int
+    read: int
+    written: int
+
+    @property
+    def l1_hit_rate(self) -> float:
+        """Share of the sectors asked of an L1 that were there."""
+        return self.l1_hits / self.l1_sectors if self.l1_sectors else 0.0
+
+    @property
+    def l2_hit_rate(self) -> float:
+        """Share of the sectors asked of the L2 that were there."""
+        return self.l2_hits / self.l2_sectors if self.l2_sectors else 0.0
+
+
+def in_order(
+    traffic: Traffic, warps_of_block: int, units: int, resident: int
+) -> tuple[Any, Any, Any]:
+    """Unit, sector and kind of every sector asked for, in the order of the launch."""
+    order, warp, sector, kind = (
+        np.concatenate(parts)
+        for parts in zip(
+            *((np.full(len(w), n), w, s, np.full(len(w), KINDS.index(k)))
+              for n, k, w, s in traffic.trace),
+            strict=True,
+        )
+    )  # fmt: skip
+    block = warp // warps_of_block
+    wave = block // units // resident
+    by = np.lexsort((warp, order, wave))
+    return (block % units)[by], sector[by], kind[by]
+
+
+def through(
+    traffic: Traffic, device: Accelerator, warps_of_block: int, resident: int, l1: int
+) -> Levels:
+    """What a launch asked of every level.
+
+    Parameters
+    ----------
+    traffic : Traffic
+        With the trace of the launch.
+    device : Accelerator
+        Its units and its L2.
+    warps_of_block, resident : int
+        Warps of a block, blocks resident on a unit.
+    l1 : int
+        Bytes of a unit's L1: what shared memory leaves; 0 for none.
+    """
+    if not traffic.trace:
+        return Levels(0, 0, 0, 0, 0, 0)
+    units = int(device.compute_units.si)
+    unit, sector, kind = in_order(traffic, warps_of_block, units, resident)
+    loads = kind == 0
+    hit: Any = np.zeros(len(sector), bool)
+    first = l1_cache(l1)
+    if first is not None:
+        place = np.nonzero(loads)[0]
+        place = place[np.argsort(unit[place], kind="stable")]
+        ends: Any = np.nonzero(np.diff(unit[place]))[0] + 1
+        for part in np.split(place, ends):
+            if len(part):
+                hit[part] = first.run(sector[part] * SECTOR).hit
+    left = ~hit
+    addresses, writes = sector[left] * SECTOR, kind[left] != 0
+    out = _l2(device).run(addresses, writes)
+    missed = int(np.count_nonzero(~out.hit & (kind[left] != 1)))
+    return Levels(
+        int(np.count_nonzero(loads)),
+        int(np.count_nonzero(hit)),
+        len(addresses),
+        out.hits,
+        missed * SECTOR,
+        out.bytes_out,
+    )
+
+
+def _l2(device: Accelerator) -> Cache:
+    """The part of an L2 that keeps what it is given, as measured; not strictly LRU.
+
+    Sets read again and again fade out of a real L2 gradually: some of it is used
+    otherwise (the factor ``l2_room``), and what is driven out is not the oldest.
+    """
+    whole = l2_cache(device, LINE, SECTOR)
+    sets = max(1, int(whole.sets * hardware.efficiency("l2_room")))
+    sets -= sets % 2 == 0 and sets > 1  # odd: strides spread, see l2_cache
+    return replace(whole, size=sets * whole.ways * LINE, policy="random")
+
+
+def l1_cache(size: int) -> Cache | None:
+    """A sectored cache of about that size; None for less than a set."""
+    sets = size // (L1_WAYS * LINE)
+    if sets < 1:
+        return None
+    return Cache(sets * L1_WAYS * LINE, L1_WAYS, line=LINE, sector=SECTOR)

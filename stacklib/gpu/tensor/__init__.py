@@ -1,0 +1,1 @@
+"""Tensor cores: their arithmetic, their peaks, and feeding them."""

@@ -1,0 +1,71 @@
+"""One output of a tensor core in fractions: slow, obvious, on the standard library.
+
+The rule is that of ``gpu.mma``, written a second time: the test holds the two together.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from stacklib.quantizers import Format
+
+from ..issue.instructions import arithmetic
+
+
+def dot_exactly(
+    a: list[float],
+    b: list[float],
+    c: float = 0.0,
+    *,
+    dtype: str = "bf16",
+    generation: str = "hopper",
+) -> float:
+    """One output of ``mma`` with an FP32 accumulator, in fractions: slow and obvious.
+
+    Parameters
+    ----------
+    a, b : list of float (k,)
+        Numbers of the format.
+    c : float
+        The accumulator.
+    dtype, generation : str
+        As in ``mma``.
+
+    Raises
+    ------
+    ValueError
+        For lists of different lengths.
+    UnknownName
+        As ``mma``.
+    """
+    rule = arithmetic(generation, dtype)
+    if len(a) != len(b):
+        raise ValueError(f"a has {len(a)} numbers and b {len(b)}")
+    least = 1 - Format(rule.dtype).row.bias
+    total = Fraction(c)
+    for start in range(0, len(a), rule.terms):
+        addends = [(total, max(_power(total), -126))] if total else []
+        part = slice(start, start + rule.terms)
+        for x, y in zip(map(Fraction, a[part]), map(Fraction, b[part]), strict=True):
+            if x and y:
+                power = max(_power(x), least) + max(_power(y), least)
+                addends.append((x * y, power))
+        if not addends:
+            continue
+        unit = Fraction(2) ** (max(power for _, power in addends) - rule.fraction)
+        total = sum((math.trunc(x / unit) * unit for x, _ in addends), Fraction(0))
+        if total:
+            power = max(_power(total), -126)
+            if power > 127:
+                return math.copysign(math.inf, total)
+            last = Fraction(2) ** (power - rule.result)
+            total = math.trunc(total / last) * last
+    return float(total)
+
+
+def _power(x: Fraction) -> int:
+    """Exponent of the leading bit."""
+    size = abs(x)
+    power = size.numerator.bit_length() - size.denominator.bit_length()
+    return power if Fraction(2) ** power <= size else power - 1

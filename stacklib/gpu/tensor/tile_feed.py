@@ -1,0 +1,285 @@
+"""Feeding a tensor core: tiles are loaded ahead while earlier ones are multiplied.
+
+A block of a matrix product walks along the shared size in steps. Each step loads a
+tile of both operands into a buffer of shared memory and multiplies it. A load keeps the
+way to the L2 busy for ``load`` cycles and arrives ``latency`` later; a buffer is free
+again when its step has been multiplied. With two buffers this is double buffering,
+with more it is the multistage pipeline of CUTLASS (its *Efficient GEMM* page).
+
+``run_feed`` moves every step through that, ``feed_time`` is the same in closed form and
+exact. A path from the first load to the last product changes from multiplying back to
+loading only where a buffer is handed over, which skips ``buffers`` steps; so the time
+is the longest of such paths, and it is linear in the number of hand-overs:
+
+    t(j) = (j + 1) (load + latency + mma) + (steps - 1 - j buffers) max(load, mma)
+
+with j = 0, or as many hand-overs as there is room for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import Quantity, bytes_per_element, ceil, maximum
+
+from ..chip.slices import cluster_bytes
+from .peaks import peak_of
+
+__all__ = [
+    "Feed",
+    "Step",
+    "feed_faults",
+    "feed_of",
+    "feed_share",
+    "feed_time",
+    "run_feed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Cycles of a step, and how many steps can be under way.
+
+    Attributes
+    ----------
+    load : float, Quantity or array
+        Cycles for which a step's loads keep the way to the L2 busy.
+    latency : float, Quantity or array
+        Cycles from then until they have arrived.
+    mma : float, Quantity or array
+        Cycles that the tensor cores multiply.
+    buffers : int, Quantity or array
+        Steps that have room in shared memory.
+    """
+
+    load: Any
+    latency: Any
+    mma: Any
+    buffers: Any = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What happened to one step, in cycles from the start.
+
+    Attributes
+    ----------
+    load, there : float
+        When its loads began, and when they had arrived.
+    start, end : float
+        When it was multiplied.
+    """
+
+    load: float
+    there: float
+    start: float
+    end: float
+
+
+def _checked(feed: Feed, steps: Any) -> None:
+    given = {"load": feed.load, "latency": feed.latency, "mma": feed.mma}
+    for name, value in given.items():
+        least = value.min() if getattr(value, "shape", ()) else value
+        least = getattr(least, "si", least)
+        if isinstance(least, bool) or not (least > 0 or (name != "mma" and least == 0)):
+            raise ValueError(f"{name} = {value}: cycles from 0 on, of mma above 0")
+    for name, value in (("buffers", feed.buffers), ("steps", steps)):
+        least = value.min() if getattr(value, "shape", ()) else value
+        if isinstance(least, bool) or not getattr(least, "si", least) >= 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1")
+
+
+def _plain(feed: Feed) -> tuple[float, ...]:
+    cycles = (feed.load, feed.latency, feed.mma)
+    return tuple(float(getattr(c, "si", c)) for c in cycles)
+
+
+def feed_time(feed: Feed, steps: Any, epilogue: Any = None) -> Any:
+    """Cycles of a block: from its first load until its result is written.
+
+    Parameters
+    ----------
+    feed : Feed
+        Cycles of a step.
+    steps : int, Quantity or array
+        Steps along the shared size.
+    epilogue : float, Quantity or array, optional
+        Cycles for the result, after the last product.
+
+    Raises
+    ------
+    ValueError
+        For cycles below zero, or no steps or buffers.
+
+    Examples
+    --------
+    >>> feed_time(Feed(load=100, latency=50, mma=200, buffers=1), 10)
+    3500
+    >>> feed_time(Feed(load=100, latency=50, mma=200, buffers=2), 10)
+    2150
+    """
+    _checked(feed, steps)
+    once = feed.load + feed.latency + feed.mma
+    pace = maximum(feed.load, feed.mma)
+    handed = ceil(steps / feed.buffers) - 1
+    never = once + (steps - 1) * pace
+    always = (handed + 1) * once + (steps - 1 - handed * feed.buffers) * pace
+    time = maximum(never, always)
+    return time if epilogue is None else time + epilogue
+
+
+def feed_share(feed: Feed, steps: Any, epilogue: Any = None) -> Any:
+    """Utilisation: of a block's cycles, the share in which its tensor cores multiply.
+
+    Parameters
+    ----------
+    feed, steps, epilogue
+        As ``feed_time`` takes them.
+
+    Raises
+    ------
+    ValueError
+        As there.
+
+    Examples
+    --------
+    >>> feed_share(Feed(load=200, latency=0, mma=100), 1000).__round__(3)
+    0.5
+    """
+    return steps * feed.mma / feed_time(feed, steps, epilogue)
+
+
+def run_feed(feed: Feed, steps: int) -> list[Step]:
+    """Every step of a block: loaded when there is room, multiplied when it is there.
+
+    Parameters
+    ----------
+    feed : Feed
+        Cycles of a step; one tile, no arrays.
+    steps : int
+        Steps along the shared size.
+
+    Raises
+    ------
+    ValueError
+        As ``feed_time``.
+    """
+    _checked(feed, steps)
+    load_for, latency, mma = _plain(feed)
+    done: list[Step] = []
+    way = cores = 0.0  # free from then on
+    for at in range(steps):
+        room = done[at - feed.buffers].end if at >= feed.buffers else 0.0
+        load = max(way, room)
+        way = load + load_for
+        there = way + latency
+        start = max(there, cores)
+        cores = start + mma
+        done.append(Step(load, there, start, cores))
+    return done
+
+
+def feed_faults(feed: Feed, ran: Sequence[Step]) -> list[str]:
+    """What is wrong with a timeline, read from its times alone.
+
+    Parameters
+    ----------
+    feed : Feed
+        Cycles of a step.
+    ran : sequence of Step
+        What is said to have happened.
+
+    Returns
+    -------
+    list of str
+        A sentence a fault; empty for one that could have happened.
+    """
+    load_for, latency, mma = _plain(feed)
+    faults, near = [], 1e-6
+    for at, step in enumerate(ran):
+        if step.there < step.load + load_for + latency - near:
+            faults.append(f"step {at} arrives before its loads can")
+        if step.start < step.there - near:
+            faults.append(f"step {at} is multiplied before it is there")
+        if step.end < step.start + mma - near:
+            faults.append(f"step {at} is multiplied in less than {mma:g} cycles")
+        if at and step.load < ran[at - 1].load + load_for - near:
+            faults.append(f"step {at} is loaded while step {at - 1} is")
+        if at and step.start < ran[at - 1].end - near:
+            faults.append(f"step {at} is multiplied while step {at - 1} is")
+        old = at - feed.buffers
+        if old >= 0 and step.load < ran[old].end - near:
+            faults.append(f"step {at} overwrites step {old}, which is still in use")
+    return faults
+
+
+def feed_of(
+    on: str | Accelerator, *, rows: int = 128, columns: int = 256, depth: int = 64,
+    dtype: str = "bf16", cluster: tuple[int, int] = (1, 1), buffers: int = 2,
+) -> Feed:  # fmt: skip
+    """The cycles of a step on a unit of a device, for a tile of a matrix product.
+
+    Loads come from the L2 as fast as one unit was measured to read it. Blocks of a
+    cluster share what they load.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device.
+    rows, columns, depth : int
+        Of the result's tile, and how much of the shared size a step takes.
+    dtype : str
+        Format of both operands.
+    cluster : tuple of int
+        Blocks of a cluster, down and across, as in ``slices.cluster_bytes``.
+    buffers : int
+        Steps with room in shared memory.
+
+    Raises
+    ------
+    ValueError
+        For sizes below one, a cluster before compute capability 9.0, or buffers that
+        do not fit into a block's shared memory.
+    UnknownName, UnknownSpec
+        For an unknown device or format, or one without measured L2 figures.
+
+    Examples
+    --------
+    >>> found = feed_of("h100-sxm", cluster=(2, 1))
+    >>> round(found.load.si), round(found.mma.si)
+    (886, 1024)
+    """
+    sizes = {"rows": rows, "columns": columns, "depth": depth, "buffers": buffers}
+    sizes |= {"cluster[0]": cluster[0], "cluster[1]": cluster[1]}
+    for name, value in sizes.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1")
+    built = peak_of(on, dtype)
+    if cluster != (1, 1) and float(built.device.compute_capability or 0) < 9:
+        raise ValueError(
+            f"cluster = {cluster}: {built.device.short} has none; they came with 9.0"
+        )
+    chip = hardware.microarchitecture(built.device)
+    for wanted in ("l2_bytes_per_cycle", "l2_latency", "shared_per_block"):
+        if wanted not in chip.constants:
+            raise UnknownSpec(f"{built.device.key}: {wanted} is unknown")
+    each = bytes_per_element(dtype)
+    held = cluster_bytes(rows, columns, depth, width=each) * buffers
+    most = chip.constants["shared_per_block"]
+    if held.si > most.si:
+        raise ValueError(
+            f"{buffers} buffers of {rows} x {columns} x {depth} in {dtype} are "
+            f"{held.text('KiB')}; a block may have {most.text('KiB')}"
+        )
+    drawn = cluster_bytes(rows, columns, depth, *cluster, width=each)
+    work = Quantity(rows * columns * depth, "MAC", label="MAC of a step")
+    return Feed(
+        (drawn / chip.constants["l2_bytes_per_cycle"]).named("loads of a step"),
+        chip.latency("l2"),
+        (work / built.macs).named("products of a step"),
+        buffers,
+    )

@@ -1,0 +1,1 @@
+"""Caches on traces of addresses, and how their sizes are found."""

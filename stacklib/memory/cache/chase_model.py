@@ -1,0 +1,305 @@
+"""What a pointer chase costs, by the size of what it walks: the closed form.
+
+One dependent load after the other, in one random cycle through every line of a
+working set. A cache with LRU replacement keeps a line until as many other lines of its
+set have been asked for as it has ways. The chase asks for all of them before it comes
+back. So a set that holds its lines hits always, and a set with one line too many
+misses always:
+
+    n lines over S sets, n = q S + r:   r sets hold q + 1 lines, S - r hold q
+    lines that stay = r (q + 1) [q + 1 <= ways] + (S - r) q [q <= ways]
+
+Between the capacity and one way more, the hits fall from all to none. ``served`` counts
+what each level answers, ``latency`` weighs it with the latencies. ``memory.chase_run``
+walks the chase through simulated caches instead.
+
+Where pages lie is up to the system. A cache indexed by physical addresses sees them at
+random: of P pages, each of c page colours (way size over page size) gets a binomial
+share, and a line stays where its colour has no more pages than ways.
+
+Left out: address translation, prefetching, other programs, hashed sets.
+
+The random cycle is lmbench's idea (McVoy and Staelin, USENIX ATC 1996); reading caches
+off the steps that it makes is older (Saavedra and Smith, IEEE ToC 44(10), 1995).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import Quantity
+from stacklib.roofline.work.bounds import device_of
+
+__all__ = ["ChaseLevel", "gpu_levels", "latency", "served"]
+
+GPU_LINE = 128  # bytes of a line in NVIDIA's L1 and L2
+GPU_WAYS = 16  # nobody publishes them; they only soften the steps
+
+
+@dataclass(frozen=True, slots=True)
+class ChaseLevel:
+    """A cache as a chase sees it, or the memory behind the caches.
+
+    Parameters
+    ----------
+    name : str
+        For people.
+    latency : float
+        Of a load that this level answers: cycles, seconds, anything that adds.
+    size : int, optional
+        Bytes; none for the memory, which holds everything.
+    ways, line : int
+        Lines of a set, bytes of a line.
+
+    Raises
+    ------
+    ValueError
+        For a latency that is not above zero, or a size that the ways and the line do
+        not divide.
+    """
+
+    name: str
+    latency: float
+    size: int | None = None
+    ways: int = GPU_WAYS
+    line: int = GPU_LINE
+
+    def __post_init__(self) -> None:
+        if isinstance(self.latency, bool) or not 0 < self.latency < math.inf:
+            raise ValueError(f"{self.name}: latency = {self.latency!r}: above zero")
+        for name in ("ways", "line") if self.size is None else ("size", "ways", "line"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(
+                    f"{self.name}: {name} = {value!r}: a whole number from 1 is needed"
+                )
+        if self.size is not None and self.size % (self.ways * self.line):
+            raise ValueError(
+                f"{self.name}: {self.size} bytes do not divide into {self.ways} ways "
+                f"of {self.line}-byte lines"
+            )
+
+    @property
+    def sets(self) -> int:
+        """Sets of a cache.
+
+        Raises
+        ------
+        ValueError
+            For the memory, which has none.
+        """
+        if self.size is None:
+            raise ValueError(f"{self.name} is the memory: it has no sets")
+        return self.size // (self.ways * self.line)
+
+    def reached(self, stride: int) -> int:
+        """Sets that a chase of this stride touches: a power of two misses most.
+
+        Parameters
+        ----------
+        stride : int
+            Bytes between neighbours of the working set.
+        """
+        return self.sets // math.gcd(self.sets, stride // self.line)
+
+
+def check(levels: Sequence[ChaseLevel], stride: int) -> None:
+    """Hold a hierarchy to what the closed form counts.
+
+    Raises
+    ------
+    ValueError
+        For no caches, a last level with a size, caches that do not grow by a way or
+        more, or a stride that is no whole number of lines.
+    """
+    if len(levels) < 2 or levels[-1].size is not None:
+        raise ValueError("give caches, nearest first, then a memory without size")
+    if isinstance(stride, bool) or not isinstance(stride, int) or stride < 1:
+        raise ValueError(f"stride = {stride!r}: a whole number from 1 is needed")
+    caches = levels[:-1]
+    for level in caches:
+        if level.size is None:
+            raise ValueError(f"{level.name}: only the last level has no size")
+        if stride % level.line:
+            raise ValueError(
+                f"stride = {stride}: no whole number of {level.name}'s "
+                f"{level.line}-byte lines"
+            )
+    for near, far in pairwise(caches):
+        overflow = near.reached(stride) * (near.ways + 1)
+        if far.reached(stride) * far.ways < overflow:
+            raise ValueError(
+                f"{far.name} must hold what overflows {near.name}: {overflow} lines"
+            )
+
+
+def lines_of(working_set: int, stride: int) -> int:
+    """Loads of one lap.
+
+    Raises
+    ------
+    ValueError
+        For a working set that is no whole number of strides, or fewer than two.
+    """
+    if isinstance(working_set, bool) or not isinstance(working_set, int):
+        raise ValueError(f"working_set = {working_set!r}: whole bytes are needed")
+    if working_set < 2 * stride or working_set % stride:
+        raise ValueError(
+            f"working_set = {working_set}: a whole number of {stride}-byte strides, "
+            "two or more"
+        )
+    return working_set // stride
+
+
+def served(
+    working_set: int,
+    levels: Sequence[ChaseLevel],
+    stride: int = GPU_LINE,
+    page: int | None = None,
+) -> tuple[float, ...]:
+    """Share of a chase's loads that each level answers, nearest first.
+
+    Parameters
+    ----------
+    working_set : int
+        Bytes from the first line to the last, a whole number of strides.
+    levels : sequence of ChaseLevel
+        Caches, nearest first, and the memory.
+    stride : int
+        Bytes from one line of the working set to the next.
+    page : int, optional
+        Bytes of a page that may lie anywhere in physical memory; none for a working
+        set that is contiguous there. With it the shares are expected values.
+
+    Raises
+    ------
+    ValueError
+        For levels or sizes that do not fit together.
+
+    Examples
+    --------
+    >>> cache = ChaseLevel("L1", 4, size=32768, ways=8, line=64)
+    >>> served(32768, (cache, ChaseLevel("memory", 100)), stride=64)
+    (1.0, 0.0)
+    """
+    check(levels, stride)
+    lines = lines_of(working_set, stride)
+    stay, before = [], 0.0
+    for level in levels[:-1]:
+        held = _kept(lines, level, stride) / lines
+        if page is not None and _colours(level, page, stride) > 1:
+            held = _kept_anywhere(working_set, level, page, stride)
+        stay.append(max(0.0, held - before))
+        before = max(before, held)
+    return (*stay, 1.0 - before)
+
+
+def latency(
+    working_set: int,
+    levels: Sequence[ChaseLevel],
+    stride: int = GPU_LINE,
+    page: int | None = None,
+) -> float:
+    """Mean latency of a chase's loads, in the unit of the levels' latencies.
+
+    Parameters
+    ----------
+    working_set, levels, stride, page
+        As in ``served``.
+
+    Raises
+    ------
+    ValueError
+        As ``served`` does.
+    """
+    shares = served(working_set, levels, stride, page)
+    return sum(s * level.latency for s, level in zip(shares, levels, strict=True))
+
+
+def _kept(lines: int, level: ChaseLevel, stride: int) -> int:
+    """Lines that stay in a cache, from one lap to the next."""
+    sets, ways = level.reached(stride), level.ways
+    q, r = divmod(lines, sets)
+    return r * (q + 1) * (q + 1 <= ways) + (sets - r) * q * (q <= ways)
+
+
+def _colours(level: ChaseLevel, page: int, stride: int) -> int:
+    """Places that a page can have in a cache: the bytes of a way over its own."""
+    if isinstance(page, bool) or not isinstance(page, int) or page < stride:
+        raise ValueError(f"page = {page!r}: whole bytes, at least one stride")
+    if page % stride:
+        raise ValueError(f"page = {page}: no whole number of {stride}-byte strides")
+    return level.sets * level.line // page
+
+
+def _kept_anywhere(
+    working_set: int, level: ChaseLevel, page: int, stride: int
+) -> float:
+    """Expected share of lines that stay when pages lie anywhere.
+
+    A page's lines stay if, of the other pages, fewer than ``ways`` share its colour.
+    """
+    others = -(-working_set // page) - 1
+    chance = 1 / _colours(level, page, stride)
+    return _binomial_below(level.ways, others, chance)
+
+
+def _binomial_below(k: int, n: int, p: float) -> float:
+    """Chance that fewer than k of n come up, each with probability p."""
+    if n < k:
+        return 1.0
+    term, total = n * math.log1p(-p), 0.0  # logarithm of the chance of none
+    for i in range(k):
+        total += math.exp(term)
+        term += math.log((n - i) / (i + 1)) + math.log(p) - math.log1p(-p)
+    return min(1.0, total)
+
+
+def gpu_levels(on: str | Accelerator, ways: int = GPU_WAYS) -> tuple[ChaseLevel, ...]:
+    """What one thread of an NVIDIA GPU chases through, in cycles.
+
+    One thread runs on one unit, so its first level is the L1 of that unit and not of
+    the chip. Where the far side of the L2 was measured, the near side is half of it.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+    ways : int
+        Ways of every level.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For an unknown device, one of another vendor (the size of its L1 is not in the
+        database), or one whose caches or latencies nobody has published.
+
+    Examples
+    --------
+    >>> [level.name for level in gpu_levels("h100-sxm")]
+    ['L1', 'near L2', 'far L2', 'memory']
+    """
+    device = device_of(on)
+    if device.vendor != "NVIDIA" or device.kind != "gpu":
+        raise UnknownSpec(f"{device.key}: the size of its L1 is not in the database")
+    micro = hardware.microarchitecture(device)
+
+    def level(name: str, constant: str, size: Any = None) -> ChaseLevel:
+        cycles = micro.latency(constant).si
+        whole = ways * GPU_LINE
+        held = None if size is None else int(size.to("B").si // whole * whole)
+        return ChaseLevel(name, cycles, held, ways)
+
+    first = level("L1", "l1", device.shared_per_unit)
+    memory = level("memory", "dram")
+    if "l2_far_latency" not in micro.constants:
+        return first, level("L2", "l2", device.l2_capacity), memory
+    half = device.l2_capacity / Quantity(2, label="partitions of the L2")
+    near = level("near L2", "l2", half)
+    return first, near, level("far L2", "l2_far", device.l2_capacity), memory

@@ -1,0 +1,52 @@
+"""The L2 of a device as a cache that can be run."""
+
+from __future__ import annotations
+
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.roofline.work.bounds import device_of
+
+from .cache import Cache
+from .waves import L2_WAYS
+
+__all__ = ["l2_cache"]
+
+
+def l2_cache(
+    on: str | Accelerator, line: int = 128, sector: int | None = None, parts: int = 1
+) -> Cache:
+    """The L2 of a device, LRU over sets of ``waves.L2_WAYS`` lines.
+
+    Real ones hash the number of a line, by functions that are not published, so that
+    no regular stride meets few sets. Here the number of sets is odd, which does the
+    same for strides of powers of two; so up to two sets are missing.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+    line : int
+        Bytes of a line: those of a tile for a trace of whole tiles.
+    sector : int, optional
+        Bytes that a miss brings in; the whole line by default.
+    parts : int
+        Parts that each keep a copy of what their half or quarter of the chip reads, so
+        that together they hold the less. An A100, H100 or H200 has two.
+
+    Raises
+    ------
+    ValueError
+        When a part does not hold a set of such lines.
+    UnknownName, UnknownSpec
+        For an unknown device, or one whose L2 is unknown.
+    """
+    device = device_of(on)
+    if device.fields["l2_capacity"] is None:
+        raise UnknownSpec(f"{device.key}: its last-level cache is unknown")
+    if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
+        raise ValueError(f"parts = {parts!r}: a whole number from 1 is needed")
+    held = int(device.l2_capacity.si) // parts
+    sets = held // (L2_WAYS * line)
+    if not sets:
+        raise ValueError(f"line = {line}: {L2_WAYS} of them do not fit {held} bytes")
+    sets -= sets % 2 == 0  # an odd number, over which strides spread: see above
+    return Cache(sets * L2_WAYS * line, L2_WAYS, line, sector)

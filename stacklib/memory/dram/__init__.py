@@ -1,0 +1,1 @@
+"""A DRAM channel: cells, banks, timing rules, bursts, requests."""

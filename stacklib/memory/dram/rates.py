@@ -1,0 +1,233 @@
+"""What a DRAM channel can deliver, in closed form, from its timings.
+
+The data bus is one limit. Rows are the others: a bank opens a row at most once a row
+cycle (tRC), a channel starts at most four activates in tFAW, and while a refresh runs,
+nothing is read. The simulator of ``dram_channel`` is held against each of these.
+
+Formulas on plain values take floats, quantities or arrays; those on a part give
+quantities that know where their timings are from.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib.quantity import Quantity, maximum
+
+from .parts import REFRESH, DramPart, dram_part
+
+__all__ = [
+    "chunk_interval",
+    "random_interval",
+    "random_rate",
+    "refresh_gap",
+    "refresh_overhead",
+    "row_run_time",
+    "stream_share",
+    "turnaround_share",
+]
+
+
+def _positive(**values: Any) -> None:
+    for name, value in values.items():
+        least = value.min() if getattr(value, "shape", ()) else value
+        if isinstance(least, bool) or not getattr(least, "si", least) > 0:
+            raise ValueError(f"{name} = {value}: must be above zero")
+
+
+def random_interval(burst: Any, rc: Any, banks: Any, rrd: Any, faw: Any) -> Any:
+    """Least time from one burst to the next when each opens a row of its own.
+
+    Parameters
+    ----------
+    burst : float, Quantity or array
+        Time that a burst holds the data bus.
+    rc, rrd, faw : float, Quantity or array
+        Row cycle; activate to activate; window of four activates.
+    banks : float, Quantity or array
+        Banks the rows are spread over evenly.
+
+    Raises
+    ------
+    ValueError
+        For what is not above zero.
+
+    Examples
+    --------
+    >>> random_interval(2.5, 46.25, 1, 2.5, 21.25)
+    46.25
+    """
+    _positive(burst=burst, rc=rc, banks=banks, rrd=rrd, faw=faw)
+    return maximum(burst, rc / banks, rrd, faw / 4)
+
+
+def chunk_interval(
+    bursts: Any, burst: Any, ccd: Any, rc: Any, banks: Any, rrd: Any, faw: Any
+) -> Any:
+    """Least time from one chunk to the next when a chunk lies in one row.
+
+    One activate serves all bursts of the chunk, so the row limits are paid once for
+    it, and the bus as often as it has bursts.
+
+    Parameters
+    ----------
+    bursts : float, Quantity or array
+        Bursts of a chunk, all of one row.
+    ccd : float, Quantity or array
+        Least time between two bursts of the bank that the chunk lies in.
+    burst, rc, banks, rrd, faw
+        As in ``random_interval``.
+
+    Raises
+    ------
+    ValueError
+        For what is not above zero.
+    """
+    _positive(bursts=bursts, ccd=ccd)
+    row = random_interval(burst, maximum(rc, bursts * ccd), banks, rrd, faw)
+    return maximum(bursts * burst, row)
+
+
+def row_run_time(bursts: Any, rc: Any, rcd: Any, ccd: Any, rtp: Any, rp: Any) -> Any:
+    """Time one bank needs for a row: open it, read some bursts, close it.
+
+    Parameters
+    ----------
+    bursts : float, Quantity or array
+        Bursts read from the open row.
+    rc, rcd, ccd, rtp, rp : float, Quantity or array
+        Row cycle; activate to read; read to read in one bank; read to precharge;
+        precharge.
+
+    Raises
+    ------
+    ValueError
+        For what is not above zero.
+    """
+    _positive(bursts=bursts, rc=rc, rcd=rcd, ccd=ccd, rtp=rtp, rp=rp)
+    return maximum(rc, rcd + (bursts - 1) * ccd + rtp + rp)
+
+
+def turnaround_share(batch: Any, burst: Any, to_write: Any, to_read: Any) -> Any:
+    """Share of the bus that reading and writing in turn leaves, ``batch`` bursts each.
+
+    Parameters
+    ----------
+    batch : float, Quantity or array
+        Reads, then as many writes.
+    burst : float, Quantity or array
+        Time of a burst.
+    to_write, to_read : float, Quantity or array
+        Least time from a read to a write, and from a write to a read.
+
+    Raises
+    ------
+    ValueError
+        For what is not above zero.
+    """
+    _positive(batch=batch, burst=burst, to_write=to_write, to_read=to_read)
+    whole = 2 * (batch - 1) * burst + to_write + to_read
+    return 2 * batch * burst / whole
+
+
+def _part(part: DramPart | str) -> DramPart:
+    return dram_part(part) if isinstance(part, str) else part
+
+
+def refresh_overhead(part: DramPart | str, refresh: str = "all") -> Quantity:
+    """Share of the time a bank spends being refreshed: tRFC over tREFI.
+
+    Parameters
+    ----------
+    part : DramPart or str
+        The channel, or its name.
+    refresh : str
+        ``all`` banks with one command: then it is the share of the whole channel.
+        ``some``: each set of banks in turn, once in tREFI; the others go on.
+
+    Raises
+    ------
+    ValueError
+        For another word, or ``some`` where the part has no such command.
+    UnknownName
+        For an unknown part.
+
+    Examples
+    --------
+    >>> refresh_overhead("ddr5-6400").text("%")
+    '7.56 %'
+    """
+    if refresh not in REFRESH[:2]:
+        raise ValueError(f"refresh = {refresh!r}: 'all' or 'some'")
+    found = _part(part)
+    if refresh == "some" and found.refreshed == "all":
+        raise ValueError(f"{found.short} refreshes all banks at once: refresh='all'")
+    busy = found.rfc if refresh == "all" else found.rfc_bank
+    return (busy / found.refi).named(f"{found.short} share of time in refresh")
+
+
+def refresh_gap(part: DramPart | str) -> Quantity:
+    """Time without data around a refresh of all banks.
+
+    Rows are closed before and opened after: read to precharge, precharge, refresh,
+    activate to read; the one burst's time that any two reads are apart is not lost.
+
+    Parameters
+    ----------
+    part : DramPart or str
+        The channel, or its name.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown part.
+    """
+    p = _part(part)
+    gap = p.rtp + p.rp + p.rfc + p.rcd - p.burst_time
+    return gap.named(f"{p.short} time lost to a refresh")
+
+
+def stream_share(part: DramPart | str) -> Quantity:
+    """Share of the peak that an endless sequential read gets, all banks refreshed.
+
+    Parameters
+    ----------
+    part : DramPart or str
+        The channel, or its name.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown part.
+
+    Examples
+    --------
+    >>> stream_share("ddr5-4800").text("%")
+    '91.6 %'
+    """
+    p = _part(part)
+    return (1 - refresh_gap(p) / p.refi).named(f"{p.short} share of a stream")
+
+
+def random_rate(part: DramPart | str, banks: int | None = None) -> Quantity:
+    """Bytes a second of reads whose rows are all different, refresh left out.
+
+    Parameters
+    ----------
+    part : DramPart or str
+        The channel, or its name.
+    banks : int, optional
+        Banks they are spread over; all by default.
+
+    Raises
+    ------
+    ValueError
+        For more banks than there are, or fewer than one.
+    """
+    p = _part(part)
+    every = p.bank_count
+    if banks is not None and not 1 <= banks <= every.si:
+        raise ValueError(f"banks = {banks}: 1 to {every.si:.0f}")
+    used = every if banks is None else Quantity(banks, "1", label="banks used")
+    interval = random_interval(p.burst_time, p.rc, used, p.rrd_s, p.faw)
+    return (p.burst / interval).to("B/s").named(f"{p.short} random reads")

@@ -1,0 +1,1 @@
+"""From register to drive: time and energy of every level."""

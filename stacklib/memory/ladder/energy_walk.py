@@ -1,0 +1,142 @@
+"""The energy of a decode step counted, sector by sector along the token's path.
+
+The closed form in ``energy`` is held to this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from stacklib import hardware
+from stacklib.models import LanguageModel, Matrix
+from stacklib.quantity import dtype as find_dtype
+from stacklib.roofline.count.matrices import Tally
+from stacklib.roofline.work.fit import kv_copies, model_of
+
+from .energy import ACCOUNTS, PATHS, operation_energy
+
+__all__ = ["EventCount", "count_energy", "ways_across"]
+
+SECTOR = 32  # bytes that move together
+
+
+def ways_across(grid: int) -> list[float]:
+    """Every way from a controller to an SM of a die, in sides of the die.
+
+    Controllers stand along the left and right side, one a row; SMs in the middle of
+    the cells of a square grid. Wires run along rows and columns.
+
+    Parameters
+    ----------
+    grid : int
+        Rows and columns.
+    """
+    middle = [(i + 0.5) / grid for i in range(grid)]
+    return [
+        abs(x - side) + abs(y - row)
+        for side in (0.0, 1.0)
+        for row in middle
+        for x in middle
+        for y in middle
+    ]
+
+
+@dataclass(slots=True)
+class EventCount:
+    """Events so far: sectors through every stage, sides of the die crossed, FLOP.
+
+    Parameters
+    ----------
+    ways : list of float
+        As ``ways_across`` gives them; sectors take them in turn.
+    """
+
+    ways: list[float]
+    sectors: int = 0
+    crossed: float = 0.0
+    flops: int = 0
+    _upto: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._upto = [0.0, *accumulate(self.ways)]
+
+    def read(self, numbers: float, bits: float) -> None:
+        """One array of numbers is read; its last sector may be part empty."""
+        sectors = -int(-numbers * bits // (8 * SECTOR))
+        rounds, rest = divmod(sectors, len(self.ways))
+        self.sectors += sectors
+        self.crossed += rounds * self._upto[-1] + self._upto[rest]
+
+    def matrix(self, m: Matrix, batch: int, bits: float) -> None:
+        """Every sequence's vector by one matrix, which is read once."""
+        tally = Tally()
+        tally.matrix(m, batch)
+        self.flops += 2 * tally.macs
+        self.read(tally.numbers, bits)
+
+
+def count_energy(
+    model: str | LanguageModel,
+    *,
+    on: str,
+    account: str = "circuit",
+    dtype: str = "bf16",
+    tp: int = 1,
+    batch: int = 1,
+    context: int = 4096,
+    grid: int = 12,
+) -> dict[str, float]:
+    """Joules of one decode step by stage, without the constant power.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        The model, or its name.
+    on : str
+        Device.
+    account : str
+        ``circuit`` or ``board``.
+    dtype : str
+        Format of weights and cache.
+    tp, batch, context : int
+        Chips, sequences, and tokens cached in each.
+    grid : int
+        Rows and columns of SMs on the die.
+
+    Raises
+    ------
+    ValueError
+        For another account, or a grid below 1.
+    UnknownName, UnknownSpec
+        As ``decode_energy`` does.
+    """
+    if account not in ACCOUNTS or grid < 1:
+        raise ValueError(f"account {account!r}, grid {grid!r}: {', '.join(ACCOUNTS)}")
+    shape, device, bits = model_of(model), hardware.get(on), find_dtype(dtype).bits
+    count = EventCount(ways_across(grid))
+    copies = int(kv_copies(shape, tp).si)  # chips that hold and read the same keys
+    for block in shape.blocks:
+        for m in block.matrices(shape.hidden):
+            count.matrix(m, batch, bits)
+        count.matrix(Matrix("norms", block.vectors(shape.hidden), 1), batch, bits)
+        cache = Tally()
+        cache.cache(block.attention, context + 1)
+        for _ in range(batch):  # each sequence reads its own
+            for _ in range(copies):
+                count.read(cache.numbers, bits)
+            count.flops += 2 * cache.macs
+    norms = (shape.final_norm + shape.embedding_norm) * shape.hidden
+    count.matrix(Matrix("norms", norms, 1), batch, bits)
+    count.matrix(
+        Matrix("output", shape.hidden, shape.vocab, shape.head_bias), batch, bits
+    )
+    joules = {}
+    for stage in PATHS[account](device):
+        each = stage.energy.si * 8 * SECTOR
+        if stage.kind == "wire":  # the energy is that of the mean way: by length
+            joules[stage.name] = each / (5 / 6) * count.crossed
+        else:
+            joules[stage.name] = each * stage.times * count.sectors
+    joules["arithmetic"] = operation_energy(device, account).si * count.flops
+    return joules

@@ -1,0 +1,336 @@
+"""The memory ladder of a GPU: capacity, bandwidth and latency of every level.
+
+Each level belongs to one compute unit, to the chip, or to something beyond it. What
+belongs to a unit is given twice: for one unit, tagged ``per_core``, and for all units
+of the chip, tagged ``per_chip``. The two cannot be added, compared or put into one
+column by mistake.
+
+A bandwidth is units x bytes a cycle x clock. An operand of the arithmetic units comes
+from registers, three of them to a fused multiply-add (a b + c); shared memory gives a
+word from each bank in a cycle; what a unit draws from the L2 was measured
+(``hardware.microarchitecture``). A latency is that of one dependent load on an idle
+device, in cycles of the unit's clock.
+
+Left out: writes, conflicts between banks, what a busy level does to its latency, and
+address translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator, Link, Microarchitecture
+from stacklib.quantity import Quantity
+from stacklib.roofline.work.bounds import device_of
+
+from ..warp.banks import BANKS, WORD
+
+__all__ = ["Rung", "ladder", "launched_copy", "mean_step", "steps"]
+
+HOST_MEMORY = "ddr5_4800"  # behind the host's end of the link
+DRIVE = "nvme_gen5_x4"
+FEATURES = ("chip_capacity", "chip_bandwidth", "cycles")
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One level of the ladder; None where nobody has published or measured a figure.
+
+    Attributes
+    ----------
+    name : str
+        ``registers``, ``shared memory``, ``L2``, ``L2, far side``, ``HBM`` (or what
+        the device has), ``peer``, ``host``, ``drive``.
+    owner : str
+        ``unit``, ``chip`` or ``beyond``.
+    unit_capacity, unit_bandwidth : Quantity or None
+        Of one compute unit, ``per_core``: what it owns, and what it can draw.
+    chip_capacity, chip_bandwidth : Quantity or None
+        Of the chip, ``per_chip``.
+    cycles, latency : Quantity or None
+        Of one dependent load, in cycles of the unit's clock and in seconds.
+    """
+
+    name: str
+    owner: str
+    unit_capacity: Quantity | None = None
+    chip_capacity: Quantity | None = None
+    unit_bandwidth: Quantity | None = None
+    chip_bandwidth: Quantity | None = None
+    cycles: Quantity | None = None
+    latency: Quantity | None = None
+
+
+def ladder(on: str | Accelerator) -> tuple[Rung, ...]:
+    """Every level of a GPU, nearest first.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+
+    Returns
+    -------
+    tuple of Rung
+        Levels of which nothing at all is known are left out.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown device.
+    UnknownSpec
+        For a device that is no GPU, or whose units or clock are unknown.
+
+    Examples
+    --------
+    >>> [rung.name for rung in ladder("h100-sxm")][:3]
+    ['registers', 'shared memory', 'L2']
+    >>> ladder("b200")[1].chip_bandwidth.text("TB/s")
+    '37.2 TB/s'
+    """
+    device = device_of(on)
+    if device.kind != "gpu":
+        raise hardware.UnknownSpec(
+            f"{device.key} is a {device.kind}: the ladder is that of a GPU"
+        )
+    micro = hardware.microarchitecture(device)
+    every = (
+        _registers(device, micro),
+        _shared(device, micro),
+        *_l2(device, micro),
+        _memory(device, micro),
+        *_beyond(device, micro),
+    )
+    return tuple(r for r in every if r.chip_bandwidth or r.cycles)
+
+
+# -- the levels -------------------------------------------------------------------
+
+
+def _registers(device: Accelerator, micro: Microarchitecture) -> Rung:
+    """Lanes x three operands x four bytes; latency as one operation hands it on."""
+    peak = device.peaks.get("fp32")
+    width = None
+    if peak is not None and peak.per_unit_per_cycle is not None:
+        fma = Quantity(2, "FLOP", label="operations of a multiply-add")
+        reads = Quantity(3, "1", label="operands a multiply-add reads")
+        word = Quantity(WORD, "B", label="bytes of an operand")
+        width = (peak.per_unit_per_cycle / fma * reads * word).named("operand bytes")
+    return _of_unit(
+        "registers", device, device.fields["registers_per_unit"], width,
+        _cycles(micro, "register"),
+    )  # fmt: skip
+
+
+def _shared(device: Accelerator, micro: Microarchitecture) -> Rung:
+    """Banks x a word. NVIDIA's L1 is the same array: its latency fills a gap."""
+    width = Quantity(BANKS, "1", label="banks") * Quantity(
+        WORD, "B/cycle", label="bytes a bank gives in a cycle"
+    )
+    cycles = _cycles(micro, "shared")
+    if cycles is None and device.vendor == "NVIDIA":
+        cycles = _cycles(micro, "l1")
+    size = device.fields["shared_per_unit"]
+    return _of_unit("shared memory", device, size, width, cycles)
+
+
+def _of_unit(
+    name: str,
+    device: Accelerator,
+    size: Quantity | None,
+    width: Quantity | None,
+    cycles: Quantity | None,
+) -> Rung:
+    """A level that each unit has to itself."""
+    units = device.compute_units
+    capacity = None if size is None else size.retag("per_core")
+    rate = None if width is None else (width * device.clock).retag("per_core")
+    return Rung(
+        name,
+        "unit",
+        _named(capacity, f"{device.short} {name} of one unit"),
+        _named(_all(capacity, units), f"{device.short} {name} of all units"),
+        _named(rate, f"{device.short} {name}, one unit"),
+        _named(_all(rate, units), f"{device.short} {name}, all units"),
+        cycles,
+        _time(cycles, device),
+    )
+
+
+def _l2(device: Accelerator, micro: Microarchitecture) -> tuple[Rung, ...]:
+    """One level, or two where the far partition was measured: half the lines each."""
+    size = device.fields["l2_capacity"]
+    rate = None
+    if "l2_bytes_per_cycle" in micro.constants:
+        rate = (micro.rate("l2") * device.clock).retag("per_core")
+    near, far = _cycles(micro, "l2"), _cycles(micro, "l2_far")
+    whole = Rung(
+        "L2",
+        "chip",
+        None,
+        size,
+        _named(rate, f"{device.short} L2, drawn by one unit"),
+        _named(_all(rate, device.compute_units), f"{device.short} L2, all units"),
+        near,
+        _time(near, device),
+    )
+    if far is None:
+        return (whole,)
+    beyond = Rung("L2, far side", "chip", cycles=far, latency=_time(far, device))
+    return whole, beyond
+
+
+def _memory(device: Accelerator, micro: Microarchitecture) -> Rung:
+    """The pins; a unit's bandwidth is its even share of them."""
+    rate, cycles = device.fields["memory_bandwidth"], _cycles(micro, "dram")
+    share = None
+    if rate is not None:
+        share = (rate / device.compute_units).retag("per_core")
+    stacked = device.memory_type.upper().startswith("HBM")
+    return Rung(
+        "HBM" if stacked else "memory",
+        "chip",
+        None,
+        device.fields["memory_capacity"],
+        _named(share, f"{device.short} memory, even share of a unit"),
+        rate,
+        cycles,
+        _time(cycles, device),
+    )
+
+
+def _beyond(device: Accelerator, micro: Microarchitecture) -> tuple[Rung, ...]:
+    """Another device's memory, the host's, and a drive.
+
+    The latency on file of a scale-up link is that of a load from a peer, that of a host
+    link the way there and back: to it come the way out through the L2 and the DRAM.
+    """
+    found = []
+    if device.link_key and device.fields["link"] is not None:
+        peer = hardware.link(device.link_key)
+        found.append(_far("peer", device, device.link, peer.fields["latency"]))
+    if device.host_link_key and device.fields["host_link"] is not None:
+        link = hardware.link(device.host_link_key)
+        found.append(
+            _far("host", device, device.host_link, _host_load(device, micro, link))
+        )
+    drive = hardware.link(DRIVE)
+    rate = (drive.fields["achieved"] or drive.per_direction).retag("per_chip")
+    return (*found, _far("drive", device, rate, drive.fields["latency"]))
+
+
+def _host_load(
+    device: Accelerator, micro: Microarchitecture, link: Link
+) -> Quantity | None:
+    """Seconds of a load that a unit makes from the host's memory."""
+    way, out = link.fields["latency"], _time(_cycles(micro, "l2"), device)
+    if way is None or out is None:
+        return None
+    total = out + way + hardware.memory(HOST_MEMORY).latency
+    return total.named(f"{device.short} load from host memory")
+
+
+def _far(
+    name: str, device: Accelerator, rate: Quantity, latency: Quantity | None
+) -> Rung:
+    cycles = None
+    if latency is not None:
+        cycles = (latency * device.clock).named(f"{name} latency in cycles")
+    return Rung(name, "beyond", chip_bandwidth=rate, cycles=cycles, latency=latency)
+
+
+def launched_copy(on: str | Accelerator) -> Quantity:
+    """Seconds of the smallest copy that the host launches and waits for.
+
+    The time of an eager call of one kernel with nothing to do, as fitted to published
+    timings (factor ``launch_softmax``), and the way over the link. A load that a
+    running kernel makes needs no launch: that is the ladder's ``host``.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For an unknown device, or one whose host link has no known latency.
+    """
+    device = device_of(on)
+    call = hardware.efficiency_quantity("launch_softmax")
+    way = hardware.link(device.host_link_key).latency
+    return (call + way).named(f"launched copy to {device.short}")
+
+
+# -- steps ------------------------------------------------------------------------
+
+
+def steps(rungs: Sequence[Rung], feature: str = "cycles") -> tuple[Quantity, ...]:
+    """What each level is times the one before: below 1 where it is less.
+
+    Parameters
+    ----------
+    rungs : sequence of Rung
+        Nearest first; levels without the feature are skipped.
+    feature : str
+        ``chip_capacity``, ``chip_bandwidth`` or ``cycles``.
+
+    Raises
+    ------
+    ValueError
+        For another feature, or fewer than two levels that have it.
+    """
+    if feature not in FEATURES:
+        raise ValueError(f"feature = {feature!r}: one of {', '.join(FEATURES)}")
+    having = [r for r in rungs if getattr(r, feature) is not None]
+    if len(having) < 2:
+        raise ValueError(f"{len(having)} levels with {feature}: two or more are needed")
+    return tuple(
+        (_plain(getattr(b, feature)) / _plain(getattr(a, feature))).named(
+            f"{feature}: {b.name} over {a.name}"
+        )
+        for a, b in pairwise(having)
+    )
+
+
+def mean_step(rungs: Sequence[Rung], feature: str = "cycles") -> Quantity:
+    """Geometric mean of ``steps``: the one step that, repeated, spans the same.
+
+    Parameters
+    ----------
+    rungs, feature
+        As in ``steps``.
+
+    Raises
+    ------
+    ValueError
+        As ``steps`` does.
+    """
+    found = steps(rungs, feature)
+    product = found[0]
+    for step in found[1:]:
+        product = product * step
+    return (product ** (1 / len(found))).named(f"mean step of {feature}")
+
+
+def _plain(value: Quantity) -> Quantity:
+    """Without a direction: a memory's bandwidth stands beside that of a link."""
+    return value.retag("per_direction") if "B/s" in value.unit else value
+
+
+# -- small things -----------------------------------------------------------------
+
+
+def _cycles(micro: Microarchitecture, level: str) -> Quantity | None:
+    return micro.constants.get(f"{level}_latency")
+
+
+def _time(cycles: Quantity | None, device: Accelerator) -> Quantity | None:
+    return None if cycles is None else cycles / device.clock
+
+
+def _all(each: Quantity | None, units: Quantity) -> Quantity | None:
+    """What all units of the chip have together."""
+    return None if each is None else each.across(units).retag("per_chip")
+
+
+def _named(value: Quantity | None, label: str) -> Quantity | None:
+    return None if value is None else value.named(label)

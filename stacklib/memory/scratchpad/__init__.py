@@ -1,0 +1,1 @@
+"""A memory that software manages: plans, and what is spilled."""

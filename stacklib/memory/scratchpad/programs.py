@@ -1,0 +1,113 @@
+"""Two programs for a scratchpad: a product with one operand kept, and a small MLP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .operations import Op, Program
+
+__all__ = ["matmul_program", "mlp_program"]
+
+
+def _cut(name: str, whole: int, part: int) -> int:
+    """How many parts; they must divide."""
+    for value in (whole, part):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    if whole % part:
+        raise ValueError(f"{name}: parts of {part} do not divide {whole}")
+    return whole // part
+
+
+def matmul_program(
+    m: int,
+    n: int,
+    k: int,
+    *,
+    block_k: int,
+    panel_n: int,
+    width: int = 2,
+    snake: bool = False,
+) -> Program:
+    """Y = X W with X kept in the scratchpad and W streamed past it.
+
+    X (m, k) is cut into blocks of ``block_k`` columns, W into panels of ``panel_n``
+    columns. Every panel needs every block of X, so X is read in a cycle, once a panel.
+    Sums stay in a memory of their own (PSUM, on a Trainium) until the panel is done.
+
+    Parameters
+    ----------
+    m, n, k : int
+        Of the product.
+    block_k, panel_n : int
+        Columns of a block of X, and of a panel of W; they divide k and n.
+    width : int
+        Bytes of a number.
+    snake : bool
+        Whether every second panel goes through the blocks backwards.
+
+    Raises
+    ------
+    ValueError
+        When the cuts do not divide, or a size is no whole number from 1.
+    """
+    blocks, panels = _cut("block_k", k, block_k), _cut("panel_n", n, panel_n)
+    _cut("m", m, 1), _cut("width", width, 1)
+    sizes = {f"x{i}": m * block_k * width for i in range(blocks)}
+    ops, streamed, outputs = [], [], []
+    for j in range(panels):
+        around: Iterable[int] = range(blocks)
+        if snake and j % 2:
+            around = reversed(range(blocks))
+        order = list(around)
+        y = f"y{j}"
+        sizes[y] = m * panel_n * width
+        outputs.append(y)
+        for i in order:
+            w = f"w{i}.{j}"
+            sizes[w] = block_k * panel_n * width
+            streamed.append(w)
+            done = (y,) if i == order[-1] else ()
+            ops.append(Op(f"{i}.{j}", (f"x{i}", w), done))
+    return Program(sizes, ops, frozenset(outputs), frozenset((*streamed, *outputs)))
+
+
+def mlp_program(
+    rows: int, d: int, hidden: int, *, block: int, width: int = 4, snake: bool = False
+) -> Program:
+    """Y = relu(X W1) W2: first the whole hidden layer, block by block, then its use.
+
+    The blocks of the hidden layer are made here, so one that leaves early must be
+    written back. X is dead once the last is made; Y gathers in place.
+
+    Parameters
+    ----------
+    rows, d, hidden : int
+        Rows of X, its columns, and those of the hidden layer.
+    block : int
+        Columns of a block of the hidden layer; they divide it.
+    width : int
+        Bytes of a number.
+    snake : bool
+        Whether the blocks are used in the order opposite to the one they were made in.
+
+    Raises
+    ------
+    ValueError
+        When the cut does not divide, or a size is no whole number from 1.
+    """
+    blocks = _cut("block", hidden, block)
+    _cut("rows", rows, 1), _cut("d", d, 1), _cut("width", width, 1)
+    sizes = {"x": rows * d * width, "y": rows * d * width}
+    ups: list[Op] = []
+    downs: list[Op] = []
+    for i in range(blocks):
+        sizes[f"h{i}"] = rows * block * width
+        sizes[f"u{i}"] = sizes[f"d{i}"] = d * block * width
+        ups.append(Op(f"up{i}", ("x", f"u{i}"), (f"h{i}",)))
+    order = list(range(blocks))
+    for i in reversed(order) if snake else order:
+        gathered = ("y",) if downs else ()
+        downs.append(Op(f"down{i}", (f"h{i}", f"d{i}", *gathered), ("y",)))
+    streamed = frozenset(f"{kind}{i}" for i in range(blocks) for kind in "ud")
+    return Program(sizes, ups + downs, frozenset({"y"}), streamed)

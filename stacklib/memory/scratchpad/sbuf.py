@@ -1,0 +1,150 @@
+"""One product on a NeuronCore, with an operand kept in its SBUF: the spill cliff.
+
+The activations X lie in the SBUF, block by block of 128 columns, one for each
+partition. The weights pass through a small ring, panel after panel, and every panel
+needs all of X. How much of the SBUF X takes is how many tokens there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.quantity import Quantity
+from stacklib.roofline.work.bounds import device_of
+
+from .operations import Program, cyclic_loads
+from .programs import matmul_program
+
+__all__ = ["RING", "SIDE", "SbufCase", "sbuf_case"]
+
+SIDE = 8192  # rows and columns of the weights
+WIDTH, SUM = 2, 4  # bytes of a bf16 number, and of an fp32 sum
+RING = Quantity(1, "MiB", label="ring the weights pass through", kind="assumption")
+
+
+@dataclass(frozen=True)
+class SbufCase:
+    """The product on one core of a device.
+
+    Attributes
+    ----------
+    sbuf : Quantity
+        Bytes of one core's SBUF.
+    ring : Quantity
+        Of them, what the weights pass through.
+    partitions : int
+        Rows of the SBUF; a block of X has as many columns.
+    psum : Quantity
+        Bytes of the memory that sums stay in.
+    """
+
+    sbuf: Quantity
+    ring: Quantity
+    partitions: int
+    psum: Quantity
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of X."""
+        return SIDE // self.partitions
+
+    @cached_property
+    def panel(self) -> int:
+        """Columns of a panel: a power of two, with which the sums still fit the PSUM.
+
+        The sums are those of as many tokens as fill the whole SBUF.
+        """
+        widest = self.psum.si / (self.tokens(1) * SUM)
+        return 1 << (int(widest).bit_length() - 1)
+
+    @property
+    def rounds(self) -> int:
+        """Panels of the weights, each a round through X."""
+        return SIDE // self.panel
+
+    @cached_property
+    def managed(self) -> int:
+        """Bytes that are left for X."""
+        return round(self.sbuf.si - self.ring.si)
+
+    def tokens(self, use: float) -> int:
+        """Most tokens whose activations take at most this share of the SBUF.
+
+        Parameters
+        ----------
+        use : float
+            X over the whole SBUF; above 1 it is larger.
+
+        Raises
+        ------
+        ValueError
+            For a share that leaves no token.
+        """
+        count = int(use * self.sbuf.si / (SIDE * WIDTH))
+        if count < 1:
+            raise ValueError(f"use = {use!r}: no token's activations are that small")
+        return count
+
+    def block_bytes(self, use: float) -> int:
+        """Bytes of one block of X.
+
+        Parameters
+        ----------
+        use : float
+            As `tokens` takes it.
+        """
+        return self.tokens(use) * self.partitions * WIDTH
+
+    def loaded(self, use: float, policy: str, *, snake: bool = False) -> int:
+        """Bytes of X that are copied in, in closed form.
+
+        Parameters
+        ----------
+        use : float
+            As `tokens` takes it.
+        policy, snake
+            As `cyclic_loads` takes them.
+        """
+        each = self.block_bytes(use)
+        fit = self.managed // each
+        return each * cyclic_loads(self.blocks, fit, self.rounds, policy, snake)
+
+    def program(self, use: float, *, snake: bool = False) -> Program:
+        """The product as operations, for `allocate`.
+
+        Parameters
+        ----------
+        use : float
+            As `tokens` takes it.
+        snake : bool
+            As `matmul_program` takes it.
+        """
+        return matmul_program(
+            self.tokens(use), SIDE, SIDE,
+            block_k=self.partitions, panel_n=self.panel, width=WIDTH, snake=snake,
+        )  # fmt: skip
+
+
+def sbuf_case(on: str | Accelerator = "trainium2") -> SbufCase:
+    """The product on one core of a Trainium.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For an unknown device, or one without partitions and banks that are known.
+    """
+    device = device_of(on)
+    micro = hardware.microarchitecture(device)
+    partitions, banks = micro.count("partitions"), micro.count("psum_banks")
+    psum = (partitions * banks * micro.size("psum_bank")).to("MiB")
+    sbuf = device.shared_per_unit.across(1).to("MiB")
+    return SbufCase(sbuf.named("SBUF of a core"), RING, int(partitions.si),
+                    psum.named("PSUM of a core"))  # fmt: skip

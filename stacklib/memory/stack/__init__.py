@@ -1,0 +1,1 @@
+"""HBM stacks: generations, builds, bandwidth, height, shoreline."""

@@ -1,0 +1,1 @@
+"""Memory beyond the chip: what a tier costs, and what it is for."""

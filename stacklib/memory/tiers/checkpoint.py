@@ -1,0 +1,293 @@
+"""Checkpoints on flash: how large, how long everything waits, how often to take one.
+
+A training step's state is written to drives, at once (everybody waits) or behind the
+next steps (everybody waits for the copy to host memory only). The more often it is
+written, the less is lost when something fails; Young (1974) and Daly (2006) say how
+often is best.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity, maximum
+from stacklib.roofline.work.fit import model_of
+from stacklib.roofline.work.work import whole
+
+__all__ = [
+    "ADAM",
+    "checkpoint_bytes",
+    "daly_interval",
+    "expected_time",
+    "run_checkpoints",
+    "run_failures",
+    "stall",
+    "write_time",
+    "young_interval",
+]
+
+# Bytes a parameter: weights as they are used, and Adam's state in fp32.
+ADAM = {"bf16 weights": 2, "fp32 weights": 4, "first moment": 4, "second moment": 4}
+
+
+def checkpoint_bytes(
+    model: str | LanguageModel, *, state: dict[str, int] | None = None
+) -> Quantity:
+    """Bytes of a checkpoint: every part of the state, for every parameter.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        The model, or its name.
+    state : dict, optional
+        Part to bytes a parameter; bf16 weights and Adam in fp32 by default.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown model.
+
+    Examples
+    --------
+    >>> checkpoint_bytes("llama-3-70b").text("GB")
+    '988 GB'
+    """
+    shape = model_of(model)
+    parts = [
+        Quantity(size, "B", label=f"bytes of {name}", kind="assumption")
+        for name, size in (state or ADAM).items()
+    ]
+    return (shape.parameters * sum(parts[1:], parts[0])).named("checkpoint")
+
+
+def _above_zero(**given: Any) -> None:
+    for name, value in given.items():
+        plain = getattr(value, "si", value)
+        if isinstance(plain, bool) or not 0 < plain < math.inf:
+            raise ValueError(f"{name} = {value}: must be above zero")
+
+
+def write_time(size: Any, drives: int, rate: Any) -> Any:
+    """Seconds to write a checkpoint, spread evenly.
+
+    Parameters
+    ----------
+    size : float, Quantity or array
+        Bytes.
+    drives : int
+        That each write their part at once.
+    rate : float, Quantity or array
+        Bytes a second of one drive.
+
+    Raises
+    ------
+    ValueError
+        For what is not above zero.
+    """
+    whole(drives, "drives", least=1)
+    _above_zero(size=size, rate=rate)
+    return size / (rate * drives)
+
+
+def stall(
+    interval: Any, copy: Any, write: Any, *, behind: bool, buffers: int = 2
+) -> Any:
+    """Seconds that a checkpoint holds up the training, once things have settled.
+
+    Written at once, all of copy and write. Written behind, the copy; and where a
+    write takes longer than the interval, the training waits for it, however many
+    buffers there are. With a single buffer the copy cannot begin before the write
+    has ended, and the wait comes on top.
+
+    Parameters
+    ----------
+    interval : float, Quantity or array
+        Seconds of training between two checkpoints.
+    copy, write : float, Quantity or array
+        Seconds to copy to host memory; to write from there to the drives.
+    behind : bool
+        Whether the write goes on while the training does.
+    buffers : int
+        Copies that host memory holds.
+
+    Raises
+    ------
+    ValueError
+        For fewer than one buffer.
+    """
+    whole(buffers, "buffers", least=1)
+    if not behind:
+        return copy + write
+    if buffers == 1:
+        return maximum(copy, copy + write - interval)
+    return maximum(copy, write - interval)
+
+
+def young_interval(cost: Any, between_failures: Any) -> Any:
+    """Young's interval: sqrt(2 x cost x mean time between failures).
+
+    Parameters
+    ----------
+    cost : float or array
+        Seconds that one checkpoint holds up the training.
+    between_failures : float or array
+        Mean seconds.
+
+    Raises
+    ------
+    ValueError
+        For what is not above zero.
+    """
+    _above_zero(cost=cost, between_failures=between_failures)
+    return (2 * cost * between_failures) ** 0.5
+
+
+def daly_interval(cost: float, between_failures: float) -> float:
+    """Daly's interval, of higher order: right where checkpoints are not rare.
+
+    J. Daly, *A higher order estimate of the optimum checkpoint interval*, Future
+    Generation Computer Systems 22 (2006), equation 37.
+
+    Parameters
+    ----------
+    cost : float
+        Seconds that one checkpoint holds up the training.
+    between_failures : float
+        Mean seconds.
+
+    Raises
+    ------
+    ValueError
+        For what is not above zero.
+    """
+    _above_zero(cost=cost, between_failures=between_failures)
+    if cost >= 2 * between_failures:
+        return between_failures
+    ratio = cost / (2 * between_failures)
+    return (2 * cost * between_failures) ** 0.5 * (
+        1 + ratio**0.5 / 3 + ratio / 9
+    ) - cost
+
+
+def expected_time(
+    interval: float, *, cost: float, restart: float, between_failures: float
+) -> float:
+    """Mean seconds for every second of work, failures and repeats included.
+
+    Failures come without memory, also during checkpoints and restarts (Daly 2006,
+    equation 20): M exp(R / M) (exp((t + c) / M) - 1) / t.
+
+    Parameters
+    ----------
+    interval : float
+        Seconds of work between two checkpoints.
+    cost, restart : float
+        Seconds of a checkpoint; until work goes on after a failure.
+    between_failures : float
+        Mean seconds.
+
+    Raises
+    ------
+    ValueError
+        For an interval or mean time that is not above zero, or a cost below zero.
+    """
+    _above_zero(interval=interval, between_failures=between_failures)
+    if cost < 0 or restart < 0:
+        raise ValueError(f"cost = {cost}, restart = {restart}: not below zero")
+    m = between_failures
+    return m * math.exp(restart / m) * math.expm1((interval + cost) / m) / interval
+
+
+# -- the same, run ---------------------------------------------------------------
+
+
+def run_failures(
+    interval: float,
+    *,
+    cost: float,
+    restart: float,
+    between_failures: float,
+    segments: int = 20_000,
+    seed: int = 0,
+) -> float:
+    """``expected_time``, drawn: work, checkpoints, failures and repeats in order.
+
+    Parameters
+    ----------
+    interval, cost, restart, between_failures : float
+        As there.
+    segments : int
+        Intervals of work to get done.
+    seed : int
+        Of the failures.
+    """
+    whole(segments, "segments", least=1)
+    _above_zero(interval=interval, between_failures=between_failures)
+    draw = random.Random(seed)
+    clock = 0.0
+    failure = draw.expovariate(1 / between_failures)
+    for _ in range(segments):
+        end = clock + interval + cost
+        while failure < end:  # what was done since the last checkpoint is lost
+            clock = failure
+            failure = clock + draw.expovariate(1 / between_failures)
+            while failure < clock + restart:
+                clock = failure
+                failure = clock + draw.expovariate(1 / between_failures)
+            clock += restart
+            end = clock + interval + cost
+        clock = end
+    return clock / (segments * interval)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A training run with checkpoints: when it ended and how long it stood still."""
+
+    time: float
+    stalls: tuple[float, ...]
+
+
+def run_checkpoints(
+    *, interval: float, copy: float, write: float, count: int, buffers: int = 2,
+    behind: bool = True,
+) -> Run:  # fmt: skip
+    """Train and checkpoint, event by event: buffers in host memory, one writer.
+
+    Parameters
+    ----------
+    interval, copy, write : float
+        As ``stall`` takes them.
+    count : int
+        Checkpoints.
+    buffers : int
+        Copies that host memory holds; one is free again when it has been written.
+    behind : bool
+        Whether the write goes on while the training does.
+
+    Raises
+    ------
+    ValueError
+        For fewer than one checkpoint or buffer.
+    """
+    whole(count, "count", least=1)
+    whole(buffers, "buffers", least=1)
+    now, writer = 0.0, 0.0
+    written: list[float] = []  # when each checkpoint left its buffer
+    stalls = []
+    for number in range(count):
+        now += interval
+        begun = now
+        if behind and number >= buffers:
+            now = max(now, written[number - buffers])
+        now += copy
+        writer = max(writer, now) + write
+        written.append(writer)
+        if not behind:
+            now = writer
+        stalls.append(now - begun)
+    return Run(now, tuple(stalls))

@@ -1,0 +1,342 @@
+"""The KV cache on flash: what a token reads, how many drives feed it, their life.
+
+Dense attention reads the whole cache for every token. Sparse attention reads the keys
+and values of the tokens that an indexer picked, and a drive delivers whole pages, so
+that what is read depends on how many picked tokens share a page.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity
+from stacklib.roofline import decode_step
+from stacklib.roofline.work.fit import model_of
+from stacklib.roofline.work.work import whole
+
+from .parts import Drive, drive
+
+__all__ = [
+    "KvDemand",
+    "drive_depth",
+    "drives_needed",
+    "kv_demand",
+    "layer_time",
+    "lifetime",
+    "pages_read",
+    "reads_per_second",
+    "step_time",
+]
+
+
+def pages_read(tokens: int, picked: int, per_page: int) -> float:
+    """Pages that hold at least one of the picked tokens, on average.
+
+    Every choice of ``picked`` among ``tokens`` is as likely as another, so a page
+    stays unread with the chance that none of its tokens is picked:
+    C(tokens - per_page, picked) / C(tokens, picked).
+
+    Parameters
+    ----------
+    tokens : int
+        Cached, in pages of ``per_page``; the last page may be part empty.
+    picked : int
+        At most ``tokens``.
+    per_page : int
+        Tokens a page holds.
+
+    Raises
+    ------
+    ValueError
+        For counts below one, or more picked than there are.
+
+    Examples
+    --------
+    >>> pages_read(8, 8, 4), pages_read(8, 1, 4)
+    (2.0, 1.0)
+    """
+    for name, value in (("tokens", tokens), ("picked", picked), ("per_page", per_page)):
+        whole(value, name, least=1)
+    if picked > tokens:
+        raise ValueError(f"picked = {picked} of {tokens} tokens")
+
+    def unread(held: int) -> float:
+        if picked > tokens - held:
+            return 0.0
+        # C(n - h, k) / C(n, k) = product of (n - k - i) / (n - i) over i < h
+        return math.prod((tokens - picked - i) / (tokens - i) for i in range(held))
+
+    full, rest = divmod(tokens, per_page)
+    return full * (1 - unread(per_page)) + (1 - unread(rest) if rest else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class KvDemand:
+    """What one token of one sequence asks of the drives.
+
+    Attributes
+    ----------
+    wanted : Quantity
+        Bytes of keys and values that the attention uses.
+    read : Quantity
+        Bytes of the pages that hold them.
+    pages : Quantity
+        How many, over all layers.
+    stored : Quantity
+        Bytes of pages that the whole cache takes.
+    written : Quantity
+        Bytes that one new token adds.
+    layers : int
+        That attention is done in.
+    """
+
+    wanted: Quantity
+    read: Quantity
+    pages: Quantity
+    stored: Quantity
+    written: Quantity
+    layers: int
+
+    @property
+    def amplification(self) -> Quantity:
+        """Bytes read for every byte wanted."""
+        return (self.read / self.wanted).named("read amplification")
+
+
+def kv_demand(
+    model: str | LanguageModel,
+    *,
+    context: int,
+    top_k: int | None = None,
+    block: int = 1,
+    dtype: str = "bf16",
+    page: Quantity | None = None,
+) -> KvDemand:
+    """Pages that one token reads, dense or sparse.
+
+    The keys and values of one token and layer lie together (all heads); as many
+    tokens share a page as fit whole, and a token larger than a page takes several.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        With a cache that grows evenly.
+    context : int
+        Tokens cached.
+    top_k : int, optional
+        Tokens the attention picks in each layer; all without it.
+    block : int
+        Neighbouring tokens picked together, 1 when each stands alone; it divides
+        ``top_k``.
+    dtype : str
+        Format of the cache.
+    page : Quantity, optional
+        Bytes a read brings, 4 KiB by default.
+
+    Raises
+    ------
+    ValueError
+        For counts that make no sense, or a model whose cache does not grow evenly.
+    """
+    shape = model_of(model)
+    whole(context, "context", least=1)
+    if not shape.grows:
+        raise ValueError(f"{shape.key}: its KV cache does not grow evenly")
+    picked = context if top_k is None else min(whole(top_k, "top_k", least=1), context)
+    if whole(block, "block", least=1) > picked or (top_k and picked % block):
+        raise ValueError(f"block = {block} does not divide the {picked} picked")
+    page = page or drive("micron_9550").page
+    token = shape.kv_bytes_per_token(dtype) / shape.layers
+    pages_each, per_page = math.ceil(token.si / page.si), int(page.si // token.si)
+    if per_page >= 1:
+        used = _pages(context, picked, per_page, block)
+        held = math.ceil(context / per_page)
+    else:
+        used, held = float(picked * pages_each), context * pages_each
+    layers = Quantity(shape.layers, label="layers", kind="config", source=shape.source)
+    chosen = Quantity(picked, label="tokens picked", kind="assumption")
+    pages = (Quantity(used, label="pages a layer", kind="assumption") * layers).named(
+        "pages of a token"
+    )
+    return KvDemand(
+        (chosen * shape.kv_bytes_per_token(dtype)).named("KV wanted"),
+        (pages * page).named("KV read"),
+        pages,
+        (Quantity(held, label="pages a layer", kind="assumption") * layers * page),
+        shape.kv_bytes_per_token(dtype),
+        shape.layers,
+    )
+
+
+def _pages(context: int, picked: int, per_page: int, block: int) -> float:
+    """Pages a layer: blocks that begin at multiples of their size are picked."""
+    if picked == context:
+        return float(math.ceil(context / per_page))
+    if block == 1:
+        return pages_read(context, picked, per_page)
+    blocks, chosen = context // block, picked // block
+    if block >= per_page:  # every picked block has its pages to itself, nearly
+        return chosen * math.ceil(block / per_page)
+    return pages_read(blocks, min(chosen, blocks), per_page // block)
+
+
+# -- the drives ----------------------------------------------------------------
+
+
+def drive_depth(of: Drive) -> Quantity:
+    """Reads a drive has in flight at its full rate (Little): rate times latency."""
+    return (of.reads * of.latency).named("reads in flight")
+
+
+def reads_per_second(of: Drive, depth: int) -> Quantity:
+    """Random reads a second with so many in flight, at most the drive's rate.
+
+    Parameters
+    ----------
+    of : Drive
+        Its latency must be known.
+    depth : int
+        Reads that the host keeps in flight.
+    """
+    waiting = Quantity(whole(depth, "depth", least=1), label="depth", kind="assumption")
+    asked = (waiting / of.latency).named("reads asked for")
+    return of.reads if asked.si > of.reads.si else asked
+
+
+def drives_needed(
+    demand: KvDemand,
+    of: Drive,
+    *,
+    tokens_per_second: Quantity | float,
+    sequences: int = 1,
+) -> dict[str, float]:
+    """Drives by each of the three limits; the largest counts.
+
+    Parameters
+    ----------
+    demand : KvDemand
+        Of one token.
+    of : Drive
+        Which.
+    tokens_per_second : Quantity or float
+        Over all sequences.
+    sequences : int
+        Whose caches are kept.
+
+    Returns
+    -------
+    dict
+        ``reads``, ``bandwidth``, ``capacity``: drives, not rounded.
+
+    Raises
+    ------
+    ValueError
+        For a rate that is not above zero.
+    """
+    rate = float(getattr(tokens_per_second, "si", tokens_per_second))
+    if not 0 < rate < math.inf:
+        raise ValueError(f"tokens_per_second = {tokens_per_second}: above zero")
+    whole(sequences, "sequences", least=1)
+    return {
+        "reads": rate * demand.pages.si / of.reads.si,
+        "bandwidth": rate * demand.read.si / of.read.si,
+        "capacity": sequences * demand.stored.si / of.capacity.si,
+    }
+
+
+def step_time(
+    compute: float, layers: int, pages: float, rate: float, latency: float,
+    *, ahead: bool,
+) -> float:  # fmt: skip
+    """Seconds of a decode step whose every layer reads its pages from the drives.
+
+    Parameters
+    ----------
+    compute : float
+        Seconds of the step without the drives, spread evenly over the layers.
+    layers : int
+        How many.
+    pages : float
+        Pages that each layer reads.
+    rate : float
+        Pages a second, over all drives.
+    latency : float
+        Seconds until a page is there.
+    ahead : bool
+        Whether the pages of the next layer are read while this one computes; then
+        something must guess them a layer early.
+
+    Raises
+    ------
+    ValueError
+        For what is below zero, or no layers.
+    """
+    if layers < 1 or rate <= 0 or min(compute, pages, latency) < 0:
+        raise ValueError(
+            f"layers = {layers}, rate = {rate}, compute = {compute}, pages = {pages}"
+        )
+    each = compute / layers
+    fetch = latency + pages / rate if pages else 0.0
+    if not ahead:
+        return layers * (each + fetch)
+    return fetch + (layers - 1) * max(each, fetch) + each
+
+
+def layer_time(
+    model: str | LanguageModel, *, on: str, tp: int = 1, dtype: str = "bf16"
+) -> Quantity:
+    """Time in which one layer's weights are read, with no cache in memory.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        The model, or its name.
+    on : str
+        Device.
+    tp : int
+        Chips that share the model.
+    dtype : str
+        Format of the weights.
+
+    Raises
+    ------
+    Infeasible
+        Where the weights do not fit.
+    """
+    shape = model_of(model)
+    layers = Quantity(shape.layers, label="layers", kind="config", source=shape.source)
+    step = decode_step(shape, on=on, dtype=dtype, tp=tp, context=0)
+    return (step.time / layers).named("time of a layer")
+
+
+def lifetime(
+    of: Drive, *, written: Quantity, drives: int, years: float = 5.0
+) -> Quantity:
+    """Years until so many drives have been written as often as the warranty allows.
+
+    Parameters
+    ----------
+    of : Drive
+        Which.
+    written : Quantity
+        Bytes a second over all drives.
+    drives : int
+        That share it.
+    years : float
+        Of the warranty.
+
+    Raises
+    ------
+    ValueError
+        For drives below one, or nothing written.
+    """
+    count = Quantity(
+        whole(drives, "drives", least=1), label="drives", kind="assumption"
+    )
+    if written.si <= 0:
+        raise ValueError(f"written = {written}: above zero")
+    term = Quantity(years, "year", label="warranty", kind="assumption")
+    allowed = of.capacity * of.writes_per_day * term * count
+    return (allowed / written).named("time to wear out")

@@ -1,0 +1,158 @@
+"""The same tiers from two places: an SM of a GPU, and a core of its host.
+
+A byte in DDR5 is near for the core and behind a link for the SM; with HBM it is the
+other way round. So a table of tiers names the place it is seen from. Everything is
+computed from the specs of the parts; what they leave open is named as an assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.quantity import Quantity, minimum
+
+from .parts import constant, drive
+from .tier import Tier
+
+__all__ = ["PRICED", "ddr5_energy", "hbm2_energy", "sram_energy", "tiers_from"]
+
+PRICED = ("sram", "hbm", "ddr5", "cxl", "nvme")  # kinds that a price may be given for
+VIEWPOINTS = ("sm", "core")
+HOST = "epyc_9755"
+HOST_MEMORY = "ddr5_6000_12ch"
+MODULES, MODULE_GB = 12, 64  # one RDIMM a channel, the size servers are sold with
+CXL_MODULES = 4
+
+
+def sram_energy() -> Quantity:
+    """Joules a bit of one access to a 32 KB array, which L1 is built from."""
+    bits = Quantity(64, "bit", label="bits of an access")
+    return (constant("sram_32kb") / bits).named("SRAM array, energy a bit")
+
+
+def hbm2_energy() -> Quantity:
+    """Joules a bit of an HBM2 stack: opening the row, wires inside it, pins."""
+    parts = ("hbm_activation", "hbm_movement", "hbm_io")
+    first, *rest = (constant(name) for name in parts)
+    return sum(rest, first).named("HBM2 device, energy a bit")
+
+
+def ddr5_energy() -> Quantity:
+    """Joules a bit of DDR5: DDR4's, as the square of the supply has fallen since."""
+    bits = Quantity(64, "bit", label="bits of an access")
+    supply = constant("ddr5_supply") / constant("ddr4_supply")
+    return (constant("ddr4_access") / bits * supply**2).named("DDR5, energy a bit")
+
+
+def _rate(q: Quantity) -> Quantity:
+    """Bytes a second whatever the direction or the chip: what one reader draws."""
+    second = Quantity(1, "s", label="a second")
+    return (q.across(1) * second / second).named(q.label)
+
+
+def _host_memory() -> tuple[Quantity, Quantity, Quantity]:
+    """Latency, bandwidth and capacity of a socket's DDR5, seen from its cores."""
+    memory = hardware.memory(HOST_MEMORY)
+    modules = Quantity(MODULES, label="modules", kind="assumption")
+    each = Quantity(MODULE_GB, "GB", label="module", kind="assumption")
+    return memory.latency, memory.bandwidth, (modules * each).named("DDR5 of a socket")
+
+
+def _cxl() -> tuple[Quantity, Quantity, Quantity]:
+    """The same of four CXL modules: local DRAM, and what the link adds."""
+    latency = hardware.memory(HOST_MEMORY).latency + hardware.link("cxl2_x16").latency
+    modules = Quantity(CXL_MODULES, label="CXL modules", kind="assumption")
+    return (
+        latency.named("load from CXL memory"),
+        (modules * constant("cxl_module_bandwidth")).named("bandwidth of the modules"),
+        (modules * constant("cxl_module_capacity")).named("capacity of the modules"),
+    )
+
+
+def _from_sm(device: Accelerator, prices: Mapping[str, Quantity]) -> list[Tier]:
+    micro = hardware.microarchitecture(device)
+    link = hardware.link("pcie5_x16")
+    across = _rate(link.achieved)
+    shared = device.shared_per_unit * device.compute_units
+    l1 = _rate(micro.rate("l1") * device.compute_units * device.clock)
+    ddr, cxl, ssd = _host_memory(), _cxl(), drive("micron_9550")
+    sram, hbm = sram_energy(), hbm2_energy()
+    wire = link.energy
+    dram = ddr5_energy()
+    return [
+        Tier("shared memory", micro.latency("shared") / device.clock, l1,
+             shared.across(1), prices.get("sram"), sram),
+        Tier("HBM", micro.latency("dram") / device.clock,
+             _rate(device.memory_bandwidth), device.memory_capacity.across(1),
+             prices.get("hbm"), hbm),
+        Tier("DDR5 of the host", ddr[0] + link.latency, minimum(ddr[1], across),
+             ddr[2], prices.get("ddr5"), dram + wire),
+        Tier("CXL of the host", cxl[0] + link.latency, minimum(cxl[1], across),
+             cxl[2], prices.get("cxl"), dram + wire + wire),
+        Tier("NVMe", ssd.latency + link.latency, minimum(ssd.read, across),
+             ssd.capacity, prices.get("nvme"), ssd.energy + wire),
+    ]  # fmt: skip
+
+
+def _from_core(device: Accelerator, prices: Mapping[str, Quantity]) -> list[Tier]:
+    host = hardware.get(HOST)
+    link = hardware.link("pcie5_x16")
+    ddr, cxl, ssd = _host_memory(), _cxl(), drive("micron_9550")
+    l3 = constant("l3_bytes_per_cycle") * host.clock * host.compute_units
+    # At least: the device's own way to its memory comes on top of the link's.
+    hbm = link.latency + hardware.microarchitecture(device).latency("dram") / (
+        device.clock
+    )
+    wire, dram = link.energy, ddr5_energy()
+    return [
+        Tier("L3", constant("l3_cycles") / host.clock, _rate(l3),
+             host.l2_capacity.across(1), prices.get("sram"), sram_energy()),
+        Tier("DDR5", ddr[0], ddr[1], ddr[2], prices.get("ddr5"), dram),
+        Tier("CXL", cxl[0], cxl[1], cxl[2], prices.get("cxl"), dram + wire),
+        Tier("HBM of the GPU", hbm, _rate(link.achieved),
+             device.memory_capacity.across(1), prices.get("hbm"),
+             hbm2_energy() + wire),
+        Tier("NVMe", ssd.latency, ssd.read, ssd.capacity, prices.get("nvme"),
+             ssd.energy),
+    ]  # fmt: skip
+
+
+def tiers_from(
+    viewpoint: str,
+    *,
+    device: str = "h100_sxm",
+    prices: Mapping[str, Quantity] | None = None,
+) -> list[Tier]:
+    """Five tiers, nearest first, from where the data is used.
+
+    Parameters
+    ----------
+    viewpoint : str
+        ``"sm"``, a load of the GPU; ``"core"``, a load of the host's processor.
+    device : str
+        A GPU whose latencies and memory are known.
+    prices : mapping of str to Quantity, optional
+        USD a byte of ``"sram"``, ``"hbm"``, ``"ddr5"``, ``"cxl"`` and ``"nvme"``.
+
+    Raises
+    ------
+    ValueError
+        For another viewpoint, or a price of something else.
+    UnknownName, UnknownSpec
+        For an unknown device, or one nobody measured.
+
+    Examples
+    --------
+    >>> [t.latency.text("ns") for t in tiers_from("sm")][:2]
+    ['14.6 ns', '338 ns']
+    """
+    if viewpoint not in VIEWPOINTS:
+        raise ValueError(f"viewpoint {viewpoint!r}: one of {', '.join(VIEWPOINTS)}")
+    given = dict(prices or {})
+    strange = sorted(set(given) - set(PRICED))
+    if strange:
+        raise ValueError(f"price of {strange[0]!r}: one of {', '.join(PRICED)}")
+    build = _from_sm if viewpoint == "sm" else _from_core
+    return build(hardware.get(device), given)

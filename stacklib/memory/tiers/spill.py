@@ -1,0 +1,239 @@
+"""Two memories behind one processor: a near one, and what no longer fits it.
+
+Every byte is read once a step. The near memory gives its share at its rate, the far
+one, across a link, at the lesser of its own rate and one direction of the link. Read at
+the same time, the longer of the two is the step; read one after the other, their sum.
+`layer_steps` runs the step layer by layer and tells which of the two it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.quantity import Quantity, maximum, minimum
+from stacklib.roofline.work.bounds import device_of
+
+__all__ = ["TwoTiers", "knee", "layer_steps", "spilled_time", "spread", "two_tiers"]
+
+
+def spilled_time(total: Any, share: Any, near: Any, far: Any, *, apart: bool) -> Any:
+    """Seconds to read ``total`` bytes of which ``share`` lie in the far memory.
+
+    Floats, quantities or arrays.
+
+    Parameters
+    ----------
+    total
+        Bytes of a step.
+    share
+        Of them in the far memory, from 0 to 1.
+    near, far
+        Rates in B/s.
+    apart : bool
+        Whether the two are read one after the other rather than at the same time.
+    """
+    here, there = total * (1 - share) / near, total * share / far
+    return here + there if apart else maximum(here, there)
+
+
+def knee(near: Any, far: Any) -> Any:
+    """Share at which both memories take equally long: up to it, spilling costs nothing.
+
+    Floats, quantities or arrays.
+
+    Parameters
+    ----------
+    near, far
+        Rates in B/s.
+    """
+    return far / (near + far)
+
+
+def layer_steps(
+    near_bytes: Sequence[float],
+    far_bytes: Sequence[float],
+    near: float,
+    far: float,
+    ahead: int = 0,
+) -> list[float]:
+    """When each layer is done, layer after layer, with the far part fetched ahead.
+
+    A layer is done when its near part has been read and its far part has come. The
+    link works on one layer at a time, in order, and at most ``ahead`` layers before the
+    one that runs: there is room for so many.
+
+    Parameters
+    ----------
+    near_bytes, far_bytes : sequence of float
+        Bytes of each layer in each memory.
+    near, far : float
+        Rates in B/s.
+    ahead : int
+        Layers that may be under way before their turn; 0 fetches when it is needed.
+
+    Returns
+    -------
+    list of float
+        Seconds; the last is the step.
+
+    Raises
+    ------
+    ValueError
+        For lists of unequal length or none, a rate not above zero, bytes below zero,
+        or ``ahead`` below zero.
+
+    Examples
+    --------
+    >>> layer_steps([8, 8], [0, 1], near=8, far=0.5)  # the link waits for its layer
+    [1.0, 3.0]
+    >>> layer_steps([8, 8], [0, 1], near=8, far=0.5, ahead=1)
+    [1.0, 2.0]
+    """
+    if not near_bytes or len(near_bytes) != len(far_bytes):
+        raise ValueError(f"{len(near_bytes)} and {len(far_bytes)} layers: as many each")
+    if not (near > 0 and far > 0):
+        raise ValueError(f"rates {near!r} and {far!r} B/s: above zero")
+    if isinstance(ahead, bool) or not isinstance(ahead, int) or ahead < 0:
+        raise ValueError(f"ahead = {ahead!r}: a whole number from 0 is needed")
+    if not all(b >= 0 for b in (*near_bytes, *far_bytes)):
+        raise ValueError("bytes of a layer are not below zero")
+    done: list[float] = []
+    arrived = 0.0
+    for at, (here, there) in enumerate(zip(near_bytes, far_bytes, strict=True)):
+        begun = done[-1] if done else 0.0
+        room = done[at - 1 - ahead] if at - 1 - ahead >= 0 else 0.0
+        if there:
+            arrived = max(arrived, room) + there / far
+        done.append(max(begun + here / near, arrived if there else 0.0))
+    return done
+
+
+def spread(
+    total: float, share: float, layers: int, how: str
+) -> tuple[list[float], list[float]]:
+    """Bytes of each layer near and far.
+
+    Parameters
+    ----------
+    total : float
+        Bytes of all layers, which are alike.
+    share : float
+        Of them in the far memory.
+    layers : int
+        Their number.
+    how : str
+        ``even``: a part of every layer. ``whole``: the last layers as a whole.
+
+    Raises
+    ------
+    ValueError
+        For another way, a share outside 0 to 1, or fewer than one layer.
+    """
+    if how not in ("even", "whole") or not 0 <= share <= 1 or layers < 1:
+        raise ValueError(f"{how!r}, share {share!r}, {layers!r} layers")
+    each, gone = total / layers, total * share
+    if how == "even":
+        far = [each * share] * layers
+    else:
+        far = [min(each, max(0.0, gone - each * i)) for i in range(layers)][::-1]
+    return [each - f for f in far], far
+
+
+@dataclass(frozen=True, slots=True)
+class TwoTiers:
+    """The two memories of a processor and the link between.
+
+    Attributes
+    ----------
+    near, far : Quantity
+        Rates at which it reads them; the far one is the lesser of memory and link.
+    near_capacity, far_capacity : Quantity
+        Bytes of each.
+    link : Quantity
+        One direction of the link.
+    far_memory : Quantity
+        What the far memory itself delivers.
+    """
+
+    near: Quantity
+    far: Quantity
+    near_capacity: Quantity
+    far_capacity: Quantity
+    link: Quantity
+    far_memory: Quantity
+
+    def spilled(self, total: Quantity) -> Quantity:
+        """Bytes of ``total`` that the near memory has no room for.
+
+        Raises
+        ------
+        ValueError
+            When both memories together have none; with the sum.
+        """
+        over = maximum(total - self.near_capacity, 0 * total).named("bytes spilled")
+        if over.si > self.far_capacity.si:
+            raise ValueError(
+                f"{total.text('GB')} do not fit {self.near_capacity.text('GB')} and "
+                f"{self.far_capacity.text('GB')} together"
+            )
+        return over
+
+    def time(self, total: Quantity, *, apart: bool = False) -> Quantity:
+        """Seconds of a step that reads ``total`` bytes, filling the near memory first.
+
+        Parameters
+        ----------
+        total : Quantity
+            Bytes.
+        apart : bool
+            As `spilled_time` takes it.
+        """
+        share = self.spilled(total) / total
+        return spilled_time(total, share, self.near, self.far, apart=apart)
+
+    @property
+    def knee(self) -> Quantity:
+        """Share of the bytes that may lie far at no cost."""
+        return knee(self.near, self.far).named("share that may be spilled")
+
+
+def two_tiers(
+    on: str | Accelerator, host: str = "grace", *, sharers: int = 1
+) -> TwoTiers:
+    """The memories of a device and of the processor beside it.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device; its host link is one direction.
+    host : str
+        Whose memory is the far one.
+    sharers : int
+        Devices that read the far memory at the same time, each with a link of its own.
+
+    Raises
+    ------
+    ValueError, UnknownName, UnknownSpec
+        For fewer than one sharer, an unknown device, or an unknown rate or size.
+    """
+    if isinstance(sharers, bool) or not isinstance(sharers, int) or sharers < 1:
+        raise ValueError(f"sharers = {sharers!r}: a whole number from 1 is needed")
+    device, other = device_of(on), hardware.get(host)
+    count = Quantity(sharers, label="devices that share it", kind="assumption")
+    link = device.host_link.across(1)
+    memory = (other.memory_bandwidth.across(1) / count).named("far memory, each")
+    # A read goes one way, so the memory's rate is held to one direction of the link.
+    far = minimum(link, memory.retag("per_direction")).named("rate of the far memory")
+    capacity = other.memory_capacity.across(1) / count
+    return TwoTiers(
+        device.memory_bandwidth.across(1).retag("per_direction"),
+        far,
+        device.memory_capacity.across(1),
+        capacity.named("far capacity, each"),
+        link,
+        memory,
+    )

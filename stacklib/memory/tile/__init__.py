@@ -1,0 +1,1 @@
+"""Products cut into tiles: what they read, and what fits."""

@@ -1,0 +1,177 @@
+"""A blocked matrix product that is run: its result, and what it moved.
+
+Three ways to the same numbers. `TiledMatmul` has the closed form. `tiled_product`
+copies every tile into a store of its own and counts what it copies. `blocked` copies
+nothing: it multiplies tile by tile where the operands lie, as fast as four rows at a
+time can go, and leaves the rest to the caches of the machine; `line_trace` says which
+lines it touches, in its order, for a `Cache` to judge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..warp._fast import compiled, fast
+from ._blocked import GROUP, product_loop, trace_loop
+from .tiling import TiledMatmul
+
+__all__ = ["TiledProduct", "blocked", "line_trace", "tiled_product"]
+
+Floats: TypeAlias = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TiledProduct:
+    """A product and the numbers that were copied for it.
+
+    Attributes
+    ----------
+    y : array (m, n)
+        The product.
+    read, written : int
+        Numbers copied into the store, and out of it.
+    held : int
+        Numbers the store held at most.
+    """
+
+    y: Floats
+    read: int
+    written: int
+    held: int
+
+    @property
+    def moved(self) -> int:
+        """Numbers copied either way."""
+        return self.read + self.written
+
+
+def _checked(x: Floats, w: Floats, tiles: TiledMatmul) -> None:
+    for name, matrix, shape in (
+        ("x", x, (tiles.m, tiles.k)),
+        ("w", w, (tiles.k, tiles.n)),
+    ):
+        if matrix.shape != shape:
+            raise ValueError(f"{name} of shape {matrix.shape}: the tiling has {shape}")
+
+
+def tiled_product(x: Floats, w: Floats, tiles: TiledMatmul) -> TiledProduct:
+    """Multiply through a small store: each tile is copied in, each block copied out.
+
+    Parameters
+    ----------
+    x, w : array (m, k), (k, n)
+        The operands.
+    tiles : TiledMatmul
+        Their sizes and those of the tiles.
+
+    Returns
+    -------
+    TiledProduct
+        With the copies counted where they are made.
+
+    Raises
+    ------
+    ValueError
+        When an operand is not of the tiling's shape.
+    """
+    _checked(x, w, tiles)
+    y = np.empty((tiles.m, tiles.n), np.result_type(x, w))
+    read = written = held = 0
+    for row, column in tiles.order():
+        rows = slice(row * tiles.tile_m, (row + 1) * tiles.tile_m)
+        columns = slice(column * tiles.tile_n, (column + 1) * tiles.tile_n)
+        sums = np.zeros_like(y[rows, columns])
+        for step in range(0, tiles.k, tiles.tile_k):
+            inner = slice(step, step + tiles.tile_k)
+            a, b = x[rows, inner].copy(), w[inner, columns].copy()
+            read += a.size + b.size
+            held = max(held, a.size + b.size + sums.size)
+            sums += a @ b
+        y[rows, columns] = sums
+        written += sums.size
+    return TiledProduct(y, read, written, held)
+
+
+def blocked(x: Floats, w: Floats, tiles: TiledMatmul, *, how: str = "") -> Floats:
+    """The product of two matrices, tile by tile, where they lie.
+
+    Parameters
+    ----------
+    x, w : array (m, k), (k, n)
+        The operands, row by row.
+    tiles : TiledMatmul
+        Their sizes and those of the tiles.
+    how : str
+        ``loop`` for our own loop, compiled by numba where it is installed, or
+        ``numpy`` for NumPy's product of each pair of tiles. By default the loop if it
+        can be compiled.
+
+    Returns
+    -------
+    array (m, n)
+        The product; the ways differ in the order of the sum, so in the last bits.
+
+    Raises
+    ------
+    ValueError
+        When an operand is not of the tiling's shape, or for another way.
+    """
+    _checked(x, w, tiles)
+    how = how or ("loop" if compiled() else "numpy")
+    if how not in ("loop", "numpy"):
+        raise ValueError(f"how {how!r}: 'loop' or 'numpy'")
+    dtype = np.result_type(x, w)
+    y = np.zeros((tiles.m, tiles.n), dtype)
+    x, w = np.ascontiguousarray(x, dtype), np.ascontiguousarray(w, dtype)
+    if how == "loop":
+        sizes = tiles.tile_m, tiles.tile_n, tiles.tile_k
+        fast(product_loop, fused=True)(x, w, y, *sizes)
+        return y
+    for row, column in tiles.order():
+        rows = slice(row * tiles.tile_m, (row + 1) * tiles.tile_m)
+        columns = slice(column * tiles.tile_n, (column + 1) * tiles.tile_n)
+        for step in range(0, tiles.k, tiles.tile_k):
+            inner = slice(step, step + tiles.tile_k)
+            y[rows, columns] += x[rows, inner] @ w[inner, columns]
+    return y
+
+
+def line_trace(
+    tiles: TiledMatmul, line: int = 64
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Addresses of the lines that `blocked` touches, and which of them it writes.
+
+    X, W and Y lie one after the other. A line that is touched twice in a row, because
+    several numbers of it are, stands here once.
+
+    Parameters
+    ----------
+    tiles : TiledMatmul
+        All its sizes multiples of four, its columns and tiles of whole lines.
+    line : int
+        Bytes of a line.
+
+    Raises
+    ------
+    ValueError
+        When a size is no such multiple.
+    """
+    step = line // tiles.width
+    for name, each in (
+        ("m", GROUP), ("k", GROUP), ("tile_m", GROUP), ("tile_k", GROUP),
+        ("n", step), ("tile_n", step),
+    ):  # fmt: skip
+        value = getattr(tiles, name)
+        if value % each:
+            raise ValueError(f"{name} = {value}: a multiple of {each} is needed")
+    sweeps = tiles.m // GROUP * (tiles.k // GROUP)
+    length = sweeps * (2 * GROUP * tiles.n // step + GROUP * tiles.grid[1])
+    addresses: Floats = np.zeros(length, np.int64)
+    writes: Floats = np.zeros(length, np.bool_)
+    sizes = (tiles.m, tiles.n, tiles.k, tiles.tile_m, tiles.tile_n, tiles.tile_k)
+    fast(trace_loop)(*sizes, tiles.width, line, addresses, writes)
+    return addresses, writes

@@ -1,0 +1,223 @@
+"""Which tile fits a GPU: what is staged in shared memory, what is summed in registers.
+
+A block of a tiled product holds two things. The steps of its operands pass through
+shared memory, several at a time, so that the next is on its way while one is used. Its
+sums stay where the tensor cores write them: in registers, and on Blackwell's data
+centre chips in a tensor memory of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.roofline.work.bounds import device_of
+
+from .tiling import TiledMatmul, tile_intensity
+
+__all__ = ["STAGES", "TileFit", "TileStore", "best_tile", "fit_tile", "tile_store"]
+
+STAGES = 2  # steps of the operands that are held: one in use, one on its way
+STEP = 64  # granularity of a tile's sides, a multiple of what tensor cores take
+LARGEST = 512  # side of a tile that is still tried
+SHARE = Quantity(
+    0.5, "1", label="share of the registers that may hold sums", kind="assumption"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TileStore:
+    """What one compute unit offers a block.
+
+    Attributes
+    ----------
+    staging : Quantity
+        Bytes of shared memory that one block may ask for.
+    sums : Quantity
+        Bytes that may hold fp32 sums.
+    where : str
+        ``registers`` or ``tensor memory``.
+    """
+
+    staging: Quantity
+    sums: Quantity
+    where: str
+
+
+def tile_store(on: str | Accelerator) -> TileStore:
+    """The store of a device's units.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For an unknown device, or one whose shared memory or registers are unknown.
+    """
+    device = device_of(on)
+    micro = hardware.microarchitecture(device)
+    staging = micro.size("shared_per_block").to("B")
+    if "tensor_memory" in micro.constants:
+        return TileStore(staging, micro.size("tensor_memory").to("B"), "tensor memory")
+    registers = device.registers_per_unit
+    if registers is None:
+        raise UnknownSpec(f"{device.key}: registers of a unit are unknown")
+    return TileStore(staging, (registers * SHARE).to("B"), "registers")
+
+
+@dataclass(frozen=True, slots=True)
+class TileFit:
+    """A tile on a device: what it holds, and whether that fits.
+
+    Attributes
+    ----------
+    tile_m, tile_n, tile_k, stages : int
+        The tile, and the steps held at once.
+    staged, sums : Quantity
+        Bytes of operands and of fp32 sums.
+    intensity : Quantity
+        FLOP for each byte of operands read.
+    store : TileStore
+        What there is.
+    """
+
+    tile_m: int
+    tile_n: int
+    tile_k: int
+    stages: int
+    staged: Quantity
+    sums: Quantity
+    intensity: Quantity
+    store: TileStore
+
+    @property
+    def fits(self) -> bool:
+        """Whether both parts fit."""
+        return not self.why
+
+    @property
+    def why(self) -> str:
+        """Why it does not fit, with the sum; empty where it does."""
+        for what, needed, there in (
+            ("shared memory", self.staged, self.store.staging),
+            (self.store.where, self.sums, self.store.sums),
+        ):
+            if needed.si > there.si:
+                return (
+                    f"{needed.text('KiB', 4)} of {what} wanted, "
+                    f"{there.text('KiB', 4)} there"
+                )
+        return ""
+
+
+def _whole(value: int, name: str) -> Quantity:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    return Quantity(value, "1", label=name, kind="assumption")
+
+
+def fit_tile(
+    on: str | Accelerator,
+    tile_m: int,
+    tile_n: int,
+    tile_k: int = 64,
+    *,
+    dtype: str = "bf16",
+    dtype_w: str = "",
+    stages: int = STAGES,
+) -> TileFit:
+    """A tile on a device.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+    tile_m, tile_n, tile_k : int
+        Rows, columns, and what one step sums over.
+    dtype, dtype_w : str
+        Format of X, and of W where it differs.
+    stages : int
+        Steps held at once.
+
+    Raises
+    ------
+    ValueError, UnknownName, UnknownSpec
+        For a size below one, an unknown device or format, or a device without
+        shared memory that is known.
+
+    Examples
+    --------
+    >>> fit_tile("h100-sxm", 128, 256).fits
+    True
+    >>> fit_tile("h100-sxm", 256, 256).why
+    '256 KiB of registers wanted, 128 KiB there'
+    """
+    down, across = _whole(tile_m, "tile_m"), _whole(tile_n, "tile_n")
+    depth, held = _whole(tile_k, "tile_k"), _whole(stages, "stages")
+    x, w = bytes_per_element(dtype), bytes_per_element(dtype_w or dtype)
+    staged = (held * depth * (down * x + across * w)).named("operands staged")
+    sums = (down * across * bytes_per_element("fp32")).named("fp32 sums")
+    operation = Quantity(1, "FLOP", label="operation")
+    intensity = tile_intensity(down, across, x, w) * operation
+    return TileFit(
+        tile_m, tile_n, tile_k, stages, staged, sums,
+        intensity.named("intensity of the tile"), tile_store(on),
+    )  # fmt: skip
+
+
+def best_tile(
+    on: str | Accelerator,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    dtype: str = "bf16",
+    dtype_w: str = "",
+    tile_k: int = 64,
+    stages: int = STAGES,
+) -> TileFit:
+    """The tile that fits and moves the fewest bytes for a product.
+
+    Sides are multiples of 64; of equal ones the taller goes after the wider.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+    m, n, k : int
+        Of the product.
+    dtype, dtype_w, tile_k, stages
+        As `fit_tile` takes them.
+
+    Raises
+    ------
+    ValueError
+        When not even the smallest tile fits, with the sum; and as `fit_tile`.
+
+    Examples
+    --------
+    >>> tile = best_tile("h100-sxm", 8192, 8192, 8192)
+    >>> tile.tile_m, tile.tile_n
+    (128, 256)
+    """
+    x, w = (bytes_per_element(d).si for d in (dtype, dtype_w or dtype))
+
+    def moved(tile: TileFit) -> float:
+        down, across = TiledMatmul(m, n, k, tile.tile_m, tile.tile_n, tile_k).grid
+        return k * (m * across * x + n * down * w)
+
+    sides = range(STEP, LARGEST + 1, STEP)
+    tried = [
+        fit_tile(on, a, b, tile_k, dtype=dtype, dtype_w=dtype_w, stages=stages)
+        for a in sides
+        for b in sides
+    ]
+    fitting = [tile for tile in tried if tile.fits]
+    if not fitting:
+        raise ValueError(f"no tile of {STEP} x {STEP} and up fits: {tried[0].why}")
+    return min(fitting, key=lambda tile: (moved(tile), tile.tile_m))

@@ -1,0 +1,1 @@
+"""What a warp's addresses cost: sectors, banks, layouts, swizzles."""

@@ -1,0 +1,132 @@
+"""The swizzle for some patterns, found by trying; and what trying proves.
+
+Every ``Swizzle`` whose bits lie below a limit is tried on every request. Where none
+is enough, the search says how many it tried and how near the best came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from .banks import BANKS, WORD, bank_conflicts
+from .lanes import whole
+from .swizzle import Swizzle
+from .tiles import Pattern
+
+__all__ = ["Search", "find_swizzle", "search_swizzle"]
+
+MOST_BITS = BANKS.bit_length() - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search found.
+
+    Attributes
+    ----------
+    best : Swizzle
+        The swizzle with the mildest conflict, and of those with the fewest bits.
+    ways : int
+        Its worst conflict: 1 is none.
+    tried : int
+        Swizzles tried.
+    requests : int
+        Requests each had to serve.
+    """
+
+    best: Swizzle
+    ways: int
+    tried: int
+    requests: int
+
+    @property
+    def found(self) -> bool:
+        """Whether there is one without any conflict."""
+        return self.ways == 1
+
+
+def candidates(keep: int, top: int) -> Iterator[Swizzle]:
+    """Swizzles of bytes that keep some together, few bits first.
+
+    Parameters
+    ----------
+    keep : int
+        Bytes that stay together, a power of two.
+    top : int
+        Bits of an address that may take part.
+    """
+    low = whole(keep, "keep", 1).bit_length() - 1
+    for bits, base, shift in product(range(MOST_BITS + 1), range(low, top), range(top)):
+        fits = shift >= bits and base + shift + bits <= top
+        # Without bits there is one permutation, not one for each place.
+        if fits and (bits or (base, shift) == (low, 0)):
+            yield Swizzle(bits, base, shift)
+
+
+def search_swizzle(
+    patterns: Iterable[Pattern], *, keep: int = WORD, top: int = 12
+) -> Search:
+    """The mildest swizzle for all patterns at once.
+
+    Parameters
+    ----------
+    patterns : iterable of Pattern
+        What has to be read; see `Tile`.
+    keep : int
+        Bytes that stay together, a power of two: the widest access at least.
+    top : int
+        Bits of an address that may take part.
+
+    Raises
+    ------
+    ValueError
+        Without a request, or where ``keep`` is no power of two or less than what a
+        lane takes.
+    """
+    wanted = list(patterns)
+    if not any(pattern.requests for pattern in wanted):
+        raise ValueError("no request to serve")
+    widest = max(pattern.width for pattern in wanted)
+    if whole(keep, "keep", 1) & (keep - 1) or keep < widest:
+        raise ValueError(f"keep = {keep}: a power of two from {widest} on is needed")
+    best, ways, tried = Swizzle(0, 0, 0), BANKS + 1, 0
+    for swizzle in candidates(keep, whole(top, "top", 1)):
+        tried += 1
+        reached = _up_to(wanted, swizzle, ways)
+        if reached < ways:
+            best, ways = swizzle, reached
+    return Search(best, ways, tried, sum(len(p.requests) for p in wanted))
+
+
+def _up_to(patterns: Sequence[Pattern], swizzle: Swizzle, limit: int) -> int:
+    """The worst conflict, or ``limit`` as soon as it is reached."""
+    found = 1
+    for pattern in patterns:
+        for request in pattern.requests:
+            found = max(found, bank_conflicts(map(swizzle, request), pattern.width))
+            if found >= limit:
+                return limit
+    return found
+
+
+def find_swizzle(
+    patterns: Iterable[Pattern], *, keep: int = WORD, top: int = 12
+) -> Swizzle | None:
+    """The swizzle with fewest bits that frees all patterns, or None.
+
+    Parameters
+    ----------
+    patterns, keep, top
+        As for `search_swizzle`.
+
+    Examples
+    --------
+    >>> from stacklib.memory.warp.tiles import Tile
+    >>> tile = Tile(32, 32, 4)
+    >>> find_swizzle([tile.along(), tile.down()])
+    Swizzle(bits=5, base=2, shift=5)
+    """
+    search = search_swizzle(patterns, keep=keep, top=top)
+    return search.best if search.found else None

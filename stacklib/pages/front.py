@@ -1,0 +1,80 @@
+"""Numbers of pages that have no cells: the landing page, the stack map, the readme.
+
+``make execute`` stores them in ``book/said.json``, as a cell would in its output.
+"""
+
+from __future__ import annotations
+
+import math
+
+from stacklib import evidence, hardware, models, roofline
+from stacklib.quantity import Quantity, chosen, counted, one, say
+from stacklib.quantity.say import Saying
+from stacklib.roofline.count.readiness import QUESTIONS
+
+MODEL, DEVICE, DTYPE, CHIPS, CONTEXT = "llama-3-70b", "h100-sxm", "bf16", 8, 4096
+
+
+def full() -> Quantity:
+    """Sequences whose caches fit beside the weights, not rounded."""
+    model = models.get(MODEL)
+    memory = hardware.get(DEVICE).memory_capacity.across(chosen(CHIPS, label="chips"))
+    return (memory - model.weight_bytes(DTYPE)) / model.kv_bytes(CONTEXT, DTYPE)
+
+
+def price(batch: int) -> Quantity:
+    """Dollars of a million tokens at the rented price and the least time."""
+    hour = hardware.get(DEVICE).cloud_price.across(chosen(CHIPS, label="chips"))
+    step = roofline.decode_step(
+        MODEL, on=DEVICE, dtype=DTYPE, tp=CHIPS, batch=batch, context=CONTEXT
+    )
+    price = hour * (10**6 * one("token")) / step.tokens_per_s
+    return price.named("price of a million tokens")
+
+
+def stack() -> Saying:
+    """One number for each layer of the stack map."""
+    chip = hardware.get(DEVICE)
+    sent = chip.link.retag("per_chip")
+    four = roofline.decode_work(
+        models.get(MODEL), dtype="fp4", tp=CHIPS, context=CONTEXT
+    )
+    return say(
+        "stack",
+        cost_fall=(price(1) / price(math.floor(full().si)),
+                   "How many times cheaper a token becomes when the chips are full",
+                   None, 2),
+        batch_full=(full(), "Sequences whose caches fit beside the weights"),
+        link=(chip.link, "What one H100 sends to the others, in one direction", "GB/s"),
+        link_gap=(chip.memory_bandwidth / sent,
+                  "How many times faster an H100 reads its memory than it sends",
+                  None, 2),
+        bytes_4bit=(four.bytes, "Bytes a token moves with weights and cache in 4 bits",
+                    "GB"),
+        transistors=(chip.transistors, "Transistors on the die of one H100", None, 2),
+        die=(chip.die_area, "Area of the die of one H100", "mm2"),
+    )  # fmt: skip
+
+
+def house() -> Saying:
+    """What the readme counts: devices, links, models, claims."""
+    links = [*hardware.link_names(), *hardware.memory_names()]
+    return say(
+        "house",
+        devices=(counted(len, hardware.names()) - 1, "Devices, this machine apart"),
+        links=(counted(len, links), "Links and memories"),
+        models=(counted(len, models.names()), "Models counted to their parameters"),
+        claims=(counted(len, evidence.claims()), "Claims of the source documents"),
+    )
+
+
+def readiness() -> Saying:
+    """Answers to the questions that tell whether a reader knows enough."""
+    answers = {q.key: (q.answer, q.what, q.unit or None, 4) for q in QUESTIONS}
+    return say("readiness", **answers)
+
+
+def said() -> Saying:
+    """Everything that pages without cells say."""
+    parts = (stack(), house(), readiness())
+    return Saying({name: one for part in parts for name, one in part.numbers.items()})

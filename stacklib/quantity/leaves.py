@@ -1,0 +1,177 @@
+"""Leaves that a page or a model makes itself, each saying truly what it is.
+
+A size that the page picks is ``chosen``, a judgement ``assumed``, the outcome of a run
+``counted``, a fact of physics or arithmetic ``constant``. What was read somewhere keeps
+its source (``Quantity(..., source=..., kind="spec")``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .constants import CONSTANTS
+from .core import Quantity, Source, _fill, _make, _wrap
+from .names import resolve
+from .units import UnitError, parse
+
+_LONG = 40  # characters of an argument that are shown
+
+
+def chosen(value: float, unit: str = "", label: str = "") -> Quantity:
+    """A given of the page, which the reader may change: *we take*.
+
+    Parameters
+    ----------
+    value, unit
+        As ``Quantity`` takes them.
+    label : str
+        What it is called in formulas.
+    """
+    return Quantity(value, unit, label=label, kind="chosen")
+
+
+def assumed(
+    value: float,
+    unit: str = "",
+    label: str = "",
+    *,
+    why: str,
+    source: Source | None = None,
+    key: str = "",
+) -> Quantity:
+    """A judgement, listed with its reason by ``stacklib assumptions``.
+
+    Parameters
+    ----------
+    value, unit
+        As ``Quantity`` takes them.
+    label : str
+        What it is called in formulas.
+    why : str
+        The reason, one sentence.
+    source, key
+        Where the judgement leans on a document or stands in a record.
+
+    Raises
+    ------
+    ValueError
+        For an empty reason or label.
+    """
+    if not why.strip() or not label.strip():
+        raise ValueError(f"assumed {value!r}: say what it is and why")
+    made = Quantity(value, unit, label=label, source=source, kind="assumed", key=key)
+    return _make(made, note=why.strip())
+
+
+def constant(name: str) -> Quantity:
+    """A physical or mathematical constant by name; ``CONSTANTS`` is the whole table.
+
+    Raises
+    ------
+    UnknownName
+        For a name that is not in the table; lists the candidates.
+    """
+    row = CONSTANTS[resolve(name, tuple(CONSTANTS), "constant")]
+    source = Source(*row.source) if row.source else None
+    made = Quantity(row.value, row.unit, label=row.label, kind="constant")
+    return _make(made, source=source, key=name)
+
+
+def one(unit: str, label: str = "") -> Quantity:
+    """Exactly one of a unit: ``bandwidth * one("s")`` is what passes in a second."""
+    return Quantity(1, unit, label=label or f"one {unit}", kind="constant")
+
+
+def counted(
+    function: Callable[..., Any],
+    *args: Any,
+    unit: str = "",
+    label: str = "",
+    take: str | Callable[[Any], Any] = "",
+    **kwargs: Any,
+) -> Quantity:
+    """What a run counted, with the function and its arguments as its inputs.
+
+    Parameters
+    ----------
+    function : callable
+        Called with the arguments that follow; quantities reach it as plain numbers
+        when they have no unit.
+    unit : str
+        Of the outcome.
+    label : str
+        What it is called in formulas; default the call.
+    take : str or callable
+        Which part of the outcome: an attribute, or a function of it.
+
+    Raises
+    ------
+    UnitError
+        When the outcome is not one finite number.
+
+    Examples
+    --------
+    >>> counted(max, [3, 1, 2], label="the largest").text()
+    '3'
+    """
+    outcome = function(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
+    if callable(take):
+        outcome = take(outcome)
+    elif take:
+        outcome = getattr(outcome, take)
+    call = _call(function, args, kwargs, take if isinstance(take, str) else "")
+    if isinstance(outcome, Quantity):
+        unit, outcome = unit or outcome.unit, outcome.to(unit or outcome.unit).value
+    shown = parse(unit or "1")
+    try:
+        si = float(f"{float(outcome) * shown.factor:.12g}")
+    except (TypeError, ValueError):
+        raise UnitError(f"{call} gave {outcome!r}, not a number") from None
+    checked = Quantity(si)  # finite, or refused
+    inputs = tuple(x for x in (*args, *kwargs.values()) if isinstance(x, Quantity))
+    blank = object.__new__(Quantity)
+    return _fill(
+        blank, checked.si, shown, label or call, "counted", None, "counted", inputs,
+        "", "", call,
+    )  # fmt: skip
+
+
+def stamp(q: Quantity, family: str) -> Quantity:
+    """The same number as a prediction of ``family``, whose error band goes with it."""
+    return _make(_wrap(q), family=family)
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, Quantity) or value.shown.dims:
+        return value
+    return int(value.si) if value.si == int(value.si) else value.si
+
+
+def _call(
+    function: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any], take: str
+) -> str:
+    """The call as it can be read: ``misses(650 values, 64, 'lru')``."""
+    name = getattr(function, "__qualname__", type(function).__name__)
+    name = name.replace("<lambda>", "a run").replace("<locals>.", "")
+    words = [_word(a) for a in args]
+    words += [f"{key}={_word(value)}" for key, value in kwargs.items()]
+    return f"{name}({', '.join(words)})" + (f".{take}" if take else "")
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, Quantity):
+        return value.label or value.text()
+    if callable(value):
+        return getattr(value, "__name__", "a function")
+    if isinstance(value, str | bool | int | float | type(None)):
+        text = repr(value)
+    elif hasattr(value, "shape"):
+        text = "×".join(map(str, value.shape)) + " values"
+    elif hasattr(value, "__len__") and len(value) > 4:
+        text = f"{len(value):,} values"
+    else:
+        text = repr(value)
+    if " object at 0x" in text:
+        return type(value).__name__
+    return text if len(text) <= _LONG else text[: _LONG - 1] + "…"

@@ -1,0 +1,61 @@
+"""What a reader is told of a number, derived from its derivation alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .core import Comparison, Quantity
+
+# A leaf's kind, in the reader's word.
+WORDS = {
+    "spec": "spec", "config": "spec", "measured": "measured", "claimed": "claimed",
+    "chosen": "chosen", "assumed": "assumed", "counted": "simulated",
+    "constant": "exact", "bare": "bare", "assumption": "assumed",
+}  # fmt: skip
+# The word of a sum is that of its weakest part.
+ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
+
+
+def told(q: Quantity) -> str:
+    """How a number was come by: *spec*, *exact*, *simulated*, *predicted*, *measured*
+    or *claimed*; for a leaf also *chosen* and *assumed*.
+
+    A model's stamp makes a prediction. Sums and products of data-sheet values are
+    predictions too as soon as they say how long, how much energy or how much money; a
+    ratio or a total of them is still the data sheet's. Arithmetic on counts, givens
+    and constants is exact.
+    """
+    if q.family:
+        return "predicted"
+    if not q.inputs or q.kind == "counted":
+        return WORDS.get(q.kind, q.kind)
+    words = {_inside(part) for part in parts(q)}
+    found = next(word for word in ORDER if word in words)
+    times = any(q.shown.dimension(name) for name in ("s", "J", "USD"))
+    return "predicted" if found == "spec" and times else found
+
+
+def _inside(part: Quantity) -> str:
+    word = told(part)
+    return {"chosen": "exact", "assumed": "predicted", "bare": "predicted"}.get(
+        word, word
+    )
+
+
+def parts(q: Quantity) -> Iterator[Quantity]:
+    """The inputs of a number, those of its comparisons too."""
+    for part in q.inputs:
+        yield from part.inputs if isinstance(part, Comparison) else (part,)
+
+
+def families(q: Quantity) -> set[str]:
+    """The prediction families whose error bands a number carries."""
+    if q.family:
+        return {q.family}
+    return {family for part in parts(q) for family in families(part)}
+
+
+def bare(q: Quantity) -> list[Quantity]:
+    """The leaves that do not say what they are, repeats left out."""
+    found = {id(leaf): leaf for leaf in q.leaves() if leaf.kind == "bare"}
+    return list(found.values())

@@ -1,0 +1,1 @@
+"""What a device allows: decode, products, scaling, trends."""

@@ -1,0 +1,156 @@
+"""CPU against GPU for one matrix product, the way there and back included.
+
+The CPU has the operands. The GPU computes faster, but two matrices must cross the
+link first and one must come back. The product of n x n matrices is work for n^3 and
+luggage for n^2, so from some n on the journey pays.
+
+CPU time: the measured roofline of a machine (``host.predict_gemm``), or a measured
+time. GPU time: ``gemm.gemm_time`` for a call from the host. Left out: transfers that
+overlap with computing, and memory that both can reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import bytes_per_element
+
+from ..work.bounds import device_of
+from ..work.products import product
+from ..work.work import whole
+from .gemm import gemm_time
+
+
+@dataclass(frozen=True, slots=True)
+class BakeOff:
+    """Seconds of one square product in both places.
+
+    Attributes
+    ----------
+    n : int
+        Rows and columns.
+    cpu, gpu, transfer : float
+        Seconds on the CPU, on the GPU, and on the link both ways.
+    """
+
+    n: int
+    cpu: float
+    gpu: float
+    transfer: float
+
+    @property
+    def there_and_back(self) -> float:
+        """Seconds on the GPU with the journey."""
+        return self.gpu + self.transfer
+
+    @property
+    def pays(self) -> bool:
+        """Whether the journey pays."""
+        return self.there_and_back < self.cpu
+
+    @property
+    def speedup(self) -> float:
+        """CPU time over GPU time with the journey."""
+        return self.cpu / self.there_and_back
+
+    @property
+    def speedup_resident(self) -> float:
+        """CPU time over GPU time with everything there already."""
+        return self.cpu / self.gpu
+
+
+def transfer_time(moved: float, on: str | Accelerator) -> float:
+    """Seconds for bytes over a device's link to its host, one after the other.
+
+    Parameters
+    ----------
+    moved : float
+        Bytes, both ways together.
+    on : str or Accelerator
+        The device, or its name.
+
+    Raises
+    ------
+    ValueError
+        For bytes that are not above zero.
+    UnknownName, UnknownSpec
+        For an unknown device, or one whose host link is unknown.
+    """
+    if not moved > 0:
+        raise ValueError(f"moved = {moved!r}: bytes above zero")
+    device = device_of(on)
+    rate = device.fields["host_link"]
+    if rate is None:
+        raise UnknownSpec(f"{device.short}: host link is unknown")
+    return moved / rate.to("B/s").si
+
+
+def bake_off(n: int, cpu: float, on: str | Accelerator, dtype: str = "fp32") -> BakeOff:
+    """One product of n x n matrices here and there.
+
+    Parameters
+    ----------
+    n : int
+        Rows and columns.
+    cpu : float
+        Seconds it takes on the CPU.
+    on : str or Accelerator
+        The GPU, or its name.
+    dtype : str
+        Number format of operands and arithmetic.
+
+    Raises
+    ------
+    ValueError
+        For an n that is not a positive whole number, or a time not above zero.
+    Infeasible, UnknownName, UnknownSpec
+        As in ``gemm.gemm_time``; UnknownSpec also without a host link.
+    """
+    whole(n, "n")
+    if not cpu > 0:
+        raise ValueError(f"cpu = {cpu!r}: seconds above zero")
+    moved = 3 * n * n * bytes_per_element(dtype).si
+    time = gemm_time(product(m=n, n=n, k=n, dtype=dtype), on, "host").time
+    return BakeOff(n, cpu, time, transfer_time(moved, on))
+
+
+def crossover(
+    cpu: Callable[[int], float],
+    on: str | Accelerator,
+    dtype: str = "fp32",
+    most: int = 16384,
+) -> int | None:
+    """Smallest n from which on the journey pays, up to ``most``; None if it never does.
+
+    Parameters
+    ----------
+    cpu : callable
+        n to the seconds it takes on the CPU; must not fall.
+    on : str or Accelerator
+        The GPU, or its name.
+    dtype : str
+        Number format.
+    most : int
+        Largest n looked at.
+
+    Raises
+    ------
+    ValueError, Infeasible, UnknownName, UnknownSpec
+        As in ``bake_off``.
+    """
+    device = device_of(on)
+    if not bake_off(most, cpu(most), device, dtype).pays:
+        return None
+    low, high = 0, most  # low loses (or is empty), high pays
+    while high - low > 1:
+        middle = (low + high) // 2
+        if bake_off(middle, cpu(middle), device, dtype).pays:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+__all__ = ["BakeOff", "bake_off", "crossover", "transfer_time"]

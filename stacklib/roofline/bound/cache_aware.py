@@ -1,0 +1,243 @@
+"""The cache-aware roofline: one slope for each level that can hold the data.
+
+A roofline has one slope because it has one memory. A chip has several, each smaller
+and faster than the next, and data that stay in one of them are served at its rate.
+Source: A. Ilic, F. Pratas, L. Sousa, *Cache-aware roofline model: upgrading the loft*,
+IEEE Computer Architecture Letters 13(1), 2014.
+
+A GPU's levels come from its specs and from the rates measured on its architecture;
+this machine's from the streams measured on it. Left out: levels that share the work,
+and the gradual fall where a working set no longer quite fits
+(``hierarchy.read_rate`` models that for a GPU's L2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.quantity import Quantity, maximum, where
+
+from ..host._record import HostRoofline, Point
+from ..work.bounds import attainable, device_of, ridge_point
+from ..work.fit import Infeasible
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One place data can live.
+
+    Attributes
+    ----------
+    name : str
+        ``L1``, ``L2``, ``L3`` or ``memory``.
+    capacity : Quantity
+        Bytes it holds, all units or cores together.
+    bandwidth : Quantity
+        Bytes a second it delivers to all of them.
+    """
+
+    name: str
+    capacity: Quantity
+    bandwidth: Quantity
+
+    def ridge(self, peak: Quantity) -> Quantity:
+        """Intensity at which this level feeds the arithmetic exactly.
+
+        Parameters
+        ----------
+        peak : Quantity
+            Operations a second.
+        """
+        return ridge_point(peak, self.bandwidth).named(f"{self.name} ridge")
+
+
+def served_at(
+    working_set: Any, capacities: Sequence[Any], bandwidths: Sequence[Any]
+) -> Any:
+    """Bytes a second from the nearest level that holds a working set.
+
+    Parameters
+    ----------
+    working_set : float, Quantity or array
+        Bytes.
+    capacities, bandwidths : sequence of float or Quantity
+        Levels, nearest first; the capacity of the last is not read: what is too
+        large for it is refused by ``home``.
+
+    Raises
+    ------
+    ValueError
+        For lists of different length, or no level.
+
+    Examples
+    --------
+    >>> served_at(100.0, [64.0, 1024.0, 1e9], [900.0, 300.0, 40.0])
+    300.0
+    """
+    if len(capacities) != len(bandwidths) or not bandwidths:
+        n, m = len(capacities), len(bandwidths)
+        raise ValueError(f"{n} capacities and {m} bandwidths: one each a level")
+    rate = bandwidths[-1]
+    for size, near in zip(capacities[-2::-1], bandwidths[-2::-1], strict=True):
+        rate = where(working_set <= size, near, rate)
+    return rate
+
+
+def attainable_by_level(
+    intensity: Any, peak: Any, bandwidths: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Operations a second under each roof, nearest level first.
+
+    Parameters
+    ----------
+    intensity, peak : float, Quantity or array
+        Operations a byte; operations a second.
+    bandwidths : sequence of float, Quantity or array
+        Bytes a second of each level.
+    """
+    return tuple(attainable(intensity, peak, rate) for rate in bandwidths)
+
+
+def traffic_time(
+    operations: Any, moved: Sequence[Any], peak: Any, bandwidths: Sequence[Any]
+) -> Any:
+    """Least seconds of work that moves its own bytes at every level.
+
+    All levels and the arithmetic work at once, so the slowest of them counts.
+
+    Parameters
+    ----------
+    operations, peak : float, Quantity or array
+        Work, and operations a second.
+    moved, bandwidths : sequence of float, Quantity or array
+        Bytes through each level, and its bytes a second.
+
+    Raises
+    ------
+    ValueError
+        For lists of different length.
+    """
+    if len(moved) != len(bandwidths):
+        n, m = len(moved), len(bandwidths)
+        raise ValueError(f"bytes of {n} levels, bandwidths of {m}: one each a level")
+    levels = (b / rate for b, rate in zip(moved, bandwidths, strict=True))
+    return maximum(operations / peak, *levels)
+
+
+def levels_of(on: str | Accelerator) -> tuple[Level, ...]:
+    """Levels of a GPU, nearest first: L1, L2, memory.
+
+    The L1 of a unit and its shared memory are one array, and its printed size is that
+    of the shared memory; all units together hold that many times more, each a part.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For an unknown device, or one whose caches or clock nobody has published.
+
+    Examples
+    --------
+    >>> [level.name for level in levels_of("h100-sxm")]
+    ['L1', 'L2', 'memory']
+    """
+    device = device_of(on)
+    micro = hardware.microarchitecture(device)
+    units, clock = device.compute_units, device.clock
+
+    def cache(name: str, capacity: Quantity) -> Level:
+        rate = micro.rate(name.lower()) * units * clock
+        words = f"{device.short} {name} of all units"
+        return Level(name, capacity.named(f"{words}, size"), rate.named(words))
+
+    return (
+        cache("L1", device.shared_per_unit * units),
+        cache("L2", device.l2_capacity),
+        Level("memory", device.memory_capacity, device.memory_bandwidth),
+    )
+
+
+def host_levels(host: HostRoofline, op: str = "read") -> tuple[Level, ...]:
+    """Levels of a measured machine, nearest first, all cores together.
+
+    The rate of a level is that of the middle one, by rate, of the measured points
+    whose working set is more than twice what the level before holds and at most three
+    quarters of what this one does: points on the steps between levels belong to none.
+
+    Parameters
+    ----------
+    host : HostRoofline
+        The measured machine.
+    op : str
+        ``read``, or ``triad`` for two reads and a write.
+
+    Raises
+    ------
+    ValueError
+        When no measured point lies in a level.
+    """
+    cores = int(host.machine["usable_cores"])
+    points = host.stream(op, cores)
+    found: list[Level] = []
+    inner = 0.0
+    for cache in sorted(host.machine["caches"], key=lambda c: c["level"]):
+        name = f"L{cache['level']}"
+        size = float(cache["bytes"] * max(1, cores // cache["shared_by"]))
+        rate = _middle(host, points, name, 2 * inner, 0.75 * size)
+        capacity = Quantity(size, "B", label=f"{name}, all cores", kind="measured")
+        found.append(Level(name, capacity, rate))
+        inner = size
+    total = Quantity(host.machine["memory_bytes"], "B", label="memory", kind="measured")
+    rate = _middle(host, points, "memory", 2 * inner, float("inf"))
+    return (*found, Level("memory", total, rate))
+
+
+def _middle(
+    host: HostRoofline, points: list[Point], name: str, above: float, below: float
+) -> Quantity:
+    inside = [p for p in points if above < p.size <= below]
+    if not inside:
+        raise ValueError(
+            f"{name}: no working set between {above:.4g} and {below:.4g} B was "
+            "measured; measure with quick=False"
+        )
+    point = sorted(inside, key=lambda p: p.rate)[len(inside) // 2]
+    return host.quantity(point, f"{name} bandwidth, all cores")
+
+
+def home(working_set: Any, levels: Sequence[Level]) -> Level:
+    """The nearest level that holds a working set.
+
+    Parameters
+    ----------
+    working_set : float or Quantity
+        Bytes that are used again and again.
+    levels : sequence of Level
+        Nearest first.
+
+    Raises
+    ------
+    ValueError
+        For a working set that is not above zero and finite, or no levels.
+    Infeasible
+        For one that is larger than the last level.
+    """
+    size = working_set.to("B").si if isinstance(working_set, Quantity) else working_set
+    if not levels:
+        raise ValueError("no levels: give them nearest first")
+    if not 0 < size < float("inf"):
+        raise ValueError(f"working_set = {working_set!r}: bytes above zero are needed")
+    for level in levels:
+        if size <= level.capacity.si:
+            return level
+    need, have = Quantity(size / 1e9, "GB"), levels[-1].capacity
+    says = f"a working set of {need:.4 GB} > {have:.4 GB} of {levels[-1].name}"
+    raise Infeasible(f"{says}: does not fit")

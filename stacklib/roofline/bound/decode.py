@@ -1,0 +1,355 @@
+"""One decode step: the work behind the next token of every sequence.
+
+Each weight is read once and used for all sequences, of experts those that some
+sequence chose; each sequence reads its own KV cache, as far as its windows reach.
+Left out: launch gaps, the exchange between chips, activations, and
+what real kernels lose. The result is a lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib.hardware import Accelerator
+from stacklib.models import LanguageModel
+from stacklib.quantity import Dtype, Quantity
+from stacklib.quantity import dtype as find_dtype
+
+from ..work.bounds import Bound, bound_on, device_of, ridge
+from ..work.fit import Fit, Infeasible, fit_memory, kv_copies, model_of, with_copies
+from ..work.work import Work, whole
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeStep:
+    """Work, fit and bound of one decode step.
+
+    Speeds raise ``Infeasible`` with the sum when the model does not fit.
+    ``limits`` holds the bound regardless of fit; None where the device has no
+    rate for the format and the model would not fit anyway.
+    """
+
+    work: Work
+    fit: Fit
+    limits: Bound | None
+    batch: Quantity
+
+    def _feasible(self) -> Bound:
+        if not self.fit.fits or self.limits is None:
+            raise Infeasible(self.fit.explanation)
+        return self.limits
+
+    @property
+    def operations(self) -> Quantity:
+        """FLOP (or OP) of the step, over all chips."""
+        return self.work.operations
+
+    @property
+    def bytes(self) -> Quantity:
+        """Bytes read and written, over all chips."""
+        return self.work.bytes
+
+    @property
+    def intensity(self) -> Quantity:
+        """Operations a byte."""
+        return self.work.intensity
+
+    @property
+    def t_compute(self) -> Quantity:
+        """Time the arithmetic alone would take."""
+        return self._feasible().t_compute
+
+    @property
+    def t_memory(self) -> Quantity:
+        """Time the memory traffic alone would take."""
+        return self._feasible().t_memory
+
+    @property
+    def time(self) -> Quantity:
+        """Least time of the step, the longer of the two."""
+        return self._feasible().time
+
+    @property
+    def bound(self) -> str:
+        """``memory`` or ``compute``."""
+        return self._feasible().bound
+
+    @property
+    def busy(self) -> Quantity:
+        """Share of the step in which the arithmetic units have work."""
+        return self._feasible().share_of_peak
+
+    @property
+    def idle(self) -> Quantity:
+        """Share of the step in which the arithmetic units wait."""
+        return (1 - self.busy).named("idle share")
+
+    @property
+    def tokens_per_s(self) -> Quantity:
+        """Tokens a second over all sequences."""
+        tokens = self.batch * Quantity(1, "token", label="token per sequence")
+        return (tokens / self.time).named("tokens per second")
+
+
+def decode_operations(
+    parameters: Any, per_parameter: Any, per_cached: Any, batch: Any, context: Any
+) -> Any:
+    """Operations of one step: batch x (weights + the tokens each query looks at).
+
+    The new token looks at itself too, hence ``context + 1``.
+
+    Parameters
+    ----------
+    parameters : float, Quantity or array
+        Parameters every sequence passes through.
+    per_parameter, per_cached : float, Quantity or array
+        Operations a parameter; operations a cached token.
+    batch, context : float, Quantity or array
+        Sequences, and tokens cached in each.
+    """
+    weights = batch * per_parameter * parameters
+    return weights + batch * (context + 1) * per_cached
+
+
+def decode_bytes(
+    weights: Any, kv_per_token: Any, batch: Any, context: Any, copies: Any = 1
+) -> Any:
+    """Bytes of one step: the weights once, every sequence's KV cache once.
+
+    The new token's keys and values are written, hence ``context + 1``.
+
+    Parameters
+    ----------
+    weights, kv_per_token : float, Quantity or array
+        Bytes of the weights; bytes of one token's keys and values.
+    batch, context : float, Quantity or array
+        Sequences, and tokens cached in each.
+    copies : float, Quantity or array
+        Chips that hold the same KV head.
+    """
+    return weights + batch * (context + 1) * kv_per_token * copies
+
+
+def _in(fmt: Dtype, flops: Quantity) -> Quantity:
+    """FLOP as the operations of this format."""
+    if fmt.operation == "FLOP":
+        return flops
+    return Quantity(flops.si, fmt.operation, label=flops.label)
+
+
+def decode_work(
+    model: LanguageModel,
+    *,
+    dtype: str,
+    tp: int = 1,
+    batch: int = 1,
+    context: int = 4096,
+    kv_dtype: str | None = None,
+) -> Work:
+    """Operations and bytes of one decode step, summed over the chips.
+
+    With more chips than KV heads each KV head is kept on several chips, and is
+    read that many times; of latent attention every chip keeps all. Latent
+    attention is absorbed. Experts are those expected to be touched when tokens
+    choose evenly (``LanguageModel.read_parameters``).
+
+    Parameters
+    ----------
+    model : LanguageModel
+        The shape to count.
+    dtype, kv_dtype : str
+        Format of weights and arithmetic; format of the KV cache, default the same.
+    tp, batch, context : int
+        Chips, sequences, and tokens cached in each.
+    """
+    fmt = find_dtype(dtype)
+    per_mac = Quantity(2, fmt.operation, label=f"{fmt.operation} per parameter")
+    sequences = Quantity(whole(batch, "batch"), label="batch", kind="assumption")
+    cached = Quantity(
+        whole(context, "context", least=0), label="context", kind="assumption"
+    )
+    weight = Quantity(fmt.bits / 8, "B", label=f"bytes per {fmt.name} weight")
+    weights = (model.read_parameters(batch) * weight).named("weights read")
+    copies = kv_copies(model, tp)
+    if model.grows:
+        per_cached = _in(fmt, model.attention_flops_per_token_pair)
+        kv_per_token = model.kv_bytes_per_token(kv_dtype or dtype)
+        operations = decode_operations(
+            model.streamed_parameters, per_mac, per_cached, sequences, cached
+        )
+        moved = decode_bytes(weights, kv_per_token, sequences, cached, copies)
+    else:  # the new token looks at itself too
+        each = _in(fmt, model.attention_flops(context + 1))
+        operations = sequences * (per_mac * model.streamed_parameters + each)
+        read = model.kv_read_bytes(context + 1, kv_dtype or dtype)
+        moved = weights + sequences * read * copies
+    return Work(
+        operations.named("operations"),
+        moved.named("bytes moved"),
+        f"decode step of {model.name}",
+        fmt.name,
+    )
+
+
+def decode_step(
+    model: str | LanguageModel,
+    *,
+    on: str | Accelerator,
+    dtype: str = "bf16",
+    tp: int = 1,
+    batch: int = 1,
+    context: int = 4096,
+    kv_dtype: str | None = None,
+) -> DecodeStep:
+    """Work, fit and least time of one decode step.
+
+    Parameters
+    ----------
+    model, on : str or object
+        Model and device, or their names.
+    dtype : str
+        Format of weights and arithmetic; of the KV cache too unless
+        ``kv_dtype`` is given.
+    tp : int
+        Chips that share the model; divides the query heads.
+    batch : int
+        Sequences that get a token each.
+    context : int
+        Tokens already cached in each sequence.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For unknown names, or a device without a rate for ``dtype`` on which the
+        model would fit.
+    ValueError
+        For sizes that make no sense.
+    Infeasible
+        On asking a speed of a step that does not fit.
+
+    Examples
+    --------
+    >>> step = decode_step("llama-3-70b", on="h100-sxm", tp=2)
+    >>> step.time.text("ms"), step.bound
+    ('20.9 ms', 'memory')
+    """
+    model, device = model_of(model), device_of(on)
+    sizes = {"tp": tp, "batch": batch, "context": context, "kv_dtype": kv_dtype}
+    fit = fit_memory(model, on=device, dtype=dtype, **sizes)  # type: ignore[arg-type]
+    if tp > model.cache_heads:
+        fit = with_copies(fit, kv_copies(model, tp))
+    work = decode_work(model, dtype=dtype, **sizes)  # type: ignore[arg-type]
+    limits = None
+    if fit.fits or find_dtype(dtype).name in device.formats:
+        limits = bound_on(work, device, chips=tp)
+    return DecodeStep(work, fit, limits, Quantity(batch, label="batch"))
+
+
+def memory_bound_context(
+    model: str | LanguageModel, *, on: str | Accelerator, dtype: str = "bf16"
+) -> Quantity:
+    """Tokens cached above which no batch makes the step compute-bound.
+
+    One more sequence adds arithmetic (its pass through the weights, its scores)
+    and bytes (its own KV cache). Beyond this context its bytes take longer than
+    its arithmetic, so a larger batch only moves the step further from the ridge.
+
+    Parameters
+    ----------
+    model, on : str or object
+        Model and device, or their names.
+    dtype : str
+        Format of weights, cache and arithmetic.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For unknown names, or a device without a rate for ``dtype``.
+    ValueError
+        When the cache is so small that arithmetic always takes longer, or grows
+        unevenly, so that no one context divides.
+    """
+    model, device = model_of(model), device_of(on)
+    if not model.grows:
+        raise ValueError(
+            f"{model.key}: not every layer sees the whole context (windows or "
+            "compression), so its KV cache does not grow evenly"
+        )
+    per_parameter = Quantity(2, "FLOP", label="FLOP per parameter")
+    weights = (per_parameter * model.streamed_parameters).named("FLOP for the weights")
+    ridge_flops = model.kv_bytes_per_token(dtype) * ridge(device, dtype)
+    scores = model.attention_flops_per_token_pair
+    if ridge_flops <= scores:
+        raise ValueError(
+            f"{model.key} on {device.key} in {dtype}: reading KV never takes longer "
+            "than its arithmetic"
+        )
+    return (weights / (ridge_flops - scores)).named("context that stays memory-bound")
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRow:
+    """One device of ``compare_devices``; what does not fit has no time."""
+
+    device: Accelerator
+    chips: int
+    needed: Quantity
+    memory: Quantity
+    fits: bool
+    work: Work
+    ridge: Quantity | None
+    time: Quantity | None
+    tokens_per_s: Quantity | None
+    bound: str | None
+
+
+def compare_devices(
+    model: str | LanguageModel,
+    devices: Iterable[str],
+    *,
+    dtype: str = "bf16",
+    batch: int = 1,
+    context: int = 4096,
+    most_chips: int = 8,
+) -> list[DeviceRow]:
+    """The same step on several devices, each with the fewest chips that hold it.
+
+    Accelerators are tried with 1, 2, 4, ... chips, a CPU alone.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        The model, or its name.
+    devices : iterable of str
+        Device names, one row each.
+    dtype : str
+        Format of weights, cache and arithmetic.
+    batch, context : int
+        Sequences, and tokens cached in each.
+    most_chips : int
+        Where to stop; what does not fit then has no time.
+    """
+    shape: dict[str, Any] = {"dtype": dtype, "batch": batch, "context": context}
+    return [
+        _device_row(model_of(model), device_of(d), most_chips, shape) for d in devices
+    ]
+
+
+def _device_row(
+    model: LanguageModel, device: Accelerator, most: int, shape: dict[str, Any]
+) -> DeviceRow:
+    tp = 1
+    fit = fit_memory(model, on=device, **shape)
+    while not fit.fits and device.kind != "cpu" and 2 * tp <= most:
+        tp *= 2
+        fit = fit_memory(model, on=device, tp=tp, **shape)
+    work = decode_work(model, tp=tp, **shape)
+    known = shape["dtype"] in device.formats
+    point = ridge(device, shape["dtype"]) if known else None
+    common = (device, tp, fit.need, fit.have, fit.fits, work, point)
+    if not fit.fits:
+        return DeviceRow(*common, None, None, None)
+    step = decode_step(model, on=device, tp=tp, **shape)
+    return DeviceRow(*common, step.time, step.tokens_per_s, step.bound)

@@ -1,0 +1,470 @@
+"""How long a matrix product takes on a device: the roofline with its corners worn.
+
+A roofline is what the hardware allows. This model adds what every library meets:
+tiles that do not fill the last wave, tiles too small to reuse what they load, a
+pipeline to fill, a clock that falls when the tensor cores ask for more power than
+the board has, a launch that takes microseconds whatever the size. The parts are
+physics or counting; what remains are the efficiency factors of ``hardware``.
+
+The library is taken to choose the best tiling, so the time is the least over them.
+The formulas take floats (fast), quantities (``gemm_trace``) or arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.quantity import (
+    DTYPES,
+    Quantity,
+    ceil,
+    maximum,
+    minimum,
+)
+from stacklib.quantity import dtype as find_dtype
+
+from ..work.bounds import device_of
+from ..work.fit import Infeasible
+from ..work.products import TILES, Product, Tiling, product, tilings
+
+LAUNCHES = ("kernel", "stream", "host", "sweep")
+_LARGEST_REUSE = 2 * 256 * 128 / (256 + 128)
+_SHARPNESS = 4  # how sharply the compute and memory roofs join
+_WIDTH = {8: "tensor_energy_8_bit", 6: "tensor_energy_8_bit", 4: "tensor_energy_4_bit"}
+_ISSUE = {"NVIDIA": "gemm_issue_nvidia", "AMD": "gemm_issue_amd"}
+_VECTOR = ("fp32", "fp64")
+
+Factor = Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """What the model reads of a device for one format; floats in SI, or quantities.
+
+    Attributes
+    ----------
+    peak : float or Quantity
+        Dense operations a second.
+    bandwidth : float or Quantity
+        Printed memory bandwidth.
+    l2_rate, l2_capacity : float or Quantity
+        Bytes a second from the L2 and its size; None where unknown.
+    capacity : float or Quantity
+        Of the memory; None where unknown.
+    units, clock : float or Quantity
+        Compute units and their clock; ``clock`` is None where unknown.
+    tdp : float or Quantity
+        Design power; None where unknown.
+    energy : tuple of str
+        Factors whose product is the energy of an operation; empty where unknown.
+    issue : str
+        Factor for the share of issue slots a library fills.
+    tiled : bool
+        Whether thread blocks are scheduled on units, as on GPUs.
+    doubled : bool
+        Whether an operation costs that of two, as TF32 does on 16-bit multipliers.
+    """
+
+    peak: Any
+    bandwidth: Any
+    l2_rate: Any
+    l2_capacity: Any
+    capacity: Any
+    units: Any
+    clock: Any
+    tdp: Any
+    energy: tuple[str, ...]
+    issue: str
+    tiled: bool
+    doubled: bool
+
+
+def _clock(device: Accelerator, dtype: str) -> Quantity | None:
+    """The clock of a format, or the one that its peak implies; None if unknown."""
+    printed = device.fields["tensor_clock"] or device.fields["clock"]
+    peak = device.peaks.get(dtype)
+    if printed is not None or peak is None or peak.per_unit_per_cycle is None:
+        return printed
+    each = device.compute_units * peak.per_unit_per_cycle
+    return (peak.rate / each).named(f"{device.short} clock implied by its peak")
+
+
+def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
+    """What the model needs of a device for one format.
+
+    Parameters
+    ----------
+    on : str or Accelerator
+        The device, or its name.
+    dtype : str
+        Format in which the units multiply.
+    traced : bool
+        Quantities with their sources instead of floats.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec
+        For an unknown device, or one without a published rate, bandwidth or number
+        of units.
+    """
+    device, name = device_of(on), find_dtype(dtype).name
+    micro = hardware.microarchitecture(device)
+    units = device.compute_units
+    clock = _clock(device, name)
+    width = micro.constants.get("l2_bytes_per_cycle")
+    l2_rate = None if width is None or clock is None else width * units * clock
+    issue = _ISSUE.get(device.vendor, "gemm_issue_other")
+    gpu, vector = device.kind == "gpu", name in _VECTOR
+    energy = () if vector or not micro.tensor_energy else (micro.tensor_energy,)
+    width_name = _WIDTH.get(DTYPES[name].bits)
+    read = (lambda q: q) if traced else (lambda q: None if q is None else q.si)
+    return Chip(
+        peak=read(device.peak(name)),
+        bandwidth=read(device.memory_bandwidth),
+        l2_rate=read(l2_rate),
+        l2_capacity=read(device.fields["l2_capacity"]),
+        capacity=read(device.fields["memory_capacity"]),
+        units=read(units),
+        clock=read(clock),
+        tdp=read(device.fields["tdp"]),
+        energy=energy + ((width_name,) if energy and width_name else ()),
+        issue="gemm_issue_vector" if gpu and vector else issue,
+        tiled=gpu,
+        doubled=name == "tf32",
+    )
+
+
+def power_share(chip: Chip, factor: Factor = hardware.efficiency) -> Any:
+    """Share of the peak that the power of the board sustains, at most 1.
+
+    Dynamic power goes with clock times voltage squared. Between the extremes of its
+    range a chip lowers both together, and performance falls about with the square
+    root of the power. Where the energy of an operation is not known, 1.
+
+    Parameters
+    ----------
+    chip : Chip
+        Its peak and design power are read.
+    factor : callable
+        Name of an efficiency factor to its value.
+    """
+    if not chip.energy or chip.tdp is None:
+        return 1.0
+    wanted = chip.peak
+    for name in chip.energy:
+        wanted = wanted * factor(name)
+    if chip.doubled:
+        wanted = 2 * wanted
+    return minimum(1.0, (chip.tdp / wanted) ** 0.5)
+
+
+def join(first: Any, second: Any) -> Any:
+    """Time of two things that overlap: the longer, and more where they are equal.
+
+    Parameters
+    ----------
+    first, second : float, Quantity or array
+        Times above zero.
+    """
+    longer, shorter = maximum(first, second), minimum(first, second)
+    return longer * (1 + (shorter / longer) ** _SHARPNESS) ** (1 / _SHARPNESS)
+
+
+@dataclass(frozen=True, slots=True)
+class Wear:
+    """What real software gets of a device: its rates with the factors applied.
+
+    Attributes
+    ----------
+    unit_rate : float or Quantity
+        Operations a second of one unit at the sustained clock.
+    bandwidth : float or Quantity
+        Bytes a second from where the operands lie.
+    tail, half, fill, enough : float or Quantity
+        The factors ``wave_tail``, ``tile_half_reuse``, ``tile_fill``, and the blocks
+        that draw the whole bandwidth.
+    summing : float or Quantity
+        Time of the kernel that sums a split.
+    """
+
+    unit_rate: Any
+    bandwidth: Any
+    tail: Any
+    half: Any
+    fill: Any
+    enough: Any
+    summing: Any
+
+
+def wear_of(chip: Chip, bandwidth: Any, factor: Factor) -> Wear:
+    """The factors of a device and a format, read once.
+
+    Parameters
+    ----------
+    chip : Chip
+        From ``chip_of``.
+    bandwidth : float or Quantity
+        From where the operands lie.
+    factor : callable
+        Name of an efficiency factor to its value.
+    """
+    return Wear(
+        unit_rate=chip.peak / chip.units * factor(chip.issue)
+        * power_share(chip, factor),
+        bandwidth=bandwidth,
+        tail=factor("wave_tail"),
+        half=factor("tile_half_reuse"),
+        fill=factor("tile_fill"),
+        enough=chip.units * factor("blocks_per_unit"),
+        summing=factor("launch_kernel"),
+    )  # fmt: skip
+
+
+def compute_time(
+    work: Product, tiling: Tiling, units: Any, wear: Wear, operation: Any = 1.0
+) -> Any:
+    """Seconds of arithmetic with one tiling.
+
+    Waves of blocks times the work of a tile over the rate of a unit, worn by tiles
+    that reuse little, the fill of the pipeline and the last wave.
+
+    Parameters
+    ----------
+    work : Product
+        Shape.
+    tiling : Tiling
+        Tile, split and blocks.
+    units : float, Quantity or array
+        Compute units.
+    wear : Wear
+        Rates with the factors applied.
+    operation : float or Quantity
+        One operation: 1.0, or a quantity in the unit of the peak.
+    """
+    waves = tiling.blocks / units
+    paid = waves + (ceil(waves) - waves) * wear.tail
+    reuse = 2 * tiling.rows * tiling.columns / (tiling.rows + tiling.columns)
+    share = reuse / (reuse + wear.half) * (1 + wear.half / _LARGEST_REUSE)
+    depth = work.k / tiling.split + wear.fill
+    operations = 2 * tiling.rows * tiling.columns * depth * paid * operation
+    time = operations / (wear.unit_rate * share)
+    # a second kernel sums the shares of a split
+    return time + wear.summing if tiling.split > 1 else time
+
+
+def memory_time(moved: Any, tiling: Tiling, wear: Wear) -> Any:
+    """Seconds of moving the operands; a small grid does not draw the whole bandwidth.
+
+    Parameters
+    ----------
+    moved : float, Quantity or array
+        Bytes.
+    tiling : Tiling
+        Number of blocks.
+    wear : Wear
+        Bandwidth and the blocks it takes.
+    """
+    return moved / (wear.bandwidth * minimum(1.0, tiling.blocks / wear.enough))
+
+
+@dataclass(frozen=True, slots=True)
+class GemmTime:
+    """Predicted time of a product, and what it is made of.
+
+    Attributes
+    ----------
+    time : float
+        Seconds.
+    compute, memory, launch : float
+        Seconds of arithmetic, of moving bytes, and of what does not depend on the
+        size; the first two overlap.
+    bound : str
+        The largest of them: ``compute``, ``memory`` or ``launch``.
+    tiling : Tiling or None
+        The tiling chosen; None where no thread blocks are scheduled.
+    """
+
+    time: Any
+    compute: Any
+    memory: Any
+    launch: Any
+    bound: str
+    tiling: Tiling | None
+
+
+def _bandwidth(work: Product, chip: Chip, launch: str, factor: Factor) -> Any:
+    """Of the memory, or of the L2 where repetitions find the operands there."""
+    drawn = chip.bandwidth * factor("dram_gemm")
+    if chip.l2_rate is None or chip.l2_capacity is None:
+        return drawn
+    room = chip.l2_capacity * factor("l2_kept")
+    kept = launch == "stream" and work.bytes <= (getattr(room, "si", room))
+    return maximum(drawn, chip.l2_rate) if kept else drawn
+
+
+def _expand_rate(work: Product, chip: Chip) -> float:
+    """Weights a second the units expand; 0 where none are, or the clock is unknown."""
+    if not work.expand or not chip.clock:
+        return 0.0
+    return float(hardware.efficiency("dequantize_rate") * chip.units * chip.clock)
+
+
+def hold(work: Product, chip: Chip, name: str) -> None:
+    """Check that a product's operands and result fit a device's memory.
+
+    Parameters
+    ----------
+    work : Product
+        Shape and formats.
+    chip : Chip
+        From ``chip_of``, as floats.
+    name : str
+        Of the device, for the message.
+
+    Raises
+    ------
+    Infeasible
+        When they do not; says the sum.
+    """
+    if chip.capacity is not None and work.bytes > chip.capacity:
+        need, have = (Quantity(b / 1e9, "GB") for b in (work.bytes, chip.capacity))
+        says = f"{need:.4 GB} of operands and result > {have:.4 GB} on {name}"
+        raise Infeasible(f"{says}: does not fit")
+
+
+def predict(
+    work: Product, chip: Chip, launch: str, chosen: tuple[Tiling, ...]
+) -> GemmTime:
+    """``gemm_time`` once the device has been read and the tilings are listed.
+
+    Parameters
+    ----------
+    work : Product
+        Shape and formats.
+    chip : Chip
+        From ``chip_of``, as floats.
+    launch : str
+        One of ``LAUNCHES``.
+    chosen : tuple of Tiling
+        From ``tilings``; ignored for devices without thread blocks.
+    """
+    factor = hardware.efficiency
+    bandwidth = _bandwidth(work, chip, launch, factor)
+    floor = 0.0 if launch == "sweep" else factor(f"launch_{launch}")
+    if launch == "sweep" or not chip.tiled:
+        # the best shape of a sweep is one whose tiles fill their last wave
+        rate = chip.peak * factor(chip.issue) * power_share(chip)
+        compute = work.operations / rate
+        return _made(compute, work.bytes / bandwidth, floor, None)
+    wear = wear_of(chip, bandwidth, factor)
+    moved, expand = work.bytes, _expand_rate(work, chip)
+    units, weights = chip.units, work.groups * work.n * work.k
+    best, least = (0.0, 0.0, chosen[0]), math.inf
+    for tiling in chosen:
+        compute = compute_time(work, tiling, units, wear)
+        if compute >= least:  # joining with the memory's time only adds to it
+            continue
+        memory = memory_time(moved, tiling, wear)
+        if expand:
+            memory = max(memory, weights / (expand * min(1.0, tiling.blocks / units)))
+        time = join(compute, memory)
+        if time < least:
+            best, least = (compute, memory, tiling), time
+    return _made(best[0], best[1], floor, best[2])
+
+
+def _made(
+    compute: float, memory: float, floor: float, tiling: Tiling | None
+) -> GemmTime:
+    sizes = {"compute": compute, "memory": memory, "launch": floor}
+    bound = max(sizes, key=lambda name: sizes[name])
+    time = join(compute, memory) + floor
+    return GemmTime(time, compute, memory, floor, bound, tiling)
+
+
+def gemm_time(work: Product, on: str | Accelerator, launch: str = "stream") -> GemmTime:
+    """Predicted time of a product with a tuned library.
+
+    Parameters
+    ----------
+    work : Product
+        Shape and formats.
+    on : str or Accelerator
+        The device, or its name.
+    launch : str
+        How it is timed: a ``kernel`` alone with cold caches, one after the other in
+        a ``stream``, from the ``host`` with a synchronisation, or the best of a
+        ``sweep`` of shapes.
+
+    Raises
+    ------
+    ValueError
+        For an unknown way of launching.
+    Infeasible
+        When operands and result do not fit the device's memory.
+    UnknownName, UnknownSpec
+        For an unknown device, or one without a rate for the format.
+
+    Examples
+    --------
+    >>> gemm_time(product(m=8192, n=8192, k=8192), "h100-sxm").bound
+    'compute'
+    """
+    if launch not in LAUNCHES:
+        raise ValueError(f"launch = {launch!r}: one of {', '.join(LAUNCHES)}")
+    chip = chip_of(on, work.dtype)
+    hold(work, chip, device_of(on).short)
+    return predict(work, chip, launch, tilings(work, int(chip.units)))
+
+
+def gemm_trace(
+    work: Product, on: str | Accelerator, launch: str = "stream"
+) -> Quantity:
+    """The same prediction as a quantity that opens to its formula and sources.
+
+    Parameters
+    ----------
+    work : Product
+        Shape and formats, without weights to expand.
+    on : str or Accelerator
+        The device, or its name.
+    launch : str
+        As in ``gemm_time``, but not ``sweep``.
+
+    Raises
+    ------
+    ValueError
+        For a sweep, or a product whose weights are expanded.
+    Infeasible, UnknownName, UnknownSpec
+        As in ``gemm_time``.
+    """
+    if launch == "sweep" or work.expand:
+        raise ValueError("only a plain product that is launched can be traced")
+    found = gemm_time(work, on, launch)
+    chip = chip_of(on, work.dtype, traced=True)
+    factor = hardware.efficiency_quantity
+    unit = DTYPES[work.dtype].operation
+    one = Quantity(1, f"{unit} per_chip", label="operation", kind="constant")
+    moved = Quantity(work.bytes, "B per_chip", label="bytes moved", kind="assumption")
+    bandwidth = _bandwidth(work, chip, launch, factor)
+    wear = wear_of(chip, bandwidth, factor)
+    if found.tiling is None:
+        rate = chip.peak * factor(chip.issue) * power_share(chip, factor)
+        compute, memory = work.operations * one / rate, moved / bandwidth
+    else:
+        compute = compute_time(work, found.tiling, chip.units, wear, one)
+        memory = memory_time(moved, found.tiling, wear)
+    time = join(compute.named("arithmetic"), memory.named("moving bytes"))
+    return (time + factor(f"launch_{launch}")).named("predicted time")
+
+
+__all__ = [
+    "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "Wear", "chip_of",
+    "compute_time", "gemm_time", "gemm_trace", "hold", "join", "memory_time",
+    "power_share", "predict", "product", "tilings", "wear_of",
+]  # fmt: skip

@@ -1,0 +1,1 @@
+"""Work counted: every operation of a block, and code that counts."""

@@ -1,0 +1,121 @@
+"""One NumPy block on this machine: what its work predicts, and the clock.
+
+The prediction is each operation's roofline bound with every step through memory. Left
+out: that NumPy runs elementwise steps on one core, what an exponential costs beside an
+addition, and the first touch of each new array. The clock shows them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from stacklib.hardware import THIS_MACHINE, Accelerator
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity
+
+from ..work.bounds import bound_on, device_of
+from ..work.fit import model_of
+from ..work.work import whole
+from .operations import KINDS, block_operations, total
+
+RULE, DTYPE = "steps", "fp64"  # what plain NumPy code does, and in which format
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Operations of one kind: least time by the roofline, and time taken.
+
+    Attributes
+    ----------
+    kind : str
+        One of ``operations.KINDS``.
+    operations, bytes : Quantity
+        What they do and move, each step through memory.
+    predicted, measured : Quantity
+        Sum of their bounds; sum of their fastest runs, those that
+        the rest of the machine disturbed least.
+    """
+
+    kind: str
+    operations: Quantity
+    bytes: Quantity
+    predicted: Quantity
+    measured: Quantity
+
+
+@dataclass(slots=True)
+class _Stopwatch:
+    """Seconds of every run of each operation."""
+
+    clock: Callable[[], float]
+    seconds: dict[str, list[float]]
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        start = self.clock()
+        yield
+        self.seconds.setdefault(name, []).append(self.clock() - start)
+
+
+def time_block(
+    model: str | LanguageModel,
+    tokens: int,
+    context: int = 0,
+    *,
+    on: str | Accelerator = THIS_MACHINE,
+    repeats: int = 9,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[Timed]:
+    """Predict one block of plain NumPy code kind by kind, then run it.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        The shape, or its name; its layer must fit this machine several times over.
+    tokens, context : int
+        New tokens, and tokens cached before them.
+    on : str or Accelerator
+        The machine whose roofline predicts.
+    repeats : int
+        Runs after the first, which is not counted.
+    clock : callable
+        Gives seconds.
+
+    Returns
+    -------
+    list of Timed
+        One for each kind of operation.
+
+    Raises
+    ------
+    ValueError
+        For sizes that make no sense.
+    UnknownName, UnknownSpec
+        For an unknown machine, or one without a rate in fp64.
+    """
+    from .numpy_block import random_inputs, run_block
+
+    found, watch = model_of(model), _Stopwatch(clock, {})
+    device, runs = device_of(on), whole(repeats, "repeats")
+    listed = block_operations(found, tokens, context, DTYPE, rule=RULE)
+    bounds = {op.name: bound_on(op, device).time for op in listed}
+    given = random_inputs(found, tokens, context)
+    for _ in range(1 + runs):
+        run_block(found, given, rule=RULE, mark=watch)
+    taken = {name: min(some[1:]) for name, some in watch.seconds.items()}
+    rows = []
+    for kind in KINDS:
+        chosen = [op for op in listed if op.kind == kind]
+        work = total(listed, kind)
+        least = [bounds[op.name] for op in chosen]
+        predicted = sum(least[1:], least[0]).named("sum of bounds")
+        seconds = sum(taken[op.name] for op in chosen)
+        clocked = Quantity(seconds, "s", label=f"{kind}, measured", kind="measured")
+        rows.append(Timed(kind, work.operations, work.bytes, predicted, clocked))
+    return rows
+
+
+__all__ = ["Timed", "time_block"]

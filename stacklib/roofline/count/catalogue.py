@@ -1,0 +1,89 @@
+"""The operations everyone should be able to place, at one size, by one rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from stacklib.models import LanguageModel
+
+from ..work.fit import model_of
+from ..work.work import Work, gemv, matmul, whole
+from .operations import (
+    Rule,
+    block_operations,
+    cross_entropy,
+    embedding,
+    gelu,
+    layer_norm,
+    residual_add,
+    rms_norm,
+    rotary,
+    softmax,
+    swiglu,
+    total,
+    transpose,
+)
+
+
+def catalogue(
+    side: int = 4096,
+    *,
+    model: str | LanguageModel = "llama-3-8b",
+    dtype: str = "bf16",
+    rule: str | Rule = "fused",
+) -> list[Work]:
+    """Products, attention, elementwise operations and copies of square inputs.
+
+    Parameters
+    ----------
+    side : int
+        Rows and columns of every input; tokens of a prompt, tokens cached.
+    model : str or LanguageModel
+        Whose heads attention has, and whose vocabulary the loss; or its name.
+    dtype : str
+        Format in memory.
+    rule : str or Rule
+        One of ``steps.RULES``.
+
+    Returns
+    -------
+    list of Work
+        Named as one speaks of them.
+
+    Raises
+    ------
+    ValueError
+        For a side that is not a whole number above zero, or a model whose block
+        ``block_operations`` does not list.
+    UnknownName
+        For an unknown model, format or rule.
+    """
+    found, side = model_of(model), whole(side, "side")
+    square: dict[str, Any] = {"rows": side, "columns": side, "dtype": dtype}
+    listed: dict[str, Any] = {"elements": side * side, "dtype": dtype, "rule": rule}
+    heads: dict[str, Any] = {"heads": found.heads, "head_dim": found.head_dim}
+    prompt = block_operations(found, side, dtype=dtype, rule=rule)
+    token = block_operations(found, 1, side, dtype, rule=rule)
+    works = {
+        "matrix product": matmul(m=side, n=side, k=side, dtype=dtype),
+        "matrix times vector": gemv(n=side, k=side, dtype=dtype),
+        "attention, prompt": total(prompt, "attention"),
+        "attention, one token": total(token, "attention"),
+        "softmax": softmax(**square, rule=rule),
+        "layer norm": layer_norm(**square, rule=rule),
+        "RMS norm": rms_norm(**square, rule=rule),
+        "GELU": gelu(**listed),
+        "SwiGLU": swiglu(**listed),
+        "residual add": residual_add(**listed),
+        "rotary": rotary(tokens=side, **heads, dtype=dtype, rule=rule),
+        "cross-entropy": cross_entropy(
+            tokens=side, vocab=found.vocab, dtype=dtype, rule=rule
+        ),
+        "embedding lookup": embedding(tokens=side, hidden=side, dtype=dtype),
+        "transpose": transpose(**square),
+    }
+    return [replace(work, name=name) for name, work in works.items()]
+
+
+__all__ = ["catalogue"]

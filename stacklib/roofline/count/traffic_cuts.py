@@ -1,0 +1,212 @@
+"""Famous speed-ups as what they are: the same arithmetic with fewer bytes.
+
+Each cut is two pieces of work, before and after. Their operations hardly differ; what
+differs is how often the data cross between memory and chip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity, bytes_per_element
+
+from ..bound.decode import decode_work
+from ..work.bounds import bound_on
+from ..work.fit import model_of
+from ..work.steps import Rule
+from ..work.work import Work, attention, matmul
+from .operations import gelu, layer_norm, softmax, transpose
+
+FIVE = ("matmul", "layernorm", "softmax", "gelu", "transpose")
+
+
+def five_operations(
+    rows: int, cols: int, dtype: str = "bf16", *, rule: str | Rule = "fused"
+) -> dict[str, Work]:
+    """The operations whose roofline everyone draws first, on one (rows, cols) array.
+
+    The product multiplies the array by a square matrix of side ``cols``.
+
+    Parameters
+    ----------
+    rows, cols : int
+        Shape of the array.
+    dtype : str
+        Format of its numbers.
+    rule : str or Rule
+        What counts, one of ``operations.RULES``.
+
+    Raises
+    ------
+    ValueError, UnknownName
+        For a size below one, an unknown format or rule.
+
+    Examples
+    --------
+    >>> [w.intensity.text(digits=2) for w in five_operations(4096, 4096).values()]
+    ['1,400 FLOP/B', '1.7 FLOP/B', '1.2 FLOP/B', '2.2 FLOP/B', '0 FLOP/B']
+    """
+    shape = {"rows": rows, "columns": cols, "dtype": dtype}
+    elements = {"elements": rows * cols, "dtype": dtype}
+    return {
+        "matmul": matmul(m=rows, n=cols, k=cols, dtype=dtype),
+        "layernorm": layer_norm(**shape, rule=rule),  # type: ignore[arg-type]
+        "softmax": softmax(**shape, rule=rule),  # type: ignore[arg-type]
+        "gelu": gelu(**elements, rule=rule),  # type: ignore[arg-type]
+        "transpose": transpose(**shape),  # type: ignore[arg-type]
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One speed-up: its name, and the work before and after, for the same result.
+
+    Attributes
+    ----------
+    name : str
+        What people call it.
+    before, after : Work
+        For one and the same piece of result.
+    """
+
+    name: str
+    before: Work
+    after: Work
+
+    @property
+    def work(self) -> Quantity:
+        """Operations after over before."""
+        return (self.after.operations / self.before.operations).named("operations left")
+
+    @property
+    def traffic(self) -> Quantity:
+        """Bytes after over before."""
+        return (self.after.bytes / self.before.bytes).named("bytes left")
+
+    def speedup(self, on: str) -> Quantity:
+        """Least time before over least time after on a device.
+
+        Parameters
+        ----------
+        on : str
+            Its name.
+
+        Raises
+        ------
+        UnknownName, UnknownSpec
+            For an unknown device, or one without a rate for a format.
+        """
+        slow, fast = bound_on(self.before, on).time, bound_on(self.after, on).time
+        return (slow / fast).named(f"least time before over after: {self.name}")
+
+
+def unfused_attention(
+    *, tokens: int, heads: int, kv_heads: int, head_dim: int, dtype: str = "bf16"
+) -> Work:
+    """Attention of a whole prompt by three calls: scores, softmax, values.
+
+    The score matrix is written, read and written by the softmax, and read again.
+    Without a causal mask, as such calls compute all of it.
+
+    Parameters
+    ----------
+    tokens : int
+        Queries, and keys.
+    heads, kv_heads, head_dim : int
+        ``heads`` is a multiple of ``kv_heads``.
+    dtype : str
+        Format of the operands and of the scores.
+
+    Raises
+    ------
+    ValueError, UnknownName
+        As ``attention`` does.
+    """
+    shape = {"heads": heads, "kv_heads": kv_heads, "head_dim": head_dim}
+    fused = attention(queries=tokens, keys=tokens, dtype=dtype, **shape)  # type: ignore[arg-type]
+    side, count = Quantity(tokens, label="tokens"), Quantity(heads, label="heads")
+    crossings = Quantity(4, label="times the scores cross")
+    scores = crossings * count * side * side * bytes_per_element(dtype)
+    return Work(
+        fused.operations,
+        (fused.bytes + scores.named("score traffic")).named("bytes moved"),
+        f"unfused attention of {tokens}",
+        fused.dtype,
+    )
+
+
+def fused(operation: str, rows: int, cols: int, dtype: str = "bf16") -> Cut:
+    """A row-wise or elementwise operation: step by step, and as one kernel.
+
+    Parameters
+    ----------
+    operation : str
+        One of ``FIVE`` but the product, which is one step.
+    rows, cols : int
+        Shape of the array.
+    dtype : str
+        Format of its numbers.
+
+    Raises
+    ------
+    ValueError, UnknownName
+        For an unknown operation or format, or a size below one.
+    """
+    if operation == "matmul":
+        raise ValueError("matmul is one step: nothing to fuse")
+    stepwise = five_operations(rows, cols, dtype, rule="steps")
+    known = ", ".join(name for name in stepwise if name != "matmul")
+    if operation not in stepwise:
+        raise ValueError(f"operation {operation!r}: one of {known}")
+    whole = five_operations(rows, cols, dtype)[operation]
+    return Cut(f"fusing {operation}", stepwise[operation], whole)
+
+
+def _decode(model: LanguageModel, dtype: str, batch: int) -> Work:
+    """One token's share of a decode step."""
+    work = decode_work(model, dtype=dtype, batch=batch, context=4096)
+    one = Quantity(batch, label="batch", kind="assumption")
+    return Work(work.operations / one, work.bytes / one, work.name, work.dtype)
+
+
+def famous_cuts(
+    model: str | LanguageModel = "llama-3-70b", tokens: int = 8192, batch: int = 64
+) -> list[Cut]:
+    """FlashAttention, 8-bit weights, batching, shared KV heads, fusion.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        Whose shapes they are computed for.
+    tokens : int
+        Of the prompt, for attention.
+    batch : int
+        Sequences, for batching.
+
+    Raises
+    ------
+    UnknownName, ValueError
+        For an unknown model, or sizes that make no sense.
+    """
+    found = model_of(model)
+    shape = {"heads": found.heads, "kv_heads": found.kv_heads,
+             "head_dim": found.head_dim}  # fmt: skip
+    flash = attention(queries=tokens, keys=tokens, **shape)  # type: ignore[arg-type]
+    one = {"queries": 1, "keys": tokens, "heads": found.heads,
+           "head_dim": found.head_dim}  # fmt: skip
+    own = attention(kv_heads=found.heads, **one)  # type: ignore[arg-type]
+    shared = attention(kv_heads=found.kv_heads, **one)  # type: ignore[arg-type]
+    alone = _decode(found, "bf16", 1)
+    return [
+        Cut("FlashAttention", unfused_attention(tokens=tokens, **shape), flash),  # type: ignore[arg-type]
+        Cut("8-bit weights and cache", alone, _decode(found, "fp8", 1)),
+        Cut("batching", alone, _decode(found, "bf16", batch)),
+        Cut("shared KV heads", own, shared),
+        fused("gelu", tokens, found.hidden),
+    ]
+
+
+__all__ = [
+    "Cut", "FIVE", "famous_cuts", "five_operations", "fused", "unfused_attention",
+]  # fmt: skip

@@ -1,0 +1,1 @@
+"""The machine you sit at, measured, and models of CPU cores."""

@@ -1,0 +1,232 @@
+"""Chains of dependent loads: how long one takes, and how many overlap.
+
+A pointer chase reads an address, and what it reads is the next address: the next
+load cannot start before this one has come back. Several independent chains can wait
+at the same time. Little's law says how much that buys:
+
+    seconds a load = max(latency / chains, line / bandwidth)
+
+The latency is that of one chain; the bandwidth that of one core which streams
+through a working set of the same size. Left out: how many misses a core can keep
+track of, the cost of address translation, the instructions of the loop.
+
+The loop is compiled by numba where it is present, else by the C compiler, else
+NumPy gathers all chains at once; the result says which ran.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from stacklib.quantity import maximum
+
+from ._kernels import time_calls
+
+LINE = 64  # bytes of a cache line
+CHAINS = (1, 2, 3, 4, 6, 8, 12, 16)
+CALL = 64  # steps of the shortest call
+_STRIDE = LINE // 8  # one address a line
+
+Chase = Callable[[Any, Any, int], None]
+
+
+def time_per_load(chains: Any, latency: Any, bandwidth: Any, line: Any = LINE) -> Any:
+    """Seconds a load when independent chains overlap, by Little's law.
+
+    Parameters
+    ----------
+    chains : float or array
+        Independent chains, each with one load in flight.
+    latency : float, Quantity or array
+        Time of a load that nothing overlaps.
+    bandwidth : float, Quantity or array
+        Bytes a second that the level delivers to the core.
+    line : float or Quantity
+        Bytes a load moves.
+    """
+    return maximum(latency / chains, line / bandwidth)
+
+
+def ring(size: int, seed: int = 0) -> Any:
+    """One random cycle through every cache line of a buffer.
+
+    Parameters
+    ----------
+    size : int
+        Bytes; a whole number of lines, two or more.
+    seed : int
+        Of the order.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``ring[i]`` is the address (index) that follows i; only every eighth counts.
+
+    Raises
+    ------
+    ValueError
+        For a size that holds no two whole lines.
+    """
+    if isinstance(size, bool) or not isinstance(size, int) or size < 2 * LINE:
+        raise ValueError(f"size = {size!r}: give at least {2 * LINE} bytes, whole")
+    if size % LINE:
+        raise ValueError(f"size = {size}: not a whole number of {LINE}-byte lines")
+    import numpy
+
+    order = numpy.random.default_rng(seed).permutation(size // LINE) * _STRIDE
+    following: Any = numpy.zeros(size // 8, numpy.uintp)
+    following[order] = numpy.roll(order, -1)
+    return following
+
+
+def starts(following: Any, chains: int, first: int = 0) -> Any:
+    """Where each chain starts: spread evenly over the buffer's lines.
+
+    Parameters
+    ----------
+    following : numpy.ndarray
+        From ``ring``.
+    chains : int
+        One or more, at most one a line.
+    first : int
+        Line of the first chain. Another one each time, and a chain does not walk
+        over lines that the last one left in a cache.
+
+    Raises
+    ------
+    ValueError
+        For no chain, or more chains than lines.
+    """
+    import numpy
+
+    lines = len(following) // _STRIDE
+    if not 1 <= chains <= lines:
+        raise ValueError(f"chains = {chains!r}: one to {lines} fit {lines} lines")
+    at: Any = (numpy.arange(chains) * lines // chains + first) % lines
+    return (at * _STRIDE).astype(numpy.uintp)
+
+
+def chase_reference(following: Any, at: Any, steps: int) -> None:
+    """Follow every chain, one load at a time, in plain Python; ``at`` is moved.
+
+    Parameters
+    ----------
+    following, at : numpy.ndarray
+        From ``ring`` and ``starts``.
+    steps : int
+        Loads a chain makes.
+    """
+    for chain in range(len(at)):
+        for _ in range(steps):
+            at[chain] = following[at[chain]]
+
+
+@cache
+def compiled(chains: int) -> tuple[str, Chase]:
+    """The loop that follows so many chains at once, and the name of its maker.
+
+    Parameters
+    ----------
+    chains : int
+        Each has a register of its own, so that loads do not wait for stores.
+    """
+    try:
+        return _by_numba(chains)
+    except ImportError:
+        compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+        return _by_c(chains, compiler) if compiler else ("numpy gather", _gather)
+
+
+def _by_numba(chains: int) -> tuple[str, Chase]:
+    import numba
+
+    p = [f"p{i}" for i in range(chains)]
+    lines = ["def chase(following, at, steps):"]
+    lines += [f"    {name} = at[{i}]" for i, name in enumerate(p)]
+    lines += ["    for _ in range(steps):"]
+    lines += [f"        {name} = following[{name}]" for name in p]
+    lines += [f"    at[{i}] = {name}" for i, name in enumerate(p)]
+    made: dict[str, Any] = {}
+    exec("\n".join(lines), made)
+    return f"numba {numba.__version__}", numba.njit(nogil=True)(made["chase"])
+
+
+def _by_c(chains: int, compiler: str) -> tuple[str, Chase]:
+    every = range(chains)
+    body = [
+        "#include <stddef.h>",
+        "void chase(const size_t *next, size_t *at, long steps) {",
+        *(f"  size_t p{i} = at[{i}];" for i in every),
+        "  for (long s = 0; s < steps; s++) {",
+        *(f"    p{i} = next[p{i}];" for i in every),
+        "  }",
+        *(f"  at[{i}] = p{i};" for i in every),
+        "}",
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder) / "chase.c", Path(folder) / "chase.so"
+        source.write_text("\n".join(body), encoding="utf-8")
+        command = [compiler, "-O2", "-shared", "-fPIC", str(source), "-o", str(library)]
+        subprocess.run(command, check=True, capture_output=True)
+        function = ctypes.CDLL(str(library)).chase
+    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long]
+    function.restype = None
+
+    def chase(following: Any, at: Any, steps: int) -> None:
+        function(following.ctypes.data, at.ctypes.data, steps)
+
+    return Path(compiler).name, chase
+
+
+def _gather(following: Any, at: Any, steps: int) -> None:
+    for _ in range(steps):
+        at[:] = following[at]
+
+
+def measure(
+    following: Any,
+    chains: int,
+    samples: int = 5,
+    sample_s: float = 0.01,
+    first: int = 0,
+    settle: bool = False,
+) -> tuple[float, ...]:
+    """Seconds a load, one for each sample: the wall time over all chains' loads.
+
+    Parameters
+    ----------
+    following : numpy.ndarray
+        From ``ring``.
+    chains : int
+        Chains followed at once, on one core.
+    samples : int
+        How many times.
+    sample_s : float
+        Least seconds of a sample.
+    first : int
+        Line of the first chain, as in ``starts``.
+    settle : bool
+        Walk the whole ring once before the clock starts, so that the caches hold what
+        the chase leaves there and not what was read last in order.
+
+    Raises
+    ------
+    ValueError
+        For no chain, or more chains than lines.
+    RuntimeError
+        When the clock never advances.
+    """
+    at = starts(following, chains, first)
+    _, chase = compiled(chains)
+    following.sum()  # what fits a cache is in it
+    if settle:
+        chase(following, at, len(following) // _STRIDE // chains)
+    taken = time_calls(lambda n: chase(following, at, CALL * n), samples, sample_s)
+    return tuple(t / (CALL * chains) for t in taken)

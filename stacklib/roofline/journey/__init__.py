@@ -1,0 +1,1 @@
+"""One token's way down the stack and back."""

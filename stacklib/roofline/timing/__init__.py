@@ -1,0 +1,1 @@
+"""Timers, and what each of them reads."""

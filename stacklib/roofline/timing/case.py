@@ -1,0 +1,88 @@
+"""The running case of the timing section: two kernels on an H100, and seven traps.
+
+The kernels take the least time their roofline allows, or what the memory model says.
+What is supposed, and not from a source, says so: it is of kind *assumption*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from stacklib import hardware
+from stacklib.quantity import Quantity
+
+from ..bound.hierarchy import read_rate, stream_rate
+from ..work.bounds import bound_on
+from ..work.work import gemv, matmul
+from .queued import Kernel
+
+DEVICE, DTYPE, SIZE = "h100-sxm", "bf16", 4096
+
+
+def _suppose(value: float, unit: str, label: str) -> Quantity:
+    return Quantity(value, unit, label=label, kind="assumption")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Quantities of the case; ``.si`` of a time is what the simulator takes.
+
+    Attributes
+    ----------
+    operations, seconds : Quantity
+        Of a square matrix product at its roofline.
+    launch : Quantity
+        Of the host, for each kernel of a stream; fitted to published measurements.
+    warm, cold : Quantity
+        Of a matrix-vector product with the matrix in the L2 cache, and not.
+    first, tick, others, boost_s : Quantity
+        Supposed: what a first call pays, a coarse clock's step, what other work adds
+        on average, how long the chip stays cool.
+    boost, depth : Quantity
+        Supposed: clock of the cool chip over its lasting one, room in the queue.
+    """
+
+    operations: Quantity
+    seconds: Quantity
+    launch: Quantity
+    warm: Quantity
+    cold: Quantity
+    first: Quantity
+    tick: Quantity
+    others: Quantity
+    boost: Quantity
+    boost_s: Quantity
+    depth: Quantity
+
+    @property
+    def product(self) -> Kernel:
+        """The matrix product."""
+        return Kernel("product", self.seconds.si)
+
+    @property
+    def vector(self) -> Kernel:
+        """The matrix-vector product; its first run fetches the matrix."""
+        return Kernel("vector", self.warm.si, cold=self.cold.si - self.warm.si)
+
+
+@cache
+def case() -> Case:
+    """The case, computed from the spec database and the fitted factors."""
+    square = matmul(m=SIZE, n=SIZE, k=SIZE, dtype=DTYPE)
+    thin = gemv(n=SIZE, k=SIZE, dtype=DTYPE)
+    near = Quantity(read_rate(DEVICE, thin.bytes.si).rate, "B/s", label="rate from L2")
+    far = Quantity(stream_rate(DEVICE).rate, "B/s", label="rate from memory")
+    return Case(
+        operations=square.operations,
+        seconds=bound_on(square, DEVICE).time.named("time of the product"),
+        launch=hardware.efficiency_quantity("launch_stream").named("launch"),
+        warm=(thin.bytes / near).named("time with the matrix in cache"),
+        cold=(thin.bytes / far).named("time with the matrix in memory"),
+        first=_suppose(0.4, "s", "compiling and loading"),
+        tick=_suppose(1, "ms", "step of a coarse clock"),
+        others=_suppose(20, "µs", "other work, a call"),
+        boost=_suppose(1.15, "", "clock of a cool chip over its lasting one"),
+        boost_s=_suppose(50, "ms", "busy time until the chip is warm"),
+        depth=_suppose(1024, "", "kernels the queue holds"),
+    )

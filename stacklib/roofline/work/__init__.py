@@ -1,0 +1,1 @@
+"""Operations and bytes of a piece of work, and what bounds it."""

@@ -1,0 +1,131 @@
+"""Joules of a step by formula and by counting sectors."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib import hardware, memory
+from stacklib.memory.ladder import energy
+from stacklib.memory.ladder.energy_walk import EventCount, count_energy, ways_across
+from stacklib.quantity import Quantity
+from stacklib.roofline import Infeasible
+
+
+@pytest.mark.parametrize("account", energy.ACCOUNTS)
+@pytest.mark.parametrize(
+    "model, on, tp, dtype, batch, context",
+    [("llama-3-70b", "h100-sxm", 2, "bf16", 1, 4096),
+     ("llama-3-70b", "b200-sxm", 1, "fp8", 8, 1000),
+     ("llama-3-8b", "h100-sxm", 1, "bf16", 3, 77),
+     ("mixtral-8x7b-v0.1", "h100-sxm", 2, "bf16", 4, 10),
+     ("deepseek-v3", "b200-sxm", 8, "fp8", 2, 300)],
+)  # fmt: skip
+def test_sector_by_sector_it_is_the_formula(
+    account, model, on, tp, dtype, batch, context
+):
+    step = memory.decode_energy(model, on=on, account=account, dtype=dtype, tp=tp,
+                                batch=batch, context=context)  # fmt: skip
+    counted = count_energy(model, on=on, account=account, dtype=dtype, tp=tp,
+                           batch=batch, context=context, grid=20)  # fmt: skip
+    assert list(counted) == [n for n in step.parts if n != "constant power"]
+    for name, joules in counted.items():
+        # wires: the grid's mean way is 1 / (3 x 20^2) of a side short of the square's
+        rel = 1.3e-3 if step.kinds[name] == "wire" else 1e-4
+        assert joules == pytest.approx(step.parts[name].si, rel=rel), name
+
+
+@given(st.integers(1, 9))
+def test_the_mean_way_tends_to_half_a_side_and_a_third(grid):
+    ways = ways_across(grid)
+    mean = sum(ways) / len(ways)
+    assert mean == pytest.approx(1 / 2 + (1 - 1 / grid**2) / 3)
+    assert energy.wire_length(1.0) == pytest.approx(5 / 6)
+
+
+def test_the_way_across_takes_floats_arrays_and_quantities():
+    area = 814e-6
+    q = energy.wire_length(Quantity(814, "mm2"))
+    assert q.to("mm").value == pytest.approx(1e3 * energy.wire_length(area))
+    assert energy.wire_length(np.array([area, 4 * area]))[1] == pytest.approx(2 * q.si)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6))
+@settings(deadline=None)
+def test_ways_are_taken_in_turn(sectors, grid):
+    ways = ways_across(grid)
+    count = EventCount(ways)
+    count.read(sectors * 16, 16)
+    assert count.sectors == sectors
+    slow = math.fsum(ways[i % len(ways)] for i in range(sectors))
+    assert count.crossed == pytest.approx(slow)
+
+
+def test_a_sector_that_is_part_empty_still_moves():
+    count = EventCount(ways_across(1))
+    count.read(17, 16)  # 34 bytes
+    assert count.sectors == 2
+
+
+def test_the_headline_is_a_product():
+    whole = energy.memory_energy(Quantity(72, "GB"), hardware.memory("hbm2").energy)
+    assert whole.text("J") == "2.25 J"
+    assert energy.energy_of(72e9, 3.9e-12) == pytest.approx(whole.si)
+    swept = energy.energy_of(np.array([72e9]), 3.9e-12)
+    assert swept[0] == pytest.approx(whole.si)
+
+
+def test_parts_add_up_and_power_is_energy_over_time():
+    step = memory.decode_energy("llama-3-70b", on="h100-sxm", tp=2)
+    assert step.total.si == pytest.approx(sum(q.si for q in step.parts.values()))
+    assert step.power.si == pytest.approx(step.total.si / step.time.si / 2)
+    shares = [share.si for *_, share in step.rows()]
+    assert sum(shares) == pytest.approx(1)
+    kinds = set(step.kinds.values())
+    assert sum(step.share(k).si for k in kinds) == pytest.approx(1)
+    assert step.share(*kinds).si == pytest.approx(1)
+
+
+def test_an_h100_stays_below_its_design_power_and_above_idle():
+    for account in energy.ACCOUNTS:
+        step = memory.decode_energy("llama-3-70b", on="h100-sxm", tp=2, account=account)
+        chip = hardware.get("h100-sxm")
+        assert energy.constant_power(chip, account).si < step.power.si < chip.tdp.si
+
+
+def test_what_an_a100_takes_a_b200_cannot():
+    """The board account is of 7 nm: on a B200 it would pass the design power."""
+    step = memory.decode_energy("llama-3-70b", on="b200-sxm", account="board")
+    assert step.power.si > hardware.get("b200-sxm").tdp.si
+
+
+def test_what_makes_no_sense_is_refused():
+    with pytest.raises(ValueError, match="account 'guess'"):
+        memory.decode_energy("llama-3-8b", on="h100-sxm", account="guess")
+    with pytest.raises(ValueError, match="account 'guess'"):
+        count_energy("llama-3-8b", on="h100-sxm", account="guess")
+    with pytest.raises(ValueError, match="grid 0"):
+        count_energy("llama-3-8b", on="h100-sxm", grid=0)
+    with pytest.raises(Infeasible):
+        memory.decode_energy("llama-3-70b", on="h100-sxm")
+    step = memory.decode_energy("llama-3-8b", on="h100-sxm")
+    with pytest.raises(ValueError, match="no part of kind heat"):
+        step.share("heat")
+    with pytest.raises(hardware.UnknownSpec, match="tensor operations"):
+        energy.operation_energy(hardware.get("mi355x"), "board")
+
+
+@pytest.mark.parametrize(
+    "device", ["a100-sxm-80gb", "h100-sxm", "h200-sxm", "h100-pcie", "b200", "l40s"]
+)
+def test_no_chip_draws_more_than_its_design_power_by_circuits(device):
+    step = energy.decode_energy("llama-3-8b", on=device)
+    assert step.power.si <= hardware.get(device).tdp.across(1).si
+
+
+@pytest.mark.parametrize("device", ["mi300x", "mi325x"])
+def test_eight_small_dies_of_another_vendor_are_not_eight_of_these(device):
+    with pytest.raises(hardware.UnknownSpec, match="power when idle"):
+        energy.decode_energy("llama-3-8b", on=device)

@@ -1,0 +1,78 @@
+"""A derivation survives its storing, and a moved leaf goes through it."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stacklib import hardware, models
+from stacklib.quantity import (
+    Quantity,
+    ceil,
+    chosen,
+    counted,
+    exp,
+    explain,
+    log2,
+    maximum,
+    minimum,
+    say,
+    where,
+)
+from stacklib.quantity.store import dump, load
+
+H100 = hardware.get("h100-sxm")
+
+
+def back(q: Quantity) -> Quantity:
+    nodes, roots = dump({"q": q})
+    return load(json.loads(json.dumps(nodes)))[roots["q"]]
+
+
+small = st.integers(1, 50).map(lambda n: chosen(n, "GB", label=f"n{n}"))
+
+
+def grow(parts):
+    pair = st.tuples(parts, parts)
+    return st.one_of(
+        pair.map(lambda p: p[0] + p[1]),
+        pair.map(lambda p: p[0] - p[1]),
+        pair.map(lambda p: p[0] * (p[1] / chosen(3, "GB"))),
+        pair.map(lambda p: maximum(*p)),
+        pair.map(lambda p: minimum(*p).named("least")),
+        pair.map(lambda p: where(p[0] < p[1], *p)),
+        pair.map(lambda p: where(p[0].si > 5, *p)),
+        parts.map(lambda p: p * ceil(p / chosen(2, "GB"))),
+    )
+
+
+@given(st.recursive(small, grow, max_leaves=12))
+def test_what_is_read_back_derives_the_same(q):
+    again = back(q)
+    assert explain(again) == explain(q) and again.si == q.si
+    assert again.tags == q.tags and again.tree() == q.tree()
+
+
+def test_every_operation_and_leaf_is_read_back():
+    run = counted(len, "abc", label="three")
+    ratio = models.get("llama-3-70b").parameters / 1e9
+    for q in (log2(ratio) + exp(chosen(2)), (run * 2) ** 2, -ratio, abs(-run), run,
+              H100.memory_bandwidth.to("bit/s"), H100.memory_bandwidth.across(8),
+              ratio * chosen(1, "MAC").to("FLOP")):  # fmt: skip
+        assert back(q).tree() == q.tree()
+
+
+def test_equal_subtrees_are_stored_once():
+    time = chosen(140, "GB", label="weights") / H100.memory_bandwidth
+    same = chosen(140, "GB", label="weights") / H100.memory_bandwidth
+    nodes, roots = dump({"a": time, "b": same, "c": time + same})
+    assert roots["a"] == roots["b"] and len(nodes) == 4
+
+
+def test_a_moved_leaf_goes_through_the_stored_derivation():
+    said = say("t", a=(chosen(6.7, "TB") / H100.memory_bandwidth, "A time."))
+    nodes = list(map(json.loads, said.stored()["nodes"]))
+    asked = []
+    again = load(nodes, moved=lambda key, old: asked.append(key) or 2 * old)
+    assert asked == ["h100-sxm.memory_bandwidth"]
+    assert said.numbers["t.a"].text == "2 s" and again[-1].text() == "1 s"

@@ -1,0 +1,180 @@
+"""The product model: never faster than the roofline, one formula three ways."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib import hardware
+from stacklib.hardware import UnknownSpec
+from stacklib.quantity import UnknownName
+from stacklib.roofline import Infeasible
+from stacklib.roofline.bound import gemm
+
+SIZES = st.sampled_from([1, 3, 16, 64, 100, 128, 500, 1024, 2112, 4096, 12288, 28672])
+DEVICES = ("h100_sxm", "a100_sxm_80gb", "rtx_4090", "mi300x", "b200_sxm", "tpu_v5p")
+
+
+def formats(key: str) -> list[str]:
+    return [f for f in ("bf16", "fp16", "fp8", "fp32") if f in hardware.get(key).peaks]
+
+
+@settings(max_examples=150, deadline=None)
+@given(SIZES, SIZES, SIZES, st.sampled_from(DEVICES), st.data())
+def test_never_faster_than_the_roofline(m, n, k, key, data):
+    dtype = data.draw(st.sampled_from(formats(key)))
+    launch = data.draw(st.sampled_from(["kernel", "host", "sweep"]))
+    device, work = hardware.get(key), gemm.product(m=m, n=n, k=k, dtype=dtype)
+    found = gemm.gemm_time(work, device, launch)
+    operations = work.operations / device.peak(dtype).si
+    assert found.time >= max(operations, work.bytes / device.memory_bandwidth.si)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SIZES, SIZES, SIZES, st.sampled_from(DEVICES), st.sampled_from("mnk"))
+def test_more_work_never_takes_less_time(m, n, k, key, grown):
+    """More rows or columns may draw more bandwidth, but only while units idle."""
+    if grown != "k":
+        m, n = max(m, 2048), max(n, 2048)
+    small = {"m": m, "n": n, "k": k}
+    large = {**small, grown: 2 * small[grown]}
+    dtype = formats(key)[0]
+    times = [
+        gemm.gemm_time(gemm.product(**sizes, dtype=dtype), key, "kernel").time
+        for sizes in (small, large)
+    ]
+    assert times[1] >= times[0] * (1 - 1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SIZES, SIZES, SIZES, st.sampled_from(DEVICES))
+def test_the_trace_is_the_float_and_stands_on_sourced_leaves(m, n, k, key):
+    work = gemm.product(m=m, n=n, k=k, dtype=formats(key)[0])
+    traced, found = gemm.gemm_trace(work, key), gemm.gemm_time(work, key)
+    assert traced.si == pytest.approx(found.time, rel=1e-12)
+    assert dict(traced.shown.dims) == {"s": 1}
+    assert any(leaf.kind == "spec" and leaf.source for leaf in traced.leaves())
+
+
+def test_arrays_sweep_as_floats_do():
+    numpy = pytest.importorskip("numpy")
+    chip = gemm.chip_of("h100_sxm", "bf16")
+    work = gemm.product(m=4096, n=4096, k=4096)
+    wear = gemm.wear_of(chip, chip.bandwidth, hardware.efficiency)
+    units = numpy.array([64.0, 132.0, 200.0])
+    for tiling in gemm.tilings(work, 132):
+        swept = gemm.compute_time(work, tiling, units, wear)
+        each = [gemm.compute_time(work, tiling, float(u), wear) for u in units]
+        assert swept == pytest.approx(each)
+
+
+def test_the_time_is_the_least_over_all_tilings():
+    work = gemm.product(m=200, n=3000, k=5000)
+    chip = gemm.chip_of("h100_sxm", "bf16")
+    every = gemm.tilings(work, 132)
+    alone = [gemm.predict(work, chip, "kernel", (t,)).time for t in every]
+    assert gemm.predict(work, chip, "kernel", every).time == min(alone)
+
+
+@pytest.mark.parametrize("blocks", [1, 131, 132, 133, 264, 265, 1000])
+def test_waves_are_those_of_a_scheduler(blocks):
+    """Whole waves when the empty part of the last is paid for in full."""
+    chip = gemm.chip_of("h100_sxm", "bf16")
+    work = gemm.product(m=128, n=128 * blocks, k=4096)
+    tiling = gemm.Tiling(128, 128, 1, blocks)
+    free = [0.0] * 132  # when each unit is free, blocks handed out in turn
+    for _ in range(blocks):
+        i = free.index(min(free))
+        free[i] += 1.0
+    with hardware.efficiency_override({"wave_tail": 1.0}):
+        wear = gemm.wear_of(chip, chip.bandwidth, hardware.efficiency)
+        one = gemm.Tiling(128, 128, 1, 132)
+        waves = gemm.compute_time(work, tiling, 132.0, wear) / gemm.compute_time(
+            work, one, 132.0, wear
+        )
+    assert waves == pytest.approx(max(free))
+
+
+def test_tilings_cover_the_result():
+    work = gemm.product(m=300, n=1000, k=2000, groups=3)
+    for tiling in gemm.tilings(work, 100):
+        grid = tiling.blocks / tiling.split
+        assert grid * tiling.rows * tiling.columns >= 3 * 300 * 1000
+        assert tiling.split == 1 or tiling.blocks <= 200
+
+
+def test_power_sets_the_clock_by_its_square_root():
+    chip = gemm.chip_of("h100_sxm", "bf16")
+    share = gemm.power_share(chip)
+    assert share < 1
+    from dataclasses import replace
+
+    assert gemm.power_share(replace(chip, tdp=chip.tdp / 4)) == pytest.approx(share / 2)
+    assert gemm.power_share(replace(chip, tdp=chip.tdp * 9)) == 1
+    assert gemm.power_share(replace(chip, tdp=None)) == 1
+    assert gemm.power_share(replace(chip, energy=())) == 1
+
+
+def test_operands_that_stay_in_the_l2_are_read_from_there():
+    work = gemm.product(m=1, n=2048, k=2048)
+    chip = gemm.chip_of("h100_sxm", "bf16")
+    repeated = gemm.predict(work, chip, "stream", gemm.tilings(work, 132))
+    cold = gemm.predict(work, chip, "kernel", gemm.tilings(work, 132))
+    assert repeated.memory < cold.memory
+
+
+def test_a_group_of_products_fills_the_units_that_one_leaves_idle():
+    one = gemm.gemm_time(gemm.product(m=256, n=256, k=4096), "h100", "kernel")
+    many = gemm.gemm_time(gemm.product(m=256, n=256, k=4096, groups=16), "h100",
+                          "kernel")  # fmt: skip
+    assert many.time < 8 * one.time
+
+
+def test_weights_to_expand_cost_at_most_less_bytes_and_at_least_some_time():
+    plain = gemm.Product(1, 8192, 8192, "fp16", 2, 2, 2)
+    packed = gemm.Product(1, 8192, 8192, "fp16", 2, 0.5, 2, expand=True)
+    free = gemm.Product(1, 8192, 8192, "fp16", 2, 0.5, 2)
+    times = [gemm.gemm_time(w, "a100-sxm-80gb").time for w in (plain, packed, free)]
+    assert times[0] > times[1] >= times[2]
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, True, "8", math.nan])
+@pytest.mark.parametrize("name", ["m", "n", "k"])
+def test_sizes_that_are_none_are_refused(name, size):
+    sizes = {"m": 8, "n": 8, "k": 8} | {name: size}
+    with pytest.raises(ValueError, match=name):
+        gemm.product(**sizes)
+
+
+def test_what_is_unknown_is_refused_by_name():
+    work = gemm.product(m=8, n=8, k=8)
+    with pytest.raises(ValueError, match="kernel, stream, host, sweep"):
+        gemm.gemm_time(work, "h100", "strem")
+    with pytest.raises(UnknownName, match="h100"):
+        gemm.gemm_time(work, "h1000-sxm")
+    with pytest.raises(UnknownSpec, match="fp4"):
+        gemm.gemm_time(gemm.product(m=8, n=8, k=8, dtype="fp4"), "h100-sxm")
+    with pytest.raises(ValueError, match="left"):
+        gemm.Product(8, 8, 8, "bf16", 0, 2, 2)
+    with pytest.raises(ValueError, match="traced"):
+        gemm.gemm_trace(work, "h100-sxm", "sweep")
+
+
+def test_what_does_not_fit_has_no_time_but_a_sum():
+    with pytest.raises(Infeasible, match=r"80 GB on H100: does not fit"):
+        gemm.gemm_time(gemm.product(m=10**6, n=10**6, k=8), "h100-sxm")
+
+
+def test_every_device_with_a_rate_and_a_bandwidth_has_a_time():
+    for key in hardware.names():
+        device = hardware.get(key)
+        if device.fields["memory_bandwidth"] is None or not device.peaks:
+            continue
+        if device.fields["compute_units"] is None:
+            continue
+        dtype = next(f for f in device.formats if "/" not in f)
+        found = gemm.gemm_time(gemm.product(m=512, n=512, k=512, dtype=dtype), device)
+        assert 0 < found.time < 10, key
