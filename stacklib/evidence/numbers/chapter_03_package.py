@@ -12,7 +12,7 @@ from stacklib.cost.memory import Held, held, sram_area
 from stacklib.cost.spans import Span
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 NODE = "n5"

@@ -13,7 +13,7 @@ from stacklib.cost.stacks import layer_yield, stack_yield
 from stacklib.cost.trade import Trade, counted_ends
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 NODE = "n5"

@@ -10,7 +10,7 @@ from stacklib.memory.scratchpad.sbuf import SIDE, SbufCase, sbuf_case
 from stacklib.memory.tiers.spill import TwoTiers, spilled_time, two_tiers
 from stacklib.quantity import Quantity, Source, bytes_per_element, maximum
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 CHIP, GPU, MODEL = "trainium2", "gb200", "llama-3.1-405b"

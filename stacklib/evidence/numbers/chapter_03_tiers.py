@@ -15,7 +15,8 @@ from stacklib.memory.tiers.seen import ddr5_energy, hbm2_energy
 from stacklib.memory.tiers.tier import Need, break_even_interval, geometric_step, steps
 from stacklib.quantity import Quantity, maximum
 
-from .. import claims, tiers
+from .. import ledger as claims
+from .. import tiers
 from .registry import number
 
 CHIP = "h100_sxm"
