@@ -69,8 +69,10 @@ def never_stalls() -> Finding:
     idle = hide(threads=1024)
     chip, here, line = hardware.get(DEVICE), idle.share, saturate(DEVICE, 4, 2048).share
     rate = chip.memory_bandwidth.si * line.si / chip.compute_units.si
-    lasts = given(idle.in_flight.si / rate, "s", "latency of a load with lines",
-                     "stacklib.memory.dram.in_flight.saturate, section 3.8")  # fmt: skip
+    lasts = given(
+        idle.in_flight.si / rate, "s", "latency of a load with lines",
+        "stacklib.memory.dram.in_flight.saturate, section 3.8",
+    )  # fmt: skip
     wanted = hide(threads=1024, latency=lasts).needed
     drawn = (idle.in_flight / wanted).named("share of the bandwidth, with lines")
     theirs = given(700, "cycle", "latency of the claim") / chip.clock
