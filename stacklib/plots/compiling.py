@@ -8,8 +8,7 @@ from typing import Any
 from stacklib.gpu import Compiled, compiled
 from stacklib.gpu.compiled import TARGETS
 from stacklib.gpu.sass import CLASSES
-
-from .marks import Spec, across, axis, cells, chart, dots, down, line
+from stacklib.plots.marks import Spec, across, axis, cells, chart, dots, down, line
 
 
 def line_rows(made: Compiled) -> list[dict[str, str]]:

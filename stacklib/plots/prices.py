@@ -6,9 +6,18 @@ from collections.abc import Sequence
 
 from stacklib import cost, hardware
 from stacklib.cost import Span, Trade, span
+from stacklib.plots.marks import (
+    Mark,
+    Spec,
+    across,
+    axis,
+    bar,
+    chart,
+    diamonds,
+    dots,
+    line,
+)
 from stacklib.quantity import Quantity
-
-from .marks import Mark, Spec, across, axis, bar, chart, diamonds, dots, line
 
 AREAS = (25, 50, 100, 200, 300, 400, 500, 600, 700, 800, 858)  # mm2
 HEIGHTS = tuple(range(1, 17))

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from stacklib.gpu.streams import ENGINES, Command, Ran
 from stacklib.gpu.tile_feed import Feed, Step
 from stacklib.gpu.warp_scheduler import Program, SubCore, Trace
-
-from .marks import Mark, Spec, across, axis, bar, cells, chart, down, line
+from stacklib.plots.marks import Mark, Spec, across, axis, bar, cells, chart, down, line
 
 ISSUES = {
     "global": ("issues a load", 1),

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from stacklib import cost
 from stacklib.cost import Chip, Pieces
+from stacklib.plots.marks import (
+    Mark,
+    Spec,
+    axis,
+    bar,
+    chart,
+    diamonds,
+    dots,
+    line,
+    rule,
+)
 from stacklib.quantity import Quantity
-
-from .marks import Mark, Spec, axis, bar, chart, diamonds, dots, line, rule
 
 CARRIED = {"CoWoS-S, CoWoS-L 2024": 3.3, "CoWoS-L 2026": 5.5}  # reticles
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stacklib.memory import StepEnergy, Tier
-
-from .marks import Spec, across, axis, bar, chart, diamonds, dots
+from stacklib.plots.marks import Spec, across, axis, bar, chart, diamonds, dots
 
 KINDS = {  # kind of part to what a bar is called
     "memory": "HBM",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stacklib.models import LanguageModel
+from stacklib.plots.marks import Mark, Spec, across, axis, bar, chart
 from stacklib.roofline import Event, Journey, Span, walk
 from stacklib.roofline.journey_events import PER_LAYER
-
-from .marks import Mark, Spec, across, axis, bar, chart
 
 MICRO = 1e6
 SHORT = {

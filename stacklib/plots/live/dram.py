@@ -10,12 +10,11 @@ from typing import Any
 
 from stacklib.memory import DramChannel, Served, dram_part, stream_share
 from stacklib.memory.dram_traffic import PATTERNS, told
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import here
+from stacklib.plots.marks import Spec, axis, chart, line, rule
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..marks import Spec, axis, chart, line, rule
-from ..spec import readout
-from . import choices
-from .parts import here
 
 PARTS = ("ddr4_3200", "ddr5_6400", "hbm2e", "hbm3", "gddr6", "lpddr5")
 MAPPINGS = {

@@ -13,12 +13,11 @@ from typing import Any
 from stacklib import hardware
 from stacklib.memory.chase_model import GPU_LINE, gpu_levels, latency, served
 from stacklib.memory.ladder import Rung, ladder
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import here
+from stacklib.plots.marks import About, Spec, axis, chart, line, rule
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..marks import About, Spec, axis, chart, line, rule
-from ..spec import readout
-from . import choices
-from .parts import here
 
 KIB = tuple(2**i for i in range(2, 23))  # 4 KiB to 4 GiB
 SIZES = tuple(4096 * 2 ** (i // 4) * (4 + i % 4) // 4 for i in range(81))
