@@ -9,8 +9,7 @@ from stacklib.memory import Swizzle, Tile
 from stacklib.memory.warp.banks import BANKS, WORD, bank_access, phases, words_of
 from stacklib.memory.warp.coalescing import LINE, SECTOR, coalesce
 from stacklib.memory.warp.swizzle import Place
-
-from .marks import FAINT, Spec, across, axis, cells, chart, down
+from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
 
 PER_LINE = LINE // SECTOR
 LINES_ACROSS, GAP = 4, 0.5  # lines side by side, and the gap between them

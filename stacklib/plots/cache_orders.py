@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from stacklib.memory.cache.attention_trace import TiledAttention
 from stacklib.memory.cache.waves import L2_WAYS, stream_trace, wave_reads
 from stacklib.memory.tile.tiling import TiledMatmul
-
-from .marks import Mark, Spec, axis, chart, dots, line, rule
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, rule
 
 if TYPE_CHECKING:
     from stacklib.memory.cache.cache import Cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .marks import About, Mark, Spec, axis, chart, dots, line, rule
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
 
 LINES = ("predicted", "simulated")
 WORDS = {"cycle": "cycles", "ns": "ns"}

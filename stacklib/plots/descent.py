@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stacklib.memory.ladder.descent import LEVELS, Passage
-
-from .marks import About, Spec, axis, chart, line
+from stacklib.plots.marks import About, Spec, axis, chart, line
 
 
 def descent_spec(

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from stacklib.memory.dram.channel import Served
-
-from .marks import Mark, Spec, axis, bar, chart, dots, line
+from stacklib.plots.marks import Mark, Spec, axis, bar, chart, dots, line
 
 NANO = 1e9
 # what a bar shows -> name, series

@@ -10,9 +10,18 @@ from stacklib.cost.spans import Span
 from stacklib.cost.stacks import Costs, build, stack_yield
 from stacklib.cost.trade import Trade
 from stacklib.cost.yields import negative_binomial, seeds, thrown
+from stacklib.plots.marks import (
+    Mark,
+    Spec,
+    across,
+    axis,
+    bar,
+    chart,
+    diamonds,
+    dots,
+    line,
+)
 from stacklib.quantity import Quantity
-
-from .marks import Mark, Spec, across, axis, bar, chart, diamonds, dots, line
 
 AREAS = (25, 50, 100, 200, 300, 400, 500, 600, 700, 800, 858)  # mm2
 HEIGHTS = tuple(range(1, 17))

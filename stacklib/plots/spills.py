@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from stacklib.memory.scratchpad.sbuf import SbufCase
 from stacklib.memory.tiers.spill import knee, spilled_time
-
-from .marks import Mark, Spec, axis, chart, diamonds, dots, line, rule
+from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, dots, line, rule
 
 POLICIES = {
     "lru": "last used longest ago",

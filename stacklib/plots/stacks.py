@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from stacklib.hardware import stack_generation, stack_generations
 from stacklib.memory.stack.builds import PackageBuild
 from stacklib.memory.stack.height import Layer, Section
-
-from .marks import Mark, Spec, axis, chart, dots, line
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line
 
 FIRST = 2016  # the year of the first device in the database with HBM
 SPAN = 10  # years on the axis

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from stacklib.memory import Tier
 from stacklib.memory.ladder.energy import StepEnergy
-
-from .marks import Spec, across, axis, bar, chart, diamonds, dots
+from stacklib.plots.marks import Spec, across, axis, bar, chart, diamonds, dots
 
 KINDS = {  # kind of part to what a bar is called
     "memory": "HBM",

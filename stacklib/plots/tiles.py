@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from stacklib.evidence.tile_sweep import TilePoint
 from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.tiling import hong_kung
-
-from .marks import About, Mark, Spec, axis, chart, dots, line, rule
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
 
 SIDES = (32, 64, 128, 256, 512, 1024)
 ABOUT = About(device="this_machine", dtype="fp32")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from stacklib.evidence import addresses
 from stacklib.memory.warp.coalescing import pieces, strided_pieces
 from stacklib.memory.warp.lanes import WARP, strided
-
-from .marks import About, Mark, Spec, axis, chart, dots, line
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line
 
 STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 SIZES, WIDTH = (32, 64, 128), 4  # bytes of a piece, of a number

@@ -9,13 +9,12 @@ from stacklib.memory import Swizzle, Tile, bank_access
 from stacklib.memory.warp.banks import BANKS, WORD
 from stacklib.memory.warp.swizzle import Place, padded
 from stacklib.memory.warp.tiles import MATRIX_ROW, Pattern
+from stacklib.plots.bank_maps import bank_spec
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted
+from stacklib.plots.marks import Spec
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..bank_maps import bank_spec
-from ..marks import Spec
-from ..spec import readout
-from . import choices
-from .parts import counted
 
 ROWS = 32
 WIDTHS = {"2": "fp16", "4": "fp32", "8": "fp64"}

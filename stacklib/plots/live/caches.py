@@ -15,12 +15,11 @@ from stacklib import hardware
 from stacklib.memory.cache.attention_trace import TiledAttention
 from stacklib.memory.cache.replacement import set_misses
 from stacklib.memory.cache.traces import zipf
-
-from ..marks import About, Spec, axis, chart, rule
-from ..marks import line as curve  # `line` is a slider
-from ..spec import readout
-from . import choices
-from .parts import counted, here
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted, here
+from stacklib.plots.marks import About, Spec, axis, chart, rule
+from stacklib.plots.marks import line as curve  # `line` is a slider
+from stacklib.plots.spec import readout
 
 LENGTH = 2048  # accesses of a small trace
 SIZES = tuple(2**e for e in range(9, 17))  # bytes

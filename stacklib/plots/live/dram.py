@@ -12,12 +12,11 @@ from stacklib.memory import DramChannel, dram_part
 from stacklib.memory.dram.channel import Served
 from stacklib.memory.dram.rates import stream_share
 from stacklib.memory.dram.traffic import PATTERNS, told
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import here
+from stacklib.plots.marks import Spec, axis, chart, line, rule
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..marks import Spec, axis, chart, line, rule
-from ..spec import readout
-from . import choices
-from .parts import here
 
 PARTS = ("ddr4_3200", "ddr5_6400", "hbm2e", "hbm3", "gddr6", "lpddr5")
 MAPPINGS = {

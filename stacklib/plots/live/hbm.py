@@ -14,12 +14,11 @@ from stacklib.hardware import Accelerator
 from stacklib.hardware.stacks import StackGeneration
 from stacklib.memory import hbm_stack
 from stacklib.memory.stack.hbm import HEIGHTS, HbmStack
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen
+from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, dots, line
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..marks import Mark, Spec, axis, chart, diamonds, dots, line
-from ..spec import readout
-from . import choices
-from .parts import chosen
 
 COUNTS = tuple(range(1, 17))
 DIES = (2, 8, 16, 24, 32)  # Gbit

@@ -1,7 +1,7 @@
 """The memory ladder, live: a device, a working set, and the level that answers.
 
 One thread chases pointers through the working set. The line is the closed form of
-``chase_model``; the readouts add what one unit, and all of them, could draw from
+``memory.chase_model``; the readouts add what one unit, and all of them, could draw from
 the level that answers most of the loads.
 """
 
@@ -13,12 +13,11 @@ from typing import Any
 from stacklib import hardware
 from stacklib.memory.cache.chase_model import GPU_LINE, gpu_levels, latency, served
 from stacklib.memory.ladder.rungs import Rung, ladder
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import here
+from stacklib.plots.marks import About, Spec, axis, chart, line, rule
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..marks import About, Spec, axis, chart, line, rule
-from ..spec import readout
-from . import choices
-from .parts import here
 
 KIB = tuple(2**i for i in range(2, 23))  # 4 KiB to 4 GiB
 SIZES = tuple(4096 * 2 ** (i // 4) * (4 + i % 4) // 4 for i in range(81))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.memory.scratchpad.sbuf import SbufCase, sbuf_case
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import Spec
+from stacklib.plots.spec import readout
+from stacklib.plots.spills import POLICIES, cliff_spec
 from stacklib.quantity import Quantity
-
-from ..marks import Spec
-from ..spec import readout
-from ..spills import POLICIES, cliff_spec
-from . import choices
-from .parts import chosen, here
 
 CHIPS = ("trainium2", "trainium3")
 USES = range(88, 109)

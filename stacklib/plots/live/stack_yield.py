@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.cost.stacks import FLOWS, hbm_costs, stack_cost, stack_yield
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen
+from stacklib.plots.marks import Spec, axis, chart, dots, line
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..marks import Spec, axis, chart, dots, line
-from ..spec import readout
-from . import choices
-from .parts import chosen
 
 HEIGHTS = tuple(range(1, 17))
 LAYERS = (900, 920, 940, 950, 960, 970, 975, 980, 985, 990, 995, 999)

@@ -13,14 +13,13 @@ from stacklib.evidence import tiers as priced
 from stacklib.memory import Tier
 from stacklib.memory.tiers.mix import cheapest_mix, zipf_pages
 from stacklib.memory.tiers.tier import Need
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import Spec, rule
+from stacklib.plots.spec import readout
+from stacklib.plots.tiers import tiers_spec
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
-
-from ..marks import Spec, rule
-from ..spec import readout
-from ..tiers import tiers_spec
-from . import choices
-from .parts import chosen, here
 
 GIGABYTES = (1, 10, 30, 80, 200, 500, 1000, 5000, 12000, 50000)
 NANOSECONDS = (10, 30, 100, 400, 700, 1000, 3000, 10000, 100000, 1000000)

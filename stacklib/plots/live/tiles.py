@@ -13,12 +13,11 @@ from stacklib import hardware, roofline
 from stacklib.hardware import Accelerator
 from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.fit import TileFit, fit_tile, tile_store
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted, here
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, rule
+from stacklib.plots.spec import readout
 from stacklib.roofline.bound.cache_aware import levels_of
-
-from ..marks import Mark, Spec, axis, chart, dots, line, rule
-from ..spec import readout
-from . import choices
-from .parts import counted, here
 
 N = 8192  # rows and columns of the product
 SIDES = (16, 32, 64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512)
