@@ -97,8 +97,7 @@ def yield_spec(density: Quantity, title: str, wafers: int = 1500) -> Spec:
     means = [area * 1e-6 * density.si for area in AREAS]
     for i, (name, (law, told)) in enumerate(LAWS.items()):
         seen = [
-            100 * thrown(law, x, dies=20, wafers=wafers, seed=1)
-            for x in means[2::2]
+            100 * thrown(law, x, dies=20, wafers=wafers, seed=1) for x in means[2::2]
         ]
         marks += [
             line(AREAS, [100 * told(x) for x in means], name, "predicted", series=i),
