@@ -23,7 +23,7 @@ from stacklib.quantity import (
     constant,
     counted,
     minimum,
-    one,
+    one_of,
 )
 
 DEVICE = "h100-sxm"
@@ -116,7 +116,7 @@ def schedulers() -> Finding:
     rate = chip.peak("fp32") / (
         chip.compute_units * chip.clock * constant("multiply_add")
     )
-    lanes = rate * one("cycle")
+    lanes = rate * one_of("cycle")
     return Finding(
         (lanes / rule("lanes")).named("warp instructions a cycle"),
         why="Read back from the FP32 peak: a unit has lanes for so many warps a cycle.",

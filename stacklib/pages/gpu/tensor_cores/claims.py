@@ -5,7 +5,7 @@ from __future__ import annotations
 from stacklib import gpu, hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.peaks import peak_by_hand, per_mac
-from stacklib.quantity import Quantity, assumed, chosen, counted, one
+from stacklib.quantity import Quantity, assumed, chosen, counted, one_of
 
 from ..hierarchy.claims import per_unit
 
@@ -56,7 +56,7 @@ def core_rate() -> Finding:
 def tile_work() -> Finding:
     """Multiply-adds of a cube of sixteen, as FLOP."""
     side = chosen(16, label="side of the tile")
-    work = (side * side * side * one("MAC", "multiply-add")).to("FLOP")
+    work = (side * side * side * one_of("MAC", "multiply-add")).to("FLOP")
     return Finding(
         work.named("operations of the tile"),
         why="Right as FLOP. The text calls them multiply-adds, of which there are half "
