@@ -62,7 +62,7 @@ class KVCache:
         return self.keys[layer, :, :end], self.values[layer, :, :end]
 
     def truncate(self, length: int) -> None:
-        """Forget all but the first tokens, as a rejected draft asks for.
+        """Forget all but the first ``length`` tokens, as a rejected draft asks for.
 
         Raises
         ------

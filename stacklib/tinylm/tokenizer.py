@@ -133,7 +133,7 @@ class Tokenizer:
         return b"".join(out)
 
     def pieces(self, ids: Iterable[int]) -> Iterator[str]:
-        """Text as it streams: a character comes out once all its bytes are there."""
+        """Text of ``ids`` as it streams: a character once all its bytes are there."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         for each in ids:
             yield decoder.decode(self.decode([each]))

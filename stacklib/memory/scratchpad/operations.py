@@ -97,7 +97,7 @@ class Program:
         )
 
     def interval(self, name: str) -> tuple[int, int]:
-        """First and last operation that touch a tensor: it is live in between."""
+        """First and last operation that touch the tensor ``name``: live in between."""
         at = self.uses[name]
         return at[0], at[-1]
 
