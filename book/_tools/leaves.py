@@ -1,9 +1,9 @@
 """Stored leaves against the records they name: specs, configs, results.
 
 A leaf of a stored derivation carries the key of its record, such as
-`h100-sxm.memory_bandwidth`, `nvlink/nvlink-4.lanes`, `llama-3-70b.layers` or
-`results/cache@1f2e3d4c5b6a`. Here each key is looked up anew; a value that differs is a
-stale leaf.
+`h100-sxm.memory_bandwidth`, `nvlink/nvlink-4.lanes` or `llama-3-70b.layers`. Here each
+key is looked up anew; a value that differs is a stale leaf. A leaf that was read from a
+result file is stale when the file is not the one that was read.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from typing import Any
 
 from _tools.said import Cell
 from stacklib import hardware, models
-from stacklib.evidence import results
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.quantity import Quantity
+from stacklib.quantity.say import digest
 
 SAME = 1e-9
-RECORDED = ("spec", "config", "measured")  # kinds of leaf that name a record
+AGAIN = "run make numbers, then make execute"
+RECORDED = ("spec", "config")  # kinds of leaf that name a record
 
 
 class NoRecord(LookupError):
@@ -29,15 +30,9 @@ class NoRecord(LookupError):
 
 
 @cache
-def current(key: str) -> float | None:
-    """The present SI value of a record; None where only its file is pinned.
-
-    Raises NoRecord for a key that names nothing, and for a result file that is not the
-    one that was read.
-    """
+def current(key: str) -> float:
+    """The present SI value of a record; NoRecord for a key that names nothing."""
     head, slash, place = key.partition("/")
-    if head == "results":
-        return _result(place)
     if head == "factors":
         return hardware.efficiency_quantity(place).si
     if slash:
@@ -48,12 +43,6 @@ def current(key: str) -> float | None:
     if device.replace("-", "_") in hardware.names() or device in hardware.names():
         return _device(device, field)
     return _config(*_split(key))
-
-
-def _result(place: str) -> None:
-    name, _, digest = place.partition("@")
-    if results.digest(name) != digest:
-        raise NoRecord(f"results/{name} is not the file that was read")
 
 
 def _device(device: str, field: str) -> float:
@@ -121,10 +110,13 @@ def _config(name: str, label: str) -> float:
 def stale(said: Iterable[Cell]) -> Iterator[str]:
     """The leaves of stored derivations that are no longer what their records say."""
     for cell in said:
+        for file, read in cell.stored.get("files", {}).items():
+            if digest(file) != read:
+                yield f"{cell.place}: {file} is not the file that was read; {AGAIN}"
         for node in cell.nodes:
             fault = _fault(node)
             if fault:
-                yield f"{cell.place}: {fault}; run make numbers, then make execute"
+                yield f"{cell.place}: {fault}; {AGAIN}"
 
 
 def _fault(node: dict[str, Any]) -> str:
@@ -137,7 +129,7 @@ def _fault(node: dict[str, Any]) -> str:
         now = current(key)
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
-    if now is None or abs(now - node["si"]) <= SAME * abs(now):
+    if abs(now - node["si"]) <= SAME * abs(now):
         return ""
     unit = node["unit"]
     return f"{label!r} is {node['si']:.6g} (SI, of {unit}), but {key} is {now:.6g}"

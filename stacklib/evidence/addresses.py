@@ -11,7 +11,7 @@ from stacklib.memory.warp.banks import BANKS, bank_access, words_of
 from stacklib.memory.warp.coalescing import strided_pieces
 from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import Place
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, chosen
 
 from . import results, runs
 from .runs import Run
@@ -31,7 +31,7 @@ def given(value: float, unit: str, label: str) -> Quantity:
     unit, label : str
         Its unit, and what it is.
     """
-    return Quantity(value, unit, label=label, kind="assumption")
+    return chosen(value, unit, label)
 
 
 def moved(
@@ -102,8 +102,8 @@ def remedies(
             "placement": name,
             **{f"{p.name} (ways)": _worst(p.requests, p.width, place)
                for p in (tile.along(), tile.down(), tile.matrices())},
-            "bytes added": Quantity(extra, "B", label="padding")
-            / Quantity(tile.pitch, "B", label="row"),
+            "bytes added": chosen(extra, "B", label="padding")
+            / chosen(tile.pitch, "B", label="row"),
         }
         for name, (place, extra) in places.items()
     ]  # fmt: skip
@@ -171,4 +171,4 @@ def alone(stride: int) -> Quantity:
     name = f"benchmarks/predictions/{WALKS}.json"
     date = results.load(WALKS)["date"][:10]  # type: ignore[index]
     source = Source(name, "committed before the run", date, "measured")
-    return Quantity(row["alone_s"], "s", label="every line alone", source=source)
+    return runs.foretold(row["alone_s"], "s", "every line alone", source)

@@ -19,7 +19,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.memory.cache.chase_model import gpu_levels, latency
 from stacklib.memory.cache.find_levels import FoundLevel, find_levels
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, assumed
 
 from . import machine, results, runs
 
@@ -164,7 +164,9 @@ def _spec_sizes(device: str) -> dict[str, Quantity]:
     chip = hardware.get(device)
     if chip.vendor != "NVIDIA":
         return {"L2": chip.l2_capacity.across(1)}
-    half = chip.l2_capacity.across(1) / Quantity(2, label="partitions of the L2")
+    half = chip.l2_capacity.across(1) / assumed(
+        2, label="partitions of the L2", why="the H100's L2 has two halves"
+    )
     return {
         "L1 and shared": chip.shared_per_unit.across(1),
         "half the L2": half,

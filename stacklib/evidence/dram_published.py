@@ -18,7 +18,7 @@ from stacklib.hardware.sourced import read_source, read_toml, read_value
 from stacklib.memory import DramChannel, dram_part
 from stacklib.memory.dram.in_flight import Saturation, saturate
 from stacklib.memory.dram.traffic import copy, stream
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted
 
 from . import measurements
 
@@ -195,6 +195,6 @@ def device_rows(n: int = 6000) -> list[dict[str, Any]]:
             for how, words in (("all", "banks stop"), ("some", "one bank stops")):
                 channel = DramChannel(part, queue=64, refresh=how)
                 share = channel.run(*make(part, n)).settled
-                row[f"{name}, {words}"] = Quantity(share, "1", label=words)
+                row[f"{name}, {words}"] = counted(float, share, label=words)
         rows.append(row)
     return rows

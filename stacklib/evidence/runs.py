@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, assumed, stamp
 
 from . import results
 
@@ -117,13 +117,19 @@ def _run(
     return Run(
         row["id"],
         case,
-        Quantity(
-            prediction["operations"], "FLOP", label="operations", source=predicted
-        ),
-        Quantity(prediction["bytes"], "B", label="bytes", source=predicted),
-        Quantity(seconds, "s", label="predicted time", source=predicted),
+        foretold(prediction["operations"], "FLOP", "operations", predicted),
+        foretold(prediction["bytes"], "B", "bytes", predicted),
+        foretold(seconds, "s", "predicted time", predicted),
         *times,
     )
+
+
+def foretold(
+    value: float, unit: str, label: str, source: Source | None
+) -> Quantity:
+    """A number of a prediction that was committed before its measurement."""
+    why = "a prediction that was committed before the run"
+    return stamp(assumed(value, unit, label, why=why, source=source), "committed")
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:

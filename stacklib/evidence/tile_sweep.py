@@ -71,8 +71,7 @@ def points(n: int) -> tuple[TilePoint, ...]:
     source = Source(file, "committed before the run", "2026-11-22", "measured")
 
     def quantity(id: str, field: str, unit: str) -> Quantity:
-        return Quantity(told[id][field], unit, label=field.replace("_s", ""),
-                        source=source)  # fmt: skip
+        return runs.foretold(told[id][field], unit, field.replace("_s", ""), source)
 
     found = tuple(
         TilePoint(
