@@ -17,6 +17,7 @@ from stacklib import hardware, models
 from stacklib.evidence import results
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitecture import _table
+from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.quantity import Quantity
 
 SAME = 1e-9
@@ -77,6 +78,7 @@ def _records() -> dict[str, float]:
         *(row.fields.values() for row in stacks._generations().values()),
         *hardware.accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
+        map(rule, KNOWN),
         [die.node for die in hardware.base_dies()],
         *([count.a_die, count.a_stack] for count in hardware.via_counts()),
     ]

@@ -10,7 +10,7 @@ from stacklib.memory import Tile, bank_conflicts, strided_pieces
 from stacklib.memory.warp.banks import BANKS, bank_access, words_of
 from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import Place
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, chosen, counted, stamp
 
 from . import results, runs
 from .runs import Run
@@ -21,7 +21,7 @@ WALKS = "strided_access"
 
 
 def given(value: float, unit: str, label: str) -> Quantity:
-    """A stated assumption.
+    """A given of the example.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def given(value: float, unit: str, label: str) -> Quantity:
     unit, label : str
         Its unit, and what it is.
     """
-    return Quantity(value, unit, label=label, kind="assumption")
+    return chosen(value, unit, label)
 
 
 def moved(
@@ -72,13 +72,16 @@ def ways(addresses: Sequence[int], width: int, what: str) -> Quantity:
         When lanes share words, or some banks give more words than others.
     """
     words = {w for a in addresses for w in words_of(a, width)}
-    met = {word % BANKS for word in words}
+    banks = sorted(word % BANKS for word in words)
+    met = counted(distinct, banks, label=f"banks that {what} meets")
     lanes = rule("lanes")
-    if len(words) != lanes.si or len(words) != len(met) * bank_conflicts(
-        addresses, width
-    ):
-        raise ValueError(f"{what}: {len(words)} words are uneven over {len(met)} banks")
-    return (lanes / given(len(met), "", f"banks that {what} meets")).named("ways")
+    if len(words) != lanes.si or len(words) != met.si * bank_conflicts(addresses, width):
+        raise ValueError(f"{what}: {len(words)} words are uneven over {met.text()} banks")
+    return (lanes / met).named("ways")
+
+
+def distinct(banks: Sequence[int]) -> int:
+    return len(set(banks))
 
 
 # -- remedies --------------------------------------------------------------------
@@ -101,8 +104,8 @@ def remedies(
             "placement": name,
             **{f"{p.name} (ways)": _worst(p.requests, p.width, place)
                for p in (tile.along(), tile.down(), tile.matrices())},
-            "bytes added": Quantity(extra, "B", label="padding")
-            / Quantity(tile.pitch, "B", label="row"),
+            "bytes added": chosen(extra, "B", "padding")
+            / chosen(tile.pitch, "B", "row"),
         }
         for name, (place, extra) in places.items()
     ]  # fmt: skip
@@ -170,4 +173,8 @@ def alone(stride: int) -> Quantity:
     name = f"benchmarks/predictions/{WALKS}.json"
     date = results.load(WALKS)["date"][:10]  # type: ignore[index]
     source = Source(name, "committed before the run", date, "measured")
-    return Quantity(row["alone_s"], "s", label="every line alone", source=source)
+    time = Quantity(
+        row["alone_s"], "s", label="every line alone", source=source, kind="config",
+        key=results.key(WALKS),
+    )  # fmt: skip
+    return stamp(time, runs.HOST)

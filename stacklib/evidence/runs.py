@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, stamp
 
 from . import results
+
+HOST = "host"  # the family of what was predicted of our own machines
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,9 @@ def load(name: str, device: str | None = None) -> list[Run]:
     predicted = Source(
         result["prediction"]["file"], "committed before the run", date, "measured"
     )
+    key = results.key(name)  # the result pins the prediction it was held against
     joined = (
-        _run(row, predictions.get(row["id"]), device, measured, predicted)
+        _run(row, predictions.get(row["id"]), device, measured, predicted, key)
         for row in result["rows"]
     )
     return [run for run in joined if run is not None]
@@ -100,6 +103,7 @@ def _run(
     device: str | None,
     measured: Source,
     predicted: Source,
+    key: str,
 ) -> Run | None:
     seconds = prediction and prediction["predicted_s"]
     if isinstance(seconds, dict):
@@ -110,20 +114,19 @@ def _run(
     words = ("median time", "10th percentile", "90th percentile")
     values = (median(row["times_s"]), low, high)
     times = [
-        Quantity(v, "s", label=w, source=measured, kind="measured")
+        Quantity(v, "s", label=w, source=measured, kind="measured", key=key)
         for v, w in zip(values, words, strict=True)
     ]
     case = {k: v for k, v in row.items() if k != "times_s"}
-    return Run(
-        row["id"],
-        case,
-        Quantity(
-            prediction["operations"], "FLOP", label="operations", source=predicted
-        ),
-        Quantity(prediction["bytes"], "B", label="bytes", source=predicted),
-        Quantity(seconds, "s", label="predicted time", source=predicted),
-        *times,
+    work, moved, time = (
+        Quantity(value, unit, label=label, source=predicted, kind="config", key=key)
+        for value, unit, label in (
+            (prediction["operations"], "FLOP", "operations"),
+            (prediction["bytes"], "B", "bytes"),
+            (seconds, "s", "predicted time"),
+        )
     )
+    return Run(row["id"], case, work, moved, stamp(time, HOST), *times)
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:

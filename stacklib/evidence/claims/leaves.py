@@ -8,7 +8,8 @@ from stacklib.quantity import Quantity, UnitError
 
 from .judge import Judgement
 
-ALLOWED = ("spec", "config", "measured", "assumption", "constant")
+TYPED = ("chosen", "assumed", "assumption", "constant")
+ALLOWED = ("spec", "config", "measured", "counted", *TYPED)
 
 
 def _is_own_claim(leaf: Quantity, claimed: Quantity) -> bool:
@@ -25,8 +26,8 @@ def _fault(leaf: Quantity, claimed: Quantity) -> str | None:
     if leaf.kind == "assumption" and not leaf.label:
         return f"leaf {name} is an assumption without a name"
     # A sourced fact may agree with a claim about that very fact; a number typed
-    # into the check may not.
-    typed = leaf.kind in ("assumption", "constant") or leaf.source is None
+    # into the check may not. What a run counted is no number that was typed.
+    typed = leaf.kind in TYPED or (leaf.source is None and leaf.kind != "counted")
     if typed and _is_own_claim(leaf, claimed):
         return f"leaf {name} is the claimed value itself"
     return None
