@@ -75,8 +75,12 @@ def ways(addresses: Sequence[int], width: int, what: str) -> Quantity:
     banks = sorted(word % BANKS for word in words)
     met = counted(distinct, banks, label=f"banks that {what} meets")
     lanes = rule("lanes")
-    if len(words) != lanes.si or len(words) != met.si * bank_conflicts(addresses, width):
-        raise ValueError(f"{what}: {len(words)} words are uneven over {met.text()} banks")
+    if len(words) != lanes.si or len(words) != met.si * bank_conflicts(
+        addresses, width
+    ):
+        raise ValueError(
+            f"{what}: {len(words)} words are uneven over {met.text()} banks"
+        )
     return (lanes / met).named("ways")
 
 

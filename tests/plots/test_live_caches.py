@@ -49,13 +49,13 @@ def test_the_patterns_show_what_they_are_there_for():
 
 
 def test_keys_move_readouts_in_the_page():
-    call = "stacklib.plots.live.caches:explore"
+    call = "stacklib.pages.memory.caches.live:explore"
     shown = plots.live(call=call, controls=caches.controls(), name="cache", alt="hits")
     bigger = caches.SIZES[caches.SIZES.index(8192) + 1]
     assert shown.test == {"control": "size", "keys": ["ArrowRight"], "readout": "hits",
                           "text": small(size=bigger)[1]["hits"]}  # fmt: skip
     assert small()[1]["hits"] != small(size=bigger)[1]["hits"]
-    shown = plots.live(call="stacklib.plots.live.caches:orders",
+    shown = plots.live(call="stacklib.pages.memory.caches.live:orders",
                        controls=caches.order_controls(), name="orders",
                        alt="bytes")  # fmt: skip
     longer = caches.LENGTHS[caches.LENGTHS.index(16384) + 1]

@@ -6,11 +6,11 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.memory.scratchpad.sbuf import SbufCase, sbuf_case
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 
-from ..spec import readout
-from ..spills import POLICIES, cliff_spec
-from . import choices
+from .figures import POLICIES, cliff_spec
 
 CHIPS = ("trainium2", "trainium3")
 USES = tuple(range(88, 109))

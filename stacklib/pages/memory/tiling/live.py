@@ -12,11 +12,10 @@ from typing import Any
 from stacklib import hardware, roofline
 from stacklib.memory import TiledMatmul, fit_tile
 from stacklib.memory.tile.fit import TileFit, tile_store
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound.cache_aware import levels_of
-
-from ..spec import readout
-from . import choices
 
 N = 8192  # rows and columns of the product
 SIDES = (16, 32, 64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512)

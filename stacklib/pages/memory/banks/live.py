@@ -9,11 +9,11 @@ from stacklib.memory import Pattern, Swizzle, Tile, bank_access
 from stacklib.memory.warp.banks import BANKS, WORD
 from stacklib.memory.warp.swizzle import Place, padded
 from stacklib.memory.warp.tiles import MATRIX_ROW
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 
-from ..bank_maps import bank_spec
-from ..spec import readout
-from . import choices
+from .._request_maps import bank_spec
 
 ROWS = 32
 WIDTHS = {"2": "fp16", "4": "fp32", "8": "fp64"}

@@ -7,11 +7,11 @@ from typing import Any
 from stacklib.memory import coalesce, strided_pieces
 from stacklib.memory.warp.coalescing import LINE, SECTOR
 from stacklib.memory.warp.lanes import WARP, WIDTHS, strided
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 
-from ..bank_maps import sector_spec
-from ..spec import readout
-from . import choices
+from .._request_maps import sector_spec
 
 STRIDES = (-4, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 32, 33, 64)
 OFFSETS = tuple(range(33))

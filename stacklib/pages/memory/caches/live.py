@@ -15,10 +15,9 @@ from stacklib import hardware
 from stacklib.memory.cache.attention_trace import TiledAttention
 from stacklib.memory.cache.replacement import set_misses
 from stacklib.memory.cache.traces import zipf
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..spec import readout
-from . import choices
 
 LENGTH = 2048  # accesses of a small trace
 SIZES = tuple(2**e for e in range(9, 17))  # bytes
