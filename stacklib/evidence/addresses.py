@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from stacklib.memory import Tile, bank_conflicts, strided_pieces
+from stacklib.memory import Tile, bank_conflicts
 from stacklib.memory.warp.banks import BANKS, bank_access, words_of
+from stacklib.memory.warp.coalescing import strided_pieces
 from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import Place
 from stacklib.quantity import Quantity, Source, chosen, counted, stamp
@@ -43,7 +44,7 @@ def moved(
     step : Quantity
         Bytes from lane to lane.
     piece : str
-        ``sector``, ``line`` or ``fetch``; see `memory.rules`.
+        ``sector``, ``line`` or ``fetch``; see `memory.warp.rules`.
     first : Quantity, optional
         Where lane 0 reads; default the start of a piece.
     """

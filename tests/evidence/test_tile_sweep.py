@@ -4,8 +4,8 @@ import pytest
 
 from stacklib.evidence import tile_sweep
 from stacklib.evidence.results import ResultError
-from stacklib.plots.spec import check
 from stacklib.pages.memory.tiling.figures import bound_spec, sweep_spec
+from stacklib.plots.spec import check
 
 
 def test_every_prediction_was_run_and_none_beats_the_bytes():

@@ -143,7 +143,7 @@ def _plain(cycles: Quantity) -> Quantity:
 
 
 def _claimed(id: str) -> Quantity:
-    from ..claims import get  # the ledger checks itself against the numbers
+    from ..ledger import get  # the ledger checks itself against the numbers
 
     return get(id).quantity()
 

@@ -2,8 +2,6 @@
 
 import pytest
 
-from stacklib import plots
-from stacklib.evidence import guard
 from stacklib.memory import Swizzle, Tile, bank_access, coalesce
 from stacklib.memory.warp.lanes import strided
 from stacklib.memory.warp.swizzle import padded
@@ -12,6 +10,8 @@ from stacklib.pages.memory.banks import live as banks
 from stacklib.pages.memory.coalescing import live as coalescing
 from stacklib.pages.memory.coalescing.figures import stride_spec, walk_spec
 from stacklib.plots import spec as grammar
+
+from ...live_figures import ask
 
 # -- maps ----------------------------------------------------------------------------
 
@@ -63,15 +63,8 @@ def test_a_map_of_chunks_shows_the_swizzle():
 # -- live ------------------------------------------------------------------------------
 
 
-def start(module):
-    return {c["name"]: c["value"] for c in module.controls()}
-
-
 def said(module, **changed):
-    spec = module.explore(**{**start(module), **changed})
-    grammar.check(spec)
-    assert guard.faults([grammar.guard_entry(spec, "f")]) == []
-    return spec, {r["name"]: r["text"] for r in spec["readouts"]}
+    return ask(module.explore, module.controls(), **changed)
 
 
 @pytest.mark.parametrize("stride", coalescing.STRIDES)
@@ -98,15 +91,6 @@ def test_the_live_banks_say_what_the_section_says():
     assert said(banks, **chunks, access="ldmatrix")[1]["ways"] == "1"
     spec, text = said(banks, **halves, access="ldmatrix", padding=2)
     assert text["ways"] == "not possible" and "multiples of the 16" in spec["message"]
-
-
-@pytest.mark.parametrize("module", [banks, coalescing])
-def test_a_key_moves_a_readout_in_the_page(module):
-    name = module.__name__.split(".")[-2]
-    shown = plots.live(call=f"{module.__name__}:explore", controls=module.controls(),
-                       name=name, alt="a map")  # fmt: skip
-    assert shown.test["readout"] in ("ways", "sectors")
-    assert guard.faults([shown._repr_mimebundle_()[guard.MIME]]) == []
 
 
 def test_the_walks_are_drawn_with_both_predictions():

@@ -9,7 +9,7 @@ from stacklib.quantity import (
     chosen,
     constant,
     counted,
-    one,
+    one_of,
 )
 
 N = chosen(8192, label="rows, columns and steps of the product")
@@ -46,7 +46,7 @@ def together(rows: int, columns: int, label: str) -> Quantity:
     each = bytes_per_element("bf16")
     down = chosen(TILE[0] * rows, label="rows together")
     across = chosen(TILE[1] * columns, label="columns together")
-    found = tile_intensity(down, across, each, each) * one("FLOP", "operation")
+    found = tile_intensity(down, across, each, each) * one_of("FLOP", "operation")
     return found.named(label)
 
 
