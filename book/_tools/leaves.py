@@ -19,7 +19,8 @@ from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.memory.warp.rules import KNOWN, rule
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, constant
+from stacklib.quantity.constants import CONSTANTS
 
 SAME = 1e-9
 RECORDED = ("spec", "config", "measured")  # kinds of leaf that name a record
@@ -39,6 +40,8 @@ def current(key: str) -> float | None:
     head, slash, place = key.partition("/")
     if head == "results":
         return _result(place)
+    if key in CONSTANTS:
+        return constant(key).si
     if head == "factors":
         return hardware.efficiency_quantity(place).si
     if slash:
