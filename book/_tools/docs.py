@@ -118,7 +118,11 @@ def places(root: Path = tree.ROOT) -> set[str]:
     found = [pair for room in rooms(root) for pair in offered(room_of(room))]
     found += [(name, coverage_map.resolve(name)) for name in shown(root)]
     written = (function_of(thing) for _, thing in found)
-    return {f"{thing.__module__}.{thing.__qualname__}" for thing in written}
+    return {
+        f"{thing.__module__}.{thing.__qualname__}"
+        for thing in written
+        if hasattr(thing, "__qualname__")  # a table, such as DTYPES, has none
+    }
 
 
 def shown(root: Path = tree.ROOT) -> Iterator[str]:
