@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from statistics import median
+from typing import Any
 
 from stacklib import hardware, models
 from stacklib.memory.cache.attention_trace import TiledAttention
@@ -30,7 +31,8 @@ ROUNDS = 10
 LENGTH, HELD = 20_000, 300  # of the traces, and the keys that fit
 ANOMALY = (1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5)
 FP32 = 4
-L2 = {"line": 64, "sets": 1024, "ways": 16}  # the second cache of the book's machine
+# The second cache of the book's machine.
+L2: dict[str, Any] = {"line": 64, "sets": 1024, "ways": 16}
 POWER, PADDED = 1024, 1040  # sides of the squares that chapter 1 transposed
 
 
