@@ -17,7 +17,9 @@ from stacklib import hardware, models
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
-from stacklib.quantity import Quantity
+from stacklib.memory.warp.rules import KNOWN, rule
+from stacklib.quantity import Quantity, constant
+from stacklib.quantity.constants import CONSTANTS
 from stacklib.quantity.say import digest
 
 SAME = 1e-9
@@ -33,6 +35,8 @@ class NoRecord(LookupError):
 def current(key: str) -> float:
     """The present SI value of a record; NoRecord for a key that names nothing."""
     head, slash, place = key.partition("/")
+    if key in CONSTANTS:
+        return constant(key).si
     if head == "factors":
         return hardware.efficiency_quantity(place).si
     if slash:
@@ -67,6 +71,7 @@ def _records() -> dict[str, float]:
         *(row.fields.values() for row in stacks._generations().values()),
         *accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
+        map(rule, KNOWN),
         [die.node for die in base_dies()],
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]

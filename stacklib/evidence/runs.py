@@ -12,6 +12,8 @@ from stacklib.quantity import Quantity, Source, assumed, stamp
 
 from . import results
 
+HOST = "host"  # the family of what was predicted of our own machines
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -124,12 +126,11 @@ def _run(
     )
 
 
-def foretold(
-    value: float, unit: str, label: str, source: Source | None
-) -> Quantity:
+def foretold(value: float, unit: str, label: str, source: Source | None) -> Quantity:
     """A number of a prediction that was committed before its measurement."""
     why = "a prediction that was committed before the run"
-    return stamp(assumed(value, unit, label, why=why, source=source), "committed")
+    made = assumed(value, unit, label, why=why, source=source)
+    return stamp(made, HOST) if unit == "s" else made
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:
