@@ -16,7 +16,8 @@ from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.evidence import results
 from stacklib.hardware import stacks
-from stacklib.hardware.microarchitecture import _table
+from stacklib.hardware.microarchitectures import _table
+from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.quantity import Quantity
 
 SAME = 1e-9
@@ -75,10 +76,10 @@ def _records() -> dict[str, float]:
         *(hardware.memory(name).fields.values() for name in hardware.memory_names()),
         *(row.constants.values() for row in _table().values()),
         *(row.fields.values() for row in stacks._generations().values()),
-        *hardware.accesses().values(),
+        *accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
-        [die.node for die in hardware.base_dies()],
-        *([count.a_die, count.a_stack] for count in hardware.via_counts()),
+        [die.node for die in base_dies()],
+        *([count.a_die, count.a_stack] for count in via_counts()),
     ]
     return {q.key: q.si for table in tables for q in table if q is not None}
 

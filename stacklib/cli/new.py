@@ -42,7 +42,7 @@ def add_parser(subparsers: Any) -> None:
     claim.add_argument("id", help="its id, such as decode-wait-share")
     claim.add_argument("--chapter", type=whole, required=True, help="1 to 10")
     claim.add_argument("--page", required=True, help="its page, such as memory/caches")
-    exercise = kinds.add_parser("exercise", help="a solution, its stub, wrong answers")
+    exercise = kinds.add_parser("exercise", help="an exercise, two wrong answers")
     exercise.add_argument("number", help="chapter and number, such as 1.4")
     exercise.add_argument("slug", help="its name, such as two_chips")
     exercise.add_argument(
@@ -101,24 +101,18 @@ def new_claim(root: Path, id: str, chapter: int, page: str) -> list[Path]:
 
 
 def new_exercise(root: Path, number: str, slug: str, level: str) -> list[Path]:
-    """A solution, the stub derived from it, and two wrong answers."""
+    """The file of an exercise, and that of its wrong answers."""
     if not (found := NUMBER.fullmatch(number)):
         raise ValueError(f"{number!r}: chapter and number are needed, such as 1.4")
     well_formed(slug, KEY, "slug", "two_chips")
     slug = slug.replace("-", "_")
     for e in grading.discover(root):
         if e.id == number:
-            raise Taken(f"exercise {number} is there: {e.solution}")
+            raise Taken(f"exercise {number} is there: {e.file}")
     folder = chapter_folder(root, int(found[1]))
-    name = f"{int(found[2]):02}_{slug}"
-    solution = stubs.solution(level)
+    name = f"{int(found[2]):02}_{slug}.py"
     return write_all(
-        {
-            folder / "solutions" / f"{name}.py": solution,
-            folder / f"{name}.py": grading.stub(solution, f"{name}.py"),
-            folder / "wrong" / f"{name}__mistake_1.py": stubs.wrong(1),
-            folder / "wrong" / f"{name}__mistake_2.py": stubs.wrong(2),
-        }
+        {folder / name: stubs.exercise(level), folder / "wrong" / name: stubs.WRONG}
     )
 
 

@@ -7,8 +7,8 @@ import csv
 import io
 from pathlib import Path
 
-from stacklib import hardware
 from stacklib.evidence import ledger
+from stacklib.hardware.accelerator import FIELDS
 from stacklib.pages import CARRIES
 
 DEVICE = """\
@@ -58,7 +58,7 @@ def {name}() -> Finding:
     raise NotImplementedError("{id}: TODO: compute the claimed quantity")
 '''
 
-SOLUTION = '''\
+EXERCISE = '''\
 """TODO: a title.
 
 level: {level}
@@ -88,11 +88,15 @@ def test_answer():
 '''
 
 WRONG = """\
-# diagnosis: TODO: what the grader says of mistake {number}
+# ---- mistake_1: TODO: what the grader says of mistake 1
 def answer():
-    return {number}  # TODO: a mistake readers make
-"""
+    return 1  # TODO: a mistake readers make
 
+
+# ---- mistake_2: TODO: what the grader says of mistake 2
+def answer():
+    return 2  # TODO: a mistake readers make
+"""
 
 # The units data sheets print, where they differ from the loader's SI.
 PRINTED = {
@@ -113,7 +117,7 @@ PRINTED = {
 
 def device(key: str) -> str:
     """The spec file of a device, one line for each field the loader wants."""
-    units = {name: PRINTED.get(name, si) for name, (si, _) in hardware.FIELDS.items()}
+    units = {name: PRINTED.get(name, si) for name, (si, _) in FIELDS.items()}
     fields = (
         f'{name} = {{ value = "TODO"{f", unit = {unit!r}" if unit else ""} }}'
         for name, unit in units.items()
@@ -121,14 +125,9 @@ def device(key: str) -> str:
     return DEVICE.format(key=key, fields="\n".join(fields).replace("'", '"'))
 
 
-def solution(level: str) -> str:
-    """The solution file of an exercise; the stub is derived from it."""
-    return SOLUTION.format(level=level)
-
-
-def wrong(number: int) -> str:
-    """The answer region of a mistake."""
-    return WRONG.format(number=number)
+def exercise(level: str) -> str:
+    """The file of an exercise: question, answer and tests."""
+    return EXERCISE.format(level=level)
 
 
 def ledger_row(rows: str, id: str, chapter: int) -> str:

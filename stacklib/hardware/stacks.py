@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from stacklib.quantity import Quantity, resolve
+from stacklib.quantity import Quantity, one_of, resolve
 
 from .accelerator import UnknownSpec
 from .load import SpecError
@@ -225,7 +225,7 @@ def accesses() -> Mapping[str, tuple[Quantity, Quantity]]:
     found = {}
     for generation in _generations().values():
         one = generation.memory
-        pins = one.pins * Quantity(1, "bit", label="bits a pin moves in a beat")
+        pins = one.pins * one_of("bit", "bits a pin moves in a beat")
         parts = one.channels * generation.pseudo_channels
         found[generation.name] = (pins / parts, generation.burst)
     for key, raw in _raw()["accesses"].items():

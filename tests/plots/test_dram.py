@@ -1,22 +1,19 @@
 """The figures of DRAM: command time lines, saturation, and the live channel."""
 
+from functools import partial
+
 import pytest
 
-from stacklib import memory, plots
-from stacklib.evidence import dram_published, guard
-from stacklib.memory.dram.traffic import PATTERNS
+from stacklib import memory
+from stacklib.evidence import dram_published
+from stacklib.memory.dram.rates import random_rate
 from stacklib.plots import spec as grammar
 from stacklib.plots.dram import commands_spec, in_flight_spec
 from stacklib.plots.live import dram as explorer
 
+from ..live_figures import ask
 
-def start():
-    return {c["name"]: c["value"] for c in explorer.controls()}
-
-
-def readouts(**changed):
-    found = explorer.explore(**{**start(), **changed})
-    return found, {r["name"]: r["text"] for r in found["readouts"]}
+readouts = partial(ask, explorer.explore, explorer.controls())
 
 
 @pytest.mark.parametrize("policy", ["open", "closed"])
@@ -25,7 +22,9 @@ def test_a_time_line_shows_every_command_where_it_was_issued(policy):
     served = channel.run([0, 256, 1 << 17, 0])
     spec = commands_spec([("run", served)], title="Four reads.", until=1000)
     grammar.check(spec)
-    bars = [m for m in spec["marks"] if m.get("thick") and m["label_at"] == "none"]
+    bars = [
+        m for m in spec["marks"] if m["kind"] == "bar" and m.get("label_at") == "none"
+    ]
     tick = served.part.clock * 1e9
     data = [m for m in bars if m["name"] == "data"]
     assert [m["x"][1] for m in data] == [pytest.approx(t * tick)
@@ -55,24 +54,7 @@ def test_saturation_has_a_dot_for_every_run_on_a_line():
 def test_the_live_channel_says_what_the_simulator_does():
     found, said = readouts(part="hbm3", pattern="one bank")
     part = memory.dram_part("hbm3")
-    alone = (memory.random_rate(part, 1) / part.bandwidth).text("%", 2)
+    alone = (random_rate(part, 1) / part.bandwidth).text("%", 2)
     assert said["share"].startswith(alone.split()[0][:3])
     assert "one bank" in found["title"] and said["hits"] == "0 %"
     assert readouts(part="hbm3", pattern="stream")[1]["share"] > said["share"]
-
-
-def test_a_key_moves_a_readout_in_the_page():
-    shown = plots.live(call="stacklib.plots.live.dram:explore",
-                       controls=explorer.controls(), name="dram-channel",
-                       alt="share of the peak")  # fmt: skip
-    assert shown.test["control"] == "queue" and shown.test["readout"] == "share"
-    assert guard.faults([shown._repr_mimebundle_()[guard.MIME]]) == []
-
-
-@pytest.mark.parametrize("part", explorer.PARTS)
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_every_choice_draws_and_passes_the_guard(part, pattern):
-    for mapping, policy in zip(explorer.MAPPINGS, ("open", "closed"), strict=True):
-        found, _ = readouts(part=part, pattern=pattern, mapping=mapping, policy=policy)
-        grammar.check(found)
-        assert guard.faults([grammar.guard_entry(found, "f")]) == []

@@ -1,20 +1,18 @@
 """The live HBM builder and the figures of stacks, held to the room they call."""
 
+from functools import partial
+
 import pytest
 
 from stacklib import hardware, plots
-from stacklib.memory import Section, builds_of
+from stacklib.memory import builds_of
+from stacklib.memory.stack.height import Section
 from stacklib.plots.live import hbm as explorer
-from stacklib.plots.spec import check
 from stacklib.plots.stacks import rates_spec, section_spec
 
-START = {c["name"]: c["value"] for c in explorer.controls()}
+from ..live_figures import ask
 
-
-def texts(**changed):
-    spec = explorer.explore(**{**START, **changed})
-    check(spec)
-    return spec, {r["name"]: r["text"] for r in spec["readouts"]}
+texts = partial(ask, explorer.explore, explorer.controls())
 
 
 def test_a_b200_is_where_its_parts_put_it():
@@ -53,14 +51,6 @@ def test_what_a_generation_lacks_is_said_and_not_drawn(changed, why):
 def test_a_rate_above_the_document_is_drawn_and_said():
     spec, said = texts(generation="hbm4", height="12", rate=10.6)
     assert "JESD270-4" in spec["message"] and said["nearest"] == "Rubin"
-
-
-def test_it_is_shown_with_a_move_by_keyboard():
-    shown = plots.live(
-        call="stacklib.plots.live.hbm:explore", controls=explorer.controls(),
-        name="hbm-builder", alt="Bandwidth over capacity of stacks.",
-    )  # fmt: skip
-    assert shown.test["readout"] in ("capacity", "bandwidth")
 
 
 def test_sections_and_rates_are_drawn():

@@ -1,5 +1,6 @@
 """Figures of what memory costs, and the live figure of stacks."""
 
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -9,6 +10,10 @@ from stacklib.evidence import guard
 from stacklib.plots import prices
 from stacklib.plots import spec as grammar
 from stacklib.plots.live import stack_yield as explorer
+
+from ..live_figures import ask
+
+readouts = partial(ask, explorer.explore, explorer.controls())
 
 SPECS = {
     "gigabyte": lambda: prices.gigabyte_spec("Memory."),
@@ -48,38 +53,10 @@ def test_rings_lie_on_their_lines():
                 assert y == pytest.approx(line[x], abs=4)
 
 
-def start():
-    return {c["name"]: c["value"] for c in explorer.controls()}
-
-
-def readouts(**changed):
-    found = explorer.explore(**{**start(), **changed})
-    return found, {r["name"]: r["text"] for r in found["readouts"]}
-
-
 def test_the_live_figure_agrees_with_the_model():
     found, said = readouts()
-    grammar.check(found)
     assert said["works"] == "78.5 %" and "78.5 %" in found["title"]
     blind = readouts(flow="blind")[1]
     assert float(blind["works"].split()[0]) == pytest.approx(78.47 * 0.85**12, rel=0.01)
     chosen = found["marks"][-1]["y"][0]
     assert said["gigabyte"] == f"{chosen:.3g} USD/GB"
-
-
-def test_a_key_moves_a_readout_in_the_page():
-    shown = plots.live(call="stacklib.plots.live.stack_yield:explore",
-                       controls=explorer.controls(), name="stack-yield",
-                       alt="dollars")  # fmt: skip
-    taller = readouts(height=13)[1]["works"]
-    assert shown.test == {"control": "height", "keys": ["ArrowRight"],
-                          "readout": "works", "text": taller}  # fmt: skip
-
-
-def test_every_setting_gives_a_figure():
-    for control in explorer.controls():
-        values = control.get("values") or [v for v, _ in control["options"]]
-        for value in values:
-            found = explorer.explore(**{**start(), control["name"]: value})
-            grammar.check(found)
-            assert guard.faults([grammar.guard_entry(found, "x")]) == []

@@ -1,29 +1,25 @@
 """The live figure of tiers and the specs beside it."""
 
-import itertools
+from functools import partial
 
 import pytest
 
-from stacklib import memory, plots
-from stacklib.evidence import guard
+from stacklib import memory
 from stacklib.evidence import tiers as priced
+from stacklib.memory.tiers.seen import tiers_from
+from stacklib.memory.tiers.tier import Need
 from stacklib.plots import spec as grammar
 from stacklib.plots.live import tiers as explorer
 from stacklib.plots.tiers import energy_spec, tiers_spec
 
+from ..live_figures import ask
 
-def start():
-    return {c["name"]: c["value"] for c in explorer.controls()}
-
-
-def shown(**changed):
-    found = explorer.explore(**{**start(), **changed})
-    return found, {r["name"]: r["text"] for r in found["readouts"]}
+shown = partial(ask, explorer.explore, explorer.controls())
 
 
 def test_the_figure_agrees_with_the_solver():
     found, said = shown()
-    need = memory.Need(500e9, 10e-6, 10e9)
+    need = Need(500e9, 10e-6, 10e9)
     best = memory.cheapest_tier(priced.seen("sm"), need)
     assert best.name in found["title"] and found["message"] is None
     assert said["cost"] == "750 USD"
@@ -43,28 +39,8 @@ def test_the_shortage_raises_the_bill():
     assert dear["cost"] == f"{750 * price.si:,.0f} USD" != calm["cost"]
 
 
-def test_a_key_moves_a_readout_in_the_page():
-    live = plots.live(call="stacklib.plots.live.tiers:explore",
-                      controls=explorer.controls(), name="tiers",
-                      alt="price against latency")  # fmt: skip
-    assert live.test["control"] == "gigabytes"
-    assert guard.faults([live._repr_mimebundle_()[guard.MIME]]) == []
-
-
-@pytest.mark.parametrize("viewpoint", [key for key, _ in explorer.VIEWS])
-@pytest.mark.parametrize("market", [key for key, _ in explorer.MARKET])
-def test_every_end_of_the_sliders_draws_and_passes_the_guard(viewpoint, market):
-    ends = [(v[0], v[-1]) for v in
-            (explorer.GIGABYTES, explorer.NANOSECONDS, explorer.RATES)]  # fmt: skip
-    for size, wait, rate in itertools.product(*ends):
-        found, _ = shown(viewpoint=viewpoint, market=market, gigabytes=size,
-                         nanoseconds=wait, rate=rate)  # fmt: skip
-        grammar.check(found)
-        assert guard.faults([grammar.guard_entry(found, "f")]) == []
-
-
 def test_a_tier_without_a_price_is_not_drawn():
-    bare = memory.tiers_from("sm")
+    bare = tiers_from("sm")
     assert tiers_spec(bare, title="None.")["marks"] == []
     claimed = tiers_spec(priced.seen("sm"), title="Five.", claimed=[(2e-9, 5e-6)])
     grammar.check(claimed)

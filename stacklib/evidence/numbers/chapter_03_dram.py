@@ -5,15 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware
-from stacklib.memory import (
-    Cell,
-    DramChannel,
-    dram_part,
-    hbm_stack,
-    random_rate,
-    refresh_overhead,
-    stream_share,
-)
+from stacklib.memory import DramChannel, dram_part, hbm_stack
+from stacklib.memory.dram.cell import Cell
+from stacklib.memory.dram.rates import random_rate, refresh_overhead, stream_share
 from stacklib.memory.dram.traffic import PATTERNS, chunks
 from stacklib.memory.dram.verify import rules
 from stacklib.quantity import Quantity, Source

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib import hardware, memory
+from stacklib import hardware
 from stacklib.hardware import stack_generation
+from stacklib.hardware.stacks import accesses
+from stacklib.memory.dram.bursts import count_stream, stack_bus
 from stacklib.memory.stack import builds
+from stacklib.memory.stack.generations import generation_rows
 from stacklib.quantity import Quantity, ceil
 
 from .registry import number
@@ -233,7 +236,7 @@ def v5p_built() -> Quantity:
 
 
 def _access(generation: str) -> Quantity:
-    rows = {row.generation.key: row for row in memory.generation_rows()}
+    rows = {row.generation.key: row for row in generation_rows()}
     return rows[generation].access
 
 
@@ -252,26 +255,26 @@ def access_hbm4() -> Quantity:
 @number("hbm.access_ddr5", unit="B")
 def access_ddr5() -> Quantity:
     """Bytes of the smallest access of DDR5."""
-    width, burst = hardware.accesses()["DDR5"]
+    width, burst = accesses()["DDR5"]
     return (width * burst).to("B").named("bytes of an access")
 
 
 @number("hbm.parts_hbm3")
 def parts_hbm3() -> Quantity:
     """Pseudo-channels of a stack of HBM3."""
-    return _count(memory.stack_bus("hbm3").parts, "pseudo-channels of HBM3")
+    return _count(stack_bus("hbm3").parts, "pseudo-channels of HBM3")
 
 
 @number("hbm.parts_hbm4")
 def parts_hbm4() -> Quantity:
     """Pseudo-channels of a stack of HBM4."""
-    return _count(memory.stack_bus("hbm4").parts, "pseudo-channels of HBM4")
+    return _count(stack_bus("hbm4").parts, "pseudo-channels of HBM4")
 
 
 @number("hbm.width_part", unit="bit")
 def width_part() -> Quantity:
     """Bits of a pseudo-channel of HBM3."""
-    return hardware.accesses()["HBM3"][0]
+    return accesses()["HBM3"][0]
 
 
 @number("hbm.burst", evidence="spec")
@@ -283,7 +286,7 @@ def burst() -> Quantity:
 @number("hbm.stripe", unit="KiB", digits=2)
 def stripe() -> Quantity:
     """Bytes in a row that touch every pseudo-channel of Rubin once."""
-    parts = memory.stack_bus("hbm4", stacks=8).parts
+    parts = stack_bus("hbm4", stacks=8).parts
     total = access_hbm4() * _count(parts, "pseudo-channels of eight stacks")
     return total.named("one access of every part")
 
@@ -291,8 +294,8 @@ def stripe() -> Quantity:
 @number("hbm.stride_worst", evidence="simulated", digits=2)
 def stride_worst() -> Quantity:
     """Full bandwidth over that of reads one stripe apart, one stack of HBM3."""
-    bus = memory.stack_bus("hbm3")
-    far = memory.count_stream(bus, range(0, 64 * bus.stripe, bus.stripe), size=32)
+    bus = stack_bus("hbm3")
+    far = count_stream(bus, range(0, 64 * bus.stripe, bus.stripe), size=32)
     return _count(bus.bandwidth / far.bandwidth, "counted by count_stream")
 
 
@@ -302,21 +305,21 @@ def stride_worst() -> Quantity:
 @number("hbm.grown_bandwidth", digits=2)
 def grown_bandwidth() -> Quantity:
     """Bandwidth of a stack of HBM4 over that of HBM1."""
-    rows = memory.generation_rows()
+    rows = generation_rows()
     return rows[-1].stack.bandwidth / rows[0].stack.bandwidth
 
 
 @number("hbm.grown_capacity", digits=2)
 def grown_capacity() -> Quantity:
     """Capacity of the tallest stack of HBM4 over that of HBM1."""
-    rows = memory.generation_rows()
+    rows = generation_rows()
     return rows[-1].stack.capacity / rows[0].stack.capacity
 
 
 @number("hbm.grown_rate", digits=2)
 def grown_rate() -> Quantity:
     """Rate of a pin of HBM4 over that of HBM1."""
-    rows = memory.generation_rows()
+    rows = generation_rows()
     return rows[-1].generation.memory.pin_rate / rows[0].generation.memory.pin_rate
 
 

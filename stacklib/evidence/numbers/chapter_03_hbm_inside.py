@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib import hardware, memory
-from stacklib.hardware import stack_fact, stack_generation, via_counts
+from stacklib import hardware
+from stacklib.hardware import stack_fact, stack_generation
+from stacklib.hardware.stacks import via_counts
 from stacklib.memory.stack import bandwidths, shoreline
 from stacklib.memory.stack import height as stack_height
+from stacklib.memory.stack.height import thickest_die
+from stacklib.memory.stack.shoreline import interface_power, ucie_edge
 from stacklib.quantity import Quantity
 
 from .registry import number
@@ -75,7 +78,7 @@ def hybrid() -> Quantity:
 
 
 def _sixteen(gap: Quantity, height: Quantity) -> Quantity:
-    return memory.thickest_die(height, 16, gap=gap, rest=rest())
+    return thickest_die(height, 16, gap=gap, rest=rest())
 
 
 @number("hbm.sixteen_old", unit="µm")
@@ -163,7 +166,7 @@ def edge_hbm4() -> Quantity:
 @number("hbm.edge_ucie", unit="GB/s/mm", evidence="claimed")
 def edge_ucie() -> Quantity:
     """Bandwidth of UCIe on silicon for each millimetre of edge, in one direction."""
-    return memory.ucie_edge("advanced")
+    return ucie_edge("advanced")
 
 
 @number("hbm.edge_gain", digits=2)
@@ -197,19 +200,19 @@ def _rubin() -> Quantity:
 @number("hbm.power_dram", unit="W")
 def power_dram() -> Quantity:
     """Power of Rubin's base-die interfaces if made in a DRAM process."""
-    return memory.interface_power(_rubin(), "DRAM process")
+    return interface_power(_rubin(), "DRAM process")
 
 
 @number("hbm.power_n12", unit="W")
 def power_n12() -> Quantity:
     """The same in N12."""
-    return memory.interface_power(_rubin(), "N12")
+    return interface_power(_rubin(), "N12")
 
 
 @number("hbm.power_n3p", unit="W")
 def power_n3p() -> Quantity:
     """The same in N3P."""
-    return memory.interface_power(_rubin(), "N3P")
+    return interface_power(_rubin(), "N3P")
 
 
 # --- the whole column ---------------------------------------------------------------
@@ -217,7 +220,7 @@ def power_n3p() -> Quantity:
 
 @cache
 def _column() -> tuple[bandwidths.Explained, ...]:
-    return memory.column()
+    return bandwidths.column()
 
 
 @number("hbm.column")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware
-from stacklib.memory import Saturation, saturate
-from stacklib.memory.dram.in_flight import channels_of
+from stacklib.memory.dram.in_flight import Saturation, channels_of, saturate
 from stacklib.quantity import Quantity, Source
 from stacklib.roofline.bound import littles_law
 

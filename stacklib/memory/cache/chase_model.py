@@ -10,7 +10,7 @@ misses always:
     lines that stay = r (q + 1) [q + 1 <= ways] + (S - r) q [q <= ways]
 
 Between the capacity and one way more, the hits fall from all to none. ``served`` counts
-what each level answers, ``latency`` weighs it with the latencies. ``memory.chase_run``
+what each level answers, ``latency`` weighs it with the latencies. ``chase_run``
 walks the chase through simulated caches instead.
 
 Where pages lie is up to the system. A cache indexed by physical addresses sees them at
@@ -33,7 +33,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import Quantity
+from stacklib.quantity import assumed
 from stacklib.roofline.work.bounds import device_of
 
 __all__ = ["ChaseLevel", "gpu_levels", "latency", "served"]
@@ -300,6 +300,8 @@ def gpu_levels(on: str | Accelerator, ways: int = GPU_WAYS) -> tuple[ChaseLevel,
     memory = level("memory", "dram")
     if "l2_far_latency" not in micro.constants:
         return first, level("L2", "l2", device.l2_capacity), memory
-    half = device.l2_capacity / Quantity(2, label="partitions of the L2")
+    half = device.l2_capacity / assumed(
+        2, label="partitions of the L2", why="the H100's L2 has two halves"
+    )
     near = level("near L2", "l2", half)
     return first, near, level("far L2", "l2_far", device.l2_capacity), memory

@@ -20,7 +20,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, assumed, chosen, counted, one_of
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
@@ -28,8 +28,10 @@ from .parts import dram_part
 
 __all__ = ["Saturation", "channels_of", "closed_rate", "closed_run", "saturate"]
 
-ACCESS = Quantity(64, "B", label="bytes of a DRAM access", kind="assumption")
-PIN = Quantity(1, "bit", label="bit of a pin")
+ACCESS = assumed(
+    64, "B", "bytes of a DRAM access", why="a burst of HBM3 brings as many"
+)
+PIN = one_of("bit", "bit of a pin")
 
 
 def _whole(**values: Any) -> None:
@@ -114,6 +116,7 @@ def closed_run(
     free = [0.0] * channels  # when each queue has served all that wait in it
     arrivals = [(road * draw.random(), i) for i in range(requests)]
     heapq.heapify(arrivals)
+    # The first fifth is not counted: the queues fill.
     total, skipped, since, last = requests * rounds, requests * rounds // 5, 0.0, 0.0
     for done in range(total):
         at, request = heapq.heappop(arrivals)
@@ -214,12 +217,12 @@ def saturate(
     if threads > held:
         raise ValueError(f"threads = {threads}: a unit of {device.short} holds {held}")
     asked = (
-        Quantity(threads, "1", label="threads a unit", kind="assumption")
+        chosen(threads, label="threads a unit")
         * device.compute_units
-        * Quantity(each, "B", label="bytes loaded a thread", kind="assumption")
+        * chosen(each, "B", label="bytes loaded a thread")
     ).named("bytes of loads in flight")
-    moved = Quantity((each + stored) / each, "1", label="bytes moved a byte loaded",
-                     kind="assumption")  # fmt: skip
+    both = chosen(each + stored, "B", label="bytes moved a thread")
+    moved = both / chosen(each, "B", label="bytes loaded a thread")
     peak, latency = device.memory_bandwidth, littles_law.load_latency(device)
     flying = (asked * moved).named("bytes in flight, stores with their loads")
     idle = littles_law.share(flying, latency, peak).named("share, nobody waiting")
@@ -240,8 +243,15 @@ def _waiting(
     service = ACCESS.si * channels.si / served.si  # seconds of an access in its channel
     accesses = max(1, round(flying.si / ACCESS.si))
     road = max(0.0, latency.si - service)
-    rate = closed_rate(accesses, round(channels.si), service, road)
-    return Quantity(
-        max(0.0, accesses / rate - latency.si), "s",
-        label="time waiting for others, by mean value analysis", kind="assumption",
+    return counted(
+        _wait, accesses, round(channels.si), service, road, latency.si, unit="s",
+        label="time waiting for others, by mean value analysis",
     )  # fmt: skip
+
+
+def _wait(
+    accesses: int, channels: int, service: float, road: float, latency: float
+) -> float:
+    """Seconds of a round trip beyond the latency of a quiet memory."""
+    rate = closed_rate(accesses, channels, service, road)
+    return max(0.0, accesses / rate - latency)

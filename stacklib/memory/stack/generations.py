@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from stacklib.hardware import StackGeneration, stack_generation, stack_generations
-from stacklib.quantity import Quantity
+from stacklib.hardware import stack_generation, stack_generations
+from stacklib.hardware.stacks import StackGeneration
+from stacklib.quantity import Quantity, chosen, one_of
 
 from ..dram.bursts import stack_bus
 from .hbm import HbmStack
@@ -76,12 +77,12 @@ def generation_rows() -> tuple[GenerationRow, ...]:
 def _row(made: StackGeneration) -> GenerationRow:
     one, bus = made.memory, stack_bus(made)
     width = (one.pins / (one.channels * made.pseudo_channels)).named("pins of a part")
-    beat = Quantity(1, "bit", label="bits a pin moves in a beat")
+    beat = one_of("bit", "bits a pin moves in a beat")
     return GenerationRow(
         made,
         HbmStack(one.height, one.die_capacity, one.pins, one.pin_rate),
         (width * made.burst * beat).to("B").named("bytes of an access"),
-        Quantity(bus.parts, "1", label=f"pseudo-channels of a stack of {made.name}"),
+        chosen(bus.parts, label=f"pseudo-channels of a stack of {made.name}"),
     )
 
 

@@ -23,8 +23,11 @@ from stacklib.quantity import (
     DTYPES,
     Quantity,
     ceil,
+    counted,
     maximum,
     minimum,
+    one_of,
+    stamp,
 )
 from stacklib.quantity import dtype as find_dtype
 
@@ -122,6 +125,7 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     gpu, vector = device.kind == "gpu", name in _VECTOR
     energy = () if vector or not micro.tensor_energy else (micro.tensor_energy,)
     width_name = _WIDTH.get(DTYPES[name].bits)
+    # Floats are fast; quantities keep their sources, where the time is to be explained.
     read = (lambda q: q) if traced else (lambda q: None if q is None else q.si)
     return Chip(
         peak=read(device.peak(name)),
@@ -250,6 +254,7 @@ def compute_time(
     paid = waves + (ceil(waves) - waves) * wear.tail
     reuse = 2 * tiling.rows * tiling.columns / (tiling.rows + tiling.columns)
     share = reuse / (reuse + wear.half) * (1 + wear.half / _LARGEST_REUSE)
+    # A tile pays its fill before the first product, whatever share of k it does.
     depth = work.k / tiling.split + wear.fill
     operations = 2 * tiling.rows * tiling.columns * depth * paid * operation
     time = operations / (wear.unit_rate * share)
@@ -422,6 +427,11 @@ def gemm_time(work: Product, on: str | Accelerator, launch: str = "stream") -> G
     return predict(work, chip, launch, tilings(work, int(chip.units)))
 
 
+def bytes_moved(work: Product) -> float:
+    """Bytes of the operands and the result, each once."""
+    return work.bytes
+
+
 def gemm_trace(
     work: Product, on: str | Accelerator, launch: str = "stream"
 ) -> Quantity:
@@ -449,18 +459,19 @@ def gemm_trace(
     chip = chip_of(on, work.dtype, traced=True)
     factor = hardware.efficiency_quantity
     unit = DTYPES[work.dtype].operation
-    one = Quantity(1, f"{unit} per_chip", label="operation", kind="constant")
-    moved = Quantity(work.bytes, "B per_chip", label="bytes moved", kind="assumption")
+    each = one_of(f"{unit} per_chip", "operation")
+    moved = counted(bytes_moved, work, unit="B per_chip", label="bytes moved")
     bandwidth = _bandwidth(work, chip, launch, factor)
     wear = wear_of(chip, bandwidth, factor)
     if found.tiling is None:
         rate = chip.peak * factor(chip.issue) * power_share(chip, factor)
-        compute, memory = work.operations * one / rate, moved / bandwidth
+        compute, memory = work.operations * each / rate, moved / bandwidth
     else:
-        compute = compute_time(work, found.tiling, chip.units, wear, one)
+        compute = compute_time(work, found.tiling, chip.units, wear, each)
         memory = memory_time(moved, found.tiling, wear)
     time = join(compute.named("arithmetic"), memory.named("moving bytes"))
-    return (time + factor(f"launch_{launch}")).named("predicted time")
+    total = time + factor(f"launch_{launch}")
+    return stamp(total.named("predicted time"), "A")
 
 
 __all__ = [

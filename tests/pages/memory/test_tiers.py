@@ -6,6 +6,7 @@ from stacklib import cost, memory, pages
 from stacklib.evidence import ledger, tiers
 from stacklib.memory.ladder.energy import MOVES
 from stacklib.memory.ladder.energy_walk import count_energy
+from stacklib.memory.tiers.seen import tiers_from
 
 
 def test_the_share_that_moves_is_the_share_that_is_counted():
@@ -26,7 +27,7 @@ def test_every_reading_of_movement_is_within_two_of_the_claim():
 
 
 def test_typical_steps_are_roots():
-    waits = [t.latency.si for t in memory.tiers_from("sm")]
+    waits = [t.latency.si for t in tiers_from("sm")]
     root = (waits[-1] / waits[0]) ** (1 / 4)
     assert pages.judge("tier-step-latency-10x").computed.si == pytest.approx(root)
 

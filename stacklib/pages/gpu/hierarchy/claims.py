@@ -6,10 +6,10 @@ from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.chip import chips
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, assumed, one
+from stacklib.quantity import Quantity, assumed, one_of
 
 H100, B200, B300, V100 = "h100_sxm", "b200_sxm", "b300_sxm", "v100_sxm2_16gb"
-EACH = one("MAC/cycle", "one FMA a cycle")
+EACH = one_of("MAC/cycle", "one FMA a cycle")
 
 
 def per_unit(device: Accelerator, dtype: str, clock: str = "clock") -> Quantity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stacklib import cost, hardware
+from stacklib.cost.packages import implied_bond
 from stacklib.evidence import Finding, claim
 from stacklib.quantity import Quantity, assumed, chosen
 
@@ -188,7 +189,7 @@ def rubin_specs() -> Finding:
 def package_value() -> Finding:
     """Good parts of a B200, from wafers and quotes."""
     parts = cost.bill("b200-sxm").parts
-    bond = cost.implied_bond(
+    bond = implied_bond(
         parts["logic"] + parts["memory"] + parts["packaging"], parts["yield_loss"], 10
     )
     each = cost.span(cost.memory_price("hbm3e")) * chosen(24, "GB", "a stack")

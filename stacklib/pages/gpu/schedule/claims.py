@@ -8,10 +8,11 @@ from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.issue.hiding import hide
 from stacklib.gpu.issue.occupancy import PARTITIONS
+from stacklib.gpu.issue.schedule import KERNELS
 from stacklib.gpu.issue.warp_programs import chains
 from stacklib.gpu.issue.warp_scheduler import SubCore, Trace, run
 from stacklib.gpu.tensor.dpx import REPLACES, per_cell
-from stacklib.memory import saturate
+from stacklib.memory.dram.in_flight import saturate
 from stacklib.memory.warp.rules import rule
 from stacklib.quantity import (
     Quantity,
@@ -22,7 +23,7 @@ from stacklib.quantity import (
     constant,
     counted,
     minimum,
-    one,
+    one_of,
 )
 
 DEVICE = "h100-sxm"
@@ -115,7 +116,7 @@ def schedulers() -> Finding:
     rate = chip.peak("fp32") / (
         chip.compute_units * chip.clock * constant("multiply_add")
     )
-    lanes = rate * one("cycle")
+    lanes = rate * one_of("cycle")
     return Finding(
         (lanes / rule("lanes")).named("warp instructions a cycle"),
         why="Read back from the FP32 peak: a unit has lanes for so many warps a cycle.",
@@ -124,7 +125,7 @@ def schedulers() -> Finding:
 
 def filling(kernel: str, latency: float) -> float:
     """Warps of a kernel whose loads take ``latency`` that fill every issue slot."""
-    return float(gpu.warps_needed(latency=latency, **gpu.KERNELS[kernel]))
+    return float(gpu.warps_needed(latency=latency, **KERNELS[kernel]))
 
 
 @claim("high-occupancy-needed")

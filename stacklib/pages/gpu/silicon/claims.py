@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from stacklib import cost, hardware
 from stacklib.cost.assembly import b200
-from stacklib.cost.moore import Chip
+from stacklib.cost.chiplets import good_dies
+from stacklib.cost.moore import Chip, chips, fixed_doubling
+from stacklib.cost.yields import negative_binomial
 from stacklib.evidence import Finding, claim
 from stacklib.quantity import Quantity
 
 
 def _chip(key: str) -> Chip:
-    return next(chip for chip in cost.chips() if key in chip.keys)
+    return next(chip for chip in chips() if key in chip.keys)
 
 
 def _dies() -> Quantity:
@@ -141,7 +143,7 @@ def maia() -> Finding:
     chip = hardware.get("maia200")
     least = (chip.transistors / cost.reticle()).to("1/mm2").value / 1e6
     mean = (cost.reticle() * cost.defect_density("n3").high).si
-    whole = cost.negative_binomial(mean, 2.0)
+    whole = negative_binomial(mean, 2.0)
     return Finding(
         cost.reticle(),
         why="Held to the limit; Microsoft prints no area. Its transistors, on one die, "
@@ -154,7 +156,7 @@ def maia() -> Finding:
 @claim("ai5-half-reticle")
 def half_reticle() -> Finding:
     """Not published; what it would buy is computed."""
-    ratio = cost.good_dies(0.026, 0.0165, 1000) / cost.good_dies(0.026, 0.033, 1000)
+    ratio = good_dies(0.026, 0.0165, 1000) / good_dies(0.026, 0.033, 1000)
     return Finding.open(
         "Tesla publishes no area. If it is so, a wafer gives "
         f"{ratio:.1f} times the good dies of a full field, at 0.1 defects a cm2, "
@@ -265,7 +267,7 @@ def doubling() -> Finding:
     """From A100 to B200."""
     fit = cost.clock()
     return Finding(
-        cost.fixed_doubling(_chip("a100_sxm_80gb"), _chip("b200_sxm")),
+        fixed_doubling(_chip("a100_sxm_80gb"), _chip("b200_sxm")),
         why="From A100 to B200, held to its high end. A line through NVIDIA's "
         f"{len(fit.keys)} data-centre chips doubles every {fit.doubling:.1f} years.",
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stacklib import gpu, hardware, models
 from stacklib.evidence import Finding, claim
-from stacklib.gpu.tensor.peaks import per_mac
-from stacklib.quantity import Quantity, assumed, chosen, counted, one
+from stacklib.gpu.tensor.peaks import peak_by_hand, per_mac
+from stacklib.quantity import Quantity, assumed, chosen, counted, one_of
 
 from ..hierarchy.claims import per_unit
 
@@ -56,7 +56,7 @@ def core_rate() -> Finding:
 def tile_work() -> Finding:
     """Multiply-adds of a cube of sixteen, as FLOP."""
     side = chosen(16, label="side of the tile")
-    work = (side * side * side * one("MAC", "multiply-add")).to("FLOP")
+    work = (side * side * side * one_of("MAC", "multiply-add")).to("FLOP")
     return Finding(
         work.named("operations of the tile"),
         why="Right as FLOP. The text calls them multiply-adds, of which there are half "
@@ -135,7 +135,7 @@ def rubin_four_bits() -> Finding:
     chip = hardware.get(RUBIN)
     width = gpu.peak_of(B200, "fp4").macs * chosen(2, label="doubled width")
     each = per_mac("fp4")
-    built = gpu.peak_by_hand(chip.compute_units, width, chip.clock, each=each)
+    built = peak_by_hand(chip.compute_units, width, chip.clock, each=each)
     return Finding(
         built.named("Rubin FP4 from its multiply-adds"),
         why=f"Dense, NVIDIA announces {chip.peak('fp4'):.3 PFLOP/s}. The claimed rate "

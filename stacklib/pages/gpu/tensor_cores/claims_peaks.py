@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
-from stacklib.gpu.tensor.peaks import per_mac
+from stacklib.gpu.tensor.peaks import matching_bases, peak_by_hand, per_mac
 from stacklib.quantity import Quantity
 
 from .claims import A100, B200, GB200, H100, H200, over
@@ -90,7 +90,7 @@ def b200_sixteen_bits() -> Finding:
     """Units and multiply-adds at the clock of the FP32 peak."""
     chip = hardware.get(B200)
     macs, each = gpu.peak_of(B200, "bf16").macs, per_mac("bf16")
-    built = gpu.peak_by_hand(chip.compute_units, macs, chip.clock, each=each)
+    built = peak_by_hand(chip.compute_units, macs, chip.clock, each=each)
     return Finding(
         built.named("B200 bf16 at its highest clock"),
         why=f"Dense. At the highest clock it would be a little more; the printed "
@@ -125,7 +125,7 @@ def mixed_table() -> Finding:
     """What each entry of the column can have meant."""
     found = []
     for key, printed in TABLE.items():
-        bases = gpu.matching_bases(key, printed * 1e12, ("fp16",))
+        bases = matching_bases(key, printed * 1e12, ("fp16",))
         words = " or ".join(b.text.removeprefix("fp16, ") for b in bases)
         found.append(f"{hardware.get(key).short} {words}")
     return Finding.cited(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from stacklib.evidence import Finding, claim
 from stacklib.evidence.addresses import ways
-from stacklib.memory import Swizzle, Tile, matching_swizzle
+from stacklib.memory import Swizzle, Tile
 from stacklib.memory.warp.rules import rule
-from stacklib.memory.warp.swizzle import MODES, Place, padded
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one
+from stacklib.memory.warp.swizzle import MODES, Place, matching_swizzle, padded
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
 
 HALVES, SQUARE = Tile(32, 64, 2), Tile(32, 32, 4)
 FP32 = bytes_per_element("fp32")
@@ -22,7 +22,7 @@ def _column(tile: Tile, place: Place | None = None) -> Quantity:
 def bytes_a_cycle() -> Finding:
     """All banks, a word each, once a cycle."""
     return Finding(
-        rule("banks") * rule("word") / one("cycle", "a pass"),
+        rule("banks") * rule("word") / one_of("cycle", "a pass"),
         why="Each bank gives one word a cycle, if nobody conflicts.",
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
-from stacklib.hardware import stack_fact, stack_generation, via_counts
+from stacklib.hardware import stack_fact, stack_generation
+from stacklib.hardware.stacks import base_dies, via_counts
 from stacklib.memory import builds_of, package_builds
-from stacklib.quantity import Quantity, assumed, ceil, counted, one
+from stacklib.quantity import Quantity, assumed, ceil, counted, one_of
 
 ON_THE_BOX = assumed(
     1, "GB/GiB", "GB printed for a GiB of dies",
@@ -63,7 +64,7 @@ def b200_stacks() -> Finding:
 def b200_stack() -> Finding:
     """Eight dies of 24 Gbit."""
     return Finding(
-        printed_gb(one("", "stack"), height("b200-sxm"), _die("hbm3e")),
+        printed_gb(one_of("", "stack"), height("b200-sxm"), _die("hbm3e")),
         why="Right for one stack, but then the package has eight of them, not six.",
     )
 
@@ -127,7 +128,7 @@ def rubin_capacity() -> Finding:
 def _width(generation: str) -> Quantity:
     """Data pins of a stack: its bandwidth over the rate of a pin."""
     stack = stack_generation(generation).memory
-    beat = one("bit", "bits a pin moves in a beat")
+    beat = one_of("bit", "bits a pin moves in a beat")
     width = stack.bandwidth.to("bit/s") / stack.pin_rate * beat
     return width.named("width of the interface")
 
@@ -192,7 +193,7 @@ def vias_a_die() -> Finding:
     counts = [c.a_die for c in via_counts() if c.a_die is not None]
     bumps = stack_fact("power_bumps")
     return Finding(
-        max(counts, key=lambda c: c.si) * one("", "die"),
+        max(counts, key=lambda c: c.si) * one_of("", "die"),
         why="Samsung counts over 5,000 on a die of HBM2 and over 5,600 of HBM2E; no "
         f"maker gives later ones. HBM4 must have more: {bumps.si:,.0f} bumps for "
         "power alone under Samsung's base die.",
@@ -221,7 +222,7 @@ def vias_of_an_h100() -> Finding:
 @claim("hbm4-base-n3p")
 def base_die() -> Finding:
     """The node that is reported for what ships."""
-    made = {(b.maker, b.generation): b for b in hardware.base_dies()}
+    made = {(b.maker, b.generation): b for b in base_dies()}
     ships = made["SK hynix", "HBM4"]
     assert ships.node is not None
     return Finding(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from stacklib import cost, hardware
-from stacklib.cost import Range, Span, span
+from stacklib.cost import span
 from stacklib.cost.assembly import b200
+from stacklib.cost.data import Range
+from stacklib.cost.spans import Span
+from stacklib.cost.stacks import stack_yield
 from stacklib.evidence import Finding, claim
 from stacklib.quantity import Quantity, assumed, chosen, maximum
 
@@ -189,7 +192,7 @@ def yield_gap() -> Finding:
     stacks = Span(twelve.low, eight.high).named("stacks that work")
     dies = span(cost.fact("works", "dram")).named("DRAM dies that work")
     bond = chosen(LAYER, label="layers that survive")
-    twelve_layers = cost.stack_yield(12, die=1.0, bond=bond)
+    twelve_layers = stack_yield(12, die=1.0, bond=bond)
     return Finding(
         (1 - stacks.middle / dies.middle).named("stacks behind dies"),
         why="Held to its low end. The figure is TrendForce's (2024-03-18). Makers and "

@@ -7,6 +7,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.memory.ladder import energy
 from stacklib.memory.tiers import seen as tiers_seen
 from stacklib.memory.tiers.parts import constant, drive
+from stacklib.memory.tiers.seen import tiers_from
 from stacklib.memory.tiers.tier import geometric_step, steps
 from stacklib.quantity import Quantity, minimum
 
@@ -71,7 +72,7 @@ def nvme_latency() -> Finding:
 
 
 def _tier(viewpoint: str, name: str) -> memory.Tier:
-    return next(t for t in memory.tiers_from(viewpoint) if t.name == name)
+    return next(t for t in tiers_from(viewpoint) if t.name == name)
 
 
 @claim("tier-ddr-bandwidth")
@@ -135,7 +136,7 @@ def _listed(values: list[Quantity]) -> str:
 @claim("tier-step-latency-10x")
 def step_latency() -> Finding:
     """Typical step of five tiers as an SM sees them."""
-    waits = [t.latency for t in memory.tiers_from("sm")]
+    waits = [t.latency for t in tiers_from("sm")]
     return Finding(
         geometric_step(waits),
         why=f"Only on average. From an SM of an H100 the steps are {_listed(waits)}: "
@@ -146,7 +147,7 @@ def step_latency() -> Finding:
 @claim("tier-step-energy-10x")
 def step_energy() -> Finding:
     """Typical step of the parts' energy a bit, links included."""
-    per_bit = [t.energy for t in memory.tiers_from("sm") if t.energy is not None]
+    per_bit = [t.energy for t in tiers_from("sm") if t.energy is not None]
     return Finding(
         geometric_step(per_bit),
         why=f"Only on average, and no step is near it: {_listed(per_bit)}. The "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stacklib import models, roofline
 from stacklib.evidence import Finding, claim
 from stacklib.evidence.ledger import get
-from stacklib.quantity import Quantity, bytes_per_element, chosen, constant, one
+from stacklib.quantity import Quantity, bytes_per_element, chosen, constant, one_of
 
 MODEL = "llama-3-70b"
 CONTEXT = 4096
@@ -131,8 +131,8 @@ def matmul_operations() -> Finding:
     m, n, k = (chosen(SIDE, label=size) for size in "mnk")
     multiplications = (m * n * k).named("multiplications")
     additions = (m * n * (k - 1)).named("additions")
-    operations = (multiplications + additions) * one("FLOP")
-    per_mac = operations / (m * n * k * one("MAC", "multiply-add"))
+    operations = (multiplications + additions) * one_of("FLOP")
+    per_mac = operations / (m * n * k * one_of("MAC", "multiply-add"))
     return Finding(
         per_mac,
         why="Each output needs k multiplications and k - 1 additions, so the count is "

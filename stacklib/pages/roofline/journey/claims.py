@@ -8,7 +8,7 @@ from __future__ import annotations
 from stacklib import hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, assumed, chosen, one
+from stacklib.quantity import Quantity, assumed, chosen, one_of
 
 MODEL, HOPPER, BLACKWELL, CHIPS = "llama-3-70b", "h100_sxm", "b200_sxm", 8
 
@@ -30,7 +30,7 @@ def memory_latency() -> Finding:
     hopper = hardware.microarchitecture(hardware.get(HOPPER)).latency("dram")
     blackwell = hardware.microarchitecture(hardware.get(BLACKWELL)).latency("dram")
     return Finding(
-        hopper * one("", "loads"),
+        hopper * one_of("", "loads"),
         why=f"A chain of dependent loads took {hopper.text()} on an H100 and "
         f"{blackwell.text()} on a B200, the chip the text speaks of.",
     )
@@ -80,7 +80,7 @@ def exchange_rate() -> Finding:
     rate = Quantity(link.si, "B/s", label=link.label, source=link.source, kind="spec",
                     key=link.key)  # fmt: skip
     return Finding(
-        rate * one("", "directions"),
+        rate * one_of("", "directions"),
         why="The figure adds both directions. A chip sends and receives at once, and "
         "what it must send goes out in one.",
     )
