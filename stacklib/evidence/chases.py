@@ -87,7 +87,7 @@ def curves() -> dict[str, Curve]:
 
 
 def published_series(device: str, above: float = 0.0) -> dict[str, Any]:
-    """A published curve as ``plots.chases.chase_spec`` takes it.
+    """A published curve as ``pages.memory.ladder.figures`` takes it.
 
     Where it is level, only every so many points are kept; where it climbs, all.
 

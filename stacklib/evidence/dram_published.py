@@ -128,7 +128,7 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
 
 
 def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]]]:
-    """A device's sweeps as ``plots.dram.in_flight_spec`` takes them, every third run.
+    """A device's sweeps as ``pages.memory.dram.figures`` takes them, every third run.
 
     Kilobytes of loads and stores in flight; percent of the bandwidth, predicted and
     measured.

@@ -11,10 +11,9 @@ from typing import Any
 from stacklib import cost
 from stacklib.cost import stack_cost, stack_yield
 from stacklib.cost.stacks import FLOWS
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..spec import readout
-from . import choices
 
 HEIGHTS = tuple(range(1, 17))
 LAYERS = (900, 920, 940, 950, 960, 970, 975, 980, 985, 990, 995, 999)

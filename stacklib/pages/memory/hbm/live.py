@@ -13,10 +13,9 @@ from stacklib import hardware
 from stacklib.hardware import Accelerator, StackGeneration
 from stacklib.memory import HbmStack, hbm_stack
 from stacklib.memory.stack.hbm import HEIGHTS
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..spec import readout
-from . import choices
 
 COUNTS = tuple(range(1, 17))
 DIES = (2, 8, 16, 24, 32)  # Gbit

@@ -7,9 +7,9 @@ import pytest
 from stacklib import memory, plots
 from stacklib.evidence import guard
 from stacklib.evidence import tiers as priced
+from stacklib.pages.memory.tiers import live as explorer
+from stacklib.pages.memory.tiers.figures import energy_spec, tiers_spec
 from stacklib.plots import spec as grammar
-from stacklib.plots.live import tiers as explorer
-from stacklib.plots.tiers import energy_spec, tiers_spec
 
 
 def start():
@@ -44,7 +44,7 @@ def test_the_shortage_raises_the_bill():
 
 
 def test_a_key_moves_a_readout_in_the_page():
-    live = plots.live(call="stacklib.plots.live.tiers:explore",
+    live = plots.live(call="stacklib.pages.memory.tiers.live:explore",
                       controls=explorer.controls(), name="tiers",
                       alt="price against latency")  # fmt: skip
     assert live.test["control"] == "gigabytes"

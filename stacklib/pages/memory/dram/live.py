@@ -10,10 +10,9 @@ from typing import Any
 
 from stacklib.memory import DramChannel, dram_part, stream_share
 from stacklib.memory.dram.traffic import PATTERNS, told
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..spec import readout
-from . import choices
 
 PARTS = ("ddr4_3200", "ddr5_6400", "hbm2e", "hbm3", "gddr6", "lpddr5")
 MAPPINGS = {

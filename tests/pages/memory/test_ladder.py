@@ -6,9 +6,9 @@ from stacklib import hardware, memory, plots
 from stacklib.evidence import chases, guard
 from stacklib.memory.cache.chase_model import latency
 from stacklib.memory.ladder.rungs import ladder
+from stacklib.pages.memory.ladder import live as explorer
+from stacklib.pages.memory.ladder.figures import chase_spec
 from stacklib.plots import spec as grammar
-from stacklib.plots.chases import chase_spec
-from stacklib.plots.live import ladder as explorer
 
 
 def start():
@@ -35,7 +35,7 @@ def test_the_figure_agrees_with_the_model():
 
 
 def test_a_key_moves_a_readout_in_the_page():
-    shown = plots.live(call="stacklib.plots.live.ladder:explore",
+    shown = plots.live(call="stacklib.pages.memory.ladder.live:explore",
                        controls=explorer.controls(), name="ladder",
                        alt="latency")  # fmt: skip
     assert shown.test["control"] == "kib" and shown.test["keys"] == ["ArrowRight"]

@@ -13,10 +13,9 @@ from typing import Any
 from stacklib import hardware
 from stacklib.memory.cache.chase_model import GPU_LINE, gpu_levels, latency, served
 from stacklib.memory.ladder.rungs import Rung, ladder
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..spec import readout
-from . import choices
 
 KIB = tuple(2**i for i in range(2, 23))  # 4 KiB to 4 GiB
 SIZES = tuple(4096 * 2 ** (i // 4) * (4 + i % 4) // 4 for i in range(81))

@@ -6,9 +6,9 @@ import pytest
 
 from stacklib import cost, plots
 from stacklib.evidence import guard
-from stacklib.plots import prices
+from stacklib.pages.memory.price import figures as prices
+from stacklib.pages.memory.price import live as explorer
 from stacklib.plots import spec as grammar
-from stacklib.plots.live import stack_yield as explorer
 
 SPECS = {
     "gigabyte": lambda: prices.gigabyte_spec("Memory."),
@@ -68,7 +68,7 @@ def test_the_live_figure_agrees_with_the_model():
 
 
 def test_a_key_moves_a_readout_in_the_page():
-    shown = plots.live(call="stacklib.plots.live.stack_yield:explore",
+    shown = plots.live(call="stacklib.pages.memory.price.live:explore",
                        controls=explorer.controls(), name="stack-yield",
                        alt="dollars")  # fmt: skip
     taller = readouts(height=13)[1]["works"]

@@ -5,9 +5,9 @@ import pytest
 from stacklib import memory, plots
 from stacklib.evidence import dram_published, guard
 from stacklib.memory.dram.traffic import PATTERNS
+from stacklib.pages.memory.dram import live as explorer
+from stacklib.pages.memory.dram.figures import commands_spec, in_flight_spec
 from stacklib.plots import spec as grammar
-from stacklib.plots.dram import commands_spec, in_flight_spec
-from stacklib.plots.live import dram as explorer
 
 
 def start():
@@ -62,7 +62,7 @@ def test_the_live_channel_says_what_the_simulator_does():
 
 
 def test_a_key_moves_a_readout_in_the_page():
-    shown = plots.live(call="stacklib.plots.live.dram:explore",
+    shown = plots.live(call="stacklib.pages.memory.dram.live:explore",
                        controls=explorer.controls(), name="dram-channel",
                        alt="share of the peak")  # fmt: skip
     assert shown.test["control"] == "queue" and shown.test["readout"] == "share"

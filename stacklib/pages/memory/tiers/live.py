@@ -11,12 +11,12 @@ from typing import Any
 from stacklib import memory
 from stacklib.evidence import tiers as priced
 from stacklib.memory import Need, Tier
+from stacklib.plots.live import choices
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 
-from ..spec import readout
-from ..tiers import tiers_spec
-from . import choices
+from .figures import tiers_spec
 
 GIGABYTES = (1, 10, 30, 80, 200, 500, 1000, 5000, 12000, 50000)
 NANOSECONDS = (10, 30, 100, 400, 700, 1000, 3000, 10000, 100000, 1000000)

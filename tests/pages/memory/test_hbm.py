@@ -4,9 +4,9 @@ import pytest
 
 from stacklib import hardware, plots
 from stacklib.memory import Section, builds_of
-from stacklib.plots.live import hbm as explorer
+from stacklib.pages.memory.hbm import live as explorer
+from stacklib.pages.memory.hbm.figures import rates_spec, section_spec
 from stacklib.plots.spec import check
-from stacklib.plots.stacks import rates_spec, section_spec
 
 START = {c["name"]: c["value"] for c in explorer.controls()}
 
@@ -57,7 +57,7 @@ def test_a_rate_above_the_document_is_drawn_and_said():
 
 def test_it_is_shown_with_a_move_by_keyboard():
     shown = plots.live(
-        call="stacklib.plots.live.hbm:explore", controls=explorer.controls(),
+        call="stacklib.pages.memory.hbm.live:explore", controls=explorer.controls(),
         name="hbm-builder", alt="Bandwidth over capacity of stacks.",
     )  # fmt: skip
     assert shown.test["readout"] in ("capacity", "bandwidth")

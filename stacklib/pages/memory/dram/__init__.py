@@ -1,0 +1,1 @@
+"""Section 3.8: Why does memory not run at its own speed?"""

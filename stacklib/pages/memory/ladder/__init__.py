@@ -1,0 +1,1 @@
+"""Section 3.1: How far away is a byte?"""

@@ -1,0 +1,1 @@
+"""Section 3.10: What does memory cost to make?"""

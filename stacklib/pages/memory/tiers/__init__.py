@@ -1,0 +1,1 @@
+"""Section 3.9: Where should a byte live?"""
