@@ -17,6 +17,7 @@ from stacklib import hardware, models
 from stacklib.evidence import results
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitecture import _table
+from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.quantity import Quantity
 
 SAME = 1e-9
@@ -37,6 +38,8 @@ def current(key: str) -> float | None:
     head, slash, place = key.partition("/")
     if head == "results":
         return _result(place)
+    if head == "file":
+        return _file(place)
     if head == "factors":
         return hardware.efficiency_quantity(place).si
     if slash:
@@ -55,11 +58,17 @@ def _result(place: str) -> None:
         raise NoRecord(f"results/{name} is not the file that was read")
 
 
+def _file(place: str) -> None:
+    path, _, digest = place.partition("@")
+    if not digest or results.file_digest(path) != digest:
+        raise NoRecord(f"stacklib/{path} is not the file that was read")
+
+
 def _device(device: str, field: str) -> float:
     found = hardware.get(device)
     if field.startswith("peak."):
         peak, _, rest = field.removeprefix("peak.").partition(".")
-        made = found.peaks[peak].per_cycle if rest else found.peaks[peak].rate
+        made = getattr(found.peaks[peak], rest or "rate")
     else:
         made = found.fields.get(field)
     if made is None:
@@ -77,6 +86,7 @@ def _records() -> dict[str, float]:
         *(row.fields.values() for row in stacks._generations().values()),
         *hardware.accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
+        map(rule, KNOWN),
         [die.node for die in hardware.base_dies()],
         *([count.a_die, count.a_stack] for count in hardware.via_counts()),
     ]

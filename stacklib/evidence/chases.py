@@ -18,7 +18,7 @@ from typing import Any
 
 from stacklib import hardware, memory
 from stacklib.memory import FoundLevel
-from stacklib.memory.cache.chase_model import gpu_levels, latency
+from stacklib.memory.cache.chase_model import gpu_levels, half_of_l2, latency
 from stacklib.quantity import Quantity, Source
 
 from . import machine, results, runs
@@ -68,7 +68,10 @@ class Curve:
         unit, label : str
             Its unit and what it is.
         """
-        return Quantity(value, unit, label=label, source=self.source, kind="measured")
+        key = results.file_key("evidence/data/latency_curves.toml")
+        return Quantity(
+            value, unit, label=label, source=self.source, kind="measured", key=key
+        )
 
 
 @cache
@@ -164,10 +167,9 @@ def _spec_sizes(device: str) -> dict[str, Quantity]:
     chip = hardware.get(device)
     if chip.vendor != "NVIDIA":
         return {"L2": chip.l2_capacity.across(1)}
-    half = chip.l2_capacity.across(1) / Quantity(2, label="partitions of the L2")
     return {
         "L1 and shared": chip.shared_per_unit.across(1),
-        "half the L2": half,
+        "half the L2": half_of_l2(chip).across(1),
         "L2": chip.l2_capacity.across(1),
     }
 
@@ -294,7 +296,7 @@ def _earlier() -> dict[str, Quantity]:
     return {
         row["level"]: Quantity(
             median(row["times_s"]), "s", label=f"{row['level']}, one chain before",
-            source=source, kind="measured",
+            source=source, kind="measured", key=results.key("host_latency"),
         )
         for row in result["rows"]
     }  # fmt: skip

@@ -23,10 +23,10 @@ from itertools import pairwise
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, Link, Microarchitecture
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, bytes_per_element, constant, one
 from stacklib.roofline.work.bounds import device_of
 
-from ..warp.banks import BANKS, WORD
+from ..warp.rules import rule
 
 __all__ = ["Rung", "ladder", "launched_copy", "mean_step", "steps"]
 
@@ -115,10 +115,9 @@ def _registers(device: Accelerator, micro: Microarchitecture) -> Rung:
     peak = device.peaks.get("fp32")
     width = None
     if peak is not None and peak.per_unit_per_cycle is not None:
-        fma = Quantity(2, "FLOP", label="operations of a multiply-add")
-        reads = Quantity(3, "1", label="operands a multiply-add reads")
-        word = Quantity(WORD, "B", label="bytes of an operand")
-        width = (peak.per_unit_per_cycle / fma * reads * word).named("operand bytes")
+        lanes = peak.per_unit_per_cycle / constant("multiply_add")
+        reads = constant("fma_operands")
+        width = (lanes * reads * bytes_per_element("fp32")).named("operand bytes")
     return _of_unit(
         "registers", device, device.fields["registers_per_unit"], width,
         _cycles(micro, "register"),
@@ -127,9 +126,7 @@ def _registers(device: Accelerator, micro: Microarchitecture) -> Rung:
 
 def _shared(device: Accelerator, micro: Microarchitecture) -> Rung:
     """Banks x a word. NVIDIA's L1 is the same array: its latency fills a gap."""
-    width = Quantity(BANKS, "1", label="banks") * Quantity(
-        WORD, "B/cycle", label="bytes a bank gives in a cycle"
-    )
+    width = rule("banks") * rule("word") / one("cycle")
     cycles = _cycles(micro, "shared")
     if cycles is None and device.vendor == "NVIDIA":
         cycles = _cycles(micro, "l1")
