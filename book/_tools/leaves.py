@@ -14,11 +14,12 @@ from typing import Any
 
 from _tools.said import Cell
 from stacklib import hardware, models
-from stacklib.evidence import results
+from stacklib.evidence import dram_published, results
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitecture import _table
 from stacklib.memory.warp.rules import KNOWN, rule
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, constant
+from stacklib.quantity.constants import CONSTANTS
 
 SAME = 1e-9
 RECORDED = ("spec", "config", "measured")  # kinds of leaf that name a record
@@ -38,6 +39,8 @@ def current(key: str) -> float | None:
     head, slash, place = key.partition("/")
     if head == "results":
         return _result(place)
+    if key in CONSTANTS:
+        return constant(key).si
     if head == "file":
         return _file(place)
     if head == "factors":
@@ -87,6 +90,7 @@ def _records() -> dict[str, float]:
         *hardware.accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
         map(rule, KNOWN),
+        map(dram_published.fact, dram_published.facts()),
         [die.node for die in hardware.base_dies()],
         *([count.a_die, count.a_stack] for count in hardware.via_counts()),
     ]

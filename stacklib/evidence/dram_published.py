@@ -19,7 +19,7 @@ from stacklib.memory import DramChannel, Saturation, dram_part, saturate
 from stacklib.memory.dram.traffic import copy, stream
 from stacklib.quantity import Quantity, Source
 
-from . import measurements
+from . import measurements, results
 
 __all__ = [
     "ACHIEVED",
@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 _DATA = Path(__file__).parent / "data"
+SWEPT, MEASURED = "evidence/data/in_flight.csv", "evidence/data/measurements.csv"
 # kernel -> bytes loaded and stored by a thread, in fp64
 KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
 
@@ -77,9 +78,14 @@ def fact(name: str) -> Quantity:
     KeyError
         For a name that is not there.
     """
-    raw = read_toml(_DATA / "dram_published.toml")["facts"][name]
+    raw, where = facts()[name], f"dram_published/{name}"
     label = name.replace("_", " ")
-    return read_value(raw, _sources(), raw["source"], name, label, raw["unit"])
+    return read_value(raw, _sources(), raw["source"], where, label, raw["unit"])
+
+
+def facts() -> dict[str, dict]:
+    """The published figures by name, as the file has them."""
+    return read_toml(_DATA / "dram_published.toml")["facts"]
 
 
 @cache
@@ -121,7 +127,8 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
     for row in found:
         threads = int(row["threads"]) // units
         rate = Quantity(float(row[kernel]), "GB/s", label="bandwidth",
-                        source=_source(), kind="measured")  # fmt: skip
+                        source=_source(), kind="measured", 
+                        key=results.file_key(SWEPT))  # fmt: skip
         told = saturate(chip, loads, threads, stored=stores)
         points.append(Point(kernel, threads, told, rate / peak))
     return tuple(points)
@@ -173,7 +180,8 @@ def achieved(id: str, device: str) -> Quantity:
         raise ValueError(f"id {id!r} is no row of measurements.csv")
     source = Source(row.source, row.subject, "2026-11-22", "measured")
     rate = Quantity(row.value, row.unit, label=f"{row.subject}, measured",
-                    source=source, kind="measured")  # fmt: skip
+                    source=source, kind="measured", 
+                    key=results.file_key(MEASURED))  # fmt: skip
     return rate / hardware.get(device).memory_bandwidth
 
 

@@ -87,8 +87,9 @@ def load(name: str, device: str | None = None) -> list[Run]:
     predicted = Source(
         result["prediction"]["file"], "committed before the run", date, "measured"
     )
+    key = results.key(name)
     joined = (
-        _run(row, predictions.get(row["id"]), device, measured, predicted)
+        _run(row, predictions.get(row["id"]), device, measured, predicted, key)
         for row in result["rows"]
     )
     return [run for run in joined if run is not None]
@@ -100,6 +101,7 @@ def _run(
     device: str | None,
     measured: Source,
     predicted: Source,
+    key: str,
 ) -> Run | None:
     seconds = prediction and prediction["predicted_s"]
     if isinstance(seconds, dict):
@@ -110,7 +112,7 @@ def _run(
     words = ("median time", "10th percentile", "90th percentile")
     values = (median(row["times_s"]), low, high)
     times = [
-        Quantity(v, "s", label=w, source=measured, kind="measured")
+        Quantity(v, "s", label=w, source=measured, kind="measured", key=key)
         for v, w in zip(values, words, strict=True)
     ]
     case = {k: v for k, v in row.items() if k != "times_s"}

@@ -20,7 +20,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen, counted, one
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
@@ -28,8 +28,8 @@ from .parts import dram_part
 
 __all__ = ["Saturation", "channels_of", "closed_rate", "closed_run", "saturate"]
 
-ACCESS = Quantity(64, "B", label="bytes of a DRAM access", kind="assumption")
-PIN = Quantity(1, "bit", label="bit of a pin")
+ACCESS = chosen(64, "B", label="bytes of a DRAM access")
+PIN = one("bit", "bit of a pin")
 
 
 def _whole(**values: Any) -> None:
@@ -214,18 +214,20 @@ def saturate(
     if threads > held:
         raise ValueError(f"threads = {threads}: a unit of {device.short} holds {held}")
     asked = (
-        Quantity(threads, "1", label="threads a unit", kind="assumption")
+        chosen(threads, label="threads a unit")
         * device.compute_units
-        * Quantity(each, "B", label="bytes loaded a thread", kind="assumption")
+        * chosen(each, "B", label="bytes loaded a thread")
     ).named("bytes of loads in flight")
-    moved = Quantity((each + stored) / each, "1", label="bytes moved a byte loaded",
-                     kind="assumption")  # fmt: skip
+    moved = chosen((each + stored) / each, label="bytes moved a byte loaded")
     peak, latency = device.memory_bandwidth, littles_law.load_latency(device)
     flying = (asked * moved).named("bytes in flight, stores with their loads")
     idle = littles_law.share(flying, latency, peak).named("share, nobody waiting")
     most = hardware.efficiency_quantity("dram_mixed" if stored else "dram_read")
     served = (peak * most).named("bandwidth that the bus delivers")
-    waiting = _waiting(flying, latency, served, channels_of(device))
+    waiting = counted(
+        queueing, flying, latency, served, channels_of(device), unit="s",
+        label="time waiting for others, by mean value analysis",
+    )  # fmt: skip
     share = littles_law.throughput(flying, latency + waiting, served) / peak
     bound = "dram" if idle.si >= most.si else "concurrency"
     return Saturation(
@@ -233,15 +235,12 @@ def saturate(
     )
 
 
-def _waiting(
-    flying: Quantity, latency: Quantity, served: Quantity, channels: Quantity
-) -> Quantity:
-    """Time that accesses wait for each other, from the rate of the closed network."""
-    service = ACCESS.si * channels.si / served.si  # seconds of an access in its channel
+def queueing(
+    flying: Quantity, latency: Quantity, served: Quantity, channels: int
+) -> float:
+    """Seconds that accesses wait for each other, from the closed network's rate."""
+    service = ACCESS.si * channels / served.si  # seconds of an access in its channel
     accesses = max(1, round(flying.si / ACCESS.si))
     road = max(0.0, latency.si - service)
-    rate = closed_rate(accesses, round(channels.si), service, road)
-    return Quantity(
-        max(0.0, accesses / rate - latency.si), "s",
-        label="time waiting for others, by mean value analysis", kind="assumption",
-    )  # fmt: skip
+    rate = closed_rate(accesses, channels, service, road)
+    return max(0.0, accesses / rate - latency.si)

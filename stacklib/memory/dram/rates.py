@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.quantity import Quantity, maximum
+from stacklib.quantity import Quantity, chosen, maximum
 
 from .parts import REFRESH, DramPart, dram_part
 
@@ -228,6 +228,6 @@ def random_rate(part: DramPart | str, banks: int | None = None) -> Quantity:
     every = p.bank_count
     if banks is not None and not 1 <= banks <= every.si:
         raise ValueError(f"banks = {banks}: 1 to {every.si:.0f}")
-    used = every if banks is None else Quantity(banks, "1", label="banks used")
+    used = every if banks is None else chosen(banks, label="banks used")
     interval = random_interval(p.burst_time, p.rc, used, p.rrd_s, p.faw)
     return (p.burst / interval).to("B/s").named(f"{p.short} random reads")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from stacklib.hardware import Accelerator, get, stack_generation, stack_generations
 from stacklib.hardware.crosscheck import TOLERANCE
 from stacklib.hardware.stacks import StackGeneration
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 
 from .hbm import built_from
 
@@ -81,9 +81,9 @@ def needed_rate(
     generation : StackGeneration
         Fixes the pins of a stack.
     """
-    count = Quantity(stacks, "1", label="stacks", kind="assumption")
+    count = chosen(stacks, label="stacks")
     pins = (count * generation.memory.pins).named("pins of all stacks")
-    whole = bandwidth.across(Quantity(1, "1", label="chip"))  # a pin has no scope
+    whole = bandwidth.across(1)  # a pin has no scope
     return (whole / pins).to("Gbit/s").named("rate of a pin")
 
 

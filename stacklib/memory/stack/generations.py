@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from stacklib.hardware import StackGeneration, stack_generation, stack_generations
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, one
 
-from ..dram.bursts import stack_bus
 from .hbm import HbmStack
 
 __all__ = ["Growth", "GenerationRow", "generation_rows", "growth"]
@@ -74,14 +73,15 @@ def generation_rows() -> tuple[GenerationRow, ...]:
 
 
 def _row(made: StackGeneration) -> GenerationRow:
-    one, bus = made.memory, stack_bus(made)
-    width = (one.pins / (one.channels * made.pseudo_channels)).named("pins of a part")
-    beat = Quantity(1, "bit", label="bits a pin moves in a beat")
+    made_of = made.memory
+    parts = made_of.channels * made.pseudo_channels
+    width = (made_of.pins / parts).named("pins of a part")
+    beat = one("bit", "bits a pin moves in a beat")
     return GenerationRow(
         made,
-        HbmStack(one.height, one.die_capacity, one.pins, one.pin_rate),
+        HbmStack(made_of.height, made_of.die_capacity, made_of.pins, made_of.pin_rate),
         (width * made.burst * beat).to("B").named("bytes of an access"),
-        Quantity(bus.parts, "1", label=f"pseudo-channels of a stack of {made.name}"),
+        parts.named(f"pseudo-channels of a stack of {made.name}"),
     )
 
 

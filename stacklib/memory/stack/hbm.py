@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 
 __all__ = ["HEIGHTS", "HbmStack", "built_from", "hbm_stack"]
 
@@ -81,10 +81,10 @@ def hbm_stack(
         if not isinstance(value, int | float) or not 0 < value < float("inf"):
             raise ValueError(f"{name} = {value!r}: a positive number is needed")
     return HbmStack(
-        Quantity(height, "1", label="dies"),
-        Quantity(die_gbit * 2**30, "bit", label="bits of a die"),
-        Quantity(pins, "1", label="pins"),
-        Quantity(gbit_per_pin * 1e9, "bit/s", label="rate of a pin"),
+        chosen(height, label="dies"),
+        chosen(die_gbit * 2**30, "bit", label="bits of a die"),
+        chosen(pins, label="pins"),
+        chosen(gbit_per_pin * 1e9, "bit/s", label="rate of a pin"),
     )
 
 

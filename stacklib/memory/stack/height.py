@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stacklib.hardware import stack_fact, stack_generation
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def thickest_die(
     ValueError
         When nothing is left, with the sum.
     """
-    count = Quantity(dies, "1", label="dies", kind="assumption")
+    count = chosen(dies, label="dies")
     left = (height - rest) / count - gap
     if left.si <= 0:
         used = f"{dies} gaps of {gap:µm} and {rest:µm} of rest"
@@ -131,7 +131,7 @@ def inferred(short: int = 8, tall: int = 12) -> Inferred:
     thin, thinned = stack_fact("thin_die"), stack_fact("thinner")
     if not 0 < short < tall:
         raise ValueError(f"{short} and {tall} dies: the second must be more")
-    few, many = (Quantity(n, "1", label=f"{n} dies") for n in (short, tall))
+    few, many = (chosen(n, label=f"{n} dies") for n in (short, tall))
     thick = (thin / (1 - thinned)).to("µm").named("thickness of a thicker die")
     gap = ((few * thick - many * thin) / (many - few)).to("µm").named("gap inferred")
     if gap.si <= 0:
@@ -151,5 +151,5 @@ def gap_share(dies: int, height: Quantity, gap: Quantity) -> Quantity:
     height, gap : Quantity
         Of the module; of one gap.
     """
-    count = Quantity(dies, "1", label="gaps", kind="assumption")
+    count = chosen(dies, label="gaps")
     return (count * gap / height).named("share of the height that is gaps")

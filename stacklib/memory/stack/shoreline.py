@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from stacklib.hardware import link, stack_fact, stack_generation
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, one
 
 # Base-die processes: the fact that says how much more efficient each is than DRAM's.
 PROCESSES = {"DRAM process": None, "N12": "n12_gain", "N3P": "n3p_gain"}
@@ -54,9 +54,8 @@ def ucie_edge(package: str) -> Quantity:
     """
     if package not in ("standard", "advanced"):
         raise ValueError(f"package {package!r}: 'standard' or 'advanced'")
-    one = link("ucie_adv")
-    share = one.per_direction.si / one.bidirectional.si
-    half = Quantity(share, "1", label="one direction of both")
+    ucie = link("ucie_adv")
+    half = ucie.per_direction / ucie.bidirectional.retag("per_direction")
     return (stack_fact(f"ucie_{package}") * half).named("UCIe, in one direction")
 
 
@@ -180,7 +179,7 @@ def interface_power(bandwidth: Quantity, process: str) -> Quantity:
     if process not in PROCESSES:
         raise ValueError(f"process {process!r}: one of {', '.join(PROCESSES)}")
     fact = PROCESSES[process]
-    gain = Quantity(1, "1", label="itself") if fact is None else stack_fact(fact)
+    gain = one("", "itself") if fact is None else stack_fact(fact)
     scale = stack_fact("n3p_gain") / gain
     energy = (stack_fact("phy_energy") * scale).named("energy a bit of the base die")
     return (bandwidth.to("bit/s") * energy).to("W").named("power of the interface")
