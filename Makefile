@@ -25,6 +25,7 @@ setup: .venv/.stamp
 	@touch $@
 
 book: setup ## the rendered book, at _build/html
+	@$(RUN) -m stacklib start
 	@$(RUN) -m _tools.vendor
 	@$(RUN) -m _tools.build
 

@@ -5,7 +5,7 @@
 
 The peer is the law itself. Work is counted in units of square roots. One unit is
 timed on one core; the time of every case follows from it by handing chunks to
-workers (``roofline.scaling.run_chunks``). Threads keep to a core of their own, but
+workers (``scaling.run_chunks``). Threads keep to a core of their own, but
 for the cases named ``free``, where the system places them.
 
 A case is timed only after a moment in which nothing else ran, and only the median

@@ -22,7 +22,7 @@ import host_common  # noqa: E402
 import record  # noqa: E402
 
 from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host import simd  # noqa: E402
+from stacklib.roofline.host import native, simd  # noqa: E402
 
 STEM = "host_simd"
 COPY_BYTES = 2**28
@@ -38,7 +38,7 @@ class Known:
         self.machine = host.read_machine()
         self.isas = simd.isas(self.machine)
         self.widest = simd.LANES[self.isas[-1]] if self.isas else 1
-        self.kernel = simd.blas_kernel()
+        self.kernel = native.blas_kernel()
 
     def lanes(self, isa: str) -> int:
         return 1 if isa == "scalar" else simd.LANES[isa]
@@ -157,7 +157,7 @@ def measure(folder: Path, quick: bool = False) -> int:
         for c in found
         if c.times_s
     ]
-    more = {"compiler": compiler_version(), "blas_kernel": simd.blas_kernel(),
+    more = {"compiler": compiler_version(), "blas_kernel": native.blas_kernel(),
             "not_run": list(simd.not_run(found))}  # fmt: skip
     result = host_common.head(STEM, predicted, watch, **more)
     host_common.save(folder, STEM, result | {"rows": rows})
@@ -168,7 +168,7 @@ def compiler_version() -> str:
     """First line of what the compiler says of itself."""
     import subprocess
 
-    program = simd.compiler()
+    program = native.compiler()
     if program is None:
         return "none"
     done = subprocess.run([program, "--version"], capture_output=True, text=True)

@@ -24,8 +24,8 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import host_common  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.memory import ChaseLevel  # noqa: E402
 from stacklib.memory.cache import chase_model  # noqa: E402
+from stacklib.memory.cache.chase_model import ChaseLevel  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 from stacklib.roofline.host import pointer_chase  # noqa: E402
 

@@ -29,8 +29,9 @@ import host_common  # noqa: E402
 import numpy as np  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.memory import Cache, TiledMatmul, blocked, chain, line_trace  # noqa: E402
+from stacklib.memory import Cache, TiledMatmul, chain  # noqa: E402
 from stacklib.memory.tile._blocked import GROUP, product_loop  # noqa: E402
+from stacklib.memory.tile.blocked_product import blocked, line_trace  # noqa: E402
 from stacklib.memory.warp._fast import compiled, fast  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 

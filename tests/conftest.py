@@ -6,7 +6,6 @@ are repeated after everything else, where nobody overlooks them.
 
 import os
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -37,11 +36,3 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if _not_run and not hasattr(config, "workerinput"):
         print("\n".join(_not_run))
         _not_run.clear()
-
-
-@pytest.fixture(scope="session")
-def book(tmp_path_factory) -> Path:
-    """The book's exercises as they ship, whatever a reader has answered."""
-    from . import shipped
-
-    return shipped.as_shipped(shipped.BOOK, tmp_path_factory.mktemp("book"))

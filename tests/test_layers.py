@@ -11,6 +11,20 @@ def test_every_import_leans_downwards():
     assert faults == [], "\n".join(faults)
 
 
+def test_no_modules_of_a_room_need_one_another():
+    assert layers.circles() == []
+
+
+# Folders that are being emptied; nothing else may stand here.
+SHRINKING = {"stacklib/evidence/numbers", "stacklib/plots"}
+
+
+def test_no_folder_is_crowded():
+    crowded = layers.crowded()
+    found = [words for name, words in crowded.items() if name not in SHRINKING]
+    assert found == [], "\n".join(found)
+
+
 def fault(tmp_path: Path, file: str, source: str) -> list[str]:
     """The faults of a package with one file in it."""
     path = tmp_path / "stacklib" / file
@@ -28,7 +42,15 @@ PLANTED = [
     ("roofline/a.py", "import_module('stacklib.kernels')", "higher floor"),
     ("models/a.py", "from stacklib.hardware import get", "on its own floor"),
     ("sweep.py", "from stacklib.quantity import Quantity", "on its own floor"),
-    ("evidence/a.py", "from stacklib import plots", "only cli does"),
+    ("evidence/a.py", "from stacklib import plots", "only pages and cli do"),
+    ("plots/a.py", "from stacklib.pages import claims", "higher floor"),
+    ("memory/warp/a.py", "from ..cache import walk", "a folder above it"),
+    ("memory/warp/a.py", "from ..cache.walk import Walk", "a folder above it"),
+    ("gpu/issue/a.py", "def f():\n    from ..simt import kernels", "folder above it"),
+    ("gpu/simt/a.py", "import stacklib.gpu.tensor.peaks", "a folder above it"),
+    ("roofline/work/a.py", "from .. import journey", "a folder above it"),
+    ("roofline/work/a.py", "from .. import matmul", "imports what roofline offers"),
+    ("memory/new/a.py", "from ..warp import banks", "memory/new stands in no order"),
     ("new_room/a.py", "from stacklib import quantity", "stands on no floor"),
     ("kernels/matmul.py", "import torch", "only files named *_torch.py do"),
     ("kernels/matmul.py", "def f():\n    import torch.nn", "named *_torch.py do"),
@@ -47,7 +69,10 @@ def test_a_planted_import_is_named(tmp_path: Path, file, source, message: str):
 SOUND = [
     ("roofline/a.py", "from stacklib import hardware, models, quantity"),
     ("roofline/a.py", "from . import work\nfrom .work import matmul"),
+    ("memory/tile/a.py", "from ..warp import banks\nfrom . import tiling"),
+    ("memory/__init__.py", "from .warp import banks\nfrom .ladder.rungs import ladder"),
     ("plots/a.py", "import pandas\nfrom stacklib.evidence import guard"),
+    ("pages/memory/caches.py", "from stacklib import plots, memory, evidence"),
     ("cli/a.py", "from stacklib import plots, evidence"),
     ("kernels/matmul_torch.py", "import torch"),
     ("kernels/matmul_triton.py", "import triton.language as tl"),
@@ -59,3 +84,27 @@ SOUND = [
 @pytest.mark.parametrize(("file", "source"), SOUND)
 def test_a_sound_import_passes(tmp_path: Path, file: str, source: str):
     assert fault(tmp_path, file, source) == []
+
+
+def test_a_planted_circle_is_named(tmp_path: Path):
+    folder = tmp_path / "stacklib" / "gpu" / "chip"
+    folder.mkdir(parents=True)
+    (folder / "a.py").write_text("from . import b")
+    (folder / "b.py").write_text("def f():\n    from .c import g")
+    (folder / "c.py").write_text("from ..chip.a import h")
+    (found,) = layers.circles(tmp_path)
+    assert sorted(found.split(" needs ")[1:]) == [
+        f"stacklib.gpu.chip.{n}" for n in "abc"
+    ]
+
+
+def test_a_crowded_folder_is_named(tmp_path: Path):
+    folder = tmp_path / "stacklib" / "gpu" / "chip"
+    folder.mkdir(parents=True)
+    for number in range(layers.MODULES):
+        (folder / f"part_{number}.py").touch()
+    (folder / "__init__.py").touch()
+    assert layers.crowded(tmp_path) == {}
+    (folder / "one_more.py").touch()
+    (found,) = layers.crowded(tmp_path).values()
+    assert found == "stacklib/gpu/chip: 25 modules; at most 24, make folders"

@@ -52,8 +52,9 @@ assert cost.prices("h100-sxm") and cost.bill("h100-sxm").total
 from stacklib.quantity import Quantity
 assert cost.die(Quantity(814, "mm2"), node="n5").cost.low
 assert cost.sram("n5").low and cost.dram().low and cost.hbm(12).high
-assert cost.factors().total.high and cost.build(2, cost.hbm_costs(plain=True),
-                                                die=0.9, bond=0.98).good""",
+from stacklib.cost.stacks import build, hbm_costs
+assert cost.factors().total.high
+assert build(2, hbm_costs(plain=True), die=0.9, bond=0.98).good""",
     "gpu": """
 from stacklib import gpu
 from stacklib.gpu.chip.chips import chip

@@ -1,8 +1,7 @@
-"""``{exercise-file} 01-roofline/01_slug``: an exercise, from its own files.
+"""``{exercise-file} 01-roofline/01_slug``: an exercise, from its own file.
 
-Question, level and hint come from the exercise's docstring, the stub from its
-answer region, the folded solution from the file of the same name in
-``solutions/``; nothing is typed twice.
+Question, level and hint come from the file's docstring, the folded solution from its
+answer region, and the stub is derived from that; nothing is typed twice.
 """
 
 from __future__ import annotations
@@ -62,20 +61,13 @@ class ExerciseFile(SphinxDirective):
         return [node]
 
     def texts(self, place: str) -> list[grading.Text]:
-        """The exercise and its solution, taken apart."""
-        root = Path(self.env.srcdir) / "exercises"
-        chapter, slug = place.split("/")
-        paths = [
-            root / chapter / f"{slug}.py",
-            root / chapter / "solutions" / f"{slug}.py",
-        ]
-        found = []
-        for path in paths:
-            if not path.exists():
-                raise self.error(f"{{exercise-file}}: no file {path.relative_to(root)}")
-            self.env.note_dependency(str(path))
-            found.append(grading.parse(path.read_text(), path.name))
-        return found
+        """The stub and the whole exercise, taken apart."""
+        path = Path(self.env.srcdir) / "exercises" / f"{place}.py"
+        if not path.exists():
+            raise self.error(f"{{exercise-file}}: no file {place}.py")
+        self.env.note_dependency(str(path))
+        text = path.read_text("utf-8")
+        return [grading.parse(t, path.name) for t in (grading.stub(text), text)]
 
     def heading(self, number: str, text: grading.Text) -> nodes.paragraph:
         """``Exercise 1.1  Title  estimate  P1.1``."""
@@ -91,7 +83,7 @@ class ExerciseFile(SphinxDirective):
         """Where to write the answer, and the command that checks it."""
         line = nodes.paragraph(classes=["st-check"])
         line += nodes.Text("Write your answer in ")
-        line += nodes.literal("", f"exercises/{place}.py")
+        line += nodes.literal("", f"my/{place}.py")
         line += nodes.Text(", then ")
         line += nodes.literal("", f"stacklib check {number}")
         return line

@@ -16,8 +16,10 @@ from fact_html import (
 )
 from fact_runs import SETTING, all_devices, hold, runs_table
 
-from stacklib import hardware, plots, roofline
-from stacklib.hardware import Accelerator, Peak
+from stacklib import plots, roofline
+from stacklib.hardware import Accelerator
+from stacklib.hardware.accelerator import FIELDS, Peak
+from stacklib.hardware.crosscheck import residuals
 from stacklib.plots.live import compare
 from stacklib.plots.rooflines import device_roofline_spec, main_format
 from stacklib.quantity import Quantity
@@ -171,7 +173,7 @@ def _summary(device: Accelerator, sheet: Sheet) -> str:
     if power := shown("tdp"):
         parts.append(power)
     line = f'<p class="st-summary">{", ".join(parts)}.</p>'
-    missing = [words for name, (_, words) in hardware.FIELDS.items() if f[name] is None]
+    missing = [words for name, (_, words) in FIELDS.items() if f[name] is None]
     if not device.peaks:
         missing.append("arithmetic rates")
     if missing:
@@ -245,7 +247,7 @@ def _source_cells(value: Quantity, note: str = "") -> list[str]:
 
 def _fields(device: Accelerator, sheet: Sheet) -> str:
     rows = []
-    for name, (_, words) in hardware.FIELDS.items():
+    for name, (_, words) in FIELDS.items():
         value, head = device.fields[name], f"{anchor(name)}|{escape(words)}"
         note = " ".join(
             part for part in (device.notes.get(name), device.inconsistent.get(name))
@@ -281,7 +283,7 @@ def _rate_row(device: Accelerator, key: str, peak: Peak, sheet: Sheet) -> list[s
         rate += f'<span class="st-note">sparse: {peak.sparse_factor:g} times</span>'
     cycle = UNKNOWN
     if peak.per_unit_per_cycle is not None:
-        clock = hardware.FIELDS[peak.clock][1]
+        clock = FIELDS[peak.clock][1]
         cycle = sheet.number(f"cycle.{key}", peak.per_unit_per_cycle)
         cycle += f'<span class="st-note">at the {clock}</span>'
     contradiction = device.inconsistent.get(f"peak.{key}", "")
@@ -291,7 +293,7 @@ def _rate_row(device: Accelerator, key: str, peak: Peak, sheet: Sheet) -> list[s
 
 def _agreement(device: Accelerator) -> str:
     """Published figures that physics ties together, and the gap between them."""
-    gaps = hardware.residuals(device)
+    gaps = residuals(device)
     if not gaps:
         return "<p>Too few figures are known to hold one to another.</p>"
     rows = [

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from fact_html import Cell, Column, Row, Sheet, escape, sift
 
 from stacklib import hardware
-from stacklib.hardware import Link, Memory
+from stacklib.hardware.links import Link
+from stacklib.hardware.memories import Memory
 from stacklib.quantity import Quantity, format_number
 
 CATEGORIES = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from fact_html import Cell, Column, Row, Sheet, sift
 
 from stacklib import gpu
-from stacklib.gpu import PeakBuilt
-from stacklib.gpu.tensor.peaks import WITHIN
+from stacklib.gpu.tensor.peaks import WITHIN, PeakBuilt
 from stacklib.quantity import Quantity
 
 COLUMNS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fact_html import Cell, Column, Row, Sheet, escape, sift, table
 
 from stacklib import cost, hardware
-from stacklib.cost import Quote, Range
+from stacklib.cost.data import Quote, Range
 
 COLUMNS = (
     Column("device", "Device"),

@@ -14,7 +14,8 @@ from stacklib.evidence import guard
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity
-from stacklib.roofline import DecodeStep, Fit, Work
+from stacklib.roofline import DecodeStep, Work
+from stacklib.roofline.work.fit import Fit
 
 FORMATS = ("bf16", "fp8", "fp4")
 CONTEXT = 4096

@@ -49,6 +49,14 @@ window.st = window.st || {};
       "stroke-linejoin": "round", "stroke-dasharray": DASH[mark.evidence] || "none" })];
   }
 
+  // 4.5 times as thick as a line, dashes with it; seen however short it is.
+  function bar(mark, x, y) {
+    const [[left, row], [right]] = points(mark, x, y);
+    const dash = (DASH[mark.evidence] || "none").replace(/\d+/g, (n) => 4.5 * n);
+    return [draw("path", { d: `M${left.toFixed(1)} ${row.toFixed(1)}H${Math.max(right, left + 1.5).toFixed(1)}`,
+      fill: "none", stroke: colour(mark), "stroke-width": 9, "stroke-dasharray": dash })];
+  }
+
   function dot(mark, [cx, cy]) {
     const stroke = colour(mark);
     const hollow = { fill: "var(--st-paper)", stroke, "stroke-width": 2 };
@@ -109,7 +117,7 @@ window.st = window.st || {};
     return [...paths, ...texts];
   }
 
-  const MARKS = { line, dots, cells, vline, hline, band };
+  const MARKS = { line, dots, bar, cells, vline, hline, band };
 
   // ---- axes, names ----
 
@@ -127,14 +135,15 @@ window.st = window.st || {};
     return parts;
   }
 
-  const named = (spec, kinds = ["line", "dots"]) =>
+  const STROKES = ["line", "bar"]; // kinds with an end to be named at
+  const named = (spec, kinds = [...STROKES, "dots"]) =>
     spec.marks.filter((m) => m.name && m.label_at !== "none" && kinds.includes(m.kind));
 
   // A name over the plot, with a halo in the paper's colour.
   const over = (x, y, mark, more = {}) => text(x, y, mark.name, { fill: colour(mark), stroke: "var(--st-paper)",
     "stroke-width": 4, "stroke-linejoin": "round", "paint-order": "stroke", ...more });
 
-  const atEdge = (mark, x, box) => mark.kind === "line" && x.at(mark.x[mark.x.length - 1]) > box.right - 0.03 * (box.right - box.left);
+  const atEdge = (mark, x, box) => STROKES.includes(mark.kind) && x.at(mark.x[mark.x.length - 1]) > box.right - 0.03 * (box.right - box.left);
 
   // Heights as wanted, pushed apart where two rows would touch.
   function apart(rows, box) {
@@ -155,7 +164,7 @@ window.st = window.st || {};
     const inside = rows.filter((row) => !outside.includes(row)).map(({ mark, x: px, y: py }) => {
       const left = px + 11 + wide(mark.name) > box.right;
       // A dot may lie on a line: its name stands clear of it, above or below.
-      const lift = mark.kind === "line" ? 4 : py - 28 > box.top ? -11 : 20;
+      const lift = STROKES.includes(mark.kind) ? 4 : py - 28 > box.top ? -11 : 20;
       return over(px + (left ? -9 : 9), py + lift, mark, { "text-anchor": left ? "end" : "start" });
     });
     return [...inside, ...apart(outside, box).map((row) => text(box.right + 8, row.y + 4, row.mark.name, { fill: colour(row.mark) }))];
@@ -186,7 +195,7 @@ window.st = window.st || {};
 
   function keyOf(mark, left, py) {
     const here = { at: (v) => v };
-    if (mark.kind === "line") return line({ ...mark, x: [left, left + 20], y: [py - 4, py - 4] }, here, here);
+    if (STROKES.includes(mark.kind)) return MARKS[mark.kind]({ ...mark, x: [left, left + 20], y: [py - 4, py - 4] }, here, here);
     if (mark.kind === "dots") return [dot(mark, [left + 10, py - 4])];
     return [draw("rect", { x: left + 6, y: py - 11, width: 13, height: 13,
       fill: colour(mark), "fill-opacity": Math.max(...(mark.shades || [1])) })];
@@ -209,7 +218,7 @@ window.st = window.st || {};
   const all = (spec, axis) => spec.marks.flatMap((m) => [...(m[axis] || []), ...(axis === "y" ? (m.spread || []).flat() : [])]);
 
   function plotBox(spec, width, narrow, x) {
-    const edge = narrow ? [] : named(spec).filter((m) => m.kind === "line").map((m) => wide(m.name) + 12);
+    const edge = narrow ? [] : named(spec).filter((m) => STROKES.includes(m.kind)).map((m) => wide(m.name) + 12);
     const height = spec.square ? Math.min(460, width) : Math.max(260, Math.min(400, width * 0.56));
     const ticks = st.scale(spec.y, all(spec, "y"), [height - 46, 26], 42).ticks.major.map((v) => wide(label(v)));
     const box = { left: Math.max(...ticks, 10) + 12, right: width - Math.max(14, ...edge), top: 28, bottom: height - 46, outer: width, height };
@@ -235,7 +244,7 @@ window.st = window.st || {};
     drawn += 1;
     const [hatch, clip] = [`st-hatch-${drawn}`, `st-clip-${drawn}`];
     // Cells have no end to stand at: their names are always below.
-    const listed = narrow ? ["line", "dots", "cells"] : ["cells"];
+    const listed = narrow ? [...STROKES, "dots", "cells"] : ["cells"];
     const below = legend(spec, box, box.height + SIZE, listed);
     const names = narrow ? below : { ...below, parts: [...ends(spec, x, y, box), ...below.parts] };
     const marks = spec.marks.flatMap((mark) => MARKS[mark.kind](mark, x, y, box, hatch));

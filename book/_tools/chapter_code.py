@@ -27,6 +27,7 @@ SHARED = (
     "evidence",
     "grading",
     "plots",
+    "pages",
     "sweep",
     "cli",
 )
@@ -98,22 +99,19 @@ def sound_ways(ways: dict[str, str]) -> int:
 
 def claims(chapter: int, root: Path) -> Line:
     """Every claim of the chapter has a running verdict or a citation."""
-    from stacklib.evidence import claims as ledger
+    from stacklib import pages
+    from stacklib.evidence import leaf_faults
 
-    rows = [claim for claim in ledger.load() if claim.chapter == chapter]
-    checked = set(ledger.checked())
+    rows, checked = pages.claims(chapter=chapter), pages.checks()
     missing: list[str] = []
     verdicts: Counter[str] = Counter()
-    for claim in rows:
-        if claim.id not in checked and claim.first_verdict not in (
-            "external",
-            "unverifiable",
-        ):
-            missing.append(f"{claim.id}: no check")
+    for row in rows:
+        needs_check = row.claim.first_verdict not in ("external", "unverifiable")
+        if needs_check and row.claim.id not in checked:
+            missing.append(f"{row.claim.id}: no check")
             continue
-        judgement = ledger.judge(claim.id)
-        verdicts[judgement.verdict] += 1
-        missing += ledger.leaf_faults(judgement)
+        verdicts[row.verdict] += 1
+        missing += leaf_faults(row)
     shown = claims_table(chapter, root)
     counts = (
         Count("claims", sum(verdicts.values()), len(rows)),

@@ -121,13 +121,12 @@ def calls(section: Path) -> Iterator[str]:
 
 
 def code(section: Path) -> str:
-    """The Python of a notebook, an exercise (its solution) or a page's fences."""
+    """The Python of a notebook, an exercise or a page's fences."""
     if section.suffix == ".ipynb":
         cells = tree.read_notebook(section).cells
         return "\n".join(c.source for c in cells if c.cell_type == "code")
     if section.suffix == ".py":
-        solved = section.parent / "solutions" / section.name
-        return (solved if solved.exists() else section).read_text("utf-8")
+        return section.read_text("utf-8")
     fences = prose.FENCE.finditer(section.read_text("utf-8"))
     return "\n".join(f["body"] for f in fences if f["info"].startswith(CODE_FENCES))
 

@@ -1,15 +1,18 @@
 """What may lean on what: imports of `stacklib`, read from the source.
 
-A room imports lower floors only, never its own or a higher one; imports inside
-functions count. torch, triton, pandas and matplotlib are kept to the files named
-for them, and in `stacklib` only `cli` imports `plots`.
+A room imports lower floors only, never its own or a higher one, and a folder of a
+room only folders before it; imports inside functions count. torch, triton, pandas and
+matplotlib are kept to the files named for them, and in `stacklib` only `pages` and
+`cli` import `plots`.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from _tools import tree
@@ -27,8 +30,17 @@ FLOORS = [
     {"diy", "frontier"},
     {"evidence", "grading"},
     {"plots"},
+    {"pages"},
     {"cli"},
 ]
+# Folders of a room, lowest first. A room whose modules all stand in folders.
+FOLDERS = {
+    "roofline": ("work", "host", "bound", "count", "timing", "journey"),
+    "memory": ("warp", "tile", "cache", "dram", "stack", "scratchpad", "tiers",
+               "ladder"),
+    "gpu": ("issue", "chip", "simt", "tensor", "code"),
+}  # fmt: skip
+MODULES = 24  # of a folder, at most
 FLOOR = {room: height for height, floor in enumerate(FLOORS) for room in floor}
 DRAWING = {"pandas", "matplotlib"}
 LOADERS = {"import_module", "__import__"}
@@ -36,16 +48,22 @@ LOADERS = {"import_module", "__import__"}
 
 @dataclass(frozen=True)
 class Import:
-    """One imported module, absolute, and the line it stands on."""
+    """One imported module, absolute, the names taken from it, and the line."""
 
     module: str
     line: int
+    names: tuple[str, ...] = ()
 
     @property
     def room(self) -> str | None:
         """The room of `stacklib` it names, if it does."""
         parts = self.module.split(".")
         return parts[1] if parts[0] == PACKAGE and len(parts) > 1 else None
+
+    @property
+    def modules(self) -> set[str]:
+        """All that may be a module: the one named, and what is taken from it."""
+        return {self.module, *(f"{self.module}.{name}" for name in self.names)}
 
 
 def imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
@@ -65,9 +83,9 @@ def imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) + 1 - node.level] if node.level else []
             origin = ".".join([*base, *(node.module or "").split(".")]).strip(".")
-            yield Import(origin, node.lineno)
+            names = tuple(alias.name for alias in node.names)
+            yield Import(origin, node.lineno, names)
             if origin == PACKAGE:
-                names = (alias.name for alias in node.names)
                 yield from (Import(f"{origin}.{n}", node.lineno) for n in names)
         elif isinstance(node, ast.Call) and loaded(node):
             yield Import(loaded(node), node.lineno)
@@ -111,7 +129,11 @@ def described(path: Path, root: Path) -> tuple[str, str, bool]:
 
 def wrong(path: Path, imported: Import) -> str:
     """Why the file may not import that; empty where it may."""
-    return wrong_room(path, imported) or wrong_library(path, imported)
+    return (
+        wrong_room(path, imported)
+        or wrong_folder(path, imported)
+        or wrong_library(path, imported)
+    )
 
 
 def wrong_room(path: Path, imported: Import) -> str:
@@ -121,13 +143,60 @@ def wrong_room(path: Path, imported: Import) -> str:
         return ""
     if room not in FLOOR:
         return f"room {room!r} stands on no floor; add it to FLOORS in layers.py"
-    if target == "plots" and room != "cli":
-        return f"{room} imports plots; in stacklib only cli does"
+    if target == "plots" and room not in ("pages", "cli"):
+        return f"{room} imports plots; in stacklib only pages and cli do"
     if FLOOR[target] == FLOOR[room]:
         return f"{room} imports {target}, a room on its own floor"
     if FLOOR[target] > FLOOR[room]:
         return f"{room} imports {target}, a room on a higher floor"
     return ""
+
+
+def wrong_folder(path: Path, imported: Import) -> str:
+    """Folders: a module leans on its own folder and on those before it."""
+    room, order = room_of(path), FOLDERS.get(room_of(path), ())
+    if not order or imported.room != room or len(path.parts) < 4:
+        return ""  # the room's own __init__ sees them all
+    below = imported.module.split(".")[2:3] or [n for n in imported.names if n in order]
+    folder, (target, *_) = path.parts[2], (*below, "")
+    if not target:
+        return f"imports what {room} offers; import from the folder that has it"
+    for name in (folder, target):
+        if name not in order:
+            return f"{room}/{name} stands in no order; add it to FOLDERS in layers.py"
+    if order.index(target) > order.index(folder):
+        return f"{room}/{folder} imports {room}/{target}, a folder above it"
+    return ""
+
+
+def circles(root: Path = tree.ROOT) -> list[str]:
+    """Modules of a room with folders that need one another."""
+    read = [
+        described(path, root)
+        for room in FOLDERS
+        for path in tree.find(root, f"{PACKAGE}/{room}", "*.py")
+    ]
+    known = {name for _, name, _ in read}
+    graph = {
+        name: {m for i in imports(source, name, package) for m in i.modules & known}
+        for source, name, package in read
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [" needs ".join(reversed(error.args[1]))]
+    return []
+
+
+def crowded(root: Path = tree.ROOT) -> dict[str, str]:
+    """Folders of `stacklib` with too many modules, and what to do about it."""
+    files = tree.find(root, PACKAGE, "*.py")
+    held = Counter(tree.name(p.parent, root) for p in files if p.stem != "__init__")
+    return {
+        name: f"{name}: {count} modules; at most {MODULES}, make folders"
+        for name, count in held.items()
+        if count > MODULES
+    }
 
 
 def room_of(path: Path) -> str:

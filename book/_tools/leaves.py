@@ -16,7 +16,8 @@ from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.evidence import dram_published, results
 from stacklib.hardware import stacks
-from stacklib.hardware.microarchitecture import _table
+from stacklib.hardware.microarchitectures import _table
+from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.quantity import Quantity, constant
 from stacklib.quantity.constants import CONSTANTS
@@ -39,10 +40,10 @@ def current(key: str) -> float | None:
     head, slash, place = key.partition("/")
     if head == "results":
         return _result(place)
-    if key in CONSTANTS:
-        return constant(key).si
     if head == "file":
         return _file(place)
+    if key in CONSTANTS:
+        return constant(key).si
     if head == "factors":
         return hardware.efficiency_quantity(place).si
     if slash:
@@ -87,12 +88,12 @@ def _records() -> dict[str, float]:
         *(hardware.memory(name).fields.values() for name in hardware.memory_names()),
         *(row.constants.values() for row in _table().values()),
         *(row.fields.values() for row in stacks._generations().values()),
-        *hardware.accesses().values(),
+        *accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
         map(rule, KNOWN),
         map(dram_published.fact, dram_published.facts()),
-        [die.node for die in hardware.base_dies()],
-        *([count.a_die, count.a_stack] for count in hardware.via_counts()),
+        [die.node for die in base_dies()],
+        *([count.a_die, count.a_stack] for count in via_counts()),
     ]
     return {q.key: q.si for table in tables for q in table if q is not None}
 

@@ -115,11 +115,10 @@ def wheel(goal: Path, root: Path = tree.ROOT) -> Path:
 
 def notebook_files(root: Path) -> list[Path]:
     """Notebooks of the chapters, and the files beside them that they speak of."""
-    exercises = tree.find(root, "exercises", "[0-9]*.py")
     return [
         *tree.find(root, "chapters", "*.ipynb"),
-        # neither wrong answers, which are for our tests, nor stubs a reader restored
-        *(p for p in exercises if "wrong" not in p.parts and ".fresh" not in p.name),
+        root / "exercises" / "README.md",
+        *tree.exercises(root),
         *tree.find(root, "benchmarks/results", "*.json"),
         *tree.find(root, "benchmarks/predictions", "*.json"),
     ]
@@ -138,8 +137,9 @@ def notebooks_zip(
             STACKLIB_ROOT="$PWD" python3 -m jupyter lab chapters
 
         STACKLIB_ROOT tells the notebooks where our measured results are
-        (benchmarks/); without it they show predictions alone. Exercises are in
-        exercises/; `stacklib check 1.1`, run here, grades the first.
+        (benchmarks/); without it they show predictions alone. `stacklib start`, run
+        here, writes your copies of the exercises into my/; `stacklib check 1.1`
+        grades the first. exercises/ holds them with their answers.
 
         Code: MIT (LICENSE). Text, figures, exercises: CC BY 4.0 (LICENSE-TEXT.md).
         """)

@@ -32,8 +32,8 @@ def pages(root: Path = ROOT) -> list[Path]:
 
 
 def exercises(root: Path = ROOT) -> list[Path]:
-    """The solutions: each holds its exercise's question and tests."""
-    return sorted((root / "exercises").glob("[0-9]*/solutions/*.py"))
+    """The exercises: each file holds question, answer and tests."""
+    return sorted((root / "exercises").glob("[0-9]*/*.py"))
 
 
 def name(path: Path, root: Path = ROOT) -> str:

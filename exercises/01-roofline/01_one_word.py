@@ -28,22 +28,23 @@ from stacklib.quantity import Quantity
 
 def bytes_per_chip():
     """GB that one chip reads from its memory for one word."""
-    raise NotImplementedError("write bytes_per_chip")
+    return 2 * 70 / 2
 
 
 def reading_time():
     """Milliseconds one chip needs to read them."""
-    raise NotImplementedError("write reading_time")
+    return bytes_per_chip() / 3350 * 1e3
 
 
 def arithmetic_time():
     """Microseconds one chip needs for its half of the arithmetic."""
-    raise NotImplementedError("write arithmetic_time")
+    flop = 2 * 70e9 / 2
+    return flop / 989e12 * 1e6
 
 
 def waiting_share():
     """Share of the reading time in which the arithmetic units wait, from 0 to 1."""
-    raise NotImplementedError("write waiting_share")
+    return 1 - arithmetic_time() / (1e3 * reading_time())
 
 
 # ---- tests ----

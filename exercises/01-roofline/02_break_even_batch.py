@@ -27,12 +27,13 @@ from stacklib.quantity import bytes_per_element
 
 def intensity(batch, dtype):
     """FLOP for every byte read, at this batch and weight format."""
-    raise NotImplementedError("write intensity")
+    return 2 * batch / bytes_per_element(dtype).si
 
 
 def break_even_batch(device, dtype):
     """The batch, not rounded, at which computing takes as long as reading."""
-    raise NotImplementedError("write break_even_batch")
+    ridge = device.peak(dtype).si / device.memory_bandwidth.si
+    return ridge / intensity(1, dtype)
 
 
 # ---- tests ----

@@ -37,17 +37,32 @@ from stacklib.quantity import bytes_per_element
 
 def times(model, device, dtype, chips, batch, context):
     """Seconds the step would compute and seconds it would read, as a pair."""
-    raise NotImplementedError("write times")
+    weight = bytes_per_element(dtype).si
+    tokens = batch * context
+    moved = model.streamed_parameters.si * weight
+    moved += tokens * model.kv_bytes_per_token(dtype).si
+    flop = 2 * batch * model.streamed_parameters.si
+    flop += tokens * model.attention_flops_per_token_pair.si
+    return (
+        flop / (chips * device.peak(dtype).si),
+        moved / (chips * device.memory_bandwidth.si),
+    )
 
 
 def step_time(model, device, dtype, chips, batch, context):
     """Least seconds of one step; ValueError where model and cache do not fit."""
-    raise NotImplementedError("write step_time")
+    kept = model.weight_bytes(dtype).si
+    kept += batch * context * model.kv_bytes_per_token(dtype).si
+    have = chips * device.memory_capacity.si
+    if kept > have:
+        raise ValueError(f"{kept / 1e9:.1f} GB > {have / 1e9:.1f} GB")
+    return max(times(model, device, dtype, chips, batch, context))
 
 
 def bound_by(model, device, dtype, chips, batch, context):
     """What the step waits for: "memory" or "compute"."""
-    raise NotImplementedError("write bound_by")
+    compute, memory = times(model, device, dtype, chips, batch, context)
+    return "memory" if memory > compute else "compute"
 
 
 # ---- tests ----

@@ -29,17 +29,19 @@ from stacklib.roofline.count.numpy_block import count_block
 
 def projections(hidden, heads, kv_heads, head_dim, tokens):
     """FLOP of the four matrices of attention."""
-    raise NotImplementedError("write projections")
+    query, key = heads * head_dim, kv_heads * head_dim
+    return 2 * tokens * hidden * (query + key + key + query)
 
 
 def pairs(heads, head_dim, tokens):
     """FLOP of all scores and all weighed values."""
-    raise NotImplementedError("write pairs")
+    seen = tokens * (tokens + 1) / 2
+    return 2 * 2 * heads * head_dim * seen
 
 
 def mlp(hidden, intermediate, tokens):
     """FLOP of the three matrices of the MLP."""
-    raise NotImplementedError("write mlp")
+    return 2 * tokens * 3 * hidden * intermediate
 
 
 # ---- tests ----

@@ -31,17 +31,20 @@ from stacklib.roofline.count import operations
 
 def softmax_fused(size):
     """FLOP a byte of a softmax that reads once and writes once."""
-    raise NotImplementedError("write softmax_fused")
+    return 5 / (2 * size)
 
 
 def softmax_steps(size):
     """FLOP a byte of a softmax whose five steps each go through memory."""
-    raise NotImplementedError("write softmax_steps")
+    reads = 5  # largest, subtract, exponential, sum, divide
+    writes = 3  # subtract, exponential, divide
+    return 5 / ((reads + writes) * size)
 
 
 def side(device, dtype):
     """Side of the square product whose two times are equal, not rounded."""
-    raise NotImplementedError("write side")
+    ridge = device.peak(dtype).si / device.memory_bandwidth.si
+    return 3 * bytes_per_element(dtype).si * ridge / 2
 
 
 # ---- tests ----

@@ -34,22 +34,29 @@ from stacklib.roofline.host import levels as host_levels
 
 def counted(loop, n, element):
     """Bytes of one pass by STREAM's rule."""
-    raise NotImplementedError("write counted")
+    arrays = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
+    return arrays[loop] * n * element
 
 
 def moved(loop, n, element):
     """Bytes of one pass between memory and cache, the lines read for a store too."""
-    raise NotImplementedError("write moved")
+    return counted(loop, n, element) + n * element
 
 
 def time_copy(copy, target, source, clock, repeats):
     """Seconds of each of ``repeats`` copies, after one that is not timed."""
-    raise NotImplementedError("write time_copy")
+    copy(target, source)
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        copy(target, source)
+        times.append(clock() - start)
+    return times
 
 
 def bandwidth(size, times):
     """GB/s of the best repetition of a pass of ``size`` bytes."""
-    raise NotImplementedError("write bandwidth")
+    return size / min(times) / 1e9
 
 
 # ---- tests ----

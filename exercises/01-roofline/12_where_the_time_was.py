@@ -27,17 +27,20 @@ from stacklib.roofline.bound import scaling
 
 def share_of_part(gain, speed_up):
     """Share of the old time, from 0 to 1, that the part took."""
-    raise NotImplementedError("write share_of_part")
+    return (1 - 1 / speed_up) / (1 - 1 / gain)
 
 
 def gain_needed(share, speed_up):
     """How many times faster the part must become; ValueError where none suffices."""
-    raise NotImplementedError("write gain_needed")
+    left = 1 / speed_up - (1 - share)
+    if left <= 0:
+        raise ValueError("the rest alone takes longer")
+    return share / left
 
 
 def serial_share(speed_up, workers):
     """Serial share, from 0 to 1, that explains the speed-up of that many workers."""
-    raise NotImplementedError("write serial_share")
+    return 1 - share_of_part(workers, speed_up)
 
 
 # ---- tests ----

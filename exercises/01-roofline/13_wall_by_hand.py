@@ -30,22 +30,24 @@ from stacklib.quantity import Quantity
 
 def arithmetic_growth():
     """Factor by which bf16 arithmetic grew in two years."""
-    raise NotImplementedError("write arithmetic_growth")
+    return math.sqrt(2250 / 312)
 
 
 def bandwidth_growth():
     """Factor by which memory bandwidth grew in two years."""
-    raise NotImplementedError("write bandwidth_growth")
+    return math.sqrt(7.7 / 2.04)
 
 
 def years_to_double():
     """Years until the ridge, arithmetic over bandwidth, is twice what it was."""
-    raise NotImplementedError("write years_to_double")
+    ridge_growth = arithmetic_growth() / bandwidth_growth()
+    return 2 * math.log(2) / math.log(ridge_growth)
 
 
 def low_and_high():
     """Ends of the interval of the growth in two years, for the supposed line."""
-    raise NotImplementedError("write low_and_high")
+    reach = 2.03 * 0.04
+    return math.exp(2 * (0.15 - reach)), math.exp(2 * (0.15 + reach))
 
 
 # ---- tests ----

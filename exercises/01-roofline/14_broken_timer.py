@@ -29,12 +29,21 @@ from stacklib.roofline.timing.queued import Kernel, SimulatedDevice
 
 def elapsed(chip, calls):
     """Seconds from an empty queue through so many calls to an empty queue."""
-    raise NotImplementedError("write elapsed")
+    chip.synchronize()
+    began = chip.clock()
+    for _ in range(calls):
+        chip.launch()
+    chip.synchronize()
+    return chip.clock() - began
 
 
 def time_call(chip):
     """Seconds that one call takes, warm and undisturbed."""
-    raise NotImplementedError("write time_call")
+    elapsed(chip, 3)
+    calls = 1
+    while elapsed(chip, calls) < 200 * chip.tick:
+        calls *= 2
+    return min(elapsed(chip, calls) for _ in range(21)) / calls
 
 
 # ---- tests ----

@@ -18,52 +18,54 @@ from stacklib.roofline.count import readiness
 
 def loop_bytes(n, element):
     """Bytes that `y[i] += a * x[i]` moves, i from 0 to n - 1; no caches."""
-    raise NotImplementedError("write loop_bytes")
+    return 3 * n * element
 
 
 def offset(row, column, columns, element):
     """Bytes from the start of a C array to a[row][column]."""
-    raise NotImplementedError("write offset")
+    return (row * columns + column) * element
 
 
 def page_faults(size, page):
     """Faults of a program that writes to every page of `size` fresh bytes."""
-    raise NotImplementedError("write page_faults")
+    return size / page
 
 
 def gibibytes(size):
     """How many GiB these bytes are."""
-    raise NotImplementedError("write gibibytes")
+    return size / 2**30
 
 
 def strided_bytes(size, element, stride, line):
     """Bytes that come from memory when every stride-th element is read."""
-    raise NotImplementedError("write strided_bytes")
+    return min(size, size / (element * stride) * line)
 
 
 def access_time(hit, penalty, misses):
     """Average cycles of a load; `misses` is the share that pays the penalty too."""
-    raise NotImplementedError("write access_time")
+    return hit + misses * penalty
 
 
 def simd_flop(register, element, units):
     """FLOP a core does in a cycle; sizes in bits, units of multiply-add."""
-    raise NotImplementedError("write simd_flop")
+    return 2 * units * register / element
 
 
 def product_flop(m, k, n):
     """FLOP of an m x k matrix times a k x n matrix."""
-    raise NotImplementedError("write product_flop")
+    return 2 * m * k * n
 
 
 def whole_speedup(times, which, faster):
     """How many times as fast the whole is when part `which` is."""
-    raise NotImplementedError("write whole_speedup")
+    after = list(times)
+    after[which] /= faster
+    return sum(times) / sum(after)
 
 
 def transfer_time(size, rate):
     """Seconds to send `size` bytes over a link of `rate` bits a second."""
-    raise NotImplementedError("write transfer_time")
+    return 8 * size / rate
 
 
 # ---- tests ----

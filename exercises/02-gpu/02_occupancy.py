@@ -31,7 +31,17 @@ from stacklib.grading import expect
 
 def resident(threads, registers, shared_bytes, shared_of_unit):
     """Blocks on a unit, and what limits them."""
-    raise NotImplementedError("write resident")
+    warps = -(-threads // 32)
+    a_warp = -(-registers * 32 // 256) * 256
+    shared = -(-(shared_bytes + 1024) // 128) * 128
+    fits = {
+        "warps": 64 // warps,
+        "blocks": 32,
+        "registers": 4 * (65536 // 4 // a_warp) // warps,
+        "shared memory": shared_of_unit // shared,
+    }
+    limiter = min(fits, key=fits.get)
+    return fits[limiter], limiter
 
 
 # ---- tests ----

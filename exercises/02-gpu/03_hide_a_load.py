@@ -24,23 +24,23 @@ from stacklib.grading import expect
 
 def bytes_under_way():
     """Bytes that one unit has to have under way for its part of the bandwidth."""
-    raise NotImplementedError("write bytes_under_way")
+    return 3.35e12 * 670 / 1.98e9 / 132
 
 
 def warps_of_one_load():
     """Warps a scheduler needs for that, with one load of 4 bytes a thread."""
-    raise NotImplementedError("write warps_of_one_load")
+    return bytes_under_way() / 4 / (32 * 4)
 
 
 def warps_of_four_loads():
     """The same with four independent loads of 4 bytes a thread."""
-    raise NotImplementedError("write warps_of_four_loads")
+    return warps_of_one_load() / 4
 
 
 def warps_for_arithmetic():
     """Warps a scheduler needs to issue every cycle, where each instruction needs the
     result of the one before it, after 4 cycles, and there are two such chains."""
-    raise NotImplementedError("write warps_for_arithmetic")
+    return 4 / 2
 
 
 # ---- tests ----

@@ -34,12 +34,20 @@ from stacklib.grading import expect
 
 def busy(events):
     """Share of the window in which at least one kernel ran."""
-    raise NotImplementedError("write busy")
+    spans = [(e["ts"], e["ts"] + e["dur"], e["cat"]) for e in events]
+    union, until = 0.0, 0.0
+    for start, end, kind in sorted(spans):
+        if kind == "kernel":
+            union += max(0.0, end - max(start, until))
+            until = max(until, end)
+    return union / (max(s[1] for s in spans) - min(s[0] for s in spans))
 
 
 def tensor(events, peak):
     """Operations done over those there was room for."""
-    raise NotImplementedError("write tensor")
+    first = min(e["ts"] for e in events)
+    last = max(e["ts"] + e["dur"] for e in events)
+    return sum(e["args"]["flop"] for e in events) / (1e-6 * (last - first) * peak)
 
 
 # ---- tests ----

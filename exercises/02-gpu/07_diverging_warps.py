@@ -34,17 +34,22 @@ from stacklib.grading import expect
 
 def active_lanes(takes):
     """Lanes of each warp that take the branch."""
-    raise NotImplementedError("write active_lanes")
+    return [sum(takes[at : at + 32]) for at in range(0, len(takes), 32)]
 
 
 def efficiency(takes):
     """Share of warps whose lanes stay together."""
-    raise NotImplementedError("write efficiency")
+    warps = [takes[at : at + 32] for at in range(0, len(takes), 32)]
+    return sum(all(w) or not any(w) for w in warps) / len(warps)
 
 
 def issued(takes, inside, otherwise):
     """Warp instructions of both sides."""
-    raise NotImplementedError("write issued")
+    count = 0
+    for at in range(0, len(takes), 32):
+        warp = takes[at : at + 32]
+        count += inside * any(warp) + otherwise * (not all(warp))
+    return count
 
 
 # ---- tests ----

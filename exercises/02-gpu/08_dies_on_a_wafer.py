@@ -17,6 +17,7 @@ defects on a die: mind that the area is in square millimetres and the density is
 from math import exp, pi, sqrt
 
 from stacklib import cost
+from stacklib.cost.wafers import dies_less_edge
 from stacklib.grading import expect
 from stacklib.quantity import Quantity
 
@@ -25,22 +26,23 @@ from stacklib.quantity import Quantity
 
 def dies():
     """Whole dies on the wafer, not rounded."""
-    raise NotImplementedError("write dies")
+    return pi / 4 * 300**2 / 800 - pi * 300 / sqrt(2 * 800)
 
 
 def good_share():
     """Share of the dies without a defect, from 0 to 1."""
-    raise NotImplementedError("write good_share")
+    return exp(-8 * 0.1)
 
 
 def dollars():
     """USD for the two good dies of a B200."""
-    raise NotImplementedError("write dollars")
+    return 2 * 17000 / (dies() * good_share())
 
 
 def half_gain():
     """Good dies of 400 mm2 over good dies of 800 mm2, from one wafer each."""
-    raise NotImplementedError("write half_gain")
+    halves = pi / 4 * 300**2 / 400 - pi * 300 / sqrt(2 * 400)
+    return halves * exp(-4 * 0.1) / (dies() * good_share())
 
 
 # ---- tests ----
@@ -49,7 +51,7 @@ WHOLE, PAID = pi / 4 * 300**2, 17000.0
 
 
 def gross(area):
-    return cost.dies_less_edge(area, 300.0, 1 / sqrt(2))
+    return dies_less_edge(area, 300.0, 1 / sqrt(2))
 
 
 def good(area):

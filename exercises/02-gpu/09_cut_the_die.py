@@ -22,6 +22,8 @@ the useful part of the silicon is `1 - talk`.
 from math import comb, exp
 
 from stacklib import cost
+from stacklib.cost.packages import package_yield
+from stacklib.cost.yields import harvested
 from stacklib.grading import expect
 
 # ---- your answer ----
@@ -29,22 +31,27 @@ from stacklib.grading import expect
 
 def whole(area, density):
     """Share of dies without a defect."""
-    raise NotImplementedError("write whole")
+    return exp(-area * density)
 
 
 def cut(area, density, pieces, talk, bond):
     """Share of the silicon that ends as useful, working silicon."""
-    raise NotImplementedError("write cut")
+    piece = area / pieces / (1 - talk)
+    return (1 - talk) * whole(piece, density) * bond**pieces
 
 
 def spare(area, density, units, needed):
     """Share of dies that can be sold."""
-    raise NotImplementedError("write spare")
+    works = whole(area / units, density)
+    return sum(
+        comb(units, k) * works**k * (1 - works) ** (units - k)
+        for k in range(needed, units + 1)
+    )
 
 
 def waste(share):
     """Silicon paid for each useful piece."""
-    raise NotImplementedError("write waste")
+    return 1 / share
 
 
 # ---- tests ----
@@ -68,12 +75,12 @@ def right_whole(area, density):
 
 def right_cut(area, density, pieces, talk, bond):
     each = right_whole(area / pieces / (1 - talk), density)
-    works = cost.package_yield(pieces, 0, die=each, bond=bond)
+    works = package_yield(pieces, 0, die=each, bond=bond)
     return (1 - talk) * each * works
 
 
 def right_spare(area, density, units, needed):
-    return cost.harvested(area * density, units=units, needed=needed, alpha=1e7)
+    return harvested(area * density, units=units, needed=needed, alpha=1e7)
 
 
 def test_whole():

@@ -37,12 +37,24 @@ LOADS = (1, 2, 3, 4, 5, 6, 7, 8)
 
 def drawn(warps, loads):
     """Share of the bandwidth, at most 1."""
-    raise NotImplementedError("write drawn")
+    needed = 7.7e12 * 437e-9 / 148
+    return min(1.0, warps * 32 * 4 * loads / needed)
 
 
 def best(base, each, shared_bytes):
     """Threads of a block and loads of a thread."""
-    raise NotImplementedError("write best")
+
+    def order(pair):
+        threads, loads = pair
+        held = gpu.occupancy(
+            threads=threads,
+            registers=base + each * loads,
+            shared_bytes=shared_bytes,
+            device="b200-sxm",
+        )
+        return drawn(held.warps, loads), -loads, -threads
+
+    return max(((t, n) for t in BLOCKS for n in LOADS), key=order)
 
 
 # ---- tests ----

@@ -19,7 +19,7 @@ hint: For each good die `1 / good` dies are paid for. Spread what is spent on on
 package over the share that works. For the last: set both costs equal, and solve.
 """
 
-from stacklib import cost
+from stacklib.cost.packages import Parts, package_cost, package_yield
 from stacklib.grading import expect
 
 # ---- your answer ----
@@ -27,17 +27,24 @@ from stacklib.grading import expect
 
 def works(dies, stacks, bond, good, tested):
     """Share of packages that work."""
-    raise NotImplementedError("write works")
+    held = bond ** (dies + stacks)
+    return held if tested else held * good**dies
 
 
 def each(dies, stacks, bond, good, die, stack, rest, tested):
     """Dollars for a package that works."""
-    raise NotImplementedError("write each")
+    logic = dies * die / (good if tested else 1)
+    spent = logic + stacks * stack + rest
+    return spent / works(dies, stacks, bond, good, tested)
 
 
 def worth_of_test(dies, stacks, bond, good, die, stack, rest):
     """Dollars that the test of one die may cost."""
-    raise NotImplementedError("write worth_of_test")
+    case = {"bond": bond, "good": good, "die": die, "stack": stack, "rest": rest}
+    saved = each(dies, stacks, **case, tested=False)
+    saved -= each(dies, stacks, **case, tested=True)
+    tests = dies / good / works(dies, stacks, bond, good, True)
+    return saved / tests
 
 
 # ---- tests ----
@@ -55,14 +62,12 @@ SHARES = ("dies", "stacks", "bond", "good", "tested")
 
 
 def right_works(dies, stacks, bond, good, tested):
-    return cost.package_yield(dies, stacks, die=good, bond=bond, order=ORDER[tested])
+    return package_yield(dies, stacks, die=good, bond=bond, order=ORDER[tested])
 
 
 def right_each(dies, stacks, bond, good, die, stack, rest, tested):
-    bill = cost.Parts(die=die, stack=stack, interposer=rest)
-    return cost.package_cost(
-        dies, stacks, bill, die=good, bond=bond, order=ORDER[tested]
-    )
+    bill = Parts(die=die, stack=stack, interposer=rest)
+    return package_cost(dies, stacks, bill, die=good, bond=bond, order=ORDER[tested])
 
 
 def right_worth(**c):

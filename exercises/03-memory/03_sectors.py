@@ -26,22 +26,22 @@ from stacklib.memory import coalesce, sectors
 
 def shifted():
     """Sectors when lane i reads element i + 5 of an array."""
-    raise NotImplementedError("write shifted")
+    return (5 * 4 + 31 * 4) // 32 - (5 * 4) // 32 + 1
 
 
 def one_field():
     """Sectors when lane i reads x of particle i."""
-    raise NotImplementedError("write one_field")
+    return (31 * 24) // 32 + 1
 
 
 def column():
     """Sectors when lane i reads row i of the first column of the matrix."""
-    raise NotImplementedError("write column")
+    return 32
 
 
 def used():
     """Share of the bytes moved for `one_field` that a lane asked for."""
-    raise NotImplementedError("write used")
+    return 32 * 4 / (32 * one_field())
 
 
 # ---- tests ----

@@ -30,12 +30,22 @@ from stacklib.memory import bank_access
 
 def passes(addresses, width):
     """Passes of each phase, in order, as a list."""
-    raise NotImplementedError("write passes")
+    together = 32 if width <= 4 else 128 // width
+    found = []
+    for start in range(0, 32, together):
+        words = set()
+        for address in addresses[start : start + together]:
+            if address is not None:
+                first = address // 4
+                words |= set(range(first, first + max(1, width // 4)))
+        banks = [word % 32 for word in words]
+        found.append(max((banks.count(bank) for bank in set(banks)), default=0))
+    return found
 
 
 def conflicts(addresses, width):
     """Passes beyond one a phase."""
-    raise NotImplementedError("write conflicts")
+    return sum(max(0, n - 1) for n in passes(addresses, width))
 
 
 # ---- tests ----

@@ -30,7 +30,19 @@ from stacklib.memory.cache.traces import zipf
 
 def misses(addresses, size, ways, line):
     """Accesses that miss an LRU cache of this shape."""
-    raise NotImplementedError("write misses")
+    sets = [[] for _ in range(size // (ways * line))]
+    missed = 0
+    for address in addresses:
+        number = address // line
+        held = sets[number % len(sets)]
+        if number in held:
+            held.remove(number)
+        else:
+            missed += 1
+            if len(held) == ways:
+                held.pop(0)
+        held.append(number)
+    return missed
 
 
 # ---- tests ----

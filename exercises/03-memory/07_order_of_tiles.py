@@ -35,29 +35,36 @@ once each, if a wave fits; else the streams of a wave, times the number of waves
 
 from stacklib import hardware, models
 from stacklib.grading import expect
-from stacklib.memory import wave_reads
+from stacklib.memory.cache.waves import wave_reads
 
 # ---- your answer ----
 
 
 def streams(section, group):
     """Different keys-and-values that a wave reads."""
-    raise NotImplementedError("write streams")
+    return -(-section // group)
 
 
 def fits(units, section, group, kv, capacity):
     """Whether the L2 holds what a wave reads until the next wave."""
-    raise NotImplementedError("write fits")
+    return streams(section, group) * kv <= capacity
 
 
 def hit_rate(heads, tiles, units, section, group, kv, capacity):
     """Share of the bytes of keys and values that the L2 supplies."""
-    raise NotImplementedError("write hit_rate")
+    asked = heads * tiles * kv
+    if fits(units, section, group, kv, capacity):
+        missed = heads // group * kv
+    else:
+        waves = heads * tiles // units
+        missed = waves * streams(section, group) * kv
+    return 1 - missed / asked
 
 
 def widest_section(heads, tiles, units, group, kv, capacity, sections):
     """The largest of the sections offered that loses nothing against the best."""
-    raise NotImplementedError("write widest_section")
+    rates = {s: hit_rate(heads, tiles, units, s, group, kv, capacity) for s in sections}
+    return max(s for s in sections if rates[s] >= max(rates.values()) - 1e-9)
 
 
 # ---- tests ----

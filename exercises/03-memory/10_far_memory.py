@@ -31,17 +31,22 @@ link = hardware.link("nvlink_c2c")
 
 def far_rate():
     """GB/s at which the GPU reads Grace's memory."""
-    raise NotImplementedError("write far_rate")
+    one_way = link.per_direction.to("GB/s").value
+    return min(one_way, grace.memory_bandwidth.to("GB/s").value)
 
 
 def step(gigabytes):
     """Milliseconds of a step."""
-    raise NotImplementedError("write step")
+    capacity = gpu.memory_capacity.to("GB").value
+    near = min(gigabytes, capacity) / gpu.memory_bandwidth.to("GB/s").value
+    far = max(0, gigabytes - capacity) / far_rate()
+    return 1000 * max(near, far)
 
 
 def free_share():
     """Percent of the bytes that may lie in the far memory."""
-    raise NotImplementedError("write free_share")
+    near = gpu.memory_bandwidth.to("GB/s").value
+    return 100 * far_rate() / (near + far_rate())
 
 
 # ---- tests ----

@@ -23,22 +23,22 @@ from stacklib.memory import builds_of
 
 def stack_bandwidth():
     """GB/s of one stack."""
-    raise NotImplementedError("write stack_bandwidth")
+    return 1024 * 5.2 / 8
 
 
 def stacks():
     """Stacks beside the chip."""
-    raise NotImplementedError("write stacks")
+    return round(5300 / stack_bandwidth())
 
 
 def stack_capacity():
     """GB, as printed on the box, of one stack."""
-    raise NotImplementedError("write stack_capacity")
+    return 192 / stacks()
 
 
 def dies_a_stack():
     """DRAM dies of a stack."""
-    raise NotImplementedError("write dies_a_stack")
+    return round(stack_capacity() / 2)
 
 
 # ---- tests ----

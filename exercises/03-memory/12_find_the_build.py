@@ -22,7 +22,7 @@ from itertools import product
 
 from stacklib import hardware
 from stacklib.grading import expect
-from stacklib.memory import package_builds
+from stacklib.memory.stack.builds import package_builds
 from stacklib.quantity import Quantity
 
 # ---- your answer ----
@@ -30,7 +30,12 @@ from stacklib.quantity import Quantity
 
 def find_builds(capacity_gb, bandwidth_tb, pins, die_gbit, top_rate):
     """Every (stacks, height) that gives the capacity, with pins that can run it."""
-    raise NotImplementedError("write find_builds")
+    found = []
+    for stacks, height in product(range(1, 17), (4, 8, 12, 16)):
+        rate = 8 * 1000 * bandwidth_tb / (stacks * pins)
+        if stacks * height * die_gbit / 8 == capacity_gb and rate <= top_rate:
+            found.append((stacks, height))
+    return found
 
 
 # ---- tests ----

@@ -30,17 +30,17 @@ from stacklib.memory.dram import rates as dram
 
 def refresh_share(rfc, refi):
     """Share of the time in refresh."""
-    raise NotImplementedError("write refresh_share")
+    return rfc / refi
 
 
 def random_share(burst, rc, banks, rrd, faw):
     """Share of the peak when each burst opens a row."""
-    raise NotImplementedError("write random_share")
+    return burst / max(burst, rc / banks, rrd, faw / 4)
 
 
 def stream_share(rfc, refi, rtp, rp, rcd, burst):
     """Share of the peak that a sequential read keeps."""
-    raise NotImplementedError("write stream_share")
+    return 1 - (rtp + rp + rfc + rcd - burst) / refi
 
 
 # ---- tests ----

@@ -31,22 +31,26 @@ from stacklib.grading import expect
 
 def needed(bandwidth, latency, share):
     """Bytes on the way for a share of the bandwidth."""
-    raise NotImplementedError("write needed")
+    return share * bandwidth * latency
 
 
 def loads_in_flight(units, threads, width):
     """Bytes of loads on the way in the whole device."""
-    raise NotImplementedError("write loads_in_flight")
+    return units * threads * 2 * width
 
 
 def drawn(units, threads, width, bandwidth, latency, most):
     """Share of the bandwidth drawn, stores included."""
-    raise NotImplementedError("write drawn")
+    loaded = loads_in_flight(units, threads, width) / latency
+    return min(most, 1.5 * loaded / bandwidth)
 
 
 def tune(units, width, bandwidth, latency, most, goal, held=2048, warp=32):
     """Fewest threads a unit that draw ``goal``, or 0."""
-    raise NotImplementedError("write tune")
+    for threads in range(warp, held + 1, warp):
+        if drawn(units, threads, width, bandwidth, latency, most) >= goal:
+            return threads
+    return 0
 
 
 # ---- tests ----

@@ -35,17 +35,24 @@ from stacklib.memory.tiers.kv import step_time as formula
 
 def pages(picked, token_bytes, page_bytes):
     """Different pages that hold the picked tokens, a list of their positions."""
-    raise NotImplementedError("write pages")
+    if token_bytes > page_bytes:
+        return len(picked) * math.ceil(token_bytes / page_bytes)
+    per_page = page_bytes // token_bytes
+    return len({token // per_page for token in picked})
 
 
 def drives(picked, token_bytes, page_bytes, tokens_per_second, reads, bandwidth):
     """Drives, a whole number, that feed so many tokens a second."""
-    raise NotImplementedError("write drives")
+    each = sum(pages(layer, token_bytes, page_bytes) for layer in picked)
+    rate = each * tokens_per_second
+    return math.ceil(max(rate / reads, rate * page_bytes / bandwidth))
 
 
 def step_time(layers, compute, fetch, ahead):
     """Seconds of a step of so many layers."""
-    raise NotImplementedError("write step_time")
+    if not ahead:
+        return layers * (compute + fetch)
+    return fetch + (layers - 1) * max(compute, fetch) + compute
 
 
 # ---- tests ----

@@ -20,6 +20,7 @@ than its cells. And check whether your formula for a circle wants radius or diam
 from math import pi
 
 from stacklib import cost
+from stacklib.cost.memory import array_efficiency, sram_area
 from stacklib.grading import expect
 from stacklib.quantity import Quantity
 
@@ -28,17 +29,18 @@ from stacklib.quantity import Quantity
 
 def area(cell, efficiency):
     """Square millimetres of memory for a gigabyte."""
-    raise NotImplementedError("write area")
+    return 8e9 * cell * 1e-6 / efficiency
 
 
 def dollars(cell, efficiency, wafer, diameter):
     """USD of silicon for a gigabyte."""
-    raise NotImplementedError("write dollars")
+    whole = pi / 4 * diameter**2
+    return area(cell, efficiency) / whole * wafer
 
 
 def efficiency_of(cell, megabits, die):
     """Share of a die that is cells."""
-    raise NotImplementedError("write efficiency_of")
+    return megabits * 2**20 * cell * 1e-6 / die
 
 
 # ---- tests ----
@@ -62,7 +64,7 @@ def node_of(cell):
 
 
 def right_area(cell, efficiency):
-    found = cost.sram_area(node_of(cell), Quantity(efficiency))
+    found = sram_area(node_of(cell), Quantity(efficiency))
     return found.low.to("mm2").value
 
 
@@ -135,7 +137,7 @@ def test_efficiency_of():
             ),
         },
     )
-    inside = cost.array_efficiency()
+    inside = array_efficiency()
     share = expect.call(efficiency_of, found[0])
     expect.number(share, inside.low.si, rel=0.02)
     expect.reading("of AMD's cache die is cells", f"{100 * share:.0f} %")

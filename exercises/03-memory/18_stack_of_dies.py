@@ -30,8 +30,7 @@ more memory, and fails more often: somewhere between lies the cheapest.
 
 import random
 
-from stacklib import cost
-from stacklib.cost import Costs
+from stacklib.cost.stacks import Costs, stack_cost, stack_yield
 from stacklib.grading import expect
 
 # ---- your answer ----
@@ -39,22 +38,33 @@ from stacklib.grading import expect
 
 def works(height, die, bond, tested):
     """Share of finished stacks that work."""
-    raise NotImplementedError("write works")
+    return bond**height * (1 if tested else die**height)
 
 
 def dollars(height, die, bond, tested, die_usd, layer_usd, base_usd):
     """USD of a working stack."""
-    raise NotImplementedError("write dollars")
+    each = die_usd / die if tested else die_usd
+    spent = base_usd + height * (each + layer_usd)
+    return spent / works(height, die, bond, tested)
 
 
 def cheapest(heights, die, bond, tested, die_usd, layer_usd, base_usd):
     """The height at which a die's worth of memory is cheapest."""
-    raise NotImplementedError("write cheapest")
+    prices = (die_usd, layer_usd, base_usd)
+    return min(heights, key=lambda n: dollars(n, die, bond, tested, *prices) / n)
 
 
 def build(height, tested, die_works, bond_holds):
     """Dies taken, and whether the stack works."""
-    raise NotImplementedError("write build")
+    taken, alive = 0, True
+    for _ in range(height):
+        fine = die_works()
+        taken += 1
+        while tested and not fine:
+            fine = die_works()
+            taken += 1
+        alive = bond_holds() and fine and alive
+    return taken, alive
 
 
 # ---- tests ----
@@ -78,7 +88,7 @@ def cases(**more):
 
 
 def right_works(height, die, bond, tested):
-    return cost.stack_yield(height, die=die, bond=bond, flow=flow(tested))
+    return stack_yield(height, die=die, bond=bond, flow=flow(tested))
 
 
 def test_works():
@@ -109,7 +119,7 @@ def test_works():
 
 def right_dollars(height, die, bond, tested, die_usd, layer_usd, base_usd):
     costs = Costs(die_usd, layer_usd, base_usd, 0.0)
-    return cost.stack_cost(height, costs, die=die, bond=bond, flow=flow(tested))
+    return stack_cost(height, costs, die=die, bond=bond, flow=flow(tested))
 
 
 def test_dollars():

@@ -26,6 +26,7 @@ COMMANDS = {
     "claims": "claims of the source documents and their verdicts",
     "validate": "predictions held against published measurements",
     "generate": "text from the book's own small language model",
+    "start": "your own copies of the exercises, in my/",
     "check": "grade exercises",
     "doctor": "what is installed here and what it is for",
     "new": "write the stub of a device, claim or exercise",

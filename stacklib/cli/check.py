@@ -1,4 +1,4 @@
-"""``stacklib check [TARGET]``: grade exercises, give hints, write fresh stubs."""
+"""``stacklib check [TARGET]``: grade exercises, give hints, begin one anew."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklib import grading
-from stacklib.grading import Exercise, Limits, Result, progress
+from stacklib.grading import Exercise, Limits, Result, copies, progress
 
 from .arguments import add_json, emit
 
@@ -24,12 +24,14 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "check",
         help="grade exercises",
-        description="Grades the files in exercises/, each in a process of its own; "
-        "no file of yours is changed. Exit status 0: all pass, 1: some do not, "
-        "2: bad input.",
+        description="Grades your copies in my/, each in a process of its own; one "
+        "that is not there yet is written, none is changed. Exit status 0: all pass, "
+        "1: some do not, 2: bad input.",
     )
     parser.add_argument(
-        "target", nargs="?", help="an exercise (1.2) or a chapter (1); all if left out"
+        "target",
+        nargs="?",
+        help="an exercise (1.2), a chapter (1), a file of yours; all if left out",
     )
     action = parser.add_mutually_exclusive_group()
     action.add_argument(
@@ -37,7 +39,7 @@ def add_parser(subparsers: Any) -> None:
     )
     action.add_argument("--hint", action="store_true", help="print the hint")
     action.add_argument(
-        "--reset", action="store_true", help="write the stub to a new file beside yours"
+        "--reset", action="store_true", help="begin anew; what you wrote is kept beside"
     )
     parser.add_argument("--root", type=Path, help="the checkout (found from here)")
     parser.add_argument(
@@ -63,23 +65,25 @@ def run(args: argparse.Namespace) -> int:
 
     Raises UnknownExercise (a LookupError) or ValueError for bad input.
     """
-    root = args.root or grading.find_root()
-    if not (root / "exercises").is_dir():
-        raise ValueError(f"--root {root}: no folder exercises/ in it")
-    exercises = grading.select(grading.discover(root), args.target)
+    exercises = chosen(args)
     limits = Limits(args.timeout)
     if args.hint:
         return show_hint(only(exercises, "--hint"), args.json)
     if args.reset:
         return reset(only(exercises, "--reset"), args.json)
-    if len(exercises) == 1 and not exercises[0].path.exists():
-        e = exercises[0]
-        raise ValueError(f"{e.path} is gone; get it back: check {e.id} --reset")
-    if args.watch:
-        if args.json:
-            raise ValueError("--watch prints until Ctrl-C, --json one object: use one")
-        return watch(exercises, limits)
-    return check(exercises, limits, args)
+    if args.watch and args.json:
+        raise ValueError("--watch prints until Ctrl-C, --json one object: use one")
+    for exercise in exercises:
+        copies.fill(exercise)
+    return watch(exercises, limits) if args.watch else check(exercises, limits, args)
+
+
+def chosen(args: argparse.Namespace) -> list[Exercise]:
+    """The exercises that the target and the checkout mean."""
+    root = args.root or grading.find_root()
+    if not (root / "exercises").is_dir():
+        raise ValueError(f"--root {root}: no folder exercises/ in it")
+    return grading.select(grading.discover(root), args.target)
 
 
 def only(exercises: list[Exercise], option: str) -> Exercise:
@@ -100,32 +104,16 @@ def show_hint(exercise: Exercise, as_json: bool) -> int:
 
 
 def reset(exercise: Exercise, as_json: bool) -> int:
-    """Write the stub to a new file, never over one that is there."""
-    text = grading.stub(exercise.solution.read_text("utf-8"), exercise.solution.name)
-    path = write_new(exercise.path, text)
+    """Write the stub in place of the reader's file, which is kept beside it."""
+    kept = copies.reset(exercise)
     if as_json:
-        emit({"id": exercise.id, "wrote": str(path)})
+        wrote = str(exercise.path)
+        emit({"id": exercise.id, "wrote": wrote, "kept": kept and str(kept)})
     else:
-        print(f"wrote {path}")
-        print(
-            f"Your file is as it was; {exercise.path.name} is the one that is graded."
-        )
+        print(f"wrote {exercise.path}")
+        if kept:
+            print(f"what you had written is in {kept}")
     return 0
-
-
-def write_new(path: Path, text: str) -> Path:
-    """Write to ``path`` if it is free, else to ``NN_slug.fresh.py``, ``.fresh2``..."""
-    names = [path.name, f"{path.stem}.fresh.py"]
-    while True:
-        free = path.with_name(names.pop(0))
-        try:
-            with free.open("x", encoding="utf-8") as file:
-                file.write(text)
-            return free
-        except FileExistsError:
-            if not names:
-                last = free.stem.partition(".fresh")[2]
-                names.append(f"{path.stem}.fresh{int(last or 1) + 1}.py")
 
 
 def check(exercises: list[Exercise], limits: Limits, args: argparse.Namespace) -> int:

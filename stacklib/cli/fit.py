@@ -30,11 +30,11 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the sum; 0 when it fits."""
     from stacklib import hardware
-    from stacklib.quantity import Quantity
+    from stacklib.quantity import chosen
     from stacklib.roofline import fit_memory
 
     model, device = find(args.model), hardware.get(args.on)
-    reserve = Quantity(args.reserve, "GB", label="reserve", kind="assumption")
+    reserve = chosen(args.reserve, "GB", label="reserve")
     fit = fit_memory(
         model,
         on=device,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .arguments import add_json, columns, emit
 
 if TYPE_CHECKING:
-    from stacklib.hardware import Link, Memory
+    from stacklib.hardware.links import Link
+    from stacklib.hardware.memories import Memory
     from stacklib.quantity import Quantity
 
 SHOWN = 5  # gaps in the audit
@@ -84,7 +85,7 @@ def _row(name: str, value: Quantity | None, note: str) -> tuple[str, ...]:
     source = value.source
     assert source is not None  # the loader gives every field one
     words = [source.confidence, *(["inherited"] if source.inherited else [])]
-    if value.kind == "assumption":
+    if value.kind == "assumed":
         words.append("estimate")
     shown = " ".join([value.text(digits=6), *sorted(value.tags)])
     return (name, shown, f"{source.title} ({', '.join(words)}, {source.seen})", note)
@@ -93,6 +94,7 @@ def _row(name: str, value: Quantity | None, note: str) -> tuple[str, ...]:
 def audit() -> dict[str, Any]:
     """Fields by where they come from, and the widest gaps between them."""
     from stacklib import hardware
+    from stacklib.hardware.link_gaps import worst_gaps
 
     things = _everything()
     values = [value for thing in things for value in thing.fields.values()]
@@ -107,10 +109,10 @@ def audit() -> dict[str, Any]:
         "inherited": inherited,
         "unknown": len(values) - len(known),
         "estimates": sum(len(thing.estimates) for thing in things),
-        "relations": len(hardware.worst_gaps()),
+        "relations": len(worst_gaps()),
         "widest gaps": [
             {"key": g.key, "relation": g.relation, "gap": g.gap, "why": g.why}
-            for g in hardware.worst_gaps(SHOWN)
+            for g in worst_gaps(SHOWN)
         ],
     }
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .arguments import add_json, columns, emit
 
 if TYPE_CHECKING:
-    from stacklib.hardware import Accelerator, Audit
+    from stacklib.hardware import Accelerator
+    from stacklib.hardware.survey import Audit
     from stacklib.quantity import Quantity
 
 WORST = 10  # gaps listed by --audit
@@ -89,11 +90,12 @@ def _audit_text(found: Audit) -> str:
 def run(args: argparse.Namespace) -> int:
     """Print one device, all of them, or the audit."""
     from stacklib import hardware
+    from stacklib.hardware.survey import audit, entries
 
     names = [args.device] if args.device else list(hardware.names())
     devices = [hardware.get(name) for name in names]
     if args.audit:
-        found = hardware.audit(devices)
+        found = audit(devices)
         if args.json:
             emit(_audit_json(found))
         else:
@@ -103,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         emit({"devices": [_as_json(d) for d in devices]})
     elif args.device:
         print(devices[0].name)
-        print(columns([_row(*item) for item in hardware.entries(devices[0]).items()]))
+        print(columns([_row(*item) for item in entries(devices[0]).items()]))
     else:
         print(columns([_summary(d) for d in devices]))
     return 0
@@ -117,7 +119,7 @@ def _summary(device: Accelerator) -> tuple[str, ...]:
 
 
 def _as_json(device: Accelerator) -> dict[str, Any]:
-    from stacklib.hardware import entries
+    from stacklib.hardware.survey import entries
 
     return {
         "key": device.key,

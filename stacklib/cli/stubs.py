@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import csv
 import io
+from pathlib import Path
 
-from stacklib import hardware
-from stacklib.evidence.claims import ledger
+from stacklib.evidence import ledger
+from stacklib.hardware.accelerator import FIELDS
+from stacklib.pages import CARRIES
 
 DEVICE = """\
 key = "{key}"
@@ -41,24 +43,22 @@ bf16 = {{ value = "TODO", unit = "TFLOP/s dense", accumulate = "TODO" }}
 """
 
 CHECKS = '''\
-"""Checks of the claims that chapter {chapter} owns."""
+"""Checks of the claims of {page}."""
 
 from __future__ import annotations
 
-from stacklib.quantity import Quantity
-
-from .judge import check
+from stacklib.evidence import Finding, claim
 '''
 
 CHECK = '''
 
-@check("{id}")
-def {name}() -> Quantity:
+@claim("{id}")
+def {name}() -> Finding:
     """TODO: what is computed, and from what."""
     raise NotImplementedError("{id}: TODO: compute the claimed quantity")
 '''
 
-SOLUTION = '''\
+EXERCISE = '''\
 """TODO: a title.
 
 level: {level}
@@ -88,11 +88,15 @@ def test_answer():
 '''
 
 WRONG = """\
-# diagnosis: TODO: what the grader says of mistake {number}
+# ---- mistake_1: TODO: what the grader says of mistake 1
 def answer():
-    return {number}  # TODO: a mistake readers make
-"""
+    return 1  # TODO: a mistake readers make
 
+
+# ---- mistake_2: TODO: what the grader says of mistake 2
+def answer():
+    return 2  # TODO: a mistake readers make
+"""
 
 # The units data sheets print, where they differ from the loader's SI.
 PRINTED = {
@@ -113,7 +117,7 @@ PRINTED = {
 
 def device(key: str) -> str:
     """The spec file of a device, one line for each field the loader wants."""
-    units = {name: PRINTED.get(name, si) for name, (si, _) in hardware.FIELDS.items()}
+    units = {name: PRINTED.get(name, si) for name, (si, _) in FIELDS.items()}
     fields = (
         f'{name} = {{ value = "TODO"{f", unit = {unit!r}" if unit else ""} }}'
         for name, unit in units.items()
@@ -121,14 +125,9 @@ def device(key: str) -> str:
     return DEVICE.format(key=key, fields="\n".join(fields).replace("'", '"'))
 
 
-def solution(level: str) -> str:
-    """The solution file of an exercise; the stub is derived from it."""
-    return SOLUTION.format(level=level)
-
-
-def wrong(number: int) -> str:
-    """The answer region of a mistake."""
-    return WRONG.format(number=number)
+def exercise(level: str) -> str:
+    """The file of an exercise: question, answer and tests."""
+    return EXERCISE.format(level=level)
 
 
 def ledger_row(rows: str, id: str, chapter: int) -> str:
@@ -149,40 +148,37 @@ def ledger_row(rows: str, id: str, chapter: int) -> str:
     return line.getvalue()
 
 
-def with_check(source: str, file: str, id: str, chapter: int) -> str:
+def module_of(pages: Path, id: str, page: str) -> Path:
+    """The module of a page that holds its checks; ValueError where the claim has one.
+
+    A page is a single module, or a folder with its checks in ``claims.py``.
+    """
+    for path in sorted(pages.rglob("*.py")):
+        if id in CARRIES.findall(path.read_text("utf-8")):
+            raise ValueError(f"claim {id!r} has its check in {path}")
+    folder = pages / page
+    return folder / "claims.py" if folder.is_dir() else pages / f"{page}.py"
+
+
+def with_check(source: str, file: str, id: str, page: str) -> str:
     """A module of checks with one more at its end.
 
-    Raises ValueError where the claim has a check, the name is used, or the module
-    is not one a check can be added to.
+    Raises ValueError where the name is used, or the module is not one a check can be
+    added to.
     """
-    source = source or CHECKS.format(chapter=chapter)
+    source = source or CHECKS.format(page=page)
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
         raise ValueError(f"{file}:{error.lineno}: {error.msg}; mend it first") from None
-    if id in checked_ids(tree):
-        raise ValueError(f"claim {id!r} has its check in {file}")
     name = id.replace("-", "_")
     name = name if name.isidentifier() else f"claim_{name}"
     names = {alias for node in tree.body for alias in bound(node)}
     if name in names:
         raise ValueError(f"{file} has a {name} already; give the claim another id")
-    if missing := {"check", "Quantity"} - names:
+    if missing := {"claim", "Finding"} - names:
         raise ValueError(f"{file} does not import {' and '.join(sorted(missing))}")
     return source.rstrip("\n") + "\n" + CHECK.format(id=id, name=name)
-
-
-def checked_ids(tree: ast.Module) -> set[object]:
-    """Ids in the ``@check("...")`` decorators of a module."""
-    return {
-        argument.value
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-        for call in node.decorator_list
-        if isinstance(call, ast.Call)
-        for argument in call.args
-        if isinstance(argument, ast.Constant)
-    }
 
 
 def bound(node: ast.stmt) -> list[str]:

@@ -11,126 +11,33 @@ another, ``clock`` how fast chips got denser. What is computed from ranges is a
 ``Span``: least and most, never one number.
 """
 
-from .assembly import Assembly, assemble, if_dearer
-from .chiplets import Pieces, good_dies, pieces
-from .data import (
-    Bill,
-    Quote,
-    Range,
-    bill,
-    defect_density,
-    memory_price,
-    names,
-    packaging_price,
-    prices,
-    wafer_price,
-)
-from .dies import Die, die
-from .making import fact
-from .memory import Held, array_efficiency, dram, held, sram, sram_area, sram_counted
-from .moore import Chip, chips, clock, fixed_doubling
-from .nodes import gain, mixed_density, path, shrink_blocks
-from .packages import (
-    Assembled,
-    Package,
-    Parts,
-    assemble_packages,
-    bumps,
-    carriers,
-    count_link,
-    implied_bond,
-    link_rate,
-    package,
-    package_cost,
-    package_yield,
-    reticle,
-)
-from .span import Span, span
-from .stacks import (
-    Costs,
-    Workshop,
-    build,
-    hbm,
-    hbm_costs,
-    layer_yield,
-    stack_cost,
-    stack_yield,
-)
-from .trade import Trade, count_wafers, counted_ends, factors
-from .wafers import Wafer, dies_exponential, dies_less_edge, grid_dies, lay
-from .yields import harvested, murphy, negative_binomial, poisson, seeds, thrown
+from __future__ import annotations
 
-__all__ = [
-    "Assembled",
-    "Assembly",
-    "Bill",
-    "Chip",
-    "Costs",
-    "Die",
-    "Held",
-    "Package",
-    "Parts",
-    "Pieces",
-    "Quote",
-    "Range",
-    "Span",
-    "Trade",
-    "Wafer",
-    "Workshop",
-    "array_efficiency",
-    "assemble",
-    "assemble_packages",
-    "bill",
-    "build",
-    "bumps",
-    "carriers",
-    "chips",
-    "clock",
-    "count_link",
-    "count_wafers",
-    "counted_ends",
-    "defect_density",
-    "die",
-    "dies_exponential",
-    "dies_less_edge",
-    "dram",
-    "fact",
-    "factors",
-    "fixed_doubling",
-    "gain",
-    "good_dies",
-    "grid_dies",
-    "harvested",
-    "hbm",
-    "hbm_costs",
-    "held",
-    "if_dearer",
-    "implied_bond",
-    "lay",
-    "layer_yield",
-    "memory_price",
-    "link_rate",
-    "mixed_density",
-    "murphy",
-    "names",
-    "negative_binomial",
-    "package",
-    "package_cost",
-    "package_yield",
-    "packaging_price",
-    "path",
-    "pieces",
-    "poisson",
-    "prices",
-    "reticle",
-    "seeds",
-    "shrink_blocks",
-    "span",
-    "sram",
-    "sram_area",
-    "sram_counted",
-    "stack_cost",
-    "stack_yield",
-    "thrown",
-    "wafer_price",
-]
+from typing import TYPE_CHECKING
+
+from stacklib import offer
+
+if TYPE_CHECKING:
+    from .chiplets import pieces
+    from .data import (
+        bill,
+        defect_density,
+        memory_price,
+        names,
+        packaging_price,
+        prices,
+        wafer_price,
+    )
+    from .dies import die
+    from .making import fact
+    from .memory import dram, sram
+    from .moore import clock
+    from .nodes import gain
+    from .packages import bumps, package, reticle
+    from .spans import span
+    from .stacks import hbm
+    from .trade import factors
+    from .wafers import grid_dies
+    from .yields import poisson
+else:
+    __all__, __getattr__, __dir__ = offer(__name__)

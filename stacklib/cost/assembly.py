@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stacklib import hardware
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 
 from .data import Bill, bill, memory_price, packaging_price
 from .dies import die
 from .making import fact
-from .span import Given, Span, span
+from .spans import Given, Span, span
 
 __all__ = ["Assembly", "assemble", "b200", "if_dearer"]
 
@@ -88,7 +88,7 @@ def b200() -> Assembly:
     whole = die(area, node="n5").cost
     share = fact("industry", "units_share").low.si
     spared = die(area, node="n5", units=units, needed=needed, share=share).cost
-    stacks, each = Quantity(8, label="stacks"), Quantity(24, "GB", label="of a stack")
+    stacks, each = chosen(8, label="stacks"), chosen(24, "GB", label="of a stack")
     parts = bill("b200_sxm").parts
     return assemble(
         logic=Span(spared.low, whole.high) * count,
@@ -120,5 +120,5 @@ def if_dearer(found: Bill, part: str, factor: float) -> Quantity:
         raise ValueError(f"part {part!r}: the bill lists {', '.join(found.parts)}")
     if isinstance(factor, bool) or not 0 < factor < float("inf"):
         raise ValueError(f"factor = {factor!r}: new price over old, above zero")
-    change = Quantity(factor, label="new price over old", kind="assumption")
+    change = chosen(factor, label="new price over old")
     return found.total + (change - 1) * found.parts[part]

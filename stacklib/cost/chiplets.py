@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen, counted
 
 from .dies import CLUSTER, FIELD
 from .wafers import WAFER, Wafer, grid_dies
@@ -44,6 +44,11 @@ class Pieces:
     good: float
     works: float
     cost: Quantity
+
+
+def working(gross: float, good: float, works: float) -> float:
+    """Packages of a wafer that work: pieces, their yield, that of the assembly."""
+    return gross * good * works
 
 
 def pieces(
@@ -103,7 +108,7 @@ def pieces(
             f"{needed} of {units} units do not share out evenly over {count} pieces"
         )
     overhead = talk if count > 1 else 0.0
-    linked = Quantity(1 - overhead, label="left beside the links", kind="assumption")
+    linked = 1 - chosen(overhead, label="share of the links")
     each = (area / count / linked).to("mm2")
     side = min(math.sqrt(each.si), min(FIELD))
     if each.si / side > max(FIELD) * (1 + 1e-9):
@@ -117,7 +122,7 @@ def pieces(
         mean, units=units // count, needed=needed // count, share=share, alpha=alpha
     )
     works = bond**count if count > 1 else 1.0
-    whole = Quantity(gross * good * works, label="good dies of a wafer")
+    whole = counted(working, gross, good, works, label="good dies of a wafer")
     spent = price * count / whole
     return Pieces(
         count,

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, counted
 
 from .data import Range, defect_density, wafer_price
-from .span import Span, span
+from .spans import Span, span
 from .wafers import WAFER, Wafer, grid_dies
 from .yields import harvested, negative_binomial
 
@@ -148,7 +148,7 @@ def die(
     if not node and (price is None or (yields is None and defects is None)):
         raise ValueError("a node is needed, or a price and defects (or yields)")
     size = area if area is not None else width * height  # type: ignore[operator]
-    gross = Quantity(grid_dies(w, h, wafer), label="dies on a wafer")
+    gross = counted(grid_dies, w, h, wafer, label="dies on a wafer")
     paid = span(price if price is not None else wafer_price(node))
     if yields is not None:
         works = span(yields)
@@ -171,6 +171,11 @@ def _fits_field(width: float, height: float) -> None:
         )
 
 
+def ratio(sold: float, whole: float) -> float:
+    """Dies that can be sold over dies without a fault."""
+    return sold / whole
+
+
 def _works(area: Quantity, density: Span, spare: dict[str, Any]) -> Span:
     """Yield at both ends of the defect density."""
     shares = []
@@ -179,8 +184,7 @@ def _works(area: Quantity, density: Span, spare: dict[str, Any]) -> Span:
         whole = negative_binomial(mean, spare["alpha"])
         sold = harvested(mean.si, **spare)  # refuses spare units that make no sense
         if spare["units"] > 1:
-            gain = sold / whole.si
             label = "times as many with spare units"
-            whole = whole * Quantity(gain, label=label, kind="assumption")
+            whole = whole * counted(ratio, sold, whole.si, label=label)
         shares.append(whole)
     return Span(*shares)

@@ -11,12 +11,12 @@ import math
 from dataclasses import dataclass
 
 from stacklib import hardware
-from stacklib.quantity import Quantity, ceil
+from stacklib.quantity import Quantity, assumed, ceil, chosen, one_of
 
 from .data import wafer_price
 from .dies import Die, die
 from .making import fact, keys
-from .span import Span, least, most, span
+from .spans import Span, least, most, span
 from .wafers import WAFER, grid_dies
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "sram_counted",
 ]
 
-GIGABYTE = Quantity(1, "GB", label="a gigabyte")
+GIGABYTE = one_of("GB", "a gigabyte")
 
 
 def array_efficiency() -> Span:
@@ -49,7 +49,7 @@ def array_efficiency() -> Span:
 
 def _cell_of(node: str) -> Quantity:
     """The larger of a node's cells: what blocks of the usual variant are made of."""
-    bit = Quantity(1, "bit", label="a bit")
+    bit = one_of("bit", "a bit")
     return fact("cell", node).high / bit
 
 
@@ -80,12 +80,14 @@ def sram_area(node: str, efficiency: Span | Quantity | None = None) -> Span:
         raise ValueError(
             f"efficiency {used.text()}: cells fill no more than everything"
         )
-    bits = (GIGABYTE.to("bit") / Quantity(1, "bit")).named("bits of a gigabyte")
+    bits = (GIGABYTE.to("bit") / one_of("bit")).named("bits of a gigabyte")
     return (span(fact("cell", node)) * bits / used).named("area of a gigabyte")
 
 
 def _wafer_area() -> Quantity:
-    d = Quantity(WAFER.diameter, "m", label="wafer diameter")
+    d = assumed(
+        WAFER.diameter, "m", "wafer diameter", why="every leading line runs these"
+    )
     return (math.pi / 4 * d**2).named("area of a wafer")
 
 
@@ -159,7 +161,9 @@ def dram_wafer() -> Span:
     margin = fact("industry", "margin").low
     spent = fact("dollars", "revenue").low * (1 - margin)
     month = fact("industry", "hbm_wafers").low / fact("industry", "hbm_share").low
-    started = (month * Quantity(3, label="months")).named("wafers of a quarter")
+    started = (month * assumed(3, label="months", why="a quarter has them")).named(
+        "wafers of a quarter"
+    )
     most_it_can_be = spent.named("spent in a quarter") / started
     return Span(fact("wafer", "dram").low, most_it_can_be).named("DRAM wafer")
 
@@ -167,7 +171,7 @@ def dram_wafer() -> Span:
 def _bits(gbit: float) -> Quantity:
     if isinstance(gbit, bool) or not 0 < gbit < math.inf:
         raise ValueError(f"gbit = {gbit!r}: gibibits of a die, above zero")
-    return Quantity(gbit, "Gibit", label="bits of a die")
+    return chosen(gbit, "Gibit", label="bits of a die")
 
 
 def dram_die(gbit: float = 16, process: str = "d1a") -> Die:
@@ -218,7 +222,7 @@ def _die(area: Quantity) -> Die:
 
 def sold(gbit: float) -> Quantity:
     """Gigabytes a die is sold as: a *16 Gb* die is called 2 GB."""
-    return Quantity(gbit / 8, "GB", label="gigabytes a die is sold as")
+    return chosen(gbit / 8, "GB", label="gigabytes a die is sold as")
 
 
 def dram(gbit: float = 16, process: str = "d1a") -> Span:
@@ -291,7 +295,7 @@ def held(size: Quantity, device: str, node: str) -> Held:
     if area.si > 0.026 * 0.033:  # a wafer is one chip
         each = span(wafer_price(node))
     else:
-        each = die(area, price=wafer_price(node), yields=Quantity(1, label="all")).raw
+        each = die(area, price=wafer_price(node), yields=one_of("1", "all")).raw
     said = chip.fields["purchase_price"]
     price = None if said is None else said.across(chips)
     return Held(chip, chips, (each * chips).named("silicon"), price)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, log2
+from stacklib.quantity import Quantity, assumed, log2
 from stacklib.roofline.bound.trend import Trend, fit_trend
 
 from .making import fact
@@ -142,6 +142,9 @@ def fixed_doubling(old: Chip, new: Chip) -> Quantity:
     if not (new.year > old.year and new.density > old.density):
         raise ValueError(f"{new.name} is not both later and denser than {old.name}")
     first, last = (
-        Quantity(chip.year, "year", label=f"year of {chip.name}") for chip in (old, new)
+        assumed(
+            chip.year, "year", f"year of {chip.name}", why="the year it was first sold"
+        )
+        for chip in (old, new)
     )
     return (last - first) / log2(new.density / old.density)

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
-from stacklib.quantity import Quantity, resolve
+from stacklib.quantity import one_of, resolve
 
 from .making import fact, keys
-from .span import Span, span
+from .spans import Span, span
 
 __all__ = ["GAINS", "NODES", "gain", "mixed_density", "path", "shrink_blocks"]
 
@@ -104,7 +104,7 @@ def gain(old: str, new: str, what: str = "logic") -> Span:
     '1.74 to 1.74'
     """
     way = path(old, new, what)
-    total = span(Quantity(1, label="the process itself"))
+    total = span(one_of("1", "the process itself"))
     if what == "sram" and len(way) == 2:
         before, after = (span(fact("cell", CELLS[node])) for node in way)
         total = before / after

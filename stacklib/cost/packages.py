@@ -20,7 +20,7 @@ from stacklib.quantity.bounds import above_zero, at_least
 from .data import packaging_price
 from .dies import die as price_die
 from .making import fact, keys
-from .span import Given, Span, span
+from .spans import Given, Span, span
 
 __all__ = [
     "ORDERS",

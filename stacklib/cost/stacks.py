@@ -17,7 +17,7 @@ from stacklib.quantity import Quantity, resolve
 
 from .making import fact
 from .memory import hbm_die, sold
-from .span import Span, span
+from .spans import Span, span
 
 __all__ = [
     "FLOWS",

@@ -11,12 +11,12 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen, one_of
 
 from .dies import Die
 from .making import fact
 from .memory import dram_die, hbm_die
-from .span import Span, span
+from .spans import Span, span
 
 __all__ = ["Trade", "count_wafers", "counted_ends", "factors"]
 
@@ -57,7 +57,9 @@ def _rim(
     plain: Die, other: Die, larger: Quantity, gbit: tuple[float, float]
 ) -> Quantity:
     """Bits on a wafer of plain dies over those on the other, less the larger die."""
-    bits = Quantity(gbit[0] / gbit[1], label="bits of a plain die over the other's")
+    bits = chosen(gbit[0], label="bits of a plain die") / chosen(
+        gbit[1], label="the other's"
+    )
     return bits * plain.gross / other.gross / larger
 
 
@@ -88,12 +90,12 @@ def factors(
     plain, dies = dram_die(ddr_gbit, process), hbm_die(gbit, process)
     ends = zip(dies, (larger.low, larger.high), strict=True)
     rims = [_rim(plain, big, by, (ddr_gbit, gbit)) for big, by in ends]
-    one = Quantity(1, label="base die")
+    one = one_of("1", "base die")
     base = [
-        1 + (one if base_on_dram else 0 * one) / Quantity(n, label="dies of a stack")
+        1 + (one if base_on_dram else 0 * one) / chosen(n, label="dies of a stack")
         for n in heights
     ]
-    lost = span(Quantity(1)) / span(fact("works", "stacking"))
+    lost = span(one_of("1")) / span(fact("works", "stacking"))
     return Trade(
         larger.named("larger die"),
         span(*rims).named("rim of the wafer"),
@@ -180,5 +182,5 @@ def counted_ends(*, stacks: int = 2000, seed: int = 0) -> Span:
             gross=round(big.gross.si), ddr_gross=round(plain.gross.si), die=share,
             stack=stack.si, height=height, stacks=stacks, seed=seed,
         )  # fmt: skip
-        ends.append(Quantity(wafers, label="wafers counted"))
+        ends.append(chosen(wafers, label="wafers counted"))
     return span(*ends)

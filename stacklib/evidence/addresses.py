@@ -6,31 +6,20 @@ import json
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from stacklib.memory import Tile, bank_conflicts, strided_pieces
+from stacklib.memory import Tile, bank_conflicts
 from stacklib.memory.warp.banks import BANKS, bank_access, words_of
+from stacklib.memory.warp.coalescing import strided_pieces
 from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import Place
 from stacklib.quantity import Quantity, Source
 
 from . import results, runs
+from .checks import given
 from .runs import Run
 
 __all__ = ["moved", "remedies", "walks", "ways"]
 
 WALKS = "strided_access"
-
-
-def given(value: float, unit: str, label: str) -> Quantity:
-    """A stated assumption.
-
-    Parameters
-    ----------
-    value : float
-        The number, in ``unit``.
-    unit, label : str
-        Its unit, and what it is.
-    """
-    return Quantity(value, unit, label=label, kind="assumption")
 
 
 def moved(
@@ -43,7 +32,7 @@ def moved(
     step : Quantity
         Bytes from lane to lane.
     piece : str
-        ``sector``, ``line`` or ``fetch``; see `memory.rules`.
+        ``sector``, ``line`` or ``fetch``; see `memory.warp.rules`.
     first : Quantity, optional
         Where lane 0 reads; default the start of a piece.
     """

@@ -16,9 +16,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from stacklib import hardware, memory
-from stacklib.memory import FoundLevel
+from stacklib import hardware
 from stacklib.memory.cache.chase_model import gpu_levels, half_of_l2, latency
+from stacklib.memory.cache.find_levels import FoundLevel, find_levels
 from stacklib.quantity import Quantity, Source
 
 from . import machine, results, runs
@@ -56,7 +56,7 @@ class Curve:
     @property
     def found(self) -> tuple[FoundLevel, ...]:
         """Levels in it."""
-        return tuple(memory.find_levels(self.sizes, self.cycles))
+        return tuple(find_levels(self.sizes, self.cycles))
 
     def quantity(self, value: float, unit: str, label: str) -> Quantity:
         """A number that was read off the curve.
@@ -90,7 +90,7 @@ def curves() -> dict[str, Curve]:
 
 
 def published_series(device: str, above: float = 0.0) -> dict[str, Any]:
-    """A published curve as ``pages.memory.ladder.figures`` takes it.
+    """A published curve as ``plots.chases.chase_spec`` takes it.
 
     Where it is level, only every so many points are kept; where it climbs, all.
 
@@ -131,7 +131,7 @@ def predicted_curve(device: str, sizes: Sequence[int]) -> list[float]:
     Raises
     ------
     UnknownName, UnknownSpec
-        As ``memory.gpu_levels`` does.
+        As ``memory.cache.chase_model.gpu_levels`` does.
     """
     levels = gpu_levels(device)
     line = levels[0].line
@@ -234,7 +234,7 @@ def found_here() -> tuple[FoundLevel, ...]:
         raise results.ResultError(f"{SWEEP}: not measured here")
     times = [run.measured.si for run in sweep()]
     sizes = [run.case["size"] for run in sweep()]
-    return tuple(memory.find_levels(sizes, times))
+    return tuple(find_levels(sizes, times))
 
 
 @dataclass(frozen=True)

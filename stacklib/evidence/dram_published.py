@@ -15,7 +15,8 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware.sourced import read_source, read_toml, read_value
-from stacklib.memory import DramChannel, Saturation, dram_part, saturate
+from stacklib.memory import DramChannel, dram_part
+from stacklib.memory.dram.in_flight import Saturation, saturate
 from stacklib.memory.dram.traffic import copy, stream
 from stacklib.quantity import Quantity, Source
 

@@ -72,7 +72,7 @@ def outcome(operation: str, variant: str = "whole", rows: int = 0) -> Outcome:
     Parameters
     ----------
     operation : str
-        One of ``roofline.passes.NAMES``.
+        One of ``roofline.count.passes.NAMES``.
     variant : str
         ``whole`` or ``blocked``.
     rows : int
@@ -110,7 +110,7 @@ def diagnosis(operation: str, rows: int = 0) -> list[PassTime]:
     Parameters
     ----------
     operation : str
-        One of ``roofline.passes.PASSES``.
+        One of ``roofline.count.passes.PASSES``.
     rows : int
         Of its array; 0 for the array that fits the last cache.
 

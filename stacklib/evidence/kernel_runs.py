@@ -1,6 +1,6 @@
 """Published microbenchmarks of family C, written as kernels and run on the machine.
 
-What `roofline.hierarchy` says in one formula is here run: a kernel is launched, its
+What `bound.hierarchy` says in one formula is here run: a kernel is launched, its
 sectors go through the caches, and the time is that of its slowest part. A published
 rate or latency comes from long runs, so the start is subtracted: a launch of few rounds
 from one of more, part by part.

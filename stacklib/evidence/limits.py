@@ -13,6 +13,7 @@ from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, Source
 from stacklib.roofline.count.operations import block_operations
+from stacklib.roofline.work.bounds import Bound
 
 from . import measurements
 
@@ -42,7 +43,7 @@ def ridges(dtype: str) -> list[tuple[Accelerator, Quantity]]:
 
 def sides(
     model: str | LanguageModel, tokens: int, on: str, context: int = 4096
-) -> list[tuple[roofline.Work, roofline.Bound]]:
+) -> list[tuple[roofline.Work, Bound]]:
     """Operations of one block that move bytes, and what each waits for.
 
     Parameters

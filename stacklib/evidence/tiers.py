@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stacklib import cost, memory
+from stacklib.memory.tiers.seen import tiers_from
 from stacklib.quantity import Quantity
 
 MARKETS = ("before", "shortage")
@@ -18,7 +19,7 @@ def sram_price() -> Quantity:
 
 
 def prices(market: str = "before") -> dict[str, Quantity]:
-    """USD a byte by kind of tier, as ``memory.tiers_from`` takes them.
+    """USD a byte by kind of tier, as ``memory.tiers.seen.tiers_from`` takes them.
 
     CXL memory is priced as the DDR5 in it, so its controller and link are free here:
     nobody quotes a module.
@@ -58,4 +59,4 @@ def seen(viewpoint: str, market: str = "before") -> list[memory.Tier]:
     market : str
         As ``prices`` takes it.
     """
-    return memory.tiers_from(viewpoint, prices=prices(market))
+    return tiers_from(viewpoint, prices=prices(market))

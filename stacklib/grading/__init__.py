@@ -1,12 +1,12 @@
 """Exercises: one file each, graded in a process of its own, wrong answers explained.
 
-``check("1.2")`` grades a reader's file; ``prove(root)`` proves that every exercise
+``check("1.2")`` grades a reader's copy; ``prove(root)`` proves that every exercise
 fails as shipped, passes as solved, and tells its stored mistakes apart. The tests in
 an exercise call ``expect``.
 """
 
 from stacklib.grading import expect
-from stacklib.grading.format import LEVELS, FormatError, Text, parse, stub
+from stacklib.grading.format import LEVELS, FormatError, Text, Wrong, parse, stub
 from stacklib.grading.launch import Limits
 from stacklib.grading.proof import Proof, prove
 from stacklib.grading.report import Report, Result, TestResult
@@ -31,6 +31,7 @@ __all__ = [
     "TestResult",
     "Text",
     "UnknownExercise",
+    "Wrong",
     "check",
     "discover",
     "expect",

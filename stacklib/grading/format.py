@@ -1,13 +1,17 @@
-"""The one text an exercise is written in, and the stub that is derived from it.
+"""The text an exercise is written in, the stub derived from it, its wrong answers.
 
-A solution file holds everything: the question in its docstring, the answer, the
-tests. The file a reader gets is the same text with each answer's body taken out,
-so the two cannot drift apart. The shape:
+The file of an exercise holds everything: the question in its docstring, the answer,
+the tests. What a reader gets is the same text with each answer's body taken out, so
+the two cannot drift apart. The shape:
 
     title, ``level:``, question, ``hint:``    the module docstring
     imports
     ``# ---- your answer ----``               functions, each with a docstring
     ``# ---- tests ----``                     functions named ``test_*``
+
+A second file holds the wrong answers, of each the definitions that differ:
+
+    ``# ---- fifo: what the grader says``     functions
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from typing import Any
 ANSWER = "# ---- your answer ----"
 TESTS = "# ---- tests ----"
 LEVELS = ("estimate", "derive", "build")
+WRONG = re.compile(r"^# ----(.*)\n", re.MULTILINE)
+NAMED = re.compile(r" ([a-z0-9_]+): (\S.*?)\s*")
 FIELD = re.compile(r"^(level|project):\s*(.*?)\s*$")
 
 
@@ -29,8 +35,17 @@ class FormatError(ValueError):
 
 
 @dataclass(frozen=True)
+class Wrong:
+    """One wrong answer: what the grader must say of it, and what differs in it."""
+
+    name: str
+    diagnosis: str
+    code: str
+
+
+@dataclass(frozen=True)
 class Text:
-    """One exercise or solution file, taken apart.
+    """The file of an exercise or a reader's copy, taken apart.
 
     ``question`` and ``hint`` are Markdown; ``head``, ``answer`` and ``tests`` are
     source text and join to the file again. ``project`` holds project ids of the
@@ -61,13 +76,13 @@ class Text:
         """Names of the functions the reader writes, in file order."""
         return tuple(functions(self.answer))
 
-    def with_answer(self, answer: str) -> str:
-        """The file with another answer region, as the wrong answers need it."""
-        return f"{self.head}{ANSWER}\n\n{answer.strip()}\n\n\n{self.tests}"
+    def with_wrong(self, wrong: Wrong) -> str:
+        """The file with a wrong answer after the right one: the later name counts."""
+        return f"{self.head}{self.answer}{wrong.code.strip()}\n\n\n{self.tests}"
 
 
 def parse(text: str, name: str = "exercise") -> Text:
-    """Take the text of an exercise or solution apart.
+    """Take the text of an exercise apart.
 
     The answer region is not compiled here: a reader's half-written answer must
     still parse.
@@ -144,8 +159,26 @@ def functions(source: str) -> list[str]:
     return [n.name for n in ast.parse(source).body if isinstance(n, defs)]
 
 
-def stub(solution_text: str, name: str = "solution") -> str:
-    """Derive the exercise file from the text of its solution.
+def wrong_answers(text: str, name: str = "wrong answers") -> tuple[Wrong, ...]:
+    """Take a file of wrong answers apart.
+
+    Raises FormatError for one without a name and a diagnosis, or with another's name.
+    """
+    above, *parts = WRONG.split(text)
+    if above.strip():
+        raise FormatError(f"{name}: begins without '# ---- name: diagnosis'")
+    found: dict[str, Wrong] = {}
+    for line, code in zip(parts[::2], parts[1::2], strict=True):
+        if not (named := NAMED.fullmatch(line)):
+            raise FormatError(f"{name}: '# ----{line}' is not '# ---- name: diagnosis'")
+        if named[1] in found:
+            raise FormatError(f"{name}: two wrong answers are called {named[1]!r}")
+        found[named[1]] = Wrong(named[1], named[2], code)
+    return tuple(found.values())
+
+
+def stub(text: str, name: str = "exercise") -> str:
+    """Derive what a reader gets from the file of an exercise.
 
     Each function of the answer region, and each method of a class there, keeps its
     signature and docstring; its body becomes ``raise NotImplementedError``. All
@@ -153,28 +186,28 @@ def stub(solution_text: str, name: str = "solution") -> str:
 
     Parameters
     ----------
-    solution_text : str
-        The solution file's text.
+    text : str
+        The file's text.
     name : str
         The file's name, for messages.
 
     Raises
     ------
     FormatError
-        For a text that is no solution.
+        For a text that has no answer to take out.
     """
-    text = parse(solution_text, name)
+    whole = parse(text, name)
     try:
-        tree = ast.parse(text.answer)
+        tree = ast.parse(whole.answer)
     except SyntaxError as error:
         raise FormatError(f"{name}: the answer region: {error}") from None
-    lines = text.answer.splitlines(keepends=True)
+    lines = whole.answer.splitlines(keepends=True)
     found = list(answer_functions(tree))
     if not found:
         raise FormatError(f"{name}: no function between {ANSWER!r} and {TESTS!r}")
     for label, node in reversed(found):
         empty_body(lines, node, label, name)
-    return text.head + "".join(lines) + text.tests
+    return whole.head + "".join(lines) + whole.tests
 
 
 def answer_functions(tree: ast.Module) -> Iterator[tuple[str, Any]]:

@@ -17,7 +17,8 @@ from pathlib import Path
 from stacklib.grading import sandbox
 from stacklib.grading.expect import Mistake
 from stacklib.hardware.this_machine import read_machine
-from stacklib.roofline.host import simd as host_simd
+from stacklib.roofline.host import native as host
+from stacklib.roofline.host.simd import isas
 
 RUN_S = 5.0
 FLAGS = {
@@ -30,14 +31,14 @@ FLAGS = {
 
 def missing() -> str:
     """Why C cannot be run here; empty where it can."""
-    if host_simd.compiler() is None:
+    if host.compiler() is None:
         return "no C compiler found: looked for cc, gcc and clang; set CC to name one"
     return ""
 
 
 def widest() -> str:
     """The widest of avx512f, avx2 and neon that the processor reports, or plain."""
-    found = [isa for isa in host_simd.isas(read_machine()) if isa in FLAGS]
+    found = [isa for isa in isas(read_machine()) if isa in FLAGS]
     return found[-1] if found else "plain"
 
 
@@ -61,8 +62,8 @@ def run_c(source: str, isa: str = "plain") -> str:
         text, program = Path(folder) / "answer.c", Path(folder) / "answer"
         text.write_text(source, "utf-8")
         try:
-            host_simd.compile_c(text, program, ("-O2", *FLAGS[isa]))
-        except host_simd.NotRun as error:
+            host.compile_c(text, program, ("-O2", *FLAGS[isa]))
+        except host.NotRun as error:
             raise Mistake(f"the C compiler {error}") from None
         return finished([str(program)])
 

@@ -14,12 +14,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from stacklib.grading import shelf
-from stacklib.grading.format import FormatError, Text
+from stacklib.grading.format import FormatError, Wrong
 from stacklib.grading.launch import PACKAGE, Limits, fork
 from stacklib.grading.report import TODO, Result
 from stacklib.grading.runner import grade_source
@@ -32,13 +33,13 @@ BOOT = (
 
 @dataclass(frozen=True)
 class Case:
-    """One file that was run. ``kind``: shipped, solution or wrong; ``fault`` is
-    empty where it did what it must.
+    """One text that was run. ``kind``: shipped, solution or wrong, with the wrong
+    answer's ``name``; ``fault`` is empty where it did what it must.
     """
 
     id: str
     kind: str
-    file: str
+    name: str
     seconds: float
     fault: str = ""
 
@@ -54,7 +55,7 @@ class Proof:
     @property
     def faults(self) -> tuple[str, ...]:
         """Every fault, one sentence each; empty when all is proven."""
-        ran = tuple(f"{c.id}: {c.file}: {c.fault}" for c in self.cases if c.fault)
+        ran = tuple(f"{c.id}: {c.name}: {c.fault}" for c in self.cases if c.fault)
         return self.file_faults + ran
 
 
@@ -124,38 +125,19 @@ def warm(exercise: shelf.Exercise) -> None:
 def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
     """The cases of one exercise."""
     try:
-        text = exercise.text()
-        texts = {path: shelf.diagnosis(path) for path in exercise.wrong}
+        text, stub, wrong = exercise.text(), exercise.stub(), exercise.wrong_answers()
     except FormatError:
         return  # shelf.faults tells
-    if exercise.path.exists():
-        yield case(exercise, "shipped", exercise.path, text, {}, limits)
-    yield case(exercise, "solution", exercise.solution, text, {}, limits)
-    for path in exercise.wrong:
-        yield case(exercise, "wrong", path, text, texts, limits)
 
+    def case(kind: str, name: str, source: str, fault: Callable[[Result], str]) -> Case:
+        result = grade_source(exercise, source, limits, fork)
+        return Case(exercise.id, kind, name, result.seconds, fault(result))
 
-def case(
-    exercise: shelf.Exercise,
-    kind: str,
-    path: Path,
-    text: Text,
-    diagnoses: dict[Path, str],
-    limits: Limits,
-) -> Case:
-    """Run one file and hold it to what its kind must do."""
-    source = path.read_text("utf-8")
-    if kind == "wrong":
-        source = text.with_answer(source.partition("\n")[2])
-    result = grade_source(exercise, source, limits, fork)
-    if kind == "shipped":
-        fault = shipped_fault(result)
-    elif kind == "solution":
-        fault = "" if result.passed else f"does not pass: {told(result)}"
-    else:
-        fault = wrong_fault(result, path, diagnoses)
-    name = str(path.relative_to(exercise.path.parent))
-    return Case(exercise.id, kind, name, result.seconds, fault)
+    yield case("shipped", exercise.file.name, stub, shipped_fault)
+    yield case("solution", exercise.file.name, text.source, solution_fault)
+    for one in wrong:
+        fault = partial(wrong_fault, one, wrong)
+        yield case("wrong", one.name, text.with_wrong(one), fault)
 
 
 def shipped_fault(result: Result) -> str:
@@ -167,16 +149,21 @@ def shipped_fault(result: Result) -> str:
     return ""
 
 
-def wrong_fault(result: Result, path: Path, diagnoses: dict[Path, str]) -> str:
+def solution_fault(result: Result) -> str:
+    """The book's own answer passes."""
+    return "" if result.passed else f"its answer does not pass: {told(result)}"
+
+
+def wrong_fault(wrong: Wrong, every: tuple[Wrong, ...], result: Result) -> str:
     """A wrong answer fails with its own diagnosis and with no other's."""
     if result.passed:
         return "" if not_run(result) else "a wrong answer that passes"
     said = told(result)
-    if diagnoses[path] not in said:
-        return f"the diagnosis {diagnoses[path]!r} is not in: {said}"
-    for other, diagnosis in diagnoses.items():
-        if other != path and diagnosis in said:
-            return f"gets the diagnosis of {other.name} too: {diagnosis!r}"
+    if wrong.diagnosis not in said:
+        return f"the diagnosis {wrong.diagnosis!r} is not in: {said}"
+    for other in every:
+        if other != wrong and other.diagnosis in said:
+            return f"gets the diagnosis of {other.name} too: {other.diagnosis!r}"
     return ""
 
 

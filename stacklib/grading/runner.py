@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from stacklib.grading.copies import fill
 from stacklib.grading.format import FormatError, Text, parse
 from stacklib.grading.launch import Limits, Observed, observe, spawn
 from stacklib.grading.report import ERROR, Report, Result, TestResult
@@ -28,12 +29,12 @@ def check(
 ) -> Report:
     """Grade the exercises a target means: ``"1.2"``, a chapter ``"1"``, or all.
 
-    No file is changed.
+    A reader's copy that is missing is written; no file is changed.
 
     Parameters
     ----------
     target : str, optional
-        ``"1.2"`` or ``"1"``; default all exercises.
+        ``"1.2"``, ``"1"`` or a reader's own file; default all exercises.
     root : path, optional
         The checkout; default the one around the current folder.
     timeout, memory : float, int
@@ -48,6 +49,8 @@ def check(
     """
     limits = Limits(timeout, memory)
     exercises = select(discover(root or find_root()), target)
+    for exercise in exercises:
+        fill(exercise)
     return Report(target, tuple(grade_all(exercises, limits)))
 
 
@@ -94,24 +97,24 @@ def grade_source(
     exercise: Exercise, source: str, limits: Limits, start: Start
 ) -> Result:
     """Grade a text as if it stood in the reader's file."""
-    solution = exercise.text()
+    book = exercise.text()
     try:
-        if fault := changed_tests(parse(source, exercise.path.name), solution):
+        if fault := changed_tests(parse(source, exercise.path.name), book):
             return unread(exercise, *fault)
     except FormatError as error:
         return unread(exercise, str(error))
     request = {
         "source": source,
         "filename": str(exercise.path),
-        "tests": solution.test_names,
-        "protect": str(exercise.path.parent),
+        "tests": book.test_names,
+        "protect": [str(exercise.path), *protected(exercise)],
     }
     seen = observe(start, request, limits)
     return Result(
         id=exercise.id,
         path=exercise.path,
-        title=solution.title,
-        level=solution.level,
+        title=book.title,
+        level=book.level,
         tests=verdicts(seen, request, limits),
         output=seen.output,
         seconds=seen.seconds,
@@ -125,18 +128,24 @@ def unread(exercise: Exercise, message: str, line: int | None = None) -> Result:
     return Result(exercise.id, exercise.path, text.title, text.level, (test,))
 
 
-def changed_tests(reader: Text, solution: Text) -> tuple[str, int] | None:
-    """A message and a line where the reader's tests are not the ones shipped."""
+def protected(exercise: Exercise) -> list[str]:
+    """The folders of the book's exercises and of the reader's copies."""
+    folder = exercise.file.parents[1]
+    return [str(folder), str(folder.with_name("my"))]
+
+
+def changed_tests(reader: Text, book: Text) -> tuple[str, int] | None:
+    """A message and a line where the reader's tests are not the book's."""
     above = (reader.head + reader.answer).count("\n")
-    mine, theirs = ast.parse(reader.tests).body, ast.parse(solution.tests).body
+    mine, theirs = ast.parse(reader.tests).body, ast.parse(book.tests).body
     same = [ast.dump(a) == ast.dump(b) for a, b in zip(mine, theirs, strict=False)]
     if all(same) and len(mine) == len(theirs):
         return None
     at = same.index(False) if False in same else min(len(mine), len(theirs)) - 1
     line = above + mine[max(at, 0)].lineno if mine else above + 1
     return (
-        "the tests were changed here, so they prove nothing; --reset writes a fresh "
-        "file to copy them from",
+        "the tests were changed here, so they prove nothing; --reset writes the "
+        "exercise anew and keeps this file beside it",
         line,
     )
 

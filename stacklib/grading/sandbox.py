@@ -57,7 +57,7 @@ def run(request: dict[str, Any]) -> None:
     """Run one exercise and leave the process.
 
     The request holds ``source``, ``filename``, ``tests`` (names), ``timeout`` (s),
-    ``memory`` (B), ``cwd``, ``protect`` (a folder in which nothing may change),
+    ``memory`` (B), ``cwd``, ``protect`` (files and folders that may not change),
     ``report`` (the file of the records) and ``token``.
     """
     leave = os._exit
@@ -205,14 +205,15 @@ def address_space() -> int:
         return 0
 
 
-def guard(protect: str) -> None:
-    """Refuse other processes, os._exit, and any change in the folder ``protect``."""
-    folder = os.path.realpath(protect) + os.sep
+def guard(protect: list[str]) -> None:
+    """Refuse other processes, os._exit, and any change of or in ``protect``."""
+    places = tuple(os.path.realpath(place) + os.sep for place in protect)
 
     def within(path: Any) -> bool:
         if not isinstance(path, (str, bytes, os.PathLike)):
             return False
-        return os.path.realpath(os.fsdecode(path)).startswith(folder)
+        real = os.path.realpath(os.fsdecode(path)) + os.sep
+        return real.startswith(places)
 
     def audit(event: str, args: tuple[Any, ...]) -> None:
         if event in PROCESS_EVENTS and not _tool_at_work:

@@ -1,11 +1,11 @@
 """Which exercises there are, and whether every file of theirs is in its place.
 
-    exercises/01-roofline/01_slug.py                    what the reader gets
-    exercises/01-roofline/solutions/01_slug.py          what it is derived from
-    exercises/01-roofline/wrong/01_slug__mistake.py     an answer that must fail
+    exercises/01-roofline/01_slug.py          question, answer and tests
+    exercises/01-roofline/wrong/01_slug.py    the answers that must fail
+    my/01-roofline/01_slug.py                 a reader's copy, not part of the book
 
-The folder is the list: an exercise is there when its solution is, its id is made
-of the two leading numbers (1.1), and a file that belongs to none is a fault.
+The folder is the list: an exercise is there when its file is, its id is made of the
+two leading numbers (1.1), and a file that belongs to none is a fault.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stacklib.grading.format import FormatError, Text, parse, stub
+from stacklib.grading.format import FormatError, Text, Wrong, parse, stub, wrong_answers
 
 CHAPTER = re.compile(r"^(\d\d)-[a-z0-9-]+$")
-FILE = re.compile(r"^(\d\d)_([a-z0-9_]+?)(?:__([a-z0-9_]+))?\.py$")
-FRESH = re.compile(r"^\d\d_[a-z0-9_]+\.fresh\d*\.py$")
-DIAGNOSIS = re.compile(r"^# diagnosis:\s*(\S.*?)\s*$")
+FILE = re.compile(r"^(\d\d)_([a-z0-9_]+)\.py$")
 FEWEST_WRONG = 2
 
 
@@ -31,22 +29,34 @@ class UnknownExercise(LookupError):
 
 @dataclass(frozen=True)
 class Exercise:
-    """The files of one exercise. ``id`` is ``chapter.number``."""
+    """The files of one exercise: the book's, its wrong answers', and the reader's
+    (``path``). ``id`` is ``chapter.number``.
+    """
 
     chapter: int
     number: int
     slug: str
+    file: Path
+    wrong: Path
     path: Path
-    solution: Path
-    wrong: tuple[Path, ...]
 
     @property
     def id(self) -> str:
         return f"{self.chapter}.{self.number}"
 
     def text(self) -> Text:
-        """The solution, taken apart: question, hint and the tests that count."""
-        return parse(self.solution.read_text("utf-8"), self.solution.name)
+        """The book's file, taken apart: question, hint and the tests that count."""
+        return parse(self.file.read_text("utf-8"), self.file.name)
+
+    def stub(self) -> str:
+        """What a reader begins with."""
+        return stub(self.file.read_text("utf-8"), self.file.name)
+
+    def wrong_answers(self) -> tuple[Wrong, ...]:
+        """The stored wrong answers, in file order; none where there is no file."""
+        if not self.wrong.exists():
+            return ()
+        return wrong_answers(self.wrong.read_text("utf-8"), f"wrong/{self.wrong.name}")
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -77,11 +87,20 @@ def find_root(start: Path | None = None) -> Path:
 
 def discover(root: Path | str) -> list[Exercise]:
     """All exercises of the checkout ``root``, in order of id."""
-    found = []
-    for chapter in chapters(Path(root)):
-        for solution in sorted((chapter / "solutions").glob("*.py")):
-            if (name := FILE.match(solution.name)) and not name[3]:
-                found.append(exercise(chapter, solution, name))
+    root = Path(root).absolute()
+    found = [
+        Exercise(
+            chapter=int(chapter.name[:2]),
+            number=int(name[1]),
+            slug=name[2],
+            file=file,
+            wrong=chapter / "wrong" / file.name,
+            path=root / "my" / chapter.name / file.name,
+        )
+        for chapter in chapters(root)
+        for file in sorted(chapter.glob("*.py"))
+        if (name := FILE.match(file.name))
+    ]
     return sorted(found, key=lambda e: (e.chapter, e.number))
 
 
@@ -91,21 +110,9 @@ def chapters(root: Path) -> list[Path]:
     return [f for f in folders if f.is_dir() and CHAPTER.match(f.name)]
 
 
-def exercise(chapter: Path, solution: Path, name: re.Match[str]) -> Exercise:
-    """The exercise of one solution file."""
-    wrong = sorted((chapter / "wrong").glob(f"{solution.stem}__*.py"))
-    return Exercise(
-        chapter=int(chapter.name[:2]),
-        number=int(name[1]),
-        slug=name[2],
-        path=chapter / solution.name,
-        solution=solution,
-        wrong=tuple(wrong),
-    )
-
-
 def select(exercises: list[Exercise], target: str | None) -> list[Exercise]:
-    """The exercises a target means: all (None), a chapter (``1``) or one (``1.2``).
+    """The exercises a target means: all (None), a chapter (``1``), one (``1.2``), or
+    the one that a reader's file answers, wherever it lies.
 
     Raises UnknownExercise with the nearest target that exists.
     """
@@ -113,12 +120,31 @@ def select(exercises: list[Exercise], target: str | None) -> list[Exercise]:
         raise UnknownExercise("no exercises in this checkout")
     if target is None:
         return exercises
+    if target.endswith(".py"):
+        return [answered_by(exercises, Path(target).absolute())]
     found = [e for e in exercises if target in (e.id, str(e.chapter))]
     if not found:
         raise UnknownExercise(
             f"{target!r} names no exercise; the nearest is {nearest(exercises, target)}"
         )
     return found
+
+
+def answered_by(exercises: list[Exercise], path: Path) -> Exercise:
+    """The exercise whose copy this is, told by place, by name or by title."""
+    if not path.is_file():
+        raise UnknownExercise(f"no file {path}; `stacklib start` writes your copies")
+    for e in exercises:
+        if path.samefile(e.file):
+            raise UnknownExercise(f"{path} holds the book's answer; yours is {e.path}")
+    for same in (
+        lambda e: e.path.exists() and path.samefile(e.path),
+        lambda e: e.file.name == path.name,
+        lambda e: e.text().title == parse(path.read_text("utf-8"), path.name).title,
+    ):
+        if found := next(filter(same, exercises), None):
+            return replace(found, path=path)
+    raise UnknownExercise(f"{path}: no exercise has its name or its title")
 
 
 def nearest(exercises: list[Exercise], target: str) -> str:
@@ -136,27 +162,19 @@ def nearest(exercises: list[Exercise], target: str) -> str:
     return best.id
 
 
-def diagnosis(wrong: Path) -> str:
-    """What the grader must say about a stored wrong answer: its first line."""
-    first = wrong.read_text("utf-8").partition("\n")[0]
-    if not (found := DIAGNOSIS.match(first)):
-        raise FormatError(f"{wrong.name}: the first line is not '# diagnosis: ...'")
-    return found[1]
-
-
 def faults(root: Path | str) -> list[str]:
     """What is wrong with the files, one sentence each; empty when all is in place.
 
-    Looks for files that belong to no exercise, numbers used twice, stubs that
-    differ from what their solution gives, fewer than two wrong answers, two wrong
-    answers with one diagnosis, and text still to be filled in (``TODO``).
+    Looks for files that belong to no exercise, numbers used twice, files without the
+    promised shape, fewer than two wrong answers, two wrong answers with one
+    diagnosis, and text still to be filled in (``TODO``).
 
     Parameters
     ----------
     root : path
         The checkout.
     """
-    root = Path(root)
+    root = Path(root).absolute()
     exercises = discover(root)
     found = unlisted(root, exercises) + doubled(exercises)
     for e in exercises:
@@ -168,23 +186,22 @@ def faults(root: Path | str) -> list[str]:
 
 
 def unlisted(root: Path, exercises: list[Exercise]) -> list[str]:
-    """Files in the chapters' folders that belong to no exercise."""
-    known = {p for e in exercises for p in (e.path, e.solution, *e.wrong)}
-    files = sorted(p for p in (root / "exercises").rglob("*") if p.is_file())
+    """Files below ``exercises/`` that belong to no exercise, its README apart."""
+    folder = root / "exercises"
+    known = {p for e in exercises for p in (e.file, e.wrong)} | {folder / "README.md"}
+    files = sorted(p for p in folder.rglob("*") if p.is_file())
     return [
-        f"{path.relative_to(root)}: belongs to no exercise; its solution is missing "
-        "or its name is not NN_slug.py"
+        f"{path.relative_to(root)}: belongs to no exercise; there is none of its "
+        "number, or its name is not NN_slug.py"
         for path in files
-        if path not in known
-        and "__pycache__" not in path.parts
-        and not FRESH.match(path.name)
+        if path not in known and "__pycache__" not in path.parts
     ]
 
 
 def doubled(exercises: list[Exercise]) -> list[str]:
     """Two exercises with one number."""
     return [
-        f"{a.id}: {a.path.name} and {b.path.name} have the same number"
+        f"{a.id}: {a.file.name} and {b.file.name} have the same number"
         for a, b in itertools.pairwise(exercises)
         if a.id == b.id
     ]
@@ -192,35 +209,28 @@ def doubled(exercises: list[Exercise]) -> list[str]:
 
 def exercise_faults(e: Exercise) -> list[str]:
     """What is wrong with the files of one exercise."""
+    e.stub()  # an answer that has none says so
     found = []
-    derived = stub(e.solution.read_text("utf-8"), e.solution.name)
-    if not e.path.exists():
-        found.append(f"{e.id}: {e.path.name} is missing; its solution is there")
-    elif e.path.read_text("utf-8") != derived:
-        found.append(
-            f"{e.id}: {e.path.name} is not what its solution gives; change the "
-            "solution, then write the stub anew"
-        )
     if not e.text().test_names:
-        found.append(f"{e.id}: {e.solution.name} has no test function")
+        found.append(f"{e.id}: {e.file.name} has no test function")
     found += wrong_faults(e)
-    for path in (e.solution, *e.wrong):
+    for path in (p for p in (e.file, e.wrong) if p.exists()):
+        name = path.relative_to(e.file.parent)
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             if "TODO" in line:
-                found.append(f"{e.id}: {path.name}:{number}: TODO left: {line.strip()}")
+                found.append(f"{e.id}: {name}:{number}: TODO left: {line.strip()}")
     return found
 
 
 def wrong_faults(e: Exercise) -> list[str]:
     """Too few wrong answers, or two that would get the same message."""
-    found = []
-    if len(e.wrong) < FEWEST_WRONG:
+    found, wrong = [], e.wrong_answers()
+    if len(wrong) < FEWEST_WRONG:
         found.append(
-            f"{e.id}: {len(e.wrong)} wrong answers stored; "
+            f"{e.id}: {len(wrong)} wrong answers stored; "
             f"at least {FEWEST_WRONG} are wanted"
         )
-    texts = [diagnosis(path) for path in e.wrong]
-    for path, text in zip(e.wrong, texts, strict=True):
-        if sum(text in other for other in texts) > 1:
-            found.append(f"{e.id}: {path.name}: another wrong answer has its diagnosis")
+    for one in wrong:
+        if sum(one.diagnosis in other.diagnosis for other in wrong) > 1:
+            found.append(f"{e.id}: {one.name}: another wrong answer has its diagnosis")
     return found

@@ -89,7 +89,7 @@ class Memory:
     def estimates(self) -> tuple[str, ...]:
         """Fields that are somebody's estimate, not a published figure."""
         values = self.fields.items()
-        return tuple(n for n, q in values if q is not None and q.kind == "assumption")
+        return tuple(n for n, q in values if q is not None and q.kind == "assumed")
 
 
 def memory_from_dict(

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import Quantity, resolve
+from stacklib.quantity import Quantity, chosen, resolve
 
 __all__ = ["SmiError", "SmiReading", "read_smi", "smi_sample", "smi_samples"]
 
@@ -103,7 +103,7 @@ def _number(text: str, unit: str, label: str) -> Quantity:
         value = float(found[1])
     except ValueError:
         raise SmiError(f"{label}: {text.strip()!r} is not a number") from None
-    return Quantity(value, unit, label=label, kind="assumption")
+    return chosen(value, unit, label=label)
 
 
 def _switch(text: str) -> bool:

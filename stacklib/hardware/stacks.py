@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from stacklib.quantity import Quantity, one, resolve
+from stacklib.quantity import Quantity, one_of, resolve
 
 from .accelerator import UnknownSpec
 from .load import SpecError
@@ -222,11 +222,11 @@ def accesses() -> Mapping[str, tuple[Quantity, Quantity]]:
 
     Stacked generations first, each split into its pseudo-channels.
     """
-    found, bit = {}, one("bit", "bits a pin moves in a beat")
+    found = {}
     for generation in _generations().values():
-        made = generation.memory
-        pins = made.pins * bit
-        parts = made.channels * generation.pseudo_channels
+        one = generation.memory
+        pins = one.pins * one_of("bit", "bits a pin moves in a beat")
+        parts = one.channels * generation.pseudo_channels
         found[generation.name] = (pins / parts, generation.burst)
     for key, raw in _raw()["accesses"].items():
         words = (

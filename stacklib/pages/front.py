@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 
-from stacklib.roofline.readiness import QUESTIONS
-
 from stacklib import evidence, hardware, models, roofline
-from stacklib.quantity import Quantity, chosen, counted, one, say
+from stacklib.quantity import Quantity, chosen, counted, one_of, say
 from stacklib.quantity.say import Saying
+from stacklib.roofline.count.readiness import QUESTIONS
 
 MODEL, DEVICE, DTYPE, CHIPS, CONTEXT = "llama-3-70b", "h100-sxm", "bf16", 8, 4096
 
@@ -29,7 +28,7 @@ def price(batch: int) -> Quantity:
     step = roofline.decode_step(
         MODEL, on=DEVICE, dtype=DTYPE, tp=CHIPS, batch=batch, context=CONTEXT
     )
-    price = hour * (10**6 * one("token")) / step.tokens_per_s
+    price = hour * (10**6 * one_of("token")) / step.tokens_per_s
     return price.named("price of a million tokens")
 
 

@@ -2,91 +2,65 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
-from stacklib.gpu import Compiled, compiled
-from stacklib.gpu.code.compiled import TARGETS
+from stacklib.gpu import compiled
+from stacklib.gpu.code.compiled import TARGETS, Compiled
 from stacklib.gpu.code.sass import CLASSES
-
-__all__ = ["class_spec", "line_rows", "time_spec"]
+from stacklib.plots.marks import Spec, across, axis, cells, chart, dots, down, line
 
 
 def line_rows(made: Compiled) -> list[dict[str, str]]:
-    """What each source line became: a row a line, first come first.
-
-    Parameters
-    ----------
-    made : Compiled
-        The kernel.
-    """
+    """What each source line became: rows of CUDA, PTX and SASS, first come first."""
     rows = []
     for number, text in enumerate(made.source.splitlines(), 1):
         ptx = [at.text for at in made.ptx.code if at.source_line == number]
         code = [at.text for at in made.sass.of_line(number)]
-        for k in range(max(len(ptx), len(code))):
-            rows.append({
-                "CUDA": text.strip() if k == 0 else "",
-                "PTX": ptx[k] if k < len(ptx) else "",
-                "SASS": code[k] if k < len(code) else "",
-            })  # fmt: skip
+        source = [text.strip()] if ptx or code else []
+        rows += [
+            dict(zip(("CUDA", "PTX", "SASS"), row, strict=True))
+            for row in zip_longest(source, ptx, code, fillvalue="")
+        ]
     return rows
 
 
-def class_spec(kernel: str, *, title: str) -> dict[str, Any]:
-    """Spec of a grid: a row a class of machine instructions, a column a target.
-
-    Parameters
-    ----------
-    kernel : str
-        Its name.
-    title : str
-        Sentence that says what is seen.
-    """
+def class_spec(kernel: str, *, title: str) -> Spec:
+    """A row a class of machine instructions, a column a target, counts in the cells."""
     counts = [compiled(kernel, t).sass.groups() for t in TARGETS]
     names = [name for name in CLASSES if any(c[name] for c in counts)]
-    cells = [(x, y, c[name]) for y, name in enumerate(names)
-             for x, c in enumerate(counts) if c[name]]  # fmt: skip
-    most = max(n for _, _, n in cells)
-    mark = {
-        "kind": "cells", "evidence": "measured", "name": "instructions", "series": 0,
-        "x": [x for x, _, _ in cells], "y": [y for _, y, _ in cells],
-        "shades": [0.1 + 0.3 * n / most for _, _, n in cells],
-        "texts": [str(n) for _, _, n in cells], "label_at": "none",
-    }  # fmt: skip
-    return {
-        "title": title,
-        "x": {"label": "Target", "ticks": list(range(len(TARGETS))),
-              "names": list(TARGETS), "limits": [-0.6, len(TARGETS) - 0.4]},
-        "y": {"label": "Class of instruction", "ticks": list(range(len(names))),
-              "names": names, "limits": [len(names) - 0.4, -0.6]},
-        "marks": [mark],
-    }  # fmt: skip
+    found = {
+        (x, y): c[name]
+        for y, name in enumerate(names)
+        for x, c in enumerate(counts)
+        if c[name]
+    }
+    shade = [0.1 + 0.3 * n / max(found.values()) for n in found.values()]
+    look: dict[str, Any] = {"shade": shade, "texts": map(str, found.values())}
+    wide, deep = across(len(TARGETS)), down(len(names))
+    rows = range(len(names))
+    return chart(
+        title,
+        x=axis("Target", ticks=range(len(TARGETS)), names=list(TARGETS), limits=wide),
+        y=axis("Class of instruction", ticks=rows, names=names, limits=deep),
+        marks=[cells(found, "instructions", "measured", at="none", series=0, **look)],
+    )
 
 
 def time_spec(
     told: list[dict[str, Any]], measured: list[dict[str, Any]], title: str
-) -> dict[str, Any]:
-    """Spec of compile times by size: the predicted line, the measured dots.
-
-    Parameters
-    ----------
-    told, measured : list of dict
-        Rows of ``benchmarks/jit_time.py`` with ``instructions`` and ``predicted_s``,
-        or ``median_s`` and ``own_s``.
-    title : str
-        Sentence that says what is seen.
-    """
+) -> Spec:
+    """Compile times by size, from rows of ``benchmarks/jit_time.py``."""
     sizes = [row["instructions"] for row in measured]
-    return {
-        "title": title,
-        "x": {"label": "PTX instructions", "scale": "log"},
-        "y": {"label": "Time (ms)", "scale": "log"},
-        "marks": [
-            {"kind": "line", "evidence": "predicted", "name": "predicted",
-             "x": sizes, "y": [1e3 * row["predicted_s"] for row in told[: len(sizes)]]},
-            {"kind": "dots", "evidence": "measured", "name": "the process",
-             "x": sizes, "y": [1e3 * row["median_s"] for row in measured]},
-            {"kind": "dots", "evidence": "measured", "name": "the kernel alone",
-             "x": sizes, "y": [1e3 * row["own_s"] for row in measured]},
+    guess = [1e3 * row["predicted_s"] for row in told[: len(sizes)]]
+    seen, own = ([1e3 * r[key] for r in measured] for key in ("median_s", "own_s"))
+    return chart(
+        title,
+        x=axis("PTX instructions", log=True),
+        y=axis("Time (ms)", log=True),
+        marks=[
+            line(sizes, guess, "predicted", "predicted"),
+            dots(sizes, seen, "the process", "measured"),
+            dots(sizes, own, "the kernel alone", "measured"),
         ],
-    }  # fmt: skip
+    )

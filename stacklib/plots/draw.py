@@ -100,44 +100,43 @@ def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
         ax.spines[side].set_visible(False)
     ax.spines["bottom"].set_color(theme.sentinel("muted"))
     ax.tick_params(length=0, labelsize=SMALL, labelcolor=theme.sentinel("muted"), pad=4)
-    ax.set_xlabel(spec["x"]["label"], color=theme.sentinel("ink"), labelpad=5)
+    ink: dict[str, Any] = {"color": theme.sentinel("ink")}
+    ax.set_xlabel(spec["x"]["label"], labelpad=5, **ink)
     # Above the axis and upright: a reader on a phone need not turn it.
-    ax.text(0, 1.03, spec["y"]["label"], transform=ax.transAxes, ha="left",
-            va="bottom", color=theme.sentinel("ink"))  # fmt: skip
+    corner: dict[str, Any] = {"transform": ax.transAxes, "ha": "left", "va": "bottom"}
+    ax.text(0, 1.03, spec["y"]["label"], **corner, **ink)
 
 
 def _line(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     dash = DASHES.get(mark["evidence"], "solid")
-    bar: dict[str, Any] = {"linewidth": 1.9}
-    if mark.get("thick"):
-        bar = {"linewidth": 7, "solid_capstyle": "butt"}
-        ax.plot(
-            mark["x"][:1],
-            mark["y"][:1],
-            color=tint,
-            marker="|",
-            markersize=8,
-            markeredgewidth=1.2,
-            zorder=3,
-        )  # seen however short the bar is
-    ax.plot(mark["x"], mark["y"], color=tint, linestyle=dash, zorder=3, **bar)
+    ax.plot(mark["x"], mark["y"], color=tint, linestyle=dash, zorder=3, linewidth=1.9)
+
+
+def _bar(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    look: dict[str, Any] = {"color": tint, "zorder": 3}
+    foot: dict[str, Any] = {"marker": "|", "markersize": 8, "markeredgewidth": 1.2}
+    # Its foot is seen however short the bar is.
+    ax.plot(mark["x"][:1], mark["y"][:1], **foot, **look)
+    dash = DASHES.get(mark["evidence"], "solid")
+    look |= {"linestyle": dash, "linewidth": 7, "solid_capstyle": "butt"}
+    ax.plot(mark["x"], mark["y"], **look)
 
 
 def _dots(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     for x, (lo, hi) in zip(mark["x"], mark.get("spread", ()), strict=False):
         ax.plot([x, x], [lo, hi], color=tint, linewidth=1.4, zorder=4)
     filled = mark["evidence"] == "measured"
-    ax.plot(
-        mark["x"], mark["y"], linestyle="none", color=tint, zorder=5, markersize=6,
-        marker=MARKERS.get(mark["evidence"], "o"), markeredgewidth=1.6,
-        markerfacecolor=tint if filled else theme.sentinel("paper"),
-        clip_on=False,  # a point on the frame is whole
-    )  # fmt: skip
+    look: dict[str, Any] = {"linestyle": "none", "color": tint, "markersize": 6}
+    look["marker"] = MARKERS.get(mark["evidence"], "o")
+    look["markerfacecolor"] = tint if filled else theme.sentinel("paper")
+    # Not clipped: a point on the frame is whole.
+    ax.plot(mark["x"], mark["y"], zorder=5, markeredgewidth=1.6, clip_on=False, **look)
 
 
 def _rule(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
-    look: dict[str, Any] = {"color": tint, "linewidth": 1.1,
-                            "linestyle": (0, (2, 2)), "zorder": 2}  # fmt: skip
+    dash: Any = (0, (2, 2))
+    look: dict[str, Any] = {"color": tint, "linewidth": 1.1, "linestyle": dash}
+    look["zorder"] = 2
     floor = ax.get_ylim()[0]
     for i, x in enumerate(mark.get("x", ()) if mark["kind"] == "vline" else ()):
         top = mark["y"][i] if mark.get("y") else ax.get_ylim()[1]
@@ -149,27 +148,27 @@ def _rule(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
 def _band(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     left, right = mark.get("x") or ax.get_xlim()
     low, high = mark.get("y") or ax.get_ylim()
-    ax.fill([left, right, right, left], [low, low, high, high], facecolor="none",
-            edgecolor=tint, hatch="//", linewidth=0, alpha=0.8, zorder=1)  # fmt: skip
+    x, y = [left, right, right, left], [low, low, high, high]
+    hatch: dict[str, Any] = {"facecolor": "none", "edgecolor": tint, "hatch": "//"}
+    ax.fill(x, y, linewidth=0, alpha=0.8, zorder=1, **hatch)
 
 
 def _cells(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     cells = list(zip(mark["x"], mark["y"], strict=True))
     shades = mark.get("shades") or [1.0] * len(cells)
     texts = mark.get("texts") or [""] * len(cells)
-    impossible = {"hatch": "///"} if mark["evidence"] == "impossible" else {}
+    hatch = {"hatch": "///"} if mark["evidence"] == "impossible" else {}
     # One path a shade: a path a cell would make the page several times as heavy.
     for shade in sorted(set(shades)):
         mine = [at for at, own in zip(cells, shades, strict=True) if own == shade]
-        ax.add_patch(PathPatch(
-            Path.make_compound_path(*map(_box, _runs(mine))), facecolor=tint, zorder=2,
-            edgecolor="none", linewidth=0, alpha=round(shade, 3), **impossible,
-        ))  # fmt: skip
+        path = Path.make_compound_path(*map(_box, _runs(mine)))
+        look: dict[str, Any] = {"facecolor": tint, "alpha": round(shade, 3), **hatch}
+        ax.add_patch(PathPatch(path, edgecolor="none", linewidth=0, zorder=2, **look))
     for (x, y), shade, text in zip(cells, shades, texts, strict=True):
         if text:
             on = theme.sentinel("over" if shade > TINTED else "ink")
-            ax.text(x, y, text, color=on, fontsize=SMALL, ha="center",
-                    va="center_baseline", zorder=4)  # fmt: skip
+            middle: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
+            ax.text(x, y, text, color=on, fontsize=SMALL, zorder=4, **middle)
 
 
 def _runs(cells: Sequence[tuple[float, float]]) -> list[tuple[float, float, float]]:
@@ -188,11 +187,12 @@ def _box(run: tuple[float, float, float]) -> Path:
     y, first, last = run
     half = CELL / 2
     left, right, low, high = first - half, last + half, y - half, y + half
-    return Path([(left, low), (right, low), (right, high), (left, high), (left, low)],
-                closed=True)  # fmt: skip
+    around = [(left, low), (right, low), (right, high), (left, high), (left, low)]
+    return Path(around, closed=True)
 
 
 _DRAW = {
+    "bar": _bar,
     "cells": _cells,
     "line": _line,
     "dots": _dots,

@@ -59,7 +59,7 @@ def _with_devices(spec: Mapping[str, Any], devices: Sequence[str]) -> dict[str, 
         if len(devices) == 1:
             mark.setdefault("device", devices[0])
         known = mark.get("device") in devices
-        if mark["kind"] in ("line", "dots") and not known:
+        if mark["kind"] in ("line", "bar", "dots") and not known:
             raise SpecError(
                 f"mark {mark['name']!r}: device {mark.get('device')!r} is not one of "
                 f"the figure's devices {list(devices)}"

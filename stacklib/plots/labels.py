@@ -22,6 +22,8 @@ GAP = 7.0  # between a line's end and its name
 EDGE = 3.0  # free strip at the right of the canvas
 KEY = 10.0  # side of a square in a key
 
+STROKES = ("line", "bar")  # kinds with an end to be named at
+
 Mark = Mapping[str, Any]
 
 
@@ -46,21 +48,19 @@ def _last(ax: Axes, mark: Mark) -> tuple[float, float]:
 
 
 def _labelled(marks: Sequence[Mark], kinds: str) -> list[int]:
-    return [
-        i for i, m in enumerate(marks)
-        if m["kind"] in kinds.split() and m["name"] and m.get("label_at") != "none"
-    ]  # fmt: skip
+    wanted = [m["name"] and m.get("label_at") != "none" for m in marks]
+    return [i for i, m in enumerate(marks) if wanted[i] and m["kind"] in kinds.split()]
 
 
 def _at_edge(ax: Axes, mark: Mark) -> bool:
     near = ax.bbox.x1 - 0.02 * ax.bbox.width
-    return mark["kind"] == "line" and _last(ax, mark)[0] >= near
+    return mark["kind"] in STROKES and _last(ax, mark)[0] >= near
 
 
 def make_room(ax: Axes, marks: Sequence[Mark], ticks: Sequence[str]) -> None:
     """Margins as wide as the tick labels (left) and line names (right) need."""
-    names = [marks[i]["name"] for i in _labelled(marks, "line")
-             if _at_edge(ax, marks[i])]  # fmt: skip
+    ending = [marks[i] for i in _labelled(marks, "line bar")]
+    names = [mark["name"] for mark in ending if _at_edge(ax, mark)]
     right = max((width(n, ax) + GAP for n in names), default=8.0) + EDGE
     left = max((width(t, ax) for t in ticks), default=0.0) + 8
     box, total = ax.get_position(), float(ax.figure.bbox.width)
@@ -69,12 +69,13 @@ def make_room(ax: Axes, marks: Sequence[Mark], ticks: Sequence[str]) -> None:
 
 def _write(ax: Axes, x: float, y: float, text: str, tint: str, **style: Any) -> None:
     # The gid marks text that may lie over a line: svg.tidy gives it a halo.
-    ax.text(x, y, text, transform=None, color=tint, fontsize=SIZE,
-            gid=f"st-label-{x:.1f}-{y:.1f}", zorder=6, **style)  # fmt: skip
+    look: dict[str, Any] = {"transform": None, "color": tint, "fontsize": SIZE}
+    ax.text(x, y, text, gid=f"st-label-{x:.1f}-{y:.1f}", zorder=6, **look, **style)
 
 
-def _leader(ax: Axes, start: tuple[float, float], end: tuple[float, float],
-            tint: str) -> None:  # fmt: skip
+def _leader(
+    ax: Axes, start: tuple[float, float], end: tuple[float, float], tint: str
+) -> None:
     if abs(start[1] - end[1]) > 3:
         xs, ys = zip(start, end, strict=True)
         ax.plot(xs, ys, transform=None, color=tint, linewidth=0.7, clip_on=False)
@@ -93,7 +94,7 @@ def _clearest(
     paths = [
         Path(ax.transData.transform(list(zip(m["x"], m["y"], strict=True))))
         for m in marks
-        if m["kind"] == "line"
+        if m["kind"] in STROKES
     ]
 
     def crossed(at: float) -> int:
@@ -105,10 +106,12 @@ def _clearest(
 
 def end_labels(ax: Axes, marks: Sequence[Mark], tints: Sequence[str]) -> None:
     """Name each line and row of dots at its last point, none on another."""
-    chosen = _labelled(marks, "line dots")
+    chosen = _labelled(marks, "line bar dots")
     ends = [_last(ax, marks[i]) for i in chosen]
-    spans = [(x + GAP, x + GAP + width(marks[i]["name"], ax))
-             for i, (x, _) in zip(chosen, ends, strict=True)]  # fmt: skip
+    spans = [
+        (x + GAP, x + GAP + width(marks[i]["name"], ax))
+        for i, (x, _) in zip(chosen, ends, strict=True)
+    ]
     outside, inside = _columns(ax, spans)
     for column in (outside, inside):
         wanted = [ends[k][1] for k in column]
@@ -148,10 +151,10 @@ def rule_labels(ax: Axes, marks: Sequence[Mark], tints: Sequence[str]) -> None:
     for (i, _), (left, _), row in zip(chosen, spans, rows(spans), strict=True):
         y = ax.bbox.y0 + 4 + row * LINE
         _write(ax, left, y, marks[i]["name"], tints[i], ha="left", va="bottom")
+    foot = {"ha": "left", "va": "bottom"}
     for i in _labelled(marks, "hline"):
         y = _at(ax, ax.get_xlim()[0], marks[i]["y"][0])[1]
-        _write(ax, ax.bbox.x0 + 4, y + 2, marks[i]["name"], tints[i],
-               ha="left", va="bottom")  # fmt: skip
+        _write(ax, ax.bbox.x0 + 4, y + 2, marks[i]["name"], tints[i], **foot)
 
 
 def band_label(ax: Axes, mark: Mark, tint: str) -> None:

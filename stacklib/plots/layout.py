@@ -63,8 +63,9 @@ def tick_text(value: float) -> str:
         return "0"
     exponent = math.floor(math.log10(abs(value)) + 1e-9)
     if -3 <= exponent < 5:
-        return f"{value:,.{max(0, 2 - exponent)}f}".rstrip("0").rstrip(".") \
-            if exponent < 2 else f"{value:,.0f}"  # fmt: skip
+        if exponent >= 2:
+            return f"{value:,.0f}"
+        return f"{value:,.{max(0, 2 - exponent)}f}".rstrip("0").rstrip(".")
     head = f"{value / 10.0**exponent:.3g}"
     power = "10" + str(exponent).translate(_SUPERSCRIPT)
     return power if head == "1" else f"{head}×{power}"

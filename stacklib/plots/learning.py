@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from stacklib.hardware import THIS_MACHINE
+from stacklib.plots.marks import About, Spec, axis, chart, dots, rule
 
 NATS = "Surprise a token (nat)"
 
@@ -15,51 +15,27 @@ def learning_spec(
     *,
     title: str,
     levels: Mapping[str, float] | None = None,
-) -> dict[str, Any]:
-    """Spec of loss over tokens read, each curve's held-out loss as dots.
+) -> Spec:
+    """Held-out loss over tokens read, a row of dots a model; ``levels`` are rules.
 
-    Parameters
-    ----------
-    curves : dict
-        By the name of a model: its columns ``tokens`` and ``held_out``.
-    title : str
-        What the figure shows.
-    levels : dict, optional
-        Losses to draw as lines across, by name.
+    A model's columns are ``tokens`` and ``held_out``.
     """
-    series = list(curves)
+    about = About(device=THIS_MACHINE, level="as measured", dtype="fp32")
     shown = [y for columns in curves.values() for y in columns["held_out"]]
     read = max(columns["tokens"][-1] for columns in curves.values())
-    room = [0.0, 1.3 * read]  # the names stand right of the last dots
     frame = [0.95 * min(shown), 1.02 * max(shown)]  # no loss is near zero
-    return {
-        "title": title,
-        "x": {
-            "label": "Tokens read",
-            "scale": "linear",
-            "unit": "token",
-            "limits": room,
-        },
-        "y": {"label": NATS, "scale": "linear", "unit": "", "limits": frame},
-        "marks": [
-            *(_dots(name, curves[name], series.index(name)) for name in series),
-            *(
-                {**_about(name, 5), "kind": "hline", "y": [loss]}
-                for name, loss in (levels or {}).items()
-            ),
-        ],
-    }
-
-
-def _about(name: str, series: int) -> dict[str, Any]:
-    common = {"device": THIS_MACHINE, "level": "as measured", "dtype": "fp32"}
-    return {"evidence": "measured", "name": name, "series": series, **common}
-
-
-def _dots(name: str, columns: Mapping[str, Sequence[float]], at: int) -> dict[str, Any]:
-    return {
-        **_about(name, at),
-        "kind": "dots",
-        "x": [float(x) for x in columns["tokens"]],
-        "y": [float(y) for y in columns["held_out"]],
-    }
+    room = [0.0, 1.3 * read]  # the names stand right of the last dots
+    points = []
+    for i, (name, columns) in enumerate(curves.items()):
+        x, y = ([float(v) for v in columns[key]] for key in ("tokens", "held_out"))
+        points.append(dots(x, y, name, "measured", series=i, **about))
+    rules = [
+        rule(name, "measured", y=loss, series=5, **about)
+        for name, loss in (levels or {}).items()
+    ]
+    return chart(
+        title,
+        x=axis("Tokens read", unit="token", limits=room),
+        y=axis(NATS, limits=frame),
+        marks=[*points, *rules],
+    )

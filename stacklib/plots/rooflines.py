@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stacklib import hardware, roofline
 from stacklib.quantity import DTYPES, Quantity
 
+from .marks import About, Mark, Spec, axis, chart, dots, line, rule
+
 RATE = "TFLOP/s"
 SPAN = (0.1, 10_000.0)  # FLOP/B
+ABOUT = ("device", "dtype", "chips", "level")  # of a point
 # The format a device is spoken of in: the first it has a rate for.
 SPOKEN = ("bf16", "fp16", "fp8", "fp4", "fp32", "fp64")
 
@@ -29,41 +32,35 @@ def _device_marks(
     span: tuple[float, float],
     series: int,
     name: str = "",
-) -> list[dict[str, Any]]:
+) -> list[Mark]:
+    """Its roof, and a rule under the ridge."""
     ridge = roofline.ridge(device, dtype)
     xs = _points(span[0], ridge.si, span[1])
+    rates = [_rate(x, device, dtype) for x in xs]
+    foot, top = f"ridge {ridge.text().split()[0]}", _rate(ridge.si, device, dtype)
     own = device.key == hardware.THIS_MACHINE
-    common = {"evidence": "predicted", "series": series, "this_machine": own,
-              "device": device.key, "dtype": dtype}  # fmt: skip
-    roof = {"kind": "line", "name": name or device.short, "x": xs,
-            "y": [_rate(x, device, dtype) for x in xs]}  # fmt: skip
-    foot = {"kind": "vline", "name": f"ridge {ridge.text().split()[0]}",
-            "x": [ridge.si], "y": [_rate(ridge.si, device, dtype)]}  # fmt: skip
-    return [{**common, **roof}, {**common, **foot}]
+    about = About(this_machine=own, device=device.key, dtype=dtype)
+    return [
+        line(xs, rates, name or device.short, "predicted", series=series, **about),
+        rule(foot, "predicted", x=ridge.si, to=top, series=series, **about),
+    ]
 
 
-def _as_list(value: Any) -> list[Quantity]:
-    return [value] if isinstance(value, Quantity) else list(value)
+def _values(value: Quantity | Iterable[Quantity], unit: str) -> list[float]:
+    found = [value] if isinstance(value, Quantity) else value
+    return [q.to(unit).value for q in found]
 
 
-def _point_mark(point: Mapping[str, Any], series: Mapping[str, int]) -> dict[str, Any]:
+def _point_mark(point: Mapping[str, Any], series: Mapping[str, int]) -> Mark:
     """One row of dots from quantities: name, intensity, rate, evidence, device."""
-    xs, ys = _as_list(point["intensity"]), _as_list(point["rate"])
-    mark = {
-        "kind": "dots",
-        "evidence": point["evidence"],
-        "name": point["name"],
-        "x": [x.to("FLOP/B").value for x in xs],
-        "y": [y.to(RATE).value for y in ys],
-        "series": series.get(point.get("device", ""), len(series)),
-        "this_machine": point.get("device") == hardware.THIS_MACHINE,
-    }
-    if point.get("spread"):
-        mark["spread"] = [[q.to(RATE).value for q in pair] for pair in point["spread"]]
-    for name in ("device", "dtype", "chips", "level", "label_at"):
-        if name in point:
-            mark[name] = point[name]
-    return mark
+    x, y = _values(point["intensity"], "FLOP/B"), _values(point["rate"], RATE)
+    ends = [_values(pair, RATE) for pair in point.get("spread", ())] or None
+    key = point.get("device", "")
+    about: Any = {name: point[name] for name in ABOUT if name in point}
+    own = About(this_machine=key == hardware.THIS_MACHINE)
+    at, colour = point.get("label_at", "end"), series.get(key, len(series))
+    name, evidence = point["name"], point["evidence"]
+    return dots(x, y, name, evidence, spread=ends, at=at, series=colour, **own, **about)
 
 
 def roofline_spec(
@@ -73,7 +70,7 @@ def roofline_spec(
     title: str,
     points: Sequence[Mapping[str, Any]] = (),
     span: tuple[float, float] = SPAN,
-) -> dict[str, Any]:
+) -> Spec:
     """Spec of one or more rooflines, log-log, each ridge labelled.
 
     Parameters
@@ -98,20 +95,16 @@ def roofline_spec(
     """
     found = [hardware.get(name) for name in devices]
     series = {device.key: i for i, device in enumerate(found)}
-    marks = []
+    marks: list[Mark] = []
     for name, device in zip(devices, found, strict=True):
         own = dtype if isinstance(dtype, str) else dtype[name]
         marks += _device_marks(device, own, span, series[device.key])
-    marks += [_point_mark(point, series) for point in points]
-    return {
-        "title": title,
-        "x": {"label": "Arithmetic intensity (FLOP/B)", "scale": "log",
-              "unit": "FLOP/B"},
-        "y": {"label": f"Attainable rate ({RATE})", "scale": "log", "unit": RATE},
-        "marks": marks,
-        "readouts": [],
-        "message": None,
-    }  # fmt: skip
+    return chart(
+        title,
+        x=axis("Arithmetic intensity (FLOP/B)", log=True, unit="FLOP/B"),
+        y=axis(f"Attainable rate ({RATE})", log=True, unit=RATE),
+        marks=[*marks, *(_point_mark(point, series) for point in points)],
+    )
 
 
 def main_format(device: hardware.Accelerator) -> str | None:
@@ -145,7 +138,7 @@ def roofs(device: hardware.Accelerator) -> list[tuple[str, list[str]]]:
     return [(", ".join(names), names) for names in found.values()]
 
 
-def device_roofline_spec(device: hardware.Accelerator) -> dict[str, Any]:
+def device_roofline_spec(device: hardware.Accelerator) -> Spec:
     """Spec of one device's rooflines, a roof for each floating-point rate.
 
     Parameters

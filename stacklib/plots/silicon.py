@@ -2,109 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from stacklib import cost
-from stacklib.cost import Chip, Pieces
+from stacklib.cost import moore
+from stacklib.cost.chiplets import Pieces
+from stacklib.cost.moore import Chip
+from stacklib.plots.marks import (
+    Mark,
+    Spec,
+    axis,
+    bar,
+    chart,
+    diamonds,
+    dots,
+    line,
+    rule,
+)
 from stacklib.quantity import Quantity
 
+CARRIED = {"CoWoS-S, CoWoS-L 2024": 3.3, "CoWoS-L 2026": 5.5}  # reticles
 
-def clock_spec(title: str, last: int = 2026) -> dict[str, Any]:
-    """Transistors an area against the year: chips, the line and its band.
 
-    Parameters
-    ----------
-    title : str
-        A sentence saying what is seen.
-    last : int
-        Year the line is drawn to.
-    """
-    chips: Sequence[Chip] = cost.chips()
+def clock_spec(title: str, last: int = 2026) -> Spec:
+    """Transistors an area against the year: chips, the line and its band."""
+    chips = moore.chips()
     fit = cost.clock()
     years = list(range(chips[0].year, last + 1))
-    ends = [fit.at(year) for year in years]
-    marks: list[dict[str, Any]] = [
-        {"kind": "line", "evidence": "predicted", "name": "fit", "x": years,
-         "y": [middle / 1e6 for _, middle, _ in ends], "series": 0},
-        *({"kind": "line", "evidence": "predicted", "name": name, "label_at": "none",
-           "x": years, "y": [end[i] / 1e6 for end in ends], "series": 2}
-          for name, i in (("low end", 0), ("high end", 2))),
-        {"kind": "line", "evidence": "predicted", "name": "twice in 2 years",
-         "x": years, "series": 3,
-         "y": [ends[0][1] / 1e6 * 2 ** ((year - years[0]) / 2) for year in years]},
-    ]  # fmt: skip
-    for chip in chips:
-        short = chip.name.removeprefix("NVIDIA ").removeprefix("Tesla ").split()[0]
-        marks.append({
-            "kind": "dots", "evidence": "claimed", "name": short, "series": 1,
-            "x": [chip.year], "y": [chip.density.to("1/mm2").value / 1e6],
-        })  # fmt: skip
-    return {
-        "title": title,
-        "x": {"label": "First sold", "limits": (years[0] - 1, last),
-              "ticks": years[::2], "names": [str(year) for year in years[::2]]},
-        "y": {"label": "Million transistors a mm2", "scale": "log",
-              "limits": (10, 1200)},
-        "marks": marks,
-    }  # fmt: skip
+    low, middle, high = zip(*(fit.at(year) for year in years), strict=True)
+    twice = [middle[0] / 1e6 * 2 ** ((year - years[0]) / 2) for year in years]
+    lines = [
+        line(years, [end / 1e6 for end in ends], name, "predicted", at=at, series=i)
+        for name, ends, at, i in (
+            ("fit", middle, "end", 0),
+            ("low end", low, "none", 2),
+            ("high end", high, "none", 2),
+        )
+    ]
+    lines.append(line(years, twice, "twice in 2 years", "predicted", series=3))
+    some, span = years[::2], (years[0] - 1, last)
+    return chart(
+        title,
+        x=axis("First sold", limits=span, ticks=some, names=[str(y) for y in some]),
+        y=axis("Million transistors a mm2", log=True, limits=(10, 1200)),
+        marks=[*lines, *map(_chip, chips)],
+    )
 
 
-def pieces_spec(title: str, cuts: dict[str, list[Pieces]]) -> dict[str, Any]:
-    """Cost of a good square millimetre against the number of pieces.
-
-    Parameters
-    ----------
-    title : str
-        A sentence saying what is seen.
-    cuts : dict
-        Name of a line to its designs.
-    """
-    marks = [
-        {"kind": kind, "evidence": "predicted", "name": name, "series": i,
-         "label_at": "end" if kind == "line" else "none",
-         "x": [found.count for found in row],
-         "y": [found.cost.to("USD/mm2").value for found in row]}
-        for i, (name, row) in enumerate(cuts.items())
-        for kind in ("line", "dots")
-    ]  # fmt: skip
-    return {
-        "title": title,
-        "x": {"label": "Dies the design is cut into", "scale": "log",
-              "limits": (0.9, 16), "ticks": [1, 2, 4, 8, 16]},
-        "y": {"label": "Dollars a good mm2 of logic", "unit": "USD/mm2",
-              "limits": (0.2, 0.8)},
-        "marks": marks,
-    }  # fmt: skip
+def _chip(chip: Chip) -> Mark:
+    short = chip.name.removeprefix("NVIDIA ").removeprefix("Tesla ").split()[0]
+    return diamonds(chip.year, chip.density.to("1/mm2").value / 1e6, short, series=1)
 
 
-def reticle_spec(title: str, packages: dict[str, Quantity]) -> dict[str, Any]:
-    """Silicon of packages in reticles, and what interposers carry.
+def pieces_spec(title: str, cuts: dict[str, list[Pieces]]) -> Spec:
+    """Cost of a good square millimetre by the number of pieces, a line a design."""
+    marks = []
+    for i, (name, row) in enumerate(cuts.items()):
+        x = [found.count for found in row]
+        y = [found.cost.to("USD/mm2").value for found in row]
+        marks.append(line(x, y, name, "predicted", series=i))
+        marks.append(dots(x, y, name, "predicted", at="none", series=i))
+    counts = [1, 2, 4, 8, 16]
+    words, span = "Dies the design is cut into", (0.9, 16)
+    return chart(
+        title,
+        x=axis(words, log=True, limits=span, ticks=counts),
+        y=axis("Dollars a good mm2 of logic", unit="USD/mm2", limits=(0.2, 0.8)),
+        marks=marks,
+    )
 
-    Parameters
-    ----------
-    title : str
-        A sentence saying what is seen.
-    packages : dict
-        Name to the area of its dies and stacks, from the smallest.
-    """
-    marks: list[dict[str, Any]] = []
-    for row, (name, area) in enumerate(packages.items()):
-        marks.append({
-            "kind": "line", "evidence": "predicted", "name": name, "thick": True,
-            "series": 0, "x": [0, (area / cost.reticle()).si], "y": [row, row],
-        })  # fmt: skip
-    one = {"kind": "vline", "evidence": "claimed", "name": "one exposure", "x": [1.0]}
-    limits = {"CoWoS-S, CoWoS-L 2024": 3.3, "CoWoS-L 2026": 5.5}
+
+def reticle_spec(title: str, packages: dict[str, Quantity]) -> Spec:
+    """Silicon of packages in reticles, smallest first, and what interposers carry."""
+    bars = [
+        bar(0, (area / cost.reticle()).si, row, name, "predicted", series=0)
+        for row, (name, area) in enumerate(packages.items())
+    ]
     known = {q.value.si for q in cost.fact("carries", "cowos_l").quotes}
-    marks += [one | {"series": 4}] + [
-        {"kind": "vline", "evidence": "claimed", "name": name, "x": [x], "series": 4}
-        for name, x in limits.items() if x in known
-    ]  # fmt: skip
-    return {
-        "title": title,
-        "x": {"label": "Area of dies and stacks, in reticles", "limits": (0, 6.5)},
-        "y": {"label": "Package", "limits": (-0.7, len(packages) - 0.3),
-              "ticks": []},
-        "marks": marks,
-    }  # fmt: skip
+    carried = {name: x for name, x in CARRIED.items() if x in known}
+    rules = [
+        rule(name, "claimed", x=x, series=4)
+        for name, x in {"one exposure": 1.0, **carried}.items()
+    ]
+    high = (-0.7, len(packages) - 0.3)
+    return chart(
+        title,
+        x=axis("Area of dies and stacks, in reticles", limits=(0, 6.5)),
+        y=axis("Package", limits=high, ticks=()),
+        marks=[*bars, *rules],
+    )

@@ -11,16 +11,16 @@
                    "tree": {...}}],
      "message": None}
 
-Kinds of mark: ``line`` and ``dots`` (x, y; dots may have ``spread`` pairs),
+``stacklib.plots.marks`` writes such dicts. Kinds of mark: ``line`` and ``dots`` (x,
+y; dots may have ``spread`` pairs), ``bar`` (an x pair, and its row twice as y),
 ``vline`` (x, and y where it should end), ``hline`` (y), ``band`` (an x pair, a y
 pair or both), ``cells`` (x, y: centres of unit squares, a grid on linear axes; with
 ``shades``, 0 to 1 of the colour each, and ``texts``, short, one a cell; its name
 stands in a key under the axis). Optional in a mark: ``series`` (colour), ``layer``
-(of the stack, 1 to 7: its colour), ``thick`` (a line that is a bar),
-``this_machine``, ``label_at`` (``end`` or ``none``), and for the guard ``device``,
-``dtype``, ``chips``, ``level``, ``role``. Optional in an axis: ``limits``, which may
-run downwards, ``ticks``, where they stand, ``names``, one a tick at a whole number, and
-``unit``, which the guard reads.
+(of the stack, 1 to 7: its colour), ``this_machine``, ``label_at`` (``end`` or
+``none``), and for the guard ``device``, ``dtype``, ``chips``, ``level``, ``role``.
+Optional in an axis: ``limits``, which may run downwards, ``ticks``, where they stand,
+``names``, one a tick at a whole number, and ``unit``, which the guard reads.
 Optional in a spec: ``square``, drawn as wide as high so that what is round looks
 round; ``about``, guard fields of the readouts; and ``table``, shown under a live
 figure: ``caption``, ``head``, and ``rows`` of a ``head`` and ``cells`` (``text``;
@@ -42,8 +42,9 @@ from stacklib.evidence import guard
 SCALES = ("linear", "log")
 EVIDENCE = ("predicted", "simulated", "measured", "claimed", "impossible")
 # kind -> axes it must have values on
-KINDS = {"line": "xy", "dots": "xy", "cells": "xy", "vline": "x", "hline": "y",
-         "band": ""}  # fmt: skip
+KINDS = dict.fromkeys(("line", "dots", "bar", "cells"), "xy")
+KINDS |= {"vline": "x", "hline": "y", "band": ""}
+LABELS = ("end", "none")
 LONGEST = 4  # characters in a cell, readable at a phone's width
 SERIES = 6
 _MORE = {"cells": ("shades", "texts")}  # fields of a kind that its digest counts too
@@ -75,18 +76,25 @@ def _check_axis(spec: Mapping[str, Any], which: str) -> None:
         )
 
 
-def _check_values(spec: Mapping[str, Any], mark: Mapping[str, Any], axis: str) -> None:
-    log = spec[axis].get("scale") == "log"
+def _check_values(mark: Mapping[str, Any], axis: str) -> None:
     for value in mark.get(axis, ()):
         if not isinstance(value, (int, float)) or not math.isfinite(value):
             raise SpecError(f"mark {mark['name']!r}: {axis} holds {value!r}")
-        if log and value <= 0:
-            raise SpecError(
-                f"mark {mark['name']!r}: {axis} holds {value!r} on a log axis"
-            )
 
 
-def _check_mark(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> None:
+def _check_scale(spec: Mapping[str, Any], mark: Mapping[str, Any], axis: str) -> None:
+    """Log axes have no place for zero, nor for unit squares."""
+    if spec[axis].get("scale") != "log":
+        return
+    if mark["kind"] == "cells":
+        raise SpecError(f"mark {mark['name']!r}: cells need linear axes, {axis} is log")
+    bad = [value for value in mark.get(axis, ()) if value <= 0]
+    if bad:
+        raise SpecError(f"mark {mark['name']!r}: {axis} holds {bad[0]!r} on a log axis")
+
+
+def check_mark(mark: Mapping[str, Any]) -> None:
+    """Hold a mark to the grammar, whatever its axes."""
     kind, name = mark.get("kind"), mark.get("name")
     if kind not in KINDS:
         raise SpecError(f"mark {name!r}: kind {kind!r} is not in {tuple(KINDS)}")
@@ -94,26 +102,34 @@ def _check_mark(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> None:
         raise SpecError(f"a {kind} needs a name, not {name!r}")
     if mark.get("evidence") not in EVIDENCE:
         raise SpecError(f"mark {name!r}: evidence {mark.get('evidence')!r}; {EVIDENCE}")
+    if mark.get("label_at", "end") not in LABELS:
+        raise SpecError(f"mark {name!r}: label_at {mark['label_at']!r}; {LABELS}")
     missing = [axis for axis in KINDS[kind] if not mark.get(axis)]
     if missing:
         raise SpecError(f"mark {name!r}: a {kind} needs {missing[0]}")
     for axis in "xy":
-        _check_values(spec, mark, axis)
-        if kind == "band" and len(mark.get(axis) or (0, 0)) != 2:
-            raise SpecError(f"mark {name!r}: a band's {axis} is a pair")
-    if KINDS[kind] == "xy" and len(mark["x"]) != len(mark["y"]):
-        raise SpecError(f"mark {name!r}: {len(mark['x'])} x and {len(mark['y'])} y")
-    if "spread" in mark and len(mark["spread"]) != len(mark.get("y", ())):
-        raise SpecError(f"mark {name!r}: one spread pair a point")
+        _check_values(mark, axis)
+    _check_lengths(mark)
     if kind == "cells":
-        _check_cells(spec, mark)
+        _check_cells(mark)
 
 
-def _check_cells(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> None:
+def _check_lengths(mark: Mapping[str, Any]) -> None:
+    """Lists that go together are equally long; what is a pair has two ends."""
+    kind, name = mark["kind"], mark["name"]
+    xs, ys = (list(mark.get(axis) or ()) for axis in "xy")
+    if kind == "band" and {len(xs), len(ys)} - {0, 2}:
+        raise SpecError(f"mark {name!r}: a band has a pair of x or of y")
+    if KINDS[kind] == "xy" and len(xs) != len(ys):
+        raise SpecError(f"mark {name!r}: {len(xs)} x and {len(ys)} y")
+    if "spread" in mark and len(mark["spread"]) != len(ys):
+        raise SpecError(f"mark {name!r}: one spread pair a point")
+    if kind == "bar" and (len(xs) != 2 or ys[0] != ys[1]):
+        raise SpecError(f"mark {name!r}: a bar is a pair of x in one row, not {ys}")
+
+
+def _check_cells(mark: Mapping[str, Any]) -> None:
     name, count = mark["name"], len(mark["x"])
-    for axis in "xy":
-        if spec[axis].get("scale") == "log":
-            raise SpecError(f"mark {name!r}: cells need linear axes, {axis} is log")
     for field in ("shades", "texts"):
         if field in mark and len(mark[field]) != count:
             raise SpecError(f"mark {name!r}: {len(mark[field])} {field}, {count} cells")
@@ -140,7 +156,9 @@ def check(spec: Mapping[str, Any]) -> None:
     for axis in "xy":
         _check_axis(spec, axis)
     for mark in spec.get("marks", ()):
-        _check_mark(spec, mark)
+        check_mark(mark)
+        for axis in "xy":
+            _check_scale(spec, mark, axis)
 
 
 def _rounded(value: Any) -> Any:
@@ -205,19 +223,21 @@ def guard_entry(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def readout(name: str, label: str, value: Any, role: str = "", **text: Any) -> dict:
-    """One readout of a live figure from a Quantity: printed text and derivation.
+    """One readout of a live figure: a Quantity with its derivation, or words.
 
     Parameters
     ----------
     name, label : str
         Key for tests; words for the reader.
-    value : Quantity
+    value : Quantity or str
         What is shown.
     role : str
         Guard role, where neither unit nor kind tells it.
     **text
         ``unit`` and ``digits`` of ``Quantity.text``.
     """
+    if isinstance(value, str):
+        return {"name": name, "label": label, "text": value}
     role = role or ("spec" if value.kind == "spec" else "")
-    return {"name": name, "label": label, "text": value.text(**text),
-            "tree": value.tree(), "role": role}  # fmt: skip
+    shown = {"text": value.text(**text), "tree": value.tree(), "role": role}
+    return {"name": name, "label": label, **shown}

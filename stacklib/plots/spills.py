@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from stacklib.memory import knee, spilled_time
 from stacklib.memory.scratchpad.sbuf import SbufCase
+from stacklib.memory.tiers.spill import knee, spilled_time
+from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, dots, line, rule
 
-__all__ = ["cliff_spec", "tiers_spec"]
-
-POLICIES = {"lru": "last used longest ago", "weight": "lightest of fixed weights",
-            "belady": "needed furthest ahead"}  # fmt: skip
+POLICIES = {
+    "lru": "last used longest ago",
+    "weight": "lightest of fixed weights",
+    "belady": "needed furthest ahead",
+}
 USES = tuple(u / 400 for u in range(352, 433))  # shares of the SBUF, 0.88 to 1.08
+SHARES = [i / 200 for i in range(121)]  # in the far memory
 
 
 def cliff_spec(
@@ -21,79 +23,58 @@ def cliff_spec(
     title: str,
     snake: bool = False,
     claimed: Sequence[tuple[float, float]] = (),
-) -> dict[str, Any]:
+) -> Spec:
     """Bytes copied in by how full the scratchpad is, for three policies.
 
-    Parameters
-    ----------
-    case : SbufCase
-        The product.
-    title : str
-        A sentence saying what is seen.
-    snake : bool
-        Whether every second round runs backwards.
-    claimed : sequence of (float, float)
-        Share of the SBUF and bytes that somebody reported.
+    With ``snake`` every second round runs backwards. Somebody ``claimed`` shares of the
+    SBUF and bytes.
     """
-    marks: list[dict[str, Any]] = [
-        {"kind": "line", "evidence": "predicted", "name": name, "series": at,
-         "x": [100 * u for u in USES],
-         "y": [case.loaded(u, policy, snake=snake) / 1e6 for u in USES]}
-        for at, (policy, name) in enumerate(POLICIES.items())
-    ]  # fmt: skip
-    marks.append(
-        {"kind": "vline", "evidence": "predicted", "name": "room for X",
-         "x": [100 * case.managed / case.sbuf.si]}
-    )  # fmt: skip
+    x = [100 * u for u in USES]
+    room = 100 * case.managed / case.sbuf.si
+    marks = []
+    for i, (policy, name) in enumerate(POLICIES.items()):
+        loaded = [case.loaded(u, policy, snake=snake) / 1e6 for u in USES]
+        marks.append(line(x, loaded, name, "predicted", series=i))
+    marks.append(rule("room for X", "predicted", x=room))
     if claimed:
-        marks.append(
-            {"kind": "dots", "evidence": "claimed", "name": "reported",
-             "x": [100 * u for u, _ in claimed], "y": [b / 1e6 for _, b in claimed]}
-        )  # fmt: skip
-    return {
-        "title": title,
-        "x": {
-            "label": "X over the whole SBUF (%)",
-            "limits": [100 * USES[0], 100 * USES[-1]],
-        },
-        "y": {"label": "X copied in (MB)", "scale": "log", "unit": "MB"},
-        "marks": marks,
-    }
+        full, said = zip(*claimed, strict=True)
+        x, y = [100 * u for u in full], [b / 1e6 for b in said]
+        marks.append(diamonds(x, y, "reported"))
+    ends = [100 * USES[0], 100 * USES[-1]]
+    return chart(
+        title,
+        x=axis("X over the whole SBUF (%)", limits=ends),
+        y=axis("X copied in (MB)", log=True, unit="MB"),
+        marks=marks,
+    )
 
 
-def tiers_spec(
-    systems: Sequence[tuple[str, str, float, float]], *, title: str
-) -> dict[str, Any]:
+def tiers_spec(systems: Sequence[tuple[str, str, float, float]], *, title: str) -> Spec:
     """Bytes a second of a step by the share that lies in the far memory.
 
-    Parameters
-    ----------
-    systems : sequence of (str, str, float, float)
-        Name, key of the device, rate of its memory and of the far one in B/s.
-    title : str
-        A sentence saying what is seen.
+    A system is its name, the key of its device, and the rates of both memories in B/s.
     """
-    shares = [i / 200 for i in range(121)]
-    marks: list[dict[str, Any]] = []
-    for at, (name, key, near, far) in enumerate(systems):
-        together = sorted({*shares, knee(near, far)})
-        for apart in (False, True):
-            rates = [1e-12 / spilled_time(1, s, near, far, apart=apart)
-                     for s in together]  # fmt: skip
-            words = f"{name}, one after the other" if apart else name
-            marks.append(
-                {"kind": "line", "evidence": "simulated" if apart else "predicted",
-                 "name": words, "x": [100 * s for s in together], "y": rates,
-                 "series": at, "label_at": "none" if apart else "end"}
-            )  # fmt: skip
-        marks.append(
-            {"kind": "dots", "evidence": "predicted", "name": f"knee of {key}",
-             "x": [100 * knee(near, far)], "y": [(near + far) / 1e12], "series": at,
-             "label_at": "none"}
-        )  # fmt: skip
-    return {
-        "title": title,
-        "x": {"label": "Bytes in the far memory (%)"},
-        "y": {"label": "Bytes read (TB/s)", "scale": "log"},
-        "marks": marks,
-    }
+    marks = [mark for i, system in enumerate(systems) for mark in _system(*system, i)]
+    return chart(
+        title,
+        x=axis("Bytes in the far memory (%)"),
+        y=axis("Bytes read (TB/s)", log=True),
+        marks=marks,
+    )
+
+
+def _system(name: str, key: str, near: float, far: float, series: int) -> list[Mark]:
+    """Both memories at once, one after the other, and where the first is best."""
+    best = knee(near, far)
+    shares = sorted({*SHARES, best})
+    x = [100 * s for s in shares]
+    both, apart = (
+        [1e-12 / spilled_time(1, s, near, far, apart=way) for s in shares]
+        for way in (False, True)
+    )
+    words, top = f"{name}, one after the other", (near + far) / 1e12
+    return [
+        line(x, both, name, "predicted", series=series),
+        line(x, apart, words, "simulated", at="none", series=series),
+        dots(100 * best, top, f"knee of {key}", "predicted", at="none", series=series),
+    ]

@@ -18,8 +18,9 @@ _DROP = (
     re.compile(r' xmlns:xlink="[^"]*"| version="1\.1"'),
 )
 _FONT = re.compile(r"(?:font: |font-family: )[^;\"]*")
-_HALO = ("paint-order: stroke; stroke: {paper}; stroke-width: 4px; "
-         "stroke-linejoin: round; ")  # fmt: skip
+_HALO = (
+    "paint-order: stroke; stroke: {paper}; stroke-width: 4px; stroke-linejoin: round; "
+)
 
 
 def _font(match: re.Match[str]) -> str:

@@ -139,9 +139,11 @@ def _is_number(values: Sequence[Any]) -> bool:
 
 
 def _guard_row(
-    i: int, columns: Mapping[str, list[Any]], about: Mapping[str, Any],
+    i: int,
+    columns: Mapping[str, list[Any]],
+    about: Mapping[str, Any],
     roles: Mapping[str, str],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     cells: dict[str, list[Any]] = {}
     mine: dict[str, Any] = {}
     for name, values in columns.items():

@@ -3,88 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from stacklib.evidence.tile_sweep import TilePoint
-from stacklib.memory import TiledMatmul, hong_kung
-
-__all__ = ["bound_spec", "sweep_spec"]
+from stacklib.memory import TiledMatmul
+from stacklib.memory.tile.tiling import hong_kung
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
 
 SIDES = (32, 64, 128, 256, 512, 1024)
+ABOUT = About(device="this_machine", dtype="fp32")
 
 
 def bound_spec(
     n: int, *, title: str, width: int = 2, stores: Mapping[str, float] | None = None
-) -> dict[str, Any]:
+) -> Spec:
     """Bytes moved by square tiles, as the store grows, over the least there can be.
 
-    Parameters
-    ----------
-    n : int
-        Rows and columns of the matrices.
-    title : str
-        A sentence saying what is seen.
-    width : int
-        Bytes of a number.
-    stores : mapping of str to float, optional
-        Name and bytes of stores to mark.
+    Matrices have ``n`` rows and columns of numbers of ``width`` bytes; ``stores``,
+    bytes by name, are marked.
     """
-    held = [t * t + 2 * t for t in SIDES]
     # How many steps are held at once changes nothing of what is read.
     tiled = [TiledMatmul(n, n, n, t, t, n, width) for t in SIDES]
     fine = [2 ** (i / 4) for i in range(36, 84)]
     least = [hong_kung(n, n, n, int(s)) * width / 1e9 for s in fine]
-    marks: list[dict[str, Any]] = [
-        {"kind": "line", "evidence": "impossible", "name": "no order moves less",
-         "x": [s * width / 1024 for s in fine], "y": least},
-        {"kind": "dots", "evidence": "simulated", "name": "square tiles, counted",
-         "x": [s * width / 1024 for s in held], "series": 1,
-         "y": [sum(t.count()) * width / 1e9 for t in tiled]},
-        *({"kind": "vline", "evidence": "predicted", "name": name, "x": [size / 1024]}
-          for name, size in (stores or {}).items()),
-    ]  # fmt: skip
-    return {
-        "title": title,
-        "x": {"label": "Store (KiB)", "scale": "log"},
-        "y": {"label": "Bytes moved (GB)", "scale": "log", "unit": "GB"},
-        "marks": marks,
-    }
+    moved = [sum(t.count()) * width / 1e9 for t in tiled]
+    held = [(t * t + 2 * t) * width / 1024 for t in SIDES]
+    kib = [s * width / 1024 for s in fine]
+    rules = [rule(k, "predicted", x=v / 1024) for k, v in (stores or {}).items()]
+    return chart(
+        title,
+        x=axis("Store (KiB)", log=True),
+        y=axis("Bytes moved (GB)", log=True, unit="GB"),
+        marks=[
+            line(kib, least, "no order moves less", "impossible"),
+            dots(held, moved, "square tiles, counted", "simulated", series=1),
+            *rules,
+        ],
+    )
 
 
 def sweep_spec(
     sizes: Mapping[str, Sequence[TilePoint]], *, title: str, peak: float
-) -> dict[str, Any]:
+) -> Spec:
     """Rate by side of a cubic tile: predicted lines, measured dots with their spread.
 
-    Parameters
-    ----------
-    sizes : mapping of str to sequence of TilePoint
-        What each matrix size is called, and its tiles.
-    title : str
-        A sentence saying what is seen.
-    peak : float
-        FLOP/s of the innermost loop at its best.
+    ``peak`` is FLOP/s of the innermost loop at its best.
     """
-    marks: list[dict[str, Any]] = []
-    for at, (name, points) in enumerate(sizes.items()):
-        cubes = sorted((p for p in points if 0 < p.side <= 512), key=lambda p: p.side)
-        work = [p.run.operations.si / 1e9 for p in cubes]
-        about = {"series": at, "device": "this_machine", "dtype": "fp32"}
-        both = [[r.si / 1e9 for r in p.run.spread] for p in cubes]
-        told = [w / p.run.predicted.si for w, p in zip(work, cubes, strict=True)]
-        marks += [
-            {"kind": "line", "evidence": "predicted", "name": name, "y": told,
-             "x": [p.side for p in cubes], **about},
-            {"kind": "dots", "evidence": "measured", "name": f"{name}, measured",
-             "x": [p.side for p in cubes], "spread": both, "label_at": "none",
-             "y": [p.run.rate.si / 1e9 for p in cubes], **about},
-        ]  # fmt: skip
-    marks.append({"kind": "hline", "evidence": "measured", "y": [peak / 1e9],
-                  "name": "innermost loop alone", "device": "this_machine",
-                  "dtype": "fp32"})  # fmt: skip
-    return {
-        "title": title,
-        "x": {"label": "Side of the tile", "scale": "log"},
-        "y": {"label": "Rate (GFLOP/s)", "scale": "log", "unit": "GFLOP/s"},
-        "marks": marks,
-    }
+    marks = [m for i, of in enumerate(sizes.items()) for m in _sweep(*of, i)]
+    alone = rule("innermost loop alone", "measured", y=peak / 1e9, **ABOUT)
+    return chart(
+        title,
+        x=axis("Side of the tile", log=True),
+        y=axis("Rate (GFLOP/s)", log=True, unit="GFLOP/s"),
+        marks=[*marks, alone],
+    )
+
+
+def _sweep(name: str, points: Sequence[TilePoint], series: int) -> list[Mark]:
+    cubes = sorted((p for p in points if 0 < p.side <= 512), key=lambda p: p.side)
+    x, runs = [p.side for p in cubes], [p.run for p in cubes]
+    told = [r.operations.si / 1e9 / r.predicted.si for r in runs]
+    seen = [r.rate.si / 1e9 for r in runs]
+    ends = [[q.si / 1e9 for q in r.spread] for r in runs]
+    words = f"{name}, measured"
+    return [
+        line(x, told, name, "predicted", series=series, **ABOUT),
+        dots(
+            x, seen, words, "measured", spread=ends, at="none", series=series, **ABOUT
+        ),
+    ]

@@ -2,54 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from stacklib.gpu import Schedule
+from stacklib.gpu.issue.schedule import Schedule
+from stacklib.plots.marks import Mark, Spec, axis, bar, chart, line
 
 LOOKS = {"load": ("load", 1), "work": ("arithmetic", 0), "wait": ("waits", 2)}
 
 
-def _bar(kind: str, start: float, end: float, row: float) -> dict[str, Any]:
+def _part(kind: str, start: float, end: float, row: float, at: str = "none") -> Mark:
+    """A bar where something is issued, a thin line where a warp waits."""
     name, series = LOOKS[kind]
-    bar = {"kind": "line", "evidence": "simulated", "name": name, "x": [start, end],
-           "y": [row, row], "series": series, "label_at": "none"}  # fmt: skip
-    return bar if kind == "wait" else bar | {"thick": True}
+    if kind == "wait":
+        return line([start, end], [row, row], name, "simulated", at=at, series=series)
+    return bar(start, end, row, name, "simulated", at=at, series=series)
 
 
-def _legend(cycles: int, row: float) -> list[dict[str, Any]]:
+def _legend(cycles: int, row: float) -> list[Mark]:
     """One of each kind above the rows, with its name."""
     third = cycles / 3
     return [
-        _bar(kind, i * third, i * third + cycles / 30, row) | {"label_at": "end"}
+        _part(kind, i * third, i * third + cycles / 30, row, "end")
         for i, kind in enumerate(LOOKS)
     ]
 
 
 def timeline_spec(
     done: Schedule, *, title: str, cycles: int, rows: int | None = None
-) -> dict[str, Any]:
-    """Spec of a timeline: a row a warp, the first at the bottom.
+) -> Spec:
+    """A timeline of ``cycles``: a row a warp, the first at the bottom.
 
-    Parameters
-    ----------
-    done : Schedule
-        From ``gpu.schedule``.
-    title : str
-        Sentence that says what is seen.
-    cycles : int
-        Cycles shown.
-    rows : int, optional
-        Rows drawn; default one a warp.
+    ``rows`` leaves room for more warps than there are.
     """
     top = max(rows or 0, done.warps)
     marks = _legend(cycles, top + 1.2)
     for part in done.timeline():
         start, end = part.start, min(part.end, cycles)
         if start < end and part.kind != "done":
-            marks.append(_bar(part.kind, start, end, part.warp + 1))
-    return {
-        "title": title,
-        "x": {"label": "Cycle", "limits": [0, cycles]},
-        "y": {"label": "Warp", "limits": [0.3, top + 1.9]},
-        "marks": marks,
-    }
+            marks.append(_part(part.kind, start, end, part.warp + 1))
+    return chart(
+        title,
+        x=axis("Cycle", limits=[0, cycles]),
+        y=axis("Warp", limits=[0.3, top + 1.9]),
+        marks=marks,
+    )

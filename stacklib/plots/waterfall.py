@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from stacklib.models import LanguageModel
-from stacklib.roofline import Event, Journey, Span, walk
-from stacklib.roofline.journey.events import PER_LAYER
+from stacklib.plots.marks import Mark, Spec, across, axis, bar, chart
+from stacklib.roofline.journey.events import PER_LAYER, Event
+from stacklib.roofline.journey.token_journey import Journey, Span, walk
 
 MICRO = 1e6
 SHORT = {
@@ -29,12 +28,8 @@ SHORT = {
 FIRST = 0.1  # µs, where the log axis begins: everything starts at zero
 
 
-def _mark(name: str, layer: int, start: float, stop: float, row: int) -> dict[str, Any]:
-    return {
-        "kind": "line", "evidence": "predicted", "name": SHORT.get(name, name),
-        "layer": layer,
-        "thick": True, "x": [start * MICRO, stop * MICRO], "y": [row, row],
-    }  # fmt: skip
+def _bar(what: str, layer: int, start: float, end: float, row: int) -> Mark:
+    return bar(start, end, row, SHORT.get(what, what), "predicted", layer=layer)
 
 
 def _groups(
@@ -54,37 +49,44 @@ def _groups(
     return bars + [(s.event.what, s.event.layer, s.start, s.stop) for s in after]
 
 
-def waterfall_spec(
-    journey: Journey, model: LanguageModel, title: str
-) -> dict[str, Any]:
-    """The whole journey on a logarithmic axis of time.
+def waterfall_spec(journey: Journey, model: LanguageModel, title: str) -> Spec:
+    """The whole journey on a logarithmic axis of time, events without a time left out.
 
     Parameters
     ----------
     journey : Journey
-        What to draw; events without a time are not drawn.
+        What to draw.
     model : LanguageModel
         Its model.
     title : str
         A sentence saying what is seen.
     """
     bars = _groups(list(walk(journey, model)), journey.layer_events, model.layers)
-    marks = []
-    for row, (name, layer, start, stop) in enumerate(bars):
-        mark = _mark(name, layer, start, stop, len(bars) - 1 - row)
-        mark["x"][0] = max(mark["x"][0], FIRST)
-        marks.append(mark)
-    end = bars[-1][3] * MICRO
-    return {
-        "title": title,
-        "x": {"label": "Time since the start (µs)", "scale": "log",
-              "unit": "µs", "limits": (FIRST, end * 300)},
-        "y": {"label": "Stages still to come", "limits": (-0.6, len(bars) - 0.4)},
-        "marks": marks,
-    }  # fmt: skip
+    top, end = len(bars) - 1, bars[-1][3] * MICRO
+    unit, span = "µs", (FIRST, end * 300)
+    return chart(
+        title,
+        x=axis("Time since the start (µs)", log=True, unit=unit, limits=span),
+        y=axis("Stages still to come", limits=across(len(bars))),
+        marks=[
+            _bar(what, layer, max(start * MICRO, FIRST), stop * MICRO, top - row)
+            for row, (what, layer, start, stop) in enumerate(bars)
+        ],
+    )
 
 
-def layer_spec(journey: Journey, title: str) -> dict[str, Any]:
+def _layer(events: Sequence[Event]) -> Iterator[tuple[Event, float, float]]:
+    """Events of one layer with start and stop in µs."""
+    begun = free = 0.0
+    for event in events:
+        if event.time is None:
+            continue
+        if not event.under:  # else it may run as soon as the first bytes are there
+            begun, free = free, free + event.time.si
+        yield event, begun * MICRO, (begun + event.time.si) * MICRO
+
+
+def layer_spec(journey: Journey, title: str) -> Spec:
     """One layer of the model on a linear axis, arithmetic under what it waits for.
 
     Parameters
@@ -94,25 +96,15 @@ def layer_spec(journey: Journey, title: str) -> dict[str, Any]:
     title : str
         A sentence saying what is seen.
     """
-    events = [e for e in journey.layer_events[:PER_LAYER] if e.time is not None]
-    ends = [0.0]
-    marks, begun = [], 0.0
-    for row, event in enumerate(events):
-        assert event.time is not None
-        time = event.time.si
-        if event.under:  # it may run as soon as the first bytes are there
-            start = begun
-        else:
-            start = begun = ends[-1]
-            ends.append(start + time)
-        marks.append(
-            _mark(event.what, event.layer, start, start + time, len(events) - 1 - row)
-        )
-    whole = sum(b - a for a, b in pairwise(ends)) * MICRO
-    return {
-        "title": title,
-        "x": {"label": "Time in one layer of the model (µs)", "unit": "µs",
-              "limits": (0.0, whole * 1.55)},
-        "y": {"label": "Events still to come", "limits": (-0.6, len(events) - 0.4)},
-        "marks": marks,
-    }  # fmt: skip
+    found = list(_layer(journey.layer_events[:PER_LAYER]))
+    top, end = len(found) - 1, max(stop for _, _, stop in found)
+    span = (0.0, end * 1.55)
+    return chart(
+        title,
+        x=axis("Time in one layer of the model (µs)", unit="µs", limits=span),
+        y=axis("Events still to come", limits=across(len(found))),
+        marks=[
+            _bar(event.what, event.layer, start, stop, top - row)
+            for row, (event, start, stop) in enumerate(found)
+        ],
+    )

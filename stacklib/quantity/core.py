@@ -434,7 +434,8 @@ def _wrap(other: object) -> Quantity:
         return other
     number = Quantity(other)  # type: ignore[arg-type]
     inverse = 1 / number.si if 0 < abs(number.si) < 1 else number.si
-    whole = abs(inverse - round(inverse)) <= 1e-12 * abs(inverse)
+    near = round(inverse) if math.isfinite(inverse) else 0
+    whole = abs(inverse - near) <= 1e-12 * abs(inverse)
     return _make(number, kind="constant") if whole else number
 
 

@@ -78,8 +78,8 @@ def constant(name: str) -> Quantity:
     return _make(made, source=source, key=name)
 
 
-def one(unit: str, label: str = "") -> Quantity:
-    """Exactly one of a unit: ``bandwidth * one("s")`` is what passes in a second."""
+def one_of(unit: str, label: str = "") -> Quantity:
+    """Exactly one of a unit: ``bandwidth * one_of("s")`` is what passes in a second."""
     return Quantity(1, unit, label=label or f"one {unit}", kind="constant")
 
 

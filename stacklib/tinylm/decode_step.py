@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, counted
 from stacklib.roofline import HostRoofline, bound_time
 
 from .config import Config
@@ -109,12 +109,12 @@ def _time(config: Config, tokens: int, past: int, host: HostRoofline) -> DecodeT
     for _, n, k, count in linear_layers(config):
         flops += 2.0 * tokens * n * k * count
         moved += SIZE * (n * k + tokens * (n + k)) * count
-    work = Quantity(flops, "FLOP", label="operations of the products")
-    bytes_ = Quantity(moved, "B", label="bytes of the products")
+    work = counted(float, flops, unit="FLOP", label="operations of the products")
+    bytes_ = counted(float, moved, unit="B", label="bytes of the products")
     # All weights are the working set: a step reads each once and comes back to it.
     bandwidth = host.bandwidth_at(bytes_, "read")
     products = bound_time(work, bytes_, host.peak("fp32"), bandwidth)
-    number = Quantity(calls_of_step(config), "1", label="NumPy calls")
+    number = counted(calls_of_step, config, label="NumPy calls")
     calls = number * host.overhead("gemv")
     return DecodeTime(
         work,

@@ -13,6 +13,9 @@ import pytest
 
 from stacklib import gpu, hardware, models, roofline
 from stacklib.evidence import conflicts
+from stacklib.hardware import links as spec_links
+from stacklib.hardware.crosscheck import residuals
+from stacklib.hardware.load import from_dict
 from stacklib.quantity import Quantity
 
 from .test_extension import ROOT, Book
@@ -50,7 +53,7 @@ def planted(**fields: object) -> hardware.Accelerator:
     raw = tomllib.loads((DATA / "h100_sxm.toml").read_text("utf-8"))
     peak = fields.pop("peak", raw["peak"])
     raw["fields"] |= fields
-    return hardware.from_dict({**raw, "peak": peak}, "planted.toml")
+    return from_dict({**raw, "peak": peak}, "planted.toml")
 
 
 # ---- a device's page ----
@@ -74,7 +77,7 @@ def test_a_page_shows_every_field_and_rate_with_its_source():
         assert trees[name]["source"]["title"] == value.source.title
     for name, peak in device.peaks.items():
         assert peak.rate.text(digits=6) in plain(rows[f"peak-{name.replace('/', '-')}"])
-    for gap in hardware.residuals(device):
+    for gap in residuals(device):
         assert html.escape(gap) in page
 
 
@@ -222,7 +225,7 @@ def test_links_memories_and_prices_are_all_there():
     nvlink = plain(links["links-nvlink5"])
     assert "900" in nvlink and "1,800" in nvlink
     ladder = plain(fact_links.ladder(Sheet()))
-    for link in hardware.ladder():
+    for link in spec_links.ladder():
         assert link.short in ladder
     assert "USD/h" in fact_prices.price_table(Sheet())
     assert "cm2" in fact_prices.cost_tables(Sheet())

@@ -1,4 +1,4 @@
-"""``stacklib check``: exit status, hints, fresh stubs, progress and watching."""
+"""``stacklib start`` and ``check``: copies, exit status, hints, progress, watching."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from stacklib import grading
 from stacklib.cli import main
 
 BOOK = Path(__file__).parents[2]
@@ -25,22 +26,73 @@ def others(_: str, names: list[str]) -> list[str]:
 
 
 @pytest.fixture
-def root(book, tmp_path, monkeypatch) -> Path:
+def root(tmp_path, monkeypatch) -> Path:
     """A copy of three of the first chapter's exercises, and a state folder."""
-    shutil.copytree(book / FIRST, tmp_path / FIRST, ignore=others)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return tmp_path
+    place = tmp_path / "a checkout"
+    shutil.copytree(BOOK / FIRST, place / FIRST, ignore=others)
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "state"))
+    return place
 
 
 def solve(root: Path, stem: str) -> Path:
-    """Put the solution where the reader's file is."""
-    chapter = root / "exercises" / "01-roofline"
-    shutil.copy(chapter / "solutions" / f"{stem}.py", chapter / f"{stem}.py")
-    return chapter / f"{stem}.py"
+    """Put the book's file where the reader's copy is."""
+    mine = root / "my" / "01-roofline" / f"{stem}.py"
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(root / FIRST / f"{stem}.py", mine))
+
+
+def stub(stem: str) -> str:
+    """What a reader begins with."""
+    return grading.stub((BOOK / FIRST / f"{stem}.py").read_text())
 
 
 def check(root: Path, *argv: str) -> int:
     return main(["check", *argv, "--root", str(root)])
+
+
+def start(root: Path, *argv: str) -> int:
+    return main(["start", *argv, "--root", str(root)])
+
+
+def test_start_writes_the_copies_and_says_where_to_begin(root, capsys, monkeypatch):
+    monkeypatch.chdir(root)
+    assert start(root, "1.2") == 0
+    out = capsys.readouterr().out
+    assert "your exercises, in my/: 1, 1 new" in out
+    assert "begin in my/01-roofline/02_break_even_batch.py" in out
+    assert start(root, "1") == 0
+    assert "in my/: 3, 2 new" in capsys.readouterr().out
+    assert start(root) == 0
+    assert capsys.readouterr().out == "your exercises, in my/: 3\n"
+    for path in (root / FIRST).glob("*.py"):
+        assert (root / "my/01-roofline" / path.name).read_text() == stub(path.stem)
+
+
+def test_start_after_an_update_says_what_it_renewed_and_what_it_left(root, capsys):
+    start(root)
+    noted = root / "my" / "01-roofline" / "02_break_even_batch.py"
+    noted.write_text(noted.read_text().replace("level:", "A note.\n\nlevel:"))
+    for stem in ("01_one_word", "02_break_even_batch"):
+        book = root / FIRST / f"{stem}.py"
+        book.write_text(book.read_text().replace("hint:", "hint: Well."))
+    capsys.readouterr()
+    assert start(root) == 0
+    out = capsys.readouterr().out
+    assert "in my/: 3, 1 renewed" in out and "stacklib check 1.2 --reset" in out
+    assert "A note." in noted.read_text() and "Well." not in noted.read_text()
+    assert start(root, "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["exercises"]
+    assert [row["state"] for row in rows] == ["kept", "both", "kept"]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("1.9", "the nearest is 1.3"), ("01_one_word.py", "such as 1.2")],
+)
+def test_start_names_bad_input(root, capsys, target, message):
+    assert start(root, target) == 2
+    assert message in capsys.readouterr().err
+    assert not (root / "my").exists()
 
 
 def test_all_as_shipped_fail_and_the_next_is_named(root, capsys):
@@ -51,12 +103,11 @@ def test_all_as_shipped_fail_and_the_next_is_named(root, capsys):
     assert "write bytes_per_chip" in out
 
 
-def test_a_solved_one_passes_and_is_remembered(book, root, capsys):
+def test_a_solved_one_passes_and_is_remembered(root, capsys):
     path = solve(root, "01_one_word")
     assert check(root, "1.1") == 0
     assert "4 of 4 tests pass" in capsys.readouterr().out
-    stub = (book / FIRST / path.name).read_text()
-    path.write_text(stub)
+    path.write_text(stub(path.stem))
     assert check(root, "1") == 1
     assert "1.1 passed on 20" in capsys.readouterr().out
 
@@ -81,24 +132,39 @@ def test_the_hint_is_the_solutions(root, capsys):
     assert "A multiply and an add are two FLOP." in capsys.readouterr().out
 
 
-def test_reset_writes_beside_and_never_over(book, root, capsys):
-    path = solve(root, "01_one_word")
-    solved, stub = path.read_text(), (book / FIRST / path.name).read_text()
-    for name in ("01_one_word.fresh.py", "01_one_word.fresh2.py"):
+def test_reset_begins_anew_and_keeps_what_was_written(root, capsys):
+    for name in ("01_one_word.kept.py", "01_one_word.kept2.py"):
+        path = solve(root, "01_one_word")
+        solved = path.read_text()
         assert check(root, "1.1", "--reset") == 0
-        assert f"wrote {path.with_name(name)}" in capsys.readouterr().out
-        assert path.with_name(name).read_text() == stub
-        assert path.read_text() == solved
+        out = capsys.readouterr().out
+        assert f"wrote {path}" in out and f"is in {path.with_name(name)}" in out
+        assert path.with_name(name).read_text() == solved
+        assert path.read_text() == stub(path.stem)
+    assert check(root, "1.1", "--reset", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["kept"] is None
 
 
-def test_reset_gives_a_lost_file_back(root, capsys):
-    path = root / "exercises" / "01-roofline" / "01_one_word.py"
-    stub = path.read_text()
-    path.unlink()
-    assert check(root, "1.1") == 2
-    assert "check 1.1 --reset" in capsys.readouterr().err
-    assert check(root, "1.1", "--reset") == 0
-    assert path.read_text() == stub
+def test_a_lost_copy_comes_back(root):
+    path = root / "my" / "01-roofline" / "01_one_word.py"
+    for option in ((), ("--reset",)):
+        assert check(root, "1.1", *option) == 1 - len(option)
+        assert path.read_text() == stub(path.stem)
+        path.unlink()
+
+
+def test_a_file_of_the_readers_is_graded_wherever_it_lies(root, capsys, monkeypatch):
+    mine = solve(root, "01_one_word").rename(root / "of one word.py")
+    monkeypatch.chdir(root)
+    for target in (mine.name, str(mine)):
+        assert check(Path("."), target) == 0
+        assert "1.1   pass" in capsys.readouterr().out
+    assert not list((root / "my").glob("**/*.py"))
+    mine.write_text(stub("01_one_word"))
+    assert check(root, mine.name) == 1
+    assert "of one word.py:" in capsys.readouterr().out
+    assert check(root, f"{FIRST}/01_one_word.py") == 2
+    assert "holds the book's answer" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -145,9 +211,12 @@ def test_a_state_folder_that_cannot_be_written_does_not_stop_the_grading(
 
 def test_nothing_in_the_checkout_changes(root):
     def state() -> dict[Path, bytes]:
-        files = (p for p in (root / "exercises").rglob("*") if p.is_file())
+        folders = (root / "exercises", root / "my")
+        files = (p for folder in folders for p in folder.rglob("*") if p.is_file())
         return {p: p.read_bytes() for p in files}
 
+    start(root)
+    solve(root, "01_one_word")
     before = state()
     check(root)
     assert state() == before

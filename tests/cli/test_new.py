@@ -12,22 +12,25 @@ import pytest
 
 from stacklib import grading, hardware
 from stacklib.cli import main, stubs
-from stacklib.evidence.claims import ledger
+from stacklib.evidence import ledger
+from stacklib.hardware.accelerator import FIELDS
+from stacklib.hardware.load import read
 from stacklib.quantity import Quantity
 
 BOOK = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def root(book, tmp_path) -> Path:
+def root(tmp_path) -> Path:
     """A checkout with what the stubs are added to."""
-    for source, folder in (
-        (book, "exercises/01-roofline"),
-        (BOOK, "stacklib/hardware/data/accelerators"),
-        (BOOK, "stacklib/evidence"),
+    for folder in (
+        "exercises/01-roofline",
+        "stacklib/hardware/data/accelerators",
+        "stacklib/evidence",
+        "stacklib/pages",
     ):
         ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source / folder, tmp_path / folder, ignore=ignore)
+        shutil.copytree(BOOK / folder, tmp_path / folder, ignore=ignore)
     return tmp_path
 
 
@@ -47,7 +50,7 @@ def test_a_device_stub_is_refused_by_the_loader(root, capsys):
     path = device_file(root, "gizmo_1")
     assert f"wrote {path}" in capsys.readouterr().out
     with pytest.raises(hardware.SpecError, match=r"gizmo_1\.toml\.name is still TODO"):
-        hardware.read(path)
+        read(path)
 
 
 def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
@@ -58,7 +61,7 @@ def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
     demands = 0
     while "TODO" in (text := path.read_text()):
         with pytest.raises(hardware.SpecError, match="is still TODO"):
-            hardware.read(path)
+            read(path)
         line = next(x for x in text.splitlines() if "TODO" in x)
         name = line.split(" = ")[0]
         value = filled.get(name, '"x"')
@@ -69,13 +72,13 @@ def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
             new_line = 'bf16 = { value = 1, unit = "TFLOP/s dense" }'
         path.write_text(text.replace(line, new_line))
         demands += 1
-    assert hardware.read(path).key == "gizmo_1"
-    assert demands > len(hardware.FIELDS)
+    assert read(path).key == "gizmo_1"
+    assert demands > len(FIELDS)
 
 
 def test_the_stub_asks_in_the_units_that_data_sheets_print():
     for name, unit in stubs.PRINTED.items():
-        Quantity(1, unit).to(hardware.FIELDS[name][0])
+        Quantity(1, unit).to(FIELDS[name][0])
     assert 'memory_bandwidth = { value = "TODO", unit = "TB/s" }' in stubs.device("x")
 
 
@@ -91,14 +94,20 @@ def test_a_device_is_never_written_over(root, capsys):
 
 
 def claim_files(root: Path) -> tuple[Path, Path]:
-    evidence = root / "stacklib" / "evidence"
-    return evidence / "data" / "claims.csv", evidence / "claims" / "chapter_01.py"
+    package = root / "stacklib"
+    rows = package / "evidence" / "data" / "claims.csv"
+    return rows, package / "pages" / "roofline" / "decode" / "claims.py"
+
+
+def new_claim(root: Path, id: str, chapter: int, *more: str) -> int:
+    page = "roofline/decode" if chapter < 9 else "diy/power"
+    return new(root, "claim", id, "--chapter", str(chapter), "--page", page, *more)
 
 
 def test_a_new_claims_row_is_refused_by_the_ledger(root, capsys):
     rows, checks = claim_files(root)
     before = rows.read_text()
-    assert new(root, "claim", "a-new-claim", "--chapter", "1", "--json") == 0
+    assert new_claim(root, "a-new-claim", 1, "--json") == 0
     assert json.loads(capsys.readouterr().out)["wrote"] == [str(checks), str(rows)]
     assert rows.read_text().startswith(before)
     with pytest.raises(ledger.LedgerError, match=r"'a-new-claim': .*'TODO'"):
@@ -118,26 +127,24 @@ def stub_function(path: Path, name: str) -> ast.FunctionDef:
 def test_the_check_of_a_known_claim_asks_to_be_computed(root, capsys):
     rows, checks = claim_files(root)
     before, source = rows.read_text(), checks.read_text()
-    claim = next(
-        c for c in ledger.read(rows) if c.chapter == 1 and f'"{c.id}"' not in source
-    )
-    assert new(root, "claim", claim.id, "--chapter", "1") == 0
+    claim = next(c for c in ledger.read(rows) if c.chapter == 8)
+    assert new_claim(root, claim.id, 8) == 0
     assert rows.read_text() == before
     assert checks.read_text().startswith(source)
     function = stub_function(checks, claim.id.replace("-", "_"))
-    assert ast.unparse(function.decorator_list[0]) == f"check('{claim.id}')"
+    assert ast.unparse(function.decorator_list[0]) == f"claim('{claim.id}')"
     function.decorator_list.clear()
-    names: dict = {"Quantity": object}
+    names: dict = {"Finding": object}
     exec(compile(ast.Module([function], []), "stub", "exec"), names)
     with pytest.raises(NotImplementedError, match=f"{claim.id}: TODO: compute"):
         names[function.name]()
 
 
-def test_the_first_claim_of_a_chapter_starts_its_file(root):
+def test_the_first_claim_of_a_page_starts_its_file(root):
     rows, checks = claim_files(root)
     claim = next(c for c in ledger.read(rows) if c.chapter == 9)
-    assert new(root, "claim", claim.id, "--chapter", "9") == 0
-    path = checks.with_name("chapter_09.py")
+    assert new_claim(root, claim.id, 9) == 0
+    path = checks.parents[2] / "diy" / "power.py"
     compile(path.read_text(), str(path), "exec")
     assert stub_function(path, claim.id.replace("-", "_"))
 
@@ -145,14 +152,19 @@ def test_the_first_claim_of_a_chapter_starts_its_file(root):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["Not_An_Id", "--chapter", "1"], "id 'Not_An_Id': lower case"),
-        (["a-claim", "--chapter", "11"], "chapter 11: the book has chapters 1 to 10"),
-        (["a-claim", "--chapter", "x"], "'x': a whole number is needed"),
+        (["Not_An_Id", "1", "a/b"], "id 'Not_An_Id': lower case"),
+        (["a-claim", "11", "a/b"], "chapter 11: the book has chapters 1 to 10"),
+        (["a-claim", "x", "a/b"], "'x': a whole number is needed"),
+        (
+            ["a-claim", "1", "caches"],
+            "page 'caches': lower case, such as",
+        ),
     ],
 )
 def test_a_bad_claim_changes_nothing(root, capsys, argv, message):
     before = [p.read_text() for p in claim_files(root)]
-    assert new(root, "claim", *argv) == 2
+    id, chapter, page = argv
+    assert new(root, "claim", id, "--chapter", chapter, "--page", page) == 2
     assert message in capsys.readouterr().err
     assert [p.read_text() for p in claim_files(root)] == before
 
@@ -160,11 +172,12 @@ def test_a_bad_claim_changes_nothing(root, capsys, argv, message):
 def test_a_claim_has_one_check_and_one_chapter(root, capsys):
     rows, _ = claim_files(root)
     claim = next(c for c in ledger.read(rows) if c.chapter == 9)
-    assert new(root, "claim", claim.id, "--chapter", "8") == 2
+    assert new_claim(root, claim.id, 8) == 2
     assert "is of chapter 9" in capsys.readouterr().err
-    assert new(root, "claim", claim.id, "--chapter", "9") == 0
-    assert new(root, "claim", claim.id, "--chapter", "9") == 2
-    assert "has its check in chapter_09.py" in capsys.readouterr().err
+    assert new_claim(root, claim.id, 9) == 0
+    assert new_claim(root, claim.id, 9) == 2
+    said = capsys.readouterr().err
+    assert "has its check in" in said and "pages/diy/power.py" in said
 
 
 def test_a_broken_module_of_checks_is_left_as_it_is(root, capsys):
@@ -172,10 +185,10 @@ def test_a_broken_module_of_checks_is_left_as_it_is(root, capsys):
     before = rows.read_text()
     for text, message in [
         ("def broken(:\n", "mend it first"),
-        ("x = 1\n", "does not import Quantity and check"),
+        ("x = 1\n", "does not import Finding and claim"),
     ]:
         checks.write_text(text)
-        assert new(root, "claim", "a-new-claim", "--chapter", "1") == 2
+        assert new_claim(root, "a-new-claim", 1) == 2
         assert message in capsys.readouterr().err
         assert checks.read_text() == text
         assert rows.read_text() == before
@@ -186,25 +199,25 @@ def test_a_broken_module_of_checks_is_left_as_it_is(root, capsys):
 
 def test_an_exercise_stub_is_refused_by_the_proof(root, capsys):
     for e in grading.discover(root)[1:]:  # one is enough beside the new one
-        for path in (e.path, e.solution, *e.wrong):
-            path.unlink()
+        e.file.unlink()
+        e.wrong.unlink()
     assert new(root, "exercise", "1.4", "two_chips", "--level", "build") == 0
-    assert capsys.readouterr().out.count("wrote ") == 4
+    assert capsys.readouterr().out.count("wrote ") == 2
     e = grading.discover(root)[-1]
-    assert (e.id, e.slug, len(e.wrong)) == ("1.4", "two_chips", 2)
+    assert (e.id, e.slug, len(e.wrong_answers())) == ("1.4", "two_chips", 2)
     assert e.text().level == "build"
     faults = "\n".join(grading.prove(root).faults)
     assert "1.4: 04_two_chips.py:1: TODO left" in faults
-    assert "04_two_chips__mistake_2.py:1: TODO left" in faults
-    assert "1.4: solutions/04_two_chips.py: does not pass" in faults
-    assert "1.4: wrong/04_two_chips__mistake_1.py: the diagnosis 'TODO" in faults
+    assert "wrong/04_two_chips.py:6: TODO left" in faults
+    assert "1.4: 04_two_chips.py: its answer does not pass" in faults
+    assert "1.4: mistake_1: the diagnosis 'TODO" in faults
     assert "ships" not in faults
 
 
-def test_the_stub_of_an_exercise_is_the_derived_one(root):
-    new(root, "exercise", "1.4", "two_chips")
-    e = grading.discover(root)[-1]
-    assert e.path.read_text() == grading.stub(e.solution.read_text())
+def test_a_new_exercise_can_be_begun(root, capsys):
+    assert new(root, "exercise", "1.40", "two_chips") == 0
+    assert main(["check", "1.40", "--root", str(root)]) == 1
+    assert "write answer" in capsys.readouterr().out
 
 
 def test_an_exercise_of_a_new_chapter_takes_the_chapters_name(root, capsys):

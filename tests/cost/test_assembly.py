@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib import cost
-from stacklib.cost import assemble, span
-from stacklib.cost.assembly import b200
+from stacklib.cost import span
+from stacklib.cost.assembly import assemble, b200, if_dearer
 from stacklib.quantity import Quantity, UnitError
 
 PRICE = st.floats(1, 1e4)
@@ -41,9 +41,9 @@ def test_the_bill_of_a_b200_lies_within_what_we_build_up():
 
 def test_memory_twice_as_dear():
     bill = cost.bill("b200_sxm")
-    dearer = cost.if_dearer(bill, "memory", 2)
+    dearer = if_dearer(bill, "memory", 2)
     assert dearer.to("USD").value == pytest.approx(6400 + 2900)
-    assert cost.if_dearer(bill, "memory", 1).si == pytest.approx(bill.total.si)
+    assert if_dearer(bill, "memory", 1).si == pytest.approx(bill.total.si)
 
 
 def test_bad_parts_are_refused():
@@ -53,9 +53,9 @@ def test_bad_parts_are_refused():
         assemble(memory=Quantity(3, "GB"))
     bill = cost.bill("b200_sxm")
     with pytest.raises(ValueError, match="the bill lists logic"):
-        cost.if_dearer(bill, "gold", 2)
+        if_dearer(bill, "gold", 2)
     for bad in (0, -1, float("nan"), True):
         with pytest.raises(ValueError, match="factor"):
-            cost.if_dearer(bill, "memory", bad)
+            if_dearer(bill, "memory", bad)
     with pytest.raises(KeyError):
         b200().share("gold")

@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import cost
-from stacklib.cost import good_dies, pieces
-from stacklib.cost.yields import thrown_harvest
+from stacklib.cost import pieces
+from stacklib.cost.chiplets import good_dies
+from stacklib.cost.wafers import dies_less_edge
+from stacklib.cost.yields import murphy, thrown_harvest
 from stacklib.quantity import Quantity
 
 USD, DIRT = Quantity(17000, "USD"), Quantity(0.1, "1/cm2")
@@ -62,7 +64,7 @@ def test_half_a_reticle_gives_three_times_the_good_dies():
     ratio = good_dies(0.026, 0.0165, 1000) / good_dies(0.026, 0.033, 1000)
     assert ratio == pytest.approx(132 / 64 * math.exp(0.429), rel=1e-9)
     textbook = [
-        cost.dies_less_edge(area, 300, 1 / math.sqrt(2)) * math.exp(-area / 1000)
+        dies_less_edge(area, 300, 1 / math.sqrt(2)) * math.exp(-area / 1000)
         for area in (429, 858)
     ]
     assert textbook[0] / textbook[1] == pytest.approx(3.4, abs=0.02)
@@ -70,10 +72,10 @@ def test_half_a_reticle_gives_three_times_the_good_dies():
 
 def test_gross_dies_of_the_first_review():
     """65, 132 and 60: the textbook's rim, no streets, no lost edge."""
-    found = [cost.dies_less_edge(a, 300, 1 / math.sqrt(2)) for a in (800, 430, 858)]
+    found = [dies_less_edge(a, 300, 1 / math.sqrt(2)) for a in (800, 430, 858)]
     assert [round(x) for x in found] == [65, 132, 60]
     assert cost.poisson(0.8) == pytest.approx(0.45, abs=0.005)
-    assert cost.murphy(0.8) == pytest.approx(0.47, abs=0.005)
+    assert murphy(0.8) == pytest.approx(0.47, abs=0.005)
 
 
 @pytest.mark.parametrize(

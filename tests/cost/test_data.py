@@ -59,7 +59,7 @@ def test_a_range_spans_its_quotes_and_every_quote_is_dated(file, key):
 def test_the_ends_of_a_range_know_their_quotes(file, key):
     found = SHELVES[file][2](key)
     kinds = {leaf.kind for leaf in found.low.leaves()}
-    assert kinds <= {"spec", "assumption"}
+    assert kinds <= {"spec", "assumed"}
 
 
 @pytest.mark.parametrize("file", [*SHELVES, "prices.toml", "bills.toml"])
@@ -94,7 +94,7 @@ def test_an_unknown_node_names_the_nearest_and_no_number_comes():
 
 def test_a_density_without_a_figure_is_marked_an_estimate():
     kinds = {quote.value.kind for quote in cost.defect_density("n3").quotes}
-    assert kinds == {"assumption"}
+    assert kinds == {"assumed"}
     assert cost.defect_density("n3").note
 
 

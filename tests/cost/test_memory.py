@@ -6,7 +6,15 @@ import pytest
 
 from stacklib import cost
 from stacklib.cost import making
-from stacklib.cost.memory import dram_die, dram_wafer, hbm_die, held
+from stacklib.cost.memory import (
+    array_efficiency,
+    dram_die,
+    dram_wafer,
+    hbm_die,
+    held,
+    sram_area,
+    sram_counted,
+)
 from stacklib.quantity import Quantity, UnknownName
 
 NODES = ("n7", "n5", "n3", "n2")
@@ -46,7 +54,7 @@ def test_the_first_review_is_reproduced_from_its_own_inputs():
 
 
 def test_cells_fill_a_third_to_two_thirds():
-    share = cost.array_efficiency()
+    share = array_efficiency()
     assert 0.3 < share.low.si < 0.4 and 0.65 < share.high.si < 0.75
 
 
@@ -55,7 +63,7 @@ def test_cells_fill_a_third_to_two_thirds():
 def test_counting_dies_finds_the_rim_and_nothing_else(node, megabytes):
     """Counting costs a twentieth to a fifth more than dividing areas."""
     by_area = cost.sram(node, Quantity(0.5)).middle.to("USD/GB").value
-    counted = cost.sram_counted(node, megabytes, 0.5)
+    counted = sram_counted(node, megabytes, 0.5)
     assert 1.04 < counted / by_area < 1.25
 
 
@@ -66,15 +74,15 @@ def test_sram_does_not_get_cheaper():
 
 
 def test_area_and_cost_belong_together():
-    area = cost.sram_area("n5", Quantity(0.5)).low.to("mm2").value
+    area = sram_area("n5", Quantity(0.5)).low.to("mm2").value
     assert area == pytest.approx(8e9 * 0.021e-6 / 0.5)
     with pytest.raises(ValueError, match="no more than everything"):
-        cost.sram_area("n5", Quantity(1.2))
+        sram_area("n5", Quantity(1.2))
     for bad in (0, -1, math.nan, True):
         with pytest.raises(ValueError):
-            cost.sram_counted("n5", bad)
+            sram_counted("n5", bad)
         with pytest.raises(ValueError):
-            cost.sram_counted("n5", 64, bad if bad is not True else 2)
+            sram_counted("n5", 64, bad if bad is not True else 2)
 
 
 def test_a_dram_wafer_is_cheaper_than_any_logic_wafer_of_its_day():

@@ -7,17 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import hardware
-from stacklib.cost import (
-    chips,
-    clock,
-    fixed_doubling,
-    gain,
-    mixed_density,
-    path,
-    shrink_blocks,
-)
-from stacklib.cost.moore import FAMILIES
-from stacklib.cost.nodes import GAINS, NODES
+from stacklib.cost import clock, gain
+from stacklib.cost.moore import FAMILIES, chips, fixed_doubling
+from stacklib.cost.nodes import GAINS, NODES, mixed_density, path, shrink_blocks
 from stacklib.quantity import Quantity, UnknownName
 from stacklib.roofline.bound.trend import resampled
 
@@ -115,7 +107,7 @@ def test_the_clock_of_the_database():
 
 
 def test_a_planted_doubling_is_found():
-    from stacklib.cost import Chip
+    from stacklib.cost.moore import Chip
 
     planted = [
         Chip((str(y),), str(y), y, Quantity(2 ** ((y - 2000) / 3)), Quantity(1, "m2"))

@@ -7,19 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import cost, hardware
-from stacklib.cost import (
+from stacklib.cost import bumps, package, reticle
+from stacklib.cost.dies import FIELD
+from stacklib.cost.packages import (
+    ORDERS,
     Parts,
     assemble_packages,
-    bumps,
     carriers,
+    count_link,
     implied_bond,
-    package,
+    link_rate,
     package_cost,
     package_yield,
-    reticle,
 )
-from stacklib.cost.dies import FIELD
-from stacklib.cost.packages import ORDERS
 from stacklib.quantity import Quantity, UnknownName
 
 SHARE = st.floats(0.7, 1)
@@ -184,14 +184,14 @@ def test_what_does_not_fit_says_the_sum():
 def test_whole_bumps_fall_short_of_the_area_by_less_than_a_row_and_a_column(
     edge, depth, pitch, share
 ):
-    told = cost.link_rate(edge, depth, pitch, 1.0, share)
-    seen = cost.count_link(edge, depth, pitch, 1.0, share)
+    told = link_rate(edge, depth, pitch, 1.0, share)
+    seen = count_link(edge, depth, pitch, 1.0, share)
     rim = (edge + depth) / pitch * share + 2
     assert told - rim <= seen <= told * (1 + 1e-6) + 1
 
 
 def test_a_link_of_nothing_is_refused():
     with pytest.raises(ValueError, match="pitch = 0"):
-        cost.count_link(1e-2, 1e-3, 0, 1e9, 0.5)
+        count_link(1e-2, 1e-3, 0, 1e9, 0.5)
     with pytest.raises(ValueError, match="share = 2"):
-        cost.count_link(1e-2, 1e-3, 4e-5, 1e9, 2)
+        count_link(1e-2, 1e-3, 4e-5, 1e9, 2)

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib import cost
-from stacklib.cost import Span, span
+from stacklib.cost import span
+from stacklib.cost.spans import Span
 from stacklib.quantity import Quantity, UnitError
 
 ENDS = st.floats(1e-3, 1e3)

@@ -7,8 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import cost
-from stacklib.cost import Costs, build, hbm, stack_cost, stack_yield
-from stacklib.cost.stacks import FLOWS
+from stacklib.cost import hbm
+from stacklib.cost.stacks import (
+    FLOWS,
+    Costs,
+    build,
+    layer_yield,
+    stack_cost,
+    stack_yield,
+)
+from stacklib.cost.trade import count_wafers, counted_ends
 from stacklib.quantity import Quantity, UnknownName
 
 SHARE = st.floats(0.6, 1)
@@ -81,20 +89,20 @@ def test_hbm_from_the_wafer_up():
         assert 3 < found.low.to("USD/GB").value < found.high.to("USD/GB").value < 20
         assert hbm(height, flow="blind").low > found.low
     kinds = {leaf.kind for leaf in hbm(8).low.leaves()}
-    assert kinds <= {"spec", "assumption", "constant"}
+    assert kinds <= {"spec", "assumed", "constant"}
     # Sold above the dearest that making it may cost, at least by somebody.
     assert cost.memory_price("hbm3e").high > hbm(8).high
 
 
 def test_layers_survive_as_makers_let_out():
-    layers = cost.layer_yield()
+    layers = layer_yield()
     assert layers.low.si == pytest.approx(0.6 ** (1 / 8))
     assert layers.high.si == pytest.approx(0.8 ** (1 / 8))
 
 
 def test_the_trade_counted_agrees_with_the_product():
     """Within 3 %: three standard errors of the stacks drawn."""
-    told, counted = cost.factors().total, cost.counted_ends(stacks=4000, seed=2)
+    told, counted = cost.factors().total, counted_ends(stacks=4000, seed=2)
     assert counted.low.si == pytest.approx(told.low.si, rel=0.03)
     assert counted.high.si == pytest.approx(told.high.si, rel=0.03)
 
@@ -104,7 +112,7 @@ def test_the_trade_without_a_base_die_and_without_losses():
     assert (trade.total.low / trade.parts["larger die"].low).si > 1
     foundry = cost.factors(base_on_dram=False)
     assert foundry.base.low.si == foundry.base.high.si == 1
-    bare = cost.count_wafers(
+    bare = count_wafers(
         gross=100, ddr_gross=100, gbit=16, die=1.0, stack=1.0, height=8, stacks=50,
         base_on_dram=False,
     )  # fmt: skip
@@ -118,7 +126,7 @@ def test_a_share_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="share"):
         stack_yield(8, die=0.9, bond=bad)
     with pytest.raises(ValueError, match="share"):
-        cost.count_wafers(gross=9, ddr_gross=9, die=bad, stack=0.5)
+        count_wafers(gross=9, ddr_gross=9, die=bad, stack=0.5)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 2.5, True])
@@ -126,7 +134,7 @@ def test_a_height_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="height"):
         stack_yield(bad, die=0.9, bond=0.9)
     with pytest.raises(ValueError, match="height"):
-        cost.count_wafers(gross=9, ddr_gross=9, die=0.9, stack=0.5, height=bad)
+        count_wafers(gross=9, ddr_gross=9, die=0.9, stack=0.5, height=bad)
 
 
 def test_an_unknown_way_of_stacking_is_named():

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stacklib import cost
-from stacklib.cost import Wafer, dies_exponential, dies_less_edge, grid_dies
-from stacklib.cost.wafers import WAFER
+from stacklib.cost import grid_dies
+from stacklib.cost.wafers import WAFER, Wafer, dies_exponential, dies_less_edge, lay
 from stacklib.quantity import Quantity
 
 SIDES = st.floats(0.003, 0.033)
@@ -63,7 +63,7 @@ def test_the_count_is_never_below_a_lattice_of_offsets(width, height):
     """
     counted = grid_dies(width, height)
     assert slow_count(width, height, WAFER) - 1 <= counted
-    corners = np.array(cost.lay(width, height))
+    corners = np.array(lay(width, height))
     far = np.maximum(abs(corners), abs(corners + np.array([width, height])))
     assert len({(round(x, 9), round(y, 9)) for x, y in corners}) == counted
     assert np.hypot(far[:, 0], far[:, 1]).max() <= WAFER.radius * (1 + 1e-9)
@@ -120,7 +120,7 @@ def test_a_side_that_is_none_is_refused(bad):
 @pytest.mark.parametrize("width", [0.003, 0.0113, 0.026])
 @pytest.mark.parametrize("height", [0.004, 0.0165, 0.033, 0.31])
 def test_the_dies_laid_are_those_counted_and_lie_on_the_wafer(width, height):
-    laid = cost.lay(width, height)
+    laid = lay(width, height)
     assert len(laid) == len(set(laid)) == cost.grid_dies(width, height)
     for x, y in laid:
         for corner in (
@@ -129,4 +129,4 @@ def test_the_dies_laid_are_those_counted_and_lie_on_the_wafer(width, height):
             (x, y + height),
             (x + width, y + height),
         ):
-            assert math.hypot(*corner) <= cost.Wafer().radius * (1 + 1e-6)
+            assert math.hypot(*corner) <= Wafer().radius * (1 + 1e-6)

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.cost import harvested, murphy, negative_binomial, poisson, seeds, thrown
-from stacklib.cost.yields import thrown_harvest
+from stacklib.cost import poisson
+from stacklib.cost.yields import (
+    harvested,
+    murphy,
+    negative_binomial,
+    seeds,
+    thrown,
+    thrown_harvest,
+)
 from stacklib.quantity import Quantity, UnknownName
 
 MEAN = st.floats(0.01, 4)

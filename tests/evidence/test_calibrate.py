@@ -18,6 +18,7 @@ from stacklib.evidence.calibrate.problem import CAP, loss, weights
 from stacklib.evidence.calibrate.public import factor_of
 from stacklib.evidence.measurements import Measurement
 from stacklib.evidence.validate import device_name
+from stacklib.hardware.factors import efficiency_names, efficiency_table
 
 IN_FORCE = ContextVar("in_force")
 TRUE = {"memory": 0.87, "compute": 0.62, "launch": 4.2e-6, "unread": 0.5}
@@ -298,7 +299,7 @@ def test_there_are_at_most_forty_factors():
 
 @ready
 def test_a_factor_of_one_source_on_one_device_says_so():
-    table = hardware.efficiency_table()
+    table = efficiency_table()
     declared = {name for name, row in table.items() if row.get("alone", False)}
     assert set(calibrate.public_problem().lonely()) == declared
     assert len(declared) <= 4
@@ -313,7 +314,7 @@ def test_every_fitted_factor_is_read_by_some_row():
 
 @ready
 def test_every_factor_lies_in_its_interval_and_its_bounds():
-    for name, row in hardware.efficiency_table().items():
+    for name, row in efficiency_table().items():
         assert row["least"] <= row["value"] <= row["most"], name
         if "low" in row:
             assert row["low"] <= row["value"] <= row["high"], name
@@ -354,7 +355,7 @@ def test_the_committed_band_is_that_of_the_held_out_predictions():
 @pytest.mark.slow
 def test_the_committed_factors_are_those_of_a_fresh_fit():
     fresh = fit(calibrate.public_problem())
-    for name, row in hardware.efficiency_table().items():
+    for name, row in efficiency_table().items():
         assert fresh[name] == pytest.approx(row["value"], rel=1e-3), name
 
 
@@ -413,7 +414,7 @@ def test_every_family_has_its_row_and_unseen_errors_only_where_there_are_tests()
         found = tables.groups(report, "A", by)
         assert sum(row["rows"] for row in found) == rows[0]["rows"]
     assert len(tables.worst(report, "A")) == 5
-    assert len(tables.factor_rows()) == len(hardware.efficiency_names())
+    assert len(tables.factor_rows()) == len(efficiency_names())
 
 
 def test_refusals_add_up_and_one_more_reason_is_shown_itself():

@@ -19,7 +19,7 @@ def planted(monkeypatch):
 
 def seven_ms():
     """Seven milliseconds."""
-    return Quantity(7, "ms", label="seven", kind="assumption")
+    return Quantity(7, "ms", label="seven", kind="assumed")
 
 
 def test_every_number_of_the_book_has_text_and_tree():

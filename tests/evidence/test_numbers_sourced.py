@@ -12,7 +12,7 @@ from stacklib.quantity import Quantity
 
 def grounded(tree: dict[str, Any]) -> bool:
     """Whether some leaf has a source, or says that it is assumed or a constant."""
-    if tree.get("source") or tree.get("kind") in ("assumption", "constant"):
+    if tree.get("source") or tree.get("kind") in ("assumed", "constant"):
         return True
     return any(grounded(part) for part in tree.get("inputs") or ())
 

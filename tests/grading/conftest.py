@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stacklib import grading
-from stacklib.grading import Limits, Result
+from stacklib.grading import Limits, Result, copies
 from stacklib.grading.launch import fork
 from stacklib.grading.runner import grade_source
 
@@ -62,35 +62,42 @@ class Checkout:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.chapter = root / "exercises" / "01-roofline"
-        self.path = self.chapter / "01_read_time.py"
-        self.solution = self.chapter / "solutions" / "01_read_time.py"
-        for folder in ("solutions", "wrong"):
-            (self.chapter / folder).mkdir(parents=True)
-        self.write_solution(SOLUTION)
-        for name, (diagnosis, answer) in WRONG.items():
-            self.write_wrong(name, f"# diagnosis: {diagnosis}\n{answer}")
+        self.file = self.chapter / "01_read_time.py"
+        self.path = root / "my" / "01-roofline" / "01_read_time.py"
+        self.wrong = self.chapter / "wrong" / "01_read_time.py"
+        self.wrong.parent.mkdir(parents=True)
+        self.file.write_text(SOLUTION)
+        self.write_wrong()
+        copies.fill(self.exercise)
 
-    def write_solution(self, text: str) -> None:
-        """The solution, and the stub derived from it."""
-        self.solution.write_text(text)
-        self.path.write_text(grading.stub(text))
+    @property
+    def exercise(self) -> grading.Exercise:
+        """The one exercise."""
+        return grading.discover(self.root)[0]
 
-    def write_wrong(self, name: str, text: str) -> Path:
-        """One stored wrong answer."""
-        path = self.chapter / "wrong" / f"01_read_time__{name}.py"
-        path.write_text(text)
-        return path
+    def change(self, old: str, new: str) -> None:
+        """Change the book's file."""
+        text = self.file.read_text()
+        assert old in text
+        self.file.write_text(text.replace(old, new))
+
+    def write_wrong(self, **other: tuple[str, str]) -> None:
+        """The stored wrong answers, some of them others than ``WRONG``."""
+        groups = [
+            f"# ---- {name}: {diagnosis}\n{code}"
+            for name, (diagnosis, code) in sorted((WRONG | other).items())
+        ]
+        self.wrong.write_text("\n\n".join(groups))
 
     def answered(self, body: str) -> str:
         """The reader's file with this body; its first line is line 22."""
-        stub = self.path.read_text()
+        stub = self.exercise.stub()
         return stub.replace('raise NotImplementedError("write read_time")', body)
 
     def grade(self, body: str, timeout: float = 10.0, mib: int = 1024) -> Result:
         """Grade a body in a fork of this process, which starts faster."""
-        exercise = grading.discover(self.root)[0]
         limits = Limits(timeout, mib << 20)
-        return grade_source(exercise, self.answered(body), limits, fork)
+        return grade_source(self.exercise, self.answered(body), limits, fork)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The text of an exercise, and the stub derived from its solution."""
+"""The text of an exercise, the stub derived from it, and its wrong answers."""
 
 import ast
 
@@ -6,6 +6,7 @@ import pytest
 
 from stacklib import grading
 from stacklib.grading import FormatError
+from stacklib.grading.format import wrong_answers
 
 HEAD = '''"""T.
 
@@ -23,7 +24,7 @@ TAIL = "\n\n# ---- tests ----\n\n\ndef test_f():\n    assert f()\n"
 
 
 def test_a_text_is_taken_apart_and_joins_again(checkout):
-    source = checkout.solution.read_text()
+    source = checkout.file.read_text()
     text = grading.parse(source)
     assert text.source == source
     assert text.title == "The time of a read."
@@ -35,15 +36,15 @@ def test_a_text_is_taken_apart_and_joins_again(checkout):
 
 
 def test_a_stub_differs_only_in_the_bodies(checkout):
-    stub = grading.stub(checkout.solution.read_text())
+    stub = grading.stub(checkout.file.read_text())
     assert "trick" not in stub and "that is all" not in stub
     body = "    # the whole trick\n    return BYTES / 2\n    # and that is all\n"
     blank = '    raise NotImplementedError("write read_time")\n'
-    assert stub == checkout.solution.read_text().replace(body, blank)
+    assert stub == checkout.file.read_text().replace(body, blank)
 
 
 def test_a_stub_of_a_stub_is_the_stub(checkout):
-    stub = grading.stub(checkout.solution.read_text())
+    stub = grading.stub(checkout.file.read_text())
     assert grading.stub(stub) == stub
 
 
@@ -88,3 +89,54 @@ def test_a_text_without_the_shape_is_refused(old, new, message):
 def test_an_answer_region_without_function_has_no_stub():
     with pytest.raises(FormatError, match="no function between"):
         grading.stub(HEAD + "x = 1\n" + TAIL)
+
+
+WRONG = """\
+# ---- bits: 8 times the answer
+import math
+
+
+def read_time():
+    return 40.0
+
+
+# ---- 2_ways: You multiplied
+def read_time():
+    # a comment of its own
+    return 20.0
+"""
+
+
+def test_wrong_answers_are_told_apart_by_name_and_diagnosis():
+    bits, ways = wrong_answers(WRONG)
+    assert (bits.name, bits.diagnosis) == ("bits", "8 times the answer")
+    assert (ways.name, ways.diagnosis) == ("2_ways", "You multiplied")
+    assert bits.code.startswith("import math") and "40.0" in bits.code
+    assert "20.0" not in bits.code and "a comment of its own" in ways.code
+
+
+def test_a_wrong_answer_holds_only_what_differs(checkout):
+    text = grading.parse(checkout.file.read_text())
+    wrong = text.with_wrong(grading.Wrong("x", "y", "def read_time():\n    return 1\n"))
+    assert "BYTES = 10" in wrong and wrong.index("return 1\n") > wrong.index(
+        "BYTES / 2"
+    )
+    names: dict = {}
+    exec(grading.parse(wrong).answer, names)
+    assert names["read_time"]() == 1
+    assert grading.parse(wrong).tests == text.tests
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("bits: 8 times the answer", "bits", "' bits' is not|# ---- bits' is not"),
+        ("bits: 8", "two words: 8", "is not '# ---- name: diagnosis'"),
+        ("# ---- bits: 8", "# bits: 8", "begins without"),
+        ("2_ways", "bits", "two wrong answers are called 'bits'"),
+    ],
+)
+def test_a_wrong_answer_without_name_or_diagnosis_is_refused(old, new, message):
+    assert old in WRONG
+    with pytest.raises(FormatError, match=f"wrong/01_x.py: .*({message})"):
+        wrong_answers(WRONG.replace(old, new), "wrong/01_x.py")

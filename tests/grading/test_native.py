@@ -10,7 +10,7 @@ import pytest
 from stacklib.grading import native, proof, sandbox, shelf
 from stacklib.grading.expect import Mistake
 from stacklib.grading.launch import Limits, observe, spawn
-from stacklib.roofline.host import simd as host_simd
+from stacklib.roofline.host import native as host
 
 needs_c = pytest.mark.skipif(
     bool(native.missing()), reason=f"C in exercises: not run ({native.missing()})"
@@ -55,7 +55,7 @@ def test_the_widest_set_is_one_it_has_flags_for(monkeypatch):
 
 
 def test_without_a_compiler_it_says_so(monkeypatch):
-    monkeypatch.setattr(host_simd, "compiler", lambda: None)
+    monkeypatch.setattr(host, "compiler", lambda: None)
     assert "set CC" in native.missing()
 
 
@@ -105,7 +105,7 @@ def test_the_door_is_shut_by_itself():
 def test_without_a_compiler_the_c_exercise_says_so_and_grades_the_rest(monkeypatch):
     root = Path(__file__).resolve().parents[2]
     (exercise,) = shelf.select(shelf.discover(root), "1.9")
-    monkeypatch.setattr(host_simd, "compiler", lambda: None)
+    monkeypatch.setattr(host, "compiler", lambda: None)
     proof.warm(exercise)  # forks keep what is patched here
     cases = {c.file: c for c in proof.prove_one(exercise, Limits(20.0))}
     assert len(cases) > 5 and [c.fault for c in cases.values() if c.fault] == []

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from stacklib import hardware
+from stacklib.hardware.crosscheck import faults, gaps, residuals
+from stacklib.hardware.load import from_dict
+from stacklib.hardware.survey import audit
 
 DATA = Path(hardware.__file__).parent / "data" / "accelerators"
 
@@ -13,11 +16,11 @@ DATA = Path(hardware.__file__).parent / "data" / "accelerators"
 def planted(plant, name="h100_sxm"):
     raw = tomllib.loads((DATA / f"{name}.toml").read_text())
     plant(raw["fields"], raw["peak"], raw)
-    return hardware.from_dict(raw, "planted")
+    return from_dict(raw, "planted")
 
 
 def test_the_file_without_a_fault_has_none():
-    assert hardware.faults(planted(lambda f, p, d: None)) == []
+    assert faults(planted(lambda f, p, d: None)) == []
 
 
 FAULTS = {
@@ -62,12 +65,12 @@ FAULTS = {
 
 @pytest.mark.parametrize("message, plant", FAULTS.items(), ids=FAULTS.keys())
 def test_a_planted_fault_is_caught(message, plant):
-    found = hardware.faults(planted(plant))
+    found = faults(planted(plant))
     assert any(message in fault for fault in found), found
 
 
 def test_a_peak_beyond_the_boost_clock_is_caught_where_no_tensor_clock_is_known():
-    found = hardware.faults(
+    found = faults(
         planted(lambda f, p, d: p["bf16"].update(value=2500), name="b200_sxm")
     )
     assert any("clock that the bf16 peak implies" in fault for fault in found)
@@ -78,18 +81,18 @@ def test_a_contradiction_with_its_reason_is_no_fault_and_stays_in_the_gaps():
         f["memory_bandwidth"].update(value=4.8, inconsistent="for this test")
 
     device = planted(plant)
-    assert hardware.faults(device) == []
-    gap = next(g for g in hardware.gaps(device) if g.predicts == "memory_bandwidth")
+    assert faults(device) == []
+    gap = next(g for g in gaps(device) if g.predicts == "memory_bandwidth")
     assert gap.why == "for this test" and gap.gap == pytest.approx(-0.302, abs=0.01)
-    assert gap not in hardware.audit([device]).agreeing
+    assert gap not in audit([device]).agreeing
 
 
 def test_an_unknown_side_leaves_the_relation_out():
     device = planted(lambda f, p, d: f.update(memory_pins="unknown"))
-    assert "pins x rate" not in hardware.residuals(device)
-    assert "pins x rate" in hardware.residuals(hardware.get("h100"))
+    assert "pins x rate" not in residuals(device)
+    assert "pins x rate" in residuals(hardware.get("h100"))
 
 
 def test_waves_of_64_are_counted_as_such():
     device = hardware.get("mi300x")
-    assert hardware.residuals(device)["warps x threads"] == 0
+    assert residuals(device)["warps x threads"] == 0

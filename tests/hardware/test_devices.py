@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from stacklib import hardware
+from stacklib.hardware.crosscheck import faults
+from stacklib.hardware.survey import audit, entries
 from stacklib.quantity.names import fold
 
 DATA = Path(hardware.__file__).parent / "data" / "accelerators"
@@ -19,7 +21,7 @@ def test_every_file_is_a_device():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_value_has_a_source(name):
-    for value in hardware.entries(DEVICES[name]).values():
+    for value in entries(DEVICES[name]).values():
         if value is not None:
             assert value.source is not None and value.kind in ("spec", "measured")
             assert value.source.where.strip()
@@ -27,7 +29,7 @@ def test_every_value_has_a_source(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_agree_or_their_contradiction_is_explained(name):
-    assert not hardware.faults(DEVICES[name])
+    assert not faults(DEVICES[name])
 
 
 def test_an_alias_means_one_device_and_finds_it():
@@ -61,9 +63,9 @@ def test_nvidia_limits_are_those_of_the_compute_capability(name):
 
 
 def test_audit_adds_up_and_lists_the_widest_gap_first():
-    found = hardware.audit(DEVICES.values())
+    found = audit(DEVICES.values())
     assert found.devices == len(DEVICES)
-    assert found.fields == sum(len(hardware.entries(d)) for d in DEVICES.values())
+    assert found.fields == sum(len(entries(d)) for d in DEVICES.values())
     assert sum(found.confidence.values()) == found.own + found.inherited
     widths = [abs(gap.gap) for gap in found.gaps]
     assert widths == sorted(widths, reverse=True)

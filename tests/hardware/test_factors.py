@@ -6,11 +6,16 @@ import pytest
 
 from stacklib import hardware
 from stacklib.hardware import UnknownSpec, factors
+from stacklib.hardware.factors import (
+    efficiency_names,
+    efficiency_recorded,
+    efficiency_table,
+)
 from stacklib.quantity import UnknownName
 
 
 def test_few_factors_each_within_its_bounds():
-    table = hardware.efficiency_table()
+    table = efficiency_table()
     assert 0 < len(table) <= factors.MOST == 40
     for name, row in table.items():
         assert row["least"] < row["most"], name
@@ -74,7 +79,7 @@ def test_unknown_factors_suggest_the_nearest():
 
 
 def test_what_is_read_is_recorded():
-    with hardware.efficiency_recorded() as read:
+    with efficiency_recorded() as read:
         hardware.efficiency("dram_read")
     assert read == {"dram_read"}
     hardware.efficiency("dram_mixed")
@@ -90,7 +95,7 @@ def test_a_factor_opens_to_its_source():
 def test_every_energy_class_is_a_factor():
     for key in hardware.names():
         energy = hardware.microarchitecture(hardware.get(key)).tensor_energy
-        assert not energy or energy in hardware.efficiency_names(), key
+        assert not energy or energy in efficiency_names(), key
 
 
 def test_capability_decides_where_an_architecture_has_two_chips():

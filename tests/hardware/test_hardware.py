@@ -10,6 +10,7 @@ import pytest
 
 from stacklib import hardware
 from stacklib.hardware import SpecError, UnknownSpec
+from stacklib.hardware.load import from_dict
 from stacklib.quantity import UnknownName
 
 DATA = Path(hardware.__file__).parent / "data" / "accelerators"
@@ -56,7 +57,7 @@ def test_faulty_file_is_refused_naming_the_field(h100, message, plant):
     raw = copy.deepcopy(h100)
     plant(raw)
     with pytest.raises(SpecError, match=re.escape(message)):
-        hardware.from_dict(raw, "planted")
+        from_dict(raw, "planted")
 
 
 @pytest.mark.parametrize("typed", ["h100-sxm", "H100_SXM", "h100sxm", "H100"])

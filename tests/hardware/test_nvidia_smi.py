@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklib.hardware import SmiError, read_smi, smi_sample, smi_samples
+from stacklib.hardware import read_smi, smi_sample
+from stacklib.hardware.nvidia_smi import SmiError, smi_samples
 
 BUSY, IDLE = smi_sample("h100_busy"), smi_sample("rtx4090_idle")
 

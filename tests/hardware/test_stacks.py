@@ -6,7 +6,7 @@ import pytest
 
 from stacklib import hardware
 from stacklib.hardware.load import SpecError
-from stacklib.hardware.stacks import DATA, generation_from_dict
+from stacklib.hardware.stacks import DATA, base_dies, generation_from_dict, via_counts
 
 RAW = tomllib.loads(DATA.read_text(encoding="utf-8"))
 
@@ -29,7 +29,7 @@ def test_documents_follow_each_other():
 
 
 def test_vias_of_a_stack_are_those_of_its_dies():
-    for count in hardware.via_counts():
+    for count in via_counts():
         if count.a_die is not None and count.a_stack is not None:
             assert count.a_stack.si <= count.a_die.si * count.dies
 
@@ -47,7 +47,7 @@ def test_all_sources_are_used():
 
 
 def test_base_dies_name_their_source():
-    found = hardware.base_dies()
+    found = base_dies()
     assert {(b.maker, b.generation) for b in found} >= {
         ("SK hynix", "HBM4"), ("Samsung", "HBM4"), ("Micron", "HBM4")
     }  # fmt: skip

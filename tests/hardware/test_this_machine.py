@@ -11,6 +11,7 @@ import pytest
 from stacklib import hardware
 from stacklib.hardware import this_machine
 from stacklib.hardware.host_spec import BOOK, book_machine, host_spec, store_machine
+from stacklib.hardware.load import from_dict
 from stacklib.hardware.this_machine import CacheLevel, read_machine
 
 CPUINFO = """\
@@ -141,7 +142,7 @@ def result(planted) -> dict:
 
 
 def test_host_spec_is_a_device_of_the_database(result):
-    device = hardware.from_dict(host_spec(result), "planted")
+    device = from_dict(host_spec(result), "planted")
     assert device.memory_bandwidth.to("GB/s").value == pytest.approx(100)
     assert device.peak("fp32").to("GFLOP/s").value == pytest.approx(400)
     assert device.peak("fp64").to("GFLOP/s").value == pytest.approx(200)
@@ -152,7 +153,7 @@ def test_host_spec_is_a_device_of_the_database(result):
 
 def test_what_the_system_does_not_say_stays_unknown(result, tmp_path):
     bare = read_machine(tmp_path / "nothing").as_dict()
-    device = hardware.from_dict(host_spec({**result, "machine": bare}), "planted")
+    device = from_dict(host_spec({**result, "machine": bare}), "planted")
     with pytest.raises(hardware.UnknownSpec):
         _ = device.memory_capacity
 
@@ -186,7 +187,7 @@ def test_a_damaged_stored_machine_names_the_file(tmp_path, monkeypatch):
 def test_before_any_measurement_everything_is_unknown(tmp_path, monkeypatch):
     monkeypatch.setenv("STACKLIB_THIS_MACHINE", "book")
     monkeypatch.setattr("stacklib.hardware.host_spec.BOOK", tmp_path / "none.json")
-    device = hardware.from_dict(book_machine(), "this_machine")
+    device = from_dict(book_machine(), "this_machine")
     assert device.formats == ()
     with pytest.raises(hardware.UnknownSpec):
         _ = device.memory_bandwidth

@@ -15,6 +15,8 @@ from stacklib.plots.bank_maps import bank_spec, chunk_spec, sector_spec
 from stacklib.plots.live import banks, coalescing
 from stacklib.plots.walks import stride_spec, walk_spec
 
+from ..live_figures import ask
+
 CELLS = {"kind": "cells", "evidence": "simulated", "name": "asked", "x": [0, 1],
          "y": [0, 0], "shades": [1, 0.3], "texts": ["a", "b"]}  # fmt: skip
 GOOD = {
@@ -129,15 +131,8 @@ def test_a_map_of_chunks_shows_the_swizzle():
 # -- live ------------------------------------------------------------------------------
 
 
-def start(module):
-    return {c["name"]: c["value"] for c in module.controls()}
-
-
 def said(module, **changed):
-    spec = module.explore(**{**start(module), **changed})
-    grammar.check(spec)
-    assert guard.faults([grammar.guard_entry(spec, "f")]) == []
-    return spec, {r["name"]: r["text"] for r in spec["readouts"]}
+    return ask(module.explore, module.controls(), **changed)
 
 
 @pytest.mark.parametrize("stride", coalescing.STRIDES)
@@ -164,15 +159,6 @@ def test_the_live_banks_say_what_the_section_says():
     assert said(banks, **chunks, access="ldmatrix")[1]["ways"] == "1"
     spec, text = said(banks, **halves, access="ldmatrix", padding=2)
     assert text["ways"] == "not possible" and "multiples of the 16" in spec["message"]
-
-
-@pytest.mark.parametrize("module", [banks, coalescing])
-def test_a_key_moves_a_readout_in_the_page(module):
-    name = module.__name__.rpartition(".")[2]
-    shown = plots.live(call=f"{module.__name__}:explore", controls=module.controls(),
-                       name=name, alt="a map")  # fmt: skip
-    assert shown.test["readout"] in ("ways", "sectors")
-    assert guard.faults([shown._repr_mimebundle_()[guard.MIME]]) == []
 
 
 def test_the_walks_are_drawn_with_both_predictions():

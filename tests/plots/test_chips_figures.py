@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from stacklib import gpu
-from stacklib.gpu.chip.chips import chip
+from stacklib.gpu.chip.chips import chip, chips_known
 from stacklib.plots.chips import chip_spec, unit_spec
 from stacklib.plots.live import blocks as live
 from stacklib.plots.spec import check
+
+from ..live_figures import ask
 
 
 def _cells(spec):
     return {m["name"]: len(m["x"]) for m in spec["marks"]}
 
 
-@pytest.mark.parametrize("key", gpu.chips_known())
+@pytest.mark.parametrize("key", chips_known())
 def test_a_cell_for_every_unit(key):
     spec = chip_spec(key, title="T.")
     check(spec)
@@ -36,20 +37,17 @@ def test_a_cell_for_every_part():
     assert len(set(at)) == len(at)
 
 
-def test_the_live_figure_follows_every_control():
-    start = {c["name"]: c["value"] for c in live.controls()}
-    for control in live.controls():
-        values = control.get("values") or [o[0] for o in control["options"]]
-        for value in values[:: max(1, len(values) // 60)]:
-            found = live.explore(**{**start, control["name"]: value})
-            check(found)
-            cells = _cells(found)
-            assert (
-                cells.get("lane with a thread", 0) + cells.get("lane without", 0) == 32
-            )
-    found = live.explore(device="h100_sxm", threads=1000, blocks=265)
-    told = {r["name"]: r["text"] for r in found["readouts"]}
+@pytest.mark.parametrize("threads", [1, 33, 1000, 1024])
+def test_every_lane_of_the_last_warp_is_drawn(threads):
+    spec, _ = ask(live.explore, live.controls(), threads=threads)
+    drawn = _cells(spec)
+    lanes = (drawn.get(f"lane {words}", 0) for words in ("with a thread", "without"))
+    assert sum(lanes) == 32
+
+
+def test_a_launch_says_what_stays_idle():
+    spec, told = ask(live.explore, live.controls(), threads=1000, blocks=265)
     assert (told["waves"], told["idle"], told["lanes"]) == ("2", "131", "24")
-    assert "131 of 132 units idle" in found["title"]
-    full = live.explore(device="h100_sxm", threads=1024, blocks=264)
+    assert "131 of 132 units idle" in spec["title"]
+    full, _ = ask(live.explore, live.controls(), threads=1024, blocks=264)
     assert "every unit has work" in full["title"]

@@ -1,31 +1,19 @@
 """The live figures of section 3.4: a small cache, and attention by order of blocks."""
 
+from functools import partial
+
 import pytest
 
-from stacklib import hardware, plots
-from stacklib.evidence import guard
-from stacklib.memory import Cache, TiledAttention
-from stacklib.plots import spec as grammar
+from stacklib import hardware
+from stacklib.memory import Cache
+from stacklib.memory.cache.attention_trace import TiledAttention
 from stacklib.plots.live import caches
 from stacklib.quantity import Quantity
 
+from ..live_figures import ask
 
-def start(controls):
-    return {c["name"]: c["value"] for c in controls}
-
-
-def texts(spec):
-    return {r["name"]: r["text"] for r in spec["readouts"]}
-
-
-def small(**changed):
-    found = caches.explore(**{**start(caches.controls()), **changed})
-    return found, texts(found)
-
-
-def order(**changed):
-    found = caches.orders(**{**start(caches.order_controls()), **changed})
-    return found, texts(found)
+small = partial(ask, caches.explore, caches.controls())
+order = partial(ask, caches.orders, caches.order_controls())
 
 
 @pytest.mark.parametrize("pattern", [p for p, _ in caches.PATTERNS])
@@ -48,21 +36,6 @@ def test_the_patterns_show_what_they_are_there_for():
         caches.trace("row")
 
 
-def test_keys_move_readouts_in_the_page():
-    call = "stacklib.plots.live.caches:explore"
-    shown = plots.live(call=call, controls=caches.controls(), name="cache", alt="hits")
-    bigger = caches.SIZES[caches.SIZES.index(8192) + 1]
-    assert shown.test == {"control": "size", "keys": ["ArrowRight"], "readout": "hits",
-                          "text": small(size=bigger)[1]["hits"]}  # fmt: skip
-    assert small()[1]["hits"] != small(size=bigger)[1]["hits"]
-    shown = plots.live(call="stacklib.plots.live.caches:orders",
-                       controls=caches.order_controls(), name="orders",
-                       alt="bytes")  # fmt: skip
-    longer = caches.LENGTHS[caches.LENGTHS.index(16384) + 1]
-    assert shown.test["text"] == order(length=longer)[1][shown.test["readout"]]
-    assert guard.faults([shown._repr_mimebundle_()[guard.MIME]]) == []
-
-
 def test_the_orders_are_the_closed_form():
     plan = TiledAttention(64, 8, 16384, 16384)
     told = plan.reads(at_once=132, capacity=hardware.get("h100").l2_capacity.si,
@@ -70,21 +43,3 @@ def test_the_orders_are_the_closed_form():
     found, said = order(section=64)
     assert said["moved"] == f"{told.missed / 1e9:.3g} GB"
     assert "H100" in found["title"]
-
-
-@pytest.mark.parametrize("device", [key for key, _ in caches._devices()][::9])
-@pytest.mark.parametrize("section", [1, 64])
-def test_every_device_draws_and_passes_the_guard(device, section):
-    for length in (caches.LENGTHS[0], caches.LENGTHS[-1]):
-        found, _ = order(device=device, section=section, length=length)
-        grammar.check(found)
-        assert guard.faults([grammar.guard_entry(found, "f")]) == []
-
-
-@pytest.mark.parametrize("line", caches.LINES)
-@pytest.mark.parametrize("ways", caches.WAYS)
-def test_every_small_cache_draws(line, ways):
-    for size in (caches.SIZES[0], caches.SIZES[-1]):
-        found, _ = small(line=line, ways=ways, size=size)
-        grammar.check(found)
-        assert guard.faults([grammar.guard_entry(found, "f")]) == []

@@ -1,5 +1,7 @@
 """The live figures of tiles and of a scratchpad: what they show and refuse."""
 
+from functools import partial
+
 import pytest
 
 from stacklib.memory.scratchpad.sbuf import sbuf_case
@@ -7,51 +9,42 @@ from stacklib.plots.live import scratchpad, tiles
 from stacklib.plots.spec import check
 from stacklib.plots.spills import tiers_spec
 
+from ..live_figures import ask
 
-def starts(module):
-    return {c["name"]: c["value"] for c in module.controls()}
+tile = partial(ask, tiles.explore, tiles.controls())
+scratch = partial(ask, scratchpad.explore, scratchpad.controls())
 
 
-@pytest.mark.parametrize("module", [tiles, scratchpad])
-def test_every_value_of_every_control_gives_a_spec(module):
-    start = starts(module)
-    for control in module.controls():
-        values = control.get("values") or [v for v, _ in control["options"]]
-        for value in values:
-            check(module.explore(**{**start, control["name"]: value}))
+def loads(**changed):
+    """Bytes copied in, by policy."""
+    spec, _ = scratch(**changed)
+    return {r["name"]: r["tree"]["value"] for r in spec["readouts"]}
 
 
 def test_a_tile_that_does_not_fit_is_told_and_gets_no_rate():
-    start = starts(tiles)
-    fits = tiles.explore(**start)
-    assert fits["message"] is None
-    assert "intensity" in {r["name"] for r in fits["readouts"]}
-    large = tiles.explore(**{**start, "tile_m": 256})
+    fits, said = tile()
+    assert fits["message"] is None and "intensity" in said
+    large, said = tile(tile_m=256)
     assert "256 KiB of registers wanted, 128 KiB there" in large["message"]
-    assert {r["name"] for r in large["readouts"]} == {"staged", "sums"}
+    assert set(said) == {"staged", "sums"}
     assert "your tile" not in {m["name"] for m in large["marks"]}
 
 
 def test_more_stages_run_out_of_shared_memory():
-    start = starts(tiles) | {"stages": 5}
-    assert "shared memory wanted" in tiles.explore(**start)["message"]
+    assert "shared memory wanted" in tile(stages=5)[0]["message"]
 
 
 def test_turning_round_takes_the_cliff_away():
-    start = starts(scratchpad)
-    read = {r["name"]: r for r in scratchpad.explore(**start)["readouts"]}
-    lru, best = (read[n]["tree"]["value"] for n in ("lru", "belady"))
-    assert lru > 10 * best
-    there_and_back = scratchpad.explore(**start | {"order": "snake"})["readouts"]
-    again = {r["name"]: r["tree"]["value"] for r in there_and_back}
-    assert again["lru"] == again["belady"] == best
+    before, after = loads(order="same"), loads(order="snake")
+    assert before["lru"] > 10 * before["belady"]
+    assert after["lru"] == after["belady"] == before["belady"]
 
 
 def test_below_the_room_nothing_is_copied_again():
-    spec = scratchpad.explore(device="trainium3", order="same", use=90)
-    values = {r["name"]: r["tree"]["value"] for r in spec["readouts"]}
+    chosen = {"device": "trainium3", "use": 90}
+    values = loads(**chosen)
     assert values["lru"] == values["belady"] == values["weight"]
-    assert "loaded once" in spec["title"]
+    assert "loaded once" in scratch(**chosen)[0]["title"]
 
 
 def test_the_product_on_a_core_fills_what_is_printed():
@@ -65,7 +58,7 @@ def test_the_product_on_a_core_fills_what_is_printed():
 
 
 def test_closed_form_and_plan_agree_across_the_cliff():
-    from stacklib.memory import allocate
+    from stacklib.memory.scratchpad.spilling import allocate
 
     case = sbuf_case("trainium2")
     for use in (0.96, 0.97, 1.02):

@@ -1,10 +1,11 @@
 """The roofline taken apart, and the explorer with a point of your own."""
 
 import itertools
+from functools import partial
 
 import pytest
 
-from stacklib import hardware, plots, roofline
+from stacklib import hardware, roofline
 from stacklib.evidence import guard
 from stacklib.plots import limits
 from stacklib.plots import spec as grammar
@@ -13,14 +14,9 @@ from stacklib.plots.live import roofline as live
 from stacklib.roofline.bound import cache_aware
 from stacklib.roofline.count.traffic_cuts import FIVE
 
-START = {c["name"]: c["value"] for c in live.own_controls()}
+from ..live_figures import ask
 
-
-def own(**changed):
-    found = live.own_point(**{**START, **changed})
-    grammar.check(found)
-    assert guard.faults([grammar.guard_entry(found, "f")]) == [], changed
-    return found, {r["name"]: r["text"] for r in found["readouts"]}
+own = partial(ask, live.own_point, live.own_controls())
 
 
 def test_the_lower_of_two_lines_is_the_roof():
@@ -95,7 +91,7 @@ def test_your_point_moves_with_your_sliders_alone():
 
 
 def test_a_format_the_device_lacks_gets_a_message():
-    found = live.own_point(**{**START, "dtype": "fp8"})
+    found, _ = own(dtype="fp8")
     assert "A100 publishes no fp8" in found["message"] and not found["marks"]
 
 
@@ -108,10 +104,3 @@ def test_every_operation_and_device_passes_the_guard():
         chip = hardware.get(device)
         if "bf16" in chip.formats:
             own(device=device)
-
-
-def test_its_live_figure_shows_and_tests_itself():
-    found = plots.live(call="stacklib.plots.live.roofline:own_point",
-                       controls=live.own_controls(), name="own", alt="x")  # fmt: skip
-    assert found.test["readout"].startswith(("operation", "own"))
-    assert guard.faults([found._repr_mimebundle_()[guard.MIME]]) == []

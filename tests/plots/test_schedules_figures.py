@@ -10,6 +10,8 @@ from stacklib.plots.live import occupancy as live
 from stacklib.plots.schedules import feed_spec, issue_spec, streams_spec
 from stacklib.plots.spec import check
 
+from ..live_figures import ask
+
 
 def test_every_cycle_of_every_warp_is_one_cell_until_it_is_done():
     core = SubCore(math=4, memory=20)
@@ -29,7 +31,7 @@ def test_every_command_is_a_bar():
     made = chunked((4.0, 8.0, 4.0), 4, streams=4, order="stage by stage")
     spec = streams_spec([(made, run_streams(made))], title="T.", names=["a"], end=20)
     check(spec)
-    bars = [m for m in spec["marks"] if m.get("thick")]
+    bars = [m for m in spec["marks"] if m["kind"] == "bar"]
     assert len(bars) == len(made) and {m["series"] for m in bars} == {0, 1, 2}
 
 
@@ -38,18 +40,12 @@ def test_every_load_and_product_that_begins_in_time_is_a_bar():
     rows = [(feed, run_feed(feed, 9)) for feed in feeds]
     spec = feed_spec(rows, title="T.", names=["a", "b"], end=2000)
     check(spec)
-    bars = [m for m in spec["marks"] if m.get("thick")]
+    bars = [m for m in spec["marks"] if m["kind"] == "bar"]
     starts = [t for _, ran in rows for s in ran for t in (s.load, s.start)]
     assert len(bars) == sum(t < 2000 for t in starts) < len(starts)
     assert max(x for m in bars for x in m["x"]) <= 2000
 
 
-def test_the_live_figure_follows_every_control():
-    start = {c["name"]: c["value"] for c in live.controls()}
-    first = live.explore(**start)
-    check(first)
-    for control in live.controls():
-        for value in control.get("values") or [o[0] for o in control["options"]]:
-            check(live.explore(**{**start, control["name"]: value}))
-    none = live.explore(**{**start, "threads": 1024, "registers": 255})
-    assert "registers a block" in none["message"]
+def test_a_block_that_does_not_fit_is_said():
+    spec, _ = ask(live.explore, live.controls(), threads=1024, registers=255)
+    assert "registers a block" in spec["message"]

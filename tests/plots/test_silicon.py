@@ -5,25 +5,22 @@ import math
 import pytest
 
 from stacklib import cost
+from stacklib.cost.moore import chips
+from stacklib.cost.yields import harvested
 from stacklib.plots import silicon
 from stacklib.plots import spec as grammar
 from stacklib.plots.live import wafer
 from stacklib.quantity import Quantity
 
-
-def start():
-    return {c["name"]: c["value"] for c in wafer.controls()}
+from ..live_figures import ask, values
 
 
 @pytest.mark.parametrize("control", wafer.controls(), ids=lambda c: c["name"])
-def test_every_place_of_every_control_draws(control):
-    steps = control.get("values") or [value for value, _ in control["options"]]
-    for value in steps:
-        found = wafer.explore(**{**start(), control["name"]: value})
-        grammar.check(found)
+def test_every_die_is_a_cell(control):
+    for value in values(control):
+        found, said = ask(wafer.explore, wafer.controls(), **{control["name"]: value})
         cells = sum(len(m["x"]) for m in found["marks"] if m["kind"] == "cells")
-        gross = next(r for r in found["readouts"] if r["name"] == "gross")
-        assert str(cells) in gross["text"].replace(",", "")
+        assert str(cells) in said["gross"].replace(",", "")
 
 
 def test_thrown_wafers_sell_what_the_closed_form_says():
@@ -31,7 +28,7 @@ def test_thrown_wafers_sell_what_the_closed_form_says():
     mean, many = 0.9, 40000
     for spare in (0, 6):
         sold = sum(state < 2 for state in wafer.throw(many, mean, spare)) / many
-        told = cost.harvested(
+        told = harvested(
             mean, units=wafer.UNITS, needed=wafer.UNITS - spare, share=wafer.SHARE,
             alpha=1e6,
         )  # fmt: skip
@@ -43,7 +40,7 @@ def test_figures_hold_what_was_computed():
     grammar.check(found)
     dots = [m for m in found["marks"] if m["kind"] == "dots"]
     assert [d["y"][0] for d in dots] == [
-        pytest.approx(c.density.to("1/mm2").value / 1e6) for c in cost.chips()
+        pytest.approx(c.density.to("1/mm2").value / 1e6) for c in chips()
     ]
     row = [cost.pieces(Quantity(800, "mm2"), n, price=Quantity(17000, "USD"),
                        defects=Quantity(0.1, "1/cm2")) for n in (1, 2)]  # fmt: skip

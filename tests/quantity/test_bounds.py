@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from stacklib import cost, gpu
+from stacklib.cost.packages import implied_bond, link_rate
+from stacklib.cost.wafers import dies_exponential, dies_less_edge
+from stacklib.cost.yields import harvested, murphy, negative_binomial, seeds, thrown
 from stacklib.gpu.chip import slices, streams
+from stacklib.gpu.chip.placement import deal_blocks
 from stacklib.gpu.issue import divergence, hiding
 from stacklib.gpu.tensor import tile_copies
 from stacklib.quantity import Quantity
@@ -20,7 +24,7 @@ FORMULAS = [
     (gpu.utilisation, {"warps": 4, "ilp": 1, "work": 4, "latency": 20, "issue": 1}),
     (gpu.warps_needed, {"ilp": 1, "work": 4, "latency": 20, "issue": 1, "ahead": 1}),
     (gpu.fill, {"threads": 256, "blocks": 10, "units": 3, "at_once": 2}),
-    (gpu.deal_blocks, {"blocks": 10, "units": 3, "at_once": 2}),
+    (deal_blocks, {"blocks": 10, "units": 3, "at_once": 2}),
     (gpu.tile_waves, {"m": 512, "n": 512, "rows": 128, "columns": 128, "units": 9}),
     (slices.cluster_bytes, {"tile_m": 128, "k": 64, "tile_n": 64, "rows": 2}),
     (tile_copies.slots, {"tile_bytes": 4096}),
@@ -31,16 +35,16 @@ FORMULAS = [
     (divergence.instructions, {"ways": 2, "work": 3}),
     (hiding.request_interval, {"width": 4}),
     (cost.bumps, {"pitch": 50e-6}),
-    (cost.link_rate, {"edge": 0.03, "depth": 0.001, "rate": 1e9, "share": 0.5}),
-    (cost.dies_less_edge, {"area": 814e-6, "diameter": 0.3, "coefficient": 0.58}),
-    (cost.dies_exponential, {"area": 814e-6, "diameter": 0.3, "coefficient": 0.58}),
+    (link_rate, {"edge": 0.03, "depth": 0.001, "rate": 1e9, "share": 0.5}),
+    (dies_less_edge, {"area": 814e-6, "diameter": 0.3, "coefficient": 0.58}),
+    (dies_exponential, {"area": 814e-6, "diameter": 0.3, "coefficient": 0.58}),
     (cost.poisson, {"defects": 1.0}),
-    (cost.murphy, {"defects": 1.0}),
-    (cost.seeds, {"defects": 1.0}),
-    (cost.negative_binomial, {"defects": 1.0, "alpha": 2.0}),
-    (cost.harvested, {"defects": 1.0}),
-    (cost.thrown, {"defects": 1.0, "dies": 10, "wafers": 10}),
-    (cost.implied_bond, {"parts": 100.0, "lost": 1.0}),
+    (murphy, {"defects": 1.0}),
+    (seeds, {"defects": 1.0}),
+    (negative_binomial, {"defects": 1.0, "alpha": 2.0}),
+    (harvested, {"defects": 1.0}),
+    (thrown, {"defects": 1.0, "dies": 10, "wafers": 10}),
+    (implied_bond, {"parts": 100.0, "lost": 1.0}),
 ]
 REST = {
     slices.cluster_bytes: {"columns": 2}, tile_copies.slots: {"way": "TMA"},
@@ -48,8 +52,8 @@ REST = {
     streams.best_chunks: {"times": (1.0, 2.0, 1.0)},
     divergence.instructions: {"paths": [0] * 32},
     hiding.request_interval: {"device": "h100-sxm"},
-    cost.link_rate: {"pitch": 50e-6}, cost.harvested: {"units": 144, "needed": 132},
-    cost.thrown: {"law": "poisson"}, cost.implied_bond: {"placements": 6},
+    link_rate: {"pitch": 50e-6}, harvested: {"units": 144, "needed": 132},
+    thrown: {"law": "poisson"}, implied_bond: {"placements": 6},
 }  # fmt: skip
 
 

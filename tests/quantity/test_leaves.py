@@ -11,7 +11,7 @@ from stacklib.quantity import (
     chosen,
     constant,
     counted,
-    one,
+    one_of,
     say,
     stamp,
     told,
@@ -73,7 +73,7 @@ def test_what_a_run_counted_shows_the_call_and_its_inputs():
 
 def test_constants_are_rows_of_one_table():
     assert constant("multiply_add").text() == "2 FLOP"
-    assert one("GiB").si == 2**30
+    assert one_of("GiB").si == 2**30
     with pytest.raises(LookupError, match="multiply_add"):
         constant("multiply_adds")
 

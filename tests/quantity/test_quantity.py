@@ -68,7 +68,7 @@ def test_tags_travel_only_where_they_mean_something():
 
 def test_derivation_survives_comparison_and_choice():
     a = Quantity(2, "ms", label="a", source=SOURCE, kind="spec")
-    b = Quantity(3, "ms", label="b", kind="assumption")
+    b = Quantity(3, "ms", label="b", kind="assumed")
     chosen = where(a > b, a, b)
     assert chosen.si == b.si
     assert [leaf.label for leaf in chosen.leaves()] == ["a", "b", "a", "b"]

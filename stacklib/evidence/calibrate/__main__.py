@@ -7,7 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from stacklib import hardware, sweep
+from stacklib import sweep
+from stacklib.hardware.factors import efficiency_table
 
 from . import files, folds
 from .fit import fit
@@ -84,7 +85,7 @@ def calibrate(workers: int, quick: bool) -> dict[str, str]:
     """
     problem = public_problem()
     values = fit(problem)
-    table: dict[str, dict[str, Any]] = hardware.efficiency_table()
+    table: dict[str, dict[str, Any]] = efficiency_table()
     draws = []
     if not quick:
         numbers = [{"number": n} for n in range(folds.DRAWS)]

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from stacklib import hardware
+from stacklib.hardware.factors import efficiency_recorded, efficiency_table
 
 from ..measurements import Measurement, fitted
 from ..predict import Predict, predictor
@@ -45,7 +46,7 @@ def factors() -> dict[str, Factor]:
         When one contradicts itself; names it.
     """
     found = {}
-    for name, row in hardware.efficiency_table().items():
+    for name, row in efficiency_table().items():
         try:
             found[name] = factor_of(row)
         except (KeyError, ValueError) as wrong:
@@ -76,7 +77,7 @@ def case_of(row: Measurement) -> Case | None:
     try:
         prepared = predictor(row.family)(row)
         predict = _in_rows_unit(prepared, row.unit)
-        with hardware.efficiency_recorded() as read:
+        with efficiency_recorded() as read:
             bound = prepared().bound
             predict()
     except ANSWERS:

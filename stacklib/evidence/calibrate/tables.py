@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib import hardware
+from stacklib.hardware.factors import efficiency_table
 from stacklib.quantity import Quantity
 
 from ..validate import (
@@ -137,7 +137,7 @@ def factor_rows() -> list[Row]:
             "sources": row.get("sources"),
             "devices": row.get("devices"),
         }
-        for name, row in hardware.efficiency_table().items()
+        for name, row in efficiency_table().items()
     ]
 
 

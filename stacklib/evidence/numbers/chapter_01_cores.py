@@ -6,7 +6,7 @@ from functools import cache
 from statistics import median
 
 from stacklib import gpu, hardware, roofline
-from stacklib.gpu.issue.schedule import round_cycles, round_slots
+from stacklib.gpu.issue.schedule import KERNELS, round_cycles, round_slots
 from stacklib.hardware import microarchitecture
 from stacklib.quantity import Quantity, Source, bytes_per_element
 from stacklib.roofline import HostRoofline
@@ -129,8 +129,8 @@ def warps_each() -> Quantity:
 
 
 def warps_for(kernel: str) -> Quantity:
-    """Warps a scheduler needs to fill every slot with one of ``gpu.KERNELS``."""
-    loop = {k: _assumed(v, "1", k) for k, v in gpu.KERNELS[kernel].items()}
+    """Warps a scheduler needs to fill every slot with one of ``KERNELS``."""
+    loop = {k: _assumed(v, "1", k) for k, v in KERNELS[kernel].items()}
     latency = load_cycles()
     alone = round_slots(loop["ilp"], loop["work"]) / round_cycles(
         loop["ilp"], loop["work"], latency, loop["ahead"]

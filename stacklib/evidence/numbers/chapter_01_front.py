@@ -7,9 +7,10 @@ from functools import cache
 
 from stacklib import hardware, models, roofline
 from stacklib.quantity import Quantity, bytes_per_element
-from stacklib.roofline import DecodeStep, Journey
+from stacklib.roofline import DecodeStep
 from stacklib.roofline.count import readiness
-from stacklib.roofline.journey.token_journey import journey
+from stacklib.roofline.journey.events import Event
+from stacklib.roofline.journey.token_journey import Journey, journey
 
 from .registry import number
 
@@ -24,7 +25,7 @@ def trip(exchange: str = "direct") -> Journey:
     )
 
 
-def event(words: str) -> roofline.Event:
+def event(words: str) -> Event:
     """The one event whose description begins with these words."""
     (found,) = [e for e in trip().events if e.what.startswith(words)]
     return found

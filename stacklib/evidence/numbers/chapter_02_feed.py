@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import gpu, hardware
-from stacklib.gpu import Feed
 from stacklib.gpu.chip.slices import cluster_bytes
 from stacklib.gpu.tensor import kernel_trace
+from stacklib.gpu.tensor.tile_feed import Feed, feed_of, feed_share
 from stacklib.quantity import Quantity, bytes_per_element
 from stacklib.roofline.bound import gemm
 
-from ..claims import get as claim
+from ..ledger import get as claim
 from .registry import number
 
 H100, ROWS, COLUMNS, DEPTH = "h100-sxm", 128, 256, 64
@@ -25,7 +25,7 @@ def _count(value: float, label: str, unit: str = "1") -> Quantity:
 @cache
 def feed(cluster: tuple[int, int], buffers: int = BUFFERS) -> Feed:
     """Cycles of a step on an H100."""
-    return gpu.feed_of(
+    return feed_of(
         H100, rows=ROWS, columns=COLUMNS, depth=DEPTH, cluster=cluster, buffers=buffers
     )
 
@@ -37,7 +37,7 @@ def _plain(cycles: Quantity) -> Quantity:
 
 def _share(cluster: tuple[int, int], buffers: int, steps: int) -> Quantity:
     count = _count(steps, "steps along the shared size")
-    found: Quantity = gpu.feed_share(feed(cluster, buffers), count)
+    found: Quantity = feed_share(feed(cluster, buffers), count)
     return found
 
 
@@ -85,7 +85,7 @@ def pair() -> Quantity:
 
 
 @number("feed.one", unit="%")
-def one() -> Quantity:
+def one_of() -> Quantity:
     """A pair with a single buffer."""
     return _share((2, 1), 1, STEPS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import cost, hardware
-from stacklib.cost import Span
+from stacklib.cost.spans import Span
 from stacklib.gpu.chip.chips import chip as chips_chip
 from stacklib.gpu.issue import hiding
 from stacklib.gpu.issue.decode_slots import Slots, decode_slots

@@ -6,7 +6,8 @@ from functools import cache
 
 from stacklib import gpu, hardware
 from stacklib.gpu.chip import chips
-from stacklib.gpu.chip.placement import GROUP
+from stacklib.gpu.chip.placement import GROUP, Filling
+from stacklib.gpu.chip.spec_sheet import SpecSheet, pcie_rate
 from stacklib.gpu.issue.occupancy import MOST_THREADS, PARTITIONS, WARP
 from stacklib.quantity import Quantity
 
@@ -56,7 +57,7 @@ def threads() -> Quantity:
 
 
 @cache
-def _fill() -> gpu.Filling:
+def _fill() -> Filling:
     return gpu.fill(threads=THREADS, blocks=BLOCKS, at_once=RESIDENT,
                     units=int(units().value))  # fmt: skip
 
@@ -242,7 +243,7 @@ def disagree() -> Quantity:
 
 
 @cache
-def _sheet(sample: str) -> gpu.SpecSheet:
+def _sheet(sample: str) -> SpecSheet:
     return gpu.spec_sheet(hardware.read_smi(hardware.smi_sample(sample))[0])
 
 
@@ -299,4 +300,4 @@ def link_slot() -> Quantity:
     """What the sample's slot allows under load: all of the generation, its lanes."""
     read = _sheet("rtx4090_idle").reading
     assert read.generation_max is not None and read.lanes is not None
-    return gpu.pcie_rate(read.generation_max, read.lanes)
+    return pcie_rate(read.generation_max, read.lanes)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import gpu, hardware
+from stacklib.gpu.issue.instructions import arithmetic
+from stacklib.gpu.tensor.exact_dot import dot_exactly
 from stacklib.gpu.tensor.peaks import WITHIN, PeakBuilt
 from stacklib.quantity import Quantity
 
 from .. import wave_rows
-from ..claims import get as claim
+from ..ledger import get as claim
 from .registry import number
 
 H100, B200, RUBIN, RTX4090 = "h100-sxm", "b200-sxm", "rubin", "rtx-4090"
@@ -155,7 +157,7 @@ def bits_bf16() -> Quantity:
 
 
 def _fraction(generation: str, dtype: str) -> Quantity:
-    rule = gpu.arithmetic(generation, dtype)
+    rule = arithmetic(generation, dtype)
     return Quantity(rule.fraction, "1", label=f"{generation} {dtype} bits kept",
                     source=rule.source, kind="measured")  # fmt: skip
 
@@ -163,7 +165,7 @@ def _fraction(generation: str, dtype: str) -> Quantity:
 @number("tensor.terms", evidence="spec")
 def terms() -> Quantity:
     """FP8 products that one addition of Hopper takes."""
-    rule = gpu.arithmetic("hopper", "e4m3fn")
+    rule = arithmetic("hopper", "e4m3fn")
     return Quantity(rule.terms, "1", label="products an addition", source=rule.source,
                     kind="measured")  # fmt: skip
 
@@ -181,7 +183,7 @@ def lost(generation: str, every: int = 0) -> float:
     """
     step = every or DEPTH
     ones = [1.125] * step
-    part = gpu.dot_exactly(ones, ones, dtype="e4m3fn", generation=generation)
+    part = dot_exactly(ones, ones, dtype="e4m3fn", generation=generation)
     # Promoted sums are added in FP32, where these few are exact.
     total = part * (DEPTH // step)
     return 1 - total / (1.125**2 * DEPTH)

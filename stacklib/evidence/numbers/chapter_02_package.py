@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import cost, hardware
-from stacklib.cost import Package
+from stacklib.cost.packages import Package, implied_bond, link_rate, package_yield
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 DIES, STACKS = 2, 8
@@ -19,7 +19,7 @@ def bond() -> Quantity:
     """Share of placements that survive, from what a B200's bill loses."""
     parts = cost.bill("b200-sxm").parts
     good = parts["logic"] + parts["memory"] + parts["packaging"]
-    found: Quantity = cost.implied_bond(good, parts["yield_loss"], DIES + STACKS)
+    found: Quantity = implied_bond(good, parts["yield_loss"], DIES + STACKS)
     return found.named("placements that survive")
 
 
@@ -172,7 +172,7 @@ def strip() -> Quantity:
     """Depth of the strip of micro-bumps along a field's long edge that carries it."""
     both = Quantity(nvhbi().si * 8, "bit/s", label="NV-HBI, both directions")
     edge = cost.fact("field", "height").low
-    return both / cost.link_rate(edge, 1, micro(), LANE, CARRY)
+    return both / link_rate(edge, 1, micro(), LANE, CARRY)
 
 
 @number("package.strip_share", unit="%", digits=2)
@@ -227,9 +227,7 @@ def lost_high() -> Quantity:
 def blind() -> Quantity:
     """Packages that would work if dies were placed untested, at their worst yield."""
     die = cost.die(cost.fact("area", "b200_die").low, node="n5").yields.low
-    found: Quantity = cost.package_yield(
-        DIES, STACKS, die=die, bond=bond(), order="blind"
-    )
+    found: Quantity = package_yield(DIES, STACKS, die=die, bond=bond(), order="blind")
     return found
 
 

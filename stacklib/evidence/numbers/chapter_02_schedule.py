@@ -12,7 +12,7 @@ from stacklib.gpu.issue.warp_scheduler import Trace
 from stacklib.gpu.tensor import dpx as fused
 from stacklib.gpu.tensor import tile_copies
 from stacklib.hardware import microarchitecture
-from stacklib.memory import saturate
+from stacklib.memory.dram.in_flight import saturate
 from stacklib.quantity import Quantity, Source
 
 from .registry import number

@@ -6,10 +6,15 @@ import math
 from functools import cache
 
 from stacklib import cost, hardware
-from stacklib.cost import Chip, Die, Pieces
+from stacklib.cost import moore, yields
+from stacklib.cost.chiplets import Pieces, good_dies
+from stacklib.cost.dies import Die
+from stacklib.cost.moore import Chip, fixed_doubling
+from stacklib.cost.nodes import mixed_density
+from stacklib.cost.wafers import Wafer, dies_less_edge
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
@@ -75,7 +80,7 @@ def gross() -> Quantity:
 
 
 def _textbook(area: float) -> Quantity:
-    found = cost.dies_less_edge(area, 300, 1 / math.sqrt(2))
+    found = dies_less_edge(area, 300, 1 / math.sqrt(2))
     return Quantity(found, label=f"dies of {area} mm2, the textbook's rim")
 
 
@@ -129,7 +134,7 @@ def poisson() -> Quantity:
 @number("silicon.murphy", unit="%", digits=2)
 def murphy() -> Quantity:
     """Dies without a defect, by Murphy's law."""
-    return cost.murphy(_mean())
+    return yields.murphy(_mean())
 
 
 @number("silicon.whole_low", unit="%", digits=2)
@@ -165,8 +170,8 @@ def two_said() -> Quantity:
 @number("silicon.half_gain", digits=2)
 def half_gain() -> Quantity:
     """Good dies of half a field over those of a whole one, counted."""
-    half = cost.good_dies(WIDTH, HALF, DIRT.si)
-    whole = cost.good_dies(WIDTH, HEIGHT, DIRT.si)
+    half = good_dies(WIDTH, HALF, DIRT.si)
+    whole = good_dies(WIDTH, HEIGHT, DIRT.si)
     return Quantity(half / whole, label="good dies, half a field over a field")
 
 
@@ -274,7 +279,7 @@ def mixed() -> Quantity:
     """Density of a die half logic, N3E over N5, when only logic shrinks."""
     shares = {"logic": 0.5, "memory": 0.3, "analogue": 0.2}
     gains = {"logic": cost.gain("n5", "n3e").low.si, "memory": 1.0, "analogue": 1.0}
-    found = cost.mixed_density(shares, gains)
+    found = mixed_density(shares, gains)
     return Quantity(found, label="half logic, the rest unchanged")
 
 
@@ -326,7 +331,7 @@ def pitch_shrink() -> Quantity:
 
 
 def _chip(key: str) -> Chip:
-    return next(chip for chip in cost.chips() if key in chip.keys)
+    return next(chip for chip in moore.chips() if key in chip.keys)
 
 
 @number("silicon.h100_density", digits=3)
@@ -370,13 +375,13 @@ def doubling_high() -> Quantity:
 @number("silicon.chips", digits=1)
 def chips() -> Quantity:
     """Chips that the line goes through."""
-    return Quantity(len(cost.chips()), label="chips with area and transistors")
+    return Quantity(len(moore.chips()), label="chips with area and transistors")
 
 
 @number("silicon.late_doubling", digits=3)
 def late_doubling() -> Quantity:
     """Years in which density doubled from A100 to B200."""
-    found = cost.fixed_doubling(_chip("a100_sxm_80gb"), _chip("b200_sxm"))
+    found = fixed_doubling(_chip("a100_sxm_80gb"), _chip("b200_sxm"))
     return found / Quantity(1, "year")
 
 
@@ -403,7 +408,7 @@ def b200_larger() -> Quantity:
 @number("silicon.wafer", unit="mm", digits=1, evidence="spec")
 def wafer() -> Quantity:
     """Diameter of a wafer."""
-    return Quantity(1000 * cost.Wafer().diameter, "mm", label="diameter of a wafer")
+    return Quantity(1000 * Wafer().diameter, "mm", label="diameter of a wafer")
 
 
 @number("silicon.small_die", unit="mm2", digits=2)

@@ -5,17 +5,12 @@ from __future__ import annotations
 from functools import cache
 from random import Random
 
-from stacklib.memory import (
-    Swizzle,
-    Tile,
-    bank_conflicts,
-    least_ways,
-    matching_swizzle,
-    search_swizzle,
-)
+from stacklib.memory import Swizzle, Tile, bank_conflicts
 from stacklib.memory.warp.rules import rule
-from stacklib.memory.warp.swizzle import MODES, padded
+from stacklib.memory.warp.swizzle import MODES, matching_swizzle, padded
 from stacklib.memory.warp.swizzle_proof import FAMILY, requests
+from stacklib.memory.warp.swizzle_search import search_swizzle
+from stacklib.memory.warp.tiles import least_ways
 from stacklib.memory.warp.transposing import transpose
 from stacklib.quantity import Quantity, Source
 
@@ -218,7 +213,11 @@ def _search() -> tuple[int, int, int]:
 @number("bank.search_tried", evidence="simulated")
 def search_tried() -> Quantity:
     """Swizzles tried for rows, columns and ldmatrix at once."""
-    return counted(_search()[0], "swizzles tried", "stacklib.memory.search_swizzle")
+    return counted(
+        _search()[0],
+        "swizzles tried",
+        "stacklib.memory.warp.swizzle_search.search_swizzle",
+    )
 
 
 @number("bank.search_bits", evidence="spec")
@@ -230,13 +229,17 @@ def search_bits() -> Quantity:
 @number("bank.search_requests", evidence="simulated")
 def search_requests() -> Quantity:
     """Requests that each of them had to serve."""
-    return counted(_search()[1], "requests", "stacklib.memory.search_swizzle")
+    return counted(
+        _search()[1], "requests", "stacklib.memory.warp.swizzle_search.search_swizzle"
+    )
 
 
 @number("bank.search_ways", evidence="simulated")
 def search_ways() -> Quantity:
     """The mildest conflict that any of them reached."""
-    return counted(_search()[2], "ways", "stacklib.memory.search_swizzle")
+    return counted(
+        _search()[2], "ways", "stacklib.memory.warp.swizzle_search.search_swizzle"
+    )
 
 
 @number("bank.floor")

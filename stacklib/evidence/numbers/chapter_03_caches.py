@@ -105,7 +105,7 @@ def anomaly_large() -> Quantity:
 
 def _fills(side: int) -> Quantity:
     count = column_fills(side, FP32, **L2)
-    where = "stacklib.memory.column_fills"
+    where = "stacklib.memory.cache.strides.column_fills"
     return _assumed(count, "1", f"L2 fills an element, side {side:,}", where)
 
 
@@ -138,7 +138,9 @@ def column_sets() -> Quantity:
     """Sets of that cache that a column of the first square reaches."""
     full = fullest_set(POWER, POWER * FP32, L2["line"], L2["sets"])
     lines = _chosen(POWER, "1", "lines of a column")
-    return lines / _assumed(full, "1", "lines in a set", "stacklib.memory.fullest_set")
+    return lines / _assumed(
+        full, "1", "lines in a set", "stacklib.memory.cache.strides.fullest_set"
+    )
 
 
 @number("caches.column_room")
@@ -247,7 +249,9 @@ def attention_reads(section: int, share: float = 1.0) -> Reads:
 
 
 def _bytes(value: float, label: str) -> Quantity:
-    return _assumed(value, "B", label, "stacklib.memory.TiledAttention")
+    return _assumed(
+        value, "B", label, "stacklib.memory.cache.attention_trace.TiledAttention"
+    )
 
 
 @number("caches.tokens", digits=4, evidence="spec")

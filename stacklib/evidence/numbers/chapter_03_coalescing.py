@@ -5,7 +5,8 @@ from __future__ import annotations
 from stacklib.memory.warp.rules import rule
 from stacklib.quantity import Quantity
 
-from .. import addresses, claims
+from .. import addresses
+from .. import ledger as claims
 from ..addresses import given, moved
 from .registry import number
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from stacklib import hardware, memory
 from stacklib.memory.ladder import descent
-from stacklib.memory.ladder.energy import MOVES
+from stacklib.memory.ladder.energy import MOVES, StepEnergy
 from stacklib.memory.ladder.rungs import ladder
 from stacklib.quantity import Quantity
 
@@ -34,7 +34,7 @@ def busy(level: str) -> Quantity:
 
 
 @cache
-def energy() -> memory.StepEnergy:
+def energy() -> StepEnergy:
     """Joules of the step on eight H100s, by the circuits' account."""
     return memory.decode_energy(
         MODEL, on=DEVICE, dtype=DTYPE, tp=CHIPS, context=CONTEXT

@@ -5,10 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import cost, hardware, models
-from stacklib.cost import Assembly, Held, Span, assembly, span
+from stacklib.cost import assembly, span
+from stacklib.cost.assembly import Assembly, if_dearer
+from stacklib.cost.data import Quote
+from stacklib.cost.memory import Held, held, sram_area
+from stacklib.cost.spans import Span
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 NODE = "n5"
@@ -87,14 +91,14 @@ def b200_rest() -> Quantity:
 def doubled() -> Quantity:
     """How much dearer a B200 gets when its memory costs twice as much."""
     bill = cost.bill("b200_sxm")
-    return cost.if_dearer(bill, "memory", 2) / bill.total - 1
+    return if_dearer(bill, "memory", 2) / bill.total - 1
 
 
 @number("price.logic_doubled", unit="%", digits=2)
 def logic_doubled() -> Quantity:
     """How much dearer it gets when its two dies cost twice as much."""
     bill = cost.bill("b200_sxm")
-    return cost.if_dearer(bill, "logic", 2) / bill.total - 1
+    return if_dearer(bill, "logic", 2) / bill.total - 1
 
 
 # -- a model in SRAM ------------------------------------------------------------------
@@ -118,7 +122,7 @@ def _in_sram() -> Span:
 @number("price.llama_area", digits=2)
 def llama_area() -> Quantity:
     """Wafers of pure SRAM in 5 nm that hold them, the middle."""
-    area = (cost.sram_area(NODE).middle / Quantity(1, "GB")) * _weights()
+    area = (sram_area(NODE).middle / Quantity(1, "GB")) * _weights()
     wafer = Quantity(300, "mm", label="wafer diameter") ** 2 * (3.141592653589793 / 4)
     return area / wafer
 
@@ -149,7 +153,7 @@ def llama_hbm_high() -> Quantity:
 
 @cache
 def _held(device: str, node: str) -> Held:
-    return cost.held(_weights(), device, node)
+    return held(_weights(), device, node)
 
 
 @number("price.cs3_count")
@@ -176,7 +180,7 @@ def groq_count() -> Quantity:
 
 
 @cache
-def _modules() -> tuple[cost.Quote, ...]:
+def _modules() -> tuple[Quote, ...]:
     return cost.memory_price("rdimm").quotes
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import cost, hardware
-from stacklib.cost import Span, Trade, span
-from stacklib.cost.memory import dram_wafer
+from stacklib.cost import span
+from stacklib.cost.dies import Die
+from stacklib.cost.memory import array_efficiency, dram_wafer, sram_area, sram_counted
+from stacklib.cost.spans import Span
+from stacklib.cost.stacks import layer_yield, stack_yield
+from stacklib.cost.trade import Trade, counted_ends
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 NODE = "n5"
@@ -75,19 +79,19 @@ def cell() -> Quantity:
 @number("price.cells_of_a_gigabyte", unit="mm2", digits=3)
 def cells_of_a_gigabyte() -> Quantity:
     """Cells of a gigabyte in 5 nm, side by side, nothing between them."""
-    return cost.sram_area(NODE, Quantity(1, label="cells alone")).low
+    return sram_area(NODE, Quantity(1, label="cells alone")).low
 
 
 @number("price.fill_low", unit="%", digits=2)
 def fill_low() -> Quantity:
     """Share of a die sold as cache that is bit cells."""
-    return cost.array_efficiency().low
+    return array_efficiency().low
 
 
 @number("price.fill_high", unit="%", digits=2)
 def fill_high() -> Quantity:
     """Share of a dense SRAM block that is bit cells."""
-    return cost.array_efficiency().high
+    return array_efficiency().high
 
 
 @number("price.wafer_low", unit="USD", digits=3, evidence="claimed")
@@ -143,7 +147,7 @@ def die_megabytes() -> Quantity:
 @number("price.sram_rim", unit="%", digits=2, evidence="simulated")
 def sram_rim() -> Quantity:
     """What the rim and the streets add to dies of 64 MB in 5 nm, by counting dies."""
-    counted = Quantity(cost.sram_counted(NODE, 64, 0.5), PER_GB, label="counted")
+    counted = Quantity(sram_counted(NODE, 64, 0.5), PER_GB, label="counted")
     half = Quantity(0.5, label="share that is cells", kind="assumption")
     return counted / cost.sram(NODE, half).middle - 1
 
@@ -164,7 +168,7 @@ def llama_ratio() -> Quantity:
 
 
 @cache
-def _h100() -> cost.Die:
+def _h100() -> Die:
     return cost.die(hardware.get("h100_sxm").die_area, node=NODE)
 
 
@@ -240,7 +244,7 @@ def sixteen() -> Quantity:
 
 def _at(height: int, layer: float) -> Quantity:
     share = Quantity(layer, label="layers that survive", kind="assumption")
-    return cost.stack_yield(height, die=1.0, bond=share)
+    return stack_yield(height, die=1.0, bond=share)
 
 
 @number("price.layer", unit="%", digits=2)
@@ -252,13 +256,13 @@ def layer() -> Quantity:
 @number("price.layer_low", unit="%", digits=3)
 def layer_low() -> Quantity:
     """Layers that survive, from the worst yield that was let out."""
-    return cost.layer_yield().low
+    return layer_yield().low
 
 
 @number("price.layer_high", unit="%", digits=3)
 def layer_high() -> Quantity:
     """Layers that survive, from the best yield that was let out."""
-    return cost.layer_yield().high
+    return layer_yield().high
 
 
 @number("price.hbm8_low", unit=PER_GB, digits=2)
@@ -392,4 +396,4 @@ def foundry_high() -> Quantity:
 @number("price.counted_high", digits=2, evidence="simulated")
 def counted_high() -> Quantity:
     """The worst case again, by cutting wafers and stacking dies."""
-    return cost.counted_ends().high
+    return counted_ends().high

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware, models
-from stacklib.memory import cyclic_loads, spilled_time, two_tiers
+from stacklib.memory.scratchpad.operations import cyclic_loads
 from stacklib.memory.scratchpad.sbuf import SIDE, SbufCase, sbuf_case
-from stacklib.memory.tiers.spill import TwoTiers
+from stacklib.memory.tiers.spill import TwoTiers, spilled_time, two_tiers
 from stacklib.quantity import Quantity, Source, bytes_per_element, maximum
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 CHIP, GPU, MODEL = "trainium2", "gb200", "llama-3.1-405b"

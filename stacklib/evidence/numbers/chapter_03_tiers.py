@@ -6,14 +6,17 @@ from collections.abc import Callable
 from functools import cache
 
 from stacklib import cost, hardware, memory
-from stacklib.memory import Mix, Need, StepEnergy, Tier
+from stacklib.memory import Tier
 from stacklib.memory.ladder import energy
+from stacklib.memory.ladder.energy import StepEnergy
+from stacklib.memory.tiers.mix import Mix, cheapest_mix, zipf_pages
 from stacklib.memory.tiers.parts import constant, drive
 from stacklib.memory.tiers.seen import ddr5_energy, hbm2_energy
-from stacklib.memory.tiers.tier import break_even_interval, geometric_step, steps
+from stacklib.memory.tiers.tier import Need, break_even_interval, geometric_step, steps
 from stacklib.quantity import Quantity, maximum
 
-from .. import claims, tiers
+from .. import ledger as claims
+from .. import tiers
 from .registry import number
 
 CHIP = "h100_sxm"
@@ -169,9 +172,9 @@ def small_steps() -> Quantity:
 @cache
 def mix() -> Mix:
     """A terabyte of Zipf pages with a mean wait of 20 µs, over two tiers."""
-    pages = memory.zipf_pages(1e12, page=PAGE, groups=40)
+    pages = zipf_pages(1e12, page=PAGE, groups=40)
     need = Need(1e12, mix_wait().si, mix_rate().si)
-    return memory.cheapest_mix(seen("sm"), pages, need, most=2)
+    return cheapest_mix(seen("sm"), pages, need, most=2)
 
 
 def terabyte() -> Quantity:

@@ -5,9 +5,20 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware, memory, models
-from stacklib.memory import KvDemand
-from stacklib.memory.tiers.checkpoint import ADAM, expected_time, write_time
-from stacklib.memory.tiers.kv import drive_depth, layer_time, lifetime, step_time
+from stacklib.memory.tiers.checkpoint import (
+    ADAM,
+    checkpoint_bytes,
+    daly_interval,
+    expected_time,
+    write_time,
+)
+from stacklib.memory.tiers.kv import (
+    KvDemand,
+    drive_depth,
+    layer_time,
+    lifetime,
+    step_time,
+)
 from stacklib.memory.tiers.parts import constant, drive
 from stacklib.quantity import Quantity, ceil, maximum
 
@@ -212,7 +223,7 @@ def _adam() -> Quantity:
 
 def _copied() -> Quantity:
     """Each GPU copies its share over its own PCIe."""
-    each = memory.checkpoint_bytes(LLAMA) / _given(GPUS, "", "GPUs")
+    each = checkpoint_bytes(LLAMA) / _given(GPUS, "", "GPUs")
     second = Quantity(1, "s", label="a second")
     rate = hardware.link("pcie5_x16").achieved * second / second
     return (each / rate).named("copy to host memory")
@@ -226,7 +237,7 @@ def mtbf() -> Quantity:
 
 
 def _daly(cost: Quantity) -> Quantity:
-    best = memory.daly_interval(cost.si, mtbf().si)
+    best = daly_interval(cost.si, mtbf().si)
     ratio = Quantity(best / cost.si, label="Daly's interval over the cost")
     return (cost * ratio).named("Daly's interval")
 
@@ -242,15 +253,13 @@ def _lost(cost: Quantity, interval: Quantity | None = None) -> Quantity:
 _put("adam", _adam, "Bytes a parameter of a checkpoint: weights and Adam.", unit="B")
 _put(
     "checkpoint",
-    lambda: memory.checkpoint_bytes(LLAMA),
+    lambda: checkpoint_bytes(LLAMA),
     "Bytes of a checkpoint of Llama-3-70B.",
     unit="GB",
 )
 _put(
     "write_time",
-    lambda: write_time(
-        memory.checkpoint_bytes(LLAMA), GPUS, drive("micron_9550").write
-    ),
+    lambda: write_time(checkpoint_bytes(LLAMA), GPUS, drive("micron_9550").write),
     "Time in which sixteen drives write it.",
     unit="s",
     digits=2,

@@ -7,7 +7,7 @@ from stacklib.memory.tiers.seen import hbm2_energy
 from stacklib.memory.tiers.tier import steps
 from stacklib.quantity import Quantity, maximum
 
-from .. import claims
+from .. import ledger as claims
 from .chapter_03_tiers import _claim, _column, _path, _put, _stage, _step
 
 

@@ -6,15 +6,10 @@ from functools import cache
 from statistics import median
 
 from stacklib import hardware, roofline
-from stacklib.memory import (
-    TiledMatmul,
-    best_tile,
-    chain_bytes,
-    fit_tile,
-    hong_kung,
-    tile_intensity,
-)
-from stacklib.memory.tile.fit import SHARE, TileFit
+from stacklib.memory import TiledMatmul
+from stacklib.memory.tile.fit import SHARE, TileFit, best_tile, fit_tile
+from stacklib.memory.tile.fusion import chain_bytes
+from stacklib.memory.tile.tiling import hong_kung, tile_intensity
 from stacklib.quantity import Quantity, Source, bytes_per_element
 from stacklib.roofline.bound.cache_aware import levels_of
 

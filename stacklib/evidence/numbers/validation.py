@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib import hardware
+from stacklib.hardware.factors import efficiency_names
 from stacklib.quantity import Quantity, Source
 
 from .. import calibrate, measurements, validate
@@ -54,7 +54,7 @@ def rows() -> Quantity:
 @number("validation.factors", evidence="measured")
 def factors() -> Quantity:
     """Efficiency factors in all."""
-    return _counted(len(hardware.efficiency_names()), "factors", "efficiency.toml")
+    return _counted(len(efficiency_names()), "factors", "efficiency.toml")
 
 
 @number("validation.a_rows", evidence="measured")

@@ -1,4 +1,4 @@
-"""Family A: a published matrix product, as ``roofline.gemm`` predicts it.
+"""Family A: a published matrix product, as ``roofline.bound.gemm`` predicts it.
 
 The row says the shape, the formats and, by its software, how it was timed. Nothing
 else of the row is used: an unseen device is predicted from its specs alone.

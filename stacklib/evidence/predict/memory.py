@@ -1,4 +1,4 @@
-"""Family C: published bandwidths and latencies, as ``roofline.hierarchy`` says.
+"""Family C: published bandwidths and latencies, as ``roofline.bound.hierarchy`` says.
 
 Streaming kernels, reads by working set, pointer chases by level, and the row-wise
 operations of a transformer layer.
@@ -41,7 +41,7 @@ def _first(text: str, pairs: tuple[tuple[str, str], ...]) -> tuple[str, str] | N
 
 
 def level_of(row: Measurement) -> str:
-    """Which level a latency is of: one of ``hardware.LEVELS``.
+    """Which level a latency is of: one of ``hardware.microarchitectures.LEVELS``.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, assumed
 
 from ..issue.instructions import part_count
 from ..issue.occupancy import PARTITIONS
@@ -143,7 +143,9 @@ def part_total(on: str | Accelerator, part: str) -> Quantity:
     """
     device = hardware.get(on) if isinstance(on, str) else on
     if part == "partitions":
-        each = Quantity(PARTITIONS, "1", label="partitions a unit", kind="assumption")
+        each = assumed(
+            PARTITIONS, label="partitions a unit", why="so in every SM since Volta"
+        )
     else:
         each = part_count(device, part)
     words = part.replace("_", " ")

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator, SmiReading, UnknownSpec
-from stacklib.quantity import Quantity
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.hardware.nvidia_smi import SmiReading
+from stacklib.quantity import Quantity, assumed
 from stacklib.quantity import dtype as find_dtype
 from stacklib.roofline import ridge_point
 
@@ -118,7 +119,7 @@ def pcie_rate(generation: Quantity, lanes: Quantity) -> Quantity:
     '2 GB/s'
     """
     link = hardware.link(f"pcie{generation.si:.0f}_x16")
-    slot = Quantity(_SLOT, "1", label="lanes of the full link", kind="assumption")
+    slot = assumed(_SLOT, label="lanes of the full link", why="a card's slot has them")
     return (link.per_direction * (lanes / slot)).named("PCI Express, one direction")
 
 
@@ -198,7 +199,12 @@ def spec_sheet(reading: SmiReading, dtype: str = "bf16") -> SpecSheet:
     )
     peak = device.peak(dtype)
     at = getattr(device, device.peaks[find_dtype(dtype).name].clock)
-    edges = Quantity(TRANSFERS, "bit/cycle", label="transfers a pin", kind="assumption")
+    edges = assumed(
+        TRANSFERS,
+        "bit/cycle",
+        "transfers a pin",
+        why="data move on both edges of the clock",
+    )
 
     def bandwidth(memory_clock: Quantity, label: str) -> Quantity:
         cycles = memory_clock.to("cycle/s")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.memory.ladder.descent import COLUMNS, descent
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.work.bounds import device_of
 
 from .instructions import part_count
@@ -93,14 +93,14 @@ def decode_slots(
     Raises
     ------
     ValueError
-        For a model that ``memory.descent`` refuses.
+        For a model that ``memory.ladder.descent`` refuses.
     UnknownName, UnknownSpec
         For an unknown model or device, or one whose parts are not known.
     """
     device, found = device_of(on), models.get(model)
     moved = descent(found, on=device, tp=tp)[0]
     units, clock = device.compute_units, device.clock
-    chips = Quantity(tp, label="chips that share it", kind="assumption")
+    chips = chosen(tp, label="chips that share it")
     kept = found.streamed_parameters / chips
     slots = Quantity(PARTITIONS, "1/cycle", label="issued by a unit", kind="constant")
     one = Quantity(1, "1/cycle", label="multiply-adds of a lane", kind="constant")

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, minimum
+from stacklib.quantity import Quantity, assumed, counted, minimum
 from stacklib.quantity.bounds import above_zero
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
@@ -84,8 +84,11 @@ def hide(
         threads=threads, registers=registers, shared_bytes=shared_bytes, device=chip
     )
     law = littles_law.in_flight(chip, each, latency)
-    resident = Quantity(found.warps, label="resident warps", kind="assumption")
-    lanes = Quantity(WARP, label="threads a warp", kind="assumption")
+    resident = counted(
+        occupancy, threads=threads, registers=registers, shared_bytes=shared_bytes,
+        device=chip, label="resident warps", take="warps",
+    )  # fmt: skip
+    lanes = assumed(WARP, label="threads a warp", why="so on every NVIDIA GPU so far")
     flying = (resident * lanes * law.each).named("bytes in flight on a unit")
     needed = (law.needed / chip.compute_units).named("bytes a unit needs in flight")
     share = minimum(1.0, flying / needed).named("share of the bandwidth")

@@ -11,7 +11,7 @@ every (latency + ilp work) / (1 + ahead) cycles. Slots over time is Little's law
 
     utilisation = min(1, warps x slots of a round / (issue x time of a round))
 
-Left out: a memory that delivers only so much (``roofline.littles_law`` has that
+Left out: a memory that delivers only so much (``roofline.bound.littles_law`` has that
 limit), registers and shared memory, which decide how many warps there are
 (chapter 2), caches, and pipelines of more than one cycle.
 """

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklib import hardware
-from stacklib.quantity import Quantity
+from stacklib.quantity import chosen
 
 from .peaks import peak_of
 from .tile_feed import feed_of, feed_time
@@ -137,7 +137,7 @@ def _event(one: Kernel, start: float, end: float) -> dict[str, Any]:
 def _product(name: str, stream: int, issued: float, m: int, n: int, k: int) -> Kernel:
     """A matrix product on an H100, its blocks fed by pairs."""
     feed = feed_of(DEVICE, cluster=(2, 1), buffers=4)
-    cycles = feed_time(feed, Quantity(k // DEPTH, "1"), feed.mma)
+    cycles = feed_time(feed, chosen(k // DEPTH), feed.mma)
     blocks = -(-m // ROWS) * -(-n // COLUMNS)
     seconds = (cycles / peak_of(DEVICE, "bf16").clock).si
     return Kernel(name, stream, issued * US, blocks, seconds, 2.0 * m * n * k)

@@ -83,7 +83,7 @@ def mma(
     dtype : str
         ``fp16``, ``bf16``, ``tf32``, ``e4m3fn`` or ``e5m2``, where it has them.
     generation : str
-        One of ``gpu.generations()``.
+        One of ``gpu.issue.instructions.generations()``.
     accumulate : str
         ``fp32`` or ``fp16``.
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import Quantity, bytes_per_element, ceil, maximum
+from stacklib.quantity import bytes_per_element, ceil, chosen, maximum
 
 from ..chip.slices import cluster_bytes
 from .peaks import peak_of
@@ -276,7 +276,7 @@ def feed_of(
             f"{held.text('KiB')}; a block may have {most.text('KiB')}"
         )
     drawn = cluster_bytes(rows, columns, depth, *cluster, width=each)
-    work = Quantity(rows * columns * depth, "MAC", label="MAC of a step")
+    work = chosen(rows * columns * depth, "MAC", label="MAC of a step")
     return Feed(
         (drawn / chip.constants["l2_bytes_per_cycle"]).named("loads of a step"),
         chip.latency("l2"),

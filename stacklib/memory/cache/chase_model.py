@@ -10,7 +10,7 @@ misses always:
     lines that stay = r (q + 1) [q + 1 <= ways] + (S - r) q [q <= ways]
 
 Between the capacity and one way more, the hits fall from all to none. ``served`` counts
-what each level answers, ``latency`` weighs it with the latencies. ``memory.chase_run``
+what each level answers, ``latency`` weighs it with the latencies. ``chase_run``
 walks the chase through simulated caches instead.
 
 Where pages lie is up to the system. A cache indexed by physical addresses sees them at
@@ -111,8 +111,7 @@ class ChaseLevel:
 
 def half_of_l2(device: Accelerator) -> Quantity:
     """Bytes of the side of an L2 that is nearer to a unit."""
-    why = "a far side of its own latency was measured beside the near one"
-    sides = assumed(2, label="partitions of the L2", why=why)
+    sides = assumed(2, label="partitions of the L2", why="the H100's L2 has two halves")
     return (device.l2_capacity / sides).named("half of the L2")
 
 

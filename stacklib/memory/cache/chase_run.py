@@ -1,6 +1,6 @@
 """A pointer chase walked through simulated caches, load by load.
 
-The counting twin of ``memory.chase_model``: the same cycle, through ``Cache`` after
+The counting twin of ``chase_model``: the same cycle, through ``Cache`` after
 ``Cache``, and every load answered by the first that has its line.
 """
 

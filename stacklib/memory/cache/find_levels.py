@@ -43,7 +43,7 @@ def find_levels(
     """Levels in a curve of latency by working set; nothing is known beforehand.
 
     The curve turned upside down is one of loads a second, which falls in steps as a
-    bandwidth does: ``roofline.plateaus`` finds them.
+    bandwidth does: ``roofline.host.plateaus`` finds them.
 
     Parameters
     ----------

@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stacklib.hardware import StackGeneration, stack_generation
+from stacklib.hardware import stack_generation
+from stacklib.hardware.stacks import StackGeneration
 from stacklib.quantity import Quantity
 
 

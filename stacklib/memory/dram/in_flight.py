@@ -20,7 +20,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, chosen, counted, one
+from stacklib.quantity import Quantity, assumed, chosen, counted, one_of
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
@@ -28,8 +28,10 @@ from .parts import dram_part
 
 __all__ = ["Saturation", "channels_of", "closed_rate", "closed_run", "saturate"]
 
-ACCESS = chosen(64, "B", label="bytes of a DRAM access")
-PIN = one("bit", "bit of a pin")
+ACCESS = assumed(
+    64, "B", "bytes of a DRAM access", why="a burst of HBM3 brings as many"
+)
+PIN = one_of("bit", "bit of a pin")
 
 
 def _whole(**values: Any) -> None:
@@ -218,16 +220,14 @@ def saturate(
         * device.compute_units
         * chosen(each, "B", label="bytes loaded a thread")
     ).named("bytes of loads in flight")
-    moved = chosen((each + stored) / each, label="bytes moved a byte loaded")
+    both = chosen(each + stored, "B", label="bytes moved a thread")
+    moved = both / chosen(each, "B", label="bytes loaded a thread")
     peak, latency = device.memory_bandwidth, littles_law.load_latency(device)
     flying = (asked * moved).named("bytes in flight, stores with their loads")
     idle = littles_law.share(flying, latency, peak).named("share, nobody waiting")
     most = hardware.efficiency_quantity("dram_mixed" if stored else "dram_read")
     served = (peak * most).named("bandwidth that the bus delivers")
-    waiting = counted(
-        queueing, flying, latency, served, channels_of(device), unit="s",
-        label="time waiting for others, by mean value analysis",
-    )  # fmt: skip
+    waiting = _waiting(flying, latency, served, channels_of(device))
     share = littles_law.throughput(flying, latency + waiting, served) / peak
     bound = "dram" if idle.si >= most.si else "concurrency"
     return Saturation(
@@ -235,12 +235,22 @@ def saturate(
     )
 
 
-def queueing(
-    flying: Quantity, latency: Quantity, served: Quantity, channels: int
-) -> float:
-    """Seconds that accesses wait for each other, from the closed network's rate."""
-    service = ACCESS.si * channels / served.si  # seconds of an access in its channel
+def _waiting(
+    flying: Quantity, latency: Quantity, served: Quantity, channels: Quantity
+) -> Quantity:
+    """Time that accesses wait for each other, from the rate of the closed network."""
+    service = ACCESS.si * channels.si / served.si  # seconds of an access in its channel
     accesses = max(1, round(flying.si / ACCESS.si))
     road = max(0.0, latency.si - service)
+    return counted(
+        _wait, accesses, round(channels.si), service, road, latency.si, unit="s",
+        label="time waiting for others, by mean value analysis",
+    )  # fmt: skip
+
+
+def _wait(
+    accesses: int, channels: int, service: float, road: float, latency: float
+) -> float:
+    """Seconds of a round trip beyond the latency of a quiet memory."""
     rate = closed_rate(accesses, channels, service, road)
-    return max(0.0, accesses / rate - latency.si)
+    return max(0.0, accesses / rate - latency)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from stacklib.hardware import SpecError, UnknownSpec
 from stacklib.hardware.sourced import read_fields, read_toml
-from stacklib.quantity import Quantity, one, resolve
+from stacklib.quantity import Quantity, one_of, resolve
 
 __all__ = ["REFRESH", "Clocks", "DramPart", "dram_names", "dram_part"]
 
@@ -138,7 +138,7 @@ class DramPart:
     @property
     def bandwidth(self) -> Quantity:
         """Bytes a second when the data bus never rests."""
-        rate = self.width / one("bit", "bit of a pin") * self.pin_rate
+        rate = self.width / one_of("bit", "bit of a pin") * self.pin_rate
         return rate.to("B/s").named(f"{self.short} peak of the channel")
 
     @property

@@ -22,7 +22,14 @@ from dataclasses import dataclass
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.models import LanguageModel
 from stacklib.models.parts import Attention
-from stacklib.quantity import Quantity, bytes_per_element, ceil
+from stacklib.quantity import (
+    Quantity,
+    assumed,
+    bytes_per_element,
+    ceil,
+    chosen,
+    counted,
+)
 from stacklib.roofline import decode_step
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import model_of
@@ -107,6 +114,14 @@ def _operands(rows: int) -> int:
     return rows * SLICE + columns + 2 * rows * COLUMNS * SUM
 
 
+def _drawn(model: LanguageModel, tp: int, rows: int, units: int | None = None) -> int:
+    """Numbers of the input vectors that strips draw, or units that keep them."""
+    return sum(
+        s.rows * min(units or s.strips(rows), s.strips(rows)) * s.times
+        for s in _shapes(model, tp)
+    )
+
+
 def descent(
     model: str | LanguageModel = "llama-3-70b",
     *,
@@ -151,27 +166,32 @@ def descent(
     )
     step.time  # noqa: B018  raises where it does not fit
     _checked(model, tp, rows)
-    chips = Quantity(tp, label="chips", kind="assumption")
+    chips = chosen(tp, label="chips")
     width = bytes_per_element(dtype)
-    sequences = Quantity(batch, label="batch", kind="assumption")
+    sequences = chosen(batch, label="batch")
     units = int(device.compute_units.si)
     memory = (step.bytes / chips).named("bytes from memory, one chip")
 
-    def counted(number: int, what: str) -> Quantity:
-        return Quantity(number, label=what, kind="config", source=model.source)
-
-    shapes = list(_shapes(model, tp))
-    drawn = sum(s.rows * min(units, s.strips(rows)) * s.times for s in shapes)
-    vectors = counted(drawn, "numbers of input vectors, drawn by each unit")
-    drawn_again = sum(s.rows * s.strips(rows) * s.times for s in shapes)
-    strips = counted(drawn_again, "numbers of input vectors, read by each strip")
+    strip = (model, tp, rows)
+    vectors = counted(
+        _drawn, *strip, units, label="numbers of input vectors, drawn by each unit"
+    )
+    strips = counted(
+        _drawn, *strip, label="numbers of input vectors, read by each strip"
+    )
     second = (memory + vectors * width * sequences).named("bytes from the L2")
-    twice = Quantity(2, "1", label="written to shared memory, and read")
+    twice = assumed(2, label="written to shared memory, and read", why="each once")
     shared = twice * memory + (vectors + strips) * width * sequences
-    slices = memory / Quantity(rows * SLICE, "B", label="weights of an instruction")
-    sets = ceil(sequences / Quantity(COLUMNS, "1", label="columns of an instruction"))
-    operands = Quantity(
-        _operands(rows), "B", label="operands and sums of an instruction"
+    slices = (
+        memory
+        / rows
+        * assumed(SLICE, "B", "weights of a row of an instruction", why="its shape")
+    )
+    sets = ceil(
+        sequences / assumed(COLUMNS, label="columns of an instruction", why="its shape")
+    )
+    operands = counted(
+        _operands, rows, unit="B", label="operands and sums of an instruction"
     )
     passed = (memory, second, shared, slices * sets * operands)
     return tuple(

@@ -17,7 +17,8 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, assumed, counted
+from stacklib.quantity import constant as constant_of
 from stacklib.roofline import decode_step
 
 from ..tiers.parts import constant
@@ -60,7 +61,7 @@ def energy_of(moved: Any, per_bit: Any) -> Any:
     '2.25 J'
     """
     if isinstance(moved, Quantity):
-        return moved * Quantity(8, "bit/B", label="bits of a byte") * per_bit
+        return moved * constant_of("byte") * per_bit
     return 8 * moved * per_bit
 
 
@@ -86,9 +87,13 @@ def wire_length(area: Any) -> Any:
         Of the die, in m2.
     """
     if not isinstance(area, Quantity):
-        return area**0.5 * (1 / 2 + 1 / 3)
-    side = Quantity(area.si**0.5 / area.si, "1/m", label="one over the side")
-    return (area * side * (1 / 2 + 1 / 3)).named("mean way across the die")
+        return _mean_way(area)
+    return counted(_mean_way, area, unit="m", label="mean way across the die")
+
+
+def _mean_way(area: Any) -> Any:
+    """Half a side, and a third of one, of a square of this area."""
+    return getattr(area, "si", area) ** 0.5 * (1 / 2 + 1 / 3)
 
 
 def wire_energy() -> Quantity:
@@ -128,7 +133,9 @@ class Stage:
 
 
 def _array(name: str) -> Quantity:
-    bits = Quantity(64, "bit", label="bits of an access")
+    bits = assumed(
+        64, "bit", "bits of an access", why="the paper's energies are of one word"
+    )
     return constant(name) / bits
 
 
@@ -137,8 +144,12 @@ def _die(device: Accelerator) -> Quantity:
     known = device.fields["die_area"]
     if known is not None:
         return known.across(1)
-    return Quantity(LONGEST_RETICLE, "mm2", label="largest die that can be exposed",
-                    kind="assumption")  # fmt: skip
+    return assumed(
+        LONGEST_RETICLE,
+        "mm2",
+        "largest die that can be exposed",
+        why="a die of unknown area",
+    )
 
 
 def circuit_path(device: Accelerator) -> tuple[Stage, ...]:
@@ -203,7 +214,7 @@ def operation_energy(device: Accelerator, account: str) -> Quantity:
         For an architecture without a tensor energy.
     """
     if account == "circuit":
-        both = Quantity(2, "FLOP", label="multiply and add")
+        both = constant_of("multiply_add")
         pair = constant("multiply_bf16") + constant("add_fp32")
         return (pair / both).named("energy of an operation")
     factor = hardware.microarchitecture(device).tensor_energy
@@ -234,7 +245,7 @@ def constant_power(device: Accelerator, account: str) -> Quantity:
         raise hardware.UnknownSpec(
             f"{device.key}: its power when idle; the figures known are of NVIDIA's dies"
         )
-    dies = device.fields["dies"] or Quantity(1, label="dies", kind="assumption")
+    dies = device.fields["dies"] or assumed(1, label="dies", why="no source names more")
     if account == "board":
         return (constant("a100_constant") * dies).named("constant power")
     both = constant("h200_idle") + constant("context_power")

@@ -22,10 +22,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator, Link, Microarchitecture
-from stacklib.quantity import Quantity, bytes_per_element, constant, one
+from stacklib.hardware import Accelerator
+from stacklib.hardware.links import Link
+from stacklib.hardware.microarchitectures import Microarchitecture
+from stacklib.quantity import Quantity, assumed, constant, one_of
 from stacklib.roofline.work.bounds import device_of
 
+from ..warp.banks import WORD
 from ..warp.rules import rule
 
 __all__ = ["Rung", "ladder", "launched_copy", "mean_step", "steps"]
@@ -115,9 +118,10 @@ def _registers(device: Accelerator, micro: Microarchitecture) -> Rung:
     peak = device.peaks.get("fp32")
     width = None
     if peak is not None and peak.per_unit_per_cycle is not None:
-        lanes = peak.per_unit_per_cycle / constant("multiply_add")
+        fma = constant("multiply_add")
         reads = constant("fma_operands")
-        width = (lanes * reads * bytes_per_element("fp32")).named("operand bytes")
+        word = assumed(WORD, "B", "bytes of an operand", why="an fp32 number has them")
+        width = (peak.per_unit_per_cycle / fma * reads * word).named("operand bytes")
     return _of_unit(
         "registers", device, device.fields["registers_per_unit"], width,
         _cycles(micro, "register"),
@@ -126,7 +130,7 @@ def _registers(device: Accelerator, micro: Microarchitecture) -> Rung:
 
 def _shared(device: Accelerator, micro: Microarchitecture) -> Rung:
     """Banks x a word. NVIDIA's L1 is the same array: its latency fills a gap."""
-    width = rule("banks") * rule("word") / one("cycle")
+    width = rule("banks") * (rule("word") / one_of("cycle"))
     cycles = _cycles(micro, "shared")
     if cycles is None and device.vendor == "NVIDIA":
         cycles = _cycles(micro, "l1")

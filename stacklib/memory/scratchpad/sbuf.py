@@ -12,7 +12,7 @@ from functools import cached_property
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.work.bounds import device_of
 
 from .operations import Program, cyclic_loads
@@ -22,7 +22,7 @@ __all__ = ["RING", "SIDE", "SbufCase", "sbuf_case"]
 
 SIDE = 8192  # rows and columns of the weights
 WIDTH, SUM = 2, 4  # bytes of a bf16 number, and of an fp32 sum
-RING = Quantity(1, "MiB", label="ring the weights pass through", kind="assumption")
+RING = chosen(1, "MiB", label="ring the weights pass through")
 
 
 @dataclass(frozen=True)

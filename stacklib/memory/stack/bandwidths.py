@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from stacklib.hardware import (
     THIS_MACHINE,
     Accelerator,
-    Memory,
     get,
     memory,
     memory_names,
     names,
 )
 from stacklib.hardware.crosscheck import TOLERANCE
+from stacklib.hardware.memories import Memory
 from stacklib.quantity import Quantity
 
 from .builds import builds_of, generations_of

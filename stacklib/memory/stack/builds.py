@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from stacklib.hardware import Accelerator, get, stack_generation, stack_generations
 from stacklib.hardware.crosscheck import TOLERANCE
 from stacklib.hardware.stacks import StackGeneration
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, chosen, one_of
 
 from .hbm import built_from
 
@@ -83,7 +83,7 @@ def needed_rate(
     """
     count = chosen(stacks, label="stacks")
     pins = (count * generation.memory.pins).named("pins of all stacks")
-    whole = bandwidth.across(1)  # a pin has no scope
+    whole = bandwidth.across(one_of("1", "chip"))  # a pin has no scope
     return (whole / pins).to("Gbit/s").named("rate of a pin")
 
 

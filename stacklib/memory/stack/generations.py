@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from stacklib.hardware import StackGeneration, stack_generation, stack_generations
-from stacklib.quantity import Quantity, one
+from stacklib.hardware import stack_generation, stack_generations
+from stacklib.hardware.stacks import StackGeneration
+from stacklib.quantity import Quantity, chosen, one_of
 
+from ..dram.bursts import stack_bus
 from .hbm import HbmStack
 
 __all__ = ["Growth", "GenerationRow", "generation_rows", "growth"]
@@ -73,15 +75,14 @@ def generation_rows() -> tuple[GenerationRow, ...]:
 
 
 def _row(made: StackGeneration) -> GenerationRow:
-    made_of = made.memory
-    parts = made_of.channels * made.pseudo_channels
-    width = (made_of.pins / parts).named("pins of a part")
-    beat = one("bit", "bits a pin moves in a beat")
+    one, bus = made.memory, stack_bus(made)
+    width = (one.pins / (one.channels * made.pseudo_channels)).named("pins of a part")
+    beat = one_of("bit", "bits a pin moves in a beat")
     return GenerationRow(
         made,
-        HbmStack(made_of.height, made_of.die_capacity, made_of.pins, made_of.pin_rate),
+        HbmStack(one.height, one.die_capacity, one.pins, one.pin_rate),
         (width * made.burst * beat).to("B").named("bytes of an access"),
-        parts.named(f"pseudo-channels of a stack of {made.name}"),
+        chosen(bus.parts, label=f"pseudo-channels of a stack of {made.name}"),
     )
 
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from stacklib.hardware import link, stack_fact, stack_generation
-from stacklib.quantity import Quantity, one
+from stacklib.quantity import Quantity, assumed, one_of
 
 # Base-die processes: the fact that says how much more efficient each is than DRAM's.
 PROCESSES = {"DRAM process": None, "N12": "n12_gain", "N3P": "n3p_gain"}
@@ -54,8 +54,9 @@ def ucie_edge(package: str) -> Quantity:
     """
     if package not in ("standard", "advanced"):
         raise ValueError(f"package {package!r}: 'standard' or 'advanced'")
-    ucie = link("ucie_adv")
-    half = ucie.per_direction / ucie.bidirectional.retag("per_direction")
+    one = link("ucie_adv")
+    share = one.per_direction.si / one.bidirectional.si
+    half = assumed(share, label="one direction of both", why="a link counts both ways")
     return (stack_fact(f"ucie_{package}") * half).named("UCIe, in one direction")
 
 
@@ -179,7 +180,7 @@ def interface_power(bandwidth: Quantity, process: str) -> Quantity:
     if process not in PROCESSES:
         raise ValueError(f"process {process!r}: one of {', '.join(PROCESSES)}")
     fact = PROCESSES[process]
-    gain = one("", "itself") if fact is None else stack_fact(fact)
+    gain = one_of("1", "itself") if fact is None else stack_fact(fact)
     scale = stack_fact("n3p_gain") / gain
     energy = (stack_fact("phy_energy") * scale).named("energy a bit of the base die")
     return (bandwidth.to("bit/s") * energy).to("W").named("power of the interface")

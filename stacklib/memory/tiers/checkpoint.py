@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, maximum
+from stacklib.quantity import Quantity, chosen, maximum
 from stacklib.roofline.work.fit import model_of
 from stacklib.roofline.work.work import whole
 
@@ -58,7 +58,7 @@ def checkpoint_bytes(
     """
     shape = model_of(model)
     parts = [
-        Quantity(size, "B", label=f"bytes of {name}", kind="assumption")
+        chosen(size, "B", label=f"bytes of {name}")
         for name, size in (state or ADAM).items()
     ]
     return (shape.parameters * sum(parts[1:], parts[0])).named("checkpoint")

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen, counted
 from stacklib.roofline import decode_step
 from stacklib.roofline.work.fit import model_of
 from stacklib.roofline.work.work import whole
@@ -155,16 +155,15 @@ def kv_demand(
         held = math.ceil(context / per_page)
     else:
         used, held = float(picked * pages_each), context * pages_each
-    layers = Quantity(shape.layers, label="layers", kind="config", source=shape.source)
-    chosen = Quantity(picked, label="tokens picked", kind="assumption")
-    pages = (Quantity(used, label="pages a layer", kind="assumption") * layers).named(
-        "pages of a token"
-    )
+    layers = shape.size("layers", "layers")
+    wanted = chosen(picked, label="tokens picked")
+    each = counted(float, used, label="pages a layer")
+    pages = (each * layers).named("pages of a token")
     return KvDemand(
-        (chosen * shape.kv_bytes_per_token(dtype)).named("KV wanted"),
+        (wanted * shape.kv_bytes_per_token(dtype)).named("KV wanted"),
         (pages * page).named("KV read"),
         pages,
-        (Quantity(held, label="pages a layer", kind="assumption") * layers * page),
+        (counted(float, held, label="pages a layer") * layers * page),
         shape.kv_bytes_per_token(dtype),
         shape.layers,
     )
@@ -200,7 +199,7 @@ def reads_per_second(of: Drive, depth: int) -> Quantity:
     depth : int
         Reads that the host keeps in flight.
     """
-    waiting = Quantity(whole(depth, "depth", least=1), label="depth", kind="assumption")
+    waiting = chosen(whole(depth, "depth", least=1), label="depth")
     asked = (waiting / of.latency).named("reads asked for")
     return of.reads if asked.si > of.reads.si else asked
 
@@ -306,7 +305,7 @@ def layer_time(
         Where the weights do not fit.
     """
     shape = model_of(model)
-    layers = Quantity(shape.layers, label="layers", kind="config", source=shape.source)
+    layers = shape.size("layers", "layers")
     step = decode_step(shape, on=on, dtype=dtype, tp=tp, context=0)
     return (step.time / layers).named("time of a layer")
 
@@ -332,11 +331,9 @@ def lifetime(
     ValueError
         For drives below one, or nothing written.
     """
-    count = Quantity(
-        whole(drives, "drives", least=1), label="drives", kind="assumption"
-    )
+    count = chosen(whole(drives, "drives", least=1), label="drives")
     if written.si <= 0:
         raise ValueError(f"written = {written}: above zero")
-    term = Quantity(years, "year", label="warranty", kind="assumption")
+    term = chosen(years, "year", label="warranty")
     allowed = of.capacity * of.writes_per_day * term * count
     return (allowed / written).named("time to wear out")

@@ -13,7 +13,7 @@ from typing import Any
 
 from stacklib.hardware import SpecError, UnknownSpec
 from stacklib.hardware.sourced import read_fields, read_toml, read_value
-from stacklib.quantity import Quantity, resolve
+from stacklib.quantity import Quantity, assumed, resolve
 
 __all__ = ["Drive", "constant", "constant_names", "drive", "drive_names"]
 
@@ -57,7 +57,9 @@ class Drive:
     @property
     def page(self) -> Quantity:
         """Bytes that one of the random reads brings."""
-        return Quantity(4, "KiB", label="flash page read", kind="assumption")
+        return assumed(
+            4, "KiB", "flash page read", why="data sheets state reads of that size"
+        )
 
     @property
     def energy(self) -> Quantity:

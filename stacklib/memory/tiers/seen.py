@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, minimum
+from stacklib.quantity import Quantity, assumed, chosen, minimum, one_of
 
 from .parts import constant, drive
 from .tier import Tier
@@ -22,13 +22,14 @@ PRICED = ("sram", "hbm", "ddr5", "cxl", "nvme")  # kinds that a price may be giv
 VIEWPOINTS = ("sm", "core")
 HOST = "epyc_9755"
 HOST_MEMORY = "ddr5_6000_12ch"
+WORD = "the paper's energies are of one word"
 MODULES, MODULE_GB = 12, 64  # one RDIMM a channel, the size servers are sold with
 CXL_MODULES = 4
 
 
 def sram_energy() -> Quantity:
     """Joules a bit of one access to a 32 KB array, which L1 is built from."""
-    bits = Quantity(64, "bit", label="bits of an access")
+    bits = assumed(64, "bit", "bits of an access", why=WORD)
     return (constant("sram_32kb") / bits).named("SRAM array, energy a bit")
 
 
@@ -41,29 +42,29 @@ def hbm2_energy() -> Quantity:
 
 def ddr5_energy() -> Quantity:
     """Joules a bit of DDR5: DDR4's, as the square of the supply has fallen since."""
-    bits = Quantity(64, "bit", label="bits of an access")
+    bits = assumed(64, "bit", "bits of an access", why=WORD)
     supply = constant("ddr5_supply") / constant("ddr4_supply")
     return (constant("ddr4_access") / bits * supply**2).named("DDR5, energy a bit")
 
 
 def _rate(q: Quantity) -> Quantity:
     """Bytes a second whatever the direction or the chip: what one reader draws."""
-    second = Quantity(1, "s", label="a second")
+    second = one_of("s", "a second")
     return (q.across(1) * second / second).named(q.label)
 
 
 def _host_memory() -> tuple[Quantity, Quantity, Quantity]:
     """Latency, bandwidth and capacity of a socket's DDR5, seen from its cores."""
     memory = hardware.memory(HOST_MEMORY)
-    modules = Quantity(MODULES, label="modules", kind="assumption")
-    each = Quantity(MODULE_GB, "GB", label="module", kind="assumption")
+    modules = assumed(MODULES, label="modules", why="one a channel of the socket")
+    each = assumed(MODULE_GB, "GB", "module", why="the size servers are sold with")
     return memory.latency, memory.bandwidth, (modules * each).named("DDR5 of a socket")
 
 
 def _cxl() -> tuple[Quantity, Quantity, Quantity]:
     """The same of four CXL modules: local DRAM, and what the link adds."""
     latency = hardware.memory(HOST_MEMORY).latency + hardware.link("cxl2_x16").latency
-    modules = Quantity(CXL_MODULES, label="CXL modules", kind="assumption")
+    modules = chosen(CXL_MODULES, label="CXL modules")
     return (
         latency.named("load from CXL memory"),
         (modules * constant("cxl_module_bandwidth")).named("bandwidth of the modules"),

@@ -14,7 +14,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, maximum, minimum
+from stacklib.quantity import Quantity, chosen, maximum, minimum
 from stacklib.roofline.work.bounds import device_of
 
 __all__ = ["TwoTiers", "knee", "layer_steps", "spilled_time", "spread", "two_tiers"]
@@ -223,7 +223,7 @@ def two_tiers(
     if isinstance(sharers, bool) or not isinstance(sharers, int) or sharers < 1:
         raise ValueError(f"sharers = {sharers!r}: a whole number from 1 is needed")
     device, other = device_of(on), hardware.get(host)
-    count = Quantity(sharers, label="devices that share it", kind="assumption")
+    count = chosen(sharers, label="devices that share it")
     link = device.host_link.across(1)
     memory = (other.memory_bandwidth.across(1) / count).named("far memory, each")
     # A read goes one way, so the memory's rate is held to one direction of the link.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity, assumed, bytes_per_element, chosen, one_of
 from stacklib.roofline.work.bounds import device_of
 
 from .tiling import TiledMatmul, tile_intensity
@@ -22,9 +22,10 @@ __all__ = ["STAGES", "TileFit", "TileStore", "best_tile", "fit_tile", "tile_stor
 STAGES = 2  # steps of the operands that are held: one in use, one on its way
 STEP = 64  # granularity of a tile's sides, a multiple of what tensor cores take
 LARGEST = 512  # side of a tile that is still tried
-SHARE = Quantity(
-    0.5, "1", label="share of the registers that may hold sums", kind="assumption"
-)
+SHARE = assumed(
+    0.5, label="share of the registers that may hold sums",
+    why="operands, addresses and counters need the other half",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class TileFit:
 def _whole(value: int, name: str) -> Quantity:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
-    return Quantity(value, "1", label=name, kind="assumption")
+    return chosen(value, label=name)
 
 
 def fit_tile(
@@ -162,7 +163,7 @@ def fit_tile(
     x, w = bytes_per_element(dtype), bytes_per_element(dtype_w or dtype)
     staged = (held * depth * (down * x + across * w)).named("operands staged")
     sums = (down * across * bytes_per_element("fp32")).named("fp32 sums")
-    operation = Quantity(1, "FLOP", label="operation")
+    operation = one_of("FLOP", "operation")
     intensity = tile_intensity(down, across, x, w) * operation
     return TileFit(
         tile_m, tile_n, tile_k, stages, staged, sums,

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stacklib.memory import Pattern, Swizzle, Tile, bank_access
+from stacklib.memory import Swizzle, Tile, bank_access
 from stacklib.memory.warp.banks import BANKS, WORD
 from stacklib.memory.warp.swizzle import Place, padded
-from stacklib.memory.warp.tiles import MATRIX_ROW
+from stacklib.memory.warp.tiles import MATRIX_ROW, Pattern
+from stacklib.plots.bank_maps import bank_spec
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted
+from stacklib.plots.marks import Spec
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..bank_maps import bank_spec
-from ..spec import readout
-from . import choices
 
 ROWS = 32
 WIDTHS = {"2": "fp16", "4": "fp32", "8": "fp64"}
@@ -30,65 +31,49 @@ ACCESSES: dict[str, Callable[[Tile], Pattern]] = {
 def controls() -> list[dict[str, Any]]:
     """Menus and sliders of ``explore``."""
     return [
-        choices.select("access", "Read", [(a, a) for a in ACCESSES], "column"),
-        choices.select("width", "Numbers", list(WIDTHS.items()), "4"),
+        choices.select("access", "Read", {a: a for a in ACCESSES}, "column"),
+        choices.select("width", "Numbers", WIDTHS, "4"),
         choices.slider("columns", "Columns", COLUMNS, 32),
-        choices.slider("padding", "Padding (bytes a row)", tuple(range(0, 33, 2)), 0),
+        choices.slider("padding", "Padding (bytes a row)", range(0, 33, 2), 0),
         choices.slider("bits", "Swizzled bits", BITS, 0),
-        choices.select("keep", "Swizzled are", list(KEEP.items()), "4"),
+        choices.select("keep", "Swizzled are", KEEP, "4"),
     ]
 
 
 def explore(
     *, access: str, width: str, columns: int, padding: int, bits: int, keep: str
-) -> dict[str, Any]:
-    """Spec of a tile of 32 rows in the banks, and the worst request of one kind.
+) -> Spec:
+    """A tile of 32 rows in the banks, and the worst request of one kind of access.
 
-    Parameters
-    ----------
-    access : str
-        ``row``, ``column`` or ``ldmatrix``.
-    width : str
-        Bytes of a number.
-    columns : int
-        Numbers in a row.
-    padding : int
-        Bytes added to each row.
-    bits : int
-        Bits of the swizzle, 0 for none; mixed from the row into the place in the row.
-    keep : str
-        Bytes that the swizzle leaves together.
-
-    Returns
-    -------
-    dict
-        A figure spec; with a message where the access is impossible.
+    Rows are ``columns`` numbers of ``width`` bytes, with ``padding`` bytes added. A
+    swizzle mixes ``bits`` of the row into the place in it, by pieces of ``keep`` bytes.
     """
     tile = Tile(ROWS, columns, int(width))
     pattern = ACCESSES[access](tile)
     place = _place(tile, padding, bits, int(keep))
     placed = [[place(offset) for offset in lanes] for lanes in pattern.requests]
-    message = _impossible(placed, pattern.width)
-    if message:
-        ways, request = 0, pattern.requests[0]
-        spec = bank_spec(tile, place, (), pattern.width, title=message)
-    else:
-        counted = [bank_access(lanes, pattern.width).degree for lanes in placed]
-        ways = max(counted)
-        request = pattern.requests[counted.index(ways)]
+    title = message = _impossible(placed, pattern.width)
+    ways, request = 0, pattern.requests[0][:0]
+    if not message:
+        degrees = [bank_access(lanes, pattern.width).degree for lanes in placed]
+        ways = max(degrees)
+        request = pattern.requests[degrees.index(ways)]
         title = _title(access, ways)
-        spec = bank_spec(tile, place, request, pattern.width, title=title)
-    waste = Quantity(padding, "B", label="padding") / Quantity(
-        tile.pitch, "B", label="bytes of a row"
-    )
-    note = "counted, request by request"
-    said = Quantity(ways, label=f"worst {access}, {note}", kind="assumption")
-    shown = [
-        readout("ways", "Ways", said, unit="") if ways else
-        {"name": "ways", "label": "Ways", "text": "not possible"},
+    return {
+        **bank_spec(tile, place, request, pattern.width, title=title),
+        "readouts": _readouts(tile, padding, access, ways),
+        "message": message or None,
+    }
+
+
+def _readouts(tile: Tile, padding: int, access: str, ways: int) -> list[dict[str, Any]]:
+    row = Quantity(tile.pitch, "B", label="bytes of a row")
+    waste = Quantity(padding, "B", label="padding") / row
+    found = counted(ways, f"worst {access}, counted, request by request")
+    return [
+        readout("ways", "Ways", found if ways else "not possible"),
         readout("waste", "Bytes added", waste.named("padding"), unit="%"),
-    ]  # fmt: skip
-    return {**spec, "readouts": shown, "message": message or None}
+    ]
 
 
 def _place(tile: Tile, padding: int, bits: int, keep: int) -> Place:

@@ -15,10 +15,11 @@ from stacklib import hardware
 from stacklib.memory.cache.attention_trace import TiledAttention
 from stacklib.memory.cache.replacement import set_misses
 from stacklib.memory.cache.traces import zipf
-from stacklib.quantity import Quantity
-
-from ..spec import readout
-from . import choices
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted, here
+from stacklib.plots.marks import About, Spec, axis, chart, rule
+from stacklib.plots.marks import line as curve  # `line` is a slider
+from stacklib.plots.spec import readout
 
 LENGTH = 2048  # accesses of a small trace
 SIZES = tuple(2**e for e in range(9, 17))  # bytes
@@ -40,18 +41,7 @@ CAPACITIES = tuple(2**e for e in range(21, 29))  # bytes
 
 @cache
 def trace(pattern: str) -> tuple[int, ...]:
-    """Byte addresses of a small trace.
-
-    Parameters
-    ----------
-    pattern : str
-        The first word of one of ``PATTERNS``.
-
-    Raises
-    ------
-    ValueError
-        For another word.
-    """
+    """Byte addresses of a small trace, one of ``PATTERNS``."""
     steps = range(LENGTH)
     random = Random(0)
     made = {
@@ -84,60 +74,35 @@ def controls() -> list[dict[str, Any]]:
     ]
 
 
-def explore(*, size: int, ways: int, line: int, pattern: str) -> dict[str, Any]:
-    """Spec of hit rate against size, with the chosen cache marked.
-
-    Parameters
-    ----------
-    size, ways, line : int
-        Of the cache, in bytes and lines.
-    pattern : str
-        The first word of one of ``PATTERNS``.
-
-    Returns
-    -------
-    dict
-        A figure spec.
-    """
+def explore(*, size: int, ways: int, line: int, pattern: str) -> Spec:
+    """Hit rate against size, with the chosen cache marked."""
     ours = [100 * hit_rate(pattern, s, ways, line) for s in SIZES]
     full = [100 * hit_rate(pattern, s, s // line, line) for s in SIZES]
-    here = hit_rate(pattern, size, ways, line)
-    shared = {"kind": "line", "evidence": "simulated", "x": list(SIZES),
-              "label_at": "none"}  # fmt: skip
-    marks = [
-        {"name": "any line anywhere", "y": full, "series": 5, **shared},
-        {"name": f"{ways} ways", "y": ours, "series": 0, **shared},
-        {"kind": "dots", "evidence": "simulated", "name": "chosen", "series": 4,
-         "x": [size], "y": [100 * here], "label_at": "none"},
-    ]  # fmt: skip
-    rate = Quantity(here, "1", label="hit rate", kind="assumption")
-    missed = Quantity(round(LENGTH * (1 - here)), "1", label="misses",
-                      kind="assumption")  # fmt: skip
-    many = Quantity(max(1, size // (line * ways)), "1", label="sets", kind="assumption")
-    return {
-        "title": f"{rate.text('%')} of the accesses hit: {dict(PATTERNS)[pattern]}.",
-        "x": {"label": "Size of the cache (B)", "scale": "log",
-              "limits": [SIZES[0], SIZES[-1]]},
-        "y": {"label": "Hits (%)", "limits": [0, 105]},
-        "marks": marks,
-        "readouts": [
+    found = hit_rate(pattern, size, ways, line)
+    rate = counted(found, "hit rate", "1")
+    missed = counted(round(LENGTH * (1 - found)), "misses", "1")
+    many = counted(max(1, size // (line * ways)), "sets", "1")
+    return chart(
+        f"{rate.text('%')} of the accesses hit: {dict(PATTERNS)[pattern]}.",
+        x=axis("Size of the cache (B)", log=True, limits=[SIZES[0], SIZES[-1]]),
+        y=axis("Hits (%)", limits=[0, 105]),
+        marks=[
+            curve(SIZES, full, "any line anywhere", "simulated", at="none", series=5),
+            curve(SIZES, ours, f"{ways} ways", "simulated", at="none", series=0),
+            here(size, 100 * rate.si, evidence="simulated"),
+        ],
+        readouts=[
             readout("hits", "Hit rate", rate, "share", unit="%"),
             readout("misses", "Misses", missed, digits=4),
             readout("sets", "Sets", many, digits=4),
         ],
-        "message": None,
-    }  # fmt: skip
+    )
 
 
 def _devices() -> list[list[str]]:
     """Devices whose L2 is known and shared by all units, as ``[key, name]``."""
-    found = [hardware.get(key) for key, _ in choices.devices()]
-    known = ("l2_capacity", "compute_units")
-    gpus = [
-        d for d in found
-        if d.kind == "gpu" and None not in map(d.fields.get, known)
-    ]  # fmt: skip
-    return [[d.key, d.name] for d in gpus]
+    known = choices.knowing(lambda d: (d.l2_capacity, d.compute_units), "gpu")
+    return [[key, hardware.get(key).name] for key, _ in known]
 
 
 def order_controls() -> list[dict[str, Any]]:
@@ -149,63 +114,43 @@ def order_controls() -> list[dict[str, Any]]:
     ]
 
 
-def orders(*, device: str, length: int, section: int) -> dict[str, Any]:
-    """Spec of bytes read from memory against the capacity of the L2.
+def orders(*, device: str, length: int, section: int) -> Spec:
+    """Bytes read from memory against the capacity of the L2.
 
-    Parameters
-    ----------
-    device : str
-        Key of the device: its units are the blocks at once, its L2 is marked.
-    length : int
-        Tokens of the sequence, queries and keys.
-    section : int
-        Heads whose blocks start side by side.
-
-    Returns
-    -------
-    dict
-        A figure spec.
+    The units of the device are the blocks at once, its L2 is marked; the blocks of
+    ``section`` heads start side by side.
     """
     chip = hardware.get(device)
-    units = int(chip.compute_units.si)
+    units, held = int(chip.compute_units.si), chip.l2_capacity.si
     plan = TiledAttention(HEADS, KV_HEADS, length, length)
 
     def missed(heads: int, capacity: float) -> float:
         return plan.reads(at_once=units, capacity=capacity, section=heads).missed
 
-    held = chip.l2_capacity.si
-    x = sorted({*CAPACITIES, held})
-    mine = {"device": device}
-    ways = {1: "a head at a time", KV_HEADS: "a group", HEADS: "all heads"}
-    marks: list[dict[str, Any]] = [
-        {"kind": "line", "evidence": "predicted", "name": words, "series": series,
-         "x": [c / 2**20 for c in x], "y": [missed(heads, c) / 1e9 for c in x],
-         "label_at": "none", **mine}
-        for series, (heads, words) in enumerate({**ways, section: "chosen"}.items())
-    ]  # fmt: skip
-    here = missed(section, held)
-    marks += [
-        {"kind": "vline", "evidence": "predicted", "name": f"L2 of {chip.short}",
-         "x": [held / 2**20], **mine},
-        {"kind": "dots", "evidence": "predicted", "name": "chosen", "series": 4,
-         "x": [held / 2**20], "y": [here / 1e9], "label_at": "none", **mine},
-    ]  # fmt: skip
-    rate = Quantity(1 - here / plan.bytes_read, "1", label="hit rate",
-                    kind="assumption")  # fmt: skip
-    moved = Quantity(here / 1e9, "GB", label="bytes from memory", kind="assumption")
-    over = Quantity(here / plan.bytes_once, "1", label="times the least",
-                    kind="assumption")  # fmt: skip
-    return {
-        "title": f"On {chip.short}, {rate.text('%')} of the reads hit the L2.",
-        "x": {"label": "Capacity of the L2 (MiB)", "scale": "log",
-              "limits": [CAPACITIES[0] / 2**20, CAPACITIES[-1] / 2**20]},
-        "y": {"label": "Read from memory (GB)", "scale": "log", "unit": "GB"},
-        "marks": marks,
-        "readouts": [
+    sizes = sorted({*CAPACITIES, held})
+    mib = [c / 2**20 for c in sizes]
+    mine, at = About(device=device), held / 2**20
+    names = {1: "a head at a time", KV_HEADS: "a group", HEADS: "all heads"}
+    names[section] = "chosen"
+    curves = []
+    for i, (heads, words) in enumerate(names.items()):
+        y = [missed(heads, c) / 1e9 for c in sizes]
+        curves.append(curve(mib, y, words, "predicted", at="none", series=i, **mine))
+    l2 = rule(f"L2 of {chip.short}", "predicted", x=at, **mine)
+    found = missed(section, held)
+    rate = counted(1 - found / plan.bytes_read, "hit rate", "1")
+    moved = counted(found / 1e9, "bytes from memory", "GB")
+    over = counted(found / plan.bytes_once, "times the least", "1")
+    span = [CAPACITIES[0] / 2**20, CAPACITIES[-1] / 2**20]
+    return chart(
+        f"On {chip.short}, {rate.text('%')} of the reads hit the L2.",
+        x=axis("Capacity of the L2 (MiB)", log=True, limits=span),
+        y=axis("Read from memory (GB)", log=True, unit="GB"),
+        marks=[*curves, l2, here(at, found / 1e9, **mine)],
+        readouts=[
             readout("moved", "From memory", moved, unit="GB"),
             readout("hits", "Hit rate of the L2", rate, "share", unit="%"),
             readout("over", "Times the least", over),
         ],
-        "message": None,
-        "about": mine,
-    }  # fmt: skip
+        about=mine,
+    )

@@ -6,23 +6,24 @@ read, never all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stacklib import hardware
 from stacklib.quantity import DTYPES
 
+Options = Mapping[str, str] | Iterable[Sequence[str]]
+
 
 def _published() -> list[hardware.Accelerator]:
     """Devices a roofline can be drawn of, by vendor, newest first."""
     keys = [key for key in hardware.names() if key != hardware.THIS_MACHINE]
-    found = [hardware.get(key) for key in keys]
+    needed = ("memory_bandwidth", "memory_capacity")
     usable = [
-        d for d in found
-        if d.fields["memory_bandwidth"] is not None
-        and d.fields["memory_capacity"] is not None
-        and d.formats
-    ]  # fmt: skip
+        device
+        for device in map(hardware.get, keys)
+        if device.formats and None not in map(device.fields.get, needed)
+    ]
     return sorted(usable, key=lambda d: (d.vendor.lower(), -d.year, d.short))
 
 
@@ -37,9 +38,33 @@ def devices() -> list[list[str]]:
     return [[d.key, d.name if short.count(d.short) > 1 else d.short] for d in found]
 
 
-def vendors() -> list[str]:
-    """The vendor of each of ``devices()``: the menu's groups."""
-    return [device.vendor for device in _published()]
+def knowing(
+    needs: Callable[[hardware.Accelerator], Any], kind: str = ""
+) -> list[list[str]]:
+    """Of ``devices()``, those whose specs suffice: ``needs`` finds what it looks up.
+
+    Parameters
+    ----------
+    needs : callable
+        Of a device; raises LookupError where something is unknown.
+    kind : str
+        Kind of device, such as ``gpu``; any without it.
+    """
+    found = []
+    for key, name in devices():
+        device = hardware.get(key)
+        try:
+            if kind in ("", device.kind):
+                needs(device)
+                found.append([key, name])
+        except LookupError:
+            continue
+    return found
+
+
+def short(keys: Iterable[str]) -> list[list[str]]:
+    """A menu of some devices by their short names."""
+    return [[key, hardware.get(key).short] for key in keys]
 
 
 def formats(operations: Sequence[str] = ("FLOP",)) -> list[list[str]]:
@@ -60,45 +85,41 @@ def formats(operations: Sequence[str] = ("FLOP",)) -> list[list[str]]:
 
 
 def device(name: str, label: str, value: str) -> dict[str, Any]:
-    """A menu of devices, grouped by vendor.
-
-    Parameters
-    ----------
-    name, label : str
-        Argument of the function; words for the reader.
-    value : str
-        Key of the device it starts with.
-    """
-    return {**select(name, label, devices(), value), "groups": vendors()}
+    """A menu of all ``devices()``, grouped by vendor; arguments as for ``select``."""
+    vendors = [device.vendor for device in _published()]
+    return {**select(name, label, devices(), value), "groups": vendors}
 
 
-def select(name: str, label: str, options: Sequence[Any], value: str) -> dict[str, Any]:
+def select(name: str, label: str, options: Options, value: str) -> dict[str, Any]:
     """A menu.
 
     Parameters
     ----------
     name, label : str
         Argument of the function; words for the reader.
-    options : sequence of pair
+    options : mapping or iterable of pairs
         Value and words of each choice.
     value : str
         The choice it starts with.
     """
-    return {"name": name, "label": label, "type": "select",
-            "options": [list(o) for o in options], "value": value}  # fmt: skip
+    pairs = options.items() if isinstance(options, Mapping) else options
+    menu = {"type": "select", "options": [list(pair) for pair in pairs]}
+    return {"name": name, "label": label, "value": value, **menu}
 
 
-def slider(name: str, label: str, values: Sequence[int], value: int) -> dict[str, Any]:
+def slider(
+    name: str, label: str, values: Iterable[float], value: float
+) -> dict[str, Any]:
     """A slider that steps through ``values``.
 
     Parameters
     ----------
     name, label : str
         Argument of the function; words for the reader.
-    values : sequence of int
+    values : iterable of float
         Its steps.
-    value : int
+    value : float
         The step it starts at.
     """
-    return {"name": name, "label": label, "type": "range",
-            "values": list(values), "value": value}  # fmt: skip
+    steps = {"type": "range", "values": list(values)}
+    return {"name": name, "label": label, "value": value, **steps}

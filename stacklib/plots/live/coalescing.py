@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.memory import coalesce, strided_pieces
-from stacklib.memory.warp.coalescing import LINE, SECTOR
+from stacklib.memory import coalesce
+from stacklib.memory.warp.coalescing import LINE, SECTOR, strided_pieces
 from stacklib.memory.warp.lanes import WARP, WIDTHS, strided
+from stacklib.plots.bank_maps import sector_spec
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen
+from stacklib.plots.marks import Spec
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..bank_maps import sector_spec
-from ..spec import readout
-from . import choices
 
 STRIDES = (-4, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 32, 33, 64)
 OFFSETS = tuple(range(33))
@@ -26,22 +27,10 @@ def controls() -> list[dict[str, Any]]:
     ]
 
 
-def explore(*, stride: int, width: int, offset: int) -> dict[str, Any]:
-    """Spec of the sectors of one request.
+def explore(*, stride: int, width: int, offset: int) -> Spec:
+    """The sectors of one request of elements of ``width`` bytes.
 
-    Parameters
-    ----------
-    stride : int
-        Elements from lane to lane.
-    width : int
-        Bytes of an element.
-    offset : int
-        The element that lane 0 reads; a walk backwards starts higher by its length.
-
-    Returns
-    -------
-    dict
-        A figure spec.
+    Lane 0 reads element ``offset``; a walk backwards starts higher by its length.
     """
     back = -min(stride, 0) * (WARP - 1)
     # Whole lines are added in front, so that a walk backwards keeps its alignment.
@@ -49,31 +38,28 @@ def explore(*, stride: int, width: int, offset: int) -> dict[str, Any]:
     first = room + offset * width
     lanes = list(strided(stride, width=width, base=first))
     request = coalesce(lanes, width)
-    moved = _pieces(stride * width, first, SECTOR)
-    lines = _pieces(stride * width, first, LINE)
-    asked = Quantity(request.asked, "B", label="bytes asked for", kind="assumption")
-    bytes_moved = moved * Quantity(SECTOR, "B", label="bytes of a sector")
-    share = asked / bytes_moved
+    sectors, lines = (_pieces(stride * width, first, size) for size in (SECTOR, LINE))
+    asked = chosen(request.asked, "B", "bytes asked for")
+    moved = sectors * Quantity(SECTOR, "B", label="bytes of a sector")
+    share = asked / moved
+    moved, used = moved.named("bytes moved"), share.named("share used")
     return {
         **sector_spec(lanes, width, title=_title(len(request.sectors), share)),
         "readouts": [
-            readout("sectors", "Sectors", moved, unit=""),
+            readout("sectors", "Sectors", sectors, unit=""),
             readout("lines", "Lines", lines, unit=""),
             readout("asked", "Asked for", asked, unit="B", digits=4),
-            readout("moved", "Moved", bytes_moved.named("bytes moved"), unit="B",
-                    digits=4),
-            readout("efficiency", "Used", share.named("share used"), "share", unit="%"),
+            readout("moved", "Moved", moved, unit="B", digits=4),
+            readout("efficiency", "Used", used, "share", unit="%"),
         ],
-        "message": None,
-    }  # fmt: skip
+    }
 
 
 def _pieces(step: int, first: int, size: int) -> Quantity:
     """The closed form, with its derivation."""
     given = {"step": step, "first": first, "size": size}
-    q = {k: Quantity(v, "B", label=k, kind="assumption") for k, v in given.items()}
-    lanes = Quantity(WARP, label="lanes", kind="assumption")
-    found: Quantity = strided_pieces(lanes=lanes, **q)
+    q = {name: chosen(value, "B", name) for name, value in given.items()}
+    found: Quantity = strided_pieces(lanes=chosen(WARP, "", "lanes"), **q)
     return found.named("sectors" if size == SECTOR else "lines")
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from stacklib import hardware, roofline
 from stacklib.hardware import Accelerator
+from stacklib.hardware.accelerator import FIELDS
+from stacklib.plots.live import choices
+from stacklib.plots.marks import Spec
+from stacklib.plots.rooflines import SPAN, roofline_spec
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..rooflines import SPAN, roofline_spec
-from ..spec import readout
-from . import choices
 
 START = ("h100_sxm", "mi300x", "tpu_v5p")
 FORMATS = ("bf16", "fp8", "fp4")
@@ -26,16 +27,10 @@ def controls() -> list[dict[str, Any]]:
     return [*menus, choices.select("dtype", "Roofline in", choices.formats(), "bf16")]
 
 
-def explore(*, first: str, second: str, third: str, dtype: str) -> dict[str, Any]:
-    """Spec of three rooflines, with a table of all fields against the first device's.
+def explore(*, first: str, second: str, third: str, dtype: str) -> Spec:
+    """Three rooflines, with a table of all fields against the first device's.
 
-    Parameters
-    ----------
-    first, second, third : str
-        Keys of the devices.
-    dtype : str
-        Number format of the roofs. A device without it has none, and the message
-        says so.
+    A device without the format has no roof, and the message says so.
     """
     chips = [hardware.get(key) for key in dict.fromkeys((first, second, third))]
     drawn = [chip for chip in chips if dtype in chip.formats]
@@ -56,7 +51,7 @@ def _table(chips: list[Accelerator]) -> dict[str, Any]:
     """Every field and rate that at least one device has."""
     fields = [
         (words, [chip.fields[name] for chip in chips])
-        for name, (_, words) in hardware.FIELDS.items()
+        for name, (_, words) in FIELDS.items()
     ]
     rates = [
         (f"{dtype}, dense", [_rate(chip, dtype) for chip in chips]) for dtype in FORMATS
@@ -84,9 +79,7 @@ def _cells(values: list[Quantity | None], absent: str) -> list[dict[str, Any]]:
     return [_cell(base, None, absent), *(_cell(q, base, absent) for q in others)]
 
 
-def _cell(
-    value: Quantity | None, base: Quantity | None, absent: str
-) -> dict[str, Any]:  # fmt: skip
+def _cell(value: Quantity | None, base: Quantity | None, absent: str) -> dict[str, Any]:
     if value is None:
         return {"text": absent}
     cell = {"text": value.text(digits=4), "tree": value.tree()}

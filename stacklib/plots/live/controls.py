@@ -88,8 +88,8 @@ def keyboard_test(
         for key, value in _moves(control):
             after = function(**{**start, control["name"]: value})["readouts"]
             for readout in after:
-                if before.get(readout["name"]) not in (None, readout["text"]):
-                    return {"control": control["name"], "keys": [key],
-                            "readout": readout["name"],
-                            "text": readout["text"]}  # fmt: skip
+                shown, text = readout["name"], readout["text"]
+                if before.get(shown) not in (None, text):
+                    move = {"control": control["name"], "keys": [key]}
+                    return {**move, "readout": shown, "text": text}
     raise SpecError("no control changes any readout: nothing to look at")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.gpu.issue.divergence import COMMON, WARP, instructions, passes
-from stacklib.quantity import Quantity
-
-from ..spec import readout
-from . import choices
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted
+from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
+from stacklib.plots.spec import readout
 
 WAYS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 ALIKE = (1, 2, 4, 8, 16, 32)
@@ -24,61 +24,42 @@ def controls() -> list[dict[str, Any]]:
     ]
 
 
-def explore(*, ways: int, alike: int, work: int) -> dict[str, Any]:
-    """Spec of the passes of one warp: who takes part in which.
+def explore(*, ways: int, alike: int, work: int) -> Spec:
+    """The passes of one warp through a switch, and who takes part in which.
 
-    Parameters
-    ----------
-    ways : int
-        Paths there are; lanes take them in turn.
-    alike : int
-        Neighbouring lanes that take the same one.
-    work : int
-        Multiply-adds of a path.
-
-    Returns
-    -------
-    dict
-        A figure spec.
+    Lanes take the paths in turn, ``alike`` neighbours the same one; a path is ``work``
+    multiply-adds.
     """
     paths = [lane // alike % ways for lane in range(WARP)]
     (taken,) = passes(paths)
     slow = instructions(paths, ways, work) / instructions([0] * WARP, ways, work)
-    cells: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
+    found: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
     for row in range(taken):
         for lane, path in enumerate(paths):
-            cells[path == row].append((lane, row))
-    marks = [
-        {"kind": "cells", "evidence": "simulated", "name": name, "series": series,
-         "x": [x for x, _ in at], "y": [y for _, y in at], "label_at": "none", **look}
-        for name, at, series, look in (
-            ("works", cells[True], 0, {}),
-            ("waits", cells[False], 5, {"shades": [0.16] * len(cells[False])}),
-        )
-        if at
-    ]  # fmt: skip
-    common = f"beside {COMMON} instructions that all share"
-    return {
-        "title": _title(taken, slow),
-        "x": {"label": "Lane of the warp", "ticks": [0, 8, 16, 24, 31],
-              "limits": [-0.6, WARP - 0.4]},
-        "y": {"label": "Passes, one path each", "ticks": [],
-              "limits": [max(taken, 4) - 0.4, -0.6]},
-        "marks": marks,
-        "readouts": [
-            readout("passes", "Passes", _count(taken, "distinct paths in the warp")),
-            readout("active", "Lanes at work in a pass",
-                    _count(WARP / taken, "lanes of the warp over its passes")),
-            readout("slower", "Instructions, over all lanes alike",
-                    _count(slow, f"of the switch, {common}")),
+            found[path == row].append((lane, row))
+    deep = down(max(taken, 4))
+    return chart(
+        _title(taken, slow),
+        x=axis("Lane of the warp", ticks=[0, 8, 16, 24, 31], limits=across(WARP)),
+        y=axis("Passes, one path each", ticks=(), limits=deep),
+        marks=[
+            cells(found[True], "works", "simulated", at="none", series=0),
+            cells(found[False], "waits", "simulated", shade=FAINT, at="none", series=5),
         ],
-        "message": None,
-        "about": {},
-    }  # fmt: skip
+        readouts=_readouts(taken, slow),
+    )
 
 
-def _count(value: float, label: str) -> Quantity:
-    return Quantity(value, label=label, kind="assumption")
+def _readouts(taken: int, slow: float) -> list[dict[str, Any]]:
+    distinct = counted(taken, "distinct paths in the warp")
+    active = counted(WARP / taken, "lanes of the warp over its passes")
+    common = f"beside {COMMON} instructions that all share"
+    over = counted(slow, f"of the switch, {common}")
+    return [
+        readout("passes", "Passes", distinct),
+        readout("active", "Lanes at work in a pass", active),
+        readout("slower", "Instructions, over all lanes alike", over),
+    ]
 
 
 def _title(taken: int, slow: float) -> str:

@@ -9,26 +9,25 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import hardware
-from stacklib.quantity import Quantity
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import About, Spec, axis, chart, line, rule
+from stacklib.plots.spec import readout
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.bound.littles_law import InFlight
-
-from ..spec import readout
-from . import choices
 
 LATENCIES = (100, 200, 300, 400, 500, 600, 700, 800, 1000, 1200, 1500)
 EACH = (1, 2, 4, 8, 16, 32, 64, 128)
 THREADS = tuple(2**i for i in range(10, 23))
-FIELDS = ("memory_bandwidth", "compute_units", "max_threads_per_unit")
 
 
 def _devices() -> list[list[str]]:
-    """GPUs whose threads are known, as ``[key, name]``."""
-    keys = [key for key, _ in choices.devices()]
-    found = [
-        d for d in map(hardware.get, keys) if None not in map(d.fields.get, FIELDS)
-    ]
-    return [[d.key, d.name] for d in found]
+    """Devices whose threads are known, by their long names."""
+
+    def needs(device: hardware.Accelerator) -> object:
+        return device.compute_units, device.max_threads_per_unit
+
+    return [[key, hardware.get(key).name] for key, _ in choices.knowing(needs)]
 
 
 def controls() -> list[dict[str, Any]]:
@@ -40,57 +39,34 @@ def controls() -> list[dict[str, Any]]:
     ]
 
 
-def explore(*, device: str, latency: int, each: int) -> dict[str, Any]:
-    """Spec of bandwidth against threads that wait.
-
-    Parameters
-    ----------
-    device : str
-        Key of the device.
-    latency : int
-        Nanoseconds from a load to its value.
-    each : int
-        Bytes a thread has in flight.
-
-    Returns
-    -------
-    dict
-        A figure spec.
-    """
-    time = Quantity(latency, "ns", label="latency chosen", kind="assumption")
-    found = littles_law.in_flight(device, each, time)
-    peak = found.bandwidth.si
-    rates = [
-        littles_law.throughput(n * each, latency * 1e-9, peak) / 1e9 for n in THREADS
-    ]
-    resident = found.resident.si
-    mine = {"device": device}
-    marks = [
-        {"kind": "line", "evidence": "predicted", "name": "bandwidth drawn",
-         "x": list(THREADS), "y": rates, "label_at": "none", **mine},
-        {"kind": "vline", "evidence": "predicted", "name": "threads it can hold",
-         "x": [resident], **mine},
-        {"kind": "dots", "evidence": "predicted", "name": "all of them waiting",
-         "x": [resident], "y": [found.reached.si * peak / 1e9], "series": 4,
-         "this_machine": False, "label_at": "none", **mine},
-    ]  # fmt: skip
-    return {
-        "title": _title(found),
-        "x": {"label": "Threads with a load in flight", "scale": "log",
-              "limits": [THREADS[0], THREADS[-1]]},
-        "y": {"label": "Bandwidth (GB/s)", "scale": "log", "unit": "GB/s",
-              "limits": [1, 20000]},
-        "marks": marks,
-        "readouts": [
+def explore(*, device: str, latency: int, each: int) -> Spec:
+    """Bandwidth against threads that wait: ns of a load, bytes in flight a thread."""
+    found = littles_law.in_flight(device, each, chosen(latency, "ns", "latency chosen"))
+    peak, resident = found.bandwidth.si, found.resident.si
+    seconds = latency * 1e-9
+    drawn = [littles_law.throughput(n * each, seconds, peak) / 1e9 for n in THREADS]
+    reached = found.reached.si * peak / 1e9
+    mine = About(device=device)
+    span = [THREADS[0], THREADS[-1]]
+    return chart(
+        _title(found),
+        x=axis("Threads with a load in flight", log=True, limits=span),
+        y=axis("Bandwidth (GB/s)", log=True, unit="GB/s", limits=[1, 20000]),
+        marks=[
+            line(THREADS, drawn, "bandwidth drawn", "predicted", at="none", **mine),
+            rule("threads it can hold", "predicted", x=resident, **mine),
+            here(resident, reached, "all of them waiting", **mine),
+        ],
+        readouts=[
             readout("needed", "In flight, wanted", found.needed),
             readout("threads", "Threads wanted", found.threads),
             readout("resident", "Threads it can hold", found.resident),
-            readout("reached", "Share of the bandwidth", found.reached, "share",
-                    unit="%"),
+            readout(
+                "reached", "Share of the bandwidth", found.reached, "share", unit="%"
+            ),
         ],
-        "message": None,
-        "about": mine,
-    }  # fmt: skip
+        about=mine,
+    )
 
 
 def _title(found: InFlight) -> str:

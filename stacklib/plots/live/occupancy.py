@@ -6,10 +6,10 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.gpu.issue.hiding import Hidden, hide
-from stacklib.quantity import Quantity
-
-from ..spec import readout
-from . import choices
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted, here
+from stacklib.plots.marks import About, Spec, axis, chart, line
+from stacklib.plots.spec import readout
 
 DEVICES = ("a100_sxm_80gb", "h100_sxm", "b200_sxm")
 THREADS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -22,9 +22,8 @@ WORD = 4
 
 def controls() -> list[dict[str, Any]]:
     """Menu and sliders of ``explore``."""
-    named = [[key, hardware.get(key).short] for key in DEVICES]
     return [
-        choices.select("device", "Device", named, "h100_sxm"),
+        choices.select("device", "Device", choices.short(DEVICES), "h100_sxm"),
         choices.slider("threads", "Threads a block", THREADS, 256),
         choices.slider("registers", "Registers a thread", REGISTERS, 64),
         choices.slider("shared", "Shared memory a block (KiB)", SHARED, 16),
@@ -34,63 +33,52 @@ def controls() -> list[dict[str, Any]]:
 
 def explore(
     *, device: str, threads: int, registers: int, shared: int, loads: int
-) -> dict[str, Any]:
-    """Spec of the share of the bandwidth against registers a thread.
+) -> Spec:
+    """The share of the bandwidth that a kernel draws, against registers a thread.
 
-    Parameters
-    ----------
-    device : str
-        Key of the device.
-    threads, registers, shared : int
-        Of a block, a thread, a block in KiB.
-    loads : int
-        Independent loads of 4 bytes a thread has in flight.
-
-    Returns
-    -------
-    dict
-        A figure spec.
+    A block has ``shared`` KiB, a thread ``loads`` independent loads of 4 bytes.
     """
 
     def at(count: int) -> Hidden:
-        return hide(threads=threads, registers=count, shared_bytes=shared * 1024,
-                    each=WORD * loads, device=device)  # fmt: skip
+        size, each = shared * 1024, WORD * loads
+        return hide(
+            threads=threads,
+            registers=count,
+            shared_bytes=size,
+            each=each,
+            device=device,
+        )
 
     found = at(registers)
     sweep = [at(min(step, 255)) for step in STEPS for _ in range(2)]
-    across = [x for step in STEPS for x in (step - 7, step)]
-    mine = {"device": device}
-    marks = [
-        {"kind": "line", "evidence": "predicted", "name": "bandwidth drawn",
-         "x": across, "y": [100 * h.share.si for h in sweep], **mine,
-         "label_at": "none"},
-        {"kind": "line", "evidence": "predicted", "name": "occupancy", "series": 5,
-         "x": across, "y": [100 * h.occupancy.occupancy for h in sweep],
-         "label_at": "none", **mine},
-        {"kind": "dots", "evidence": "predicted", "name": "this kernel",
-         "x": [registers], "y": [100 * found.share.si], "series": 4,
-         "this_machine": False, "label_at": "none", **mine},
-    ]  # fmt: skip
-    held = found.occupancy
-    return {
-        "title": _title(found, device),
-        "x": {"label": "Registers a thread", "limits": [0, 260]},
-        "y": {"label": "Bandwidth drawn; grey: occupancy (%)", "limits": [0, 105]},
-        "marks": marks,
-        "readouts": [
-            readout("blocks", "Blocks on a unit", _count(held.blocks, "blocks")),
-            readout("warps", "Warps on a unit", _count(held.warps, "warps")),
-            readout("occupancy", "Occupancy", _count(held.occupancy, "occupancy"),
-                    "share", unit="%"),
-            readout("share", "Share of the bandwidth", found.share, "share", unit="%"),
+    x = [x for step in STEPS for x in (step - 7, step)]
+    drawn = [100 * h.share.si for h in sweep]
+    filled = [100 * h.occupancy.occupancy for h in sweep]
+    mine = About(device=device)
+    return chart(
+        _title(found, device),
+        x=axis("Registers a thread", limits=[0, 260]),
+        y=axis("Bandwidth drawn; grey: occupancy (%)", limits=[0, 105]),
+        marks=[
+            line(x, drawn, "bandwidth drawn", "predicted", at="none", **mine),
+            line(x, filled, "occupancy", "predicted", at="none", series=5, **mine),
+            here(registers, 100 * found.share.si, "this kernel", **mine),
         ],
-        "message": held.reason or None,
-        "about": mine,
-    }  # fmt: skip
+        readouts=_readouts(found),
+        message=found.occupancy.reason or None,
+        about=mine,
+    )
 
 
-def _count(value: float, label: str) -> Quantity:
-    return Quantity(value, label=label, kind="assumption")
+def _readouts(found: Hidden) -> list[dict[str, Any]]:
+    held = found.occupancy
+    filled = counted(held.occupancy, "occupancy")
+    return [
+        readout("blocks", "Blocks on a unit", counted(held.blocks, "blocks")),
+        readout("warps", "Warps on a unit", counted(held.warps, "warps")),
+        readout("occupancy", "Occupancy", filled, "share", unit="%"),
+        readout("share", "Share of the bandwidth", found.share, "share", unit="%"),
+    ]
 
 
 def _title(found: Hidden, device: str) -> str:

@@ -12,13 +12,15 @@ from functools import partial
 from typing import Any
 
 from stacklib import hardware, models, roofline
-from stacklib.quantity import Quantity
+from stacklib.hardware import Accelerator
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import CHOSEN, chosen
+from stacklib.plots.marks import Spec
+from stacklib.plots.rooflines import RATE, SPAN, roofline_spec
+from stacklib.plots.spec import readout
 from stacklib.roofline import Work
 from stacklib.roofline.count.traffic_cuts import five_operations
-
-from ..rooflines import RATE, SPAN, roofline_spec
-from ..spec import readout
-from . import choices
+from stacklib.roofline.work.bounds import Bound
 
 HEADS_OF = "llama-3-70b"
 SIZES = tuple(2**e for e in range(7, 15))
@@ -26,23 +28,28 @@ SIZES = tuple(2**e for e in range(7, 15))
 
 def _attention(queries: int, keys: int, dtype: str) -> Work:
     m = models.get(HEADS_OF)
+    shape = {"heads": m.heads, "kv_heads": m.kv_heads, "head_dim": m.head_dim}
     return roofline.attention(
-        queries=queries, keys=keys, heads=m.heads, kv_heads=m.kv_heads,
-        head_dim=m.head_dim, causal=True, dtype=dtype,
-    )  # fmt: skip
+        queries=queries, keys=keys, causal=True, dtype=dtype, **shape
+    )
 
 
 def _one_of_five(key: str, size: int, dtype: str) -> Work:
     return five_operations(ROWS, size, dtype)[key]
 
 
+def _gemv(n: int, dtype: str) -> Work:
+    return roofline.gemv(n=n, k=n, dtype=dtype)
+
+
+def _matmul(n: int, dtype: str) -> Work:
+    return roofline.matmul(m=n, n=n, k=n, dtype=dtype)
+
+
 # key -> (menu, size and format to work)
 OPERATIONS: dict[str, tuple[str, Callable[[int, str], Work]]] = {
-    "gemv": ("vector x square matrix", lambda n, f: roofline.gemv(n=n, k=n, dtype=f)),
-    "matmul": (
-        "square matrix product",
-        lambda n, f: roofline.matmul(m=n, n=n, k=n, dtype=f),
-    ),
+    "gemv": ("vector x square matrix", _gemv),
+    "matmul": ("square matrix product", _matmul),
     "decode": ("attention, one new token", lambda n, f: _attention(1, n, f)),
     "prefill": ("attention, whole prompt", lambda n, f: _attention(n, n, f)),
 }
@@ -64,7 +71,7 @@ BYTES = tuple(n * 10**e for e in range(5) for n in (1, 2, 5))  # MB
 
 def controls() -> list[dict[str, Any]]:
     """Menus and slider of ``explore``."""
-    menu = [(key, label) for key, (label, _) in OPERATIONS.items()]
+    menu = {key: label for key, (label, _) in OPERATIONS.items()}
     return [
         choices.device("device", "Device", "h100_sxm"),
         choices.select("dtype", "Number format", choices.formats(), "bf16"),
@@ -73,56 +80,34 @@ def controls() -> list[dict[str, Any]]:
     ]
 
 
-def explore(*, device: str, dtype: str, operation: str, size: int) -> dict[str, Any]:
-    """Spec of one device's roofline with the operation as a point on it.
+def explore(*, device: str, dtype: str, operation: str, size: int) -> Spec:
+    """One device's roofline with the operation as a point on it.
 
-    Parameters
-    ----------
-    device, dtype : str
-        Key of the device; number format of operands and peak.
-    operation : str
-        A key of ``OPERATIONS``.
-    size : int
-        Rows of the matrices, or tokens attended to.
-
-    Returns
-    -------
-    dict
-        A figure spec; without marks and with a ``message`` where the device
-        publishes no rate for the format.
+    The size is rows of the matrices, or tokens attended to. Where the device publishes
+    no rate for the format there are no marks, and the message says so.
     """
     chip = hardware.get(device)
     if dtype not in chip.formats:
-        message = (
-            f"{chip.short} publishes no {dtype} rate. It has {', '.join(chip.formats)}."
-        )
-        bare = roofline_spec([], title=f"{chip.short} has no {dtype} arithmetic.")
-        return {**_limited(bare), "message": message}
+        return _without(chip, dtype)
     label, count = OPERATIONS[operation]
     work = count(size, dtype)
     found = roofline.bound_on(work, chip)
-    about = {"device": device, "dtype": dtype}
-    point = {"name": work.name, "intensity": work.intensity, "rate": found.rate,
-             "evidence": "predicted", **about}  # fmt: skip
-    title = (
-        f"{chip.short}, {label}: {found.share_of_peak:%} of the peak, "
-        f"bound by {found.bound}."
-    )
-    spec = _limited(roofline_spec([device], dtype, title=title, points=[point]))
-    spec["marks"][-1]["series"] = 4  # the point, apart from its roof
-    spec["readouts"] = [
+    share = found.share_of_peak
+    title = f"{chip.short}, {label}: {share:%} of the peak, bound by {found.bound}."
+    points = {CHOSEN: (work, found)}  # apart from its roof
+    readouts = [
         readout("intensity", "Arithmetic intensity", work.intensity),
         readout("ridge", "Ridge", roofline.ridge(chip, dtype)),
         readout("rate", "Attainable rate", found.rate, unit=RATE),
-        readout("share", "Share of peak", found.share_of_peak, "share", unit="%"),
+        readout("share", "Share of peak", share, "share", unit="%"),
         readout("time", "Least time", found.time),
     ]
-    return {**spec, "about": about}
+    return _shown(chip, dtype, title, points, readouts)
 
 
 def own_controls() -> list[dict[str, Any]]:
     """Menus and sliders of ``own_point``."""
-    menu = [(key, label) for key, (label, _) in ALL_OPERATIONS.items()]
+    menu = {key: label for key, (label, _) in ALL_OPERATIONS.items()}
     return [
         choices.device("device", "Device", "a100_sxm_80gb"),
         choices.select("dtype", "Number format", choices.formats(), "bf16"),
@@ -135,56 +120,38 @@ def own_controls() -> list[dict[str, Any]]:
 
 def own_point(
     *, device: str, dtype: str, operation: str, size: int, intensity: int, moved: int
-) -> dict[str, Any]:
+) -> Spec:
     """``explore`` with every operation of the chapter, and a point of your own.
 
-    Parameters
-    ----------
-    device, dtype : str
-        Key of the device; number format of operands and peak.
-    operation : str
-        A key of ``ALL_OPERATIONS``.
-    size : int
-        Columns of the matrices, or tokens attended to.
-    intensity, moved : int
-        Your point: operations a byte, million bytes.
-
-    Returns
-    -------
-    dict
-        A figure spec; without marks and with a ``message`` where the device
-        publishes no rate for the format.
+    Your point is operations a byte, and million bytes.
     """
     chip = hardware.get(device)
     if dtype not in chip.formats:
-        return explore(device=device, dtype=dtype, operation="gemv", size=size)
+        return _without(chip, dtype)
     label, count = ALL_OPERATIONS[operation]
-    theirs = count(size, dtype)
-    crossing = Quantity(1e6 * moved, "B", label="your bytes", kind="assumption")
-    each = Quantity(intensity, "FLOP/B", label="your intensity", kind="assumption")
-    mine = Work((each * crossing).named("your operations"), crossing, "yours", dtype)
+    theirs, mine = count(size, dtype), _own_work(intensity, moved, dtype)
     found, own = (roofline.bound_on(w, chip) for w in (theirs, mine))
-    about = {"device": device, "dtype": dtype, "evidence": "predicted"}
-    points = [
-        {"name": w.name, "intensity": w.intensity, "rate": b.rate, **about}
-        for w, b in ((mine, own), (theirs, found))
-        if w.operations.si > 0  # a log axis has no place for no work
-    ]
-    title = (
-        f"{chip.short}: {label} waits for {found.bound}, your point for {own.bound}."
-    )
-    spec = _limited(roofline_spec([device], dtype, title=title, points=points))
-    for mark, series in zip(spec["marks"][-len(points) :], (5, 4), strict=False):
-        mark["series"] = series
-    spec["readouts"] = [
+    points = {
+        series: (work, bound)
+        for series, work, bound in ((5, mine, own), (CHOSEN, theirs, found))
+        if work.operations.si > 0  # a log axis has no place for no work
+    }
+    waits = f"{label} waits for {found.bound}, your point for {own.bound}"
+    readouts = [
         readout("ridge", "Ridge", roofline.ridge(chip, dtype)),
         *_of("operation", "Operation", theirs, found),
         *_of("own", "Your point", mine, own),
     ]
-    return {**spec, "about": {"device": device, "dtype": dtype}}
+    return _shown(chip, dtype, f"{chip.short}: {waits}.", points, readouts)
 
 
-def _of(name: str, label: str, work: Work, bound: roofline.Bound) -> list[dict]:
+def _own_work(intensity: int, moved: int, dtype: str) -> Work:
+    crossing = chosen(1e6 * moved, "B", "your bytes")
+    each = chosen(intensity, "FLOP/B", "your intensity")
+    return Work((each * crossing).named("your operations"), crossing, "yours", dtype)
+
+
+def _of(name: str, label: str, work: Work, bound: Bound) -> list[dict[str, Any]]:
     """Intensity, least time and share of the peak of one point."""
     share = bound.share_of_peak
     return [
@@ -194,7 +161,34 @@ def _of(name: str, label: str, work: Work, bound: roofline.Bound) -> list[dict]:
     ]
 
 
-def _limited(spec: dict[str, Any]) -> dict[str, Any]:
+def _without(chip: Accelerator, dtype: str) -> Spec:
+    known = ", ".join(chip.formats)
+    why = f"{chip.short} publishes no {dtype} rate. It has {known}."
+    bare = roofline_spec([], title=f"{chip.short} has no {dtype} arithmetic.")
+    return {**_limited(bare), "message": why}
+
+
+def _shown(
+    chip: Accelerator,
+    dtype: str,
+    title: str,
+    points: dict[int, tuple[Work, Bound]],
+    readouts: list[dict[str, Any]],
+) -> Spec:
+    """The roof with points by their colour."""
+    about = {"device": chip.key, "dtype": dtype}
+    told = {"evidence": "predicted", **about}
+    rows = [
+        {"name": work.name, "intensity": work.intensity, "rate": bound.rate, **told}
+        for work, bound in points.values()
+    ]
+    spec = _limited(roofline_spec([chip.key], dtype, title=title, points=rows))
+    for mark, series in zip(spec["marks"][-len(rows) :], points, strict=True):
+        mark["series"] = series
+    return {**spec, "readouts": readouts, "about": about}
+
+
+def _limited(spec: Spec) -> Spec:
     """Axes that stand still while the reader moves a slider."""
     spec["x"]["limits"] = list(SPAN)
     spec["y"]["limits"] = [0.01, 10_000]

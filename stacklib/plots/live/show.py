@@ -70,17 +70,18 @@ def _table(spec: Mapping[str, Any]) -> str:
     if not given:
         return ""
     heads = "".join(f'<th scope="col">{html.escape(w)}</th>' for w in given["head"])
-    rows = "\n".join(
-        f'<tr><th scope="row">{html.escape(row["head"])}</th>'
-        + "".join(map(_cell, row["cells"])) + "</tr>"
-        for row in given["rows"]
-    )  # fmt: skip
+    rows = "\n".join(map(_row, given["rows"]))
     caption = html.escape(given["caption"])
     return (
         f'<div class="st-live-table" role="region" tabindex="0" aria-label="{caption}">'
         f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead>\n"
         f"<tbody>{rows}</tbody></table></div>\n"
     )
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    head, cells = html.escape(row["head"]), "".join(map(_cell, row["cells"]))
+    return f'<tr><th scope="row">{head}</th>{cells}</tr>'
 
 
 def _cell(cell: Mapping[str, Any]) -> str:

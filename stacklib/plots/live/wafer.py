@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stacklib import cost
-from stacklib.cost import die, lay
-from stacklib.cost.wafers import WAFER
-from stacklib.quantity import Quantity
+from stacklib.cost import die
+from stacklib.cost.wafers import WAFER, lay
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen
+from stacklib.plots.marks import Mark, Spec, axis, cells, chart, line
+from stacklib.plots.spec import readout
 
-from ..spec import readout
-from . import choices
-
-NODES = [["n7", "7 nm"], ["n5", "5 nm and 4 nm"], ["n3", "3 nm"]]
+NODES = {"n7": "7 nm", "n5": "5 nm and 4 nm", "n3": "3 nm"}
 WIDTHS = (4, 6, 8, 10, 13, 16, 20, 23, 26)
 HEIGHTS = (4, 6, 8, 10, 13, 16, 20, 25, 29, 31, 33)
 DEFECTS = (1, 2, 5, 6, 8, 10, 11, 15, 20, 30, 50)
@@ -26,6 +27,8 @@ UNITS, SHARE = 80, 0.5  # multiprocessors of a large die, and its part of the ar
 HALF = 0.155  # m, from the corner of the figure to the middle of the wafer
 SPARE = (0, 1, 2, 4, 6, 8, 12)
 STATES = ("no defect", "sold with a dead unit", "thrown away")
+SERIES = (1, 0, 4)  # of the states
+ROUND = [2 * math.pi * i / 90 for i in range(91)]
 
 
 def controls() -> list[dict[str, Any]]:
@@ -40,18 +43,10 @@ def controls() -> list[dict[str, Any]]:
 
 
 def throw(places: int, mean: float, spare: int, seed: int = 7) -> list[int]:
-    """State of each die of one wafer, an index of ``STATES``.
+    """State of each of ``places`` dies of one wafer, an index of ``STATES``.
 
-    Parameters
-    ----------
-    places : int
-        Dies on the wafer.
-    mean : float
-        Defects on a die; the wafer has exactly as many as that makes.
-    spare : int
-        Units a die can be sold without.
-    seed : int
-        Of the draws.
+    A die has ``mean`` defects; the wafer exactly as many as that makes. Dies are sold
+    with up to ``spare`` dead units.
     """
     draw, hit = random.Random(seed), [set[int]() for _ in range(places)]
     for _ in range(round(mean * places)):
@@ -63,68 +58,57 @@ def throw(places: int, mean: float, spare: int, seed: int = 7) -> list[int]:
     ]
 
 
-def explore(
-    *, width: int, height: int, node: str, defects: int, spare: int
-) -> dict[str, Any]:
-    """Spec of one wafer's dies, and what a good one costs.
+def explore(*, width: int, height: int, node: str, defects: int, spare: int) -> Spec:
+    """One wafer's dies of so many mm, and what a good one costs.
 
-    Parameters
-    ----------
-    width, height : int
-        Of the die, mm.
-    node : str
-        Process; its wafer's price.
-    defects : int
-        On a hundred square centimetres.
-    spare : int
-        Units of ``UNITS`` that a die can be sold without.
-
-    Returns
-    -------
-    dict
-        A figure spec.
+    ``defects`` are on a hundred square centimetres; a die can be sold without ``spare``
+    of its ``UNITS``.
     """
-    across_q = Quantity(width, "mm", label="width", kind="assumption")
-    up_q = Quantity(height, "mm", label="height", kind="assumption")
-    density = Quantity(defects / 100, "1/cm2", label="defects", kind="assumption")
     made = die(
-        width=across_q, height=up_q, node=node, defects=density,
-        units=UNITS, needed=UNITS - spare, share=SHARE,
-    )  # fmt: skip
+        width=chosen(width, "mm", "width"),
+        height=chosen(height, "mm", "height"),
+        node=node,
+        defects=chosen(defects / 100, "1/cm2", "defects"),
+        units=UNITS,
+        needed=UNITS - spare,
+        share=SHARE,
+    )
     corners = lay(width / 1e3, height / 1e3)
-    across, up = width / 1e3 + WAFER.scribe, height / 1e3 + WAFER.scribe
     states = throw(len(corners), width * height / 100 * defects / 100, spare)
-    marks: list[dict[str, Any]] = []
-    for state, (name, series) in enumerate(zip(STATES, (1, 0, 4), strict=True)):
-        held = [at for at, found in zip(corners, states, strict=True) if found == state]
-        if held:
-            marks.append({
-                "kind": "cells", "evidence": "simulated", "series": series,
-                "name": f"{name}: {len(held)}",
-                "x": [(x + HALF) / across + 0.5 for x, _ in held],
-                "y": [(y + HALF) / up + 0.5 for _, y in held],
-            })  # fmt: skip
-    turn = [2 * math.pi * i / 90 for i in range(91)]
-    marks.append({
-        "kind": "line", "evidence": "predicted", "name": "wafer", "series": 2,
-        "label_at": "none", "x": [(HALF + 0.15 * math.cos(t)) / across for t in turn],
-        "y": [(HALF + 0.15 * math.sin(t)) / up for t in turn],
-    })  # fmt: skip
-    price = made.cost.middle
-    return {
-        "title": f"{made.gross.text()} dies of {width:g} x {height:g} mm, "
-        f"{made.yields.middle.text('%', 2)} of them sold: {price.text('USD', 2)} each.",
-        "x": {"label": "Across the wafer (dies)", "limits": [0, 2 * HALF / across]},
-        "y": {"label": "Up the wafer (dies)", "limits": [0, 2 * HALF / up]},
-        "square": True,
-        "marks": marks,
-        "readouts": [
+    across, up = width / 1e3 + WAFER.scribe, height / 1e3 + WAFER.scribe
+    price, sold = made.cost.middle, made.yields.middle
+    dies = f"{made.gross.text()} dies of {width:g} x {height:g} mm"
+    exposed = made.area / cost.reticle()
+    return chart(
+        f"{dies}, {sold.text('%', 2)} of them sold: {price.text('USD', 2)} each.",
+        x=axis("Across the wafer (dies)", limits=[0, 2 * HALF / across]),
+        y=axis("Up the wafer (dies)", limits=[0, 2 * HALF / up]),
+        marks=[*_dies(corners, states, across, up), _edge(across, up)],
+        readouts=[
             readout("gross", "Dies on a wafer", made.gross, "spec"),
-            readout("yield", "Sold, on average", made.yields.middle, "share", unit="%"),
+            readout("yield", "Sold, on average", sold, "share", unit="%"),
             readout("good", "Good dies a wafer", made.good.middle, "spec"),
             readout("cost", "A good die", price, unit="USD"),
-            readout("area", "Of what a scanner exposes",
-                    made.area / cost.reticle(), "share", unit="%"),
+            readout("area", "Of what a scanner exposes", exposed, "share", unit="%"),
         ],
-        "message": None,
-    }  # fmt: skip
+        square=True,
+    )
+
+
+def _dies(
+    corners: Sequence[tuple[float, float]], states: list[int], across: float, up: float
+) -> Iterator[Mark]:
+    """Cells of every state, counted in its name."""
+    for state, (name, series) in enumerate(zip(STATES, SERIES, strict=True)):
+        held = [
+            ((x + HALF) / across + 0.5, (y + HALF) / up + 0.5)
+            for (x, y), found in zip(corners, states, strict=True)
+            if found == state
+        ]
+        yield cells(held, f"{name}: {len(held)}", "simulated", series=series)
+
+
+def _edge(across: float, up: float) -> Mark:
+    x = [(HALF + 0.15 * math.cos(turn)) / across for turn in ROUND]
+    y = [(HALF + 0.15 * math.sin(turn)) / up for turn in ROUND]
+    return line(x, y, "wafer", "predicted", at="none", series=2)

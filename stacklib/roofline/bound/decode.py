@@ -14,7 +14,7 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Dtype, Quantity
+from stacklib.quantity import Dtype, Quantity, bytes_per_element, chosen, one_of
 from stacklib.quantity import dtype as find_dtype
 
 from ..work.bounds import Bound, bound_on, device_of, ridge
@@ -89,7 +89,7 @@ class DecodeStep:
     @property
     def tokens_per_s(self) -> Quantity:
         """Tokens a second over all sequences."""
-        tokens = self.batch * Quantity(1, "token", label="token per sequence")
+        tokens = self.batch * one_of("token", "token per sequence")
         return (tokens / self.time).named("tokens per second")
 
 
@@ -136,7 +136,7 @@ def _in(fmt: Dtype, flops: Quantity) -> Quantity:
     """FLOP as the operations of this format."""
     if fmt.operation == "FLOP":
         return flops
-    return Quantity(flops.si, fmt.operation, label=flops.label)
+    return (flops / one_of(flops.unit) * one_of(fmt.operation)).named(flops.label)
 
 
 def decode_work(
@@ -165,12 +165,10 @@ def decode_work(
         Chips, sequences, and tokens cached in each.
     """
     fmt = find_dtype(dtype)
-    per_mac = Quantity(2, fmt.operation, label=f"{fmt.operation} per parameter")
-    sequences = Quantity(whole(batch, "batch"), label="batch", kind="assumption")
-    cached = Quantity(
-        whole(context, "context", least=0), label="context", kind="assumption"
-    )
-    weight = Quantity(fmt.bits / 8, "B", label=f"bytes per {fmt.name} weight")
+    per_mac = (2 * one_of(fmt.operation)).named(f"{fmt.operation} per parameter")
+    sequences = chosen(whole(batch, "batch"), label="batch")
+    cached = chosen(whole(context, "context", least=0), label="context")
+    weight = bytes_per_element(fmt.name)
     weights = (model.read_parameters(batch) * weight).named("weights read")
     copies = kv_copies(model, tp)
     if model.grows:
@@ -244,7 +242,7 @@ def decode_step(
     limits = None
     if fit.fits or find_dtype(dtype).name in device.formats:
         limits = bound_on(work, device, chips=tp)
-    return DecodeStep(work, fit, limits, Quantity(batch, label="batch"))
+    return DecodeStep(work, fit, limits, chosen(batch, label="batch"))
 
 
 def memory_bound_context(
@@ -277,7 +275,7 @@ def memory_bound_context(
             f"{model.key}: not every layer sees the whole context (windows or "
             "compression), so its KV cache does not grow evenly"
         )
-    per_parameter = Quantity(2, "FLOP", label="FLOP per parameter")
+    per_parameter = (2 * one_of("FLOP")).named("FLOP per parameter")
     weights = (per_parameter * model.streamed_parameters).named("FLOP for the weights")
     ridge_flops = model.kv_bytes_per_token(dtype) * ridge(device, dtype)
     scores = model.attention_flops_per_token_pair

@@ -23,8 +23,11 @@ from stacklib.quantity import (
     DTYPES,
     Quantity,
     ceil,
+    counted,
     maximum,
     minimum,
+    one_of,
+    stamp,
 )
 from stacklib.quantity import dtype as find_dtype
 
@@ -422,6 +425,11 @@ def gemm_time(work: Product, on: str | Accelerator, launch: str = "stream") -> G
     return predict(work, chip, launch, tilings(work, int(chip.units)))
 
 
+def bytes_moved(work: Product) -> float:
+    """Bytes of the operands and the result, each once."""
+    return work.bytes
+
+
 def gemm_trace(
     work: Product, on: str | Accelerator, launch: str = "stream"
 ) -> Quantity:
@@ -449,18 +457,19 @@ def gemm_trace(
     chip = chip_of(on, work.dtype, traced=True)
     factor = hardware.efficiency_quantity
     unit = DTYPES[work.dtype].operation
-    one = Quantity(1, f"{unit} per_chip", label="operation", kind="constant")
-    moved = Quantity(work.bytes, "B per_chip", label="bytes moved", kind="assumption")
+    each = one_of(f"{unit} per_chip", "operation")
+    moved = counted(bytes_moved, work, unit="B per_chip", label="bytes moved")
     bandwidth = _bandwidth(work, chip, launch, factor)
     wear = wear_of(chip, bandwidth, factor)
     if found.tiling is None:
         rate = chip.peak * factor(chip.issue) * power_share(chip, factor)
-        compute, memory = work.operations * one / rate, moved / bandwidth
+        compute, memory = work.operations * each / rate, moved / bandwidth
     else:
-        compute = compute_time(work, found.tiling, chip.units, wear, one)
+        compute = compute_time(work, found.tiling, chip.units, wear, each)
         memory = memory_time(moved, found.tiling, wear)
     time = join(compute.named("arithmetic"), memory.named("moving bytes"))
-    return (time + factor(f"launch_{launch}")).named("predicted time")
+    total = time + factor(f"launch_{launch}")
+    return stamp(total.named("predicted time"), "A")
 
 
 __all__ = [

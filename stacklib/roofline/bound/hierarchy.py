@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.hardware import Accelerator, UnknownSpec, microarchitectures
 from stacklib.quantity import Quantity, minimum
 
 from ..work.bounds import device_of
@@ -169,7 +169,7 @@ def load_cycles(on: str | Accelerator, level: str) -> float:
     on : str or Accelerator
         The device, or its name.
     level : str
-        One of ``hardware.LEVELS``.
+        One of ``hardware.microarchitectures.LEVELS``.
 
     Raises
     ------
@@ -182,8 +182,8 @@ def load_cycles(on: str | Accelerator, level: str) -> float:
     True
     """
     device = device_of(on)
-    if level not in hardware.LEVELS:
-        known = ", ".join(hardware.LEVELS)
+    if level not in microarchitectures.LEVELS:
+        known = ", ".join(microarchitectures.LEVELS)
         raise UnknownSpec(f"no level {level!r}; known: {known}")
     return float(hardware.microarchitecture(device).latency(level).si)
 

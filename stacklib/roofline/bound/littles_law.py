@@ -20,7 +20,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, ceil, minimum
+from stacklib.quantity import Quantity, ceil, chosen, minimum
 
 from ..work.bounds import device_of
 
@@ -125,7 +125,7 @@ def load_latency(on: str | Accelerator, level: str = "dram") -> Quantity:
     on : str or Accelerator
         The device, or its name.
     level : str
-        One of ``hardware.LEVELS``.
+        One of ``hardware.microarchitectures.LEVELS``.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def in_flight(
     """
     device = device_of(on)
     if not isinstance(each, Quantity):
-        each = Quantity(each, "B", label="bytes in flight a thread", kind="assumption")
+        each = chosen(each, "B", label="bytes in flight a thread")
     time = load_latency(device) if latency is None else latency
     bandwidth = device.memory_bandwidth
     needed = concurrency(time, bandwidth).named("bytes in flight for the bandwidth")

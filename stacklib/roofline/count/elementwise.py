@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity, assumed, bytes_per_element, chosen, one_of
 from stacklib.quantity import dtype as find_dtype
 
 from ..work.steps import (
@@ -49,7 +49,7 @@ def sized(value: Any, name: str, least: int = 1) -> Quantity:
     ValueError
         With the name and the value.
     """
-    return Quantity(whole(value, name, least), label=name, kind="assumption")
+    return chosen(whole(value, name, least), label=name)
 
 
 def recipe_work(
@@ -78,7 +78,7 @@ def recipe_work(
         For an unknown format or rule.
     """
     fmt, found = find_dtype(dtype), rule_of(rule)
-    one = Quantity(1, fmt.operation, label=f"{fmt.operation} per step and number")
+    one = one_of(fmt.operation, f"{fmt.operation} per step and number")
     operations = operations_of(recipe, sizes, found, one)
     moved = numbers_of(recipe, sizes, found) * bytes_per_element(dtype)
     return Work(
@@ -316,7 +316,7 @@ def embedding(*, tokens: int, hidden: int, dtype: str = "bf16") -> Work:
         For an unknown format.
     """
     count = sized(tokens, "tokens")
-    each = Quantity(_ID_BYTES, "B", label="bytes per token number")
+    each = assumed(_ID_BYTES, "B", "bytes per token number", why="an int32 each")
     copied = recipe_work("", TRANSPOSE, _rows(tokens, hidden), dtype, "fused")
     moved = copied.bytes + count * each
     return Work(copied.operations, moved.named("bytes moved"),

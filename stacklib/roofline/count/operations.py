@@ -13,7 +13,7 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 from stacklib.models import Attention, LanguageModel, Matrix, Mlp
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity, bytes_per_element, one_of
 from stacklib.quantity import dtype as find_dtype
 
 from ..work.bounds import ridge
@@ -254,7 +254,7 @@ class _Listing:
             scores = (batch * heads * pairs).named("scores")
         size, dim = bytes_per_element(self.dtype), sized(a.head_dim, "head size")
         unit = find_dtype(self.dtype).operation
-        per_mac = Quantity(2, unit, label=f"{unit} per multiply-add")
+        per_mac = (2 * one_of(unit)).named(f"{unit} per multiply-add")
         cached = (batch * sized(a.kv_heads, "KV heads") * dim * keys).named("cache")
         moved = asked * dim + cached
         product = (per_mac * dim * scores).named("operations")
@@ -373,7 +373,7 @@ def crossover_side(on: str | Accelerator, dtype: str = "bf16") -> Quantity:
     '886'
     """
     unit = find_dtype(dtype).operation
-    per_mac = Quantity(2, unit, label=f"{unit} per multiply-add")
+    per_mac = (2 * one_of(unit)).named(f"{unit} per multiply-add")
     side = side_at_ridge(ridge(on, dtype), bytes_per_element(dtype), per_mac)
     return side.named("side at the ridge")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import Quantity, minimum, resolve
+from stacklib.quantity import Quantity, chosen, minimum, resolve
 
 
 def loop_bytes(n: Any, element: Any) -> Any:
@@ -184,7 +184,7 @@ class Question:
 
 
 def _given(label: str, value: float, unit: str = "") -> Quantity:
-    return Quantity(value, unit, label=label, kind="assumption")
+    return chosen(value, unit, label=label)
 
 
 _FLOAT = _given("bytes of a float", 4, "B")

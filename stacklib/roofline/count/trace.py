@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import bytes_per_element, counted
 from stacklib.quantity import dtype as find_dtype
 
 from ..work.steps import Rule, rule_of
@@ -84,8 +84,9 @@ class Tally:
         if found.passes == "step":
             numbers = self.step_reads + self.step_writes
         return Work(
-            Quantity(operations, fmt.operation, label="operations counted"),
-            Quantity(numbers * fmt.bits / 8, "B", label="bytes counted"),
+            counted(float, operations, unit=fmt.operation, label="operations counted"),
+            counted(float, numbers, label="numbers counted")
+            * bytes_per_element(fmt.name),
             name,
             fmt.name,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity, assumed, bytes_per_element, chosen
 
 from ..bound.decode import decode_work
 from ..work.bounds import bound_on
@@ -125,8 +125,10 @@ def unfused_attention(
     """
     shape = {"heads": heads, "kv_heads": kv_heads, "head_dim": head_dim}
     fused = attention(queries=tokens, keys=tokens, dtype=dtype, **shape)  # type: ignore[arg-type]
-    side, count = Quantity(tokens, label="tokens"), Quantity(heads, label="heads")
-    crossings = Quantity(4, label="times the scores cross")
+    side, count = chosen(tokens, label="tokens"), chosen(heads, label="heads")
+    crossings = assumed(
+        4, label="times the scores cross", why="written, read, written and read again"
+    )
     scores = crossings * count * side * side * bytes_per_element(dtype)
     return Work(
         fused.operations,
@@ -166,7 +168,7 @@ def fused(operation: str, rows: int, cols: int, dtype: str = "bf16") -> Cut:
 def _decode(model: LanguageModel, dtype: str, batch: int) -> Work:
     """One token's share of a decode step."""
     work = decode_work(model, dtype=dtype, batch=batch, context=4096)
-    one = Quantity(batch, label="batch", kind="assumption")
+    one = chosen(batch, label="batch")
     return Work(work.operations / one, work.bytes / one, work.name, work.dtype)
 
 

@@ -1,4 +1,4 @@
-"""How each case of ``host_simd`` is run: ``run(n)`` makes n calls.
+"""The cases of ``simd``, and how each is run: ``run(n)`` makes n calls.
 
 Operands are random, seeded, and made before the clock starts.
 """
@@ -6,15 +6,78 @@ Operands are random, seeded, and made before the clock starts.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
+from statistics import median
 from typing import Any
 
-from . import simd
+from .native import NotRun, call_c
+from .native import compiled as library
 
 Run = Callable[[int], Any]
 
 
-def dot(case: simd.Way) -> Run:
+@dataclass(frozen=True)
+class Way:
+    """One way to do one thing, with its raw times.
+
+    Attributes
+    ----------
+    op : ``dot``, ``matmul``, ``peak`` or ``copy``
+    how : who does it: ``python``, ``numpy``, ``numba``, ``blas``, ``c-plain``,
+        ``c-o3``, ``c-fast``, or an instruction set and its running sums (``avx2-8``)
+    n : elements, or the side of the matrices
+    operations : FLOP of one call
+    bytes : bytes of its operands, each once
+    times_s : seconds a call, one for each sample; empty where it was not run
+    why : why it was not run
+    """
+
+    op: str
+    how: str
+    n: int
+    operations: int
+    bytes: int
+    times_s: tuple[float, ...] = ()
+    why: str = ""
+
+    @property
+    def id(self) -> str:
+        """Stable name, for example ``dot-avx2-8``."""
+        return f"{self.op}-{self.how}"
+
+    @property
+    def seconds(self) -> float:
+        """Median time.
+
+        Raises
+        ------
+        NotRun
+            Where there is none.
+        """
+        if not self.times_s:
+            raise NotRun(f"{self.id}: not run: {self.why}")
+        return median(self.times_s)
+
+
+def runner(case: Way) -> Run:
+    """``run(n)`` for a case, on operands of its own.
+
+    Parameters
+    ----------
+    case : Way
+        What to run.
+
+    Raises
+    ------
+    NotRun
+        Where something it needs is missing.
+    """
+    return {"dot": dot, "matmul": matmul, "peak": peak,
+            "copy": copy}[case.op](case)  # fmt: skip
+
+
+def dot(case: Way) -> Run:
     """The sum of x[i] y[i] over fp32 arrays."""
     import numpy
 
@@ -24,17 +87,17 @@ def dot(case: simd.Way) -> Run:
         "numpy": lambda: again(lambda: (x * y).sum()),
         "numba": lambda: again(compiled(python_dot), x, y),
         "blas": lambda: again(numpy.dot, x, y),
-        "c-plain": lambda: simd.call_c("dot_plain", "plain", x, y),
-        "c-o3": lambda: simd.call_c("dot_plain", "o3", x, y),
-        "c-fast": lambda: simd.call_c("dot_plain", "fast", x, y),
+        "c-plain": lambda: call_c("dot_plain", "plain", x, y),
+        "c-o3": lambda: call_c("dot_plain", "o3", x, y),
+        "c-fast": lambda: call_c("dot_plain", "fast", x, y),
     }
     if case.how in ways:
         return ways[case.how]()
     isa, _, sums = case.how.partition("-")
-    return simd.call_c(f"dot_{isa}_{sums}", "plain", x, y)
+    return call_c(f"dot_{isa}_{sums}", "plain", x, y)
 
 
-def matmul(case: simd.Way) -> Run:
+def matmul(case: Way) -> Run:
     """C = A B of square fp32 matrices."""
     import numpy
 
@@ -52,15 +115,15 @@ def matmul(case: simd.Way) -> Run:
     return ways[case.how]()
 
 
-def peak(case: simd.Way) -> Run:
+def peak(case: Way) -> Run:
     """Multiply-adds on numbers that never leave their registers."""
     import numpy
 
     half: Any = numpy.full(case.n, 0.5, numpy.float32)  # s = s/2 + 1/2 stays near one
-    return simd.call_c(f"peak_{case.how}", "plain", half, half)
+    return call_c(f"peak_{case.how}", "plain", half, half)
 
 
-def copy(case: simd.Way) -> Run:
+def copy(case: Way) -> Run:
     """A copy of one fp32 array to another."""
     import numpy
 
@@ -69,7 +132,7 @@ def copy(case: simd.Way) -> Run:
         return again(numpy.copyto, to, source)
     isa, _, past = case.how.partition("-")
     name = f"stream_{isa}" if past else f"copy_{isa}"
-    return simd.call_c(name, "plain", to, source)
+    return call_c(name, "plain", to, source)
 
 
 def again(call: Callable[..., Any], *arguments: Any) -> Run:
@@ -115,7 +178,7 @@ def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     try:
         import numba
     except ImportError:
-        raise simd.NotRun("no numba: install it, or leave this row out") from None
+        raise NotRun("no numba: install it, or leave this row out") from None
     fast: Callable[..., Any] = numba.njit(nogil=True, fastmath=True)(loop)
     return fast
 
@@ -151,7 +214,7 @@ def numpy_matmul(a: Any, b: Any, c: Any) -> Any:
 
 def c_matmul(flags: str, a: Any, b: Any, c: Any) -> Run:
     """The three loops in C."""
-    multiply = simd.compiled(flags).matmul_plain
+    multiply = library(flags).matmul_plain
 
     def run(repeats: int) -> Any:
         # All three are named here, so that what is pointed at lives on.

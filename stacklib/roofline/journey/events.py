@@ -8,9 +8,10 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.hardware.links import Link
 from stacklib.models import LanguageModel, Matrix
 from stacklib.models.block import Block
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity, assumed, bytes_per_element, chosen, one_of
 from stacklib.quantity import dtype as find_dtype
 
 from ..work.fit import kv_copies
@@ -57,7 +58,7 @@ class Event:
         one = getattr(self, field)
         if one is None:
             return None
-        often = Quantity(self.times, label=f"times: {self.what}", kind="assumption")
+        often = chosen(self.times, label=f"times: {self.what}")
         return often * one
 
 
@@ -94,8 +95,8 @@ class _EventMaker:
         context: int, ring: bool,
     ) -> None:  # fmt: skip
         self.model, self.device, self.dtype, self.ring = model, device, dtype, ring
-        self.tp = Quantity(tp, label="chips", kind="assumption")
-        self.context = Quantity(context, label="context", kind="assumption")
+        self.tp = chosen(tp, label="chips")
+        self.context = chosen(context, label="context")
         self.width = bytes_per_element(dtype)
         self.bandwidth = device.memory_bandwidth.across(self.tp)
         self.copies = kv_copies(model, tp)
@@ -104,7 +105,7 @@ class _EventMaker:
         """A count from the model's config."""
         return Quantity(value, label=label, kind="config", source=self.model.source)
 
-    def link(self, field: str, words: str) -> hardware.Link:
+    def link(self, field: str, words: str) -> Link:
         """The device's link of one kind; UnknownSpec where the database has none."""
         key = getattr(self.device, field)
         if not key:
@@ -144,7 +145,7 @@ class _EventMaker:
     def crossing(self) -> Quantity:
         """A word's number over the host link."""
         link = self.link("host_link_key", "host link")
-        number = Quantity(NUMBER_BYTES, "B", label="a token's number")
+        number = assumed(NUMBER_BYTES, "B", "a token's number", why="an int32")
         return link.latency + number / link.per_direction
 
     def exchange(self) -> Quantity:
@@ -164,7 +165,7 @@ class _EventMaker:
         return Event(2, what, moved / self.bandwidth, moved, times=times, chapter=3)
 
     def _cross(self, what: str) -> Event:
-        number = Quantity(NUMBER_BYTES, "B", label="a token's number")
+        number = assumed(NUMBER_BYTES, "B", "a token's number", why="an int32")
         link = self.link("host_link_key", "host link")
         energy = link.fields["energy"]
         joules = number.to("bit") * energy if energy is not None else None
@@ -172,7 +173,7 @@ class _EventMaker:
 
     def _add_up(self, what: str, times: int) -> Event:
         if self.tp.si == 1:
-            nothing = Quantity(0, "B", label="one chip")
+            nothing = chosen(0, "B", label="one chip")
             return Event(5, what, nothing / self.bandwidth, nothing, times=times)
         sent = self.tp * (self.tp - 1) * self.row()
         if self.ring:
@@ -185,7 +186,9 @@ class _EventMaker:
         peak = self.device.peak(self.dtype).across(self.tp)
         fmt = find_dtype(self.dtype)
         if fmt.operation != "FLOP":
-            operations = Quantity(operations.si, fmt.operation, label=operations.label)
+            operations = (
+                operations / one_of(operations.unit) * one_of(fmt.operation)
+            ).named(operations.label)
         return Event(
             3, what, operations / peak, None, self._joules(operations), times, True, 2
         )
@@ -201,7 +204,7 @@ class _EventMaker:
         """Parameters that a token passes, read and multiplied."""
         used = sum(m.used * m.each for m in matrices)
         passed = self.size(used, "parameters passed")
-        flop = Quantity(2, "FLOP", label="FLOP per parameter")
+        flop = (2 * one_of("FLOP")).named("FLOP per parameter")
         return passed * self.width, flop * passed
 
     def _layer(self, block: Block, times: int) -> Iterator[Event]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 
 from ..bound.decode import DecodeStep, decode_step
 from ..work.bounds import device_of
@@ -83,7 +83,7 @@ class Journey:
 
     @property
     def _chips(self) -> Quantity:
-        return Quantity(self.chips, label="chips", kind="assumption")
+        return chosen(self.chips, label="chips")
 
     def share(self, layer: int) -> Quantity:
         """Share of the time in which the token is at one layer of the stack.
@@ -95,7 +95,7 @@ class Journey:
         """
         here = [e for e in self.events if e.layer == layer and not e.under and e.time]
         if not here:
-            return Quantity(0, label=f"nothing timed at layer {layer}")
+            return chosen(0, label=f"nothing timed at layer {layer}")
         return (self._sum("time", here) / self.time).named("share of the journey")
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from stacklib import hardware
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen, counted
 
 from ..bound.hierarchy import read_rate, stream_rate
 from ..work.bounds import bound_on
@@ -21,7 +21,7 @@ DEVICE, DTYPE, SIZE = "h100-sxm", "bf16", 4096
 
 
 def _suppose(value: float, unit: str, label: str) -> Quantity:
-    return Quantity(value, unit, label=label, kind="assumption")
+    return chosen(value, unit, label=label)
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,12 @@ def case() -> Case:
     """The case, computed from the spec database and the fitted factors."""
     square = matmul(m=SIZE, n=SIZE, k=SIZE, dtype=DTYPE)
     thin = gemv(n=SIZE, k=SIZE, dtype=DTYPE)
-    near = Quantity(read_rate(DEVICE, thin.bytes.si).rate, "B/s", label="rate from L2")
-    far = Quantity(stream_rate(DEVICE).rate, "B/s", label="rate from memory")
+    near = counted(
+        read_rate, DEVICE, thin.bytes.si, unit="B/s", label="rate from L2", take="rate"
+    )
+    far = counted(
+        stream_rate, DEVICE, unit="B/s", label="rate from memory", take="rate"
+    )
     return Case(
         operations=square.operations,
         seconds=bound_on(square, DEVICE).time.named("time of the product"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, UnitError, maximum
+from stacklib.quantity import Quantity, UnitError, chosen, maximum
 
 from .bounds import device_of
 from .work import whole
@@ -74,7 +74,7 @@ def _reserve(reserve: Quantity | int) -> Quantity:
         return space
     if reserve != 0:
         raise UnitError(f"reserve = {reserve!r}: give it a unit, Quantity(2, 'GB')")
-    return Quantity(0, "B", label="reserve")
+    return chosen(0, "B", label="reserve")
 
 
 def kv_copies(model: LanguageModel, tp: int) -> Quantity:
@@ -86,7 +86,7 @@ def kv_copies(model: LanguageModel, tp: int) -> Quantity:
     heads = Quantity(
         model.cache_heads, label="KV heads", source=model.source, kind="config"
     )
-    chips = Quantity(whole(tp, "tp"), label="chips", kind="assumption")
+    chips = chosen(whole(tp, "tp"), label="chips")
     return maximum(chips / heads, 1).named("copies of each KV head")
 
 
@@ -132,14 +132,14 @@ def fit_memory(
         For unknown names, an unknown capacity, or sizes that make no sense.
     """
     model, device = model_of(model), device_of(on)
-    chips = Quantity(split(model, tp), label="chips", kind="assumption")
+    chips = chosen(split(model, tp), label="chips")
     sequences, cached = whole(batch, "batch"), whole(context, "context", least=0)
     weights = model.weight_bytes(dtype)
     if model.grows:
-        tokens = Quantity(sequences * cached, label="tokens cached", kind="assumption")
+        tokens = chosen(sequences * cached, label="tokens cached")
         kv = tokens * model.kv_bytes_per_token(kv_dtype or dtype)
     else:
-        count = Quantity(sequences, label="batch", kind="assumption")
+        count = chosen(sequences, label="batch")
         kv = count * model.kv_bytes(cached, kv_dtype or dtype)
     kv = kv.named("KV cache")
     need = ((weights + kv) / chips + _reserve(reserve)).named("needed per chip")
@@ -150,6 +150,6 @@ def fit_memory(
 def with_copies(fit: Fit, copies: Quantity) -> Fit:
     """The same sum with every KV head counted as often as it is kept."""
     kv = (fit.kv * copies).named("KV cache with copies")
-    chips = Quantity(fit.chips, label="chips", kind="assumption")
+    chips = chosen(fit.chips, label="chips")
     need = ((fit.weights + kv) / chips).named("needed per chip")
     return replace(fit, fits=bool(need <= fit.have), need=need, kv=kv)

@@ -11,7 +11,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity, bytes_per_element, chosen, one_of
 from stacklib.quantity import dtype as find_dtype
 
 
@@ -62,11 +62,11 @@ def whole(value: Any, name: str, least: int = 1) -> int:
 
 
 def _count(value: int, label: str) -> Quantity:
-    return Quantity(value, label=label, kind="assumption")
+    return chosen(value, label=label)
 
 
 def _per_mac(operation: str) -> Quantity:
-    return Quantity(2, operation, label=f"{operation} per multiply-add")
+    return (2 * one_of(operation)).named(f"{operation} per multiply-add")
 
 
 def matmul(*, m: int, n: int, k: int, dtype: str = "bf16") -> Work:

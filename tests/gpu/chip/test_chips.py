@@ -9,7 +9,7 @@ import pytest
 
 from stacklib import gpu, hardware
 from stacklib.gpu.chip import chips
-from stacklib.gpu.chip.chips import chip
+from stacklib.gpu.chip.chips import chip, chips_known, count_parts, floor_plan
 from stacklib.hardware import UnknownSpec
 
 DATA = tomllib.loads((Path(chips.__file__).parent / "data" / "dies.toml").read_text())
@@ -32,11 +32,11 @@ def test_totals_are_those_printed(key):
     assert chip(key).units_designed.si == designed
 
 
-@pytest.mark.parametrize("key", gpu.chips_known())
+@pytest.mark.parametrize("key", chips_known())
 def test_the_walk_counts_what_the_product_says(key):
     for part in ("fp32_lanes", "tensor_cores", "int32_lanes"):
-        assert gpu.count_parts(key, part) == gpu.part_total(key, part).si
-    plan, found = gpu.floor_plan(key), chip(key)
+        assert count_parts(key, part) == gpu.part_total(key, part).si
+    plan, found = floor_plan(key), chip(key)
     units = [unit for gpc in plan for tpc in gpc for unit in tpc]
     assert len(plan) == found.gpcs.si and sum(map(len, plan)) == found.tpcs.si
     assert len(units) == found.units_designed.si and sum(units) == found.units.si
@@ -54,7 +54,7 @@ def test_printed_tpcs_are_half_the_units():
 
 
 def test_two_dies_lose_alike():
-    plan = [sum(map(sum, gpc)) for gpc in gpu.floor_plan("b200")]
+    plan = [sum(map(sum, gpc)) for gpc in floor_plan("b200")]
     assert sum(plan[:4]) == sum(plan[4:]) == 74
 
 

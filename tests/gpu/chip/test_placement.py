@@ -10,6 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import gpu
+from stacklib.gpu.chip.placement import (
+    check_launch,
+    deal_blocks,
+    number_threads,
+    seat_of,
+)
 from stacklib.gpu.simt import kernels
 
 SMALL = [
@@ -23,7 +29,7 @@ def _threads_of(block):
 
 @pytest.mark.parametrize("block", SMALL)
 def test_the_formula_is_the_count_for_small_blocks(block):
-    counted = list(gpu.number_threads(block))
+    counted = list(number_threads(block))
     assert [at for at, _ in counted] == [tuple(r[::-1]) for r in _threads_of(block)]
     for at, place in counted:
         assert gpu.place_of(at, block) == place
@@ -48,7 +54,7 @@ def _ran(grid, block):
 def test_the_machine_says_the_same(block, grid):
     """It splits a number into an index; the formula goes the other way."""
     thread, warp, lane, of_block = _ran(grid, block)
-    places = [place for _, place in gpu.number_threads(block)]
+    places = [place for _, place in number_threads(block)]
     blocks = int(np.prod(grid))
     assert thread.tolist() == [p.thread for p in places] * blocks
     assert warp.tolist() == [p.warp for p in places] * blocks
@@ -67,11 +73,11 @@ def test_y_fastest_would_be_seen():
     """The planted fault: the wrong order of axes."""
     block = (4, 3, 2)
     wrong = [z + 2 * (y + 3 * x) for z, y, x in _threads_of(block)]
-    assert wrong != [place.thread for _, place in gpu.number_threads(block)]
+    assert wrong != [place.thread for _, place in number_threads(block)]
 
 
 def test_groups_and_partitions():
-    places = [place for _, place in gpu.number_threads(1024)]
+    places = [place for _, place in number_threads(1024)]
     assert {p.group for p in places} == set(range(8))
     for group in range(8):
         mine = [p for p in places if p.group == group]
@@ -82,7 +88,7 @@ def test_groups_and_partitions():
 
 @given(st.integers(1, 3000), st.integers(1, 160), st.integers(1, 32))
 def test_dealing_one_by_one_is_the_formula(blocks, units, at_once):
-    waves = gpu.deal_blocks(blocks, units=units, at_once=at_once)
+    waves = deal_blocks(blocks, units=units, at_once=at_once)
     found = gpu.fill(threads=256, blocks=blocks, units=units, at_once=at_once)
     assert len(waves) == found.waves
     assert sum(map(sum, waves)) == blocks
@@ -90,7 +96,7 @@ def test_dealing_one_by_one_is_the_formula(blocks, units, at_once):
     assert waves[-1].count(0) == found.idle_units
     assert max(map(max, waves)) <= at_once
     assert found.share == pytest.approx(blocks / (len(waves) * units * at_once))
-    seats = [gpu.seat_of(b, units=units, at_once=at_once) for b in range(blocks)]
+    seats = [seat_of(b, units=units, at_once=at_once) for b in range(blocks)]
     assert len(set(seats)) == blocks
     for wave, row in enumerate(waves):
         mine = [s.unit for s in seats if s.wave == wave]
@@ -101,7 +107,7 @@ def test_dealing_one_by_one_is_the_formula(blocks, units, at_once):
 @given(st.integers(1, 1024))
 def test_lanes_of_the_last_warp(threads):
     found = gpu.fill(threads=threads, blocks=1, units=1)
-    last = [p.lane for _, p in gpu.number_threads(threads)][-1]
+    last = [p.lane for _, p in number_threads(threads)][-1]
     assert found.idle_lanes == 31 - last
     assert found.warps * 32 - found.idle_lanes == threads
 
@@ -131,18 +137,18 @@ def test_arrays_and_numbers_alike():
 )
 def test_limits_of_a_launch(grid, block, says):
     with pytest.raises((ValueError, TypeError), match=says):
-        gpu.check_launch(grid, block)
+        check_launch(grid, block)
 
 
 def test_bad_input():
     with pytest.raises(ValueError, match="not in a block"):
         gpu.place_of((8, 0, 0), (8, 8))
     with pytest.raises(ValueError, match="block = -1"):
-        gpu.seat_of(-1, units=132)
+        seat_of(-1, units=132)
     with pytest.raises(ValueError, match="units = 0"):
-        gpu.seat_of(1, units=0)
+        seat_of(1, units=0)
     with pytest.raises(ValueError, match="blocks = 0"):
-        gpu.deal_blocks(0, units=132)
+        deal_blocks(0, units=132)
     for name in ("threads", "blocks", "units", "at_once"):
         given_ = {"threads": 32, "blocks": 1, "units": 1, "at_once": 1, name: 0}
         with pytest.raises(ValueError, match=f"{name} = 0"):

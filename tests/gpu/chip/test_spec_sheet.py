@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib import gpu, hardware
-from stacklib.hardware import SmiReading, UnknownSpec, read_smi, smi_sample
+from stacklib.gpu.chip.spec_sheet import busy_share, device_of_reading, pcie_rate
+from stacklib.hardware import UnknownSpec, read_smi, smi_sample
+from stacklib.hardware.nvidia_smi import SmiReading
 from stacklib.quantity import Quantity
 
 BUSY = read_smi(smi_sample("h100_busy"))[0]
@@ -29,7 +31,7 @@ NAMES = (
 @pytest.mark.parametrize(("name", "clock", "key"), NAMES)
 def test_two_transfers_a_clock_whatever_the_memory(name, clock, key):
     """Pins times twice the printed clock is the published bandwidth."""
-    device = gpu.device_of_reading(SmiReading(name=name))
+    device = device_of_reading(SmiReading(name=name))
     assert device.key == key
     built = device.memory_pins.si * 2 * clock * 1e6 / 8
     assert built == pytest.approx(device.memory_bandwidth.si, rel=0.02)
@@ -68,8 +70,8 @@ def test_generation_one_under_load_is_a_fault():
 )
 def test_pcie_by_hand(generation, rate):
     gen = Quantity(generation, label="generation")
-    full = gpu.pcie_rate(gen, Quantity(16, label="lanes"))
-    half = gpu.pcie_rate(gen, Quantity(8, label="lanes"))
+    full = pcie_rate(gen, Quantity(16, label="lanes"))
+    half = pcie_rate(gen, Quantity(8, label="lanes"))
     assert full.si == pytest.approx(rate * 1e9, rel=0.001)
     assert half.si == pytest.approx(full.si / 2)
 
@@ -91,14 +93,14 @@ def test_utilization_is_the_seconds_with_any_kernel(kernels):
     spans = [(float(begin), float(begin + length)) for begin, length in kernels]
     seconds = {s for begin, length in kernels for s in range(begin, begin + length)}
     counted = len([s for s in seconds if s < 50]) / 50
-    assert gpu.busy_share(spans, 50.0) == pytest.approx(counted)
+    assert busy_share(spans, 50.0) == pytest.approx(counted)
 
 
 def test_one_thread_is_full_utilization():
-    assert gpu.busy_share([(0.0, 2.0)], 1.0) == 1.0
+    assert busy_share([(0.0, 2.0)], 1.0) == 1.0
     with pytest.raises(ValueError, match="period = 0"):
-        gpu.busy_share([], 0)
+        busy_share([], 0)
     with pytest.raises(ValueError, match="period = nan"):
-        gpu.busy_share([], float("nan"))
+        busy_share([], float("nan"))
     with pytest.raises(ValueError, match=r"from 2\.0 s to 1\.0 s"):
-        gpu.busy_share([(2.0, 1.0)], 3.0)
+        busy_share([(2.0, 1.0)], 3.0)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import gpu, hardware
-from stacklib.gpu.tensor.peaks import per_mac
+from stacklib.gpu.tensor.peaks import count_peak, matching_bases, peak_by_hand, per_mac
+from stacklib.gpu.tensor.tile_waves import run_blocks
 from stacklib.hardware import UnknownSpec
 from stacklib.quantity import Quantity, UnknownName
 
@@ -15,10 +16,10 @@ from stacklib.quantity import Quantity, UnknownName
        st.integers(1, 9))  # fmt: skip
 def test_the_count_equals_the_product_when_work_shares_out(u, cores, log, each, rounds):
     macs = 2**log
-    counted = gpu.count_peak(units=u, cores=cores, macs_per_core=macs, clock=1e9,
+    counted = count_peak(units=u, cores=cores, macs_per_core=macs, clock=1e9,
                              each=each * macs, count=u * cores * rounds)  # fmt: skip
-    assert counted == pytest.approx(gpu.peak_by_hand(u, cores * macs, 1e9))
-    short = gpu.count_peak(units=u, cores=cores, macs_per_core=macs, clock=1e9,
+    assert counted == pytest.approx(peak_by_hand(u, cores * macs, 1e9))
+    short = count_peak(units=u, cores=cores, macs_per_core=macs, clock=1e9,
                            each=each * macs, count=u * cores * rounds + 1)  # fmt: skip
     assert short < counted or u * cores == 1
 
@@ -59,22 +60,22 @@ def test_an_implied_clock_returns_its_own_peak():
 
 def test_bases_of_a_printed_rate():
     def texts(key, rate):
-        return [b.text for b in gpu.matching_bases(key, rate, ("fp16",))]
+        return [b.text for b in matching_bases(key, rate, ("fp16",))]
 
     assert texts("rtx-4090", 330e12) == ["fp16, fp32 sums, sparse",
                                          "fp16, fp16 sums, dense"]  # fmt: skip
     assert texts("l40s", Quantity(362, "TFLOP/s")) == ["fp16, fp32 sums, dense"]
     assert texts("h100", 123e12) == []
     with pytest.raises(ValueError, match="above zero"):
-        gpu.matching_bases("h100", 0)
+        matching_bases("h100", 0)
 
 
 def test_peak_by_hand_takes_quantities_and_arrays():
     clock = Quantity(1.83, "GHz", label="clock")
     macs = Quantity(2048, "MAC/cycle", label="multiply-adds")
-    built = gpu.peak_by_hand(132, macs, clock, each=per_mac("bf16"))
+    built = peak_by_hand(132, macs, clock, each=per_mac("bf16"))
     assert built.to("TFLOP/s").value == pytest.approx(989.43)
-    many = gpu.peak_by_hand(np.array([1, 2]), 2.0, 3.0)
+    many = peak_by_hand(np.array([1, 2]), 2.0, 3.0)
     assert many.tolist() == [12, 24]
 
 
@@ -86,7 +87,7 @@ def test_waves_equal_blocks_handed_out(m, n, rows, columns, units, at_once):
                             at_once=at_once)  # fmt: skip
     asked = [min(rows, m - i) * min(columns, n - j)
              for i in range(0, m, rows) for j in range(0, n, columns)]  # fmt: skip
-    done = gpu.run_blocks([1.0] * len(asked), units * at_once)
+    done = run_blocks([1.0] * len(asked), units * at_once)
     assert closed.blocks == len(asked) and closed.waves == done.time
     assert closed.wave_share == pytest.approx(done.share)
     assert closed.tile_share == pytest.approx(
@@ -103,7 +104,7 @@ def test_one_block_too_many():
 
 
 def test_blocks_of_unlike_length():
-    done = gpu.run_blocks([3, 1, 1, 1], 2)
+    done = run_blocks([3, 1, 1, 1], 2)
     assert (done.time, done.by_unit, done.share) == (3, (1, 3), 1)
 
 
@@ -140,16 +141,16 @@ ONE = {"units": 1, "cores": 1, "macs_per_core": 1, "clock": 1, "each": 4, "count
 
 
 @pytest.mark.parametrize("call", [
-    lambda: gpu.peak_by_hand(0, 1, 1),
-    lambda: gpu.peak_by_hand(1, float("nan"), 1),
-    lambda: gpu.peak_by_hand(1, True, 1),
+    lambda: peak_by_hand(0, 1, 1),
+    lambda: peak_by_hand(1, float("nan"), 1),
+    lambda: peak_by_hand(1, True, 1),
     lambda: gpu.tile_waves(m=0, n=1, rows=1, columns=1, units=1),
-    lambda: gpu.run_blocks([], 3),
-    lambda: gpu.run_blocks([1.0, float("nan")], 3),
-    lambda: gpu.run_blocks([1.0], True),
-    lambda: gpu.count_peak(**{**ONE, "macs_per_core": 3}),
-    lambda: gpu.count_peak(**{**ONE, "clock": -1}),
-    lambda: gpu.count_peak(**{**ONE, "cores": True}),
+    lambda: run_blocks([], 3),
+    lambda: run_blocks([1.0, float("nan")], 3),
+    lambda: run_blocks([1.0], True),
+    lambda: count_peak(**{**ONE, "macs_per_core": 3}),
+    lambda: count_peak(**{**ONE, "clock": -1}),
+    lambda: count_peak(**{**ONE, "cores": True}),
 ])  # fmt: skip
 def test_bad_input(call):
     with pytest.raises(ValueError):

@@ -11,14 +11,17 @@ from hypothesis import strategies as st
 
 from stacklib import gpu
 from stacklib.gpu.issue import instructions
+from stacklib.gpu.issue.instructions import arithmetic, generations
 from stacklib.gpu.tensor import tensor_core
+from stacklib.gpu.tensor.exact_dot import dot_exactly
+from stacklib.gpu.tensor.tensor_core import promoted
 from stacklib.quantity import UnknownName
 from stacklib.quantizers import Format
 
 KNOWN = json.loads((Path(__file__).parent / "mma_sim.json").read_text())["cases"]
 RULES = [
     (generation, dtype)
-    for generation in gpu.generations()
+    for generation in generations()
     for dtype in ("fp16", "bf16", "tf32", "e4m3fn", "e5m2")
     if dtype in instructions._raw()["arithmetic"][generation]
 ]
@@ -46,14 +49,14 @@ def test_every_bit_is_that_of_mma_sim(case):
 @settings(max_examples=25, deadline=None)
 def test_equals_the_slow_version(generation, dtype, data):
     form = Format(dtype)
-    size = data.draw(st.integers(1, 2 * gpu.arithmetic(generation, dtype).terms + 3))
+    size = data.draw(st.integers(1, 2 * arithmetic(generation, dtype).terms + 3))
     rows = [data.draw(st.lists(numbers(form), min_size=size, max_size=size))
             for _ in range(2)]  # fmt: skip
     # an accumulator that is at least near what the products are
     c = data.draw(numbers(Format("bf16")))
     fast = gpu.mma([rows[0]], np.array([rows[1]]).T, [[c]], dtype=dtype,
                    generation=generation).item()  # fmt: skip
-    slow = gpu.dot_exactly(*rows, c, dtype=dtype, generation=generation)
+    slow = dot_exactly(*rows, c, dtype=dtype, generation=generation)
     assert fast == slow
 
 
@@ -71,7 +74,7 @@ def test_order_within_a_step_does_not_matter(values, random):
 def test_small_whole_numbers_are_exact(m, n, k):
     rng = np.random.default_rng(m + 10 * n + 100 * k)
     a, b = rng.integers(-3, 4, (m, k)), rng.integers(-3, 4, (k, n))
-    for generation in gpu.generations():
+    for generation in generations():
         assert np.array_equal(gpu.mma(a, b, dtype="fp16", generation=generation), a @ b)
 
 
@@ -81,7 +84,7 @@ def test_cutting_by_hand():
     ones = np.ones((4, 1))
     assert gpu.mma(a, ones, dtype="e5m2", generation="hopper") == 2**13
     assert gpu.mma(a, ones, dtype="e5m2", generation="blackwell") == 2**13 + 2.25
-    assert gpu.promoted(a, ones, every=1, dtype="e5m2") == 2**13 + 2.25
+    assert promoted(a, ones, every=1, dtype="e5m2") == 2**13 + 2.25
 
 
 def test_volta_loses_what_ampere_keeps():
@@ -118,8 +121,8 @@ def test_a_planted_rounding_is_caught(monkeypatch):
     (lambda: gpu.mma([1.0], [[1.0]]), "a matrix is needed"),
     (lambda: gpu.mma([[1.0]], [[1.0]], [[1.0, 2.0]]), "c is"),
     (lambda: gpu.mma([[1.0]], [[1.0]], accumulate="bf16"), "fp32 or fp16"),
-    (lambda: gpu.promoted([[1.0]], [[1.0]], every=True), "every = True"),
-    (lambda: gpu.dot_exactly([1.0], []), "1 numbers and b 0"),
+    (lambda: promoted([[1.0]], [[1.0]], every=True), "every = True"),
+    (lambda: dot_exactly([1.0], []), "1 numbers and b 0"),
 ])  # fmt: skip
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
@@ -128,6 +131,6 @@ def test_bad_input_is_named(call, words):
 
 def test_a_format_that_a_generation_lacks():
     with pytest.raises(UnknownName, match="fp16"):
-        gpu.arithmetic("volta", "bf16")
+        arithmetic("volta", "bf16")
     with pytest.raises(UnknownName, match="hopper"):
         gpu.mma([[1.0]], [[1.0]], generation="hoper")

@@ -8,9 +8,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from stacklib import hardware
-from stacklib.memory import ChaseLevel, chase, find_levels, gpu_levels
 from stacklib.memory.cache import chase_model
-from stacklib.memory.cache.chase_model import latency, served
+from stacklib.memory.cache.chase_model import ChaseLevel, gpu_levels, latency, served
+from stacklib.memory.cache.chase_run import chase
+from stacklib.memory.cache.find_levels import find_levels
 
 LINE = 64
 

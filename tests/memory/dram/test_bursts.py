@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib import hardware
-from stacklib.memory import Bus, count_stream, stack_bus, strided_beats
+from stacklib.hardware.stacks import accesses
+from stacklib.memory.dram.bursts import Bus, count_stream, stack_bus, strided_beats
 from stacklib.quantity import Quantity
 
 BUSES = st.builds(
@@ -87,7 +88,7 @@ def test_a_rate_of_a_device_can_be_given():
 
 
 def test_memories_that_are_not_stacked():
-    moved = {k: w.si * b.si / 8 for k, (w, b) in hardware.accesses().items()}
+    moved = {k: w.si * b.si / 8 for k, (w, b) in accesses().items()}
     assert moved["DDR4"] == moved["DDR5"] == 64
     assert moved["GDDR6"] == moved["GDDR5"] == moved["LPDDR5"] == 32
 

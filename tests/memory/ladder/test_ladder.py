@@ -104,7 +104,7 @@ def test_what_is_no_gpu_or_no_feature_is_refused():
 def test_ladder_and_closed_form_need_no_numpy():
     code = (
         "import sys; sys.modules['numpy'] = None\n"
-        "from stacklib.memory import find_levels, gpu_levels, served\n"
+        "from stacklib.memory.cache.chase_model import gpu_levels, served\n"
         "from stacklib.memory.ladder.rungs import ladder\n"
         "levels = gpu_levels('h100-sxm')\n"
         "assert ladder('h100-sxm') and sum(served(2**20, levels)) == 1\n"

@@ -8,20 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.memory import (
-    Op,
-    Program,
-    allocate,
-    cyclic_loads,
-    execute,
-    matmul_program,
-    misses,
-    mlp_program,
-    run_matmul,
-    run_mlp,
-)
-from stacklib.memory.scratchpad.run import PlanError
-from stacklib.memory.scratchpad.spilling import POLICIES
+from stacklib.memory import misses
+from stacklib.memory.scratchpad.operations import Op, Program, cyclic_loads
+from stacklib.memory.scratchpad.programs import matmul_program, mlp_program
+from stacklib.memory.scratchpad.run import PlanError, execute, run_matmul, run_mlp
+from stacklib.memory.scratchpad.spilling import POLICIES, allocate
 
 
 def loop(blocks, rounds, size=1):

@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib import hardware
-from stacklib.memory import builds_of, explain, hbm_stack, package_builds
-from stacklib.memory.stack.bandwidths import WAYS, column
-from stacklib.memory.stack.builds import COUNTS, MOST_SPARE, SLOWEST, generations_of
+from stacklib.memory import builds_of, hbm_stack
+from stacklib.memory.stack.bandwidths import WAYS, column, explain
+from stacklib.memory.stack.builds import (
+    COUNTS,
+    MOST_SPARE,
+    SLOWEST,
+    generations_of,
+    package_builds,
+)
 from stacklib.memory.stack.hbm import HEIGHTS
 from stacklib.quantity import Quantity
 

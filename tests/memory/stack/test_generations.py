@@ -2,7 +2,7 @@
 
 import pytest
 
-from stacklib.memory import generation_rows, growth
+from stacklib.memory.stack.generations import generation_rows, growth
 
 
 @pytest.mark.parametrize("row", generation_rows(), ids=lambda r: r.generation.key)

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib import hardware
-from stacklib.memory import Section, inferred, thickest_die
-from stacklib.memory.stack.height import gap_share
+from stacklib.memory.stack.height import Section, gap_share, inferred, thickest_die
 from stacklib.quantity import Quantity
 
 LENGTH = st.floats(0, 300)

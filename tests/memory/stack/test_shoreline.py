@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib import hardware
-from stacklib.memory import (
+from stacklib.memory.stack.shoreline import (
+    Rectangle,
     edge_bandwidth,
     interface_power,
     packed,
     stacks_along,
     ucie_edge,
 )
-from stacklib.memory.stack.shoreline import Rectangle
 from stacklib.quantity import Quantity
 
 STEP = 0.25

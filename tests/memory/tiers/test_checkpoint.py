@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib import memory, models
+from stacklib import models
 from stacklib.memory.tiers import checkpoint as cp
+from stacklib.memory.tiers.checkpoint import checkpoint_bytes
 
 SECONDS = st.floats(0.1, 50)
 
 
 def test_fourteen_bytes_a_parameter():
-    size = memory.checkpoint_bytes("llama-3-70b")
+    size = checkpoint_bytes("llama-3-70b")
     assert size.si == pytest.approx(14 * models.get("llama-3-70b").parameters.si)
-    more = memory.checkpoint_bytes("llama-3-8b", state={**cp.ADAM, "gradients": 2})
+    more = checkpoint_bytes("llama-3-8b", state={**cp.ADAM, "gradients": 2})
     assert more.si == pytest.approx(16 * models.get("llama-3-8b").parameters.si)
     assert cp.write_time(14e12, 14, 10e9) == pytest.approx(100)
     for bad in ((0, 1, 1), (1, 0, 1), (1, 1, 0), (math.nan, 1, 1)):

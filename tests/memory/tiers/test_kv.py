@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from stacklib import memory, models
 from stacklib.memory.tiers import kv
+from stacklib.memory.tiers.kv import drives_needed
 from stacklib.memory.tiers.queueing import Queue, run_reads, run_step
 from stacklib.quantity import Quantity
 
@@ -126,13 +127,13 @@ def test_reading_ahead_hides_all_but_the_first_layer():
 
 def test_the_largest_of_three_limits_counts():
     demand = memory.kv_demand("llama-3-70b", context=131_072, top_k=2048)
-    need = memory.drives_needed(demand, DRIVE, tokens_per_second=48, sequences=3000)
+    need = drives_needed(demand, DRIVE, tokens_per_second=48, sequences=3000)
     assert need["reads"] == pytest.approx(48 * demand.pages.si / 3.3e6)
     assert need["bandwidth"] == pytest.approx(48 * demand.read.si / 14e9)
     assert need["capacity"] == pytest.approx(3000 * 42.9e9 / 12.8e12, rel=1e-2)
     for rate in (0, -1, math.nan, math.inf):
         with pytest.raises(ValueError, match="tokens_per_second"):
-            memory.drives_needed(demand, DRIVE, tokens_per_second=rate)
+            drives_needed(demand, DRIVE, tokens_per_second=rate)
 
 
 def test_a_drive_written_at_its_allowance_lasts_its_warranty():

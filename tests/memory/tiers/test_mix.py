@@ -7,8 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from stacklib.memory import Need, Pages, Tier, cheapest_mix, zipf_pages
-from stacklib.memory.tiers.mix import harmonic
+from stacklib.memory import Tier
+from stacklib.memory.tiers.mix import Pages, cheapest_mix, harmonic, zipf_pages
+from stacklib.memory.tiers.tier import Need
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 

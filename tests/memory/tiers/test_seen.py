@@ -5,9 +5,10 @@ import tomllib
 
 import pytest
 
-from stacklib import hardware, memory
+from stacklib import hardware
 from stacklib.hardware import SpecError, UnknownSpec
 from stacklib.memory.tiers import parts, seen
+from stacklib.memory.tiers.seen import tiers_from
 from stacklib.quantity import Quantity, UnknownName
 
 PRICES = {k: Quantity(p, "USD/GB") for k, p in
@@ -16,7 +17,7 @@ PRICES = {k: Quantity(p, "USD/GB") for k, p in
 
 @pytest.mark.parametrize("viewpoint", seen.VIEWPOINTS)
 def test_five_tiers_nearest_first_and_each_answers_later(viewpoint):
-    tiers = memory.tiers_from(viewpoint, prices=PRICES)
+    tiers = tiers_from(viewpoint, prices=PRICES)
     waits = [t.latency.si for t in tiers]
     assert len(tiers) == 5 and waits == sorted(waits)
     for t in tiers:
@@ -25,8 +26,8 @@ def test_five_tiers_nearest_first_and_each_answers_later(viewpoint):
 
 
 def test_where_you_stand_decides_what_is_near():
-    sm = {t.name: t for t in memory.tiers_from("sm")}
-    core = {t.name: t for t in memory.tiers_from("core")}
+    sm = {t.name: t for t in tiers_from("sm")}
+    core = {t.name: t for t in tiers_from("core")}
     assert sm["HBM"].latency.si < sm["DDR5 of the host"].latency.si
     assert core["DDR5"].latency.si < core["HBM of the GPU"].latency.si
     # the host's memory is ten times as fast as the link to it
@@ -39,7 +40,7 @@ def test_where_you_stand_decides_what_is_near():
 
 
 def test_energy_rises_outwards_and_comes_from_its_papers():
-    energies = [t.energy.to("pJ/bit").value for t in memory.tiers_from("sm")]
+    energies = [t.energy.to("pJ/bit").value for t in tiers_from("sm")]
     assert energies == sorted(energies)
     assert seen.hbm2_energy().to("pJ/bit").value == pytest.approx(3.75)
     published = hardware.memory("hbm2").energy.to("pJ/bit").value
@@ -49,9 +50,9 @@ def test_energy_rises_outwards_and_comes_from_its_papers():
 
 def test_other_viewpoints_and_prices_are_refused():
     with pytest.raises(ValueError, match="viewpoint 'moon'"):
-        memory.tiers_from("moon")
+        tiers_from("moon")
     with pytest.raises(ValueError, match="price of 'tape'"):
-        memory.tiers_from("sm", prices={"tape": Quantity(1, "USD/GB")})
+        tiers_from("sm", prices={"tape": Quantity(1, "USD/GB")})
 
 
 # -- parts ---------------------------------------------------------------------

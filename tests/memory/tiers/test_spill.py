@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.memory import knee, layer_steps, spilled_time, two_tiers
-from stacklib.memory.tiers.spill import spread
+from stacklib.memory.tiers.spill import (
+    knee,
+    layer_steps,
+    spilled_time,
+    spread,
+    two_tiers,
+)
 from stacklib.quantity import Quantity
 
 SHARE, RATE = st.floats(0, 1), st.floats(0.1, 100)

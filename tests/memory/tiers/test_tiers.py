@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.memory import Cache, Need, Tier, average_access_time, cheapest_tier
+from stacklib.memory import Cache, Tier, cheapest_tier
 from stacklib.memory.tiers import tier as t
 from stacklib.memory.tiers import walk
+from stacklib.memory.tiers.tier import Need, average_access_time
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 

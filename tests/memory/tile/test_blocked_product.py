@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.memory import Cache, TiledMatmul, blocked, line_trace, tiled_product
+from stacklib.memory import Cache, TiledMatmul
 from stacklib.memory.tile import _blocked as loops
+from stacklib.memory.tile.blocked_product import blocked, line_trace, tiled_product
 
 SIZE, TILE = st.integers(1, 37), st.integers(1, 20)
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from stacklib import hardware
 from stacklib.hardware import UnknownSpec
-from stacklib.memory import TiledMatmul, best_tile, fit_tile
-from stacklib.memory.tile.fit import tile_store
+from stacklib.memory import TiledMatmul
+from stacklib.memory.tile.fit import best_tile, fit_tile, tile_store
 
 DEVICES = ("a100-sxm-80gb", "h100-sxm", "b200-sxm", "rtx-4090")
 

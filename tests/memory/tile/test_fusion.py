@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.memory import Cache, chain_bytes, chain_trace
+from stacklib.memory import Cache
+from stacklib.memory.tile.fusion import chain_bytes, chain_trace
 
 CACHE = Cache(16 * 1024, 8, 64)  # 4,096 numbers of four bytes
 

@@ -6,20 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklib.memory import (
-    BankedMemory,
-    bank_conflicts,
-    bank_ways,
-    coalesce_all,
-    sectors,
-    strided_pieces,
-    strided_walk,
-    strided_ways,
-    transpose,
-)
-from stacklib.memory.cache.walk import sawtooth
-from stacklib.memory.warp.banks import bank_access
-from stacklib.memory.warp.coalescing import coalesce, pieces
+from stacklib.memory import bank_conflicts, sectors, transpose
+from stacklib.memory.cache.walk import sawtooth, strided_walk
+from stacklib.memory.warp.banked import BankedMemory
+from stacklib.memory.warp.banks import bank_access, strided_ways
+from stacklib.memory.warp.batches import bank_ways, coalesce_all
+from stacklib.memory.warp.coalescing import coalesce, pieces, strided_pieces
 from stacklib.memory.warp.lanes import WIDTHS, strided
 from stacklib.memory.warp.sectored import SectoredMemory
 from stacklib.memory.warp.transposing import WAYS

@@ -8,21 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklib.memory import (
-    Pattern,
-    Swizzle,
-    Tile,
-    bank_conflicts,
-    find_swizzle,
-    least_ways,
-    matching_swizzle,
-    rank_ways,
-    search_swizzle,
-)
-from stacklib.memory.warp.swizzle import MODES, padded
-from stacklib.memory.warp.swizzle_proof import FAMILY, prove, rank
-from stacklib.memory.warp.swizzle_search import candidates
-from stacklib.memory.warp.tiles import extra, worst
+from stacklib.memory import Swizzle, Tile, bank_conflicts, find_swizzle
+from stacklib.memory.warp.swizzle import MODES, matching_swizzle, padded
+from stacklib.memory.warp.swizzle_proof import FAMILY, prove, rank, rank_ways
+from stacklib.memory.warp.swizzle_search import candidates, search_swizzle
+from stacklib.memory.warp.tiles import Pattern, extra, least_ways, worst
 
 KNOWN = json.loads(Path(__file__).with_name("pycute.json").read_text())
 HALVES = Tile(32, 64, 2)  # the tile of the posts: 64 columns of fp16

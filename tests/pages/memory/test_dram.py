@@ -1,78 +1,13 @@
-"""The figures of DRAM: command time lines, saturation, and the live channel."""
+"""Claims on DRAM, against counts made another way."""
 
 import pytest
 
-from stacklib import memory, plots
-from stacklib.evidence import dram_published, guard
-from stacklib.memory.dram.traffic import PATTERNS
-from stacklib.pages.memory.dram import live as explorer
-from stacklib.pages.memory.dram.figures import commands_spec, in_flight_spec
-from stacklib.plots import spec as grammar
+from stacklib import pages
+from stacklib.memory import dram_part
 
 
-def start():
-    return {c["name"]: c["value"] for c in explorer.controls()}
-
-
-def readouts(**changed):
-    found = explorer.explore(**{**start(), **changed})
-    return found, {r["name"]: r["text"] for r in found["readouts"]}
-
-
-@pytest.mark.parametrize("policy", ["open", "closed"])
-def test_a_time_line_shows_every_command_where_it_was_issued(policy):
-    channel = memory.DramChannel("ddr4-3200", policy=policy, refresh="none")
-    served = channel.run([0, 256, 1 << 17, 0])
-    spec = commands_spec([("run", served)], title="Four reads.", until=1000)
-    grammar.check(spec)
-    bars = [m for m in spec["marks"] if m.get("thick") and m["label_at"] == "none"]
-    tick = served.part.clock * 1e9
-    data = [m for m in bars if m["name"] == "data"]
-    assert [m["x"][1] for m in data] == [pytest.approx(t * tick)
-                                         for t in sorted(served.finished)]  # fmt: skip
-    opens = [c.cycle * tick for c in served.commands() if c.kind == "ACT"]
-    assert [m["x"][0] for m in bars if m["name"] == "row opens"] == opens
-    closed = [m for m in bars if m["name"] == "row closes"]
-    assert len(closed) == (4 if policy == "closed" else len(opens) - 1)
-
-
-def test_bars_end_where_the_figure_does():
-    served = memory.DramChannel("hbm3").run([0, 1 << 20])
-    spec = commands_spec([("run", served)], title="Cut.", until=20)
-    assert all(0 <= x <= 20 for m in spec["marks"] for x in m["x"])
-
-
-def test_saturation_has_a_dot_for_every_run_on_a_line():
-    curves = dram_published.curves("a100_sxm_40gb")
-    spec = in_flight_spec(curves, title="An A100.")
-    grammar.check(spec)
-    lines = [m for m in spec["marks"] if m["kind"] == "line"]
-    dots = [m for m in spec["marks"] if m["kind"] == "dots"]
-    assert [m["x"] for m in lines] == [m["x"] for m in dots]
-    assert all(0 < y <= 100 for m in spec["marks"] for y in m["y"])
-
-
-def test_the_live_channel_says_what_the_simulator_does():
-    found, said = readouts(part="hbm3", pattern="one bank")
-    part = memory.dram_part("hbm3")
-    alone = (memory.random_rate(part, 1) / part.bandwidth).text("%", 2)
-    assert said["share"].startswith(alone.split()[0][:3])
-    assert "one bank" in found["title"] and said["hits"] == "0 %"
-    assert readouts(part="hbm3", pattern="stream")[1]["share"] > said["share"]
-
-
-def test_a_key_moves_a_readout_in_the_page():
-    shown = plots.live(call="stacklib.pages.memory.dram.live:explore",
-                       controls=explorer.controls(), name="dram-channel",
-                       alt="share of the peak")  # fmt: skip
-    assert shown.test["control"] == "queue" and shown.test["readout"] == "share"
-    assert guard.faults([shown._repr_mimebundle_()[guard.MIME]]) == []
-
-
-@pytest.mark.parametrize("part", explorer.PARTS)
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_every_choice_draws_and_passes_the_guard(part, pattern):
-    for mapping, policy in zip(explorer.MAPPINGS, ("open", "closed"), strict=True):
-        found, _ = readouts(part=part, pattern=pattern, mapping=mapping, policy=policy)
-        grammar.check(found)
-        assert guard.faults([grammar.guard_entry(found, "f")]) == []
+def test_a_window_is_intervals_times_commands():
+    part = dram_part("ddr4-3200")
+    assert pages.judge("dram-refresh-64ms").then.si == pytest.approx(
+        part.refi.si * part.refreshes.si
+    )

@@ -1,78 +1,19 @@
-"""The live ladder, and the figure of a chase."""
+"""Claims on the ladder: slipped columns, and a condition that must hold."""
 
-import pytest
-
-from stacklib import hardware, memory, plots
-from stacklib.evidence import chases, guard
-from stacklib.memory.cache.chase_model import latency
-from stacklib.memory.ladder.rungs import ladder
-from stacklib.pages.memory.ladder import live as explorer
-from stacklib.pages.memory.ladder.figures import chase_spec
-from stacklib.plots import spec as grammar
+from stacklib import pages
+from stacklib.pages.memory.ladder import claims_latency
 
 
-def start():
-    return {c["name"]: c["value"] for c in explorer.controls()}
+def test_the_slipped_column_is_right_for_other_rungs_and_chips():
+    shared = pages.judge("mem-shared-bandwidth")
+    assert shared.condition == "the chip is an A100"
+    assert "37.2 TB/s" in pages.judge("mem-register-bandwidth").why
 
 
-def readouts(**changed):
-    found = explorer.explore(**{**start(), **changed})
-    return found, {r["name"]: r["text"] for r in found["readouts"]}
-
-
-def test_the_figure_agrees_with_the_model():
-    levels = memory.gpu_levels("h100-sxm")
-    for kib, level in ((64, "L1"), (1024, "near L2"), (2**20, "memory")):
-        _, said = readouts(kib=kib)
-        assert said["level"] == level
-        assert float(said["cycles"].split()[0]) == pytest.approx(
-            latency(kib * 1024, levels), rel=1e-2
-        )
-    rungs = {r.name: r for r in ladder("h100-sxm")}
-    _, said = readouts(kib=64)
-    assert said["chip"] == rungs["shared memory"].chip_bandwidth.text("TB/s")
-    assert said["unit"] == rungs["shared memory"].unit_bandwidth.text("GB/s")
-
-
-def test_a_key_moves_a_readout_in_the_page():
-    shown = plots.live(call="stacklib.pages.memory.ladder.live:explore",
-                       controls=explorer.controls(), name="ladder",
-                       alt="latency")  # fmt: skip
-    assert shown.test["control"] == "kib" and shown.test["keys"] == ["ArrowRight"]
-    assert guard.faults([shown._repr_mimebundle_()[guard.MIME]]) == []
-
-
-@pytest.mark.parametrize("device", [key for key, _ in explorer._devices()][::9])
-@pytest.mark.parametrize("kib", [explorer.KIB[0], 8192, explorer.KIB[-1]])
-def test_every_device_draws_and_passes_the_guard(device, kib):
-    found, _ = readouts(device=device, kib=kib)
-    grammar.check(found)
-    assert guard.faults([grammar.guard_entry(found, "f")]) == []
-
-
-def test_menus_hold_only_devices_whose_levels_are_known():
-    keys = [key for key, _ in explorer._devices()]
-    assert {"a100_sxm_80gb", "h100_sxm", "b200_sxm"} <= set(keys)
-    assert all(hardware.get(key).vendor == "NVIDIA" for key in keys)
-
-
-def test_lines_are_predicted_dots_measured_and_caches_ruled():
-    series = [
-        {"name": "told", "evidence": "predicted", "sizes": [1, 2], "latencies": [3, 9]},
-        {"name": "seen", "evidence": "measured", "sizes": [1, 2], "latencies": [3, 8],
-         "spread": [(2, 4), (7, 9)]},
-    ]  # fmt: skip
-    spec = chase_spec(
-        series, title="It climbs.", unit="ns", rules={"L1": 1.5}, device="h100_pcie"
-    )
-    grammar.check(spec)
-    line, dots, rule = spec["marks"]
-    assert (line["kind"], dots["kind"], rule["kind"]) == ("line", "dots", "vline")
-    assert dots["spread"] == [[2, 4], [7, 9]] and rule["x"] == [1.5]
-    assert spec["y"]["limits"] == [2, pytest.approx(16.2)]
-
-
-def test_a_published_series_can_start_later():
-    whole = chases.published_series("h100_pcie")
-    later = chases.published_series("h100_pcie", above=2**20)
-    assert len(later["sizes"]) < len(whole["sizes"]) and later["sizes"][0] >= 2**20
+def test_a_copy_out_of_reach_of_the_claim_leaves_no_condition(monkeypatch):
+    """The condition is shown only while it makes the claim right."""
+    assert claims_latency.host_latency().condition
+    dear = claims_latency.launched_copy("h100_sxm") * 3
+    monkeypatch.setattr(claims_latency, "launched_copy", lambda _: dear)
+    found = claims_latency.host_latency()
+    assert not found.condition and found.then is None

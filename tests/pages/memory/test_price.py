@@ -1,85 +1,31 @@
-"""Figures of what memory costs, and the live figure of stacks."""
+"""Claims on what memory costs: their values by hand."""
 
-from itertools import pairwise
+import math
 
 import pytest
 
-from stacklib import cost, plots
-from stacklib.evidence import guard
-from stacklib.pages.memory.price import figures as prices
-from stacklib.pages.memory.price import live as explorer
-from stacklib.plots import spec as grammar
-
-SPECS = {
-    "gigabyte": lambda: prices.gigabyte_spec("Memory."),
-    "yield": lambda: prices.yield_spec(cost.defect_density("n5").high, "Dies."),
-    "stack": lambda: prices.stack_spec([0.9, 0.99], "Stacks.", [(8, 0.8)]),
-    "trade": lambda: prices.trade_spec(cost.factors(), 3, "Wafers."),
-}
+from stacklib import cost, pages
 
 
-@pytest.mark.parametrize("make", SPECS.values(), ids=SPECS)
-def test_each_can_be_drawn_and_shows_nothing_impossible(make):
-    spec = make()
-    grammar.check(spec)
-    assert guard.faults([grammar.guard_entry(spec, "x")]) == []
-    assert plots.figure(spec, name="a-figure", alt="alt").svg.startswith("<svg")
+def value(id: str) -> float:
+    judged = pages.judge(id)
+    return judged.computed.to(judged.claim.quantity().unit).value
 
 
-def test_factors_follow_each_other_to_their_product():
-    trade = cost.factors()
-    bars = prices.trade_spec(trade, 3, "Wafers.")["marks"]
-    steps = [bar["x"] for bar in bars[:4]]
-    assert steps[0][0] == 1
-    assert all(a[1] == b[0] for a, b in pairwise(steps))
-    assert steps[-1][1] == pytest.approx(trade.total.middle.si)
+def test_values_by_hand():
+    ends = [0.021e-6 * 8e9 / share * price / (math.pi / 4 * 300**2)
+            for share, price in ((0.021 * 31.8 * 1.048576, 13495),
+                                 (0.027 * 512 / 41 * 1.048576, 16988))]  # fmt: skip
+    middle = math.sqrt(ends[0] * ends[1])
+    assert value("tier-sram-cost") == pytest.approx(middle, rel=1e-3)
+    assert value("b200-hbm-cost-per-gb") == pytest.approx(192 * math.sqrt(8 * 18))
+    assert value("b200-hbm-share") == pytest.approx(100 * 2900 / 6400)
+    gap = 1 - math.sqrt(0.6 * 0.8) / math.sqrt(0.8 * 0.9)
+    assert pages.judge("hbm-yield-gap").computed.si == pytest.approx(gap)
 
 
-def test_rings_lie_on_their_lines():
-    for make in (SPECS["yield"], SPECS["stack"]):
-        marks = make()["marks"]
-        lines = {m["name"]: dict(zip(m["x"], m["y"], strict=True))
-                 for m in marks if m["kind"] == "line"}  # fmt: skip
-        rings = [m for m in marks if m["evidence"] == "simulated"]
-        assert rings
-        for mark in rings:
-            line = lines[mark["name"].split(",")[0]]
-            for x, y in zip(mark["x"], mark["y"], strict=True):
-                assert y == pytest.approx(line[x], abs=4)
-
-
-def start():
-    return {c["name"]: c["value"] for c in explorer.controls()}
-
-
-def readouts(**changed):
-    found = explorer.explore(**{**start(), **changed})
-    return found, {r["name"]: r["text"] for r in found["readouts"]}
-
-
-def test_the_live_figure_agrees_with_the_model():
-    found, said = readouts()
-    grammar.check(found)
-    assert said["works"] == "78.5 %" and "78.5 %" in found["title"]
-    blind = readouts(flow="blind")[1]
-    assert float(blind["works"].split()[0]) == pytest.approx(78.47 * 0.85**12, rel=0.01)
-    chosen = found["marks"][-1]["y"][0]
-    assert said["gigabyte"] == f"{chosen:.3g} USD/GB"
-
-
-def test_a_key_moves_a_readout_in_the_page():
-    shown = plots.live(call="stacklib.pages.memory.price.live:explore",
-                       controls=explorer.controls(), name="stack-yield",
-                       alt="dollars")  # fmt: skip
-    taller = readouts(height=13)[1]["works"]
-    assert shown.test == {"control": "height", "keys": ["ArrowRight"],
-                          "readout": "works", "text": taller}  # fmt: skip
-
-
-def test_every_setting_gives_a_figure():
-    for control in explorer.controls():
-        values = control.get("values") or [v for v, _ in control["options"]]
-        for value in values:
-            found = explorer.explore(**{**start(), control["name"]: value})
-            grammar.check(found)
-            assert guard.faults([grammar.guard_entry(found, "x")]) == []
+def test_the_reason_names_every_part_of_the_rest():
+    why = pages.judge("b200-cost-residual").why
+    assert all(part in why for part in ("packaging", "yield loss", "other"))
+    parts = cost.bill("b200_sxm").parts
+    assert "yield_loss" in parts and "memory" in parts

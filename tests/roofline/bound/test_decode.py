@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from stacklib import hardware, models, roofline
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible, decode_step, fit_memory
+from stacklib.roofline.bound.decode import decode_bytes, decode_operations
 
 MODEL = models.get("llama-3-70b")
 
@@ -152,8 +153,8 @@ def test_scalar_models_run_on_floats_quantities_and_arrays():
     batches = [1, 7, 64, 500]
 
     def run(weights, kv, parameters, two, each, peak, bandwidth, batch):
-        moved = roofline.decode_bytes(weights, kv, batch, 4096)
-        work = roofline.decode_operations(parameters, two, each, batch, 4096)
+        moved = decode_bytes(weights, kv, batch, 4096)
+        work = decode_operations(parameters, two, each, batch, 4096)
         rate = roofline.attainable(work / moved, peak, bandwidth)
         ridge = roofline.ridge_point(peak, bandwidth)
         return roofline.bound_time(work, moved, peak, bandwidth), rate, ridge

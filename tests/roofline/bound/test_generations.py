@@ -66,4 +66,4 @@ def test_the_case_of_the_timing_section_stands_on_sources_or_says_suppose():
     assert case.warm < case.cold and case.product.seconds == case.seconds.si
     assert case.vector.seconds + case.vector.cold == pytest.approx(case.cold.si)
     for name in ("first", "tick", "others", "boost", "boost_s", "depth"):
-        assert getattr(case, name).kind == "assumption"
+        assert getattr(case, name).kind == "chosen"

@@ -12,12 +12,14 @@ import pytest
 
 from stacklib.hardware.this_machine import read_machine
 from stacklib.roofline.host import _ways as ways
-from stacklib.roofline.host import simd
-from stacklib.roofline.host.simd import NotRun, Way, Width
+from stacklib.roofline.host import native, simd
+from stacklib.roofline.host._ways import Way
+from stacklib.roofline.host.native import NotRun
+from stacklib.roofline.host.simd import Width
 
 MACHINE = read_machine()
 needs_c = pytest.mark.skipif(
-    simd.compiler() is None, reason="C in the host study: not run (no C compiler)"
+    native.compiler() is None, reason="C in the host study: not run (no C compiler)"
 )
 
 
@@ -52,20 +54,20 @@ def test_compiler_follows_the_environment(monkeypatch, tmp_path):
     mine.write_text("#!/bin/sh\n")
     mine.chmod(0o755)
     monkeypatch.setenv("CC", f"{mine} -m64")
-    assert simd.compiler() == str(mine)
+    assert native.compiler() == str(mine)
     monkeypatch.setenv("CC", "")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert simd.compiler() is None
+    assert native.compiler() is None
 
 
 def test_without_a_compiler_c_is_not_run_and_says_why(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", "")
     monkeypatch.setenv("PATH", str(tmp_path))
-    simd.compiled.cache_clear()
+    native.compiled.cache_clear()
     try:
         found = simd.measure_case(Way("dot", "c-plain", 64, 128, 512), 1, 1e-5)
     finally:
-        simd.compiled.cache_clear()
+        native.compiled.cache_clear()
     assert found.times_s == () and "no C compiler" in found.why
     (line,) = simd.not_run([found])
     assert line.startswith("not run: no C compiler") and "dot-c-plain" in line
@@ -78,7 +80,7 @@ def test_what_the_compiler_refuses_is_told(tmp_path):
     bad = tmp_path / "bad.c"
     bad.write_text("int main(void) { return nothing; }\n")
     with pytest.raises(NotRun, match=r"refused: .*nothing"):
-        simd.compile_c(bad, tmp_path / "bad", ("-O1",))
+        native.compile_c(bad, tmp_path / "bad", ("-O1",))
 
 
 @needs_c
@@ -87,9 +89,9 @@ def test_a_compiler_that_hangs_is_stopped(tmp_path, monkeypatch):
     slow.write_text("#!/bin/sh\nexec sleep 20\n")
     slow.chmod(0o755)
     monkeypatch.setenv("CC", str(slow))
-    monkeypatch.setattr(simd, "COMPILE_S", 0.2)
+    monkeypatch.setattr(native, "COMPILE_S", 0.2)
     with pytest.raises(NotRun, match="more than"):
-        simd.compile_c(simd.SOURCE, tmp_path / "x.so", ("-shared",))
+        native.compile_c(native.SOURCE, tmp_path / "x.so", ("-shared",))
 
 
 def test_without_numba_its_rows_are_not_run(monkeypatch):
@@ -131,18 +133,18 @@ def test_every_copy_copies_all(n):
     for isa in simd.isas(MACHINE):
         for name in (f"copy_{isa}", f"stream_{isa}"):
             to = ways.aligned(n)
-            simd.call_c(name, "plain", to, source)(1)
+            native.call_c(name, "plain", to, source)(1)
             np.testing.assert_array_equal(to, source)
 
 
 def test_loading_c_leaves_subnormal_numbers_alone():
     """A library linked with -ffast-math switches them off: here in another process."""
-    if simd.compiler() is None:
+    if native.compiler() is None:
         pytest.skip("no C compiler")
     code = """
-from stacklib.roofline.host import simd
-for flags in simd.FLAGS:
-    simd.compiled(flags)
+from stacklib.roofline.host import native
+for flags in native.FLAGS:
+    native.compiled(flags)
     assert 5e-324 * 1.0 / 2**-10 > 0, flags
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

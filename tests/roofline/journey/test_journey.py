@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from stacklib import models, roofline
 from stacklib.hardware import UnknownSpec, get
 from stacklib.quantity import Quantity
-from stacklib.roofline import Infeasible, closed_form, walk
+from stacklib.roofline import Infeasible
 from stacklib.roofline.count import readiness as ready
 from stacklib.roofline.journey import layers as stack
-from stacklib.roofline.journey.token_journey import journey
+from stacklib.roofline.journey.events import exchange_time
+from stacklib.roofline.journey.layers import LAYERS
+from stacklib.roofline.journey.token_journey import closed_form, journey, walk
 
 DEVICES = ("h100_sxm", "h200_sxm", "b200_sxm", "a100_sxm_80gb")
 MODELS = ("llama-3-8b", "llama-2-7b", "qwen3-8b", "llama-3-70b", "mixtral-8x7b-v0.1")
@@ -78,7 +80,7 @@ def test_unknown_events_have_no_time_and_name_their_chapter():
 
 def test_shares_of_the_trip_make_one():
     trip = journey()
-    assert sum(trip.share(n).si for n in roofline.LAYERS) == pytest.approx(1)
+    assert sum(trip.share(n).si for n in LAYERS) == pytest.approx(1)
     assert trip.share(2) > trip.share(5) > 0 and trip.share(7).si == 0
 
 
@@ -93,11 +95,9 @@ def test_an_exchange_on_floats_quantities_and_arrays():
     size = Quantity(16384, "B", label="vector")
     rate, wait = Quantity(450, "GB/s"), Quantity(500, "ns")
     for ring in (False, True):
-        plain = roofline.exchange_time(16384.0, 8, 450e9, 5e-7, ring)
-        traced = roofline.exchange_time(size, 8, rate, wait, ring)
-        swept = roofline.exchange_time(
-            numpy.array([16384.0, 0.0]), 8, 450e9, 5e-7, ring
-        )
+        plain = exchange_time(16384.0, 8, 450e9, 5e-7, ring)
+        traced = exchange_time(size, 8, rate, wait, ring)
+        swept = exchange_time(numpy.array([16384.0, 0.0]), 8, 450e9, 5e-7, ring)
         assert traced.si == pytest.approx(plain) and swept[0] == pytest.approx(plain)
         assert swept[1] == pytest.approx((14 if ring else 1) * 5e-7)
 

@@ -6,15 +6,10 @@ from functools import cache
 
 from stacklib import hardware
 from stacklib.evidence import dram_published, runs
-from stacklib.memory import (
-    Cell,
-    DramChannel,
-    Saturation,
-    dram_part,
-    hbm_stack,
-    random_rate,
-    saturate,
-)
+from stacklib.memory import DramChannel, dram_part, hbm_stack
+from stacklib.memory.dram.cell import Cell
+from stacklib.memory.dram.in_flight import Saturation, saturate
+from stacklib.memory.dram.rates import random_rate
 from stacklib.memory.dram.traffic import PATTERNS, chunks
 from stacklib.memory.dram.verify import rules
 from stacklib.quantity import Quantity, assumed, chosen

@@ -6,6 +6,7 @@ from functools import cache
 
 from stacklib import hardware
 from stacklib.hardware import stack_generation
+from stacklib.hardware.stacks import via_counts
 from stacklib.memory.dram.bursts import count_stream, stack_bus
 from stacklib.memory.stack import bandwidths, builds, generations, shoreline
 from stacklib.memory.stack.height import inferred, thickest_die
@@ -97,7 +98,7 @@ def sixteen(gap: Quantity, generation: str) -> Quantity:
 
 def vias() -> Quantity:
     """Vias of a die of HBM2E, at least, by Samsung."""
-    found = next(c.a_die for c in hardware.via_counts() if "HBM2E, 8" in c.name)
+    found = next(c.a_die for c in via_counts() if "HBM2E, 8" in c.name)
     assert found is not None
     return found
 

@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from stacklib.memory.ladder.descent import LEVELS, Passage
-
-MILLI = 1e3
+from stacklib.plots.marks import About, Spec, axis, chart, line
 
 
 def descent_spec(
     passed: Mapping[int, Sequence[Passage]], *, title: str, device: str
-) -> dict[str, Any]:
-    """Spec of milliseconds busy over batch, log-log, a line a level.
-
-    Parameters
-    ----------
-    passed : dict
-        Batch -> the passages of the step.
-    title : str
-        What the figure shows.
-    device : str
-        Key of the device.
-    """
-    batches = list(passed)
-    marks = [
-        {
-            "kind": "line",
-            "evidence": "predicted",
-            "name": level,
-            "x": batches,
-            "y": [MILLI * passed[batch][at].time.si for batch in batches],
-            "device": device,
-            "level": "by level",
-        }
-        for at, level in enumerate(LEVELS)
-    ]
-    return {
-        "title": title,
-        "x": {"label": "Sequences in the batch", "scale": "log"},
-        "y": {"label": "Busy (ms)", "scale": "log", "unit": "ms"},
-        "marks": marks,
+) -> Spec:
+    """Milliseconds busy over batch, log-log, a line a level."""
+    about = About(device=device, level="by level")
+    busy = {
+        level: [1e3 * passages[i].time.si for passages in passed.values()]
+        for i, level in enumerate(LEVELS)
     }
+    return chart(
+        title,
+        x=axis("Sequences in the batch", log=True),
+        y=axis("Busy (ms)", log=True, unit="ms"),
+        marks=[line(passed, y, name, "predicted", **about) for name, y in busy.items()],
+    )

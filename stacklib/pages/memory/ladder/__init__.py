@@ -6,10 +6,10 @@ from functools import cache
 from statistics import median
 
 from stacklib import hardware
-from stacklib.evidence import chases, claims, machine, results
+from stacklib.evidence import chases, ledger, machine, results
 from stacklib.memory.cache.chase_model import ChaseLevel, served
 from stacklib.memory.ladder.rungs import Rung, ladder
-from stacklib.quantity import Quantity, assumed, constant, counted, one
+from stacklib.quantity import Quantity, assumed, constant, counted, one_of
 
 H100, B200, A100, CURVE = "h100_sxm", "b200_sxm", "a100_sxm_80gb", "h100_pcie"
 LISTED = ("registers", "shared memory", "L2", "HBM")
@@ -31,12 +31,12 @@ def of(level: str, field: str, device: str = H100) -> Quantity:
 
 def cycles(level: str) -> Quantity:
     """Cycles of a load from a level of an H100, without the unit."""
-    return of(level, "cycles") / one("cycle")
+    return of(level, "cycles") / one_of("cycle")
 
 
 def claimed(id: str) -> Quantity:
     """What a source document prints."""
-    return claims.get(id).quantity()
+    return ledger.get(id).quantity()
 
 
 def lanes() -> Quantity:
@@ -44,7 +44,7 @@ def lanes() -> Quantity:
     each = hardware.get(H100).peaks["fp32"].per_unit_per_cycle
     if each is None:
         raise hardware.UnknownSpec(f"{H100}: operations of a unit and cycle")
-    return (each / constant("multiply_add") * one("cycle")).named("lanes")
+    return (each / constant("multiply_add") * one_of("cycle")).named("lanes")
 
 
 # -- published chases, and our own -------------------------------------------------

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
+
+LINES = ("predicted", "simulated")
+WORDS = {"cycle": "cycles", "ns": "ns"}
+
 
 def chase_spec(
     series: Sequence[Mapping[str, Any]],
@@ -13,60 +18,31 @@ def chase_spec(
     unit: str,
     rules: Mapping[str, float],
     device: str,
-) -> dict[str, Any]:
-    """Spec of latency over working set, log-log, with a rule at each cache's size.
+) -> Spec:
+    """Latency over working set, log-log, with a rule at each cache's size.
 
-    Parameters
-    ----------
-    series : sequence of dict
-        ``name``, ``evidence`` (*predicted* and *simulated* are lines, others dots),
-        ``sizes`` in bytes, ``latencies`` in ``unit``; optional ``spread`` pairs.
-    title : str
-        What the figure shows.
-    unit : str
-        ``cycle`` or ``ns``.
-    rules : dict
-        Bytes by the name of a level.
-    device : str
-        Key of the device all of it is about.
+    Each series has ``name``, ``evidence`` (*predicted* and *simulated* are lines),
+    ``sizes`` in bytes, ``latencies`` in ``unit`` (cycle or ns) and may have ``spread``.
     """
-    common = {"device": device, "level": "by working set", "label_at": "none"}
-    marks = []
-    for i, one in enumerate(series):
-        line = one["evidence"] in ("predicted", "simulated")
-        mark = {
-            "kind": "line" if line else "dots",
-            "evidence": one["evidence"],
-            "name": one["name"],
-            "x": [float(x) for x in one["sizes"]],
-            "y": [float(y) for y in one["latencies"]],
-            "series": i,
-            **common,
-        }
-        if "spread" in one:
-            mark["spread"] = [list(pair) for pair in one["spread"]]
-        marks.append(mark)
-    marks += [
-        {
-            "kind": "vline",
-            "evidence": "predicted",
-            "name": name,
-            "x": [float(size)],
-            "series": 5,
-            "device": device,
-        }
+    shown = [y for one in series for y in one["latencies"]]
+    limits = [min(shown) / 1.5, max(shown) * 1.8]
+    latency = f"Latency of a load ({WORDS[unit]})"
+    caches = [
+        rule(name, "predicted", x=float(size), series=5, device=device)
         for name, size in rules.items()
     ]
-    shown = [y for one in series for y in one["latencies"]]
-    words = {"cycle": "cycles", "ns": "ns"}[unit]
-    return {
-        "title": title,
-        "x": {"label": "Working set (B)", "scale": "log", "unit": "B"},
-        "y": {
-            "label": f"Latency of a load ({words})",
-            "scale": "log",
-            "unit": unit,
-            "limits": [min(shown) / 1.5, max(shown) * 1.8],
-        },
-        "marks": marks,
-    }
+    return chart(
+        title,
+        x=axis("Working set (B)", log=True, unit="B"),
+        y=axis(latency, log=True, unit=unit, limits=limits),
+        marks=[*(_mark(one, i, device) for i, one in enumerate(series)), *caches],
+    )
+
+
+def _mark(one: Mapping[str, Any], series: int, device: str) -> Mark:
+    about = About(device=device, level="by working set")
+    x, y = ([float(v) for v in one[part]] for part in ("sizes", "latencies"))
+    name, evidence, ends = one["name"], one["evidence"], one.get("spread")
+    if evidence in LINES:
+        return line(x, y, name, evidence, at="none", series=series, **about)
+    return dots(x, y, name, evidence, spread=ends, at="none", series=series, **about)

@@ -14,11 +14,14 @@ from stacklib import hardware
 from stacklib.memory.cache.chase_model import GPU_LINE, gpu_levels, latency, served
 from stacklib.memory.ladder.rungs import Rung, ladder
 from stacklib.plots.live import choices
+from stacklib.plots.live.parts import here
+from stacklib.plots.marks import About, Spec, axis, chart, line, rule
 from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 
 KIB = tuple(2**i for i in range(2, 23))  # 4 KiB to 4 GiB
 SIZES = tuple(4096 * 2 ** (i // 4) * (4 + i % 4) // 4 for i in range(81))
+WORDS = "latency of a load"
 ONE = Quantity(1, "cycle", label="one cycle")
 # A level of the chase, in the words of the ladder.
 RUNGS = {
@@ -30,77 +33,51 @@ RUNGS = {
 }
 
 
-def _devices() -> list[list[str]]:
-    """NVIDIA's GPUs whose levels are known, as ``[key, name]``."""
-    found = []
-    for key, name in choices.devices():
-        try:
-            gpu_levels(key)
-        except hardware.UnknownSpec:
-            continue
-        found.append([key, name])
-    return found
-
-
 def controls() -> list[dict[str, Any]]:
-    """Menu and slider of ``explore``."""
+    """Menu and slider of ``explore``: NVIDIA's GPUs whose levels are known."""
+    known = choices.knowing(lambda device: gpu_levels(device.key))
     return [
-        choices.select("device", "Device", _devices(), "h100_sxm"),
+        choices.select("device", "Device", known, "h100_sxm"),
         choices.slider("kib", "Working set (KiB)", KIB, 128),
     ]
 
 
-def explore(*, device: str, kib: int) -> dict[str, Any]:
-    """Spec of the latency of one thread's loads by working set.
-
-    Parameters
-    ----------
-    device : str
-        Key of an NVIDIA GPU.
-    kib : int
-        Working set in KiB.
-
-    Returns
-    -------
-    dict
-        A figure spec.
-    """
+def explore(*, device: str, kib: int) -> Spec:
+    """Latency of one thread's loads by working set, on an NVIDIA GPU."""
     chip, levels = hardware.get(device), gpu_levels(device)
     size = kib * 1024
     shares = served(size, levels)
-    answering = levels[max(range(len(shares)), key=shares.__getitem__)]
+    answering = levels[max(range(len(shares)), key=shares.__getitem__)].name
     cycles = Quantity(latency(size, levels), "cycle", label="mean latency")
-    rung = _rung(device, RUNGS[answering.name])
-    mine = {"device": device, "level": answering.name}
-    marks: list[dict[str, Any]] = [
-        {"kind": "line", "evidence": "predicted", "name": "latency of a load",
-         "x": list(SIZES), "y": list(_curve(device)), "label_at": "none", **mine},
-        *({"kind": "vline", "evidence": "predicted", "name": level.name,
-           "x": [level.size], **mine} for level in levels if level.size),
-        {"kind": "dots", "evidence": "predicted", "name": "working set chosen",
-         "x": [size], "y": [cycles.si], "series": 4, "this_machine": False,
-         "label_at": "none", **mine},
-    ]  # fmt: skip
-    said = [
-        {"name": "level", "label": "Answers most", "text": answering.name},
-        readout("cycles", "Latency in cycles", cycles / ONE),
-        readout("time", "In time", cycles / chip.clock, unit="ns"),
-    ]
-    if rung.unit_bandwidth is not None and rung.chip_bandwidth is not None:
-        one, every = rung.unit_bandwidth, rung.chip_bandwidth
-        said.append(readout("unit", "One unit draws", one, unit="GB/s"))
-        said.append(readout("chip", "All units draw", every, unit="TB/s"))
-    return {
-        "title": f"{answering.name} of {chip.short} answers after {cycles:.3 cycle}s.",
-        "x": {"label": "Working set (B)", "scale": "log", "unit": "B",
-              "limits": [SIZES[0], SIZES[-1]]},
-        "y": {"label": "Latency of a load (cycles)", "scale": "log", "unit": "cycle",
-              "limits": [15, 1800]},
-        "marks": marks,
-        "readouts": said,
-        "message": None,
-        "about": mine,
-    }  # fmt: skip
+    mine = About(device=device, level=answering)
+    ruled = {level.name: level.size for level in levels if level.size}
+    unit, span = "cycle", [SIZES[0], SIZES[-1]]
+    return chart(
+        f"{answering} of {chip.short} answers after {cycles:.3 cycle}s.",
+        x=axis("Working set (B)", log=True, unit="B", limits=span),
+        y=axis("Latency of a load (cycles)", log=True, unit=unit, limits=[15, 1800]),
+        marks=[
+            line(SIZES, _curve(device), WORDS, "predicted", at="none", **mine),
+            *(rule(name, "predicted", x=x, **mine) for name, x in ruled.items()),
+            here(size, cycles.si, "working set chosen", **mine),
+        ],
+        readouts=[
+            readout("level", "Answers most", answering),
+            readout("cycles", "Latency in cycles", cycles / ONE),
+            readout("time", "In time", cycles / chip.clock, unit="ns"),
+            *_drawn(_rung(device, RUNGS[answering])),
+        ],
+        about=mine,
+    )
+
+
+def _drawn(rung: Rung) -> list[dict[str, Any]]:
+    """What one unit and all of them draw from a rung, where it is known."""
+    one, every = rung.unit_bandwidth, rung.chip_bandwidth
+    if one is None or every is None:
+        return []
+    unit = readout("unit", "One unit draws", one, unit="GB/s")
+    return [unit, readout("chip", "All units draw", every, unit="TB/s")]
 
 
 @cache

@@ -10,21 +10,24 @@ from typing import Any
 
 from stacklib import memory
 from stacklib.evidence import tiers as priced
-from stacklib.memory import Need, Tier
+from stacklib.memory import Tier
+from stacklib.memory.tiers.mix import cheapest_mix, zipf_pages
+from stacklib.memory.tiers.tier import Need
+from stacklib.pages.memory.tiers.figures import tiers_spec
 from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import Spec, rule
 from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
-
-from .figures import tiers_spec
 
 GIGABYTES = (1, 10, 30, 80, 200, 500, 1000, 5000, 12000, 50000)
 NANOSECONDS = (10, 30, 100, 400, 700, 1000, 3000, 10000, 100000, 1000000)
 RATES = (1, 5, 10, 14, 30, 50, 100, 500, 2000, 10000)
 PAGE = 2**21  # bytes that move between tiers together
 GROUPS = 24  # enough to see, few enough for a slider
-VIEWS = (("sm", "an SM of an H100"), ("core", "a core of its host"))
-MARKET = (("before", "before the shortage"), ("shortage", "in the shortage of 2026"))
+VIEWS = {"sm": "an SM of an H100", "core": "a core of its host"}
+MARKET = {"before": "before the shortage", "shortage": "in the shortage of 2026"}
 
 
 def controls() -> list[dict[str, Any]]:
@@ -40,45 +43,28 @@ def controls() -> list[dict[str, Any]]:
 
 def explore(
     *, viewpoint: str, market: str, gigabytes: int, nanoseconds: int, rate: int
-) -> dict[str, Any]:
-    """Spec of price against latency with the tier that is chosen.
+) -> Spec:
+    """Price against latency with the tier that is chosen.
 
-    Parameters
-    ----------
-    viewpoint, market : str
-        As ``evidence.tiers.seen`` takes them.
-    gigabytes, nanoseconds, rate : int
-        What is asked: GB, ns and GB/s.
-
-    Returns
-    -------
-    dict
-        A figure spec; ``message`` says why where no tier will do.
+    What is asked is in GB, ns and GB/s; the message says why where no tier will do.
     """
     tiers = priced.seen(viewpoint, market)
     need = Need(gigabytes * 1e9, nanoseconds * 1e-9, rate * 1e9)
-    size = Quantity(gigabytes, "GB", label="asked", kind="assumption")
-    readouts, message = [], None
+    size = chosen(gigabytes, "GB", "asked")
+    bears = rule("what it bears", "predicted", x=float(nanoseconds), series=5)
+    mixed = _mixed(tiers, need, size)
     try:
         best = memory.cheapest_tier(tiers, need)
-        title = f"The cheapest home is {best.name}."
-        cost = _price(best) * size
-        readouts.append(readout("cost", f"All in {best.name}", cost.named("cost")))
     except Infeasible as why:
-        best, title, message = None, "No single tier will do.", str(why)
-    readouts += _mixed(tiers, need, size)
-    spec = tiers_spec(tiers, title=title)
-    if best is not None:
-        spec["marks"].append(
-            {"kind": "dots", "evidence": "predicted", "name": "chosen", "series": 4,
-             "x": [best.latency.to("ns").value], "y": [_price(best).to("USD/GB").value],
-             "label_at": "none"}
-        )  # fmt: skip
-    spec["marks"].append(
-        {"kind": "vline", "evidence": "predicted", "name": "what it bears",
-         "x": [float(nanoseconds)], "series": 5}
-    )  # fmt: skip
-    return {**spec, "readouts": readouts, "message": message}
+        spec = tiers_spec(tiers, title="No single tier will do.")
+        spec["marks"].append(bears)
+        return {**spec, "readouts": mixed, "message": str(why)}
+    spec = tiers_spec(tiers, title=f"The cheapest home is {best.name}.")
+    price = _price(best)
+    ring = here(best.latency.to("ns").value, price.to("USD/GB").value)
+    cost = readout("cost", f"All in {best.name}", (price * size).named("cost"))
+    spec["marks"] += [ring, bears]
+    return {**spec, "readouts": [cost, *mixed]}
 
 
 def _price(tier: Tier) -> Quantity:
@@ -88,9 +74,9 @@ def _price(tier: Tier) -> Quantity:
 
 def _mixed(tiers: list[Tier], need: Need, size: Quantity) -> list[dict[str, Any]]:
     """The cheapest mix of two tiers for Zipf heat, if it is one."""
-    pages = memory.zipf_pages(need.capacity, page=PAGE, groups=GROUPS)
+    pages = zipf_pages(need.capacity, page=PAGE, groups=GROUPS)
     try:
-        mix = memory.cheapest_mix(tiers, pages, need, most=2)
+        mix = cheapest_mix(tiers, pages, need, most=2)
     except Infeasible:
         none = Quantity(0, label="mixes that will do")
         return [readout("mix", "Mixes of two that will do", none)]

@@ -1,0 +1,33 @@
+"""How far predictions of each family were from published measurements."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+_ERRORS = Path(__file__).parent / "data" / "errors.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBand:
+    """How far predictions of one family were from published measurements.
+
+    Relative errors ``|predicted / measured - 1|`` at the median and the 90th
+    percentile.
+    """
+
+    median: float
+    p90: float
+
+
+def error_band(family: str) -> ErrorBand | None:
+    """Error quantiles of a prediction family, as ``stacklib validate`` left them.
+
+    None until predictions of that family have been held against published
+    measurements; shown as *not yet validated*.
+    """
+    if not _ERRORS.exists():
+        return None
+    row = tomllib.loads(_ERRORS.read_text(encoding="utf-8")).get(family)
+    return ErrorBand(row["median"], row["p90"]) if row else None

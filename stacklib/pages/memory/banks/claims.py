@@ -1,0 +1,158 @@
+"""Claims on bank conflicts: how often a warp's request is repeated."""
+
+from __future__ import annotations
+
+from stacklib.evidence import Finding, claim, given
+from stacklib.evidence.addresses import ways
+from stacklib.memory import Swizzle, Tile
+from stacklib.memory.warp.rules import rule
+from stacklib.memory.warp.swizzle import MODES, Place, matching_swizzle, padded
+from stacklib.quantity import Quantity
+
+HALVES, SQUARE = Tile(32, 64, 2), Tile(32, 32, 4)
+FP32 = given(4, "B", "bytes of an fp32 number")
+
+
+def _column(tile: Tile, place: Place | None = None) -> Quantity:
+    lanes = tile.down().requests[0]
+    return ways([place(a) if place else a for a in lanes], tile.width, "a column")
+
+
+@claim("smem-banks-32")
+def bytes_a_cycle() -> Finding:
+    """All banks, a word each, once a cycle."""
+    once = given(1, "cycle", "a pass")
+    return Finding(
+        rule("banks") * rule("word") / once,
+        why="Each bank gives one word a cycle, if nobody conflicts.",
+    )
+
+
+@claim("fp16-tile-32way")
+def fp16_column() -> Finding:
+    """Every row starts in the same bank."""
+    return Finding(
+        _column(HALVES),
+        why="Rows of 64 fp16 numbers are as long as all banks, so every row starts in "
+        f"the same one. A read by ldmatrix takes eight rows at a time and waits "
+        f"{matrix_ways(Swizzle(0, 4, 3)):.0f} passes.",
+    )
+
+
+def matrix_ways(swizzle: Swizzle) -> float:
+    """Ways of eight rows of 16 bytes, 128 bytes apart."""
+    return 8 / len({swizzle(128 * row) // 16 % 8 for row in range(8)})
+
+
+@claim("worst-case-bank-32x")
+def worst_case() -> Finding:
+    """Every lane another word of one bank."""
+    far = [128 * lane for lane in range(32)]
+    return Finding(
+        ways(far, 4, "the worst request"),
+        why="One bank, another word for every lane. Lanes that want the same word "
+        "share it.",
+    )
+
+
+@claim("bank-conflict-same-bank")
+def same_bank() -> Finding:
+    """Two lanes, two words, one bank."""
+    met = given(1, "", "banks met")
+    same = given(4, "B", "distinct bytes wanted of the bank") / rule("word") / met
+    other = given(8, "B", "distinct bytes wanted of the bank") / rule("word") / met
+    return Finding(
+        same.named("passes"),
+        why="Two lanes that want the same word of a bank are served together.",
+        condition="the two want different words",
+        then=other.named("passes"),
+    )
+
+
+@claim("padding-fixes-33")
+def padding_fixes() -> Finding:
+    """A column of fp32 with one more number a row."""
+    fp16 = _column(HALVES, padded(HALVES.pitch, HALVES.width))
+    return Finding(
+        _column(SQUARE, padded(SQUARE.pitch, SQUARE.width)),
+        why=f"For fp32. A row of fp16 that is one number longer leaves {fp16} "
+        "passes: it moves on by half a word. One word more frees it too.",
+    )
+
+
+@claim("padding-waste-25")
+def padding_waste() -> Finding:
+    """Sixteen bytes, so that rows stay aligned, on rows of sixty-four."""
+    narrow = given(16, "B", "padding that keeps 16-byte access aligned") / given(
+        64, "B", "bytes of a row"
+    )
+    one = FP32 / given(SQUARE.pitch, "B", "bytes of a row of 32 fp32 numbers")
+    return Finding(
+        narrow,
+        why="For rows of 64 bytes that must stay aligned to 16. The tile that the "
+        f"document shows beside it wastes {one:.2 %}.",
+    )
+
+
+@claim("xor-row-pattern")
+def row_pattern() -> Finding:
+    """Row 1 swaps neighbours, row 2 swaps pairs."""
+    swapped = {1: [1, 0, 3, 2, 5, 4, 7, 6], 2: [2, 3, 0, 1, 6, 7, 4, 5]}
+    swizzle = Swizzle(3, 0, 3)
+    differs = sum(
+        swizzle(8 * row + column) - 8 * row != place
+        for row, places in swapped.items()
+        for column, place in enumerate(places)
+    )
+    compared = given(16, "", "columns compared")
+    right = given(16 - differs, "", "columns that agree")
+    return Finding((compared - right).named("differences"), why="Both rows agree.")
+
+
+@claim("xor-self-inverse")
+def self_inverse() -> Finding:
+    """Every offset of the fp32 tile, swizzled and swizzled again."""
+    swizzle = matching_swizzle(SQUARE.pitch, SQUARE.width)
+    back = sum(swizzle(swizzle(byte)) == byte for byte in range(SQUARE.bytes))
+    tried = given(SQUARE.bytes, "", "offsets tried")
+    return Finding(
+        (tried - given(back, "", "offsets that came back")).named("differences"),
+        why="The bits that are mixed in are not among those that change.",
+    )
+
+
+@claim("xor-zero-conflict")
+def xor_free() -> Finding:
+    """A column of the document's own tile, fp16, single numbers swizzled."""
+    return Finding(
+        _column(HALVES, Swizzle(5, 0, 6).on_bytes(HALVES.width)),
+        why="Two fp16 numbers share a word, and a XOR of single columns separates "
+        "them: two rows meet in every bank.",
+        condition="what is swizzled are words of four bytes",
+        then=_column(HALVES, matching_swizzle(HALVES.pitch, 4)),
+    )
+
+
+@claim("tcgen05-needs-swizzle")
+def tcgen05_modes() -> Finding:
+    """Modes of the descriptor that leave every byte where it is."""
+    plain = [mode for mode in MODES if mode.swizzle.bits == 0]
+    every = given(len(MODES), "", "modes of the descriptor (PTX ISA, bits 61 to 63)")
+    mixed = given(len(MODES) - len(plain), "", "modes that permute")
+    return Finding(
+        (every - mixed).named("modes without a swizzle"),
+        why="The descriptor of shared memory has a mode without a swizzle, code "
+        f"{plain[0].code}. The instruction runs; conflicts may slow what feeds it.",
+    )
+
+
+@claim("trn-no-bank-conflicts")
+def trainium() -> Finding:
+    """Not a number that our counters could give."""
+    return Finding.open(
+        "By design, not by count: each of the 128 partitions of SBUF is read by "
+        "one lane of an engine, so no lanes compete for a bank, and there are no "
+        "resident threads to trade for registers. To settle it: AWS's Neuron "
+        "documentation on SBUF access patterns, or a kernel timed over strides "
+        "within a partition."
+    )

@@ -1,0 +1,1 @@
+"""Section 3.4: What stays near?"""

@@ -1,0 +1,1 @@
+"""Section 3.6: What happens when it no longer fits?"""

@@ -1,0 +1,370 @@
+"""Figures are written with these: marks, axes, and the chart that holds them.
+
+Each returns the plain dict that ``stacklib.plots.spec`` describes and refuses what
+the grammar does not know. Plain Python: live figures run in the reader's browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+
+from .spec import SCALES, SpecError, check, check_mark
+
+Mark = dict[str, Any]
+Spec = dict[str, Any]
+Numbers = Iterable[float]
+FAINT = 0.16  # shade of cells that stand back
+
+
+class About(TypedDict, total=False):
+    """What a mark is about: told to the guard, and shown by its colour."""
+
+    layer: int  # of the stack, 1 to 7: its colour
+    this_machine: bool  # the colour of the reader's machine
+    device: str
+    dtype: str
+    chips: int
+    level: str
+    role: str
+
+
+def _mark(
+    kind: str, name: str, evidence: str, at: str, about: About, **own: Any
+) -> Mark:
+    unknown = [key for key in about if key not in About.__annotations__]
+    if unknown:
+        known = ", ".join(About.__annotations__)
+        raise SpecError(f"{kind} {name!r} takes no {unknown[0]!r}; it takes {known}")
+    given = {key: value for key, value in own.items() if value is not None}
+    mark = {"kind": kind, "evidence": evidence, "name": name, **given, **about}
+    if at != "end":
+        mark["label_at"] = at
+    if kind != "cells" or mark["x"]:  # a chart leaves cells without places out
+        check_mark(mark)
+    return mark
+
+
+def _listed(values: float | Numbers) -> list[float]:
+    return [values] if isinstance(values, (int, float)) else list(values)
+
+
+def line(
+    x: Numbers,
+    y: Numbers,
+    name: str,
+    evidence: str,
+    *,
+    at: str = "end",
+    series: int | None = None,
+    **about: Unpack[About],
+) -> Mark:
+    """A line through points; dashed where it is simulated, dotted where claimed.
+
+    Parameters
+    ----------
+    x, y : iterable of float
+        Its points, equally many of each.
+    name : str
+        Written at its end; may be empty.
+    evidence : str
+        ``predicted``, ``simulated``, ``measured``, ``claimed`` or ``impossible``.
+    at : str
+        Where the name stands: ``end``, or ``none``.
+    series : int, optional
+        Its colour, 0 to 5; without it, by the order of names.
+    **about
+        Fields of ``About``: what the guard is told, and other colours.
+
+    Raises
+    ------
+    SpecError
+        For anything the grammar does not know, naming it.
+    """
+    return _mark("line", name, evidence, at, about, series=series, x=list(x), y=list(y))
+
+
+def dots(
+    x: float | Numbers,
+    y: float | Numbers,
+    name: str,
+    evidence: str,
+    *,
+    spread: Iterable[Sequence[float]] | None = None,
+    at: str = "end",
+    series: int | None = None,
+    **about: Unpack[About],
+) -> Mark:
+    """One point or several: filled where measured, diamonds where claimed, else rings.
+
+    Parameters
+    ----------
+    x, y : float or iterable of float
+        The points; a number is one point.
+    name, evidence, at, series, **about
+        As for ``line``.
+    spread : iterable of pairs of float, optional
+        Low and high end of each point's y.
+
+    Raises
+    ------
+    SpecError
+        For anything the grammar does not know, naming it.
+    """
+    ends = None if spread is None else [list(pair) for pair in spread]
+    places = {"x": _listed(x), "y": _listed(y), "spread": ends}
+    return _mark("dots", name, evidence, at, about, series=series, **places)
+
+
+def diamonds(
+    x: float | Numbers,
+    y: float | Numbers,
+    name: str,
+    *,
+    at: str = "end",
+    series: int | None = None,
+    **about: Unpack[About],
+) -> Mark:
+    """Dots that somebody claims.
+
+    Parameters
+    ----------
+    x, y, name, at, series, **about
+        As for ``dots``.
+
+    Raises
+    ------
+    SpecError
+        For anything the grammar does not know, naming it.
+    """
+    return dots(x, y, name, "claimed", at=at, series=series, **about)
+
+
+def bar(
+    start: float,
+    end: float,
+    row: float,
+    name: str,
+    evidence: str,
+    *,
+    at: str = "end",
+    series: int | None = None,
+    **about: Unpack[About],
+) -> Mark:
+    """A thick bar from ``start`` to ``end`` along x, in a row of y.
+
+    Parameters
+    ----------
+    start, end : float
+        Its ends; it is seen however short.
+    row : float
+        Its y.
+    name, evidence, at, series, **about
+        As for ``line``.
+
+    Raises
+    ------
+    SpecError
+        For anything the grammar does not know, naming it.
+    """
+    return _mark(
+        "bar", name, evidence, at, about, series=series, x=[start, end], y=[row, row]
+    )
+
+
+def rule(
+    name: str,
+    evidence: str,
+    *,
+    x: float | None = None,
+    y: float | None = None,
+    to: float | None = None,
+    at: str = "end",
+    series: int | None = None,
+    **about: Unpack[About],
+) -> Mark:
+    """A thin rule up the figure at an x, or across it at a y.
+
+    Parameters
+    ----------
+    name, evidence, at, series, **about
+        As for ``line``; the name stands at its foot, or at its left.
+    x, y : float
+        Where it stands: one of the two.
+    to : float, optional
+        Where a rule at an x ends; else it reaches the top.
+
+    Raises
+    ------
+    SpecError
+        For both or neither of ``x`` and ``y``, ``to`` without ``x``, or anything
+        the grammar does not know.
+    """
+    if (x is None) == (y is None) or (to is not None and x is None):
+        raise SpecError(f"rule {name!r}: x={x}, y={y}, to={to}; x, x and to, or y")
+    if x is None:
+        return _mark("hline", name, evidence, at, about, series=series, y=[y])
+    up = None if to is None else [to]
+    return _mark("vline", name, evidence, at, about, series=series, x=[x], y=up)
+
+
+def band(
+    name: str,
+    evidence: str,
+    *,
+    x: Sequence[float] | None = None,
+    y: Sequence[float] | None = None,
+    at: str = "end",
+    series: int | None = None,
+    **about: Unpack[About],
+) -> Mark:
+    """A hatched range: of x, of y, or a box.
+
+    Parameters
+    ----------
+    name, evidence, at, series, **about
+        As for ``line``; the name stands at its top.
+    x, y : pair of float, optional
+        Its ends; without them it reaches across.
+
+    Raises
+    ------
+    SpecError
+        For anything the grammar does not know, naming it.
+    """
+    ends = {"x": x and list(x), "y": y and list(y)}
+    return _mark("band", name, evidence, at, about, series=series, **ends)
+
+
+def cells(
+    places: Iterable[tuple[float, float]],
+    name: str,
+    evidence: str,
+    *,
+    shade: float | Numbers | None = None,
+    texts: Iterable[str] | None = None,
+    at: str = "end",
+    series: int | None = None,
+    **about: Unpack[About],
+) -> Mark:
+    """Unit squares in a grid of linear axes; a chart leaves out a mark without any.
+
+    Parameters
+    ----------
+    places : iterable of pairs of float
+        Column and row: x and y of each square's middle.
+    name, evidence, at, series, **about
+        As for ``line``; the name stands in a key under the axis.
+    shade : float or iterable of float, optional
+        Of the colour, 0 to 1: one for all, or one for each.
+    texts : iterable of str, optional
+        Up to four characters in each.
+
+    Raises
+    ------
+    SpecError
+        For anything the grammar does not know, naming it.
+    """
+    grid = list(places)
+    if isinstance(shade, (int, float)):
+        shade = [shade] * len(grid)
+    own: dict[str, Any] = {"x": [x for x, _ in grid], "y": [y for _, y in grid]}
+    own["shades"] = None if shade is None else list(shade)
+    own["texts"] = None if texts is None else list(texts)
+    return _mark("cells", name, evidence, at, about, series=series, **own)
+
+
+def across(count: float) -> list[float]:
+    """Limits that show columns or rows 0 to ``count - 1`` of cells or bars."""
+    return [-0.6, count - 0.4]
+
+
+def down(count: float) -> list[float]:
+    """``across`` with the first on top."""
+    return across(count)[::-1]
+
+
+def axis(
+    label: str,
+    *,
+    log: bool = False,
+    limits: Sequence[float] | None = None,
+    unit: str = "",
+    ticks: Sequence[float] | None = None,
+    names: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """One axis of a chart.
+
+    Parameters
+    ----------
+    label : str
+        Words with the unit in brackets, as the reader sees them.
+    log : bool
+        Whether it is logarithmic.
+    limits : pair of float, optional
+        Its ends, which may run downwards; else the data decide.
+    unit : str
+        What the guard reads the values in.
+    ticks : sequence of float, optional
+        Where they stand; none for an empty sequence.
+    names : sequence of str, optional
+        What each tick is called.
+
+    Raises
+    ------
+    SpecError
+        For limits that are no pair.
+    """
+    if limits is not None and len(limits) != 2:
+        raise SpecError(f"axis {label!r}: limits {limits!r} are no pair")
+    parts = {"limits": limits, "ticks": ticks, "names": names}
+    lists = {key: list(part) for key, part in parts.items() if part is not None}
+    read = {"unit": unit} if unit else {}
+    return {"label": label, "scale": SCALES[log], **read, **lists}
+
+
+def chart(
+    title: str,
+    *,
+    x: Mapping[str, Any],
+    y: Mapping[str, Any],
+    marks: Iterable[Mark],
+    readouts: Iterable[Mapping[str, Any]] = (),
+    message: str | None = None,
+    about: Mapping[str, Any] | None = None,
+    table: Mapping[str, Any] | None = None,
+    square: bool = False,
+) -> Spec:
+    """The spec of a figure.
+
+    Parameters
+    ----------
+    title : str
+        A sentence saying what is seen.
+    x, y : dict
+        From ``axis``.
+    marks : iterable of dict
+        From ``line``, ``dots`` and the others, first drawn first.
+    readouts : iterable of dict
+        Of a live figure, from ``readout``.
+    message : str, optional
+        What a live figure says instead of an answer.
+    about : dict, optional
+        What the guard is told of the readouts.
+    table : dict, optional
+        Shown under a live figure: see ``stacklib.plots.spec``.
+    square : bool
+        Whether it is as wide as high, so that what is round looks round.
+
+    Raises
+    ------
+    SpecError
+        For a spec outside the grammar.
+    """
+    drawn = [mark for mark in marks if mark["kind"] != "cells" or mark["x"]]
+    made: Spec = {"title": title, "x": dict(x), "y": dict(y), "marks": drawn}
+    made |= {"readouts": list(readouts), "message": message}
+    extra = {"about": about, "table": table, "square": square or None}
+    made |= {key: value for key, value in extra.items() if value is not None}
+    check(made)
+    return made

@@ -1,0 +1,103 @@
+"""Every live figure of the book: the page's own test, all its steps, no NumPy."""
+
+import html
+import itertools
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+from stacklib import plots
+from stacklib.evidence import guard
+
+from ..live_figures import ask, figures, values
+
+LIVE = figures()
+each = pytest.mark.parametrize("figure", LIVE, ids=lambda figure: figure.call)
+MOST = 12  # values of one control that are tried
+
+
+@cache
+def show(figure):
+    return plots.live(
+        call=figure.call, controls=figure.controls, name="explorer", alt="an explorer"
+    )
+
+
+def some(steps):
+    """Evenly spread, both ends with them."""
+    last, most = len(steps) - 1, min(len(steps), MOST)
+    return [steps[round(i * last / max(most - 1, 1))] for i in range(most)]
+
+
+def test_every_page_with_a_live_figure_is_found():
+    assert len(LIVE) >= 23 and all(figure.controls for figure in LIVE)
+
+
+@each
+def test_the_test_in_the_page_is_what_the_function_says(figure):
+    found = show(figure)
+    test = json.loads(html.unescape(re.search(r'data-test="([^"]*)"', found.html)[1]))
+    assert test == found.test
+    control = next(c for c in figure.controls if c["name"] == test["control"])
+    steps, ahead = values(control), test["keys"][0] in ("ArrowRight", "ArrowDown")
+    to = steps[steps.index(control["value"]) + (1 if ahead else -1)]
+    _, texts = ask(figure.function, figure.controls, **{control["name"]: to})
+    assert texts[test["readout"]] == test["text"]
+
+
+@each
+def test_the_page_holds_controls_figure_readouts_and_entry(figure):
+    found = show(figure)
+    page = found.html
+    assert 'id="live-explorer"' in page and 'id="fig-explorer"' in page
+    script = re.search(r"<script[^>]*>(.*?)</script>", page, re.S)[1]
+    assert json.loads(script) == json.loads(json.dumps(figure.controls))
+    assert all(html.escape(r["text"]) in page for r in found.spec["readouts"])
+    bundle = found._repr_mimebundle_()
+    assert guard.faults([bundle[guard.MIME]]) == []
+
+
+def test_a_figure_is_the_same_whenever_it_is_shown():
+    for figure in LIVE[::8]:
+        again = show.__wrapped__(figure)._repr_mimebundle_()
+        assert again == show(figure)._repr_mimebundle_()
+
+
+@each
+def test_steps_and_corners_draws_and_passes_the_guard(figure):
+    steps = {c["name"]: values(c) for c in figure.controls}
+    for name, all_of_it in steps.items():
+        for value in some(all_of_it):
+            ask(figure.function, figure.controls, **{name: value})
+    corners = list(itertools.product(*((v[0], v[-1]) for v in steps.values())))
+    for corner in corners[:: len(corners) // MOST + 1]:
+        chosen = dict(zip(steps, corner, strict=True))
+        ask(figure.function, figure.controls, **chosen)
+
+
+BLOCKED = """
+import json, sys
+for name in ("numpy", "pandas", "matplotlib", "scipy", "numba", "torch"):
+    sys.modules[name] = None
+from importlib import import_module
+for call, start in json.load(sys.stdin).items():
+    module, _, name = call.partition(":")
+    getattr(import_module(module), name)(**start)
+from stacklib import plots
+assert callable(plots.live) and plots.roofline_spec(["h100"], title="t")
+try:
+    plots.figure
+except ImportError:
+    print("plain")
+"""
+
+
+def test_the_browser_needs_the_plain_python_core_alone():
+    starts = {f.call: {c["name"]: c["value"] for c in f.controls} for f in LIVE}
+    run = subprocess.run([sys.executable, "-c", BLOCKED], input=json.dumps(starts),
+                         capture_output=True, text=True, timeout=120)  # fmt: skip
+    assert run.stdout == "plain\n", run.stderr

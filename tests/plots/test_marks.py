@@ -1,0 +1,100 @@
+"""The constructors write the grammar's dicts and refuse what it does not know."""
+
+import re
+
+import pytest
+from _tools import tree
+
+from stacklib import plots
+from stacklib.plots import (
+    SpecError,
+    axis,
+    band,
+    bar,
+    cells,
+    chart,
+    diamonds,
+    dots,
+    line,
+    rule,
+)
+from stacklib.plots.marks import across, down
+from stacklib.plots.spec import KINDS
+
+AXES = {"x": axis("Batch", log=True), "y": axis("Rate (TFLOP/s)", unit="TFLOP/s")}
+
+
+def test_a_mark_is_the_dict_of_the_grammar():
+    assert line((1, 2), [3, 4.0], "a", "predicted", series=2, device="h100_sxm") == {
+        "kind": "line", "evidence": "predicted", "name": "a", "x": [1, 2],
+        "y": [3, 4.0], "series": 2, "device": "h100_sxm",
+    }  # fmt: skip
+    assert line([1], [2], "a", "simulated", at="none")["label_at"] == "none"
+    assert diamonds(3, 4, "said") == dots([3], [4], "said", "claimed")
+    pairs = dots([1], [2], "m", "measured", spread=[(1, 3)])["spread"]
+    assert pairs == [[1, 3]]
+    row = bar(0, 2.5, 7, "load", "simulated", layer=2)
+    assert (row["kind"], row["x"], row["y"]) == ("bar", [0, 2.5], [7, 7])
+
+
+def test_rules_bands_and_cells():
+    up = rule("ridge", "predicted", x=295, to=989)
+    assert (up["kind"], up["x"], up["y"]) == ("vline", [295], [989])
+    flat = rule("peak", "measured", y=3)
+    assert flat["kind"] == "hline" and "x" not in flat
+    assert band("claimed", "claimed", y=(1, 2))["y"] == [1, 2]
+    grid = cells([(0, 1), (1, 1)], "waits", "simulated", shade=0.16, texts=["a", ""])
+    assert (grid["x"], grid["y"], grid["shades"]) == ([0, 1], [1, 1], [0.16, 0.16])
+    assert (across(8), down(8)) == ([-0.6, 7.6], [7.6, -0.6])
+
+
+def test_a_chart_draws_and_leaves_out_cells_without_a_place():
+    plane = {"x": axis("Bank"), "y": axis("Row", limits=down(2), ticks=())}
+    marks = [cells([], "none", "simulated"), cells([(0, 0)], "one", "simulated")]
+    spec = chart("A sentence.", **plane, marks=marks)
+    assert [m["name"] for m in spec["marks"]] == ["one"]
+    assert spec["y"] == {"label": "Row", "scale": "linear", "limits": [1.6, -0.6],
+                         "ticks": []}  # fmt: skip
+    bars = chart("Bars.", **plane, marks=[bar(0, 2, 1, "load", "simulated")])
+    assert "load</text>" in plots.figure(bars, name="bars", alt="one bar").svg
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: line([1, 2], [3], "a", "predicted"), "2 x and 1 y"),
+        (lambda: line([1], [float("nan")], "a", "predicted"), "nan"),
+        (lambda: line([1], [2], "a", "felt"), "'felt'"),
+        (lambda: line([1], [2], "a", "predicted", at="start"), "'start'"),
+        (lambda: line([], [], "a", "predicted"), "needs x"),
+        (lambda: line([1], [2], "a", "predicted", hue=3), "line 'a' takes no 'hue'"),
+        (lambda: dots([1], [2], "a", "measured", spread=[]), "spread pair"),
+        (lambda: bar(1, float("inf"), 0, "a", "simulated"), "inf"),
+        (lambda: rule("a", "predicted"), "x=None, y=None"),
+        (lambda: rule("a", "predicted", x=1, y=2), "x=1, y=2"),
+        (lambda: rule("a", "predicted", y=1, to=2), "to=2"),
+        (lambda: band("a", "claimed", x=[1]), "pair"),
+        (lambda: cells([(0, 0)], "a", "simulated", shade=2), "shade 2"),
+        (lambda: cells([(0, 0)], "a", "simulated", texts=["12345"]), "12345"),
+        (lambda: axis("x", limits=[1]), "pair"),
+        (lambda: chart("t", **AXES, marks=[rule("a", "predicted", x=0)]), "0 on a log"),
+        (lambda: chart(" ", **AXES, marks=[]), "title"),
+        (lambda: chart("t", **AXES, marks=[cells([(1, 1)], "a", "simulated")]),
+         "cells need linear axes"),
+    ],
+)  # fmt: skip
+def test_what_the_grammar_does_not_know_is_refused(make, says):
+    with pytest.raises(SpecError, match=says):
+        make()
+
+
+def test_the_browser_draws_every_kind():
+    script = (tree.ROOT / "book" / "_static" / "chart.js").read_text("utf-8")
+    drawn = re.search(r"const MARKS = \{ (.*?) \};", script)[1].split(", ")
+    assert set(drawn) == set(KINDS)
+
+
+def test_a_bar_lies_in_one_row():
+    slanted = {**bar(0, 1, 2, "a", "simulated"), "y": [2, 3]}
+    with pytest.raises(SpecError, match="in one row"):
+        chart("t", x=axis("x"), y=axis("y"), marks=[slanted])

@@ -1,0 +1,48 @@
+"""A room offers what a user starts with; the rest is imported from its modules."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+from _tools import coverage_map, docs, tree
+
+NAMES = 24
+SHRINKING = {"quantity"}  # offers more, and is being brought down to it
+HOMES = {r: tree.ROOT / "stacklib" / r / "__init__.py" for r in docs.rooms()}
+PACKAGES = [room for room, home in HOMES.items() if home.exists()]
+LAZY = [r for r in PACKAGES if "offer(__name__)" in HOMES[r].read_text("utf-8")]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_room_offers_few_names_and_all_are_there(name: str):
+    room = importlib.import_module(f"stacklib.{name}")
+    many = len(room.__all__)
+    assert many <= NAMES or name in SHRINKING, f"{name} offers {many} names"
+    for offered in room.__all__:
+        coverage_map.resolve(f"stacklib.{name}.{offered}")
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_no_offered_name_is_that_of_a_module(name: str):
+    """Importing the module would put it in the place of what is offered."""
+    room = importlib.import_module(f"stacklib.{name}")
+    assert {path.stem for path in HOMES[name].parent.iterdir()}.isdisjoint(room.__all__)
+    assert set(room.__all__) <= set(dir(room))
+
+
+def test_what_is_not_offered_is_refused_with_what_is():
+    with pytest.raises(ImportError, match="cannot import name 'hit_curve'"):
+        from stacklib.memory import hit_curve  # noqa: F401
+    memory = importlib.import_module("stacklib.memory")
+    with pytest.raises(AttributeError, match=r"offers no 'hit_curve' but Cache, .*"):
+        memory.hit_curve  # noqa: B018
+
+
+def test_a_room_loads_only_what_is_used():
+    code = (
+        "import sys; from stacklib import memory; memory.sectors\n"
+        "assert 'stacklib.memory.warp.coalescing' in sys.modules\n"
+        "assert not {'stacklib.memory.cache', 'numpy'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
