@@ -18,6 +18,8 @@ from stacklib.evidence import dram_published, results
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
+from stacklib.memory.dram.parts import dram_names, dram_part
+from stacklib.memory.tiers import parts
 from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.quantity import Quantity, constant
 from stacklib.quantity.constants import CONSTANTS
@@ -92,6 +94,9 @@ def _records() -> dict[str, float]:
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
         map(rule, KNOWN),
         map(dram_published.fact, dram_published.facts()),
+        *(dram_part(name).fields.values() for name in dram_names()),
+        *(parts.drive(name).fields.values() for name in parts.drive_names()),
+        map(parts.constant, parts.constant_names()),
         [die.node for die in base_dies()],
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]
