@@ -14,6 +14,7 @@ from typing import Any
 
 from _tools.said import Cell
 from stacklib import hardware, models
+from stacklib.cost import data, making
 from stacklib.evidence import dram_published, results
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
@@ -97,6 +98,12 @@ def _records() -> dict[str, float]:
         *(dram_part(name).fields.values() for name in dram_names()),
         *(parts.drive(name).fields.values() for name in parts.drive_names()),
         map(parts.constant, parts.constant_names()),
+        data.recorded(),
+        *(
+            [q.value for q in making.fact(table, key).quotes]
+            for table in making.tables()
+            for key in making.keys(table)
+        ),
         [die.node for die in base_dies()],
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]
