@@ -7,8 +7,8 @@ computed number of the text, by name. ``conflicts``: what published tables got w
 machines, ``runs``: that beside what was predicted before. Plain Python throughout.
 """
 
-from .checks import claim, given
-from .judge import VERDICTS, Finding, Judgement
+from .checks import Finding, claim
+from .judge import VERDICTS, Judgement
 from .leaves import leaf_faults
 from .ledger import DOCUMENTS, Claim, LedgerError, UnknownClaim
 from .rows import claims, counted
@@ -21,7 +21,6 @@ __all__ = [
     "Judgement",
     "LedgerError",
     "UnknownClaim",
-    "given",
     "claim",
     "claims",
     "conflicts",

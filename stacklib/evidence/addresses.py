@@ -14,12 +14,24 @@ from stacklib.memory.warp.swizzle import Place
 from stacklib.quantity import Quantity, Source
 
 from . import results, runs
-from .checks import given
 from .runs import Run
 
 __all__ = ["moved", "remedies", "walks", "ways"]
 
 WALKS = "strided_access"
+
+
+def given(value: float, unit: str, label: str) -> Quantity:
+    """A stated assumption.
+
+    Parameters
+    ----------
+    value : float
+        The number, in ``unit``.
+    unit, label : str
+        Its unit, and what it is.
+    """
+    return Quantity(value, unit, label=label, kind="assumption")
 
 
 def moved(

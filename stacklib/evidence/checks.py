@@ -13,7 +13,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, TypeVar
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity
 
 DECLARED = ("", "conflict", "cited", "open")
 MARK = "__claims__"  # on a function: its claims, each with what it is called with
@@ -97,19 +97,3 @@ def carried(module: ModuleType) -> dict[str, Check]:
         if getattr(function, "__module__", "") == module.__name__
         for id, arguments in getattr(function, MARK, {}).items()
     }
-
-
-def given(value: float, unit: str, label: str, where: str = "") -> Quantity:
-    """A stated assumption: a size that is taken, or what another part computed.
-
-    Parameters
-    ----------
-    value : float
-        The number, in ``unit``.
-    unit, label : str
-        Its unit, and what it is.
-    where : str, optional
-        What computes it, where the book does: ``stacklib.gpu.tensor.dpx``.
-    """
-    source = Source("this book", where, "2026-11-22", "secondary") if where else None
-    return Quantity(value, unit, label=label, kind="assumption", source=source)

@@ -8,7 +8,8 @@ from stacklib.quantity import Quantity, UnitError
 
 from .judge import Judgement
 
-ALLOWED = ("spec", "config", "measured", "assumption", "constant")
+TYPED = ("chosen", "assumed", "constant", "assumption")
+ALLOWED = ("spec", "config", "measured", "counted", *TYPED)
 
 
 def _is_own_claim(leaf: Quantity, claimed: Quantity) -> bool:
@@ -22,11 +23,11 @@ def _fault(leaf: Quantity, claimed: Quantity) -> str | None:
     name = leaf.label or leaf.text(digits=6)
     if leaf.kind not in ALLOWED:
         return f"leaf {name} is {leaf.kind}, not one of {', '.join(ALLOWED)}"
-    if leaf.kind == "assumption" and not leaf.label:
-        return f"leaf {name} is an assumption without a name"
-    # A sourced fact may agree with a claim about that very fact; a number typed
-    # into the check may not.
-    typed = leaf.kind in ("assumption", "constant") or leaf.source is None
+    if leaf.kind in TYPED and leaf.kind != "constant" and not leaf.label:
+        return f"leaf {name} is {leaf.kind} and has no name"
+    # A sourced fact, or a count, may agree with a claim about that very fact; a number
+    # typed into the check may not.
+    typed = leaf.kind in TYPED or (leaf.source is None and leaf.kind != "counted")
     if typed and _is_own_claim(leaf, claimed):
         return f"leaf {name} is the claimed value itself"
     return None

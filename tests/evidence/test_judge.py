@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from stacklib.evidence import Finding, given, leaf_faults, ledger
+from stacklib.evidence import Finding, leaf_faults, ledger
 from stacklib.evidence.judge import judge, judged, verdict_of
-from stacklib.quantity import Quantity, Source, UnitError
+from stacklib.quantity import Quantity, Source, UnitError, chosen, constant
 
 RIDGE = "h200-ridge"  # claims 148 FLOP/B
 
@@ -17,7 +17,7 @@ def plant(found, id=RIDGE):
 
 
 def guess(value):
-    return given(value, "FLOP/B", "given")
+    return chosen(value, "FLOP/B", "a guess")
 
 
 # -- verdicts -----------------------------------------------------------------
@@ -140,7 +140,7 @@ def test_a_check_without_a_leaf_is_caught():
     assert "no leaf" in fault and RIDGE in fault
 
 
-@pytest.mark.parametrize("kind", ["constant", "assumption", "spec", "measured"])
+@pytest.mark.parametrize("kind", ["constant", "chosen", "assumed", "spec", "measured"])
 def test_a_literal_equal_to_its_own_claim_is_caught(kind):
     literal = Quantity(148, "FLOP/B", label="a number I like", kind=kind)
     (fault,) = leaf_faults(plant(literal * 1))
@@ -148,11 +148,11 @@ def test_a_literal_equal_to_its_own_claim_is_caught(kind):
 
 
 def test_the_literal_is_caught_in_another_unit_too():
-    assert leaf_faults(plant(given(0.148, "kFLOP/B", "scaled") * 1))
+    assert leaf_faults(plant(chosen(0.148, "kFLOP/B", "scaled") * 1))
 
 
 def test_the_literal_is_caught_under_a_condition_too():
-    honest = Quantity(900, "TFLOP/s", label="peak") / Quantity(3, "TB/s", label="bw")
+    honest = chosen(900, "TFLOP/s", "peak") / chosen(3, "TB/s", "bandwidth")
     found = Finding(honest, condition="x", then=guess(148) * 1)
     (fault,) = leaf_faults(plant(found))
     assert "claimed value itself" in fault
@@ -163,9 +163,15 @@ def test_quoting_the_claim_is_caught():
     assert "claimed" in fault
 
 
-def test_an_assumption_without_a_name_is_caught():
-    (fault,) = leaf_faults(plant(given(100, "FLOP/B", "") * 1.5))
-    assert "without a name" in fault
+def test_a_size_without_a_name_is_caught():
+    (fault,) = leaf_faults(plant(chosen(100, "FLOP/B") * 2))
+    assert "is chosen and has no name" in fault
+
+
+def test_a_bare_number_is_caught():
+    bare = Quantity(300, "FLOP/B", label="a number I like")
+    (fault,) = leaf_faults(plant(bare * constant("triangle")))
+    assert "a number I like is bare, not one of spec, config" in fault
 
 
 def test_a_sourced_fact_may_agree_with_a_claim_about_it():

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from stacklib.evidence import claim, claims, counted, given
+from stacklib.evidence import claim, claims, counted
 from stacklib.evidence.checks import carried
+from stacklib.quantity import chosen
 
 RIDGE = "h200-ridge"  # chapter 1, claims 148 FLOP/B
 
@@ -25,7 +26,7 @@ def test_only_what_is_asked_for_is_judged():
 
     def check():
         asked.append(1)
-        return given(100, "FLOP/B", "a guess") * 1.5
+        return chosen(100, "FLOP/B", "a guess") * 1.5
 
     checks = {RIDGE: check}
     for others in ({"chapter": 2}, {"source": "003"}):
@@ -45,7 +46,7 @@ def test_a_check_that_fails_is_one_open_row():
 
 
 def test_filters_combine_and_rows_are_plain():
-    checks = {RIDGE: lambda: given(100, "FLOP/B", "a guess") * 2}
+    checks = {RIDGE: lambda: chosen(100, "FLOP/B", "a guess") * 2}
     rows = claims(checks, chapter=1)
     assert len(rows) == 34 and {row.claim.chapter for row in rows} == {1}
     assert claims(checks, chapter="1", search="ridge", verdict="close") == [

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from stacklib import gpu, hardware
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.gpu.chip import chips
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, assumed, one_of
 
 H100, B200, B300, V100 = "h100_sxm", "b200_sxm", "b300_sxm", "v100_sxm2_16gb"
-EACH = Quantity(1, "MAC/cycle", label="one FMA a cycle", kind="constant")
+EACH = one_of("MAC/cycle", "one FMA a cycle")
 
 
 def per_unit(device: Accelerator, dtype: str, clock: str = "clock") -> Quantity:
@@ -78,7 +78,8 @@ def h100_tensor_cores() -> Quantity:
 @claim("volta-8-tc")
 def volta_cores() -> Finding:
     """What a Volta unit does in a cycle, over what one of its cores does."""
-    each = given(64, "MAC/cycle", "4 x 4 x 4 product, a Volta core's cycle")
+    each = assumed(64, "MAC/cycle", "4 x 4 x 4 product, a Volta core's cycle",
+                   why="As NVIDIA's Volta white paper has it.")  # fmt: skip
     volta = per_unit(hardware.get(V100), "fp16")
     return Finding(
         (volta / each).named("tensor cores of a Volta unit"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from stacklib import cost, hardware
 from stacklib.cost.packages import implied_bond
-from stacklib.evidence import Finding, claim, given
-from stacklib.quantity import Quantity
+from stacklib.evidence import Finding, claim
+from stacklib.quantity import Quantity, assumed, chosen
 
-HBM_SITES = 6  # of an H100's interposer; one holds no memory
+HBM_SITES = 6  # of an H100's interposer
 
 
 def _area(reticles: Quantity) -> Quantity:
@@ -15,7 +15,8 @@ def _area(reticles: Quantity) -> Quantity:
 
 
 def _h100() -> Quantity:
-    sites = given(HBM_SITES, "1", "sites for stacks")
+    why = "As photographs show it; one site holds no memory."
+    sites = assumed(HBM_SITES, label="sites for stacks", why=why)
     return hardware.get("h100-sxm").die_area + sites * cost.fact("footprint", "hbm").low
 
 
@@ -191,7 +192,7 @@ def package_value() -> Finding:
     bond = implied_bond(
         parts["logic"] + parts["memory"] + parts["packaging"], parts["yield_loss"], 10
     )
-    each = cost.span(cost.memory_price("hbm3e")) * Quantity(24, "GB", label="a stack")
+    each = cost.span(cost.memory_price("hbm3e")) * chosen(24, "GB", "a stack")
     found = cost.package(
         cost.fact("area", "b200_die").low, dies=2, stacks=8, stack=each, bond=bond,
         interposer="cowos_l", units=80, needed=74, share=0.5,

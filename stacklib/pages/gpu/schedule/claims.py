@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from stacklib import gpu, hardware
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.gpu.issue.hiding import hide
 from stacklib.gpu.issue.occupancy import PARTITIONS
 from stacklib.gpu.issue.schedule import KERNELS
 from stacklib.gpu.issue.warp_programs import chains
-from stacklib.gpu.issue.warp_scheduler import SubCore, run
+from stacklib.gpu.issue.warp_scheduler import SubCore, Trace, run
 from stacklib.gpu.tensor.dpx import REPLACES, per_cell
 from stacklib.memory.dram.in_flight import saturate
-from stacklib.quantity import Quantity, Source
+from stacklib.memory.warp.rules import rule
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    assumed,
+    bytes_per_element,
+    chosen,
+    constant,
+    counted,
+    minimum,
+    one_of,
+)
 
 DEVICE = "h100-sxm"
-
-
-def _threads() -> Quantity:
-    return given(32, "1", "threads a warp")
 
 
 @claim("sm-resident-warps")
 def resident_warps() -> Finding:
     """Threads a unit can hold, over those of a warp."""
-    held = hardware.get(DEVICE).max_threads_per_unit / _threads()
+    held = hardware.get(DEVICE).max_threads_per_unit / rule("lanes")
     return Finding(held, why="The most a unit of an H100 holds; a kernel gets fewer.")
 
 
@@ -31,11 +40,11 @@ def resident_warps() -> Finding:
 def register_file() -> Finding:
     """Bytes for the registers of all warps, at the most a thread may have."""
     chip = hardware.get(DEVICE)
-    warps, word = chip.max_warps_per_unit, given(4, "B", "bytes of a register")
+    warps, word = chip.max_warps_per_unit, bytes_per_element("fp32")
 
     def state(registers: int) -> Quantity:
-        each = given(registers, "1", f"{registers} registers a thread")
-        return (warps * _threads() * each * word).named("registers of all warps")
+        each = chosen(registers, label=f"{registers} registers a thread")
+        return (warps * rule("lanes") * each * word).named("registers of all warps")
 
     most, few = state(255), state(32)
     return Finding(
@@ -47,14 +56,23 @@ def register_file() -> Finding:
     )
 
 
+@cache
+def changing(warps: int) -> Trace:
+    """A scheduler that takes another of its warps in every cycle."""
+    return run([chains(1, 100)] * warps, SubCore(math=4), policy="lrr")
+
+
 @claim("warp-switch-cost")
 def switch_cost() -> Finding:
     """Cycles lost by a scheduler that changes warps in every cycle."""
-    done = run([chains(1, 100)] * 4, SubCore(math=4), policy="lrr")
-    where = "stacklib.gpu.issue.warp_scheduler"
-    taken = given(done.cycles, "cycle", "cycles taken", where)
-    used = given(len(done.issued), "cycle", "cycles in which one is issued", where)
-    changes = given(len(done.issued) - 1, "1", "changes of warp", where)
+    taken = counted(changing, 4, unit="cycle", label="cycles taken", take="cycles")
+    used, changes = (
+        counted(changing, 4, unit=unit, label=label, take=take)
+        for unit, label, take in (
+            ("cycle", "cycles in which one is issued", lambda done: len(done.issued)),
+            ("", "changes of warp", lambda done: len(done.issued) - 1),
+        )
+    )
     each = ((taken - used) / changes).named("cycles lost a change")
     return Finding(
         each,
@@ -63,21 +81,24 @@ def switch_cost() -> Finding:
     )
 
 
+def with_lines(device: str, threads: int) -> Quantity:
+    """Latency of a load of 4 B a thread that has the bandwidth lines leave it."""
+    chip, line = hardware.get(device), saturate(device, 4, 2048).share
+    rate = chip.memory_bandwidth.across(1) * line / chip.compute_units
+    return hide(threads=threads).in_flight / rate
+
+
 @claim("sm-never-stalls")
 def never_stalls() -> Finding:
     """Share of the bandwidth of one 4-byte load a thread, with lines at the memory."""
     idle = hide(threads=1024)
-    chip, here, line = hardware.get(DEVICE), idle.share, saturate(DEVICE, 4, 2048).share
-    rate = chip.memory_bandwidth.si * line.si / chip.compute_units.si
-    lasts = given(
-        idle.in_flight.si / rate, "s", "latency of a load with lines",
-        "stacklib.memory.dram.in_flight.saturate, section 3.8",
-    )  # fmt: skip
+    chip, here = hardware.get(DEVICE), idle.share
+    lasts = counted(with_lines, DEVICE, 1024, label="latency of a load with lines")
     wanted = hide(threads=1024, latency=lasts).needed
     drawn = (idle.in_flight / wanted).named("share of the bandwidth, with lines")
-    theirs = given(700, "cycle", "latency of the claim") / chip.clock
+    theirs = chosen(700, "cycle", "latency of the claim") / chip.clock
     told = hide(threads=1024, latency=theirs).share
-    busy = hide(threads=1024, latency=given(600, "ns", "latency, busy memory")).share
+    busy = hide(threads=1024, latency=chosen(600, "ns", "busy memory")).share
     b200 = hide(threads=1024, device="b200-sxm").share
     return Finding(
         drawn,
@@ -92,14 +113,19 @@ def never_stalls() -> Finding:
 def schedulers() -> Finding:
     """Warp instructions that the FP32 lanes of a unit take in a cycle."""
     chip = hardware.get(DEVICE)
-    flop = given(2, "FLOP", "a multiplication and an addition")
-    cycle = given(1, "cycle", "one cycle")
-    rate = chip.peak("fp32") / (chip.compute_units * chip.clock * flop)
-    lanes = rate * cycle
+    rate = chip.peak("fp32") / (
+        chip.compute_units * chip.clock * constant("multiply_add")
+    )
+    lanes = rate * one_of("cycle")
     return Finding(
-        (lanes / _threads()).named("warp instructions a cycle"),
+        (lanes / rule("lanes")).named("warp instructions a cycle"),
         why="Read back from the FP32 peak: a unit has lanes for so many warps a cycle.",
     )
+
+
+def filling(kernel: str, latency: float) -> float:
+    """Warps of a kernel whose loads take ``latency`` that fill every issue slot."""
+    return float(gpu.warps_needed(latency=latency, **KERNELS[kernel]))
 
 
 @claim("high-occupancy-needed")
@@ -107,13 +133,13 @@ def high_occupancy() -> Finding:
     """Occupancy at which the loop of a matrix product fills every issue slot."""
     chip = hardware.get(DEVICE)
     latency = hardware.microarchitecture(chip).latency("dram").si
-    held = chip.max_warps_per_unit / given(PARTITIONS, "1", "schedulers a unit")
+    why = "Every SM since Volta has four partitions."
+    parts = assumed(PARTITIONS, label="schedulers a unit", why=why)
+    held = chip.max_warps_per_unit / parts
 
     def wanted(kernel: str) -> Quantity:
-        warps = gpu.warps_needed(latency=latency, **KERNELS[kernel])
-        label = f"warps that fill every slot, or all there are: {kernel}"
-        used = given(min(warps, held.si), "1", label, "stacklib.gpu.warps_needed")
-        return used / held
+        label = f"warps that fill every slot: {kernel}"
+        return minimum(counted(filling, kernel, latency, label=label), held) / held
 
     tile, single = wanted("tile of a matrix product"), wanted("one load at a time")
     return Finding(
@@ -139,9 +165,8 @@ def dpx() -> Finding:
     """Operations that one fused instruction does, counted."""
     done = len(REPLACES["viaddmax_relu"])
     source = Source("CUDA Math API", "DPX, __viaddmax_s32_relu", "2026-11-22", "vendor")
-    plain = given(per_cell(False), "1", "instructions of a cell without DPX",
-                     "stacklib.gpu.tensor.dpx")  # fmt: skip
-    fused = given(per_cell(True), "1", "with DPX", "stacklib.gpu.tensor.dpx")
+    plain = counted(per_cell, False, label="instructions of a cell without DPX")
+    fused = counted(per_cell, True, label="with DPX")
     return Finding(
         Quantity(done, label="operations of one instruction", kind="spec",
                  source=source),

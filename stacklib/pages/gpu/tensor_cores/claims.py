@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stacklib import gpu, hardware, models
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.peaks import peak_by_hand, per_mac
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, assumed, chosen, counted, one_of
 
 from ..hierarchy.claims import per_unit
 
@@ -25,9 +25,11 @@ def over(new: str, old: str, dtype: str = "bf16") -> Quantity:
 @claim("tmem-256kb")
 def tensor_memory() -> Quantity:
     """Lanes times columns times four bytes, as the vendor documents them."""
-    lanes = given(128, "1", "lanes of tensor memory")
-    words = lanes * given(512, "1", "columns")
-    return (words * given(4, "B", "bytes of a word")).named("tensor memory of a unit")
+    why = "PTX ISA, tensor memory: so it is addressed."
+    lanes = assumed(128, label="lanes of tensor memory", why=why)
+    words = lanes * assumed(512, label="columns", why=why)
+    word = assumed(4, "B", "bytes of a word", why=why)
+    return (words * word).named("tensor memory of a unit")
 
 
 @claim("cuda-core-fma")
@@ -53,9 +55,8 @@ def core_rate() -> Finding:
 @claim("tensor-core-tile-16")
 def tile_work() -> Finding:
     """Multiply-adds of a cube of sixteen, as FLOP."""
-    side = given(16, "1", "side of the tile")
-    mac = Quantity(1, "MAC", label="multiply-add", kind="constant")
-    work = (side * side * side * mac).to("FLOP")
+    side = chosen(16, label="side of the tile")
+    work = (side * side * side * one_of("MAC", "multiply-add")).to("FLOP")
     return Finding(
         work.named("operations of the tile"),
         why="Right as FLOP. The text calls them multiply-adds, of which there are half "
@@ -132,7 +133,7 @@ def rubin_width() -> Finding:
 def rubin_four_bits() -> Finding:
     """Units times the doubled width times two times the clock."""
     chip = hardware.get(RUBIN)
-    width = gpu.peak_of(B200, "fp4").macs * given(2, "1", "doubled width")
+    width = gpu.peak_of(B200, "fp4").macs * chosen(2, label="doubled width")
     each = per_mac("fp4")
     built = peak_by_hand(chip.compute_units, width, chip.clock, each=each)
     return Finding(
@@ -172,23 +173,29 @@ def rubin_ratio() -> Finding:
     )
 
 
+def operations(part: str, name: str, tokens: int) -> float:
+    """Operations of a prompt's products, or of its norms and softmax."""
+    model = models.get(name)
+    work = models.work.operations(model, "prefill", context=tokens)
+    if part == "products":
+        return sum(op.flops for op in work if op.part != "norms")
+    # a softmax: exponent, sum, quotient, and the maximum before them
+    softmax = 4 * model.layers * model.heads * tokens * tokens
+    return sum(op.flops for op in work if op.part == "norms") + softmax
+
+
 @claim("tensor-95-percent")
 def matrix_share() -> Finding:
     """Operations of products among all, a prompt through a large model."""
-    work = models.work.operations(models.get(MODEL), "prefill", context=PROMPT)
-    products = sum(op.flops for op in work if op.part != "norms")
-    rest = sum(op.flops for op in work if op.part == "norms")
-    # a softmax: exponent, sum, quotient, and the maximum before them
-    chip = models.get(MODEL)
-    softmax = 4 * chip.layers * chip.heads * PROMPT * PROMPT
-    values = [
-        Quantity(count, "FLOP", label=label, source=chip.source, kind="config")
-        for count, label in ((products, "operations of products"),
-                             (rest + softmax, "of norms and softmax"))
-    ]  # fmt: skip
-    share = values[0] / (values[0] + values[1])
+    products, rest = (
+        counted(
+            operations, part, MODEL, PROMPT, unit="FLOP", label=f"operations of {part}"
+        )
+        for part in ("products", "norms and softmax")
+    )
+    share = products / (products + rest)
     return Finding(
         share.named("share of products"),
-        why=f"By operations, {PROMPT} tokens through {chip.name}. By time the share is "
-        "smaller: what is not a product runs far below the peak.",
+        why=f"By operations, {PROMPT} tokens through {models.get(MODEL).name}. By "
+        "time the share is smaller: what is not a product runs far below the peak.",
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.evidence.addresses import ways
 from stacklib.memory import Swizzle, Tile
 from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import MODES, Place, matching_swizzle, padded
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
 
 HALVES, SQUARE = Tile(32, 64, 2), Tile(32, 32, 4)
-FP32 = given(4, "B", "bytes of an fp32 number")
+FP32 = bytes_per_element("fp32")
 
 
 def _column(tile: Tile, place: Place | None = None) -> Quantity:
@@ -21,9 +21,8 @@ def _column(tile: Tile, place: Place | None = None) -> Quantity:
 @claim("smem-banks-32")
 def bytes_a_cycle() -> Finding:
     """All banks, a word each, once a cycle."""
-    once = given(1, "cycle", "a pass")
     return Finding(
-        rule("banks") * rule("word") / once,
+        rule("banks") * rule("word") / one_of("cycle", "a pass"),
         why="Each bank gives one word a cycle, if nobody conflicts.",
     )
 
@@ -58,9 +57,11 @@ def worst_case() -> Finding:
 @claim("bank-conflict-same-bank")
 def same_bank() -> Finding:
     """Two lanes, two words, one bank."""
-    met = given(1, "", "banks met")
-    same = given(4, "B", "distinct bytes wanted of the bank") / rule("word") / met
-    other = given(8, "B", "distinct bytes wanted of the bank") / rule("word") / met
+    met = chosen(1, label="banks met")
+    same, other = (
+        chosen(wanted, "B", "distinct bytes wanted of the bank") / rule("word") / met
+        for wanted in (4, 8)
+    )
     return Finding(
         same.named("passes"),
         why="Two lanes that want the same word of a bank are served together.",
@@ -83,40 +84,47 @@ def padding_fixes() -> Finding:
 @claim("padding-waste-25")
 def padding_waste() -> Finding:
     """Sixteen bytes, so that rows stay aligned, on rows of sixty-four."""
-    narrow = given(16, "B", "padding that keeps 16-byte access aligned") / given(
-        64, "B", "bytes of a row"
-    )
-    one = FP32 / given(SQUARE.pitch, "B", "bytes of a row of 32 fp32 numbers")
+    padding = chosen(16, "B", "padding that keeps 16-byte access aligned")
+    narrow = padding / chosen(64, "B", "bytes of a row")
+    one_number = FP32 / chosen(SQUARE.pitch, "B", "bytes of a row of 32 fp32 numbers")
     return Finding(
         narrow,
         why="For rows of 64 bytes that must stay aligned to 16. The tile that the "
-        f"document shows beside it wastes {one:.2 %}.",
+        f"document shows beside it wastes {one_number:.2 %}.",
+    )
+
+
+def agreeing(swizzle: Swizzle) -> int:
+    """Columns of two rows of eight that stand where the document has them."""
+    swapped = {1: [1, 0, 3, 2, 5, 4, 7, 6], 2: [2, 3, 0, 1, 6, 7, 4, 5]}
+    return sum(
+        swizzle(8 * row + column) - 8 * row == place
+        for row, places in swapped.items()
+        for column, place in enumerate(places)
     )
 
 
 @claim("xor-row-pattern")
 def row_pattern() -> Finding:
     """Row 1 swaps neighbours, row 2 swaps pairs."""
-    swapped = {1: [1, 0, 3, 2, 5, 4, 7, 6], 2: [2, 3, 0, 1, 6, 7, 4, 5]}
-    swizzle = Swizzle(3, 0, 3)
-    differs = sum(
-        swizzle(8 * row + column) - 8 * row != place
-        for row, places in swapped.items()
-        for column, place in enumerate(places)
-    )
-    compared = given(16, "", "columns compared")
-    right = given(16 - differs, "", "columns that agree")
+    compared = chosen(16, label="columns compared")
+    right = counted(agreeing, Swizzle(3, 0, 3), label="columns that agree")
     return Finding((compared - right).named("differences"), why="Both rows agree.")
+
+
+def returning(swizzle: Swizzle, offsets: int) -> int:
+    """Offsets that are themselves again when they are swizzled twice."""
+    return sum(swizzle(swizzle(byte)) == byte for byte in range(offsets))
 
 
 @claim("xor-self-inverse")
 def self_inverse() -> Finding:
     """Every offset of the fp32 tile, swizzled and swizzled again."""
     swizzle = matching_swizzle(SQUARE.pitch, SQUARE.width)
-    back = sum(swizzle(swizzle(byte)) == byte for byte in range(SQUARE.bytes))
-    tried = given(SQUARE.bytes, "", "offsets tried")
+    tried = chosen(SQUARE.bytes, label="offsets tried")
+    back = counted(returning, swizzle, tried, label="offsets that came back")
     return Finding(
-        (tried - given(back, "", "offsets that came back")).named("differences"),
+        (tried - back).named("differences"),
         why="The bits that are mixed in are not among those that change.",
     )
 
@@ -137,8 +145,9 @@ def xor_free() -> Finding:
 def tcgen05_modes() -> Finding:
     """Modes of the descriptor that leave every byte where it is."""
     plain = [mode for mode in MODES if mode.swizzle.bits == 0]
-    every = given(len(MODES), "", "modes of the descriptor (PTX ISA, bits 61 to 63)")
-    mixed = given(len(MODES) - len(plain), "", "modes that permute")
+    label = "modes of the descriptor (PTX ISA, bits 61 to 63)"
+    every = counted(len, MODES, label=label)
+    mixed = every - counted(len, plain, label="modes that permute nothing")
     return Finding(
         (every - mixed).named("modes without a swizzle"),
         why="The descriptor of shared memory has a mode without a swizzle, code "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stacklib.evidence import Finding, claim, five_operations, given
-from stacklib.quantity import Quantity
+from stacklib.evidence import Finding, claim, five_operations
+from stacklib.quantity import Quantity, counted
 from stacklib.roofline.count import passes
 
 SIDE = 4096  # of the array; the ratio does not depend on it
@@ -12,12 +12,10 @@ OPERATIONS = ("softmax", "layernorm", "gelu")
 
 def _saved(operation: str) -> Quantity:
     """Bytes of an operation pass by pass, over those of its input and output."""
-    counts = {
-        "pass by pass": passes.moved(operation, SIDE, SIDE),
-        "once in and once out": passes.least(operation, SIDE, SIDE),
-    }
+    counts = {"pass by pass": passes.moved, "once in and once out": passes.least}
     by_pass, fused = (
-        given(count, "B", f"{operation}, {how}") for how, count in counts.items()
+        counted(count, operation, SIDE, SIDE, unit="B", label=f"{operation}, {how}")
+        for how, count in counts.items()
     )
     return (by_pass / fused).named(f"bytes saved, {operation}")
 

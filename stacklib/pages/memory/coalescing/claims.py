@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.evidence.addresses import moved
 from stacklib.memory.warp.rules import rule
+from stacklib.quantity import bytes_per_element, chosen
 
-FP32 = given(4, "B", "bytes of an fp32 number")
+FP32 = bytes_per_element("fp32")
 
 
 @claim("strided-32-transactions")
 def strided() -> Finding:
     """Lanes 32 numbers of fp32 apart."""
     return Finding(
-        moved(given(128, "B", "bytes from lane to lane: 32 numbers")),
+        moved(chosen(128, "B", "bytes from lane to lane: 32 numbers")),
         why="Every lane has a sector of its own, as at any stride from "
         f"{(rule('sector') / FP32).si:.0f} on.",
     )
@@ -22,7 +23,7 @@ def strided() -> Finding:
 @claim("strided-slowdown-10-30")
 def slowdown() -> Finding:
     """Bytes moved over bytes asked for, by sectors."""
-    step = FP32 * given(32, "", "stride in elements")
+    step = FP32 * chosen(32, label="stride in elements")
     asked = rule("lanes") * FP32
     by = {name: moved(step, name) * rule(name) / asked
           for name in ("sector", "fetch", "line")}  # fmt: skip
@@ -39,7 +40,7 @@ def slowdown() -> Finding:
 def coalesced() -> Finding:
     """Sectors, which the document counts for strided access, of neighbours."""
     asked = rule("lanes") * FP32
-    off = moved(FP32, "line", first=given(64, "B", "address of lane 0"))
+    off = moved(FP32, "line", first=chosen(64, "B", "address of lane 0"))
     return Finding(
         (asked / rule("sector")).named("sectors moved"),
         why="Counted as the same document counts strided access, in sectors. As lines "

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.hardware import stack_fact, stack_generation
 from stacklib.hardware.stacks import base_dies, via_counts
 from stacklib.memory import builds_of, package_builds
-from stacklib.quantity import Quantity, ceil
+from stacklib.quantity import Quantity, assumed, ceil, counted, one_of
 
-# The trade writes a die of 16 Gibit as 2 GB.
-ON_THE_BOX = given(1, "GB/GiB", "GB printed for a GiB of dies")
+ON_THE_BOX = assumed(
+    1, "GB/GiB", "GB printed for a GiB of dies",
+    why="The trade writes a die of 16 Gibit as 2 GB.",
+)  # fmt: skip
 
 
 def stacks_needed(device: str, generation: str) -> Quantity:
@@ -21,9 +23,19 @@ def stacks_needed(device: str, generation: str) -> Quantity:
     return ceil(chip.memory_bandwidth / each).named("stacks needed")
 
 
-def printed_gb(stacks: Quantity, height: int, die: Quantity) -> Quantity:
+def height(device: str) -> Quantity:
+    """Dies of a stack in the build that gives a device what it prints."""
+    return counted(
+        builds_of,
+        device,
+        label="dies of a stack",
+        take=lambda made: made.found[0].height,
+    )
+
+
+def printed_gb(stacks: Quantity, height: Quantity, die: Quantity) -> Quantity:
     """Gigabytes on the box of so many stacks of so many dies."""
-    dies = (stacks * given(height, "1", "dies of a stack")).named("dies")
+    dies = (stacks * height).named("dies")
     return (dies * die.to("GiB") * ON_THE_BOX).to("GB").named("capacity on the box")
 
 
@@ -51,9 +63,8 @@ def b200_stacks() -> Finding:
 @claim("b200-hbm-stack-capacity")
 def b200_stack() -> Finding:
     """Eight dies of 24 Gbit."""
-    height = builds_of("b200-sxm").found[0].height
     return Finding(
-        printed_gb(given(1, "1", "stack"), height, _die("hbm3e")),
+        printed_gb(one_of("", "stack"), height("b200-sxm"), _die("hbm3e")),
         why="Right for one stack, but then the package has eight of them, not six.",
     )
 
@@ -62,10 +73,9 @@ def b200_stack() -> Finding:
 def b200_capacity() -> Finding:
     """Eight stacks of eight dies; the board sells less."""
     b200 = hardware.get("b200-sxm")
-    height = builds_of(b200).found[0].height
     sold = b200.memory_capacity
     return Finding(
-        printed_gb(b200.memory_stacks, height, _die("hbm3e")),
+        printed_gb(b200.memory_stacks, height("b200-sxm"), _die("hbm3e")),
         why=f"What the dies hold. An HGX board is sold with {sold.text('GB')}.",
     )
 
@@ -101,14 +111,15 @@ def h100_stacks() -> Finding:
 def rubin_capacity() -> Finding:
     """Eight stacks of the height that its printed capacity has."""
     rubin = hardware.get("rubin")
-    heights = (builds_of(rubin).found[0].height, 16)
+    tall = assumed(16, label="dies of a stack", why="The tallest of JESD270-4.")
     low, high = (
-        printed_gb(rubin.memory_stacks, height, _die("hbm3e")) for height in heights
+        printed_gb(rubin.memory_stacks, dies, _die("hbm3e"))
+        for dies in (height("rubin"), tall)
     )
     return Finding(
         low,
         why=f"Announced with {rubin.memory_capacity.text('GB')}: eight stacks of "
-        f"{heights[0]} dies of 24 Gbit.",
+        f"{height('rubin').si:.0f} dies of 24 Gbit.",
         condition="the stacks are 16 dies high, which the standard allows",
         then=high,
     )
@@ -116,9 +127,9 @@ def rubin_capacity() -> Finding:
 
 def _width(generation: str) -> Quantity:
     """Data pins of a stack: its bandwidth over the rate of a pin."""
-    one = stack_generation(generation).memory
-    beat = Quantity(1, "bit", label="bits a pin moves in a beat")
-    width = one.bandwidth.to("bit/s") / one.pin_rate * beat
+    stack = stack_generation(generation).memory
+    beat = one_of("bit", "bits a pin moves in a beat")
+    width = stack.bandwidth.to("bit/s") / stack.pin_rate * beat
     return width.named("width of the interface")
 
 
@@ -182,7 +193,7 @@ def vias_a_die() -> Finding:
     counts = [c.a_die for c in via_counts() if c.a_die is not None]
     bumps = stack_fact("power_bumps")
     return Finding(
-        max(counts, key=lambda c: c.si) * given(1, "1", "die"),
+        max(counts, key=lambda c: c.si) * one_of("", "die"),
         why="Samsung counts over 5,000 on a die of HBM2 and over 5,600 of HBM2E; no "
         f"maker gives later ones. HBM4 must have more: {bumps.si:,.0f} bumps for "
         "power alone under Samsung's base die.",
@@ -193,10 +204,11 @@ def vias_a_die() -> Finding:
 def vias_of_an_h100() -> Finding:
     """Stacks times dies times vias of a die."""
     h100 = hardware.get("h100-sxm")
-    height = given(builds_of(h100).found[0].height, "1", "dies of a stack")
     a_die = next(c.a_die for c in via_counts() if c.name.startswith("Samsung HBM2E"))
     assert a_die is not None
-    total = (h100.memory_stacks * height * a_die).named("vias of the package")
+    total = (h100.memory_stacks * height("h100-sxm") * a_die).named(
+        "vias of the package"
+    )
     return Finding(
         total,
         why="A lower bound is not wrong by being low, and with Samsung's count for "

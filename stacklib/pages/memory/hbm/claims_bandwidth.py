@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.hardware import stack_fact, stack_generation
 from stacklib.memory import builds_of
 from stacklib.memory.stack.builds import needed_rate
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 
-from .claims import printed_gb
+from .claims import height, printed_gb
 
 
 @claim("h100-hbm3-generation", "h100-sxm")
@@ -63,7 +63,7 @@ def b200_low_end() -> Finding:
 @claim("b200-hbm-bandwidth-product")
 def b200_product() -> Finding:
     """The product as it is written, and the rate that would give the sum."""
-    written = given(9.2, "Gbit/s", "rate as written")
+    written = chosen(9.2, "Gbit/s", "rate as written")
     build = builds_of("gb200").found[0]
     return Finding(
         _package("b200-sxm", "hbm3e", written),
@@ -131,9 +131,8 @@ def rubin() -> Finding:
 
 def _of_dies(device: str) -> Quantity:
     """What the dies of a device with HBM3E hold."""
-    height = builds_of(device).found[0].height
     die = stack_generation("hbm3e").memory.die_capacity
-    return printed_gb(hardware.get(device).memory_stacks, height, die)
+    return printed_gb(hardware.get(device).memory_stacks, height(device), die)
 
 
 def _sold(device: str) -> str:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.evidence.judge import ratio_of, verdict_of
 from stacklib.evidence.ledger import get
 from stacklib.memory.ladder.rungs import Rung, launched_copy, mean_step
-from stacklib.memory.warp.lanes import WARP
-from stacklib.quantity import Quantity
+from stacklib.memory.warp.rules import rule
+from stacklib.quantity import Quantity, assumed, chosen, constant
 
 from .claims import A100, B200, H100, all_units, cycles, field, known, rate, rungs
 
 LISTED = ("registers", "shared memory", "L2", "HBM")  # what every document lists
-SCHEDULERS = 4  # of an SM, since Volta
+SCHEDULERS = 4  # of an SM
 OWN_CYCLES = 700  # what document 001 says of the same load elsewhere
 
 
 def _issue_interval() -> Quantity:
     """Cycles from one instruction of a scheduler to its next: a warp over its lanes."""
     per_unit = hardware.get(H100).peaks["fp32"].per_unit_per_cycle
-    fma = Quantity(2, "FLOP", label="operations of a multiply-add")
-    lanes = known(per_unit, "lanes") / fma
-    share = lanes / given(SCHEDULERS, "1", "schedulers")
-    return (Quantity(WARP, label="threads of a warp") / share).named("issue interval")
+    lanes = known(per_unit, "lanes") / constant("multiply_add")
+    why = "Every SM since Volta has four."
+    share = lanes / assumed(SCHEDULERS, label="schedulers", why=why)
+    return (rule("lanes") / share).named("issue interval")
 
 
 @claim("mem-register-latency")
@@ -139,7 +139,7 @@ def sram_latency() -> Finding:
 @claim("tier-hbm-latency")
 def hbm_time() -> Finding:
     """A dependent load from the idle memory of an H100, in time."""
-    own = given(OWN_CYCLES, "cycle", "the document's own cycles")
+    own = chosen(OWN_CYCLES, "cycle", "the document's own cycles")
     told = (own / field(H100, "clock")).named("in time")
     return Finding(
         known(rungs(H100)["HBM"].latency, "HBM latency"),

@@ -8,8 +8,8 @@ from stacklib.cost.assembly import b200
 from stacklib.cost.data import Range
 from stacklib.cost.spans import Span
 from stacklib.cost.stacks import stack_yield
-from stacklib.evidence import Finding, claim, given
-from stacklib.quantity import Quantity, maximum
+from stacklib.evidence import Finding, claim
+from stacklib.quantity import Quantity, assumed, chosen, maximum
 
 LAYER = 0.98  # of the layers of a stack, as the posts take it
 SHORTAGE = "2026"  # prices from then on are those of another market
@@ -78,7 +78,7 @@ def ddr5_price() -> Finding:
 def price_ratio() -> Finding:
     """Middles of the document's own ranges; ours, by date, in the reason."""
     ends = {
-        name: given(value, "USD/GB", name)
+        name: assumed(value, "USD/GB", name, why="The document's own range.")
         for name, value in (
             ("HBM, its low end", 10), ("HBM, its high end", 15),
             ("DDR5, its low end", 3), ("DDR5, its high end", 5),
@@ -121,8 +121,7 @@ def nvme_price() -> Finding:
 
 
 def _memory() -> Quantity:
-    stacks = Quantity(STACKS, label="stacks")
-    return stacks * Quantity(OF_A_STACK, "GB", label="of a stack")
+    return chosen(STACKS, label="stacks") * chosen(OF_A_STACK, "GB", "of a stack")
 
 
 @claim("b200-cost-total")
@@ -192,7 +191,7 @@ def yield_gap() -> Finding:
     eight, twelve = cost.fact("works", "hbm3e"), cost.fact("works", "hbm4")
     stacks = Span(twelve.low, eight.high).named("stacks that work")
     dies = span(cost.fact("works", "dram")).named("DRAM dies that work")
-    bond = given(LAYER, "1", "layers that survive")
+    bond = chosen(LAYER, label="layers that survive")
     twelve_layers = stack_yield(12, die=1.0, bond=bond)
     return Finding(
         (1 - stacks.middle / dies.middle).named("stacks behind dies"),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.memory.scratchpad.sbuf import sbuf_case
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen, counted
 
 BEFORE, AFTER = 0.96, 0.99  # shares of the SBUF between which the claim has its cliff
 
@@ -16,10 +16,10 @@ def spill_cliff() -> Finding:
     case = sbuf_case("trainium2")
 
     def loaded(use: float, policy: str) -> Quantity:
-        each = given(case.block_bytes(use), "B", "bytes of a block of X")
-        count = case.loaded(use, policy) // case.block_bytes(use)
-        blocks = given(count, "1", f"blocks copied in at {use:.0%}")
-        return (each * blocks).named(f"copied in at {use:.0%} of the SBUF")
+        copied = counted(
+            case.loaded, use, policy, unit="B", label="bytes of X copied in"
+        )
+        return (copied * 1).named(f"copied in at {use:.0%} of the SBUF")
 
     low, high = loaded(BEFORE, "lru"), loaded(AFTER, "lru")
     return Finding(
@@ -41,7 +41,7 @@ def hbm_drop() -> Finding:
     chip = hardware.get("trainium2")
     cores = chip.compute_units
     each = (chip.memory_bandwidth.across(1) / cores).named("HBM of one core")
-    sbuf = given(10, "TB/s", "SBUF bandwidth as stated")
+    sbuf = chosen(10, "TB/s", "SBUF bandwidth as stated")
     return Finding.open(
         f"Its own two figures are {(sbuf / chip.memory_bandwidth.across(1)):.2} "
         f"apart. But the {chip.memory_bandwidth} belong to {cores.si:.0f} cores, "
@@ -54,7 +54,7 @@ def hbm_drop() -> Finding:
 
 def _pins() -> Quantity:
     """512 pins at the rate of LPDDR5X-8533: what the claim divides by eight."""
-    pins = given(512, "1", "pins, as the claim has it")
+    pins = chosen(512, label="pins, as the claim has it")
     return (pins * hardware.memory("lpddr5x").pin_rate).to("GB/s").named("pins x rate")
 
 

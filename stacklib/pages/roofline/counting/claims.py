@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stacklib import models, roofline
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.evidence.ledger import get
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, bytes_per_element, chosen, constant, one_of
 
 MODEL = "llama-3-70b"
 CONTEXT = 4096
@@ -82,12 +82,12 @@ def prefill_intensity(tokens: int) -> Quantity:
     Activations are left out, which flatters long prompts.
     """
     model = models.get(MODEL)
-    count = given(tokens, "1", "prompt tokens")
-    per_weight = Quantity(2, "FLOP", label="FLOP per parameter")
+    count = chosen(tokens, label="prompt tokens")
+    per_weight = constant("multiply_add")
     pairs = (count * (count + 1) / 2).named("query-key pairs")
     operations = count * per_weight * model.streamed_parameters
     operations = operations + pairs * model.attention_flops_per_token_pair
-    byte = Quantity(1, "B", label="bytes per FP8 weight")
+    byte = bytes_per_element("fp8")
     moved = model.streamed_parameters * byte + count * model.kv_bytes_per_token("fp8")
     return (operations / moved.named("bytes moved")).named("prefill intensity")
 
@@ -128,11 +128,11 @@ def square_matmul_intensity() -> Finding:
 @claim("matmul-flops-2mnk")
 def matmul_operations() -> Finding:
     """Multiplications and additions of every output, counted apart."""
-    m, n, k = (given(SIDE, "1", size) for size in "mnk")
+    m, n, k = (chosen(SIDE, label=size) for size in "mnk")
     multiplications = (m * n * k).named("multiplications")
     additions = (m * n * (k - 1)).named("additions")
-    operations = (multiplications + additions) * Quantity(1, "FLOP", label="each")
-    per_mac = operations / (m * n * k * Quantity(1, "MAC", label="multiply-add"))
+    operations = (multiplications + additions) * one_of("FLOP")
+    per_mac = operations / (m * n * k * one_of("MAC", "multiply-add"))
     return Finding(
         per_mac,
         why="Each output needs k multiplications and k - 1 additions, so the count is "
@@ -148,16 +148,16 @@ def layernorm_intensity(
     The output is written once and scale and shift are read once for all rows;
     the handful of operations a row (one root, two divisions) is left out.
     """
-    each = Quantity(2, "B", label="bytes per FP16 number")
-    count, size = given(rows, "1", "rows"), given(width, "1", "row width")
-    passes = given(reads, "1", "reads of the input")
+    each = bytes_per_element("fp16")
+    count, size = chosen(rows, label="rows"), chosen(width, label="row width")
+    passes = chosen(reads, label="reads of the input")
     elements = (count * size).named("elements")
     moved = (elements * (passes + 1) + 2 * size) * each
     return (per_element * elements / moved.named("bytes moved")).named("intensity")
 
 
 def _full_layernorm() -> Quantity:
-    steps = [given(n, "FLOP", step) for step, n in LAYERNORM.items()]
+    steps = [chosen(n, "FLOP", step) for step, n in LAYERNORM.items()]
     return layernorm_intensity(
         sum(steps[1:], steps[0]).named("FLOP per element"), reads=1
     )
@@ -166,7 +166,7 @@ def _full_layernorm() -> Quantity:
 @claim("layernorm-ai-083")
 def layernorm_fp16() -> Finding:
     """One read and one write of each number, every operation counted."""
-    bare = given(LAYERNORM_BARE, "FLOP", "FLOP per element")
+    bare = chosen(LAYERNORM_BARE, "FLOP", "FLOP per element")
     ours = _full_layernorm()
     return Finding(
         ours,
@@ -198,8 +198,8 @@ def layernorm_memory_bound() -> Finding:
 @claim("matmul-small-bound")
 def matmul_bound() -> Finding:
     """Not a number: the side at which a square product crosses the ridge is."""
-    each = Quantity(2, "B", label="bytes per BF16 number")
-    operations = Quantity(2, "FLOP", label="FLOP per multiply-add")
+    each = bytes_per_element("bf16")
+    operations = constant("multiply_add")
     # 2 s^3 operations over 3 s^2 numbers: the intensity is 2 s / (3 x bytes).
     side = _ridge() * 3 * each / operations
     return Finding.open(

@@ -7,9 +7,9 @@ of an H100. Each check names the chip it computes on; 000's are of 16 bits on H1
 from __future__ import annotations
 
 from stacklib import hardware, models, roofline
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.evidence.ledger import get
-from stacklib.quantity import Quantity, maximum
+from stacklib.quantity import Quantity, chosen, maximum
 
 MODEL = "llama-3-70b"
 NAMED, DIVIDED_BY = "h200_sxm", "h100_sxm"  # what 001 says, and what it uses
@@ -168,9 +168,9 @@ def gain_of_double_peak(batch: int, context: int) -> Quantity:
     step = roofline.decode_step(
         MODEL, on=chip, dtype="bf16", tp=CHIPS, batch=batch, context=context
     )
-    chips = given(CHIPS, "1", "chips")
+    chips = chosen(CHIPS, label="chips")
     peak, bandwidth = chip.peak("bf16"), chip.memory_bandwidth
-    twice = given(2, "1", "twice the tensor cores")
+    twice = chosen(2, label="twice the tensor cores")
     compute = step.operations / (peak.across(chips) * twice)
     memory = step.bytes / bandwidth.across(chips)
     faster = maximum(compute, memory).named("time with twice the tensor cores")

@@ -6,9 +6,9 @@ The claims belong to later chapters, which will compute them in more detail.
 from __future__ import annotations
 
 from stacklib import hardware, models
-from stacklib.evidence import Finding, claim, given
+from stacklib.evidence import Finding, claim
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, assumed, chosen, one_of
 
 MODEL, HOPPER, BLACKWELL, CHIPS = "llama-3-70b", "h100_sxm", "b200_sxm", 8
 
@@ -17,16 +17,11 @@ def _model() -> LanguageModel:
     return models.get(MODEL)
 
 
-def _size(value: int, label: str) -> Quantity:
-    return Quantity(value, label=label, kind="config", source=_model().source)
-
-
 @claim("embedding-dim-8192")
 def embedding() -> Quantity:
     """Query heads times their size, which is the vector between the layers."""
     model = _model()
-    heads = _size(model.heads, "query heads")
-    return heads * _size(model.head_dim, "head size")
+    return model.size("heads", "query heads") * model.size("head_dim", "head size")
 
 
 @claim("mem-hbm-latency-cycles")
@@ -35,7 +30,7 @@ def memory_latency() -> Finding:
     hopper = hardware.microarchitecture(hardware.get(HOPPER)).latency("dram")
     blackwell = hardware.microarchitecture(hardware.get(BLACKWELL)).latency("dram")
     return Finding(
-        hopper * given(1, "1", "loads"),
+        hopper * one_of("", "loads"),
         why=f"A chain of dependent loads took {hopper.text()} on an H100 and "
         f"{blackwell.text()} on a B200, the chip the text speaks of.",
     )
@@ -45,13 +40,16 @@ def memory_latency() -> Finding:
 def warp_group() -> Quantity:
     """Four warps of the threads a warp has on H100."""
     device = hardware.get(HOPPER)
-    warps = given(4, "1", "warps in a group")
+    warps = assumed(4, label="warps in a group", why="PTX ISA: wgmma, a warpgroup.")
     return warps * device.max_threads_per_unit / device.max_warps_per_unit
 
 
 def _exchanges_a_layer() -> Quantity:
-    """Matrices of a layer whose inner side is cut: out of attention, out of the MLP."""
-    return _size(2, "matrices cut along their inner side, a layer")
+    """Matrices of a layer whose inner side is cut."""
+    return assumed(
+        2, label="matrices cut along their inner side, a layer", source=_model().source,
+        why="One leads out of attention, one out of the MLP.",
+    )  # fmt: skip
 
 
 @claim("tp-allreduce-per-layer")
@@ -67,7 +65,7 @@ def exchanges_a_layer() -> Finding:
 @claim("tp-allreduce-100-plus")
 def exchanges_a_token() -> Finding:
     """Two for each layer of the model."""
-    layers = _size(_model().layers, "layers")
+    layers = _model().size("layers", "layers")
     return Finding(
         _exchanges_a_layer() * layers,
         why="Right as a lower bound, and not by its own rule of one a layer, which "
@@ -79,9 +77,10 @@ def exchanges_a_token() -> Finding:
 def exchange_rate() -> Finding:
     """What one B200 sends in one direction, which is what an exchange waits for."""
     link = hardware.get(BLACKWELL).link
-    rate = Quantity(link.si, "B/s", label=link.label, source=link.source, kind="spec")
+    rate = Quantity(link.si, "B/s", label=link.label, source=link.source, kind="spec",
+                    key=link.key)  # fmt: skip
     return Finding(
-        rate * given(1, "1", "directions"),
+        rate * one_of("", "directions"),
         why="The figure adds both directions. A chip sends and receives at once, and "
         "what it must send goes out in one.",
     )
@@ -91,8 +90,8 @@ def exchange_rate() -> Finding:
 def kv_a_layer() -> Finding:
     """Keys and values of one layer, all of its heads."""
     model = _model()
-    layer = model.kv_bytes_per_token("bf16") / _size(model.layers, "layers")
-    chips = given(CHIPS, "1", "chips that share the heads")
+    layer = model.kv_bytes_per_token("bf16") / model.size("layers", "layers")
+    chips = chosen(CHIPS, label="chips that share the heads")
     return Finding(
         layer,
         condition=f"what one of {CHIPS} chips keeps is meant",
