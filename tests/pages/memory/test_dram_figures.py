@@ -11,7 +11,7 @@ from stacklib.pages.memory.dram import live as explorer
 from stacklib.pages.memory.dram.figures import commands_spec, in_flight_spec
 from stacklib.plots import spec as grammar
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 readouts = partial(ask, explorer.explore, explorer.controls())
 

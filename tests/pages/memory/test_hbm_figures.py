@@ -10,7 +10,7 @@ from stacklib.memory.stack.height import Section
 from stacklib.pages.memory.hbm import live as explorer
 from stacklib.pages.memory.hbm.figures import rates_spec, section_spec
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 texts = partial(ask, explorer.explore, explorer.controls())
 

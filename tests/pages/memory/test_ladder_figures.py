@@ -12,7 +12,7 @@ from stacklib.pages.memory.ladder import live as explorer
 from stacklib.pages.memory.ladder.figures import chase_spec
 from stacklib.plots import spec as grammar
 
-from ..live_figures import ask, values
+from ...live_figures import ask, values
 
 readouts = partial(ask, explorer.explore, explorer.controls())
 

@@ -11,7 +11,7 @@ from stacklib.pages.memory.price import figures as prices
 from stacklib.pages.memory.price import live as explorer
 from stacklib.plots import spec as grammar
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 readouts = partial(ask, explorer.explore, explorer.controls())
 

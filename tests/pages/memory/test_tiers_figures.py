@@ -12,7 +12,7 @@ from stacklib.pages.memory.tiers import live as explorer
 from stacklib.pages.memory.tiers.figures import energy_spec, tiers_spec
 from stacklib.plots import spec as grammar
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 shown = partial(ask, explorer.explore, explorer.controls())
 

@@ -148,7 +148,7 @@ def token(model: str) -> Quantity:
 
 def step() -> Quantity:
     """A step of Llama-3-70B on two H100s that reads weights alone."""
-    return (layers() * layer_time(LLAMA, on=CHIP, tp=2)).named("weights read")
+    return (layers() * layer_time(LLAMA, on="h100-sxm", tp=2)).named("weights read")
 
 
 def fed(compute: Quantity, drives: int, *, ahead: bool) -> float:
