@@ -14,9 +14,13 @@ from typing import Any
 
 from _tools.said import Cell
 from stacklib import hardware, models
+from stacklib.cost import data, making
+from stacklib.evidence import dram_published
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
+from stacklib.memory.dram.parts import dram_names, dram_part
+from stacklib.memory.tiers import parts
 from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.quantity import Quantity, constant
 from stacklib.quantity.constants import CONSTANTS
@@ -53,7 +57,7 @@ def _device(device: str, field: str) -> float:
     found = hardware.get(device)
     if field.startswith("peak."):
         peak, _, rest = field.removeprefix("peak.").partition(".")
-        made = found.peaks[peak].per_cycle if rest else found.peaks[peak].rate
+        made = getattr(found.peaks[peak], rest or "rate")
     else:
         made = found.fields.get(field)
     if made is None:
@@ -72,6 +76,16 @@ def _records() -> dict[str, float]:
         *accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
         map(rule, KNOWN),
+        map(dram_published.fact, dram_published.facts()),
+        *(dram_part(name).fields.values() for name in dram_names()),
+        *(parts.drive(name).fields.values() for name in parts.drive_names()),
+        map(parts.constant, parts.constant_names()),
+        data.recorded(),
+        *(
+            [q.value for q in making.fact(table, key).quotes]
+            for table in making.tables()
+            for key in making.keys(table)
+        ),
         [die.node for die in base_dies()],
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]

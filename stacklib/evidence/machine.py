@@ -73,8 +73,8 @@ def measured(value: float, unit: str, label: str, name: str, where: str) -> Quan
         The result file, and the row or field in it.
     """
     return Quantity(
-        value, unit, label=label, source=source(name, where), kind="measured"
-    )
+        value, unit, label=label, source=source(name, where), kind="measured",
+    )  # fmt: skip
 
 
 # -- levels ---------------------------------------------------------------------
