@@ -7,8 +7,6 @@ anchor of its own, ``#claim-ID``.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from computed_links import computed_number, digest
@@ -16,7 +14,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxTranslator
 
-from stacklib.evidence import claims
+from stacklib import pages
+from stacklib.evidence import DOCUMENTS, VERDICTS, Judgement, counted
 
 TITLES = (
     "Roofline", "GPU architecture", "The memory hierarchy", "Kernels",
@@ -37,14 +36,7 @@ class claim_item(nodes.General, nodes.Element):
     """One claim."""
 
 
-def counted(judgements: Iterable[claims.Judgement]) -> str:
-    """``34 claims: 14 reproduced, 17 close``, verdicts in their usual order."""
-    count = Counter(judgement.verdict for judgement in judgements)
-    parts = [f"{count[v]} {v}" for v in claims.VERDICTS if count[v]]
-    return f"{count.total()} claims: {', '.join(parts)}"
-
-
-def number(judgement: claims.Judgement) -> computed_number:
+def number(judgement: Judgement) -> computed_number:
     """Our value, which opens like every computed number."""
     quantity = judgement.computed
     assert quantity is not None
@@ -73,7 +65,7 @@ def link(id: str, *classes: str) -> nodes.reference:
     )
 
 
-def facts(judgement: claims.Judgement) -> nodes.paragraph:
+def facts(judgement: Judgement) -> nodes.paragraph:
     """Verdict, what is claimed, what we compute, and where it is claimed."""
     claim, verdict = judgement.claim, judgement.verdict
     line = nodes.paragraph(classes=["st-claim-facts"])
@@ -85,12 +77,11 @@ def facts(judgement: claims.Judgement) -> nodes.paragraph:
     return line
 
 
-def reasons(judgement: claims.Judgement) -> nodes.paragraph:
+def reasons(judgement: Judgement) -> nodes.paragraph:
     """Why, in words; what a first review said; which claim this one repeats."""
     claim = judgement.claim
-    right_if = f"Right if {judgement.condition}. " if judgement.condition else ""
     line = nodes.paragraph(classes=["st-claim-why"])
-    line += word(right_if + judgement.why, "st-claim-reason")
+    line += word(judgement.reason, "st-claim-reason")
     if judgement.first_review:
         line += [nodes.Text(" "), word(judgement.first_review, "st-claim-first")]
     if claim.same_as:
@@ -98,7 +89,7 @@ def reasons(judgement: claims.Judgement) -> nodes.paragraph:
     return line
 
 
-def item(judgement: claims.Judgement) -> claim_item:
+def item(judgement: Judgement) -> claim_item:
     """One claim as a card."""
     claim = judgement.claim
     text = nodes.paragraph(classes=["st-claim-text"])
@@ -121,7 +112,7 @@ class ClaimsLedger(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         remembered(self.env)[self.env.docname] = state()
-        judged = [claims.judge(claim.id) for claim in claims.load()]
+        judged = pages.claims()
         whole = ledger(count=counted(judged))
         for chapter, title in enumerate(TITLES, 1):
             own = [j for j in judged if j.claim.chapter == chapter]
@@ -156,8 +147,8 @@ def select(
 
 def open_ledger(self: SphinxTranslator, node: ledger) -> None:
     chapters = [(str(n), f"{n}: {title}") for n, title in enumerate(TITLES, 1)]
-    documents = [(key, f"{key}: {text}") for key, text in claims.DOCUMENTS.items()]
-    verdicts = [(verdict, verdict) for verdict in claims.VERDICTS]
+    documents = [(key, f"{key}: {text}") for key, text in DOCUMENTS.items()]
+    verdicts = [(verdict, verdict) for verdict in VERDICTS]
     self.body.append(
         '<div class="st-claims-ledger">\n'
         '<form class="st-claims-form" role="search" aria-label="Claims" hidden>'
@@ -213,7 +204,7 @@ def pass_by(self: SphinxTranslator, node: nodes.Node) -> None:
 
 def state() -> str:
     """Digest of the whole ledger."""
-    return digest({"rows": claims.table()})
+    return digest({"rows": [row.row for row in pages.claims()]})
 
 
 def remembered(env: Any) -> dict[str, str]:
@@ -225,9 +216,9 @@ def remembered(env: Any) -> dict[str, str]:
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
     """Pages whose ledger would read differently now."""
-    pages = remembered(env)
-    now = state() if pages else ""
-    return [page for page, old in pages.items() if old != now]
+    shown = remembered(env)
+    now = state() if shown else ""
+    return [page for page, old in shown.items() if old != now]
 
 
 def forget(app: Sphinx, env: Any, page: str) -> None:

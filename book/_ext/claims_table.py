@@ -6,9 +6,10 @@ not written yet are folded below, counted, so that nothing is hidden.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from claims_ledger import counted, number
+from claims_ledger import number
 from computed_links import digest, nearest
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -16,7 +17,8 @@ from exercise_box import folded
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from stacklib.evidence import claims
+from stacklib import pages
+from stacklib.evidence import Judgement, claims, counted
 
 HEAD = ("Claim", "Claimed", "Computed", "Verdict")
 WIDTHS = (52, 16, 16, 16)
@@ -27,19 +29,18 @@ def cell(*children: nodes.Node) -> nodes.entry:
     return nodes.entry("", *(nodes.paragraph("", "", child) for child in children))
 
 
-def computed_cell(judgement: claims.Judgement) -> nodes.entry:
+def computed_cell(judgement: Judgement) -> nodes.entry:
     """Our value, which opens like every computed number; empty where none is."""
     if judgement.computed is None:
         return cell(nodes.Text("–"))
     return cell(number(judgement))
 
 
-def row(judgement: claims.Judgement) -> nodes.row:
+def row(judgement: Judgement) -> nodes.row:
     """Claim with its document and the reason, claimed, computed, verdict."""
     claim = judgement.claim
     where = f"{claim.document} ({claim.id})"
-    right_if = f"Right if {judgement.condition}. " if judgement.condition else ""
-    reason = f"{right_if}{judgement.why} {judgement.first_review}".rstrip()
+    reason = f"{judgement.reason} {judgement.first_review}".rstrip()
     verdict = nodes.inline("", judgement.verdict)
     verdict["classes"] = ["st-verdict", f"st-verdict-{judgement.verdict}"]
     first = cell(
@@ -51,7 +52,7 @@ def row(judgement: claims.Judgement) -> nodes.row:
     return nodes.row("", first, claimed, computed_cell(judgement), cell(verdict))
 
 
-def table(judgements: list[claims.Judgement]) -> nodes.table:
+def table(judgements: list[Judgement]) -> nodes.table:
     """The rows as a table that scrolls on a narrow screen."""
     group = nodes.tgroup("", cols=len(HEAD))
     group += [nodes.colspec(colwidth=width) for width in WIDTHS]
@@ -69,16 +70,16 @@ class ClaimsTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         chapter = self.chapter()
-        pages = remembered(self.env)
-        pages.setdefault(self.env.docname, {})[chapter] = state(chapter)
-        rows = [claim.id for claim in claims.load() if claim.chapter == chapter]
+        shown = remembered(self.env).setdefault(self.env.docname, {})
+        shown[chapter] = state(chapter)
+        rows = {row.claim.id: row for row in pages.claims(chapter=chapter)}
         if "only" in self.options:
-            return [table([claims.judge(id) for id in self.only(rows)])]
-        return self.all([claims.judge(id) for id in rows])
+            return [table([rows[id] for id in self.only(rows)])]
+        return self.all(list(rows.values()))
 
     def chapter(self) -> int:
         """The argument as the number of a chapter that has claims."""
-        known = sorted({claim.chapter for claim in claims.load()})
+        known = sorted({row.claim.chapter for row in claims()})
         text = self.arguments[0].strip()
         if text not in map(str, known):
             raise self.error(
@@ -86,7 +87,7 @@ class ClaimsTable(SphinxDirective):
             )
         return int(text)
 
-    def only(self, rows: list[str]) -> list[str]:
+    def only(self, rows: Mapping[str, Judgement]) -> list[str]:
         """The ids asked for, each one of the chapter's."""
         asked = self.options["only"].split()
         for name in asked:
@@ -96,14 +97,14 @@ class ClaimsTable(SphinxDirective):
                 )
         return asked
 
-    def all(self, judgements: list[claims.Judgement]) -> list[nodes.Node]:
+    def all(self, judgements: list[Judgement]) -> list[nodes.Node]:
         """Counts, the judged rows, and the rest folded."""
-        checked = set(claims.checked())
+        checked = pages.checks()
         judged, waiting = [], []
         for judgement in judgements:
             ours = judgement.claim.id in checked or judgement.verdict == "cited"
             (judged if ours else waiting).append(judgement)
-        shown: list[nodes.Node] = [summary(judgements)]
+        shown: list[nodes.Node] = [nodes.paragraph("", f"{counted(judgements)}.")]
         if judged:
             shown.append(table(judged))
         if waiting:
@@ -111,14 +112,9 @@ class ClaimsTable(SphinxDirective):
         return shown
 
 
-def summary(judgements: list[claims.Judgement]) -> nodes.paragraph:
-    """How many claims got which verdict."""
-    return nodes.paragraph("", f"{counted(judgements)}.")
-
-
 def state(chapter: int) -> str:
     """Digest of a chapter's rows."""
-    return digest({"rows": claims.table(chapter=chapter)})
+    return digest({"rows": [row.row for row in pages.claims(chapter=chapter)]})
 
 
 def remembered(env: Any) -> dict[str, dict[int, str]]:

@@ -27,6 +27,7 @@ SHARED = (
     "evidence",
     "grading",
     "plots",
+    "pages",
     "sweep",
     "cli",
 )
@@ -98,22 +99,19 @@ def sound_ways(ways: dict[str, str]) -> int:
 
 def claims(chapter: int, root: Path) -> Line:
     """Every claim of the chapter has a running verdict or a citation."""
-    from stacklib.evidence import claims as ledger
+    from stacklib import pages
+    from stacklib.evidence import leaf_faults
 
-    rows = [claim for claim in ledger.load() if claim.chapter == chapter]
-    checked = set(ledger.checked())
+    rows, checked = pages.claims(chapter=chapter), pages.checks()
     missing: list[str] = []
     verdicts: Counter[str] = Counter()
-    for claim in rows:
-        if claim.id not in checked and claim.first_verdict not in (
-            "external",
-            "unverifiable",
-        ):
-            missing.append(f"{claim.id}: no check")
+    for row in rows:
+        needs_check = row.claim.first_verdict not in ("external", "unverifiable")
+        if needs_check and row.claim.id not in checked:
+            missing.append(f"{row.claim.id}: no check")
             continue
-        judgement = ledger.judge(claim.id)
-        verdicts[judgement.verdict] += 1
-        missing += ledger.leaf_faults(judgement)
+        verdicts[row.verdict] += 1
+        missing += leaf_faults(row)
     shown = claims_table(chapter, root)
     counts = (
         Count("claims", sum(verdicts.values()), len(rows)),
@@ -172,10 +170,11 @@ def measured(chapter: int, root: Path) -> Line:
 
 
 def documented(chapter: int, root: Path) -> Line:
-    """Public names of the chapter's rooms are documented; tests mirror the rooms."""
+    """Public names of the chapter's rooms, and only they, are documented at length."""
     wanted = [*ROOMS[chapter], *SHARED]
     rooms = [room for room in wanted if room in docs.rooms(root)]
     faults = [fault for room in rooms for fault in docs.room_faults(room, root)]
+    wordy = docs.wordy(root, [f"stacklib/{room}" for room in rooms])
     names = [name for room in rooms for name in docs.public_names(room)]
     bad = {fault.split()[0] for fault in faults}
     tested = [room for room in rooms if list((root / "tests" / room).glob("test_*.py"))]
@@ -186,4 +185,5 @@ def documented(chapter: int, root: Path) -> Line:
     )
     absent = [f"stacklib.{room} does not exist" for room in wanted if room not in rooms]
     untested = [f"tests/{room} is missing" for room in rooms if room not in tested]
-    return Line("documented", counts, missing=tuple(faults + absent + untested))
+    missing = tuple(faults + wordy + absent + untested)
+    return Line("documented", counts, missing=missing)

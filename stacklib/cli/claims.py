@@ -9,6 +9,7 @@ from typing import Any
 from .arguments import add_json, columns, emit
 
 WIDTH = 70  # of a claim's text in the list
+FILTERS = ("chapter", "source", "verdict", "search")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -36,27 +37,23 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the rows asked for and a count by verdict.
-
-    Raises
-    ------
-    ValueError
-        For an id together with a filter.
-    """
-    from stacklib.evidence import claims
+    """Print the rows asked for and a count by verdict; ValueError for id and filter."""
+    from stacklib import evidence, pages
 
     if args.id:
         return _show_one(args)
-    rows = claims.table(args.chapter, args.source, args.verdict, args.search)
-    counts = Counter(row["verdict"] for row in rows)
+    rows = pages.claims(**{name: getattr(args, name) for name in FILTERS})
     if args.json:
-        emit({"claims": rows, "counts": counts})
+        counts = Counter(row.verdict for row in rows)
+        emit({"claims": [row.row for row in rows], "counts": counts})
         return 0
-    shown = [(r["id"], r["source"], r["verdict"], _short(r["claim"])) for r in rows]
+    shown = [
+        (row.claim.id, row.claim.source, row.verdict, _short(row.claim.text))
+        for row in rows
+    ]
     if shown:
         print(columns(shown))
-    listed = ", ".join(f"{counts[v]} {v}" for v in claims.VERDICTS if counts[v])
-    print(f"{len(rows)} claims: {listed or 'none'}")
+    print(evidence.counted(rows))
     return 0
 
 
@@ -65,13 +62,13 @@ def _short(text: str) -> str:
 
 
 def _show_one(args: argparse.Namespace) -> int:
-    from stacklib.evidence import claims
+    from stacklib import pages
     from stacklib.quantity import explain
 
-    for name in ("chapter", "source", "verdict", "search"):
+    for name in FILTERS:
         if getattr(args, name) is not None:
             raise ValueError(f"--{name} filters the list; with an id leave it out")
-    judgement = claims.judge(args.id)
+    judgement = pages.judge(args.id)
     if args.json:
         emit(judgement.as_dict())
         return 0

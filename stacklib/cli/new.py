@@ -20,6 +20,7 @@ from .arguments import add_json, emit, whole
 
 KEY = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+PAGE = re.compile(r"[a-z]+/[a-z0-9]+(_[a-z0-9]+)*")
 NUMBER = re.compile(r"([1-9]\d?)\.([1-9]\d?)")
 
 
@@ -40,6 +41,7 @@ def add_parser(subparsers: Any) -> None:
     claim = kinds.add_parser("claim", help="a ledger row and the check of a claim")
     claim.add_argument("id", help="its id, such as decode-wait-share")
     claim.add_argument("--chapter", type=whole, required=True, help="1 to 10")
+    claim.add_argument("--page", required=True, help="its page, such as memory/caches")
     exercise = kinds.add_parser("exercise", help="an exercise, two wrong answers")
     exercise.add_argument("number", help="chapter and number, such as 1.4")
     exercise.add_argument("slug", help="its name, such as two_chips")
@@ -58,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if args.kind == "device":
         files = new_device(root, args.key)
     elif args.kind == "claim":
-        files = new_claim(root, args.id, args.chapter)
+        files = new_claim(root, args.id, args.chapter, args.page)
     else:
         files = new_exercise(root, args.number, args.slug, args.level)
     if args.json:
@@ -78,18 +80,19 @@ def new_device(root: Path, key: str) -> list[Path]:
     return write_all({folder / f"{key}.toml": stubs.device(key)})
 
 
-def new_claim(root: Path, id: str, chapter: int) -> list[Path]:
-    """A row of the ledger, where the id is new, and a check in its chapter's file."""
+def new_claim(root: Path, id: str, chapter: int, page: str) -> list[Path]:
+    """A row of the ledger, where the id is new, and a check in its page's module."""
     well_formed(id, ID, "id", "decode-wait-share")
+    well_formed(page, PAGE, "page", "memory/caches")
     if not 1 <= chapter <= 10:
         raise ValueError(f"chapter {chapter}: the book has chapters 1 to 10")
-    evidence = existing(root / "stacklib" / "evidence")
-    ledger = evidence / "data" / "claims.csv"
-    checks = evidence / "claims" / f"chapter_{chapter:02}.py"
+    ledger = existing(root / "stacklib" / "evidence") / "data" / "claims.csv"
+    checks = stubs.module_of(existing(root / "stacklib" / "pages"), id, page)
     rows = ledger.read_text("utf-8")
     source = checks.read_text("utf-8") if checks.exists() else ""
     row = stubs.ledger_row(rows, id, chapter)
-    source = stubs.with_check(source, checks.name, id, chapter)
+    source = stubs.with_check(source, checks.name, id, page)
+    checks.parent.mkdir(parents=True, exist_ok=True)
     checks.write_text(source, "utf-8")
     if not row:
         return [checks]

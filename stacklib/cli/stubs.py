@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import csv
 import io
+from pathlib import Path
 
-from stacklib.evidence.claims import ledger
+from stacklib.evidence import ledger
 from stacklib.hardware.accelerator import FIELDS
+from stacklib.pages import CARRIES
 
 DEVICE = """\
 key = "{key}"
@@ -41,19 +43,17 @@ bf16 = {{ value = "TODO", unit = "TFLOP/s dense", accumulate = "TODO" }}
 """
 
 CHECKS = '''\
-"""Checks of the claims that chapter {chapter} owns."""
+"""Checks of the claims of {page}."""
 
 from __future__ import annotations
 
-from stacklib.quantity import Quantity
-
-from .judge import check
+from stacklib.evidence import Finding, claim
 '''
 
 CHECK = '''
 
-@check("{id}")
-def {name}() -> Quantity:
+@claim("{id}")
+def {name}() -> Finding:
     """TODO: what is computed, and from what."""
     raise NotImplementedError("{id}: TODO: compute the claimed quantity")
 '''
@@ -148,40 +148,37 @@ def ledger_row(rows: str, id: str, chapter: int) -> str:
     return line.getvalue()
 
 
-def with_check(source: str, file: str, id: str, chapter: int) -> str:
+def module_of(pages: Path, id: str, page: str) -> Path:
+    """The module of a page that holds its checks; ValueError where the claim has one.
+
+    A page is a single module, or a folder with its checks in ``claims.py``.
+    """
+    for path in sorted(pages.rglob("*.py")):
+        if id in CARRIES.findall(path.read_text("utf-8")):
+            raise ValueError(f"claim {id!r} has its check in {path}")
+    folder = pages / page
+    return folder / "claims.py" if folder.is_dir() else pages / f"{page}.py"
+
+
+def with_check(source: str, file: str, id: str, page: str) -> str:
     """A module of checks with one more at its end.
 
-    Raises ValueError where the claim has a check, the name is used, or the module
-    is not one a check can be added to.
+    Raises ValueError where the name is used, or the module is not one a check can be
+    added to.
     """
-    source = source or CHECKS.format(chapter=chapter)
+    source = source or CHECKS.format(page=page)
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
         raise ValueError(f"{file}:{error.lineno}: {error.msg}; mend it first") from None
-    if id in checked_ids(tree):
-        raise ValueError(f"claim {id!r} has its check in {file}")
     name = id.replace("-", "_")
     name = name if name.isidentifier() else f"claim_{name}"
     names = {alias for node in tree.body for alias in bound(node)}
     if name in names:
         raise ValueError(f"{file} has a {name} already; give the claim another id")
-    if missing := {"check", "Quantity"} - names:
+    if missing := {"claim", "Finding"} - names:
         raise ValueError(f"{file} does not import {' and '.join(sorted(missing))}")
     return source.rstrip("\n") + "\n" + CHECK.format(id=id, name=name)
-
-
-def checked_ids(tree: ast.Module) -> set[object]:
-    """Ids in the ``@check("...")`` decorators of a module."""
-    return {
-        argument.value
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-        for call in node.decorator_list
-        if isinstance(call, ast.Call)
-        for argument in call.args
-        if isinstance(argument, ast.Constant)
-    }
 
 
 def bound(node: ast.stmt) -> list[str]:

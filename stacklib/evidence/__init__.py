@@ -1,9 +1,34 @@
-"""What the book asserts, and how it is held to it.
+"""The laboratory: what is claimed, how it is judged, what was measured.
 
-``numbers``: every computed number of the text, by name. ``claims``: the ledger
-of judged claims. ``conflicts``: what published tables got wrong. ``guard``: nothing
-shown may be impossible. ``results``: what was measured on our own machines, ``runs``:
-that beside what was predicted before. Plain Python throughout.
+``claims``: the rows of the ledger; a check carries ``@claim("id")`` and stands with
+the page that shows it, so ``stacklib.pages.claims`` judges them. ``numbers``: every
+computed number of the text, by name. ``conflicts``: what published tables got wrong.
+``guard``: nothing shown may be impossible. ``results``: what was measured on our own
+machines, ``runs``: that beside what was predicted before. Plain Python throughout.
 """
 
-__all__ = ["claims", "conflicts", "guard", "numbers", "results", "runs"]
+from .checks import Finding, claim
+from .judge import VERDICTS, Judgement
+from .leaves import leaf_faults
+from .ledger import DOCUMENTS, Claim, LedgerError, UnknownClaim
+from .rows import claims, counted
+
+__all__ = [
+    "DOCUMENTS",
+    "VERDICTS",
+    "Claim",
+    "Finding",
+    "Judgement",
+    "LedgerError",
+    "UnknownClaim",
+    "claim",
+    "claims",
+    "conflicts",
+    "counted",
+    "guard",
+    "leaf_faults",
+    "ledger",
+    "numbers",
+    "results",
+    "runs",
+]

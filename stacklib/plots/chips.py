@@ -5,8 +5,7 @@ from __future__ import annotations
 from stacklib import gpu
 from stacklib.gpu.chip.chips import floor_plan
 from stacklib.gpu.issue.occupancy import PARTITIONS, REGISTERS, limits_of
-
-from .marks import FAINT, Spec, across, axis, cells, chart, down
+from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
 
 GAP = 0.7  # between clusters, and between partitions
 ACROSS = 8  # cells side by side in a partition

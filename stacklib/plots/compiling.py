@@ -8,8 +8,7 @@ from typing import Any
 from stacklib.gpu import compiled
 from stacklib.gpu.code.compiled import TARGETS, Compiled
 from stacklib.gpu.code.sass import CLASSES
-
-from .marks import Spec, across, axis, cells, chart, dots, down, line
+from stacklib.plots.marks import Spec, across, axis, cells, chart, dots, down, line
 
 
 def line_rows(made: Compiled) -> list[dict[str, str]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stacklib.gpu.simt.report import Report
-
-from .marks import FAINT, Spec, across, axis, cells, chart, down
+from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
 
 LANES = 32
 WORDS = {  # what a row is called

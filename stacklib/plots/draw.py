@@ -157,13 +157,12 @@ def _cells(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     cells = list(zip(mark["x"], mark["y"], strict=True))
     shades = mark.get("shades") or [1.0] * len(cells)
     texts = mark.get("texts") or [""] * len(cells)
-    impossible = {"hatch": "///"} if mark["evidence"] == "impossible" else {}
+    hatch = {"hatch": "///"} if mark["evidence"] == "impossible" else {}
     # One path a shade: a path a cell would make the page several times as heavy.
     for shade in sorted(set(shades)):
         mine = [at for at, own in zip(cells, shades, strict=True) if own == shade]
         path = Path.make_compound_path(*map(_box, _runs(mine)))
-        tinted = {"facecolor": tint, "alpha": round(shade, 3)}
-        look: dict[str, Any] = {**tinted, **impossible}
+        look: dict[str, Any] = {"facecolor": tint, "alpha": round(shade, 3), **hatch}
         ax.add_patch(PathPatch(path, edgecolor="none", linewidth=0, zorder=2, **look))
     for (x, y), shade, text in zip(cells, shades, texts, strict=True):
         if text:

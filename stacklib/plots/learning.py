@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stacklib.hardware import THIS_MACHINE
-
-from .marks import About, Spec, axis, chart, dots, rule
+from stacklib.plots.marks import About, Spec, axis, chart, dots, rule
 
 NATS = "Surprise a token (nat)"
 

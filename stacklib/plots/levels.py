@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stacklib.hardware import THIS_MACHINE
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
 from stacklib.roofline.host.levels import LevelPoint
-
-from .marks import About, Mark, Spec, axis, chart, dots, line, rule
 
 RATE = 1e9  # the axis is in GB/s
 ABOUT = About(device=THIS_MACHINE, level="as measured", dtype="fp64")

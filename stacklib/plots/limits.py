@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from stacklib import hardware, roofline
+from stacklib.plots.marks import About, Mark, Spec, axis, band, chart, dots, line, rule
+from stacklib.plots.rooflines import SPAN, roofline_spec
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound.cache_aware import Level
-
-from .marks import About, Mark, Spec, axis, band, chart, dots, line, rule
-from .rooflines import SPAN, roofline_spec
 
 FIRST, LAST = 2014, 2027  # years drawn
 REACH = 3000.0  # FLOP/B, right of every ridge of every level

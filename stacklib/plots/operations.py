@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from stacklib import hardware, roofline
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, rule
 from stacklib.roofline.count.operations import Operation, total
 from stacklib.roofline.work.work import Work
-
-from .marks import Mark, Spec, axis, chart, dots, rule
 
 _GROUPS = {"products": ("product", "attention"), "elementwise": ("elementwise",)}
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from stacklib.gpu.chip.streams import ENGINES, Command, Ran
 from stacklib.gpu.issue.warp_scheduler import Program, SubCore, Trace
 from stacklib.gpu.tensor.tile_feed import Feed, Step
-
-from .marks import Mark, Spec, across, axis, bar, cells, chart, down, line
+from stacklib.plots.marks import Mark, Spec, across, axis, bar, cells, chart, down, line
 
 ISSUES = {
     "global": ("issues a load", 1),

@@ -6,9 +6,18 @@ from stacklib import cost
 from stacklib.cost import moore
 from stacklib.cost.chiplets import Pieces
 from stacklib.cost.moore import Chip
+from stacklib.plots.marks import (
+    Mark,
+    Spec,
+    axis,
+    bar,
+    chart,
+    diamonds,
+    dots,
+    line,
+    rule,
+)
 from stacklib.quantity import Quantity
-
-from .marks import Mark, Spec, axis, bar, chart, diamonds, dots, line, rule
 
 CARRIED = {"CoWoS-S, CoWoS-L 2024": 3.3, "CoWoS-L 2026": 5.5}  # reticles
 

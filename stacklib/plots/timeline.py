@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stacklib.gpu.issue.schedule import Schedule
-
-from .marks import Mark, Spec, axis, bar, chart, line
+from stacklib.plots.marks import Mark, Spec, axis, bar, chart, line
 
 LOOKS = {"load": ("load", 1), "work": ("arithmetic", 0), "wait": ("waits", 2)}
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stacklib.models import LanguageModel
+from stacklib.plots.marks import Mark, Spec, across, axis, bar, chart
 from stacklib.roofline.journey.events import PER_LAYER, Event
 from stacklib.roofline.journey.token_journey import Journey, Span, walk
-
-from .marks import Mark, Spec, across, axis, bar, chart
 
 MICRO = 1e6
 SHORT = {

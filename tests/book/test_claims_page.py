@@ -1,6 +1,6 @@
 """The claims page in a browser: what it shows is what the ledger holds.
 
-Every count asserted here is computed by ``claims.table`` with the same filters.
+Every count asserted here is computed by ``pages.claims`` with the same filters.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from stacklib.evidence import claims
+from stacklib import pages
+from stacklib.evidence import VERDICTS
 
 NOT_RUN = "browser tests: not run ({})"
 playwright_api = pytest.importorskip(
@@ -30,6 +31,11 @@ INTERACTIVE_MS = 3_000  # 700 on an idle core; other jobs may share it
 SEARCH, CHAPTER, SOURCE, VERDICT = (
     f"#st-claims-{name}" for name in ("search", "chapter", "source", "verdict")
 )
+
+
+def table(**filters):
+    """Rows of the ledger, as the command line lists them."""
+    return [row.row for row in pages.claims(**filters)]
 
 
 def unavailable(why: str) -> None:
@@ -77,8 +83,8 @@ def visit(chromium, address):
 def counted(rows, of=None):
     """What the page says of these rows."""
     count = Counter(row["verdict"] for row in rows)
-    words = ", ".join(f"{count[v]} {v}" for v in claims.VERDICTS if count[v])
-    total = len(claims.load()) if of is None else of
+    words = ", ".join(f"{count[v]} {v}" for v in VERDICTS if count[v])
+    total = len(table()) if of is None else of
     if len(rows) == total:
         return f"{total} claims: {words}"
     return f"{len(rows)} of {total} claims: {words}"
@@ -106,9 +112,9 @@ def expect(page, rows):
 
 def test_the_page_holds_every_claim_and_says_how_many(visit):
     page, faults = visit()
-    expect(page, claims.table())
+    expect(page, table())
     for chapter in range(1, 11):
-        rows = claims.table(chapter=chapter)
+        rows = table(chapter=chapter)
         group = page.locator(f'.st-claims-group[data-chapter="{chapter}"]')
         assert group.locator(".st-claim").count() == len(rows)
         assert group.locator(".st-claims-sum").text_content() == counted(
@@ -133,7 +139,7 @@ def test_each_row_shows_what_the_ledger_holds(visit):
         text = re.sub("[‘’“”'\"]", "'", text)
         return re.sub(r"\s+", " ", re.sub("[–—]|--+", "-", text)).replace("…", "...")
 
-    for row in claims.table():
+    for row in table():
         seen = read[row["id"]]
         assert plain(seen["text"]) == plain(f"{row['claim']} {row['id']}")
         assert seen["verdict"] == row["verdict"]
@@ -160,8 +166,8 @@ def test_search_and_filters_leave_what_the_ledger_says(visit, filters):
             page.fill(SEARCH, value)
         else:
             page.select_option(f"#st-claims-{name}", value)
-    rows = claims.table(**filters)
-    assert 0 < len(rows) < len(claims.load())
+    rows = table(**filters)
+    assert 0 < len(rows) < len(table())
     expect(page, rows)
     address = page.url
     assert all(f"{name}=" in address for name in filters)
@@ -169,7 +175,7 @@ def test_search_and_filters_leave_what_the_ledger_says(visit, filters):
     page.goto(address)  # as someone does who was sent it
     expect(page, rows)
     page.click(".st-claims-form button")
-    expect(page, claims.table())
+    expect(page, table())
     assert "#" not in page.url and not faults
 
 
@@ -185,15 +191,15 @@ def test_it_is_used_by_keyboard_alone(visit):
     page.focus(SEARCH)
     page.keyboard.type("memory wall")
     page.keyboard.press("Enter")  # sends nothing, goes nowhere
-    expect(page, claims.table(search="memory wall"))
+    expect(page, table(search="memory wall"))
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
     assert page.locator(CHAPTER).evaluate(b.IS_FOCUSED)
-    expect(page, claims.table(chapter=1, search="memory wall"))
+    expect(page, table(chapter=1, search="memory wall"))
     for _ in range(3):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # Clear
-    expect(page, claims.table())
+    expect(page, table())
     assert page.locator(SEARCH).evaluate(b.IS_FOCUSED)
     # On to the first chapter's line, and fold it.
     for _ in range(5):
@@ -217,7 +223,7 @@ def test_the_count_is_announced(visit):
     )
     page.focus(SEARCH)
     page.keyboard.type("hbm4")
-    expect(page, claims.table(search="hbm4"))
+    expect(page, table(search="hbm4"))
     assert page.evaluate("window.said.length") == 1
     for name in ("search", "chapter", "source", "verdict"):
         assert page.locator(f'label[for="st-claims-{name}"]').is_visible()
@@ -235,9 +241,9 @@ def test_a_claim_has_an_address(visit, id):
 
 def test_a_link_to_a_claim_that_is_filtered_away_brings_it_back(visit):
     page, _ = visit("#verdict=cited")
-    expect(page, claims.table(verdict="cited"))
+    expect(page, table(verdict="cited"))
     page.evaluate("location.hash = '#claim-h200-ridge'")
-    expect(page, claims.table())
+    expect(page, table())
     assert page.locator("#claim-h200-ridge").is_visible()
     assert page.url.endswith("#claim-h200-ridge")
 
@@ -245,7 +251,7 @@ def test_a_link_to_a_claim_that_is_filtered_away_brings_it_back(visit):
 def test_an_address_with_values_there_are_not_filters_nothing(visit):
     page, faults = visit("#chapter=99&verdict=fine&colour=red")
     page.wait_for_timeout(300)
-    expect(page, claims.table())
+    expect(page, table())
     assert not faults
 
 
@@ -263,14 +269,14 @@ def test_without_javascript_everything_is_there(visit):
     page, _ = visit(java_script_enabled=False)
     assert not page.locator(".st-claims-form").is_visible()
     text = page.locator(".st-claims-count").text_content()
-    assert text == counted(claims.table())
+    assert text == counted(table())
     groups = page.locator(".st-claims-group")
     assert groups.count() == 10
     last = groups.last
     assert not last.locator(".st-claim").first.is_visible()
     last.locator("summary").click()
     assert last.locator(".st-claim").first.is_visible()
-    assert page.locator(".st-claim").count() == len(claims.load())
+    assert page.locator(".st-claim").count() == len(table())
 
 
 def test_in_print_all_claims_stand_open_without_the_form(visit):

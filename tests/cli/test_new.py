@@ -12,7 +12,7 @@ import pytest
 
 from stacklib import grading, hardware
 from stacklib.cli import main, stubs
-from stacklib.evidence.claims import ledger
+from stacklib.evidence import ledger
 from stacklib.hardware.accelerator import FIELDS
 from stacklib.hardware.load import read
 from stacklib.quantity import Quantity
@@ -27,6 +27,7 @@ def root(tmp_path) -> Path:
         "exercises/01-roofline",
         "stacklib/hardware/data/accelerators",
         "stacklib/evidence",
+        "stacklib/pages",
     ):
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(BOOK / folder, tmp_path / folder, ignore=ignore)
@@ -93,14 +94,20 @@ def test_a_device_is_never_written_over(root, capsys):
 
 
 def claim_files(root: Path) -> tuple[Path, Path]:
-    evidence = root / "stacklib" / "evidence"
-    return evidence / "data" / "claims.csv", evidence / "claims" / "chapter_01.py"
+    package = root / "stacklib"
+    rows = package / "evidence" / "data" / "claims.csv"
+    return rows, package / "pages" / "roofline" / "decode" / "claims.py"
+
+
+def new_claim(root: Path, id: str, chapter: int, *more: str) -> int:
+    page = "roofline/decode" if chapter < 9 else "diy/power"
+    return new(root, "claim", id, "--chapter", str(chapter), "--page", page, *more)
 
 
 def test_a_new_claims_row_is_refused_by_the_ledger(root, capsys):
     rows, checks = claim_files(root)
     before = rows.read_text()
-    assert new(root, "claim", "a-new-claim", "--chapter", "1", "--json") == 0
+    assert new_claim(root, "a-new-claim", 1, "--json") == 0
     assert json.loads(capsys.readouterr().out)["wrote"] == [str(checks), str(rows)]
     assert rows.read_text().startswith(before)
     with pytest.raises(ledger.LedgerError, match=r"'a-new-claim': .*'TODO'"):
@@ -120,26 +127,24 @@ def stub_function(path: Path, name: str) -> ast.FunctionDef:
 def test_the_check_of_a_known_claim_asks_to_be_computed(root, capsys):
     rows, checks = claim_files(root)
     before, source = rows.read_text(), checks.read_text()
-    claim = next(
-        c for c in ledger.read(rows) if c.chapter == 1 and f'"{c.id}"' not in source
-    )
-    assert new(root, "claim", claim.id, "--chapter", "1") == 0
+    claim = next(c for c in ledger.read(rows) if c.chapter == 8)
+    assert new_claim(root, claim.id, 8) == 0
     assert rows.read_text() == before
     assert checks.read_text().startswith(source)
     function = stub_function(checks, claim.id.replace("-", "_"))
-    assert ast.unparse(function.decorator_list[0]) == f"check('{claim.id}')"
+    assert ast.unparse(function.decorator_list[0]) == f"claim('{claim.id}')"
     function.decorator_list.clear()
-    names: dict = {"Quantity": object}
+    names: dict = {"Finding": object}
     exec(compile(ast.Module([function], []), "stub", "exec"), names)
     with pytest.raises(NotImplementedError, match=f"{claim.id}: TODO: compute"):
         names[function.name]()
 
 
-def test_the_first_claim_of_a_chapter_starts_its_file(root):
+def test_the_first_claim_of_a_page_starts_its_file(root):
     rows, checks = claim_files(root)
     claim = next(c for c in ledger.read(rows) if c.chapter == 9)
-    assert new(root, "claim", claim.id, "--chapter", "9") == 0
-    path = checks.with_name("chapter_09.py")
+    assert new_claim(root, claim.id, 9) == 0
+    path = checks.parents[2] / "diy" / "power.py"
     compile(path.read_text(), str(path), "exec")
     assert stub_function(path, claim.id.replace("-", "_"))
 
@@ -147,14 +152,19 @@ def test_the_first_claim_of_a_chapter_starts_its_file(root):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["Not_An_Id", "--chapter", "1"], "id 'Not_An_Id': lower case"),
-        (["a-claim", "--chapter", "11"], "chapter 11: the book has chapters 1 to 10"),
-        (["a-claim", "--chapter", "x"], "'x': a whole number is needed"),
+        (["Not_An_Id", "1", "a/b"], "id 'Not_An_Id': lower case"),
+        (["a-claim", "11", "a/b"], "chapter 11: the book has chapters 1 to 10"),
+        (["a-claim", "x", "a/b"], "'x': a whole number is needed"),
+        (
+            ["a-claim", "1", "caches"],
+            "page 'caches': lower case, such as",
+        ),
     ],
 )
 def test_a_bad_claim_changes_nothing(root, capsys, argv, message):
     before = [p.read_text() for p in claim_files(root)]
-    assert new(root, "claim", *argv) == 2
+    id, chapter, page = argv
+    assert new(root, "claim", id, "--chapter", chapter, "--page", page) == 2
     assert message in capsys.readouterr().err
     assert [p.read_text() for p in claim_files(root)] == before
 
@@ -162,11 +172,12 @@ def test_a_bad_claim_changes_nothing(root, capsys, argv, message):
 def test_a_claim_has_one_check_and_one_chapter(root, capsys):
     rows, _ = claim_files(root)
     claim = next(c for c in ledger.read(rows) if c.chapter == 9)
-    assert new(root, "claim", claim.id, "--chapter", "8") == 2
+    assert new_claim(root, claim.id, 8) == 2
     assert "is of chapter 9" in capsys.readouterr().err
-    assert new(root, "claim", claim.id, "--chapter", "9") == 0
-    assert new(root, "claim", claim.id, "--chapter", "9") == 2
-    assert "has its check in chapter_09.py" in capsys.readouterr().err
+    assert new_claim(root, claim.id, 9) == 0
+    assert new_claim(root, claim.id, 9) == 2
+    said = capsys.readouterr().err
+    assert "has its check in" in said and "pages/diy/power.py" in said
 
 
 def test_a_broken_module_of_checks_is_left_as_it_is(root, capsys):
@@ -174,10 +185,10 @@ def test_a_broken_module_of_checks_is_left_as_it_is(root, capsys):
     before = rows.read_text()
     for text, message in [
         ("def broken(:\n", "mend it first"),
-        ("x = 1\n", "does not import Quantity and check"),
+        ("x = 1\n", "does not import Finding and claim"),
     ]:
         checks.write_text(text)
-        assert new(root, "claim", "a-new-claim", "--chapter", "1") == 2
+        assert new_claim(root, "a-new-claim", 1) == 2
         assert message in capsys.readouterr().err
         assert checks.read_text() == text
         assert rows.read_text() == before

@@ -1,25 +1,16 @@
-"""Numbers and claims of coalescing and banks stand on the counters and the rules."""
+"""Numbers of coalescing and banks stand on the counters and the rules."""
 
 import pytest
 
-from stacklib.evidence import addresses, claims, numbers
+from stacklib.evidence import addresses
 from stacklib.memory import bank_conflicts, sectors
 from stacklib.memory.warp.banks import BANKS, WORD
 from stacklib.memory.warp.coalescing import LINE, SECTOR
 from stacklib.memory.warp.lanes import WARP, strided
 from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.memory.warp.swizzle_proof import FAMILY, prove
+from stacklib.pages.memory.banks import served
 from stacklib.quantity import Quantity, UnknownName
-
-VERDICTS = {
-    "smem-banks-32": "reproduced", "fp16-tile-32way": "reproduced",
-    "worst-case-bank-32x": "reproduced", "padding-fixes-33": "reproduced",
-    "padding-waste-25": "reproduced", "xor-row-pattern": "reproduced",
-    "xor-self-inverse": "reproduced", "strided-32-transactions": "reproduced",
-    "xor-zero-conflict": "close", "strided-slowdown-10-30": "close",
-    "coalesced-one-transaction": "close", "bank-conflict-same-bank": "close",
-    "tcgen05-needs-swizzle": "wrong", "trn-no-bank-conflicts": "open",
-}  # fmt: skip
 
 
 def test_the_constants_are_the_rules():
@@ -29,13 +20,6 @@ def test_the_constants_are_the_rules():
     assert all(rule(name).source is not None for name in KNOWN)
     with pytest.raises(UnknownName, match="sector"):
         rule("sectr")
-
-
-@pytest.mark.parametrize(("id", "verdict"), VERDICTS.items())
-def test_claims_are_judged_from_facts(id, verdict):
-    found = claims.judge(id)
-    assert found.verdict == verdict
-    assert claims.leaf_faults(found) == []
 
 
 def test_pieces_and_ways_are_those_of_the_counters():
@@ -57,7 +41,7 @@ def test_a_request_that_falls_unevenly_has_no_quotient():
 def test_the_count_in_the_text_is_that_of_the_proof():
     counted = sum(prove(width, pitch).requests for width, pitch in FAMILY[:7])
     assert counted == 280 + 560 + 1120 + 2240 + 4480 + 8960 + 140
-    assert numbers.get("bank.proof_requests").quantity.si == 30_870
+    assert served(FAMILY) == 30_870
 
 
 def test_walks_are_joined_with_their_prediction():

@@ -3,7 +3,7 @@
 import pytest
 
 from stacklib import hardware
-from stacklib.evidence import by_level, chases, claims, numbers
+from stacklib.evidence import by_level, chases
 
 
 def test_published_curves_are_whole_and_sourced():
@@ -71,73 +71,3 @@ def test_levels_of_family_c_are_counted_once():
     assert not any(
         "softmax" in o.row.subject.lower() for o in by_level.family().predicted
     )
-
-
-def test_every_number_of_the_section_is_quick_and_finite():
-    mine = [n for n in numbers.all() if n.name.startswith("ladder.")]
-    assert len(mine) > 50 and all(n.text for n in mine)
-
-
-VERDICTS = {
-    "mem-register-bandwidth": ("wrong", 446.7),
-    "mem-shared-bandwidth": ("close", 37.22),
-    "mem-l2-bandwidth": ("close", 10.76),
-    "mem-register-latency": ("close", 4),
-    "mem-shared-latency": ("reproduced", 29),
-    "mem-l2-latency": ("close", 266),
-    "mem-hbm-register-penalty": ("close", 167.5),
-    "mem-nvme-latency-cycles": ("close", 157200),
-    "mem-register-capacity": ("reproduced", 262.1),
-    "mem-shared-capacity": ("reproduced", 233.5),
-    "b200-l2-capacity": ("reproduced", 132.6),
-    "h100-l2-capacity": ("reproduced", 52.43),
-    "mem-level-ratio": ("close", 14.11),
-    "gpu-smem-228kb": ("reproduced", 233.5),
-    "l2-40-60": ("close", 132.6),
-    "smem-100-230": ("reproduced", 233.5),
-    "regfile-64k": ("reproduced", 262.1),
-    "registers-tens-of-kb": ("wrong", 262.1),
-    "lat-register": ("wrong", 4),
-    "lat-smem": ("reproduced", 29),
-    "lat-l2": ("close", 266),
-    "lat-hbm": ("close", 670),
-    "lat-nvlink": ("close", 990),
-    "lat-pcie-30000": ("close", 1434),
-    "lat-order-of-magnitude": ("close", 5.838),
-    "hbm-load-cycles": ("reproduced", 670),
-    "within-sm-10-20": ("wrong", 0.2534),
-    "bw-l2-hbm-3-8": ("reproduced", 7.7),
-    "hbm-vs-register-40x": ("wrong", 167.5),
-    "b200-l2-growth": ("reproduced", 2.53),
-    "tier-sram-latency": ("close", 134.3),
-    "tier-sram-bandwidth": ("close", 33.45),
-    "tier-sram-capacity": ("close", 117.9),
-    "tier-hbm-latency": ("conflict", 338.4),
-}
-
-
-@pytest.mark.parametrize(("id", "wanted"), VERDICTS.items())
-def test_verdicts_of_the_ladder(id, wanted):
-    verdict, value = wanted
-    found = claims.judge(id)
-    assert found.verdict == verdict
-    unit = found.claim.quantity().unit
-    assert found.computed.to(unit or "1").value == pytest.approx(value, rel=1e-3)
-    assert claims.leaf_faults(found) == []
-
-
-def test_the_slipped_column_is_right_for_other_rungs_and_chips():
-    shared = claims.judge("mem-shared-bandwidth")
-    assert shared.condition == "the chip is an A100"
-    assert "37.2 TB/s" in claims.judge("mem-register-bandwidth").why
-
-
-def test_a_copy_out_of_reach_of_the_claim_leaves_no_condition(monkeypatch):
-    """The condition is shown only while it makes the claim right."""
-    from stacklib.evidence.claims import chapter_03_ladder_latency as latency
-
-    assert latency.host_latency().condition
-    dear = latency.launched_copy("h100_sxm") * 3
-    monkeypatch.setattr(latency, "launched_copy", lambda _: dear)
-    found = latency.host_latency()
-    assert not found.condition and found.then is None

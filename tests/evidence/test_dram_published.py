@@ -1,9 +1,8 @@
-"""Published runs on DRAM beside the models, and chapter 3's claims about it."""
+"""Published runs on DRAM beside the models."""
 
 import pytest
 
-from stacklib.evidence import claims, dram_published
-from stacklib.memory import dram_part
+from stacklib.evidence import dram_published
 
 
 @pytest.mark.parametrize("kernel", dram_published.KERNELS)
@@ -39,29 +38,3 @@ def test_measured_reads_lie_between_stopping_all_banks_and_one():
         if row["read, measured"] is not None:
             share = row["read, measured"].si
             assert row["read, banks stop"].si < share < row["read, one bank stops"].si
-
-
-VERDICTS = {
-    "dram-refresh-64ms": ("close", 31.95),
-    "ddr5-channel-50": ("reproduced", 51.2),
-    "bw-70-80-excellent": ("close", 83.57),
-    "h200-vs-ddr5": ("close", 46.88),
-}
-
-
-@pytest.mark.parametrize("id", VERDICTS)
-def test_claims_about_dram_are_judged_on_facts(id):
-    judged = claims.judge(id)
-    verdict, value = VERDICTS[id]
-    assert judged.verdict == verdict
-    assert judged.computed.to(judged.claim.quantity().unit or "1").value == (
-        pytest.approx(value, rel=1e-3)
-    )
-    assert claims.leaf_faults(judged) == []
-
-
-def test_a_window_is_intervals_times_commands():
-    part = dram_part("ddr4-3200")
-    assert claims.judge("dram-refresh-64ms").then.si == pytest.approx(
-        part.refi.si * part.refreshes.si
-    )

@@ -1,6 +1,9 @@
 """The constructors write the grammar's dicts and refuse what it does not know."""
 
+import re
+
 import pytest
+from _tools import tree
 
 from stacklib import plots
 from stacklib.plots import (
@@ -16,6 +19,7 @@ from stacklib.plots import (
     rule,
 )
 from stacklib.plots.marks import across, down
+from stacklib.plots.spec import KINDS
 
 AXES = {"x": axis("Batch", log=True), "y": axis("Rate (TFLOP/s)", unit="TFLOP/s")}
 
@@ -82,6 +86,12 @@ def test_a_chart_draws_and_leaves_out_cells_without_a_place():
 def test_what_the_grammar_does_not_know_is_refused(make, says):
     with pytest.raises(SpecError, match=says):
         make()
+
+
+def test_the_browser_draws_every_kind():
+    script = (tree.ROOT / "book" / "_static" / "chart.js").read_text("utf-8")
+    drawn = re.search(r"const MARKS = \{ (.*?) \};", script)[1].split(", ")
+    assert set(drawn) == set(KINDS)
 
 
 def test_a_bar_lies_in_one_row():

@@ -8,7 +8,8 @@ from stacklib import hardware, models, roofline
 from stacklib.quantity import Quantity, bytes_per_element
 from stacklib.roofline import DecodeStep, HostRoofline
 
-from .. import claims, results, runs
+from .. import ledger as claims
+from .. import results, runs
 from .registry import number
 
 MODEL, DEVICE, DTYPE = "llama-3-70b", "h100-sxm", "bf16"

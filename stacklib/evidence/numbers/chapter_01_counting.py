@@ -11,7 +11,7 @@ from stacklib.roofline.count.catalogue import catalogue
 from stacklib.roofline.count.operations import Operation
 from stacklib.roofline.work.work import Work
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 MODEL, DEVICE = "llama-3-8b", "h100-sxm"

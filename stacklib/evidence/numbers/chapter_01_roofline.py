@@ -9,8 +9,9 @@ from stacklib.quantity import Quantity
 from stacklib.roofline.bound import cache_aware, gains
 from stacklib.roofline.count import passes, traffic_cuts
 
-from .. import claims, limits
 from .. import five_operations as five
+from .. import ledger as claims
+from .. import limits
 from .registry import number
 
 A100, H100, B200 = "a100_sxm_80gb", "h100_sxm", "b200_sxm"

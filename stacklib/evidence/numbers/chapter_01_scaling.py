@@ -10,7 +10,8 @@ from stacklib.quantity import Quantity, Source
 from stacklib.roofline.bound import scaling
 from stacklib.roofline.bound.decode_parts import decode_parts as parts_of_step
 
-from .. import claims, runs
+from .. import ledger as claims
+from .. import runs
 from .registry import number
 
 READ = "2026-11-21"

@@ -8,7 +8,7 @@ from stacklib import hardware, roofline
 from stacklib.quantity import Quantity, Source, UnitError
 from stacklib.roofline.bound import generations, trend
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 READ = "2026-11-21"

@@ -11,7 +11,7 @@ from stacklib.gpu.tensor.tile_feed import Feed, feed_of, feed_share
 from stacklib.quantity import Quantity, bytes_per_element
 from stacklib.roofline.bound import gemm
 
-from ..claims import get as claim
+from ..ledger import get as claim
 from .registry import number
 
 H100, ROWS, COLUMNS, DEPTH = "h100-sxm", 128, 256, 64

@@ -11,7 +11,7 @@ from stacklib.gpu.tensor.peaks import WITHIN, PeakBuilt
 from stacklib.quantity import Quantity
 
 from .. import wave_rows
-from ..claims import get as claim
+from ..ledger import get as claim
 from .registry import number
 
 H100, B200, RUBIN, RTX4090 = "h100-sxm", "b200-sxm", "rubin", "rtx-4090"

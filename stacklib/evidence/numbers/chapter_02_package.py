@@ -8,7 +8,7 @@ from stacklib import cost, hardware
 from stacklib.cost.packages import Package, implied_bond, link_rate, package_yield
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 DIES, STACKS = 2, 8

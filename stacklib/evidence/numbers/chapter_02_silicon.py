@@ -14,7 +14,7 @@ from stacklib.cost.nodes import mixed_density
 from stacklib.cost.wafers import Wafer, dies_less_edge
 from stacklib.quantity import Quantity
 
-from .. import claims
+from .. import ledger as claims
 from .registry import number
 
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it

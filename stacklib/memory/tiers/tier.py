@@ -178,6 +178,8 @@ def textbook_access_time(times: Sequence[Any], hit_rates: Sequence[Any]) -> Any:
     _checked_rates(hit_rates, len(times))
     total = times[-1]
     for time, rate in zip(reversed(times[:-1]), reversed(hit_rates), strict=True):
+        # The textbook's times add: each level delays an access that reaches it by its
+        # own.
         total = time + (1 - rate) * total
     return total
 
@@ -206,11 +208,8 @@ def geometric_step(values: Sequence[Any]) -> Any:
     if len(values) < 2:
         raise ValueError(f"{len(values)} values have no step between them")
     whole = values[-1] / values[0]
-    if not isinstance(whole, Quantity):
-        return whole ** (1 / (len(values) - 1))
-    # A root is no operation of quantities: the value, with both ends as its inputs.
-    root = whole.si ** (1 / (len(values) - 1))
-    return (whole * Quantity(root / whole.si, label="root")).named("typical step")
+    root = whole ** (1 / (len(values) - 1))
+    return root.named("typical step") if isinstance(root, Quantity) else root
 
 
 # -- where a byte should live --------------------------------------------------

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import Mark, Spec, axis, chart, line
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound import scaling
-
-from ..marks import Mark, Spec, axis, chart, line
-from ..spec import readout
-from . import choices
-from .parts import chosen, here
 
 SHARES = (0, 1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)  # percent
 WORKERS = tuple(2**e for e in range(11))

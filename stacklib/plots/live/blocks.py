@@ -7,11 +7,10 @@ from typing import Any
 from stacklib import gpu, hardware
 from stacklib.gpu.chip.placement import Filling
 from stacklib.gpu.issue.occupancy import MOST_THREADS, WARP
-
-from ..marks import FAINT, Mark, Spec, across, axis, cells, chart, down
-from ..spec import readout
-from . import choices
-from .parts import counted
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted
+from stacklib.plots.marks import FAINT, Mark, Spec, across, axis, cells, chart, down
+from stacklib.plots.spec import readout
 
 DEVICES = ("a100_sxm_80gb", "h100_sxm", "b200_sxm", "rtx_4090")
 THREADS = range(1, MOST_THREADS + 1)

@@ -7,12 +7,11 @@ from typing import Any
 from stacklib import hardware, roofline
 from stacklib.hardware import Accelerator
 from stacklib.hardware.accelerator import FIELDS
+from stacklib.plots.live import choices
+from stacklib.plots.marks import Spec
+from stacklib.plots.rooflines import SPAN, roofline_spec
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..marks import Spec
-from ..rooflines import SPAN, roofline_spec
-from ..spec import readout
-from . import choices
 
 START = ("h100_sxm", "mi300x", "tpu_v5p")
 FORMATS = ("bf16", "fp8", "fp4")

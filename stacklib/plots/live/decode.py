@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import hardware, models, roofline
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import CHOSEN
+from stacklib.plots.marks import About, Mark, Spec, axis, band, chart, dots, line
+from stacklib.plots.spec import readout
 from stacklib.roofline import DecodeStep
-
-from ..marks import About, Mark, Spec, axis, band, chart, dots, line
-from ..spec import readout
-from . import choices
-from .parts import CHOSEN
 
 MODEL = "llama-3-70b"
 BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.gpu.issue.divergence import COMMON, WARP, instructions, passes
-
-from ..marks import FAINT, Spec, across, axis, cells, chart, down
-from ..spec import readout
-from . import choices
-from .parts import counted
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted
+from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
+from stacklib.plots.spec import readout
 
 WAYS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 ALIKE = (1, 2, 4, 8, 16, 32)

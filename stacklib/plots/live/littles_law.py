@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import hardware
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import About, Spec, axis, chart, line, rule
+from stacklib.plots.spec import readout
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.bound.littles_law import InFlight
-
-from ..marks import About, Spec, axis, chart, line, rule
-from ..spec import readout
-from . import choices
-from .parts import chosen, here
 
 LATENCIES = (100, 200, 300, 400, 500, 600, 700, 800, 1000, 1200, 1500)
 EACH = (1, 2, 4, 8, 16, 32, 64, 128)

@@ -6,11 +6,10 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.gpu.issue.hiding import Hidden, hide
-
-from ..marks import About, Spec, axis, chart, line
-from ..spec import readout
-from . import choices
-from .parts import counted, here
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import counted, here
+from stacklib.plots.marks import About, Spec, axis, chart, line
+from stacklib.plots.spec import readout
 
 DEVICES = ("a100_sxm_80gb", "h100_sxm", "b200_sxm")
 THREADS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)

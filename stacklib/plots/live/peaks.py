@@ -10,12 +10,11 @@ from typing import Any
 from stacklib import gpu, hardware
 from stacklib.gpu.tensor.peaks import PeakBuilt
 from stacklib.hardware import UnknownSpec
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import Spec, axis, chart, line
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
-
-from ..marks import Spec, axis, chart, line
-from ..spec import readout
-from . import choices
-from .parts import chosen, here
 
 CLOCKS = (20, 30, 40, 50, 60, 70, 80, 90, 100)  # of the printed clock, in percent
 RATE = "Rate (TFLOP/s)"

@@ -13,15 +13,14 @@ from typing import Any
 
 from stacklib import hardware, models, roofline
 from stacklib.hardware import Accelerator
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import CHOSEN, chosen
+from stacklib.plots.marks import Spec
+from stacklib.plots.rooflines import RATE, SPAN, roofline_spec
+from stacklib.plots.spec import readout
 from stacklib.roofline import Work
 from stacklib.roofline.count.traffic_cuts import five_operations
 from stacklib.roofline.work.bounds import Bound
-
-from ..marks import Spec
-from ..rooflines import RATE, SPAN, roofline_spec
-from ..spec import readout
-from . import choices
-from .parts import CHOSEN, chosen
 
 HEADS_OF = "llama-3-70b"
 SIZES = tuple(2**e for e in range(7, 15))

@@ -14,11 +14,10 @@ from typing import Any
 from stacklib import cost
 from stacklib.cost import die
 from stacklib.cost.wafers import WAFER, lay
-
-from ..marks import Mark, Spec, axis, cells, chart, line
-from ..spec import readout
-from . import choices
-from .parts import chosen
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen
+from stacklib.plots.marks import Mark, Spec, axis, cells, chart, line
+from stacklib.plots.spec import readout
 
 NODES = {"n7": "7 nm", "n5": "5 nm and 4 nm", "n3": "3 nm"}
 WIDTHS = (4, 6, 8, 10, 13, 16, 20, 23, 26)

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from stacklib.hardware import Accelerator
+from stacklib.plots.live import choices
+from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
+from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound import trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
-
-from ..marks import Mark, Spec, axis, chart, diamonds, line
-from ..spec import readout
-from . import choices
 
 YEARS = tuple(range(2016, 2026))
 Y = axis("Times the trend's first year", log=True)

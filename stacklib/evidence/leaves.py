@@ -1,0 +1,63 @@
+"""The leaf walk: a check must stand on facts, never on its own answer."""
+
+from __future__ import annotations
+
+import math
+
+from stacklib.quantity import Quantity, UnitError
+
+from .judge import Judgement
+
+TYPED = ("chosen", "assumed", "constant", "assumption")
+ALLOWED = ("spec", "config", "measured", "counted", *TYPED)
+
+
+def _is_own_claim(leaf: Quantity, claimed: Quantity) -> bool:
+    try:
+        return math.isclose(leaf.to(claimed.unit or "1").si, claimed.si, rel_tol=1e-9)
+    except UnitError:  # another dimension: cannot be the claim
+        return False
+
+
+def _fault(leaf: Quantity, claimed: Quantity) -> str | None:
+    name = leaf.label or leaf.text(digits=6)
+    if leaf.kind not in ALLOWED:
+        return f"leaf {name} is {leaf.kind}, not one of {', '.join(ALLOWED)}"
+    if leaf.kind in TYPED and leaf.kind != "constant" and not leaf.label:
+        return f"leaf {name} is {leaf.kind} and has no name"
+    # A sourced fact, or a count, may agree with a claim about that very fact; a number
+    # typed into the check may not.
+    typed = leaf.kind in TYPED or (leaf.source is None and leaf.kind != "counted")
+    if typed and _is_own_claim(leaf, claimed):
+        return f"leaf {name} is the claimed value itself"
+    return None
+
+
+def _tree_faults(computed: Quantity, claimed: Quantity) -> list[str]:
+    # A quantity without inputs was looked up or typed, not computed; it counts
+    # only when it is a fact with a source.
+    if not computed.inputs and computed.source is None:
+        return ["the check computes nothing: no leaf stands under its value"]
+    faults = (_fault(leaf, claimed) for leaf in computed.leaves())
+    return [fault for fault in faults if fault]
+
+
+def leaf_faults(judgement: Judgement) -> list[str]:
+    """What is wrong with the ground a judgement stands on; empty when sound.
+
+    A check that failed is a fault; one that computes no value has none.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        A row of the ledger.
+    """
+    claim = judgement.claim
+    if judgement.failure:
+        return [f"{claim.id}: its check fails: {judgement.failure}"]
+    trees = [q for q in (judgement.computed, judgement.then) if q is not None]
+    return [
+        f"{claim.id}: {fault}"
+        for tree in trees
+        for fault in _tree_faults(tree, claim.quantity())
+    ]

@@ -1,0 +1,1 @@
+"""Chapter 2: what only its pages need."""

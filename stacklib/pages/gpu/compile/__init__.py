@@ -1,0 +1,1 @@
+"""Section 2.4: What does the chip actually run?"""

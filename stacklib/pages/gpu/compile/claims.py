@@ -1,0 +1,22 @@
+"""The claim on a matrix instruction of one generation only."""
+
+from __future__ import annotations
+
+from stacklib import gpu
+from stacklib.evidence import Finding, claim
+
+H100, B200 = "h100_sxm", "b200_sxm"
+
+
+@claim("wgmma-on-blackwell")
+def wgmma() -> Finding:
+    """The instruction table, by compute capability, and NVIDIA's assembler."""
+    hopper, blackwell = gpu.instruction(H100), gpu.instruction(B200)
+    said = gpu.accepted(hopper.name, "sm_100a")
+    return Finding.cited(
+        f"Source: {hopper.source.title}. {hopper.name} exists on compute capa"
+        f"bility {hopper.targets[0]} and nowhere else. A B200 takes "
+        f"{blackwell.name}, which one thread issues and whose sums "
+        "stay in tensor memory. The assembler, on a kernel with it for a B200: "
+        f"{said.text}."
+    )

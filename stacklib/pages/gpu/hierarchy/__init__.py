@@ -1,0 +1,1 @@
+"""Section 2.1: Where does a thread live?"""

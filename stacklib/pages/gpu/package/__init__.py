@@ -1,0 +1,1 @@
+"""Section 2.7: How do you put two dies together?"""

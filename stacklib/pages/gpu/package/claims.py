@@ -1,0 +1,217 @@
+"""Claims on interposers, bumps, and what a package is worth."""
+
+from __future__ import annotations
+
+from stacklib import cost, hardware
+from stacklib.cost.packages import implied_bond
+from stacklib.evidence import Finding, claim
+from stacklib.quantity import Quantity, assumed, chosen
+
+HBM_SITES = 6  # of an H100's interposer
+
+
+def _area(reticles: Quantity) -> Quantity:
+    return reticles * cost.reticle()
+
+
+def _h100() -> Quantity:
+    why = "As photographs show it; one site holds no memory."
+    sites = assumed(HBM_SITES, label="sites for stacks", why=why)
+    return hardware.get("h100-sxm").die_area + sites * cost.fact("footprint", "hbm").low
+
+
+def _pitch(line: str) -> Quantity:
+    """A line and a space as wide."""
+    return (cost.fact("line", line).low * 2).to("µm")
+
+
+@claim("cowos-s-max-area")
+def cowos_s() -> Finding:
+    """TSMC's limit; H100 already needs more than the claim."""
+    return Finding(
+        _area(cost.fact("carries", "cowos_s").high),
+        why="TSMC carries 3.3 fields on one stitched piece of silicon. The claim's is "
+        f"the limit of one exposure. H100's die and {HBM_SITES} stacks alone cover "
+        f"{_h100().to('mm2').text(digits=4)}.",
+    )
+
+
+def _planned(year: str) -> Quantity:
+    quotes = cost.fact("carries", "cowos_l").quotes
+    return next(q.value for q in quotes if q.date == year)
+
+
+@claim("cowos-l-max-area")
+def cowos_l() -> Finding:
+    """What is planned for the claim's year."""
+    return Finding(
+        _area(_planned("2026")),
+        why="Planned for 2026. In 2024 it was "
+        f"{_area(_planned('2024')).to('mm2').text(digits=4)}: a limit with a date.",
+    )
+
+
+@claim("rubin-interposer-reticles")
+def rubin() -> Finding:
+    """What was on offer when it was made, and a wafer's count."""
+    side = _area(_planned("2026")).si ** 0.5
+    fit = cost.grid_dies(side, side)
+    told = cost.fact("capacity", "rubin_a_wafer").low
+    return Finding(
+        _planned("2026") * 1,
+        why="NVIDIA prints none. A square of this size fits "
+        f"{fit} times on a wafer, and {told.text()} Rubin packages a wafer is what "
+        "a bank reports. Its dies and stacks alone need three fields.",
+    )
+
+
+@claim("cowos-s-pitch")
+def pitch_s() -> Finding:
+    """Line and space."""
+    return Finding(_pitch("cowos_s"), why="0.4 µm is a line; a pitch has a space too.")
+
+
+@claim("cowos-l-pitch")
+def pitch_l() -> Finding:
+    """Its organic part; the bridges are as fine as silicon."""
+    fine = _pitch("cowos_l_bridge").text()
+    return Finding(
+        _pitch("cowos_r"),
+        why="Held to its low end. Outside the bridges its wiring is that of CoWoS-R, "
+        f"inside them {fine}.",
+    )
+
+
+@claim("cowos-r-pitch")
+def pitch_r() -> Finding:
+    """TSMC's page."""
+    return Finding(_pitch("cowos_r"), why="TSMC: at least 4 µm, 2 of line and space.")
+
+
+@claim("microbump-pitch")
+@claim("cowos-bump-pitch")
+def microbumps() -> Quantity:
+    """The coarse end of what is quoted."""
+    return cost.fact("pitch", "microbump").high * 1
+
+
+@claim("hybrid-bond-pitch")
+def hybrid() -> Finding:
+    """The coarse end of what is quoted."""
+    micro, bond = cost.fact("pitch", "microbump"), cost.fact("pitch", "hybrid")
+    least = cost.bumps(bond.high) / cost.bumps(micro.low)
+    most = cost.bumps(bond.low) / cost.bumps(micro.high)
+    return Finding(
+        bond.high * 1,
+        why=f"Connections an area grow by {least:.2} to {most:.3} over micro-bumps.",
+    )
+
+
+@claim("microbump-limit-40um")
+def limit() -> Finding:
+    """The pitch at which signals alone would fill what the stack covers."""
+    pitch, chip = cost.fact("pitch", "microbump").high, hardware.get("h100-sxm")
+    stack = cost.fact("footprint", "hbm").low
+    pins = chip.memory_pins
+    fills = (stack * chip.memory_stacks / pins) ** 0.5
+    room = stack * cost.bumps(pitch)
+    return Finding(
+        fills.to("µm").named("pitch at which data pins fill a stack"),
+        why=f"A stack covers room for {room.text(digits=2)} bumps and has "
+        f"{(pins / chip.memory_stacks).text(digits=4)} data pins; the bumps "
+        "bind only the strip along the edge. From HBM3 to HBM3E the rate of a "
+        "pin rose and the pitch did not.",
+        condition="it is read as the pitch alone",
+        then=pitch * 1,
+    )
+
+
+@claim("rubin-hybrid-bonding")
+def rubin_bonds() -> Finding:
+    """Nothing that was found says so."""
+    return Finding.open(
+        "HBM4 as shipped keeps micro-bumps (JEDEC relaxed the height for it), and "
+        "Rubin's two dies lie side by side. To settle it: a cross-section."
+    )
+
+
+@claim("interposer-thin-100um")
+def thin() -> Finding:
+    """As TSMC's papers have it."""
+    return Finding.cited(
+        "TSMC's papers on CoWoS at ECTC: vias through about 100 µm of silicon."
+    )
+
+
+@claim("grace-cores")
+def grace() -> Quantity:
+    """As NVIDIA prints it."""
+    return hardware.get("grace").compute_units * 1
+
+
+@claim("b200-nvhbi-bandwidth")
+def nvhbi() -> Finding:
+    """Vendor's figure, read as both directions."""
+    return Finding(
+        hardware.link("nv-hbi").fields["bidirectional"],
+        why="NVIDIA's figure. Read as both directions it is "
+        f"{_one_way().text()} each way, less than the memory delivers.",
+    )
+
+
+@claim("nvhbi-10tbs")
+def nvhbi_again() -> Finding:
+    """The same."""
+    return Finding(
+        hardware.link("nv-hbi").fields["bidirectional"],
+        why="NVIDIA's figure; it does not say whether of one direction or both.",
+    )
+
+
+def _one_way() -> Quantity:
+    found = hardware.link("nv-hbi").fields["per_direction"]
+    assert found is not None
+    return found
+
+
+@claim("rubin-specs-002")
+def rubin_specs() -> Finding:
+    """The rate without what depends on the data."""
+    dense = hardware.get("rubin").peak("fp4")
+    assert dense is not None
+    return Finding(
+        dense * 1,
+        why="Dense. 50 is NVIDIA's figure for inference, with adaptive compression.",
+    )
+
+
+@claim("package-50k")
+def package_value() -> Finding:
+    """Good parts of a B200, from wafers and quotes."""
+    parts = cost.bill("b200-sxm").parts
+    bond = implied_bond(
+        parts["logic"] + parts["memory"] + parts["packaging"], parts["yield_loss"], 10
+    )
+    each = cost.span(cost.memory_price("hbm3e")) * chosen(24, "GB", "a stack")
+    found = cost.package(
+        cost.fact("area", "b200_die").low, dies=2, stacks=8, stack=each, bond=bond,
+        interposer="cowos_l", units=80, needed=74, share=0.5,
+    )  # fmt: skip
+    return Finding(
+        found.parts.high.named("good parts of a B200, dearest"),
+        why="Another post of the same author has 6,400 USD for the whole B200. Built "
+        f"up here on CoWoS-L, its good parts are {found.parts.text()}. 50,000 is "
+        "nearer to what it sells for.",
+        verdict="conflict",
+    )
+
+
+@claim("cowos-capacity-growth")
+def capacity() -> Finding:
+    """End of 2026 over 2024, in the middle of what is reported."""
+    late = cost.span(cost.fact("capacity", "cowos_2026"))
+    early = cost.fact("capacity", "cowos_2024").low
+    return Finding(
+        (late / early).middle.named("wafers a month, end of 2026 over 2024"),
+        why=f"Reports for the end of 2026 run from {late.text()} wafers a month.",
+    )

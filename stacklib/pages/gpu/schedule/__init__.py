@@ -1,0 +1,1 @@
+"""Section 2.3: What does a warp do while it waits?"""

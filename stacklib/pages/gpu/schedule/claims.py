@@ -1,0 +1,176 @@
+"""Claims on how many warps there are, and what they hide."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stacklib import gpu, hardware
+from stacklib.evidence import Finding, claim
+from stacklib.gpu.issue.hiding import hide
+from stacklib.gpu.issue.occupancy import PARTITIONS
+from stacklib.gpu.issue.schedule import KERNELS
+from stacklib.gpu.issue.warp_programs import chains
+from stacklib.gpu.issue.warp_scheduler import SubCore, Trace, run
+from stacklib.gpu.tensor.dpx import REPLACES, per_cell
+from stacklib.memory.dram.in_flight import saturate
+from stacklib.memory.warp.rules import rule
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    assumed,
+    bytes_per_element,
+    chosen,
+    constant,
+    counted,
+    minimum,
+    one_of,
+)
+
+DEVICE = "h100-sxm"
+
+
+@claim("sm-resident-warps")
+def resident_warps() -> Finding:
+    """Threads a unit can hold, over those of a warp."""
+    held = hardware.get(DEVICE).max_threads_per_unit / rule("lanes")
+    return Finding(held, why="The most a unit of an H100 holds; a kernel gets fewer.")
+
+
+@claim("sm-register-file")
+def register_file() -> Finding:
+    """Bytes for the registers of all warps, at the most a thread may have."""
+    chip = hardware.get(DEVICE)
+    warps, word = chip.max_warps_per_unit, bytes_per_element("fp32")
+
+    def state(registers: int) -> Quantity:
+        each = chosen(registers, label=f"{registers} registers a thread")
+        return (warps * rule("lanes") * each * word).named("registers of all warps")
+
+    most, few = state(255), state(32)
+    return Finding(
+        most,
+        condition="no thread has more than 32 registers",
+        then=few,
+        why=f"A thread may have 255 registers, and all 64 warps then {most:.3 KiB}; "
+        f"the file is {chip.registers_per_unit}. It is the number of warps that gives.",
+    )
+
+
+@cache
+def changing(warps: int) -> Trace:
+    """A scheduler that takes another of its warps in every cycle."""
+    return run([chains(1, 100)] * warps, SubCore(math=4), policy="lrr")
+
+
+@claim("warp-switch-cost")
+def switch_cost() -> Finding:
+    """Cycles lost by a scheduler that changes warps in every cycle."""
+    taken = counted(changing, 4, unit="cycle", label="cycles taken", take="cycles")
+    used, changes = (
+        counted(changing, 4, unit=unit, label=label, take=take)
+        for unit, label, take in (
+            ("cycle", "cycles in which one is issued", lambda done: len(done.issued)),
+            ("", "changes of warp", lambda done: len(done.issued) - 1),
+        )
+    )
+    each = ((taken - used) / changes).named("cycles lost a change")
+    return Finding(
+        each,
+        why="Four warps that change places in every cycle lose none: all of them keep "
+        "their registers. A property of the design, which the model has built in.",
+    )
+
+
+def with_lines(device: str, threads: int) -> Quantity:
+    """Latency of a load of 4 B a thread that has the bandwidth lines leave it."""
+    chip, line = hardware.get(device), saturate(device, 4, 2048).share
+    rate = chip.memory_bandwidth.across(1) * line / chip.compute_units
+    return hide(threads=threads).in_flight / rate
+
+
+@claim("sm-never-stalls")
+def never_stalls() -> Finding:
+    """Share of the bandwidth of one 4-byte load a thread, with lines at the memory."""
+    idle = hide(threads=1024)
+    chip, here = hardware.get(DEVICE), idle.share
+    lasts = counted(with_lines, DEVICE, 1024, label="latency of a load with lines")
+    wanted = hide(threads=1024, latency=lasts).needed
+    drawn = (idle.in_flight / wanted).named("share of the bandwidth, with lines")
+    theirs = chosen(700, "cycle", "latency of the claim") / chip.clock
+    told = hide(threads=1024, latency=theirs).share
+    busy = hide(threads=1024, latency=chosen(600, "ns", "busy memory")).share
+    b200 = hide(threads=1024, device="b200-sxm").share
+    return Finding(
+        drawn,
+        why=f"One load of 4 B a thread, all 64 warps, an H100. Little's law gives "
+        f"{here:.3 %} at its idle latency, {told:.3 %} at 700 cycles, {busy:.3 %} at "
+        f"600 ns; with queues at the memory {drawn:.3 %}. On a B200 {b200:.2 %}. The "
+        "unit waits in nearly every cycle: it is the memory that may be kept busy.",
+    )
+
+
+@claim("schedulers-4")
+def schedulers() -> Finding:
+    """Warp instructions that the FP32 lanes of a unit take in a cycle."""
+    chip = hardware.get(DEVICE)
+    rate = chip.peak("fp32") / (
+        chip.compute_units * chip.clock * constant("multiply_add")
+    )
+    lanes = rate * one_of("cycle")
+    return Finding(
+        (lanes / rule("lanes")).named("warp instructions a cycle"),
+        why="Read back from the FP32 peak: a unit has lanes for so many warps a cycle.",
+    )
+
+
+def filling(kernel: str, latency: float) -> float:
+    """Warps of a kernel whose loads take ``latency`` that fill every issue slot."""
+    return float(gpu.warps_needed(latency=latency, **KERNELS[kernel]))
+
+
+@claim("high-occupancy-needed")
+def high_occupancy() -> Finding:
+    """Occupancy at which the loop of a matrix product fills every issue slot."""
+    chip = hardware.get(DEVICE)
+    latency = hardware.microarchitecture(chip).latency("dram").si
+    why = "Every SM since Volta has four partitions."
+    parts = assumed(PARTITIONS, label="schedulers a unit", why=why)
+    held = chip.max_warps_per_unit / parts
+
+    def wanted(kernel: str) -> Quantity:
+        label = f"warps that fill every slot: {kernel}"
+        return minimum(counted(filling, kernel, latency, label=label), held) / held
+
+    tile, single = wanted("tile of a matrix product"), wanted("one load at a time")
+    return Finding(
+        tile.named("occupancy that fills every slot"),
+        condition="each warp has a single load under way",
+        then=single.named("occupancy that is wanted"),
+        why=f"Eight loads, a round ahead: {tile:.2 %} of the warps fill every slot.",
+    )
+
+
+@claim("warp-32")
+def warp() -> Finding:
+    """Threads a unit holds, over warps it holds."""
+    chip = hardware.get(DEVICE)
+    return Finding(
+        (chip.max_threads_per_unit / chip.max_warps_per_unit).named("threads a warp"),
+        why="Two limits of the same unit, one in threads and one in warps.",
+    )
+
+
+@claim("dpx-single-instr")
+def dpx() -> Finding:
+    """Operations that one fused instruction does, counted."""
+    done = len(REPLACES["viaddmax_relu"])
+    source = Source("CUDA Math API", "DPX, __viaddmax_s32_relu", "2026-11-22", "vendor")
+    plain = counted(per_cell, False, label="instructions of a cell without DPX")
+    fused = counted(per_cell, True, label="with DPX")
+    return Finding(
+        Quantity(done, label="operations of one instruction", kind="spec",
+                 source=source),
+        why=f"Addition, maximum, clamp at zero. A whole cell of Smith-Waterman takes "
+        f"{plain} instructions without and {fused} with: {plain / fused:.2} times "
+        "fewer, since not all of it fuses.",
+    )  # fmt: skip

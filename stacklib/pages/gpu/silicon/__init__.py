@@ -1,0 +1,1 @@
+"""Section 2.6: What can be printed at all?"""

@@ -1,0 +1,1 @@
+"""Section 2.5: Where do the teraflops come from?"""

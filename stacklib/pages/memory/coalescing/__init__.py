@@ -1,0 +1,1 @@
+"""Section 3.2: Which bytes does a warp fetch?"""

@@ -1,0 +1,217 @@
+"""Claims on how large and how fast each level of memory is."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stacklib import hardware
+from stacklib.evidence import Finding, claim
+from stacklib.memory.ladder.rungs import Rung, ladder
+from stacklib.quantity import Quantity, maximum, minimum
+
+H100, B200, A100, H200 = "h100_sxm", "b200_sxm", "a100_sxm_80gb", "h200_sxm"
+
+
+@cache
+def rungs(device: str) -> dict[str, Rung]:
+    """The ladder of a device, by the names of its rungs."""
+    return {rung.name: rung for rung in ladder(device)}
+
+
+def known(value: Quantity | None, what: str) -> Quantity:
+    """A figure that is there, or UnknownSpec with words for ``what`` is not."""
+    if value is None:
+        raise hardware.UnknownSpec(f"{what} is unknown")
+    return value
+
+
+def cycles(device: str, level: str) -> Quantity:
+    """Cycles of a load from a level, as measured."""
+    return known(rungs(device)[level].cycles, f"{device} {level} latency")
+
+
+def rate(device: str, level: str) -> Quantity:
+    """Bandwidth of a rung, of the chip."""
+    return known(rungs(device)[level].chip_bandwidth, f"{device} {level} bandwidth")
+
+
+def unit_rate(device: str, level: str) -> Quantity:
+    """Bandwidth of a rung, of one unit."""
+    return known(rungs(device)[level].unit_bandwidth, f"{device} {level} bandwidth")
+
+
+def all_units(device: str, level: str) -> Quantity:
+    """Capacity of a rung, of the chip."""
+    return known(rungs(device)[level].chip_capacity, f"{device} {level} capacity")
+
+
+def field(device: str, name: str) -> Quantity:
+    """A field of the spec sheet."""
+    return known(hardware.get(device).fields[name], f"{device} {name}")
+
+
+# -- bandwidth --------------------------------------------------------------------
+
+
+@claim("mem-register-bandwidth")
+def register_bandwidth() -> Finding:
+    """Lanes x three operands x four bytes x clock, all units of a B200."""
+    return Finding(
+        rate(B200, "registers"),
+        why=f"The figure is the shared memory of all units of a B200, "
+        f"{rate(B200, 'shared memory'):.3 TB/s}: the column has slipped by one "
+        "level. Registers feed three operands of four bytes to every lane in every "
+        "cycle.",
+    )
+
+
+@claim("mem-shared-bandwidth")
+def shared_bandwidth() -> Finding:
+    """Banks x a word x clock, all units of a B200, as the pyramid's other rows are."""
+    return Finding(
+        rate(B200, "shared memory"),
+        why="The pyramid around it has the L2 and the HBM of a B200; this row is that "
+        f"of an A100. On an H100 it is {rate(H100, 'shared memory'):.3 TB/s}.",
+        condition="the chip is an A100",
+        then=rate(A100, "shared memory"),
+    )
+
+
+@claim("mem-l2-bandwidth")
+def l2_bandwidth() -> Finding:
+    """Bytes a unit and cycle, as measured on Hopper, for the units of a B200."""
+    return Finding(
+        rate(B200, "L2"),
+        why="What a unit draws in a cycle was measured on Hopper and is taken for "
+        f"Blackwell too. An H100 comes to {rate(H100, 'L2'):.3 TB/s}.",
+    )
+
+
+@claim("within-sm-10-20")
+def within_a_unit() -> Finding:
+    """One unit's shared memory, the level the claim names with the registers."""
+    return Finding(
+        unit_rate(H100, "shared memory"),
+        why=f"One unit of an H100 draws that from shared memory and "
+        f"{unit_rate(H100, 'registers'):.3 TB/s} from its registers. Tens of TB/s "
+        f"are what all units have together: {rate(A100, 'shared memory'):.3 TB/s} "
+        f"on an A100, {rate(H100, 'shared memory'):.3 TB/s} on an H100.",
+    )
+
+
+@claim("bw-l2-hbm-3-8")
+def outer_bandwidth() -> Finding:
+    """The HBM of a B200, the high end of the range."""
+    return Finding(
+        rate(B200, "HBM"),
+        why=f"Both ends are HBM: {rate(H100, 'HBM')} on an H100, and the high end on a "
+        f"B200. The L2 lies above the range: {rate(H100, 'L2'):.3 TB/s} and "
+        f"{rate(B200, 'L2'):.3 TB/s}.",
+    )
+
+
+@claim("tier-sram-bandwidth")
+def sram_bandwidth() -> Finding:
+    """Shared memory of an H100, the level nearest to the range."""
+    return Finding(
+        rate(H100, "shared memory"),
+        why="One range for three levels. Shared memory lies inside it; the registers "
+        f"of an H100 carry {rate(H100, 'registers'):.3 TB/s}, its L2 "
+        f"{rate(H100, 'L2'):.3 TB/s}.",
+    )
+
+
+# -- capacity ---------------------------------------------------------------------
+
+
+@claim("mem-register-capacity", B200, "registers_per_unit", "One unit of a B200.")
+@claim(
+    "mem-shared-capacity", B200, "shared_per_unit",
+    "One unit of a B200; of an H100 it is the same.",
+)  # fmt: skip
+@claim(
+    "regfile-64k", H100, "registers_per_unit",
+    "The same guide says tens of KB elsewhere; this is the one that is right.",
+)  # fmt: skip
+@claim("b200-l2-capacity", B200, "l2_capacity", "Two dies with half of it each.")
+@claim(
+    "h100-l2-capacity", H100, "l2_capacity",
+    "Two partitions; a published pointer chase shows where the near one ends.",
+)  # fmt: skip
+def capacity(device: str, name: str, why: str) -> Finding:
+    """As the data sheet or the device says."""
+    return Finding(field(device, name), why=why)
+
+
+@claim("registers-tens-of-kb")
+def registers_tens() -> Finding:
+    """Of one unit of an H100."""
+    shared = field(H100, "shared_per_unit")
+    return Finding(
+        field(H100, "registers_per_unit"),
+        why="It contradicts the guide's own 64K registers of four bytes. The register "
+        f"file is larger than the shared memory below it, {shared}: the pyramid is "
+        "not one in capacity.",
+    )
+
+
+@claim("gpu-smem-228kb")
+def shared_capacity_again() -> Finding:
+    """Of one unit of an H100."""
+    return Finding(
+        field(H100, "shared_per_unit"),
+        why="An H100 or a B200. It is not a GPU's in general: an A100 has "
+        f"{field(A100, 'shared_per_unit')}, an RTX 4090 "
+        f"{field('rtx_4090', 'shared_per_unit')}.",
+    )
+
+
+@claim("smem-100-230")
+def shared_range() -> Finding:
+    """The largest of the chips the range is about."""
+    chips = ("rtx_4090", A100, H100, B200)
+    sizes = [field(chip, "shared_per_unit") for chip in chips]
+    return Finding(
+        maximum(*sizes).named("largest shared memory of a unit"),
+        why=f"Of what can be shared memory: {minimum(*sizes).text('KiB')} on an RTX "
+        "4090 at the low end. The array it is cut from is somewhat larger, and the "
+        "rest of it is L1.",
+    )
+
+
+@claim("b200-l2-growth")
+def l2_growth() -> Finding:
+    """L2 of a B200 over that of an H100."""
+    growth = field(B200, "l2_capacity") / field(H100, "l2_capacity")
+    dies = field(B200, "dies")
+    return Finding(
+        growth.named("growth of the L2"),
+        why=f"Of the package. Per die it is {growth / dies:.3}.",
+    )
+
+
+@claim("l2-40-60")
+def l2_range() -> Finding:
+    """The B200's, whose memory the same line gives; the low end where it holds."""
+    return Finding(
+        field(B200, "l2_capacity"),
+        why=f"A100 {field(A100, 'l2_capacity')}, H100 {field(H100, 'l2_capacity')}, "
+        f"H200 {field(H200, 'l2_capacity')}. The same line gives HBM up to 192 GB, "
+        "which is a B200's.",
+        condition="the chip is an A100, H100 or H200",
+        then=field(A100, "l2_capacity").across(1).named("smallest of the three"),
+    )
+
+
+@claim("tier-sram-capacity")
+def sram_capacity() -> Finding:
+    """Registers, shared memory and L2 of an H100 together."""
+    parts = [all_units(H100, name) for name in ("registers", "shared memory", "L2")]
+    total = parts[0] + parts[1] + parts[2]
+    return Finding(
+        total.named("on-chip SRAM"),
+        why="Held to the low end; it lies inside the range, 50 to 500 MB. The "
+        f"registers alone are {parts[0].text('MB')}.",
+        condition="only the L2 is counted",
+        then=(parts[2] * 1).named("L2"),
+    )

@@ -1,0 +1,224 @@
+"""Claims on how far away each level of memory is, and what the steps are."""
+
+from __future__ import annotations
+
+from stacklib import hardware
+from stacklib.evidence import Finding, claim
+from stacklib.evidence.judge import ratio_of, verdict_of
+from stacklib.evidence.ledger import get
+from stacklib.memory.ladder.rungs import Rung, launched_copy, mean_step
+from stacklib.memory.warp.rules import rule
+from stacklib.quantity import Quantity, assumed, chosen, constant
+
+from .claims import A100, B200, H100, all_units, cycles, field, known, rate, rungs
+
+LISTED = ("registers", "shared memory", "L2", "HBM")  # what every document lists
+SCHEDULERS = 4  # of an SM
+OWN_CYCLES = 700  # what document 001 says of the same load elsewhere
+
+
+def _issue_interval() -> Quantity:
+    """Cycles from one instruction of a scheduler to its next: a warp over its lanes."""
+    per_unit = hardware.get(H100).peaks["fp32"].per_unit_per_cycle
+    lanes = known(per_unit, "lanes") / constant("multiply_add")
+    why = "Every SM since Volta has four."
+    share = lanes / assumed(SCHEDULERS, label="schedulers", why=why)
+    return (rule("lanes") / share).named("issue interval")
+
+
+@claim("mem-register-latency")
+def register_latency() -> Finding:
+    """Cycles until the next operation can use a result."""
+    return Finding(
+        cycles(H100, "registers"),
+        why="Reading operands is pipelined. An operation that needs the result before "
+        "it waits the cycles given here.",
+        condition="it is how often a scheduler can read its operands, not how soon",
+        then=_issue_interval(),
+    )
+
+
+@claim("lat-register")
+def register_latency_ten() -> Finding:
+    """Cycles until the next operation can use a result."""
+    return Finding(
+        cycles(H100, "registers"),
+        why="Measured on Volta, Ampere and Hopper alike. The document's figure is an "
+        "order of magnitude; document 000 says one cycle for the same.",
+    )
+
+
+@claim("mem-shared-latency")
+def shared_latency() -> Finding:
+    """A load from shared memory of an H100, the low end of the range."""
+    hit = hardware.microarchitecture(hardware.get(B200)).latency("l1")
+    return Finding(
+        cycles(H100, "shared memory"),
+        why="The low end is shared memory, the high end a hit in the L1: "
+        f"{hit}s on a B200.",
+    )
+
+
+@claim("lat-smem")
+def shared_latency_30() -> Finding:
+    """A load from shared memory of an H100."""
+    return Finding(cycles(H100, "shared memory"), why="As measured on Hopper.")
+
+
+@claim("mem-l2-latency")
+@claim("lat-l2")
+def l2_latency() -> Finding:
+    """A load from the near side of an H100's L2."""
+    return Finding(
+        cycles(H100, "L2"),
+        why=f"The near side of an H100's L2; the far side takes "
+        f"{cycles(H100, 'L2, far side')}s. An A100 answers after "
+        f"{cycles(A100, 'L2')}s, a B200 after {cycles(B200, 'L2')}s.",
+    )
+
+
+@claim("hbm-load-cycles")
+def hbm_load() -> Finding:
+    """A dependent load from the idle memory of an H100."""
+    return Finding(
+        cycles(H100, "HBM"),
+        why="By pointer chase. The same document says 30 ns elsewhere.",
+    )
+
+
+@claim("lat-hbm")
+def hbm_latency_400() -> Finding:
+    """A dependent load from the idle memory of an H100, against a lower bound."""
+    return Finding(
+        cycles(H100, "HBM"),
+        why=f"Stated as a lower bound, and it is one: {cycles(A100, 'HBM')}s on an "
+        "A100, the figure given on an H100.",
+    )
+
+
+@claim("lat-nvlink")
+def peer_latency() -> Finding:
+    """A load from a peer's memory over NVLink 4."""
+    return Finding(
+        cycles(H100, "peer"),
+        why="Our latency of the link is an order of magnitude from memory, not a "
+        "measurement: a pointer chase through a peer's memory would settle it.",
+    )
+
+
+@claim("lat-pcie-30000")
+def host_latency() -> Finding:
+    """A load that a running kernel makes from the host's memory."""
+    load = cycles(H100, "host")
+    copy = (launched_copy(H100) * field(H100, "clock")).named("launched copy")
+    fits = verdict_of(ratio_of(copy, get("lat-pcie-30000").quantity()), copy)
+    words = (
+        f"The rows above it are loads. A load over PCIe costs {load:.3}s, the DRAM at "
+        f"the other end included; a copy that the host launches and waits for "
+        f"{copy:.3}s."
+    )
+    if fits != "reproduced":
+        return Finding(load, why=words)
+    return Finding(load, words, "it is a copy that the host launches", copy)
+
+
+@claim("tier-sram-latency")
+def sram_latency() -> Finding:
+    """The slowest level that the row names: the near side of the L2."""
+    time = {n: rungs(H100)[n].latency for n in LISTED}
+    return Finding(
+        known(time["L2"], "L2 latency"),
+        why=f"The row names registers, L1 and L2. A program sees "
+        f"{time['shared memory']:.3 ns} from shared memory and {time['L2']:.3 ns} "
+        "from the L2 of an H100.",
+        condition="it is the registers alone",
+        then=known(time["registers"], "register latency"),
+    )
+
+
+@claim("tier-hbm-latency")
+def hbm_time() -> Finding:
+    """A dependent load from the idle memory of an H100, in time."""
+    own = chosen(OWN_CYCLES, "cycle", "the document's own cycles")
+    told = (own / field(H100, "clock")).named("in time")
+    return Finding(
+        known(rungs(H100)["HBM"].latency, "HBM latency"),
+        why=f"The document contradicts itself: {OWN_CYCLES} cycles, which it gives "
+        f"elsewhere, are {told:.3 ns}. 30 ns is about what one access to an open "
+        "DRAM row takes, without the way there and back.",
+        verdict="conflict",
+    )
+
+
+@claim("mem-nvme-latency-cycles")
+def drive_latency() -> Finding:
+    """A flash read in cycles of a B200's clock."""
+    return Finding(
+        cycles(B200, "drive"),
+        why=f"A read of {known(rungs(B200)['drive'].latency, 'drive'):.3 µs}, of the "
+        "60 to 100 µs that drives of the class take, from memory.",
+    )
+
+
+# -- ratios of latency --------------------------------------------------------------
+
+
+def _penalty() -> Quantity:
+    ratio = cycles(H100, "HBM") / cycles(H100, "registers")
+    return ratio.named("HBM over registers")
+
+
+@claim("mem-hbm-register-penalty")
+def register_penalty() -> Finding:
+    """HBM over the latency that a dependent operation sees."""
+    return Finding(
+        _penalty(),
+        why="The documents divide by one cycle. What a dependent operation sees is "
+        f"{cycles(H100, 'registers')}s. It is a ratio of latencies; in bandwidth "
+        f"it is {rate(H100, 'registers') / rate(H100, 'HBM'):.3}.",
+        condition="the chip is an A100, and a register counts as an issue cycle",
+        then=(cycles(A100, "HBM") / _issue_interval()).named("HBM over an issue cycle"),
+    )
+
+
+@claim("hbm-vs-register-40x")
+def register_penalty_40() -> Finding:
+    """HBM over the latency that a dependent operation sees."""
+    return Finding(
+        _penalty(),
+        why="Its own 400 cycles over its own 10 are 40; both figures are off, in "
+        "opposite directions. Document 000 says 600 for the same ratio.",
+    )
+
+
+def _listed(device: str, *more: str) -> list[Rung]:
+    return [rungs(device)[name] for name in (*LISTED, *more)]
+
+
+@claim("mem-level-ratio")
+def level_ratio() -> Finding:
+    """Geometric mean of the latency steps from registers to a drive, H100."""
+    listed = _listed(H100, "drive")
+    shared, registers = (all_units(H100, n) for n in ("shared memory", "registers"))
+    return Finding(
+        mean_step(listed, "cycles"),
+        why="Held to the low end, on average. No single step is like it: from the L2 "
+        f"to HBM it is {cycles(H100, 'HBM') / cycles(H100, 'L2'):.2}. Capacity "
+        f"does not even grow at each: shared memory is "
+        f"{shared / registers:.2} of the register file.",
+    )
+
+
+@claim("lat-order-of-magnitude")
+def order_of_magnitude() -> Finding:
+    """Mean latency step over the levels that the document lists, a copy the last."""
+    loads = _listed(H100, "peer", "host")
+    copy = launched_copy(H100) * field(H100, "clock")
+    steps = len(loads) - 1
+    spanned = (copy / cycles(H100, "registers")).named("copy over registers")
+    return Finding(
+        (spanned ** (1 / steps)).named("mean step"),
+        why=f"{steps} steps from a register to a copy that the host launches. With a "
+        f"load over PCIe at the end instead it is {mean_step(loads, 'cycles'):.3}. "
+        "Single steps run from less than two to about ten.",
+    )

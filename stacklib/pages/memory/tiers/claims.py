@@ -1,0 +1,210 @@
+"""Claims on tiers of memory and the joules of moving a bit between them."""
+
+from __future__ import annotations
+
+from stacklib import hardware, memory
+from stacklib.evidence import Finding, claim
+from stacklib.memory.ladder import energy
+from stacklib.memory.tiers import seen as tiers_seen
+from stacklib.memory.tiers.parts import constant, drive
+from stacklib.memory.tiers.seen import tiers_from
+from stacklib.memory.tiers.tier import geometric_step, steps
+from stacklib.quantity import Quantity, minimum
+
+MODEL, CHIP, CHIPS = "llama-3-70b", "h100_sxm", 2
+GEN4, GEN5 = "nvme_gen4_x4", "nvme_gen5_x4"
+
+
+# -- flash ---------------------------------------------------------------------
+
+
+@claim("mem-nvme-bandwidth")
+def nvme_high() -> Finding:
+    """A PCIe 5.0 drive as sold, and what its four lanes carry."""
+    fast = drive("micron_9550")
+    lanes = hardware.link(GEN5).per_direction
+    return Finding(
+        minimum(fast.read, lanes).named("read rate of a PCIe 5.0 drive"),
+        why=f"Held to its high end. A drive on PCIe 4.0 reads "
+        f"{hardware.link(GEN4).achieved}, one on PCIe 5.0 {fast.read}, of {lanes} "
+        "that four lanes carry.",
+    )
+
+
+@claim("mem-nvme-hbm-ratio")
+def nvme_against_hbm() -> Finding:
+    """Memory bandwidth of the GPU beside it, over the rate of a drive."""
+    hbm = hardware.get("b200_sxm").memory_bandwidth.across(1)
+    old, new = hardware.link(GEN4).achieved, drive("micron_9550").read
+    return Finding(
+        (hbm / new).named("HBM over NVMe"),
+        why=f"A B200's {hbm:TB/s} over the {new} of a PCIe 5.0 drive. Latency has "
+        "another ratio: see the table of tiers.",
+        condition="the drive is on PCIe 4.0",
+        then=(hbm / old).named("HBM over NVMe"),
+    )
+
+
+@claim("tier-nvme-bandwidth")
+def nvme_low() -> Finding:
+    """The slowest PCIe 5.0 drive of the database, for the low end."""
+    low, high = drive("micron_7600"), drive("micron_9650")
+    return Finding(
+        low.read,
+        why=f"Held to its low end, a mainstream drive on PCIe 5.0 ({low.name}). The "
+        f"high end exists too: {high.name} reads {high.read} on PCIe 6.0.",
+    )
+
+
+@claim("tier-nvme-latency")
+def nvme_latency() -> Finding:
+    """What a maker states as typical of a random read."""
+    new, old = drive("micron_9550"), drive("micron_9200")
+    return Finding(
+        new.latency,
+        why=f"{new.name} states {new.latency}. The {old.name} of 2018 stated "
+        f"{old.latency} at best, so the figure is right of older flash, or of a "
+        "queue.",
+    )
+
+
+# -- DRAM ----------------------------------------------------------------------
+
+
+def _tier(viewpoint: str, name: str) -> memory.Tier:
+    return next(t for t in tiers_from(viewpoint) if t.name == name)
+
+
+@claim("tier-ddr-bandwidth")
+def ddr_bandwidth() -> Finding:
+    """What reaches a GPU from memory behind a network card of 400 Gbit/s."""
+    port = hardware.link("ib_ndr").per_direction
+    local = _tier("sm", "DDR5 of the host").bandwidth
+    return Finding(
+        port,
+        why="The claim is of DDR5 on a DPU, reached peer to peer: its 400 Gbit/s port "
+        f"is the limit, not the DRAM. From its own host a GPU draws {local:GB/s} "
+        f"over PCIe 5.0; the host's cores draw {_tier('core', 'DDR5').bandwidth}.",
+    )
+
+
+@claim("tier-ddr-latency")
+def ddr_latency() -> Finding:
+    """A load of a core from its own DDR5."""
+    near = hardware.memory("ddr5_4800").latency
+    far = _tier("sm", "DDR5 of the host").latency
+    return Finding(
+        near,
+        why=f"Right for a core and its own DRAM, up to "
+        f"{_tier('core', 'DDR5').latency} on a server with twelve channels. The "
+        f"bandwidth in the same row is peer to peer, and on that path a load of "
+        f"the GPU takes {far:ns}.",
+    )
+
+
+@claim("tier-cxl-bandwidth")
+def cxl_bandwidth() -> Finding:
+    """A CXL 3 port of sixteen lanes, one direction."""
+    return Finding(
+        hardware.link("cxl3_x16").per_direction,
+        why="Held to its high end. CXL 3 runs on PCIe 6.0. One module delivers "
+        f"{constant('cxl_module_bandwidth')} on eight lanes of PCIe 5.0.",
+        condition="the port is CXL 2.0 on PCIe 5.0, which is what is sold",
+        then=hardware.link("cxl2_x16").per_direction,
+    )
+
+
+@claim("tier-cxl-latency")
+def cxl_latency() -> Finding:
+    """A core's load from its own DRAM, and what the CXL link adds."""
+    found = _tier("core", "CXL").latency
+    return Finding(
+        found,
+        why=f"Held to its low end, for a core. Samsung states "
+        f"{constant('cxl_box_latency')} for a box behind a switch, inside the "
+        f"range; a GPU on PCIe would see {_tier('sm', 'CXL of the host').latency}.",
+    )
+
+
+# -- rule of ten ---------------------------------------------------------------
+
+
+def _listed(values: list[Quantity]) -> str:
+    return ", ".join(f"{step.si:.2g}" for step in steps(values))
+
+
+@claim("tier-step-latency-10x")
+def step_latency() -> Finding:
+    """Typical step of five tiers as an SM sees them."""
+    waits = [t.latency for t in tiers_from("sm")]
+    return Finding(
+        geometric_step(waits),
+        why=f"Only on average. From an SM of an H100 the steps are {_listed(waits)}: "
+        "two far below ten, two above, none near it.",
+    )
+
+
+@claim("tier-step-energy-10x")
+def step_energy() -> Finding:
+    """Typical step of the parts' energy a bit, links included."""
+    per_bit = [t.energy for t in tiers_from("sm") if t.energy is not None]
+    return Finding(
+        geometric_step(per_bit),
+        why=f"Only on average, and no step is near it: {_listed(per_bit)}. The "
+        "largest is the first, off the chip; DDR5 and CXL cost nearly the same. "
+        "The document itself gives one step, HBM to DDR5, far below ten.",
+    )
+
+
+# -- joules --------------------------------------------------------------------
+
+
+@claim("hbm-energy")
+def hbm_energy() -> Finding:
+    """Opening a row, wires inside the stack and pins, of HBM2."""
+    return Finding(
+        tiers_seen.hbm2_energy(),
+        why="Of the stack alone, and of HBM2. SK hynix gives "
+        f"{constant('hbm2e_device')} for HBM2E, Micron "
+        f"{hardware.memory('hbm2e').energy:pJ/bit}; nobody we found publishes "
+        "HBM3. Getting the bit to a register costs more than that again.",
+    )
+
+
+@claim("ddr5-energy")
+def ddr5_energy() -> Finding:
+    """DDR4's energy, less by the square of the supply."""
+    return Finding(
+        tiers_seen.ddr5_energy(),
+        why="A published figure for DDR4, scaled by the square of the voltage; "
+        "a measured DDR5 system would settle it.",
+    )
+
+
+@claim("hbm-ddr-energy-ratio")
+def energy_ratio() -> Finding:
+    """The two of them."""
+    return Finding(
+        (tiers_seen.ddr5_energy() / tiers_seen.hbm2_energy()).named("DDR5 over HBM"),
+        why="Both ends rest on older generations: HBM2 as modelled, DDR5 from DDR4.",
+    )
+
+
+@claim("data-movement-power-share")
+def data_movement() -> Finding:
+    """Share of a step's joules that move or hold bits, by the circuit account."""
+    step = memory.decode_energy(MODEL, on=CHIP, tp=CHIPS)
+    board = memory.decode_energy(MODEL, on=CHIP, tp=CHIPS, account="board")
+    path = board.share(*energy.MOVES)
+    wide = board.share(*energy.MOVES, "control")
+    power = constant("h100_decode_batch_1")
+    return Finding(
+        step.share(*energy.MOVES),
+        why=f"{MODEL} on two H100s at batch 1: HBM, wires, SRAM and registers from "
+        f"circuit papers over everything, at {step.power} a chip "
+        f"({power} was measured). Arithmetic is {step.share('arithmetic'):.2 %}. "
+        "What an A100's board draws gives "
+        f"{path:.2 %} for the data path and {wide:.2 %} with the control around "
+        "it: each within a factor of two of the claim, so the word 'movement' "
+        "decides, not the arithmetic.",
+    )

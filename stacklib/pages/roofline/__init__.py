@@ -1,0 +1,1 @@
+"""Chapter 1: what only its pages need."""

@@ -1,0 +1,1 @@
+"""Section 1.2: How much work is one layer?"""

@@ -1,0 +1,1 @@
+"""Section 1.8: Where is the token now?"""

@@ -1,0 +1,100 @@
+"""Claims of document 000 on one token's way down the stack.
+
+The claims belong to later chapters, which will compute them in more detail.
+"""
+
+from __future__ import annotations
+
+from stacklib import hardware, models
+from stacklib.evidence import Finding, claim
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity, assumed, chosen, one_of
+
+MODEL, HOPPER, BLACKWELL, CHIPS = "llama-3-70b", "h100_sxm", "b200_sxm", 8
+
+
+def _model() -> LanguageModel:
+    return models.get(MODEL)
+
+
+@claim("embedding-dim-8192")
+def embedding() -> Quantity:
+    """Query heads times their size, which is the vector between the layers."""
+    model = _model()
+    return model.size("heads", "query heads") * model.size("head_dim", "head size")
+
+
+@claim("mem-hbm-latency-cycles")
+def memory_latency() -> Finding:
+    """What microbenchmarks measured on H100."""
+    hopper = hardware.microarchitecture(hardware.get(HOPPER)).latency("dram")
+    blackwell = hardware.microarchitecture(hardware.get(BLACKWELL)).latency("dram")
+    return Finding(
+        hopper * one_of("", "loads"),
+        why=f"A chain of dependent loads took {hopper.text()} on an H100 and "
+        f"{blackwell.text()} on a B200, the chip the text speaks of.",
+    )
+
+
+@claim("wgmma-threads")
+def warp_group() -> Quantity:
+    """Four warps of the threads a warp has on H100."""
+    device = hardware.get(HOPPER)
+    warps = assumed(4, label="warps in a group", why="PTX ISA: wgmma, a warpgroup.")
+    return warps * device.max_threads_per_unit / device.max_warps_per_unit
+
+
+def _exchanges_a_layer() -> Quantity:
+    """Matrices of a layer whose inner side is cut."""
+    return assumed(
+        2, label="matrices cut along their inner side, a layer", source=_model().source,
+        why="One leads out of attention, one out of the MLP.",
+    )  # fmt: skip
+
+
+@claim("tp-allreduce-per-layer")
+def exchanges_a_layer() -> Finding:
+    """Both halves of a layer end with a matrix that is cut across the chips."""
+    return Finding(
+        _exchanges_a_layer(),
+        why="A matrix cut along its inner side leaves every chip with a part of each "
+        "sum, and a layer has such a matrix in attention and one in its MLP.",
+    )
+
+
+@claim("tp-allreduce-100-plus")
+def exchanges_a_token() -> Finding:
+    """Two for each layer of the model."""
+    layers = _model().size("layers", "layers")
+    return Finding(
+        _exchanges_a_layer() * layers,
+        why="Right as a lower bound, and not by its own rule of one a layer, which "
+        f"would give {_model().layers}.",
+    )
+
+
+@claim("tp-allreduce-rate")
+def exchange_rate() -> Finding:
+    """What one B200 sends in one direction, which is what an exchange waits for."""
+    link = hardware.get(BLACKWELL).link
+    rate = Quantity(link.si, "B/s", label=link.label, source=link.source, kind="spec",
+                    key=link.key)  # fmt: skip
+    return Finding(
+        rate * one_of("", "directions"),
+        why="The figure adds both directions. A chip sends and receives at once, and "
+        "what it must send goes out in one.",
+    )
+
+
+@claim("kv-bytes-per-layer")
+def kv_a_layer() -> Finding:
+    """Keys and values of one layer, all of its heads."""
+    model = _model()
+    layer = model.kv_bytes_per_token("bf16") / model.size("layers", "layers")
+    chips = chosen(CHIPS, label="chips that share the heads")
+    return Finding(
+        layer,
+        condition=f"what one of {CHIPS} chips keeps is meant",
+        then=layer / chips,
+        why="A layer keeps a key and a value for each of its eight KV heads.",
+    )

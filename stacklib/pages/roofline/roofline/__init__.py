@@ -1,0 +1,1 @@
+"""Section 1.3: Which of two limits do you hit?"""

@@ -1,0 +1,1 @@
+"""Section 1.6: What does a faster part buy?"""

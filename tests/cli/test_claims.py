@@ -1,0 +1,62 @@
+"""``stacklib claims``: filters, one claim, errors that say what to type."""
+
+import json
+
+import pytest
+
+from stacklib import pages
+from stacklib.cli import main
+
+
+def run(capsys, *words):
+    code = main(["claims", *words])
+    got = capsys.readouterr()
+    return code, got.out, got.err
+
+
+def test_every_filter_counts_what_the_ledger_counts(capsys):
+    for filters in (
+        {},
+        {"chapter": "1"},
+        {"source": "003", "verdict": "open"},
+        {"search": "hbm bandwidth"},
+        {"chapter": "3", "search": "HBM", "verdict": "cited"},
+    ):
+        words = [word for k, v in filters.items() for word in (f"--{k}", v)]
+        code, out, _ = run(capsys, *words, "--json")
+        found = json.loads(out)
+        assert code == 0 and found["claims"] == [
+            row.row for row in pages.claims(**filters)
+        ]
+        assert sum(found["counts"].values()) == len(found["claims"])
+        _, out, _ = run(capsys, *words)
+        assert f"{len(found['claims'])} claims: " in out.splitlines()[-1]
+
+
+def test_nothing_found_is_said(capsys):
+    code, out, _ = run(capsys, "--search", "no such words")
+    assert code == 0 and out == "0 claims: none\n"
+
+
+def test_one_claim_shows_document_condition_reason_review_and_derivation(capsys):
+    _, out, _ = run(capsys, "decode-memory-time")
+    assert "claimed 21.5 ms; The Whole Stack" in out
+    assert "close: right if the chip is an H100" in out
+    assert "A first review called it reproduced." in out
+    assert "memory bandwidth = 4.8 TB/s" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--chapter", "11"], "no chapter '11': 1 to 10"),
+        (["--source", "5"], "no document '5': 000, 001"),
+        (["--verdict", "right"], "no verdict 'right': reproduced, close"),
+        (["--search", " "], "write a word"),
+        (["h200-rigde"], "h200-ridge"),
+        (["h200-ridge", "--chapter", "1"], "with an id leave it out"),
+    ],
+)
+def test_a_wrong_word_is_named(capsys, words, says):
+    code, out, err = run(capsys, *words)
+    assert code == 2 and says in err and not out

@@ -1,0 +1,180 @@
+"""Verdicts and the leaf walk, each with planted faults."""
+
+import json
+
+import pytest
+
+from stacklib.evidence import Finding, leaf_faults, ledger
+from stacklib.evidence.judge import judge, judged, verdict_of
+from stacklib.quantity import Quantity, Source, UnitError, chosen, constant
+
+RIDGE = "h200-ridge"  # claims 148 FLOP/B
+
+
+def plant(found, id=RIDGE):
+    """The judgement of a claim whose check found this."""
+    return judged(ledger.get(id), found)
+
+
+def guess(value):
+    return chosen(value, "FLOP/B", "a guess")
+
+
+# -- verdicts -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [
+        (148 * 1.1, "reproduced"), (148 * 0.9, "reproduced"), (148 * 1.11, "close"),
+        (148 * 2, "close"), (148 / 2, "close"), (148 * 2.01, "wrong"),
+        (148 / 2.01, "wrong"), (-148, "wrong"),
+    ],
+)  # fmt: skip
+def test_the_ratio_decides(ours, verdict):
+    judgement = plant(guess(ours) * 1)
+    assert judgement.verdict == verdict
+    assert judgement.ratio == pytest.approx(ours / 148)
+
+
+def test_a_claim_of_zero_is_right_only_if_we_get_zero():
+    assert verdict_of(None, Quantity(0)) == "reproduced"
+    assert verdict_of(None, Quantity(1e-9)) == "wrong"
+
+
+def test_a_check_may_say_that_sources_disagree():
+    found = Finding(guess(148), why="Two data sheets.", verdict="conflict")
+    assert plant(found).verdict == "conflict"
+
+
+@pytest.mark.parametrize("verdict", ["reproduced", "close", "wrong", "fine"])
+def test_a_check_may_not_choose_its_verdict(verdict):
+    with pytest.raises(ValueError, match="the ratio decides"):
+        Finding(guess(148), why="x", verdict=verdict)
+
+
+def test_a_condition_must_be_computed():
+    with pytest.raises(ValueError, match="then="):
+        Finding(guess(1), condition="the moon is full")
+
+
+def test_a_condition_makes_a_wrong_claim_close_never_reproduced():
+    for ours in (900, 148):
+        found = Finding(guess(ours) * 1, condition="x", then=guess(148) * 1)
+        assert plant(found).verdict == "close"
+
+
+REFUSED = [
+    (lambda: Quantity(3, "ms") * 1, RIDGE, UnitError, "ms"),
+    (lambda: 148.0, RIDGE, TypeError, r"148\.0"),
+    (lambda: Finding(guess(900), condition="x", then=guess(800)), RIDGE, ValueError,
+     "does not reproduce"),
+    (lambda: Quantity(1), "matmul-small-bound", ValueError, "not a number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "id", "error", "says"), REFUSED)
+def test_what_cannot_be_judged_is_refused_and_leaves_its_row_open(
+    check, id, error, says
+):
+    with pytest.raises(error, match=says) as caught:
+        plant(check(), id)
+    row = judge(ledger.get(id), check)
+    assert (row.verdict, row.computed, row.ratio) == ("open", None, None)
+    assert row.why == f"Its check fails: {error.__name__}: {caught.value}"
+    assert leaf_faults(row) == [f"{id}: its check fails: {row.failure}"]
+
+
+def test_a_check_that_raises_leaves_its_row_open_with_the_reason():
+    row = judge(ledger.get(RIDGE), lambda: 1 / 0)
+    assert row.verdict == "open"
+    assert row.why == "Its check fails: ZeroDivisionError: division by zero"
+    assert "division by zero" in leaf_faults(row)[0]
+
+
+def test_a_claim_that_is_not_a_number_may_be_left_open():
+    assert not ledger.get("matmul-small-bound").is_number
+    found = Finding.open("Chapter 4 measures it.")
+    assert plant(found, "matmul-small-bound").verdict == "open"
+    assert plant(Finding.cited("A paper."), "matmul-small-bound").verdict == "cited"
+
+
+def test_a_row_without_a_check_is_cited_or_open_and_says_what_would_settle_it():
+    for claim in ledger.load():
+        row, source = judge(claim, None), ledger.sources().get(claim.id)
+        assert row.verdict == ("cited" if source else "open")
+        assert (source or claim.how) in row.why
+        assert row.computed is None and row.ratio is None
+    unnamed = judge(ledger.get("openai-cerebras-deal"), None)
+    assert unnamed.claim.first_verdict == "external" and unnamed.verdict == "open"
+    assert unnamed.why.startswith("No document is named. To settle it: ")
+
+
+def test_the_first_review_is_told_apart_and_only_where_it_differs():
+    judgement = plant(guess(148 * 1.5) * 1)
+    assert (judgement.claim.first_verdict, judgement.verdict) == ("wrong", "close")
+    assert judgement.first_review == "A first review called it wrong."
+    assert judgement.first_review not in judgement.why
+    assert plant(guess(1e6) * 1).first_review == ""
+    # its words for what no model settles are ours in other words
+    assert judge(ledger.get("fa3-740"), None).first_review == ""
+    assert judge(ledger.get("paradigm-3-5-years"), None).first_review == ""
+    unnamed = judge(ledger.get("openai-cerebras-deal"), None)
+    assert unnamed.first_review.endswith("cited.")
+
+
+def test_a_judgement_is_json():
+    found = plant(Finding(guess(300) * 1, "Why.", "x", guess(148) * 1))
+    told = json.loads(json.dumps(found.as_dict()))
+    assert told["computed"]["unit"] == "FLOP/B"
+    assert (told["condition"], told["why"]) == ("x", "Why.")
+    row = json.loads(json.dumps(found.row))
+    assert (row["computed"], row["why"]) == ("300 FLOP/B", "Right if x. Why.")
+
+
+# -- leaf walk ----------------------------------------------------------------
+
+
+def test_a_check_without_a_leaf_is_caught():
+    (fault,) = leaf_faults(plant(Quantity(150, "FLOP/B")))
+    assert "no leaf" in fault and RIDGE in fault
+
+
+@pytest.mark.parametrize("kind", ["constant", "chosen", "assumed", "spec", "measured"])
+def test_a_literal_equal_to_its_own_claim_is_caught(kind):
+    literal = Quantity(148, "FLOP/B", label="a number I like", kind=kind)
+    (fault,) = leaf_faults(plant(literal * 1))
+    assert "claimed value itself" in fault and "a number I like" in fault
+
+
+def test_the_literal_is_caught_in_another_unit_too():
+    assert leaf_faults(plant(chosen(0.148, "kFLOP/B", "scaled") * 1))
+
+
+def test_the_literal_is_caught_under_a_condition_too():
+    honest = chosen(900, "TFLOP/s", "peak") / chosen(3, "TB/s", "bandwidth")
+    found = Finding(honest, condition="x", then=guess(148) * 1)
+    (fault,) = leaf_faults(plant(found))
+    assert "claimed value itself" in fault
+
+
+def test_quoting_the_claim_is_caught():
+    (fault,) = leaf_faults(plant(ledger.get(RIDGE).quantity() * 1))
+    assert "claimed" in fault
+
+
+def test_a_size_without_a_name_is_caught():
+    (fault,) = leaf_faults(plant(chosen(100, "FLOP/B") * 2))
+    assert "is chosen and has no name" in fault
+
+
+def test_a_bare_number_is_caught():
+    bare = Quantity(300, "FLOP/B", label="a number I like")
+    (fault,) = leaf_faults(plant(bare * constant("triangle")))
+    assert "a number I like is bare, not one of spec, config" in fault
+
+
+def test_a_sourced_fact_may_agree_with_a_claim_about_it():
+    sheet = Source("A data sheet", "page 1", "2026-11-21", "vendor")
+    fact = Quantity(148, "FLOP/B", label="ridge", kind="spec", source=sheet)
+    assert leaf_faults(plant(fact)) == []

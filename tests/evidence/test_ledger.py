@@ -1,0 +1,139 @@
+"""The rows of the ledger: read strictly, and shown in words."""
+
+import csv
+
+import pytest
+
+from stacklib.evidence import DOCUMENTS, LedgerError, UnknownClaim, claims, ledger
+
+RIDGE = "h200-ridge"
+GOOD = {
+    "id": "a-claim", "seed": "000", "chapter": "1", "claim": "Twice as fast",
+    "value": "2", "unit": "ratio", "how_to_check": "divide", "computed": "",
+    "verdict": "external", "why": "a datasheet says so",
+}  # fmt: skip
+
+
+def test_the_ledger_holds_every_claim_of_five_documents():
+    found = ledger.load()
+    assert len(found) == 760 and len({c.id for c in found}) == 760
+    assert {c.source for c in found} == set(DOCUMENTS)
+    assert {c.chapter for c in found} == set(range(1, 11))
+
+
+def write(path, rows):
+    with path.open("w", newline="") as out:
+        writer = csv.DictWriter(out, ledger.COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_a_good_row_is_read(tmp_path):
+    (claim,) = ledger.read(write(tmp_path / "c.csv", [GOOD]))
+    assert claim.claimed == "2 ×" and claim.is_number
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "says"),
+    [
+        ("verdict", "plausible", "plausible"),
+        ("value", "two", "two"),
+        ("value", "nan", "nan"),
+        ("value", "", "''"),
+        ("computed", "a lot", "a lot"),
+        ("seed", "005", "005"),
+        ("chapter", "11", "11"),
+        ("claim", " ", "claim is empty"),
+        ("id", "A Claim", "A Claim"),
+    ],
+)
+def test_a_bad_cell_is_named_with_its_row(tmp_path, column, value, says):
+    rows = [{**GOOD, "id": "first"}, {**GOOD, column: value}]
+    with pytest.raises(LedgerError, match=says) as caught:
+        ledger.read(write(tmp_path / "c.csv", rows))
+    assert "c.csv line 3" in str(caught.value)
+
+
+def test_an_id_that_appears_twice_is_refused(tmp_path):
+    with pytest.raises(LedgerError, match=r"line 3, 'a-claim': .*twice"):
+        ledger.read(write(tmp_path / "c.csv", [GOOD, GOOD]))
+
+
+def test_a_missing_column_is_refused(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("id,claim\na-claim,short\n")
+    with pytest.raises(LedgerError, match="columns must be"):
+        ledger.read(path)
+
+
+def test_a_row_with_too_many_cells_is_refused(tmp_path):
+    path = write(tmp_path / "c.csv", [GOOD])
+    path.write_text(path.read_text().rstrip() + ",more\n")
+    with pytest.raises(LedgerError, match="needs 10 cells"):
+        ledger.read(path)
+
+
+def test_a_row_that_repeats_no_claim_is_refused(tmp_path):
+    row = {**GOOD, "why": "dup-of:another"}
+    with pytest.raises(LedgerError, match="repeats 'another'"):
+        ledger.read(write(tmp_path / "c.csv", [row]))
+
+
+def test_an_unknown_claim_suggests_the_nearest():
+    with pytest.raises(UnknownClaim, match="h200-ridge"):
+        ledger.get("h200-rigde")
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        ({"no-such-claim": "A paper"}, "'no-such-claim' is no claim"),
+        ({RIDGE: "A data sheet"}, "'h200-ridge' is no claim of verdict 'external'"),
+        ({"fa3-740": " "}, "'fa3-740' names no source"),
+        ({"fa3-740": 3}, "'fa3-740' names no source"),
+    ],
+)
+def test_a_source_of_no_external_claim_is_refused(raw, says):
+    with pytest.raises(LedgerError, match=says):
+        ledger.checked_sources(raw)
+
+
+# -- what a reader sees of a row ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit", "shown"),
+    [
+        ("Twice", "2", "ratio", "2 ×"),
+        ("Growth", "3", "ratio per 2 years", "3 × per 2 years"),
+        ("Growth", "40", "ratio/yr", "40 × a year"),
+        ("A to B (value = low end)", "10", "percent", "10 % (low end)"),
+        ("It holds (value 1 = yes)", "1", "boolean", "yes"),
+        ("It holds", "0", "bool", "no"),
+        ("Dated", "2025.25", "year", "2025.25"),
+        ("Big", "208", "1e9 transistors", "208 billion transistors"),
+        ("Dear", "100", "MUSD", "100 million USD"),
+        ("Small", "27", "B params", "27 billion parameters"),
+        ("Named", "4", "nm (name)", "4 nm"),
+        ("Nothing", "0", "speedup", "0 gain"),
+    ],
+)
+def test_a_claimed_value_is_shown_in_words(tmp_path, text, value, unit, shown):
+    row = {**GOOD, "claim": text, "value": value, "unit": unit}
+    (claim,) = ledger.read(write(tmp_path / "c.csv", [row]))
+    assert claim.claimed == shown and "(value" not in claim.text
+
+
+def test_the_shorthand_of_the_review_is_not_shown(tmp_path):
+    rows = [GOOD, {**GOOD, "id": "b", "how_to_check": "Seed 001 / seed 002",
+                   "why": "As seed 003 says. dup-of:a-claim"}]  # fmt: skip
+    _, claim = ledger.read(write(tmp_path / "c.csv", rows))
+    assert claim.how == "Document 001 / document 002"
+    assert claim.first_why == "As document 003 says." and claim.same_as == "a-claim"
+    for row in claims({}):  # without checks, the reasons are the ledger's own words
+        shown = str(row.row).lower()
+        assert not any(
+            shorthand in shown
+            for shorthand in ("dup-of", "(value =", "(value 1", "seed 00")
+        )

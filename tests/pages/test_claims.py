@@ -1,0 +1,161 @@
+"""The checks of all pages: gathered, run one by one, and held to a record.
+
+``python tests/pages/test_claims.py`` writes the record anew; read what changed.
+"""
+
+import csv
+import importlib
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stacklib import pages
+from stacklib.evidence import VERDICTS, Judgement, claims, leaf_faults, ledger
+from stacklib.evidence.checks import carried
+
+RECORD = Path(__file__).parent / "judged.csv"
+
+
+def recorded(rows: list[Judgement]) -> str:
+    """A line a row: what is claimed, and what we made of it."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("id", "claimed", "unit", "computed", "verdict"))
+    for row in rows:
+        claim = row.claim
+        said = (claim.id, f"{claim.value:.12g}", claim.unit)
+        writer.writerow((*said, row.computed_text, row.verdict))
+    return out.getvalue()
+
+
+def differences(rows: list[Judgement]) -> list[str]:
+    """Lines of the record that are no longer so, and what they are now."""
+    before, now = RECORD.read_text("utf-8").splitlines(), recorded(rows).splitlines()
+    gone = [f"- {line}" for line in before if line not in set(now)]
+    return gone + [f"+ {line}" for line in now if line not in set(before)]
+
+
+def test_every_claim_is_what_it_was_and_judged_as_it_was():
+    found = differences(pages.claims())
+    assert found == [], "\n".join(found)
+
+
+def test_a_claim_changed_in_the_ledger_is_named(monkeypatch, tmp_path):
+    """Whether or not its verdict changes."""
+    path = tmp_path / "claims.csv"
+    text = (ledger.DATA / "claims.csv").read_text("utf-8")
+    path.write_text(text.replace("about 295 FLOP/B,295,", "about 295 FLOP/B,296,"))
+    changed = ledger.read(path)
+    rows = importlib.import_module("stacklib.evidence.rows")
+    monkeypatch.setattr(rows, "load", lambda: changed)
+    assert differences(pages.claims()) == [
+        "- h100-ridge-295,295,FLOP/B,295.3 FLOP/B,reproduced",
+        "+ h100-ridge-295,296,FLOP/B,295.3 FLOP/B,reproduced",
+    ]
+
+
+def test_a_check_made_to_fit_its_claim_is_named():
+    fitted = [
+        replace(row, computed=row.claim.quantity() * 1, ratio=1.0, verdict="reproduced")
+        if row.claim.id == "h200-ridge"
+        else row
+        for row in pages.claims()
+    ]
+    assert differences(fitted) == [
+        "- h200-ridge,148,FLOP/B,206.1 FLOP/B,close",
+        "+ h200-ridge,148,FLOP/B,148 FLOP/B,reproduced",
+    ]
+    (row,) = (row for row in fitted if row.claim.id == "h200-ridge")
+    (fault,) = leaf_faults(row)
+    assert fault.startswith("h200-ridge: leaf h200-ridge is claimed, not one of ")
+
+
+def test_every_judgement_of_the_book_stands_on_sound_leaves():
+    faults = [fault for row in pages.claims() for fault in leaf_faults(row)]
+    assert faults == [] and len(pages.checks()) >= 253
+
+
+def test_no_claim_that_is_not_a_number_is_reproduced():
+    others = {row.verdict for row in pages.claims() if not row.claim.is_number}
+    assert others <= {"cited", "open"}
+
+
+def test_only_what_names_a_source_is_cited():
+    cited = {row.claim.id for row in pages.claims(verdict="cited")}
+    said = {id for id in pages.checks() if pages.judge(id).verdict == "cited"}
+    assert cited == set(ledger.sources()) - set(pages.checks()) | said
+    assert all(pages.judge(id).why for id in said)
+
+
+def test_a_checked_row_says_why():
+    for row in pages.claims(chapter=1):
+        assert row.claim.id in pages.checks()  # every claim of chapter 1 is judged
+        assert row.why.endswith(".") and "No check" not in row.why
+
+
+def test_rows_are_filtered_and_counted():
+    own = pages.claims(source="001", verdict="close")
+    assert own and all(r.claim.source == "001" and r.verdict == "close" for r in own)
+    assert {row.verdict for row in pages.claims()} <= set(VERDICTS)
+    found = {row.claim.id for row in pages.claims(search="  JESD270-4 hbm4 ")}
+    assert found == {"hbm4-jedec-date", "hbm-width-hbm4"}
+
+
+AS_REVIEWED = (
+    "h200-ridge", "h100-ridge-295", "decode-arith-2n-2n-kv", "matmul-ai-1365",
+    "a100-b200-bf16", "breakeven-300-500", "a100-b200-ridge-growth",
+    "decode-util-0p34", "matmul-flops-2mnk",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("id", AS_REVIEWED)
+def test_the_reviewers_own_arithmetic_agrees_where_it_asks_the_same(id):
+    # worked out by hand in the ledger, from data sheets, before there was a check
+    judgement = pages.judge(id)
+    ours = judgement.computed.to(judgement.claim.quantity().unit or "1").value
+    assert ours == pytest.approx(judgement.claim.first_computed, rel=0.07)
+
+
+# -- where checks stand --------------------------------------------------------
+
+
+def test_every_mark_is_found_in_the_source():
+    modules = pages.where(pages.sources())
+    assert {module.split(".")[2] for module in modules.values()} >= {"gpu", "memory"}
+    for name in set(modules.values()):
+        ids = {id for id, module in modules.items() if module == name}
+        assert set(carried(importlib.import_module(name))) == ids
+
+
+def test_two_checks_of_a_claim_name_both_modules():
+    one, other = (
+        ("pages.a", '@claim("h200-ridge")\n'),
+        ("pages.b", '@claim(\n"h200-ridge"'),
+    )
+    with pytest.raises(ValueError, match=r"'h200-ridge' .*: pages\.a, pages\.b"):
+        pages.where([one, other])
+    with pytest.raises(ValueError, match=r": pages\.a, pages\.a"):
+        pages.where([one, one])
+
+
+def test_a_check_of_no_claim_is_named_with_its_module():
+    with pytest.raises(ValueError, match=r"pages\.a checks 'h200-rigde', .* no claim"):
+        pages.where([("pages.a", '@claim("h200-rigde")\n')])
+
+
+def test_a_page_that_does_not_import_leaves_its_rows_open(monkeypatch):
+    def broken(name):
+        raise ImportError(f"cannot import {name}")
+
+    pages.found.cache_clear()
+    monkeypatch.setattr(pages, "import_module", broken)
+    row = pages.judge("h200-ridge")
+    assert row.verdict == "open"
+    assert "cannot import stacklib.pages.roofline.roofline.claims" in row.why
+    assert len(pages.claims()) == len(claims())
+
+
+if __name__ == "__main__":
+    RECORD.write_text(recorded(pages.claims()), "utf-8")
