@@ -114,7 +114,7 @@ def function_of(thing: Any) -> Any:
 
 
 def places(root: Path = tree.ROOT) -> set[str]:
-    """Where all that is public is written: `stacklib.roofline.work.Work.intensity`."""
+    """Where all that is public is written: `stacklib.gpu.simt.thread.Thread.sync`."""
     found = [pair for room in rooms(root) for pair in offered(room_of(room))]
     found += [(name, coverage_map.resolve(name)) for name in shown(root)]
     written = (function_of(thing) for _, thing in found)
