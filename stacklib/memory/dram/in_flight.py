@@ -20,7 +20,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, assumed, chosen, counted, one_of
+from stacklib.quantity import Quantity, assumed, chosen, counted, one_of, stamp
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
@@ -232,7 +232,12 @@ def saturate(
     share = littles_law.throughput(flying, latency + waiting, served) / peak
     bound = "dram" if idle.si >= most.si else "concurrency"
     return Saturation(
-        device, asked, idle, waiting, share.named("share of the bandwidth"), bound
+        device,
+        asked,
+        idle,
+        waiting,
+        stamp(share.named("share of the bandwidth"), "C"),
+        bound,
     )
 
 

@@ -11,7 +11,14 @@ from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.hardware.links import Link
 from stacklib.models import LanguageModel, Matrix
 from stacklib.models.block import Block
-from stacklib.quantity import Quantity, assumed, bytes_per_element, chosen, one_of
+from stacklib.quantity import (
+    Quantity,
+    assumed,
+    bytes_per_element,
+    chosen,
+    counted,
+    one_of,
+)
 from stacklib.quantity import dtype as find_dtype
 
 from ..work.fit import kv_copies
@@ -103,7 +110,8 @@ class _EventMaker:
 
     def size(self, value: int, label: str) -> Quantity:
         """A count from the model's config."""
-        return Quantity(value, label=label, kind="config", source=self.model.source)
+        return Quantity(value, label=label, kind="config", source=self.model.source,
+                        key=f"{self.model.key}.{label}")  # fmt: skip
 
     def link(self, field: str, words: str) -> Link:
         """The device's link of one kind; UnknownSpec where the database has none."""
@@ -203,7 +211,7 @@ class _EventMaker:
     def _products(self, matrices: Iterable[Matrix]) -> tuple[Quantity, Quantity]:
         """Parameters that a token passes, read and multiplied."""
         used = sum(m.used * m.each for m in matrices)
-        passed = self.size(used, "parameters passed")
+        passed = counted(float, used, label="parameters passed")
         flop = (2 * one_of("FLOP")).named("FLOP per parameter")
         return passed * self.width, flop * passed
 

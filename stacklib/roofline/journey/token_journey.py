@@ -203,7 +203,7 @@ def closed_form(
     model, device = model_of(model), device_of(on)
     made = _EventMaker(model, device, dtype, tp, context, exchange == "ring")
     step = decode_step(model, on=device, dtype=dtype, tp=tp, context=context)
-    layers = Quantity(model.layers, label="layers", kind="config", source=model.source)
+    layers = model.size("layers", "layers")
     total = step.t_memory + made.row_time() + 2 * made.crossing()
     if tp > 1:
         total = total + 2 * layers * made.exchange() + made.gather()

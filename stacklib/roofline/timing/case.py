@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from stacklib import hardware
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, stamp
 
 from ..bound.hierarchy import read_rate, stream_rate
 from ..work.bounds import bound_on
@@ -81,8 +81,8 @@ def case() -> Case:
         operations=square.operations,
         seconds=bound_on(square, DEVICE).time.named("time of the product"),
         launch=hardware.efficiency_quantity("launch_stream").named("launch"),
-        warm=(thin.bytes / near).named("time with the matrix in cache"),
-        cold=(thin.bytes / far).named("time with the matrix in memory"),
+        warm=stamp((thin.bytes / near).named("time with the matrix in cache"), "C"),
+        cold=stamp((thin.bytes / far).named("time with the matrix in memory"), "C"),
         first=_suppose(0.4, "s", "compiling and loading"),
         tick=_suppose(1, "ms", "step of a coarse clock"),
         others=_suppose(20, "µs", "other work, a call"),

@@ -83,9 +83,7 @@ def kv_copies(model: LanguageModel, tp: int) -> Quantity:
     The latent of latent attention is one head that every query head reads, so
     each chip keeps all of it.
     """
-    heads = Quantity(
-        model.cache_heads, label="KV heads", source=model.source, kind="config"
-    )
+    heads = model.size("cache_heads", "KV heads")
     chips = chosen(whole(tp, "tp"), label="chips")
     return maximum(chips / heads, 1).named("copies of each KV head")
 
