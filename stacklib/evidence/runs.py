@@ -89,7 +89,6 @@ def load(name: str, device: str | None = None) -> list[Run]:
     predicted = Source(
         result["prediction"]["file"], "committed before the run", date, "measured"
     )
-    key = results.key(name)
     joined = (
         _run(row, predictions.get(row["id"]), device, measured, predicted)
         for row in result["rows"]
