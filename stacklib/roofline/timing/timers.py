@@ -12,7 +12,7 @@ import math
 from statistics import mean, median
 from typing import Any
 
-from stacklib.quantity import ceil, maximum, minimum
+from stacklib.quantity import Quantity, ceil, counted, maximum, minimum
 
 from ..work.work import whole
 from .queued import Device, Kernel
@@ -301,6 +301,12 @@ def calls_needed(seconds: Any, tick: Any, error: Any) -> Any:
     return ceil(tick / (seconds * error))
 
 
+def _middle_delay(samples: int) -> float:
+    """Mean of the middle one of so many delays, in units of their mean."""
+    return math.fsum(1 / i for i in range(samples // 2 + 1, samples + 1))
+
+
+
 def disturbed_readings(seconds: Any, others: Any, samples: int) -> tuple[Any, Any, Any]:
     """Expected least, median and mean of samples that other work only ever lengthens.
 
@@ -323,5 +329,7 @@ def disturbed_readings(seconds: Any, others: Any, samples: int) -> tuple[Any, An
     """
     if whole(samples, "samples") % 2 == 0:
         raise ValueError(f"samples={samples}: take an odd number, for its middle one")
-    middle = math.fsum(1 / i for i in range(samples // 2 + 1, samples + 1))
+    middle: Any = _middle_delay(samples)
+    if isinstance(others, Quantity):
+        middle = counted(_middle_delay, samples, label="mean of the middle delay")
     return seconds + others / samples, seconds + others * middle, seconds + others
