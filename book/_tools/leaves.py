@@ -14,11 +14,13 @@ from typing import Any
 
 from _tools.said import Cell
 from stacklib import hardware, models
-from stacklib.evidence import results
+from stacklib.evidence import dram_published, results
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
-from stacklib.quantity import Quantity
+from stacklib.memory.warp.rules import KNOWN, rule
+from stacklib.quantity import Quantity, constant
+from stacklib.quantity.constants import CONSTANTS
 
 SAME = 1e-9
 RECORDED = ("spec", "config", "measured")  # kinds of leaf that name a record
@@ -38,6 +40,10 @@ def current(key: str) -> float | None:
     head, slash, place = key.partition("/")
     if head == "results":
         return _result(place)
+    if head == "file":
+        return _file(place)
+    if key in CONSTANTS:
+        return constant(key).si
     if head == "factors":
         return hardware.efficiency_quantity(place).si
     if slash:
@@ -56,11 +62,17 @@ def _result(place: str) -> None:
         raise NoRecord(f"results/{name} is not the file that was read")
 
 
+def _file(place: str) -> None:
+    path, _, digest = place.partition("@")
+    if not digest or results.file_digest(path) != digest:
+        raise NoRecord(f"stacklib/{path} is not the file that was read")
+
+
 def _device(device: str, field: str) -> float:
     found = hardware.get(device)
     if field.startswith("peak."):
         peak, _, rest = field.removeprefix("peak.").partition(".")
-        made = found.peaks[peak].per_cycle if rest else found.peaks[peak].rate
+        made = getattr(found.peaks[peak], rest or "rate")
     else:
         made = found.fields.get(field)
     if made is None:
@@ -78,6 +90,8 @@ def _records() -> dict[str, float]:
         *(row.fields.values() for row in stacks._generations().values()),
         *accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
+        map(rule, KNOWN),
+        map(dram_published.fact, dram_published.facts()),
         [die.node for die in base_dies()],
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]

@@ -20,7 +20,7 @@ from stacklib.memory.dram.in_flight import Saturation, saturate
 from stacklib.memory.dram.traffic import copy, stream
 from stacklib.quantity import Quantity, Source
 
-from . import measurements
+from . import measurements, results
 
 __all__ = [
     "ACHIEVED",
@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _DATA = Path(__file__).parent / "data"
+SWEPT, MEASURED = "evidence/data/in_flight.csv", "evidence/data/measurements.csv"
 # kernel -> bytes loaded and stored by a thread, in fp64
 KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
 
@@ -78,9 +79,14 @@ def fact(name: str) -> Quantity:
     KeyError
         For a name that is not there.
     """
-    raw = read_toml(_DATA / "dram_published.toml")["facts"][name]
+    raw, where = facts()[name], f"dram_published/{name}"
     label = name.replace("_", " ")
-    return read_value(raw, _sources(), raw["source"], name, label, raw["unit"])
+    return read_value(raw, _sources(), raw["source"], where, label, raw["unit"])
+
+
+def facts() -> dict[str, dict]:
+    """The published figures by name, as the file has them."""
+    return read_toml(_DATA / "dram_published.toml")["facts"]
 
 
 @cache
@@ -122,14 +128,15 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
     for row in found:
         threads = int(row["threads"]) // units
         rate = Quantity(float(row[kernel]), "GB/s", label="bandwidth",
-                        source=_source(), kind="measured")  # fmt: skip
+                        source=_source(), kind="measured", 
+                        key=results.file_key(SWEPT))  # fmt: skip
         told = saturate(chip, loads, threads, stored=stores)
         points.append(Point(kernel, threads, told, rate / peak))
     return tuple(points)
 
 
 def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]]]:
-    """A device's sweeps as ``plots.dram.in_flight_spec`` takes them, every third run.
+    """A device's sweeps as ``pages.memory.dram.figures`` takes them, every third run.
 
     Kilobytes of loads and stores in flight; percent of the bandwidth, predicted and
     measured.
@@ -174,7 +181,8 @@ def achieved(id: str, device: str) -> Quantity:
         raise ValueError(f"id {id!r} is no row of measurements.csv")
     source = Source(row.source, row.subject, "2026-11-22", "measured")
     rate = Quantity(row.value, row.unit, label=f"{row.subject}, measured",
-                    source=source, kind="measured")  # fmt: skip
+                    source=source, kind="measured", 
+                    key=results.file_key(MEASURED))  # fmt: skip
     return rate / hardware.get(device).memory_bandwidth
 
 

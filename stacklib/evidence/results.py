@@ -118,3 +118,14 @@ def digest(name: str) -> str:
 def key(name: str) -> str:
     """What a leaf read from this result file carries as its key."""
     return f"results/{name}@{digest(name)}"
+
+
+def file_digest(place: str) -> str:
+    """First twelve hex digits of a data file's SHA-256, by its path in the package."""
+    path = Path(__file__).parents[1] / place
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.exists() else ""
+
+
+def file_key(place: str) -> str:
+    """What a leaf read from a data file of the package carries as its key."""
+    return f"file/{place}@{file_digest(place)}"
