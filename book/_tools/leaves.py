@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import stacklib
 from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.evidence import dram_published, results
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
+from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.quantity import Quantity, constant
@@ -42,6 +45,8 @@ def current(key: str) -> float | None:
         return _result(place)
     if head == "file":
         return _file(place)
+    if head == "rows":
+        return _row(place)
     if key in CONSTANTS:
         return constant(key).si
     if head == "factors":
@@ -66,6 +71,18 @@ def _file(place: str) -> None:
     path, _, digest = place.partition("@")
     if not digest or results.file_digest(path) != digest:
         raise NoRecord(f"stacklib/{path} is not the file that was read")
+
+
+def _row(place: str) -> float:
+    """A value of a TOML file of the package: its path, then the names on the way."""
+    path, _, names = place.partition(".toml/")
+    try:
+        value: Any = read_toml(Path(stacklib.__file__).parent / f"{path}.toml")
+        for name in names.split("/"):
+            value = value[name]
+    except (OSError, KeyError, TypeError) as error:
+        raise NoRecord(f"rows/{place} names no value") from error
+    return float(value["value"] if isinstance(value, dict) else value)
 
 
 def _device(device: str, field: str) -> float:
