@@ -94,7 +94,7 @@ def clean(chapter: int, root: Path) -> Line:
     broken += stale(of_chapter(chapter, root), root)
     faults = {
         "typed quantities": lint.faults(blocks, entries),
-        "stale numbers": [str(m) for m in sentences.moved(blocks)],
+        "stale numbers": [str(m) for m in sentences.moved(blocks, sentences.stored())],
         "faults of built pages": broken,
         "guard": guarded(of_chapter(chapter, root)),
     }

@@ -1,24 +1,35 @@
-"""Public names are documented: what they are, what they take, what they raise.
+"""Public names are documented, and only they: what they take, return and raise.
 
-The public names of a room are its `__all__`. Docstrings are NumPy style, one line
-where one suffices; the API page `book/api/<room>.md` must show the room.
+Public is what a room offers (its `__all__`), the open members of those classes, and
+what an API page shows by name. Docstrings are NumPy style. A parameter that
+`book/api/parameters.md` explains needs no words of its own, a return value none that
+its annotation says. What is not public has one sentence, and the equation.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from _ext.shared_parameters import glossary
+
 from _tools import coverage_map, tree
 
 SECTION = r"^\s*{0}\n\s*-{{3,}}"
+# Sections that only a public name has.
+LONG = r"(Parameters|Returns|Yields|Raises|Attributes|Examples)"
+# Where they are looked for; an exercise's docstring is its question.
+FOLDERS = ("stacklib", "book/_ext", "book/_tools", "benchmarks", "tests")
+SHOWN = re.compile(r"automodule:: (\S+)\n((?: +:.*\n)*)")
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def rooms(root: Path = tree.ROOT) -> list[str]:
@@ -28,18 +39,23 @@ def rooms(root: Path = tree.ROOT) -> list[str]:
     return sorted(packages | {m for m in modules if not m.startswith("__")})
 
 
+def room_of(room: str) -> ModuleType:
+    return importlib.import_module(f"stacklib.{room}")
+
+
 def faults(root: Path = tree.ROOT) -> list[str]:
-    """Everything public that is not documented, or not shown."""
-    return [fault for room in rooms(root) for fault in room_faults(room, root)]
+    """Everything public that is not documented or not shown, and what says too much."""
+    short = [fault for room in rooms(root) for fault in room_faults(room, root)]
+    return short + wordy(root)
 
 
 def room_faults(room: str, root: Path = tree.ROOT) -> list[str]:
     """The faults of one room."""
-    module = importlib.import_module(f"stacklib.{room}")
+    module = room_of(room)
     found = [] if module.__doc__ else [f"stacklib.{room} has no docstring"]
     if not getattr(module, "__all__", ()):
         found.append(f"stacklib.{room} has no __all__: what is public?")
-    found += [f for name, thing in public(module) for f in thing_faults(name, thing)]
+    found += [f for name, thing in offered(module) for f in thing_faults(name, thing)]
     return found + page_faults(room, root)
 
 
@@ -66,8 +82,56 @@ def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 def public_names(room: str) -> list[str]:
     """Full names of a room's public functions and classes."""
-    module = importlib.import_module(f"stacklib.{room}")
-    return [name for name, _ in public(module)]
+    return [name for name, _ in public(room_of(room))]
+
+
+def offered(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The public names of a room, with the open functions of its classes."""
+    for name, thing in public(module):
+        yield name, thing
+        if inspect.isclass(thing):
+            yield from ((f"{name}.{part}", found) for part, found in members(thing))
+
+
+def members(owner: type) -> Iterator[tuple[str, Any]]:
+    """Functions and properties of a class that are ours and have no underscore."""
+    ours = [base for base in owner.__mro__ if base.__module__.startswith("stacklib")]
+    for name in {name: None for base in ours for name in vars(base) if name[0] != "_"}:
+        found = function_of(inspect.getattr_static(owner, name))
+        if inspect.isfunction(found):
+            yield name, found
+
+
+def function_of(thing: Any) -> Any:
+    """What was written with `def`, behind a property, a cache or a class method."""
+    if isinstance(thing, property):
+        thing = thing.fget
+    elif isinstance(thing, functools.cached_property):
+        thing = thing.func
+    elif isinstance(thing, (classmethod, staticmethod)):
+        thing = thing.__func__
+    return inspect.unwrap(thing) if callable(thing) else thing
+
+
+def places(root: Path = tree.ROOT) -> set[str]:
+    """Where all that is public is written: `stacklib.roofline.work.Work.intensity`."""
+    found = [pair for room in rooms(root) for pair in offered(room_of(room))]
+    found += [(name, coverage_map.resolve(name)) for name in shown(root)]
+    written = (function_of(thing) for _, thing in found)
+    return {
+        f"{thing.__module__}.{thing.__qualname__}"
+        for thing in written
+        if hasattr(thing, "__qualname__")  # a table, such as DTYPES, has none
+    }
+
+
+def shown(root: Path = tree.ROOT) -> Iterator[str]:
+    """What the API pages show by name: `:members: Thread` under its module."""
+    for page in sorted((root / "book" / "api").glob("*.md")):
+        for module, options in SHOWN.findall(page.read_text("utf-8")):
+            named = re.search(r":members: +(\S.*)", options)
+            for name in named[1].split(",") if named else ():
+                yield f"{module}.{name.strip()}"
 
 
 def thing_faults(name: str, thing: Any) -> Iterator[str]:
@@ -78,9 +142,16 @@ def thing_faults(name: str, thing: Any) -> Iterator[str]:
         return
     if inspect.isclass(thing):
         return
-    silent = [p for p in parameters(thing) if not re.search(rf"\b{p}\b", doc)]
-    if silent and not says(doc, "Parameters"):
+    explained = glossary()
+    silent = [
+        p
+        for p in parameters(thing)
+        if p not in explained and not re.search(rf"\b{re.escape(p)}\b", doc)
+    ]
+    if silent:
         yield f"{name} takes {', '.join(silent)} and does not say what that is"
+    if not (says(doc, "Returns") or says(doc, "Yields")) and not returns(thing):
+        yield f"{name} has no annotation of what it returns, and no section Returns"
     for error in sorted(raises(thing)):
         if error not in doc:
             yield f"{name} raises {error} and does not say so"
@@ -107,6 +178,11 @@ def says(doc: str, section: str) -> bool:
     return bool(re.search(SECTION.format(section), doc, re.M))
 
 
+def returns(function: Any) -> bool:
+    """Whether the signature says what comes back."""
+    return "return" in getattr(function, "__annotations__", {})
+
+
 def raises(function: Any) -> set[str]:
     """Names of the errors a function's own body raises."""
     try:
@@ -121,3 +197,35 @@ def raises(function: Any) -> set[str]:
             if name[:1].isupper():
                 found.add(name)
     return found
+
+
+def wordy(root: Path = tree.ROOT, folders: Iterable[str] = FOLDERS) -> list[str]:
+    """Sections in docstrings of what is not public, with their places."""
+    known = places(root)
+    files = [path for folder in folders for path in tree.find(root, folder, "*.py")]
+    return [fault for path in files for fault in section_faults(path, known, root)]
+
+
+def section_faults(path: Path, known: set[str], root: Path) -> Iterator[str]:
+    """Names of one file that have sections and stand nowhere among the `known`."""
+    parts = path.relative_to(root).with_suffix("").parts
+    module = ".".join(parts).removesuffix(".__init__")
+    for name, node in definitions(ast.parse(path.read_text("utf-8"))):
+        doc = ast.get_docstring(node) or ""
+        heading = re.search(SECTION.format(LONG), doc, re.M)
+        if heading and f"{module}.{name}" not in known:
+            yield (
+                f"{tree.name(path, root)}:{node.lineno}: {name} is not public and has "
+                f"a section {heading[1]}; one sentence, and the equation if it has one"
+            )
+
+
+def definitions(node: ast.AST, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Functions and classes of a tree under the names they have at run time."""
+    for child in ast.iter_child_nodes(node):
+        name = above
+        if isinstance(child, DEFINITIONS):
+            yield above + child.name, child
+            inner = "." if isinstance(child, ast.ClassDef) else ".<locals>."
+            name = above + child.name + inner
+        yield from definitions(child, name)

@@ -86,6 +86,7 @@ def link_rate(edge: Any, depth: Any, pitch: Any, rate: Any, share: Any) -> Any:
     """
     above_zero(edge=edge, depth=depth, rate=rate, share=share)
     at_least(0, rest=1 - share)
+    # Bumps that carry no signals are power, ground and spare.
     return edge * depth * bumps(pitch) * share * rate
 
 

@@ -87,6 +87,7 @@ def dies_less_edge(area: Any, diameter: Any, coefficient: float = DE_VRIES) -> A
     """
     above_zero(area=area, diameter=diameter)
     at_least(0, coefficient=coefficient)
+    # The textbook's coefficient is 1 / sqrt(2).
     return math.pi * diameter * (diameter / (4 * area) - coefficient / area**0.5)
 
 

@@ -220,6 +220,7 @@ def harvested(
     with localcontext() as exact:
         exact.prec = 40 + units  # the binomials grow as 4^units
         each = Decimal(defects) * Decimal(share) / units
+        # What is no unit must be whole: a defect there kills the die.
         rest = Decimal(defects) * (1 - Decimal(share))
         shape = Decimal(_alpha(alpha))
         total = Decimal(0)

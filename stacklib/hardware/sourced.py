@@ -115,6 +115,7 @@ def read_value(
         raise SpecError(f"{where}: value is missing")
     if "kind" in entry and entry["kind"] not in KINDS:
         raise SpecError(f"{where}: kind {entry['kind']!r} is not {' or '.join(KINDS)}")
+    # A value that names no source has that of the whole entry.
     own = "source" in entry
     source = read_source(sources, entry.get("source", inherit), where, own)
     try:
@@ -126,6 +127,7 @@ def read_value(
             kind=KINDS.get(entry.get("kind", ""), "spec"),
             key=where.replace(".toml: ", "/"),
         )
+        # Any unit will do that has the dimension and tags of this one.
         q.to(unit)
     except UnitError as wrong:
         raise SpecError(f"{where}: {wrong}") from None

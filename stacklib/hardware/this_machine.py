@@ -100,6 +100,7 @@ def read_machine(root: str | Path = "/") -> Machine:
     """
     if platform.system() == "Darwin" and Path(root) == Path("/"):
         return _from_sysctl(_sysctl())
+    # ``root`` is where proc and sys are mounted; tests point it at a planted tree.
     return _from_linux(Path(root))
 
 

@@ -134,13 +134,16 @@ def layer_windows(reader: Reader, kind: Kind, layers: int) -> list[int]:
         return [size if w == "sliding_attention" else 0 for w in words]
     if not size:
         return [0] * layers
+    # Releases of the class disagree on which layers slide.
     if rule == "refused":
         raise ConfigError("use_sliding_window = true needs layer_types")
+    # Full attention first, windows from a layer on.
     if rule in ("qwen", "dots"):
         first = reader.size(
             "max_window_layers", layers if rule == "dots" else 28, least=0
         )
         return [size if i >= first else 0 for i in range(layers)]
+    # Every n layers one without a window.
     if rule.startswith("every"):
         period = reader.size("sliding_window_pattern", int(rule.split()[1]))
         return [0 if (i + 1) % period == 0 else size for i in range(layers)]

@@ -194,6 +194,7 @@ def block_cache(
         return 2 * width * seen(block, tokens)
     if isinstance(a, LatentAttention):
         return _latent_entry(sizes, a) * tokens
+    # What a query moves is less than what is held where an indexer selects.
     held = a.read if read else a.cached
     return counted(held, tokens, label=f"numbers of {a.kind}")
 

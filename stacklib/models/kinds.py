@@ -73,8 +73,10 @@ class Kind:
     """
 
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    # Vectors of one norm: RMSNorm 1, LayerNorm with bias 2, without weights 0.
     norm: int = 1
     norms: int = 2
+    # Whether there are biases, or the flag that says so.
     qkv_bias: bool | str = False
     out_bias: bool | str = False
     mlp_bias: bool | str = False
@@ -82,18 +84,26 @@ class Kind:
     qk_norm: str = ""
     qk_flag: str = ""
     gated: bool = True
+    # MLP size in hidden sizes where the config may leave it out; 0: it may not.
     wide: int = 0
     kv_optional: bool = False
+    # The rule for sliding windows, see `attention_fields`; empty: none.
     window: str = ""
+    # Rows a learned position table has beyond the context; -1: no table.
     positions: int = -1
     embedding_norm: bool = False
     sinks: bool = False
+    # How layers with experts are found: all, step, first; empty: dense.
     experts: str = ""
+    # Fields with the size of one expert and of all shared experts together.
     expert_size: str = "moe_intermediate_size"
     shared_size: str = ""
+    # A bool, or noaux_tc, the method that has one.
     router_bias: bool | str = False
     parallel_flag: str = ""
+    # Flags that change parameters in a way not counted: name to harmless value.
     refuse: Mapping[str, Any] = field(default_factory=dict)
+    # The reader of the attention: grouped, latent, falcon, bigcode, compressed.
     build: str = "grouped"
 
 

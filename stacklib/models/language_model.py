@@ -149,7 +149,7 @@ class LanguageModel:
         return all(b.grows for b in self.kinds)
 
     def size(self, field: str, words: str) -> Quantity:
-        """One size of the config as a quantity, called ``words`` in formulas."""
+        """The size ``field`` of the config as a quantity, ``words`` in formulas."""
         return Quantity(getattr(self, field), label=words, source=self.source,
                         kind="config", key=f"{self.key}.{words}")  # fmt: skip
 

@@ -110,6 +110,7 @@ def accepted(
     p_rows = _distributions(target, ids, everything)
     q_rows = _distributions(draft, ids, everything)
     for p, q in zip(p_rows, q_rows, strict=True):
+        # Two random numbers a position.
         token = draw(q, random)
         kept += random.random() * q[token] < p[token]
     return kept

@@ -62,7 +62,7 @@ class KVCache:
         return self.keys[layer, :, :end], self.values[layer, :, :end]
 
     def truncate(self, length: int) -> None:
-        """Forget all but the first tokens, as a rejected draft asks for.
+        """Forget all but the first ``length`` tokens, as a rejected draft asks for.
 
         Raises
         ------
@@ -124,6 +124,7 @@ def forward(
         x = x + (gate * up) @ weights[at + "mlp.down_proj.weight"].T
     if cache is not None:
         cache.length += len(ids)
+    # The output matrix is a fifth of the model.
     if last_only:
         x = x[-1:]
     x = rms_norm(x, weights["model.norm.weight"], config.rms_norm_eps)

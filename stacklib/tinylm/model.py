@@ -56,7 +56,7 @@ class TinyLM:
     def logits(
         self, ids: ArrayLike, cache: KVCache | None = None, *, last_only: bool = False
     ) -> NDArray[np.float32]:
-        """Logits of the token after each of ``ids``: see `forward`."""
+        """Logits after each of ``ids``; ``cache`` and ``last_only`` as in `forward`."""
         return forward(self.weights, self.config, ids, cache, last_only=last_only)
 
 

@@ -64,6 +64,8 @@ class Decoder(nn.Module):
         """Logits (batch, tokens, vocab) of ids (batch, tokens)."""
         x = F.embedding(ids, self.weight("model.embed_tokens.weight"))
         for layer in range(self.config.num_hidden_layers):
+            # Only each block's input is kept for the backward pass, which runs the
+            # block again (gradient checkpointing, Chen et al., 2016).
             if self.recompute:
                 x = checkpoint(self.block, x, layer, use_reentrant=False)
             else:

@@ -69,6 +69,7 @@ class Muon(torch.optim.Optimizer):
                     state["momentum"] = torch.zeros_like(matrix)
                 past = state["momentum"].lerp_(matrix.grad, 1 - group["momentum"])
                 ahead = matrix.grad.lerp(past, group["momentum"])  # Nesterov's look
+                # ``lr`` is the step of a square matrix; a tall one takes a larger one.
                 tall = max(1.0, matrix.shape[0] / matrix.shape[1]) ** 0.5
                 matrix.mul_(1 - group["lr"] * group["weight_decay"])
                 matrix.add_(orthogonal(ahead), alpha=-group["lr"] * tall)

@@ -88,6 +88,7 @@ class NGram:
             raise ValueError(
                 f"ids reach {ids.min()} to {ids.max()}, vocab {self.vocab}"
             )
+        # An n-gram is one number of 63 bits, its first token in the highest digits.
         if self.vocab**self.order >= 2**63:
             raise ValueError(f"{self.vocab} ** {self.order} n-grams do not fit 63 bits")
         keys, counts = np.unique(self._keys(ids, self.order), return_counts=True)
@@ -111,6 +112,8 @@ class NGram:
     def _found(self, ids: Ids) -> list[tuple[NDArray[np.int64], ...]]:
         """For each order and each position: count, total and kinds of its context."""
         found = []
+        # Before the first id stands the end of a document, the last id of the
+        # vocabulary.
         padded = np.concatenate([np.full(self.order - 1, self.vocab - 1), ids])
         for n, order in enumerate(self.orders, 1):
             keys = self._keys(padded[self.order - n :], n)
@@ -146,6 +149,7 @@ class NGram:
             Text that was not counted, and is not what the model is judged on.
         """
         assert self.discounts is not None
+        # On text that was neither counted nor is what the model is judged on.
         found = self._found(np.asarray(ids, dtype=np.int64))
         best = [list(three) for three in self.discounts]
 

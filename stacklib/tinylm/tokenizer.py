@@ -133,7 +133,7 @@ class Tokenizer:
         return b"".join(out)
 
     def pieces(self, ids: Iterable[int]) -> Iterator[str]:
-        """Text as it streams: a character comes out once all its bytes are there."""
+        """Text of ``ids`` as it streams: a character once all its bytes are there."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         for each in ids:
             yield decoder.decode(self.decode([each]))
@@ -217,6 +217,7 @@ def train_tokenizer(texts: Iterable[str], vocab: int) -> Tokenizer:
 
     for index in range(len(spelled)):
         note(index, 1)
+    # Ids: 256 bytes, then the merges, and last the end of a document.
     merges: list[Pair] = []
     for new in progress(range(256, vocab - 1), vocab - 257, "merges"):
         best = max(pairs, key=lambda p: (pairs[p], -p[0], -p[1]), default=None)

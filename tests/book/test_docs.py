@@ -1,6 +1,9 @@
-"""What is public is documented and shown."""
+"""What is public is documented and shown; what is not says it in a sentence."""
 
-from _tools import docs
+import pytest
+from _tools import chapter_code, docs
+
+from stacklib import roofline
 
 
 def test_every_public_name_is_documented_and_shown():
@@ -8,52 +11,62 @@ def test_every_public_name_is_documented_and_shown():
     assert faults == [], "\n".join(faults)
 
 
-def bare(batch):
-    return batch
+def bare(size) -> int:
+    return size
 
 
-def undescribed(batch):
+def undescribed(size, batch) -> int:
     """Seconds a step takes."""
-    return batch
+    return size * batch
 
 
-def described(batch):
-    """Seconds a step of `batch` sequences takes."""
-    return batch
+def described(size, batch) -> int:
+    """Seconds a step of ``size`` bytes takes."""
+    return size * batch
 
 
-def sectioned(batch, context):
-    """Seconds a step takes.
+def sectioned(size, often) -> int:
+    return size * often
+
+
+sectioned.__doc__ = """Seconds a step takes.
 
     Parameters
     ----------
-    batch, context : int
-        Sequences, and tokens of each.
+    size, often : int
+        Bytes, and how many times.
     """
-    return batch * context
 
 
-def silent(batch):
-    """Seconds a step of `batch` sequences takes."""
-    if batch < 1:
-        raise ValueError(f"batch = {batch}")
-    return batch
+def silent(size) -> int:
+    """Seconds a step of ``size`` bytes takes."""
+    if size < 1:
+        raise ValueError(f"size = {size}")
+    return size
 
 
-def loud(batch):
-    """Seconds a step of `batch` sequences takes; ValueError below one."""
-    if batch < 1:
-        raise ValueError(f"batch = {batch}")
-    return batch
+def loud(size) -> int:
+    """Seconds a step of ``size`` bytes takes; ValueError below one."""
+    if size < 1:
+        raise ValueError(f"size = {size}")
+    return size
+
+
+def untyped(size):
+    """Seconds a step of ``size`` bytes takes."""
+    return size
 
 
 def test_a_planted_fault_is_named():
     assert list(docs.thing_faults("bare", bare)) == ["bare has no docstring"]
     assert list(docs.thing_faults("undescribed", undescribed)) == [
-        "undescribed takes batch and does not say what that is"
+        "undescribed takes size and does not say what that is"
     ]
     assert list(docs.thing_faults("silent", silent)) == [
         "silent raises ValueError and does not say so"
+    ]
+    assert list(docs.thing_faults("untyped", untyped)) == [
+        "untyped has no annotation of what it returns, and no section Returns"
     ]
 
 
@@ -79,3 +92,44 @@ def test_a_room_without_a_page_is_named(tmp_path):
     ]
     page.write_text("```{automodule} stacklib.roofline\n```")
     assert docs.page_faults("roofline", tmp_path) == []
+
+
+WORDY = '''
+class Shelf:
+    """Where things stand."""
+
+    def place(self, name):
+        """The place of a thing.
+
+        {section}
+        {rule}
+        name : str
+        """
+'''
+
+
+@pytest.mark.parametrize("section", ["Parameters", "Returns", "Raises", "Attributes"])
+def test_a_section_of_what_is_not_public_is_named_with_its_place(tmp_path, section):
+    path = tmp_path / "stacklib" / "memory" / "shelf.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(WORDY.format(section=section, rule="-" * len(section)))
+    assert list(docs.section_faults(path, set(), tmp_path)) == [
+        f"stacklib/memory/shelf.py:5: Shelf.place is not public and has a section "
+        f"{section}; one sentence, and the equation if it has one"
+    ]
+    public = {"stacklib.memory.shelf.Shelf.place"}
+    assert list(docs.section_faults(path, public, tmp_path)) == []
+
+
+def test_public_are_a_rooms_names_their_open_members_and_what_a_page_names():
+    places = docs.places()
+    home = roofline.Work.__module__
+    assert {f"{home}.Work", f"{home}.Work.intensity"} <= places
+    assert any(place.endswith(".Thread") for place in places)
+    assert not any(place.rsplit(".", 1)[1].startswith("_") for place in places)
+
+
+def test_the_line_of_a_chapter_names_sections_of_its_rooms(monkeypatch):
+    named = "stacklib/memory/shelf.py:5: Shelf.place is not public and has a section"
+    monkeypatch.setattr(docs, "wordy", lambda root, folders: [named])
+    assert named in chapter_code.documented(3, docs.tree.ROOT).missing

@@ -104,8 +104,8 @@ def test_printed_verdicts_are_not_believed(checkout):
 
 
 def test_the_readers_file_cannot_be_changed_by_the_reader(checkout):
-    before = checkout.path.read_text()
-    for body in ("open(__file__, 'w')", "import os; os.remove(__file__)"):
+    before, book = checkout.path.read_text(), f"open({str(checkout.file)!r}, 'a')"
+    for body in ("open(__file__, 'w')", "import os; os.remove(__file__)", book):
         (test,) = checkout.grade(body).tests
         assert "an exercise changes no exercise file" in test.message
     assert checkout.path.read_text() == before

@@ -102,6 +102,7 @@ def cluster_bytes(
     above_zero(
         tile_m=tile_m, tile_n=tile_n, k=k, rows=rows, columns=columns, width=width
     )
+    # A row of blocks shares X, a column shares W.
     return (tile_m * k / columns + k * tile_n / rows) * width
 
 

@@ -95,6 +95,7 @@ def run_streams(commands: Sequence[Command]) -> list[Ran]:
             raise ValueError(f"command {at} takes {command.seconds!r} s: from 0 on")
         if any(not 0 <= event < at for event in command.after):
             raise ValueError(f"command {at} waits for {command.after}: earlier ones")
+        # A copy that is not pinned blocks: the host and all streams wait for it.
         start = max(
             host,
             streams.get(command.stream, 0.0),

@@ -130,6 +130,7 @@ class Kernel:
                     f"{name!r}: {runs!r} times; blocks of {self.name} are "
                     f"{', '.join(lengths)}, each run 0 or more times"
                 )
+        # A block left out never ran.
         return sum(lengths[name] * runs for name, runs in times.items())
 
 

@@ -188,7 +188,7 @@ class Sass:
         return Counter(at.group for at in self.useful)
 
     def of_line(self, line: int) -> tuple[SassInstruction, ...]:
-        """Useful instructions of a source line."""
+        """Useful instructions of a source ``line``, counted from 1."""
         return tuple(at for at in self.useful if at.line == line)
 
 

@@ -63,6 +63,7 @@ def passes(paths: Sequence[int], width: int = WARP) -> list[int]:
     """
     found = checked(paths, width)
     at = range(0, len(found), width)
+    # The last warp may be part empty.
     return [len(set(found[i : i + width])) for i in at]
 
 

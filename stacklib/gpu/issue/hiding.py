@@ -83,6 +83,7 @@ def hide(
     found = occupancy(
         threads=threads, registers=registers, shared_bytes=shared_bytes, device=chip
     )
+    # Without a latency, that of the idle memory, as measured.
     law = littles_law.in_flight(chip, each, latency)
     resident = counted(
         occupancy, threads=threads, registers=registers, shared_bytes=shared_bytes,

@@ -43,6 +43,8 @@ class Lanes:
         self, machine: Machine, values: Any, valid: Any, load: int, weak: bool = False
     ) -> None:
         self.machine, self.values, self.valid = machine, values, valid
+        # Weak: made of plain Python numbers and indices alone, it takes the format of
+        # what it meets (NEP 50).
         self.load, self.weak = load, weak
 
     def __repr__(self) -> str:

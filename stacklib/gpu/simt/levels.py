@@ -96,6 +96,7 @@ def through(
     unit, sector, kind = in_order(traffic, warps_of_block, units, resident)
     loads = kind == 0
     hit: Any = np.zeros(len(sector), bool)
+    # The L1 is what shared memory leaves of the unit's; stores and atomics pass it by.
     first = l1_cache(l1)
     if first is not None:
         place = np.nonzero(loads)[0]

@@ -83,6 +83,7 @@ def parameters(kernel: Callable[..., None]) -> list[str]:
     """
     if not inspect.isfunction(kernel):
         raise TypeError(f"kernel = {kernel!r}: a Python function is needed")
+    # The source found would be that of the function inside.
     if hasattr(kernel, "__wrapped__"):
         raise TypeError(f"{kernel.__name__} is behind a decorator: launch it without")
     found = inspect.signature(kernel).parameters

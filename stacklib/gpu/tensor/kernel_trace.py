@@ -109,6 +109,7 @@ def run_kernels(kernels: Sequence[Kernel], units: int) -> list[dict[str, Any]]:
             del waiting[stream]
         start, end = _handed(one, ready, free)
         ends[stream] = end
+        # In the trace format, microseconds to a thousandth of one.
         events.append(_event(one, start, end))
     return events
 

@@ -127,6 +127,7 @@ def count_peak(
         )
     if not clock > 0:
         raise ValueError(f"clock = {clock!r}: must be above zero")
+    # A count that does not share out evenly leaves cores idle at the end.
     done = run_blocks([each / macs_per_core] * count, units * cores)
     multiplied = sum(done.by_unit) * each
     return 2 * multiplied / (done.time / clock)
@@ -160,6 +161,8 @@ class PeakBuilt:
     clock: Quantity
     built: Quantity
     printed: Quantity
+    # Whether the clock follows from a printed peak, of BF16 where there is one: then
+    # that row says nothing.
     implied: bool
 
     @property

@@ -44,6 +44,8 @@ def l2_cache(
         raise UnknownSpec(f"{device.key}: its last-level cache is unknown")
     if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
         raise ValueError(f"parts = {parts!r}: a whole number from 1 is needed")
+    # Each part keeps a copy of what its half of the chip reads, so together they hold
+    # the less. An A100, H100 or H200 has two.
     held = int(device.l2_capacity.si) // parts
     sets = held // (L2_WAYS * line)
     if not sets:

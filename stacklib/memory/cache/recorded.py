@@ -46,6 +46,7 @@ class Recorder:
         self.views: dict[str, Floats] = {}
         self._lines: list[NDArray[np.int64]] = []
         self._wrote: list[bool] = []
+        # The arrays lie one behind the other, row by row, in this order.
         at = 0
         for name, array in arrays.items():
             part = self._memory[at : at + array.nbytes]

@@ -383,6 +383,8 @@ def belady_misses(keys: Sequence[Hashable], capacity: int, bypass: bool = True) 
             if len(held) == capacity:
                 while held.get(furthest[0][2]) != -furthest[0][0]:
                     heapq.heappop(furthest)  # needed earlier than this entry says
+                # A key that would be the first to leave need not be taken in at all;
+                # Belady's own rule takes every key in.
                 if bypass and -furthest[0][0] <= after:
                     continue
                 del held[heapq.heappop(furthest)[2]]

@@ -152,6 +152,7 @@ def transpose_trace(side: int, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
 
     _checked(side=side, width=width)
     rows, columns = np.indices((side, side)).reshape(2, -1)
+    # y begins at the next page of 4 KiB after x.
     after = -(-side * side * width // 4096) * 4096
     both = (columns * side + rows) * width, after + (rows * side + columns) * width
     trace: NDArray[Any] = np.stack(both, axis=1).ravel()

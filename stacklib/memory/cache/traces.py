@@ -76,6 +76,7 @@ def scans_and_loops(length: int, loop: int = 330, seed: int = 0) -> list[int]:
         if phase < 0.15:
             found += [next(new) for _ in range(r.randint(50, 400))]
         elif phase < 0.25:
+            # A loop goes through its keys three times each time it comes.
             found += 3 * list(range(loop))
         else:
             hot = (int(400 * r.random() ** 3) for _ in range(r.randint(100, 500)))

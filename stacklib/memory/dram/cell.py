@@ -69,17 +69,17 @@ class Cell:
         return self.capacitance * self.supply / 2 / ELECTRON
 
     def leaks(self, celsius: float) -> float:
-        """Amperes at a temperature: twice as much every ten degrees."""
+        """Amperes at so many degrees ``celsius``: twice as much every ten."""
         return self.leakage * 2 ** ((celsius - self.hot) / DOUBLES)
 
     def signal(self, seconds: Any, celsius: float | None = None) -> Any:
-        """Volts by which a one moves its bitline after waiting."""
+        """Volts by which a one moves its bitline after ``seconds`` at ``celsius``."""
         current = self.leaks(self.hot if celsius is None else celsius)
         lost = current * seconds / self.capacitance
         return (self.supply / 2 - lost) * self.ratio
 
     def retention(self, celsius: float | None = None) -> float:
-        """Seconds until the signal has fallen to the margin: charge over current."""
+        """Seconds at ``celsius`` until the signal is the margin: charge by current."""
         current = self.leaks(self.hot if celsius is None else celsius)
         spare = self.capacitance * (self.supply / 2 - self.margin / self.ratio)
         return spare / current

@@ -109,7 +109,7 @@ class Served:
         return moved * self.clocks.bl / (cycles[last] - cycles[first])
 
     def share(self, outcome: str) -> float:
-        """Share of the requests that were a ``hit``, a ``miss`` or a ``conflict``."""
+        """Share of requests whose ``outcome`` was ``hit``, ``miss`` or ``conflict``."""
         which = ("hit", "miss", "conflict").index(outcome)
         return self.outcomes.count(which) / len(self.outcomes)
 

@@ -116,6 +116,7 @@ def closed_run(
     free = [0.0] * channels  # when each queue has served all that wait in it
     arrivals = [(road * draw.random(), i) for i in range(requests)]
     heapq.heapify(arrivals)
+    # The first fifth is not counted: the queues fill.
     total, skipped, since, last = requests * rounds, requests * rounds // 5, 0.0, 0.0
     for done in range(total):
         at, request = heapq.heappop(arrivals)

@@ -162,7 +162,7 @@ class DramPart:
         return self.per_clock.si / self.pin_rate.si
 
     def at(self, pin_rate: Quantity) -> DramPart:
-        """The same channel with another rate of its pins; its nanoseconds stay.
+        """The same channel with another ``pin_rate``; its nanoseconds stay.
 
         Raises
         ------

@@ -146,6 +146,7 @@ def compare(channel: DramChannel, intervals: int = 6) -> list[Outcome]:
     bursts = intervals * part.refi.si / part.burst_time.si
     for name, make in PATTERNS.items():
         expected = told(channel, name)
+        # A command that breaks a rule here would be a fault of the simulator.
         served = channel.run(*make(part, max(500, int(bursts * expected))))
         rows.append(
             Outcome(name, expected, served.settled, served.share("hit"),
@@ -191,6 +192,7 @@ def pieces(part: DramPart | str, sizes: Sequence[int], n: int = 1500) -> list[Pi
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             raise ValueError(f"size = {size!r}: whole bytes from 1")
+        # A piece below a burst still moves a burst.
         moved = max(size, burst)
         bursts = moved // burst
         interval = dram.chunk_interval(

@@ -213,6 +213,8 @@ def operation_energy(device: Accelerator, account: str) -> Quantity:
     UnknownSpec
         For an architecture without a tensor energy.
     """
+    # By circuit: half a bf16 multiply and an fp32 add. By board: what was fitted to
+    # published runs, operands and control included.
     if account == "circuit":
         both = constant_of("multiply_add")
         pair = constant("multiply_bf16") + constant("add_fp32")
@@ -241,6 +243,7 @@ def constant_power(device: Accelerator, account: str) -> Quantity:
         For another vendor's chip: both figures are of NVIDIA's dies, and eight small
         ones of somebody else would count as eight of those.
     """
+    # Eight small dies of somebody else would count as eight of NVIDIA's.
     if device.vendor != "NVIDIA":
         raise hardware.UnknownSpec(
             f"{device.key}: its power when idle; the figures known are of NVIDIA's dies"
@@ -248,6 +251,8 @@ def constant_power(device: Accelerator, account: str) -> Quantity:
     dies = device.fields["dies"] or assumed(1, label="dies", why="no source names more")
     if account == "board":
         return (constant("a100_constant") * dies).named("constant power")
+    # An idle H200 and the clocks of a loaded one, by the die: nobody has published an
+    # idle B200.
     both = constant("h200_idle") + constant("context_power")
     return (both * dies).named("constant power")
 

@@ -57,6 +57,8 @@ class Program:
     sizes: Mapping[str, int]
     ops: Sequence[Op]
     outputs: frozenset[str] = frozenset()
+    # Tensors that pass through buffers of their own, outside the scratchpad that is
+    # managed: used once and never kept.
     streamed: frozenset[str] = frozenset()
     _uses: dict[str, list[int]] = field(init=False, repr=False, compare=False)
 
@@ -97,7 +99,7 @@ class Program:
         )
 
     def interval(self, name: str) -> tuple[int, int]:
-        """First and last operation that touch a tensor: it is live in between."""
+        """First and last operation that touch the tensor ``name``: live in between."""
         at = self.uses[name]
         return at[0], at[-1]
 
@@ -173,6 +175,8 @@ def cyclic_loads(
     over = blocks - capacity
     if over <= 0 or rounds == 1:
         return blocks
+    # Every second round runs backwards: what was used last is needed first, and all
+    # three load only what is over.
     if snake:
         return blocks + (rounds - 1) * over
     if policy == "lru":

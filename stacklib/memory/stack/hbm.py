@@ -134,6 +134,8 @@ def built_from(
     ValueError
         When the capacity is not positive.
     """
+    # A bare number is bytes with 1 GB = 10^9 B; dies are 8 or 16 Gb (HBM2, HBM2E), 16
+    # (HBM3), 24 (HBM3E).
     size = _printed(capacity) if isinstance(capacity, Quantity) else float(capacity)
     if not 0 < size < float("inf"):
         raise ValueError(f"capacity = {capacity}: it must be positive")

@@ -122,6 +122,7 @@ def stall(
     whole(buffers, "buffers", least=1)
     if not behind:
         return copy + write
+    # The one buffer is free again only when it has been written.
     if buffers == 1:
         return maximum(copy, copy + write - interval)
     return maximum(copy, write - interval)

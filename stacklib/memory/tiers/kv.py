@@ -68,6 +68,7 @@ def pages_read(tokens: int, picked: int, per_page: int) -> float:
         # C(n - h, k) / C(n, k) = product of (n - k - i) / (n - i) over i < h
         return math.prod((tokens - picked - i) / (tokens - i) for i in range(held))
 
+    # The last page may be part empty.
     full, rest = divmod(tokens, per_page)
     return full * (1 - unread(per_page)) + (1 - unread(rest) if rest else 0.0)
 
@@ -280,6 +281,7 @@ def step_time(
     fetch = latency + pages / rate if pages else 0.0
     if not ahead:
         return layers * (each + fetch)
+    # Reading ahead: something must guess a layer early which pages it will want.
     return fetch + (layers - 1) * max(each, fetch) + each
 
 

@@ -60,6 +60,7 @@ class Queue:
 
     def fresh(self) -> list[float]:
         """All planes free at once, as many as can be kept busy."""
+        # Planes beyond the depth stay idle.
         return [0.0] * min(self.planes, self.depth)
 
 

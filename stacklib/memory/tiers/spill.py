@@ -136,6 +136,7 @@ def spread(
     if how not in ("even", "whole") or not 0 <= share <= 1 or layers < 1:
         raise ValueError(f"{how!r}, share {share!r}, {layers!r} layers")
     each, gone = total / layers, total * share
+    # A part of every layer, or the last layers as a whole.
     if how == "even":
         far = [each * share] * layers
     else:

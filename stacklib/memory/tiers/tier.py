@@ -178,6 +178,8 @@ def textbook_access_time(times: Sequence[Any], hit_rates: Sequence[Any]) -> Any:
     _checked_rates(hit_rates, len(times))
     total = times[-1]
     for time, rate in zip(reversed(times[:-1]), reversed(hit_rates), strict=True):
+        # The textbook's times add: each level delays an access that reaches it by its
+        # own.
         total = time + (1 - rate) * total
     return total
 

@@ -32,6 +32,7 @@ def whole(value: object, name: str, least: int | None = None) -> int:
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
         number = None
+    # NumPy's whole numbers pass too; a bool does not.
     if number is None or isinstance(value, bool):
         raise ValueError(f"{name} = {value!r}: a whole number is needed")
     if least is not None and number < least:
@@ -80,6 +81,7 @@ def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | No
             raise ValueError(f"lane {lane}: address {address!r} is no whole number")
         if address < 0:
             raise ValueError(f"lane {lane}: address {address} is below zero")
+        # Hardware refuses it, too.
         if address % width:
             raise ValueError(
                 f"lane {lane}: address {address} is no multiple of its {width} bytes"
@@ -117,6 +119,8 @@ def strided(
     >>> list(strided(-1, base=12, lanes=4))
     [12, 8, 4, 0]
     """
+    # 0 broadcasts, below zero walks backwards; field i of an array of structs of n
+    # fields is stride n from a base of i elements.
     step = whole(stride, "stride") * check_width(width)
     base, lanes = whole(base, "base", 0), whole(lanes, "lanes", 1)
     if lanes > WARP:

@@ -133,6 +133,7 @@ class Layout:
         ValueError
             For another number of coordinates, or one outside its mode.
         """
+        # A single number counts through all modes, several each through its own.
         if len(coordinate) == 1:
             return _counted(self, coordinate[0])
         modes = self.modes
@@ -307,6 +308,8 @@ def divided(layout: Layout, tile: Layout) -> Layout:
     ValueError
         When what comes out has no shape and stride.
     """
+    # Where the tile's size does not divide, the last tile runs past the end, as CuTe's
+    # does.
     rest = complement(tile, layout.size)
     return composed(
         layout, Layout((tile.shape, rest.shape), (tile.stride, rest.stride))

@@ -81,6 +81,7 @@ def served_at(
     if len(capacities) != len(bandwidths) or not bandwidths:
         n, m = len(capacities), len(bandwidths)
         raise ValueError(f"{n} capacities and {m} bandwidths: one each a level")
+    # The last level's capacity is not read: what is too large for it, `home` refuses.
     rate = bandwidths[-1]
     for size, near in zip(capacities[-2::-1], bandwidths[-2::-1], strict=True):
         rate = where(working_set <= size, near, rate)

@@ -93,6 +93,7 @@ def generation_gain(
         return (new.peak(dtype) / old.peak(dtype)).named(f"{dtype}, {names}")
 
     def tokens(device: Accelerator, dtype: str) -> Quantity:
+        # Enough chips for either device to hold the model in 16 bits.
         step = decode_step(model, on=device, dtype=dtype, tp=chips, context=context)
         return step.tokens_per_s
 

@@ -125,6 +125,7 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     gpu, vector = device.kind == "gpu", name in _VECTOR
     energy = () if vector or not micro.tensor_energy else (micro.tensor_energy,)
     width_name = _WIDTH.get(DTYPES[name].bits)
+    # Floats are fast; quantities keep their sources, where the time is to be explained.
     read = (lambda q: q) if traced else (lambda q: None if q is None else q.si)
     return Chip(
         peak=read(device.peak(name)),
@@ -253,6 +254,7 @@ def compute_time(
     paid = waves + (ceil(waves) - waves) * wear.tail
     reuse = 2 * tiling.rows * tiling.columns / (tiling.rows + tiling.columns)
     share = reuse / (reuse + wear.half) * (1 + wear.half / _LARGEST_REUSE)
+    # A tile pays its fill before the first product, whatever share of k it does.
     depth = work.k / tiling.split + wear.fill
     operations = 2 * tiling.rows * tiling.columns * depth * paid * operation
     time = operations / (wear.unit_rate * share)

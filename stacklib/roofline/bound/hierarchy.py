@@ -80,6 +80,8 @@ def stream_rate(
         return Bandwidth(drawn, "dram")
     idle = micro.latency("dram").si / clock.si
     seconds = idle * hardware.efficiency("loaded_latency")
+    # Little's law: a device filled with threads moves no more than all of them have
+    # asked for, once every loaded latency.
     asked = device.compute_units.si * threads.si * in_flight / seconds
     bound = "dram" if drawn <= asked else "concurrency"
     return Bandwidth(min(drawn, asked), bound)
@@ -217,6 +219,8 @@ def row_operation_rate(on: str | Accelerator, moved: float, call: str) -> Bandwi
         raise ValueError(f"moved = {moved!r}: bytes above zero are needed")
     drawn = device_of(on).memory_bandwidth.si * hardware.efficiency("dram_rows")
     floor, stream = hardware.efficiency(call), moved / drawn
+    # A softmax is one kernel, whose launch adds; a call built of several keeps the host
+    # busy while the device works.
     if call == "launch_softmax":
         time = floor + stream
     else:

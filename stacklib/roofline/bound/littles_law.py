@@ -213,6 +213,7 @@ def in_flight(
     device = device_of(on)
     if not isinstance(each, Quantity):
         each = chosen(each, "B", label="bytes in flight a thread")
+    # By default the latency of an idle memory; a loaded one takes longer.
     time = load_latency(device) if latency is None else latency
     bandwidth = device.memory_bandwidth
     needed = concurrency(time, bandwidth).named("bytes in flight for the bandwidth")

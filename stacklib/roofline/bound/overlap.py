@@ -67,6 +67,8 @@ def simulate_overlap(
     arrived, done = 0.0, 0.0
     finished: list[float] = []
     for i in range(count):
+        # A load waits until a buffer is free: two are enough when chunks are alike,
+        # with one nothing overlaps.
         free = finished[i - room] if i >= room else 0.0
         arrived = max(arrived, free) + load
         done = max(arrived, done) + compute

@@ -108,6 +108,7 @@ def karp_flatt(speed_up: Any, workers: Any) -> Any:
     """
     _above("speed-up", speed_up, 0)
     _above("workers", workers, 1)
+    # Below 0 where the speed-up exceeds the workers: then something else changed.
     return (1 / speed_up - 1 / workers) / (1 - 1 / workers)
 
 

@@ -100,6 +100,9 @@ def time_chunks(
     with ThreadPoolExecutor(workers) as pool:
         meet = threading.Barrier(workers)
         cores = _cores() if pinned else []
+        # Threads are started, and their arrays touched, before the first sample.
+        # Pinned, each keeps to a core of its own; more threads than cores only take
+        # turns.
         wait([pool.submit(_warm, meet, cores) for _ in range(workers)])
         return [_timed(pool, stages) for _ in range(samples)]
 

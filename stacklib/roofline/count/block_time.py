@@ -42,6 +42,8 @@ class Timed:
     kind: str
     operations: Quantity
     bytes: Quantity
+    # Sum of their bounds; sum of their fastest runs, those that the rest of the machine
+    # disturbed least.
     predicted: Quantity
     measured: Quantity
 
@@ -102,9 +104,12 @@ def time_block(
     device, runs = device_of(on), whole(repeats, "repeats")
     listed = block_operations(found, tokens, context, DTYPE, rule=RULE)
     bounds = {op.name: bound_on(op, device).time for op in listed}
+    # The layer must fit this machine several times over.
     given = random_inputs(found, tokens, context)
     for _ in range(1 + runs):
         run_block(found, given, rule=RULE, mark=watch)
+    # The first run is not counted; the fastest is what the rest of the machine
+    # disturbed least.
     taken = {name: min(some[1:]) for name, some in watch.seconds.items()}
     rows = []
     for kind in KINDS:

@@ -356,6 +356,8 @@ def run_block(
     """
     found = model_of(model)
     a, mlp = grouped_block(found, layer)
+    # Query by query without what the mask hides, or all pairs and then the mask: the
+    # rule says which, the result is the same.
     run = _Run(given, a, mlp.gated, not found.positions, rule_of(rule), mark)
     return run.block()
 
@@ -427,6 +429,7 @@ def count_block(
     found, how, tape = model_of(model), rule_of(rule), Tape()
     plain = random_inputs(found, tokens, context, layer=layer, seed=seed)
     given = _on(tape, plain)
+    # Every number is followed, and in float64: the format only says its size in memory.
     output = run_block(found, given, rule=how, layer=layer, mark=tape)
     result = tape.keep(output)
     tape.keep(given.keys), tape.keep(given.values)

@@ -35,6 +35,7 @@ class Pass:
     """
 
     name: str
+    # An exponential counts as one.
     operations: int
     reads: int
     writes: int

@@ -193,6 +193,7 @@ class Tape:
         NotCounted
             For an array that is not the tape's: something on the way lost count.
         """
+        # Something on the way lost count.
         if getattr(array, "tape", None) is not self:
             raise NotCounted(f"a {type(array).__name__} came back: it was not counted")
         _, writer, stored = self._buffer(array).views(array)

@@ -109,7 +109,15 @@ class HostRoofline:
     points: tuple[Point, ...]
 
     def stream(self, op: str = "triad", threads: int | None = None) -> list[Point]:
-        """Points of ``triad`` or ``read`` by working set; all cores by default."""
+        """Points of ``op`` by working set; ValueError where none was measured.
+
+        Parameters
+        ----------
+        op : str
+            ``triad`` or ``read``.
+        threads : int, optional
+            All cores by default.
+        """
         found = [p for p in self.points if p.op == op]
         wanted = max((p.threads for p in found), default=0) if not threads else threads
         found = [p for p in found if p.threads == wanted]
@@ -132,6 +140,11 @@ class HostRoofline:
             ``read`` for a matrix that is only read, ``triad`` for read and write.
         threads
             All cores by default.
+
+        Raises
+        ------
+        ValueError
+            For a working set that is not above zero.
         """
         points = self.stream(op, threads)
         if getattr(working_set, "shape", ()) != ():
@@ -148,7 +161,7 @@ class HostRoofline:
         return self.quantity(point, f"{op} bandwidth at {_bytes(point.size)}")
 
     def peak(self, dtype: str) -> Quantity:
-        """Fastest GEMM of the sweep: the ceiling this machine's BLAS reached."""
+        """Fastest GEMM of the sweep, its BLAS's ceiling; ValueError without one."""
         sweep = [p for p in self.points if p.op == "gemm" and p.dtype == dtype]
         if not sweep:
             raise ValueError(f"no GEMM was measured in {dtype!r}; use fp32 or fp64")
@@ -156,11 +169,17 @@ class HostRoofline:
         return self.quantity(best, f"{dtype} peak of this machine")
 
     def memory_bandwidth(self, op: str = "triad") -> Quantity:
-        """All cores, largest working set: main memory."""
+        """Main memory: all cores, largest working set, ``op`` ``triad`` or ``read``."""
         return self.quantity(self.stream(op)[-1], f"memory {op} bandwidth")
 
     def overhead(self, op: str) -> Quantity:
-        """Median time of a call that has almost nothing to do (``gemv``/``gemm``)."""
+        """Median time of an ``op`` (``gemv``, ``gemm``) with almost nothing to do.
+
+        Raises
+        ------
+        ValueError
+            For an operation whose overhead was not measured.
+        """
         point = next((p for p in self.points if p.op == f"{op}_call"), None)
         if point is None:
             raise ValueError(f"no overhead was measured for {op!r}; use gemv or gemm")

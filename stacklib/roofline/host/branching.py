@@ -123,5 +123,7 @@ def expected_divergent(p: Any, width: int = 32, steps: int = 4) -> Any:
     at_least(0, p=p, steps=steps)
     at_least(0, rest=1 - p)
     at_least(1, width=width)
+    # Each element branches by itself: a warp takes a path unless all its lanes take the
+    # other.
     either = (1 - (1 - p) ** width) + (1 - p**width)
     return COMMON + BRANCHES + steps * either

@@ -231,6 +231,8 @@ def sweep(
         Default one, and every usable core.
     """
     largest = beyond_cache(read_machine(), 2**26 if quick else 2**28)
+    # Finely, several times over: a burst of other work then spoils some samples of many
+    # points and not every sample of one.
     step, samples, passes = (2.0, 2, 1) if quick else (2**0.5, 7, 3)
     cores = sorted(set(threads or (1, usable_cores())))
     buffer = aligned(largest // ELEMENT + 2**16)

@@ -75,7 +75,9 @@ def plateaus(
     if not all(0 < r < math.inf for r in rates):
         raise ValueError(f"rates {list(rates)!r}: give finite numbers above zero")
     y = [math.log(r) for r in rates]
+    # A curve with little noise bears a small step between two levels.
     alike = _merged(_pieces(y), y, step)
+    # A level must hold over a ratio of sizes; what spans less is a ramp between two.
     flat = [(i, j) for i, j, _ in alike if at[j] / at[i] >= span * 0.99]
     return _with_ends(_falling(_merged(flat, y, step)), at, rates)
 

@@ -109,6 +109,8 @@ def starts(following: Any, chains: int, first: int = 0) -> Any:
     lines = len(following) // _STRIDE
     if not 1 <= chains <= lines:
         raise ValueError(f"chains = {chains!r}: one to {lines} fit {lines} lines")
+    # With another first line each time, a chain does not walk over lines that the last
+    # one left in a cache.
     at: Any = (numpy.arange(chains) * lines // chains + first) % lines
     return (at * _STRIDE).astype(numpy.uintp)
 
@@ -138,6 +140,7 @@ def compiled(chains: int) -> tuple[str, Chase]:
         Each has a register of its own, so that loads do not wait for stores.
     """
     try:
+        # A register for each chain, so that loads do not wait for stores.
         return _by_numba(chains)
     except ImportError:
         compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -226,6 +229,8 @@ def measure(
     at = starts(following, chains, first)
     _, chase = compiled(chains)
     following.sum()  # what fits a cache is in it
+    # The caches then hold what the chase leaves there and not what was read last in
+    # order.
     if settle:
         chase(following, at, len(following) // _STRIDE // chains)
     taken = time_calls(lambda n: chase(following, at, CALL * n), samples, sample_s)

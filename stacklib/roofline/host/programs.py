@@ -148,6 +148,7 @@ def trace(
         if thread.done:
             return
         yield thread.step(memory)
+    # Taken to run for ever.
     raise ProgramError(f"no halt within {most} instructions")
 
 
@@ -312,6 +313,7 @@ def inputs(n: int, seed: int = 0, line: int = 8) -> Memory:
     if n < 1:
         raise ValueError(f"n = {n}: give one element or more")
     chance = random.Random(seed)
+    # The ring visits each cache line once before it returns.
     order: list[int] = list(range(0, n, line))
     chance.shuffle(order)
     order.remove(0)

@@ -116,6 +116,7 @@ def measure_case(case: Way, samples: int = 9, sample_s: float = 0.0005) -> Way:
         then end before the system gives the core to someone else.
     """
     try:
+        # Short samples mostly end before the system gives the core to someone else.
         times = time_calls(runner(case), samples, sample_s)
     except NotRun as reason:
         return replace(case, why=str(reason))

@@ -54,7 +54,7 @@ class Event:
     chapter: int = 1
 
     def all(self, field: str) -> Quantity | None:
-        """``time``, ``bytes`` or ``energy`` of all of them together."""
+        """A ``field`` (``time``, ``bytes`` or ``energy``) of all of them together."""
         one = getattr(self, field)
         if one is None:
             return None

@@ -158,11 +158,13 @@ class SimulatedDevice:
         kernel : Kernel
             What is to run.
         """
+        # The first launch of a kernel pays for compiling and loading it.
         if kernel.name not in self._known:
             self._known.add(kernel.name)
             self.host += self.first_s
         if self.elides and not kernel.used:
             return  # it was never compiled into the program
+        # The queue is full: the host waits for the oldest kernel.
         if self.depth is not None and len(self._ends) == self.depth:
             self.host = max(self.host, self._ends.popleft())
         self.host += self.launch_s
@@ -180,6 +182,7 @@ class SimulatedDevice:
         work = kernel.seconds + missing
         cool = max(self.boost_s - self.busy, 0.0)  # busy seconds left at the boost
         seconds = min(work / self.boost, cool) + max(work - cool * self.boost, 0.0)
+        # Other work only ever adds.
         others = self._draw.expovariate(1 / self.others_s) if self.others_s else 0.0
         return seconds + others
 

@@ -109,6 +109,7 @@ def time_events(
     """
     whole(calls, "calls")
     device.synchronize()
+    # Then the host is ahead of the device, and no launch shows.
     if backlog is not None:
         device.launch(backlog)
     first = device.record()
@@ -165,6 +166,7 @@ def time_carefully(
         device.launch(kernel)
     found = []
     for _ in range(samples):
+        # As in a program whose other work goes through the cache.
         if cold:
             device.flush()
         found.append(time_synchronised(device, kernel, calls))
@@ -244,6 +246,7 @@ def event_reading(launch: Any, seconds: Any, calls: Any = 1, backlog: Any = 0.0)
         Seconds the device is still busy when the host records the first mark. Once
         it covers the launches, the reading is the device's time alone.
     """
+    # Once the backlog covers the launches, this is the device's time alone.
     full = backlog + calls * seconds  # never a gap
     late = launch + seconds + (calls - 1) * maximum(launch, seconds)
     return (maximum(full, late) - backlog) / calls
@@ -294,6 +297,7 @@ def calls_needed(seconds: Any, tick: Any, error: Any) -> Any:
     error : float or array
         Largest relative error allowed.
     """
+    # One reading is off by up to a tick.
     return ceil(tick / (seconds * error))
 
 

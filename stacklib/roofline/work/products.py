@@ -141,6 +141,7 @@ def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
             continue  # a tile of fewer rows covers them all with less padding
         grid = work.groups * math.ceil(work.m / rows) * math.ceil(work.n / columns)
         for split in _SPLITS:
+            # k is split only while the grid stays below two waves.
             deep = work.k // split >= _LEAST_DEPTH and grid * split <= 2 * units
             if split > 1 and not deep:
                 break

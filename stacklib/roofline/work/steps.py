@@ -46,8 +46,14 @@ class Rule:
 
     name: str
     what: str
+    # An operation reads its inputs once and writes its result once; with "step", so
+    # does every step of it.
     passes: str = "operation"
+    # Scores, softmax and values as one operation, which never stores the scores and
+    # skips the pairs that the mask hides.
     fused_attention: bool = True
+    # What an addition, multiplication, division or comparison counts as; and an
+    # exponential, logarithm, root or hyperbolic tangent.
     simple: float = 1.0
     special: float = 1.0
 
