@@ -15,7 +15,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.quantity import Quantity, Source
 
-from . import measurements, validate
+from . import measurements, results, validate
 from .validate import Outcome, quantile
 
 FACTOR = "wave_tail"
@@ -76,9 +76,14 @@ def error(tail: float, share: float = 0.5) -> Quantity:
         As `predicted`.
     """
     found = predicted(tail)
-    value = quantile([found[id].error for id in matter()], share)
-    return Quantity(value, "1", label="error on products with few waves",
-                    source=SOURCE, kind="measured")  # fmt: skip
+    errors = [found[id].error for id in matter()]
+    return read(quantile(errors, share), "error on products with few waves")
+
+
+def read(value: float, label: str) -> Quantity:
+    """A number of the published rows: their file is its record."""
+    key = results.file_key("evidence/data/measurements.csv")
+    return Quantity(value, label=label, source=SOURCE, kind="measured", key=key)
 
 
 def wave_rows() -> list[dict[str, Any]]:
