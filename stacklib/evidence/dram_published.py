@@ -18,9 +18,9 @@ from stacklib.hardware.sourced import read_source, read_toml, read_value
 from stacklib.memory import DramChannel, dram_part
 from stacklib.memory.dram.in_flight import Saturation, saturate
 from stacklib.memory.dram.traffic import copy, stream
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted
 
-from . import measurements, results
+from . import measurements
 
 __all__ = [
     "ACHIEVED",
@@ -128,8 +128,7 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
     for row in found:
         threads = int(row["threads"]) // units
         rate = Quantity(float(row[kernel]), "GB/s", label="bandwidth",
-                        source=_source(), kind="measured", 
-                        key=results.file_key(SWEPT))  # fmt: skip
+                        source=_source(), kind="measured")  # fmt: skip
         told = saturate(chip, loads, threads, stored=stores)
         points.append(Point(kernel, threads, told, rate / peak))
     return tuple(points)
@@ -181,8 +180,7 @@ def achieved(id: str, device: str) -> Quantity:
         raise ValueError(f"id {id!r} is no row of measurements.csv")
     source = Source(row.source, row.subject, "2026-11-22", "measured")
     rate = Quantity(row.value, row.unit, label=f"{row.subject}, measured",
-                    source=source, kind="measured", 
-                    key=results.file_key(MEASURED))  # fmt: skip
+                    source=source, kind="measured")  # fmt: skip
     return rate / hardware.get(device).memory_bandwidth
 
 
@@ -203,6 +201,6 @@ def device_rows(n: int = 6000) -> list[dict[str, Any]]:
             for how, words in (("all", "banks stop"), ("some", "one bank stops")):
                 channel = DramChannel(part, queue=64, refresh=how)
                 share = channel.run(*make(part, n)).settled
-                row[f"{name}, {words}"] = Quantity(share, "1", label=words)
+                row[f"{name}, {words}"] = counted(float, share, label=words)
         rows.append(row)
     return rows

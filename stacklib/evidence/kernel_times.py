@@ -13,9 +13,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted
 
-from . import measurements, results
+from . import measurements
 from .measurements import Measurement
 from .validate import Outcome, key_of, quantile, read_back
 
@@ -113,9 +113,8 @@ def quantiles(column: str) -> tuple[Quantity, Quantity]:
 
 
 def read(value: float, label: str) -> Quantity:
-    """A number of the stored estimates: the file is its record."""
-    key = results.file_key(f"evidence/data/{FILE.name}")
-    return Quantity(value, label=label, source=SOURCE, kind="measured", key=key)
+    """A number of the stored estimates."""
+    return Quantity(value, label=label, source=SOURCE, kind="measured")
 
 
 def kernel_rows() -> list[dict[str, Any]]:
@@ -130,7 +129,7 @@ def kernel_rows() -> list[dict[str, Any]]:
         seen = errors("by_source", kernel)
         cells = {"kernel": kernel, "rows": count, "read back": back[kernel]}
         for name, share in (("median error", 0.5), ("p90", 0.9)):
-            value = Quantity(quantile(seen, share), "1").to("%") if seen else None
+            value = counted(quantile, seen, share).to("%") if seen else None
             cells[name] = value
         rows.append(cells)
     return rows

@@ -15,7 +15,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.quantity import Quantity, Source
 
-from . import measurements, results, validate
+from . import measurements, validate
 from .validate import Outcome, quantile
 
 FACTOR = "wave_tail"
@@ -23,7 +23,7 @@ MATTERS = 0.10  # a product of which waves change the predicted time by more
 NONE = 0.01  # the least that the factor may be
 SOURCE = Source(
     "public products of family A, predicted with and without waves",
-    "stacklib/evidence/wave_rows.py", "2026-11-22", "measured",
+    "stacklib/evidence/data/measurements.csv", "2026-11-22", "measured",
 )  # fmt: skip
 
 
@@ -81,9 +81,8 @@ def error(tail: float, share: float = 0.5) -> Quantity:
 
 
 def read(value: float, label: str) -> Quantity:
-    """A number of the published rows: their file is its record."""
-    key = results.file_key("evidence/data/measurements.csv")
-    return Quantity(value, label=label, source=SOURCE, kind="measured", key=key)
+    """A number of the published rows."""
+    return Quantity(value, label=label, source=SOURCE, kind="measured")
 
 
 def wave_rows() -> list[dict[str, Any]]:

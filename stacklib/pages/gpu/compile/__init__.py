@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from stacklib.quantity import Quantity, Source
 
+RECORD = Source(
+    "NVIDIA nvcc and ptxas 13.0.88, recorded",
+    "stacklib/gpu/code/data/compiled/record.json", "2026-11-22", "measured",
+)  # fmt: skip
+TIMED = Source(
+    "benchmarks/results/jit_time.json", "measured on this machine", "2026-11-22",
+    "measured",
+)  # fmt: skip
+
 
 def read(value: float, label: str, unit: str = "") -> Quantity:
-    """A count from what NVIDIA's compiler left; the record is pinned by its digest."""
-    from stacklib.evidence import results
-
-    source = Source(
-        "NVIDIA nvcc and ptxas 13.0.88, recorded in stacklib/gpu/code/data/compiled",
-        "record.json", "2026-11-22", "measured",
-    )  # fmt: skip
-    key = results.file_key("gpu/code/data/compiled/record.json")
-    return Quantity(value, unit, label=label, source=source, kind="measured", key=key)
+    """A count from what NVIDIA's compiler left, as it was recorded."""
+    return Quantity(value, unit, label=label, source=RECORD, kind="measured")
 
 
 def line_bytes() -> Quantity:
@@ -38,14 +40,8 @@ def spacing() -> Quantity:
 
 def timed(rows: list[dict[str, float]], at: int, field: str = "median_s") -> Quantity:
     """A field of one of the timed kernels, smallest first."""
-    from stacklib.evidence import results
-
-    source = Source(
-        "benchmarks/results/jit_time.json", "measured on this machine", "2026-11-22",
-        "measured",
-    )  # fmt: skip
     size = f"{rows[at]['instructions']} " if field == "median_s" else ""
     return Quantity(
         rows[at][field], "s" if size else "", label=f"{size}PTX instructions",
-        source=source, kind="measured", key=results.key("jit_time"),
+        source=TIMED, kind="measured",
     )  # fmt: skip
