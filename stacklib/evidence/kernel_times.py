@@ -107,11 +107,14 @@ def quantiles(column: str) -> tuple[Quantity, Quantity]:
     """
     found = errors(column)
     middle, high = (
-        Quantity(quantile(found, share), "1", label="error on rows never seen",
-                 source=SOURCE, kind="measured")
-        for share in (0.5, 0.9)
-    )  # fmt: skip
+        read(quantile(found, share), "error on rows never seen") for share in (0.5, 0.9)
+    )
     return middle, high
+
+
+def read(value: float, label: str) -> Quantity:
+    """A number of the stored estimates."""
+    return Quantity(value, label=label, source=SOURCE, kind="measured")
 
 
 def kernel_rows() -> list[dict[str, Any]]:

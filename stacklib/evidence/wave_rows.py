@@ -23,7 +23,7 @@ MATTERS = 0.10  # a product of which waves change the predicted time by more
 NONE = 0.01  # the least that the factor may be
 SOURCE = Source(
     "public products of family A, predicted with and without waves",
-    "stacklib/evidence/wave_rows.py", "2026-11-22", "measured",
+    "stacklib/evidence/data/measurements.csv", "2026-11-22", "measured",
 )  # fmt: skip
 
 
@@ -76,9 +76,13 @@ def error(tail: float, share: float = 0.5) -> Quantity:
         As `predicted`.
     """
     found = predicted(tail)
-    value = quantile([found[id].error for id in matter()], share)
-    return Quantity(value, "1", label="error on products with few waves",
-                    source=SOURCE, kind="measured")  # fmt: skip
+    errors = [found[id].error for id in matter()]
+    return read(quantile(errors, share), "error on products with few waves")
+
+
+def read(value: float, label: str) -> Quantity:
+    """A number of the published rows."""
+    return Quantity(value, label=label, source=SOURCE, kind="measured")
 
 
 def wave_rows() -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, assumed, counted, minimum
+from stacklib.quantity import Quantity, assumed, counted, minimum, stamp
 from stacklib.quantity.bounds import above_zero
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
@@ -22,6 +22,8 @@ from stacklib.roofline.work.bounds import device_of
 from .occupancy import PARTITIONS, WARP, Occupancy, occupancy
 from .warp_programs import stream
 from .warp_scheduler import SubCore, Trace, run
+
+FAMILY = "littles_law"  # of predictions that nobody has held against kernels yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,10 @@ def hide(
     )  # fmt: skip
     lanes = assumed(WARP, label="threads a warp", why="so on every NVIDIA GPU so far")
     flying = (resident * lanes * law.each).named("bytes in flight on a unit")
-    needed = (law.needed / chip.compute_units).named("bytes a unit needs in flight")
+    part = (law.needed / chip.compute_units).named("bytes a unit needs in flight")
+    needed = stamp(part, FAMILY)
     share = minimum(1.0, flying / needed).named("share of the bandwidth")
-    return Hidden(found, flying, needed, share)
+    return Hidden(found, flying, needed, stamp(share, FAMILY))
 
 
 def request_interval(device: str | Accelerator, width: int = 4) -> Fraction:

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _PATH = Path(__file__).parent / "data" / "tensor_cores.toml"
+ROWS = "rows/gpu/issue/data/tensor_cores.toml"  # how a leaf names what it was read from
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +235,15 @@ def part_count(on: str | Accelerator, part: str) -> Quantity:
     name = resolve(part, PARTS, "part")
     table = _raw()["parts"]
     exact = f"{device.architecture} {device.compute_capability}"
-    row = table.get(exact) or table.get(device.architecture, {})
+    found = exact if exact in table else device.architecture
+    row = table.get(found, {})
     if name not in row:
         raise UnknownSpec(f"{device.key}: {name} of a unit are unknown")
     entry = row[name]
     if not isinstance(entry, dict):
         entry = {"value": entry, "source": row["source"]}
     label = f"{device.short} {name.replace('_', ' ')} a unit"
-    return Quantity(entry["value"], "1", label=label, source=_source(entry["source"]),
-                    kind="spec")  # fmt: skip
+    return Quantity(
+        entry["value"], "1", label=label, source=_source(entry["source"]), kind="spec",
+        key=f"{ROWS}/parts/{found}/{name}",
+    )  # fmt: skip

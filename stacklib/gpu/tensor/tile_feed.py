@@ -24,7 +24,14 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import bytes_per_element, ceil, chosen, maximum
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    ceil,
+    chosen,
+    maximum,
+    stamp,
+)
 
 from ..chip.slices import cluster_bytes
 from .peaks import peak_of
@@ -38,6 +45,8 @@ __all__ = [
     "feed_time",
     "run_feed",
 ]
+
+FAMILY = "tile_feed"  # of predictions that nobody has held against kernels yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +159,8 @@ def feed_share(feed: Feed, steps: Any, epilogue: Any = None) -> Any:
     >>> feed_share(Feed(load=200, latency=0, mma=100), 1000).__round__(3)
     0.5
     """
-    return steps * feed.mma / feed_time(feed, steps, epilogue)
+    share = steps * feed.mma / feed_time(feed, steps, epilogue)
+    return stamp(share, FAMILY) if isinstance(share, Quantity) else share
 
 
 def run_feed(feed: Feed, steps: int) -> list[Step]:
@@ -277,8 +287,9 @@ def feed_of(
         )
     drawn = cluster_bytes(rows, columns, depth, *cluster, width=each)
     work = chosen(rows * columns * depth, "MAC", label="MAC of a step")
+    loads = (drawn / chip.constants["l2_bytes_per_cycle"]).named("loads of a step")
     return Feed(
-        (drawn / chip.constants["l2_bytes_per_cycle"]).named("loads of a step"),
+        stamp(loads, FAMILY),
         chip.latency("l2"),
         (work / built.macs).named("products of a step"),
         buffers,
