@@ -8,8 +8,8 @@ and when.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware.sourced import read_toml, read_value
 from stacklib.quantity import Quantity, Source, maximum, minimum, resolve
+from stacklib.quantity.core import _make
 
 DATA = Path(__file__).parent / "data"
 KINDS = ("cloud", "purchase", "launch", "used")
@@ -107,6 +108,11 @@ def read_quote(
     return Quote(value, date, what, entry.get("note", ""))
 
 
+def _keyed(value: Quantity, place: object) -> Quantity:
+    """The same, with its place in the entry at the end of its key."""
+    return _make(value, key=f"{value.key.replace(': ', '/')}.{place}")
+
+
 @dataclass(frozen=True, slots=True)
 class _Shelf:
     """One file of ranges: key to range, and every name a key answers to."""
@@ -147,11 +153,10 @@ def read_ranges(raw: dict[str, Any], where: str, words: str, unit: str) -> _Shel
         if not entry.get("quotes") or not entry.get("name"):
             raise hardware.SpecError(f"{place}: a name and quotes are needed")
         label = f"{entry['name']} {words}"
-        quotes = sorted(
-            (read_quote(q, raw["sources"], place, label, unit)
-             for q in entry["quotes"]),
-            key=lambda quote: quote.date,
-        )  # fmt: skip
+        told = [read_quote(q, raw["sources"], place, label, unit)
+                for q in entry["quotes"]]  # fmt: skip
+        told = [replace(q, value=_keyed(q.value, n)) for n, q in enumerate(told)]
+        quotes = sorted(told, key=lambda quote: quote.date)
         values = [quote.value for quote in quotes]
         ranges[key] = Range(
             minimum(*values).to(values[0].unit).named(f"{label}, lowest"),
@@ -367,13 +372,21 @@ def _bills() -> dict[str, Bill]:
             continue
         place = f"bills.toml: {key}"
         found[key] = Bill(
-            {n: read_value(part, raw["sources"], "", place, f"{key} {n}", "USD")
-             for n, part in entry.get("parts", {}).items()},
+            {n: _keyed(read_value(part, raw["sources"], "", place, f"{key} {n}", "USD"),
+                       n) for n, part in entry.get("parts", {}).items()},
             read_value(entry["total"], raw["sources"], "", place, f"{key} bill", "USD"),
             entry["date"],
             entry["total"].get("inconsistent", ""),
         )  # fmt: skip
     return found
+
+
+def recorded() -> Iterator[Quantity]:
+    """Every quote of the ranges, and every line of the bills."""
+    for shelf in (_WAFER, _DEFECTS, _MEMORY, _PACKAGING):
+        yield from (q.value for r in _shelf(*shelf).ranges.values() for q in r.quotes)
+    for found in _bills().values():
+        yield from (*found.parts.values(), found.total)
 
 
 def bill(device: str) -> Bill:

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from stacklib import hardware
-from stacklib.quantity import Quantity, assumed, ceil, chosen, one_of
+from stacklib.quantity import Quantity, assumed, ceil, chosen, constant, one_of
 
 from .data import wafer_price
 from .dies import Die, die
@@ -84,11 +84,12 @@ def sram_area(node: str, efficiency: Span | Quantity | None = None) -> Span:
     return (span(fact("cell", node)) * bits / used).named("area of a gigabyte")
 
 
-def _wafer_area() -> Quantity:
+def wafer_area() -> Quantity:
+    """Of a whole wafer, its rim with it."""
     d = assumed(
         WAFER.diameter, "m", "wafer diameter", why="every leading line runs these"
     )
-    return (math.pi / 4 * d**2).named("area of a wafer")
+    return (constant("disc") * d**2).named("area of a wafer")
 
 
 def sram(node: str, efficiency: Span | Quantity | None = None) -> Span:
@@ -113,7 +114,7 @@ def sram(node: str, efficiency: Span | Quantity | None = None) -> Span:
     >>> sram("n5").text("USD/GB")
     '46 to 110 USD/GB'
     """
-    rate = span(wafer_price(node)) / _wafer_area()
+    rate = span(wafer_price(node)) / wafer_area()
     found = sram_area(node, efficiency) * rate / GIGABYTE
     return found.to("USD/GB").named("SRAM, silicon alone")
 

@@ -11,7 +11,7 @@ from stacklib.memory.warp.banks import BANKS, bank_access, words_of
 from stacklib.memory.warp.coalescing import strided_pieces
 from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import Place
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, chosen, counted
 
 from . import results, runs
 from .runs import Run
@@ -22,7 +22,7 @@ WALKS = "strided_access"
 
 
 def given(value: float, unit: str, label: str) -> Quantity:
-    """A stated assumption.
+    """A given of the example.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def given(value: float, unit: str, label: str) -> Quantity:
     unit, label : str
         Its unit, and what it is.
     """
-    return Quantity(value, unit, label=label, kind="assumption")
+    return chosen(value, unit, label)
 
 
 def moved(
@@ -73,13 +73,20 @@ def ways(addresses: Sequence[int], width: int, what: str) -> Quantity:
         When lanes share words, or some banks give more words than others.
     """
     words = {w for a in addresses for w in words_of(a, width)}
-    met = {word % BANKS for word in words}
+    banks = sorted(word % BANKS for word in words)
+    met = counted(distinct, banks, label=f"banks that {what} meets")
     lanes = rule("lanes")
-    if len(words) != lanes.si or len(words) != len(met) * bank_conflicts(
+    if len(words) != lanes.si or len(words) != met.si * bank_conflicts(
         addresses, width
     ):
-        raise ValueError(f"{what}: {len(words)} words are uneven over {len(met)} banks")
-    return (lanes / given(len(met), "", f"banks that {what} meets")).named("ways")
+        raise ValueError(
+            f"{what}: {len(words)} words are uneven over {met.text()} banks"
+        )
+    return (lanes / met).named("ways")
+
+
+def distinct(banks: Sequence[int]) -> int:
+    return len(set(banks))
 
 
 # -- remedies --------------------------------------------------------------------
@@ -102,8 +109,8 @@ def remedies(
             "placement": name,
             **{f"{p.name} (ways)": _worst(p.requests, p.width, place)
                for p in (tile.along(), tile.down(), tile.matrices())},
-            "bytes added": Quantity(extra, "B", label="padding")
-            / Quantity(tile.pitch, "B", label="row"),
+            "bytes added": chosen(extra, "B", label="padding")
+            / chosen(tile.pitch, "B", label="row"),
         }
         for name, (place, extra) in places.items()
     ]  # fmt: skip
@@ -171,4 +178,4 @@ def alone(stride: int) -> Quantity:
     name = f"benchmarks/predictions/{WALKS}.json"
     date = results.load(WALKS)["date"][:10]  # type: ignore[index]
     source = Source(name, "committed before the run", date, "measured")
-    return Quantity(row["alone_s"], "s", label="every line alone", source=source)
+    return runs.foretold(row["alone_s"], "s", "every line alone", source)

@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from stacklib import hardware
-from stacklib.memory.cache.chase_model import gpu_levels, latency
+from stacklib.memory.cache.chase_model import gpu_levels, half_of_l2, latency
 from stacklib.memory.cache.find_levels import FoundLevel, find_levels
 from stacklib.quantity import Quantity, Source
 
@@ -68,7 +68,9 @@ class Curve:
         unit, label : str
             Its unit and what it is.
         """
-        return Quantity(value, unit, label=label, source=self.source, kind="measured")
+        return Quantity(
+            value, unit, label=label, source=self.source, kind="measured"
+        )
 
 
 @cache
@@ -164,10 +166,9 @@ def _spec_sizes(device: str) -> dict[str, Quantity]:
     chip = hardware.get(device)
     if chip.vendor != "NVIDIA":
         return {"L2": chip.l2_capacity.across(1)}
-    half = chip.l2_capacity.across(1) / Quantity(2, label="partitions of the L2")
     return {
         "L1 and shared": chip.shared_per_unit.across(1),
-        "half the L2": half,
+        "half the L2": half_of_l2(chip).across(1),
         "L2": chip.l2_capacity.across(1),
     }
 

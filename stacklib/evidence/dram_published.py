@@ -18,7 +18,7 @@ from stacklib.hardware.sourced import read_source, read_toml, read_value
 from stacklib.memory import DramChannel, dram_part
 from stacklib.memory.dram.in_flight import Saturation, saturate
 from stacklib.memory.dram.traffic import copy, stream
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted
 
 from . import measurements
 
@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _DATA = Path(__file__).parent / "data"
+SWEPT, MEASURED = "evidence/data/in_flight.csv", "evidence/data/measurements.csv"
 # kernel -> bytes loaded and stored by a thread, in fp64
 KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
 
@@ -78,9 +79,14 @@ def fact(name: str) -> Quantity:
     KeyError
         For a name that is not there.
     """
-    raw = read_toml(_DATA / "dram_published.toml")["facts"][name]
+    raw, where = facts()[name], f"dram_published/{name}"
     label = name.replace("_", " ")
-    return read_value(raw, _sources(), raw["source"], name, label, raw["unit"])
+    return read_value(raw, _sources(), raw["source"], where, label, raw["unit"])
+
+
+def facts() -> dict[str, dict]:
+    """The published figures by name, as the file has them."""
+    return read_toml(_DATA / "dram_published.toml")["facts"]
 
 
 @cache
@@ -129,7 +135,7 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
 
 
 def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]]]:
-    """A device's sweeps as ``plots.dram.in_flight_spec`` takes them, every third run.
+    """A device's sweeps as ``pages.memory.dram.figures`` takes them, every third run.
 
     Kilobytes of loads and stores in flight; percent of the bandwidth, predicted and
     measured.
@@ -195,6 +201,6 @@ def device_rows(n: int = 6000) -> list[dict[str, Any]]:
             for how, words in (("all", "banks stop"), ("some", "one bank stops")):
                 channel = DramChannel(part, queue=64, refresh=how)
                 share = channel.run(*make(part, n)).settled
-                row[f"{name}, {words}"] = Quantity(share, "1", label=words)
+                row[f"{name}, {words}"] = counted(float, share, label=words)
         rows.append(row)
     return rows

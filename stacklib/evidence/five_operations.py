@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, chosen, counted
 from stacklib.roofline import HostRoofline, bound_time
 from stacklib.roofline.count import passes
 
@@ -59,8 +59,8 @@ def outcomes() -> list[Outcome]:
     return [
         Outcome(
             run,
-            Quantity(told[run.id], "s", label="time by the roofline",
-                     source=run.predicted.source),
+            runs.foretold(told[run.id], "s", "time by the roofline",
+                          run.predicted.source),
         )
         for run in found
     ]  # fmt: skip
@@ -134,11 +134,13 @@ def diagnosis(operation: str, rows: int = 0) -> list[PassTime]:
     shape = found[0]["rows"] * found[0]["cols"]
     held = passes.BUFFERS[operation] * shape * 4
     rate = host.bandwidth_at(held, "triad", 1)
-    peak = host.peak("fp32") / Quantity(host.blas["threads"], label="cores")
+    peak = host.peak("fp32") / chosen(host.blas["threads"], label="cores")
     made = []
     for p, row in zip(passes.passes(operation), found, strict=True):
-        moved = Quantity(row["bytes"], "B", label="bytes of the pass")
-        work = Quantity(p.operations * shape, "FLOP", label="operations of the pass")
+        moved = counted(float, row["bytes"], unit="B", label="bytes of the pass")
+        work = p.operations * counted(
+            float, shape, unit="FLOP", label="numbers of the pass"
+        )
         seen = median(row["times_s"])
         made.append(
             PassTime(

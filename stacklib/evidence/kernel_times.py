@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted
 
 from . import measurements
 from .measurements import Measurement
@@ -126,7 +126,7 @@ def kernel_rows() -> list[dict[str, Any]]:
         seen = errors("by_source", kernel)
         cells = {"kernel": kernel, "rows": count, "read back": back[kernel]}
         for name, share in (("median error", 0.5), ("p90", 0.9)):
-            value = Quantity(quantile(seen, share), "1").to("%") if seen else None
+            value = counted(quantile, seen, share).to("%") if seen else None
             cells[name] = value
         rows.append(cells)
     return rows

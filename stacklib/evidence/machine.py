@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from stacklib.hardware.this_machine import CacheLevel
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted
 from stacklib.roofline.host import levels as host_levels
 from stacklib.roofline.host import simd as host_simd
 from stacklib.roofline.host.levels import LevelPoint, Plateau
@@ -73,8 +73,8 @@ def measured(value: float, unit: str, label: str, name: str, where: str) -> Quan
         The result file, and the row or field in it.
     """
     return Quantity(
-        value, unit, label=label, source=source(name, where), kind="measured"
-    )
+        value, unit, label=label, source=source(name, where), kind="measured",
+    )  # fmt: skip
 
 
 # -- levels ---------------------------------------------------------------------
@@ -390,7 +390,9 @@ def peak(isa: str) -> Quantity:
         ``avx2``, ``avx512f`` or ``neon``.
     """
     case = next(c for c in cases() if c.id == f"peak-{isa}")
-    work = Quantity(case.operations, "FLOP", label="multiply-adds of one call")
+    work = counted(
+        float, case.operations, unit="FLOP", label="multiply-adds of one call"
+    )
     return (work / seconds(case.id)).named(f"{isa} peak of one core")
 
 
@@ -403,5 +405,5 @@ def copy_rate(how: str) -> Quantity:
         ``libc``, an instruction set, or that with ``-past-cache``.
     """
     case = next(c for c in cases() if c.id == f"copy-{how}")
-    size = Quantity(case.bytes, "B", label="both arrays of the copy")
+    size = counted(float, case.bytes, unit="B", label="both arrays of the copy")
     return (size / seconds(case.id)).named(f"copy rate, {how}")

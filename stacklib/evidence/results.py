@@ -6,7 +6,6 @@ and a fresh clone has those that were committed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -105,16 +104,3 @@ def _row_fault(i: int, row: Any) -> str | None:
         if not math.isfinite(t) or t <= 0:
             return f"field 'rows[{i}].times_s' holds {t!r}, not a positive time"
     return None
-
-
-def digest(name: str) -> str:
-    """First twelve hex digits of a result file's SHA-256; empty where it is absent."""
-    path = root() / "benchmarks" / "results" / f"{name}.json"
-    if not path.exists():
-        return ""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-
-
-def key(name: str) -> str:
-    """What a leaf read from this result file carries as its key."""
-    return f"results/{name}@{digest(name)}"

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, assumed, stamp
 
 from . import results
+
+HOST = "host"  # the family of what was predicted of our own machines
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +119,18 @@ def _run(
     return Run(
         row["id"],
         case,
-        Quantity(
-            prediction["operations"], "FLOP", label="operations", source=predicted
-        ),
-        Quantity(prediction["bytes"], "B", label="bytes", source=predicted),
-        Quantity(seconds, "s", label="predicted time", source=predicted),
+        foretold(prediction["operations"], "FLOP", "operations", predicted),
+        foretold(prediction["bytes"], "B", "bytes", predicted),
+        foretold(seconds, "s", "predicted time", predicted),
         *times,
     )
+
+
+def foretold(value: float, unit: str, label: str, source: Source | None) -> Quantity:
+    """A number of a prediction that was committed before its measurement."""
+    why = "a prediction that was committed before the run"
+    made = assumed(value, unit, label, why=why, source=source)
+    return stamp(made, HOST) if unit == "s" else made
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:

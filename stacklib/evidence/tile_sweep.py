@@ -71,8 +71,7 @@ def points(n: int) -> tuple[TilePoint, ...]:
     source = Source(file, "committed before the run", "2026-11-22", "measured")
 
     def quantity(id: str, field: str, unit: str) -> Quantity:
-        return Quantity(told[id][field], unit, label=field.replace("_s", ""),
-                        source=source)  # fmt: skip
+        return runs.foretold(told[id][field], unit, field.replace("_s", ""), source)
 
     found = tuple(
         TilePoint(
@@ -128,23 +127,28 @@ def point(n: int, tile: str) -> TilePoint:
     raise results.ResultError(f"{NAME}: no tile {tile!r} of {n} was measured here")
 
 
-def between() -> tuple[int, int]:
-    """Cases whose time lies between the longest part and the sum, and all cases."""
-    inside = total = 0
-    for n in sizes():
-        for found in points(n):
-            total += 1
-            low, high = found.longest.si, found.run.predicted.si
-            inside += low <= found.run.measured.si <= high
-    return inside, total
+def shares() -> tuple[Quantity, Quantity, Quantity]:
+    """Cases between the longest part and the sum, cases slower than the sum, and all.
 
-
-def slower() -> int:
-    """Cases that took longer than the sum of all their parts."""
+    Their times were measured; what is counted here stands in the result file.
+    """
     every = [p for n in sizes() for p in points(n)]
-    return sum(p.run.measured.si > p.run.predicted.si for p in every)
+    times = [(p.longest.si, p.run.measured.si, p.run.predicted.si) for p in every]
+    inside = sum(low <= taken <= high for low, taken, high in times)
+    slower = sum(taken > high for _, taken, high in times)
+    return (
+        _read(inside, "", "cases between", "measured"),
+        _read(slower, "", "cases slower", "measured"),
+        _read(len(every), "", "cases", "measured"),
+    )
 
 
-def caches() -> list[int]:
-    """Bytes of the caches a core owns, as the prediction took them."""
-    return [size for size, _ in _forecast()["caches"]]
+def second_cache() -> Quantity:
+    """Bytes of the second cache, one core's, as the prediction took them."""
+    return _read(_forecast()["caches"][1][0], "B", "L2 as reported", "config")
+
+
+def _read(value: float, unit: str, label: str, kind: str) -> Quantity:
+    file = f"benchmarks/results/{NAME}.json"
+    source = Source(file, "counted in it", "2026-11-22", "measured")
+    return Quantity(value, unit, label=label, source=source, kind=kind)

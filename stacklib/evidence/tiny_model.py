@@ -77,7 +77,7 @@ def kept_bytes(name: str, what: str) -> tuple[Quantity, Quantity]:
         f"benchmarks/results/{RESULT}.json", place, result["date"], "measured"
     )
     return (
-        Quantity(told, "B", label="bytes predicted", source=before),
+        runs.foretold(told, "B", "bytes predicted", before),
         Quantity(
             result["memory"][name][what],
             "B",

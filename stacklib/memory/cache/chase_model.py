@@ -33,7 +33,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import assumed
+from stacklib.quantity import Quantity, assumed
 from stacklib.roofline.work.bounds import device_of
 
 __all__ = ["ChaseLevel", "gpu_levels", "latency", "served"]
@@ -107,6 +107,12 @@ class ChaseLevel:
             Bytes between neighbours of the working set.
         """
         return self.sets // math.gcd(self.sets, stride // self.line)
+
+
+def half_of_l2(device: Accelerator) -> Quantity:
+    """Bytes of the side of an L2 that is nearer to a unit."""
+    sides = assumed(2, label="partitions of the L2", why="the H100's L2 has two halves")
+    return (device.l2_capacity / sides).named("half of the L2")
 
 
 def check(levels: Sequence[ChaseLevel], stride: int) -> None:
@@ -300,8 +306,5 @@ def gpu_levels(on: str | Accelerator, ways: int = GPU_WAYS) -> tuple[ChaseLevel,
     memory = level("memory", "dram")
     if "l2_far_latency" not in micro.constants:
         return first, level("L2", "l2", device.l2_capacity), memory
-    half = device.l2_capacity / assumed(
-        2, label="partitions of the L2", why="the H100's L2 has two halves"
-    )
-    near = level("near L2", "l2", half)
+    near = level("near L2", "l2", half_of_l2(device))
     return first, near, level("far L2", "l2_far", device.l2_capacity), memory

@@ -108,6 +108,11 @@ def _checked(model: LanguageModel, tp: int, rows: int) -> None:
         )
 
 
+def _slice(rows: int) -> int:
+    """Bytes of a matrix that one instruction multiplies."""
+    return rows * SLICE
+
+
 def _operands(rows: int) -> int:
     """Bytes that one instruction reads from registers and writes to them."""
     columns = COLUMNS * SLICE if rows == 16 else 0
@@ -182,11 +187,8 @@ def descent(
     second = (memory + vectors * width * sequences).named("bytes from the L2")
     twice = assumed(2, label="written to shared memory, and read", why="each once")
     shared = twice * memory + (vectors + strips) * width * sequences
-    slices = (
-        memory
-        / rows
-        * assumed(SLICE, "B", "weights of a row of an instruction", why="its shape")
-    )
+    weights = counted(_slice, rows, unit="B", label="weights of an instruction")
+    slices = memory / weights
     sets = ceil(
         sequences / assumed(COLUMNS, label="columns of an instruction", why="its shape")
     )

@@ -223,7 +223,7 @@ def operation_energy(device: Accelerator, account: str) -> Quantity:
     if not factor:
         raise hardware.UnknownSpec(f"{device.key}: the energy of its tensor operations")
     return Quantity(hardware.efficiency(factor), "J/FLOP", label=factor,
-                    kind="measured")  # fmt: skip
+                    kind="measured", key=f"factors/{factor}")  # fmt: skip
 
 
 def constant_power(device: Accelerator, account: str) -> Quantity:

@@ -208,11 +208,8 @@ def geometric_step(values: Sequence[Any]) -> Any:
     if len(values) < 2:
         raise ValueError(f"{len(values)} values have no step between them")
     whole = values[-1] / values[0]
-    if not isinstance(whole, Quantity):
-        return whole ** (1 / (len(values) - 1))
-    # A root is no operation of quantities: the value, with both ends as its inputs.
-    root = whole.si ** (1 / (len(values) - 1))
-    return (whole * Quantity(root / whole.si, label="root")).named("typical step")
+    root = whole ** (1 / (len(values) - 1))
+    return root.named("typical step") if isinstance(root, Quantity) else root
 
 
 # -- where a byte should live --------------------------------------------------

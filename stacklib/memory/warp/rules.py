@@ -29,7 +29,7 @@ KNOWN = {
 def _all() -> dict[str, Quantity]:
     raw = read_toml(DATA)
     return {
-        name: read_value(entry, raw["sources"], "", f"rules.{name}", words, unit)
+        name: read_value(entry, raw["sources"], "", f"rules/{name}", words, unit)
         for name, entry in raw["rules"].items()
         for unit, words in [KNOWN[name]]
     }

@@ -8,11 +8,11 @@ from stacklib import hardware
 from stacklib.evidence import chases
 from stacklib.memory.cache.chase_model import gpu_levels, latency
 from stacklib.memory.ladder.rungs import ladder
+from stacklib.pages.memory.ladder import live as explorer
+from stacklib.pages.memory.ladder.figures import chase_spec
 from stacklib.plots import spec as grammar
-from stacklib.plots.chases import chase_spec
-from stacklib.plots.live import ladder as explorer
 
-from ..live_figures import ask, values
+from ...live_figures import ask, values
 
 readouts = partial(ask, explorer.explore, explorer.controls())
 

@@ -7,7 +7,7 @@ from typing import Any
 from stacklib.memory import coalesce
 from stacklib.memory.warp.coalescing import LINE, SECTOR, strided_pieces
 from stacklib.memory.warp.lanes import WARP, WIDTHS, strided
-from stacklib.plots.bank_maps import sector_spec
+from stacklib.pages.memory._request_maps import sector_spec
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen
 from stacklib.plots.marks import Spec

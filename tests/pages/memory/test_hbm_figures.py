@@ -7,10 +7,10 @@ import pytest
 from stacklib import hardware, plots
 from stacklib.memory import builds_of
 from stacklib.memory.stack.height import Section
-from stacklib.plots.live import hbm as explorer
-from stacklib.plots.stacks import rates_spec, section_spec
+from stacklib.pages.memory.hbm import live as explorer
+from stacklib.pages.memory.hbm.figures import rates_spec, section_spec
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 texts = partial(ask, explorer.explore, explorer.controls())
 

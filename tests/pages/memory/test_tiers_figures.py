@@ -8,11 +8,11 @@ from stacklib import memory
 from stacklib.evidence import tiers as priced
 from stacklib.memory.tiers.seen import tiers_from
 from stacklib.memory.tiers.tier import Need
+from stacklib.pages.memory.tiers import live as explorer
+from stacklib.pages.memory.tiers.figures import energy_spec, tiers_spec
 from stacklib.plots import spec as grammar
-from stacklib.plots.live import tiers as explorer
-from stacklib.plots.tiers import energy_spec, tiers_spec
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 shown = partial(ask, explorer.explore, explorer.controls())
 

@@ -9,7 +9,7 @@ from stacklib.memory import Swizzle, Tile, bank_access
 from stacklib.memory.warp.banks import BANKS, WORD
 from stacklib.memory.warp.swizzle import Place, padded
 from stacklib.memory.warp.tiles import MATRIX_ROW, Pattern
-from stacklib.plots.bank_maps import bank_spec
+from stacklib.pages.memory._request_maps import bank_spec
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import Spec

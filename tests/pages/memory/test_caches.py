@@ -7,10 +7,10 @@ import pytest
 from stacklib import hardware
 from stacklib.memory import Cache
 from stacklib.memory.cache.attention_trace import TiledAttention
-from stacklib.plots.live import caches
+from stacklib.pages.memory.caches import live as caches
 from stacklib.quantity import Quantity
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 small = partial(ask, caches.explore, caches.controls())
 order = partial(ask, caches.orders, caches.order_controls())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.memory.scratchpad.sbuf import SbufCase, sbuf_case
+from stacklib.pages.memory.scratchpad.figures import POLICIES, cliff_spec
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Spec
 from stacklib.plots.spec import readout
-from stacklib.plots.spills import POLICIES, cliff_spec
 from stacklib.quantity import Quantity
 
 CHIPS = ("trainium2", "trainium3")

@@ -7,11 +7,11 @@ import pytest
 from stacklib import memory
 from stacklib.evidence import dram_published
 from stacklib.memory.dram.rates import random_rate
+from stacklib.pages.memory.dram import live as explorer
+from stacklib.pages.memory.dram.figures import commands_spec, in_flight_spec
 from stacklib.plots import spec as grammar
-from stacklib.plots.dram import commands_spec, in_flight_spec
-from stacklib.plots.live import dram as explorer
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 readouts = partial(ask, explorer.explore, explorer.controls())
 

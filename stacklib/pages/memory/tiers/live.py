@@ -13,11 +13,11 @@ from stacklib.evidence import tiers as priced
 from stacklib.memory import Tier
 from stacklib.memory.tiers.mix import cheapest_mix, zipf_pages
 from stacklib.memory.tiers.tier import Need
+from stacklib.pages.memory.tiers.figures import tiers_spec
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Spec, rule
 from stacklib.plots.spec import readout
-from stacklib.plots.tiers import tiers_spec
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 

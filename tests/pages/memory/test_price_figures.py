@@ -7,11 +7,11 @@ import pytest
 
 from stacklib import cost, plots
 from stacklib.evidence import guard
-from stacklib.plots import prices
+from stacklib.pages.memory.price import figures as prices
+from stacklib.pages.memory.price import live as explorer
 from stacklib.plots import spec as grammar
-from stacklib.plots.live import stack_yield as explorer
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 readouts = partial(ask, explorer.explore, explorer.controls())
 

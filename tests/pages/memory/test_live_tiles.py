@@ -5,11 +5,12 @@ from functools import partial
 import pytest
 
 from stacklib.memory.scratchpad.sbuf import sbuf_case
-from stacklib.plots.live import scratchpad, tiles
+from stacklib.pages.memory.scratchpad import live as scratchpad
+from stacklib.pages.memory.scratchpad.figures import tiers_spec
+from stacklib.pages.memory.tiling import live as tiles
 from stacklib.plots.spec import check
-from stacklib.plots.spills import tiers_spec
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 tile = partial(ask, tiles.explore, tiles.controls())
 scratch = partial(ask, scratchpad.explore, scratchpad.controls())
