@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from stacklib.evidence import machine, results
 from stacklib.hardware import get as get_device
-from stacklib.quantity import Quantity
-from stacklib.roofline.host import levels as host_levels
+from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.host import simd as host_simd
 
 
@@ -61,40 +60,13 @@ def two_threads() -> Quantity:
     return every / machine.memory_rate("triad", 1)
 
 
-def elements() -> Quantity:
-    return Quantity(1, "", label="one element")
-
-
-def fp64() -> Quantity:
-    return Quantity(host_levels.ELEMENT, "B", label="bytes of an fp64 number")
-
-
-def copy_counted() -> Quantity:
-    """Bytes that STREAM counts for one element of a copy: read one, write one."""
-    return host_levels.counted_bytes("copy", elements(), fp64()).named(
-        "counted for an element of a copy"
-    )
-
-
-def copy_moved() -> Quantity:
-    """Bytes the wires carry for it where a store first reads its line."""
-    return host_levels.moved_bytes("copy", elements(), fp64()).named(
-        "moved for an element of a copy"
-    )
-
-
 def widest() -> str:
     return machine.widths()[-1].isa
 
 
-def copy_plain() -> Quantity:
-    """Large copy with stores through the cache, both arrays counted."""
-    return machine.copy_rate(widest())
-
-
-def copy_past() -> Quantity:
-    """Large copy with stores that pass the cache by, both arrays counted."""
-    return machine.copy_rate(f"{widest()}-past-cache")
+def dot_n() -> Quantity:
+    """Elements of the dot product that is written in every way."""
+    return chosen(host_simd.DOT_N, label="elements of a dot product")
 
 
 def dot_python() -> Quantity:
@@ -117,14 +89,12 @@ def lanes() -> Quantity:
 
 def add_wait() -> Quantity:
     """Time from one addition to the next that needs its result."""
-    steps = Quantity(host_simd.DOT_N, "", label="additions in a row")
-    return machine.seconds("dot-scalar-1") / steps
+    return machine.seconds("dot-scalar-1") / dot_n()
 
 
 def add_predicted() -> Quantity:
     """What the committed prediction allowed for one addition in a chain."""
-    steps = Quantity(host_simd.DOT_N, "", label="additions in a row")
-    return given(machine.predicted("dot-scalar-1"), "its prediction") / steps
+    return given(machine.predicted("dot-scalar-1"), "its prediction") / dot_n()
 
 
 def peak() -> Quantity:
