@@ -94,6 +94,7 @@ def pytest_sessionfinish(session: Any) -> None:
         session.config.workeroutput["seconds"] = dict(seconds)
 
 
+@pytest.hookimpl(optionalhook=True)  # of xdist
 def pytest_testnodedown(node: Any) -> None:
     """Add up what the workers hand over."""
     handed = getattr(node, "workeroutput", {}).get("seconds", {})

@@ -64,6 +64,8 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     parallel = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
     timed = ["-p", durations.__name__]
     folders = [f for f in (FIRST, "tests", "chapters", "book") if (root / f).exists()]
+    # The workers share the cores: threads of a matrix product would wait for them.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     untidy = static(root)
     os.chdir(root)
     # In this process, so that its total holds what lint and types have cost.

@@ -27,10 +27,11 @@ durations.store(Path())
 """
 
 
-@pytest.mark.parametrize("parallel", [[], ["-n", "2"]])
+@pytest.mark.parametrize("parallel", [[], ["-p", "xdist", "-n", "2"]])
 def test_a_file_costs_what_its_tests_and_their_children_take(
-    tmp_path: Path, parallel: list[str]
+    tmp_path: Path, parallel: list[str], monkeypatch
 ):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     (tmp_path / "test_alone.py").write_text(BUSY)
     child = CHILD.format(code=BUSY.strip() + "\ntest_busy()")
     (tmp_path / "test_parent.py").write_text(child)
