@@ -23,6 +23,21 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Most(Count):
+    """How many there are of how many there may be; more stands with a reason."""
+
+    why: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.have <= self.want or bool(self.why)
+
+    def __str__(self) -> str:
+        argued = f" ({self.why})" if self.why else ""
+        return f"{self.what} {self.have:,}/{self.want:,}{argued}"
+
+
+@dataclass(frozen=True)
 class Line:
     """A line of the report.
 
