@@ -42,6 +42,7 @@ class Exercise:
 
     @property
     def id(self) -> str:
+        """Chapter and number: ``3.6``."""
         return f"{self.chapter}.{self.number}"
 
     def text(self) -> Text:

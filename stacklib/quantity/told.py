@@ -17,7 +17,7 @@ ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
 
 
 def told(q: Quantity) -> str:
-    """How a number was come by: *spec*, *exact*, *simulated*, *predicted*, *measured*
+    """How ``q`` was come by: *spec*, *exact*, *simulated*, *predicted*, *measured*
     or *claimed*; for a leaf also *chosen* and *assumed*.
 
     A model's stamp makes a prediction. Sums and products of data-sheet values are
