@@ -39,19 +39,11 @@ class Most(Count):
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the report.
+    """A line of the report."""
 
-    Attributes
-    ----------
-    name : what the line is about
-    counts : each must be reached
-    note : said after the counts
-    missing : what is wrong or lacking, one sentence each; empty when all is well
-    """
-
-    name: str
-    counts: tuple[Count, ...]
-    note: str = ""
+    name: str  # what the line is about
+    counts: tuple[Count, ...]  # each must be reached
+    note: str = ""  # said after the counts
     missing: tuple[str, ...] = field(default=())
 
     @property

@@ -101,15 +101,6 @@ def decode_operations(
     """Operations of one step: batch x (weights + the tokens each query looks at).
 
     The new token looks at itself too, hence ``context + 1``.
-
-    Parameters
-    ----------
-    parameters : float, Quantity or array
-        Parameters every sequence passes through.
-    per_parameter, per_cached : float, Quantity or array
-        Operations a parameter; operations a cached token.
-    batch, context : float, Quantity or array
-        Sequences, and tokens cached in each.
     """
     weights = batch * per_parameter * parameters
     return weights + batch * (context + 1) * per_cached
@@ -121,15 +112,6 @@ def decode_bytes(
     """Bytes of one step: the weights once, every sequence's KV cache once.
 
     The new token's keys and values are written, hence ``context + 1``.
-
-    Parameters
-    ----------
-    weights, kv_per_token : float, Quantity or array
-        Bytes of the weights; bytes of one token's keys and values.
-    batch, context : float, Quantity or array
-        Sequences, and tokens cached in each.
-    copies : float, Quantity or array
-        Chips that hold the same KV head.
     """
     return weights + batch * (context + 1) * kv_per_token * copies
 
@@ -159,12 +141,8 @@ def decode_work(
 
     Parameters
     ----------
-    model : LanguageModel
-        The shape to count.
     dtype, kv_dtype : str
         Format of weights and arithmetic; format of the KV cache, default the same.
-    tp, batch, context : int
-        Chips, sequences, and tokens cached in each.
     """
     fmt = find_dtype(dtype)
     per_mac = (2 * one_of(fmt.operation)).named(f"{fmt.operation} per parameter")
@@ -207,17 +185,11 @@ def decode_step(
 
     Parameters
     ----------
-    model, on : str or object
-        Model and device, or their names.
     dtype : str
         Format of weights and arithmetic; of the KV cache too unless
         ``kv_dtype`` is given.
     tp : int
         Chips that share the model; divides the query heads.
-    batch : int
-        Sequences that get a token each.
-    context : int
-        Tokens already cached in each sequence.
 
     Raises
     ------
@@ -255,13 +227,6 @@ def memory_bound_context(
     One more sequence adds arithmetic (its pass through the weights, its scores)
     and bytes (its own KV cache). Beyond this context its bytes take longer than
     its arithmetic, so a larger batch only moves the step further from the ridge.
-
-    Parameters
-    ----------
-    model, on : str or object
-        Model and device, or their names.
-    dtype : str
-        Format of weights, cache and arithmetic.
 
     Raises
     ------
@@ -320,14 +285,8 @@ def compare_devices(
 
     Parameters
     ----------
-    model : str or LanguageModel
-        The model, or its name.
     devices : iterable of str
         Device names, one row each.
-    dtype : str
-        Format of weights, cache and arithmetic.
-    batch, context : int
-        Sequences, and tokens cached in each.
     most_chips : int
         Where to stop; what does not fit then has no time.
     """

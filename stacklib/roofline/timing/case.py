@@ -26,34 +26,19 @@ def _suppose(value: float, unit: str, label: str) -> Quantity:
 
 @dataclass(frozen=True)
 class Case:
-    """Quantities of the case; ``.si`` of a time is what the simulator takes.
+    """Quantities of the case; ``.si`` of a time is what the simulator takes."""
 
-    Attributes
-    ----------
-    operations, seconds : Quantity
-        Of a square matrix product at its roofline.
-    launch : Quantity
-        Of the host, for each kernel of a stream; fitted to published measurements.
-    warm, cold : Quantity
-        Of a matrix-vector product with the matrix in the L2 cache, and not.
-    first, tick, others, boost_s : Quantity
-        Supposed: what a first call pays, a coarse clock's step, what other work adds
-        on average, how long the chip stays cool.
-    boost, depth : Quantity
-        Supposed: clock of the cool chip over its lasting one, room in the queue.
-    """
-
-    operations: Quantity
+    operations: Quantity  # of a square matrix product at its roofline
     seconds: Quantity
     launch: Quantity
-    warm: Quantity
+    warm: Quantity  # of a matrix-vector product with the matrix in the L2 cache
     cold: Quantity
-    first: Quantity
-    tick: Quantity
-    others: Quantity
-    boost: Quantity
-    boost_s: Quantity
-    depth: Quantity
+    first: Quantity  # supposed: what a first call pays
+    tick: Quantity  # a coarse clock's step
+    others: Quantity  # what other work adds on average
+    boost: Quantity  # supposed: clock of the cool chip over its lasting one
+    boost_s: Quantity  # how long the chip stays cool
+    depth: Quantity  # room in the queue
 
     @property
     def product(self) -> Kernel:

@@ -51,13 +51,7 @@ def model_of(model: str | LanguageModel) -> LanguageModel:
 
 
 def split(model: LanguageModel, tp: int) -> int:
-    """``tp`` when the attention heads can be shared over that many chips.
-
-    Raises
-    ------
-    ValueError
-        When ``tp`` is no whole number or does not divide the query heads.
-    """
+    """``tp`` when the attention heads can be shared over that many chips."""
     tp = whole(tp, "tp")
     if model.heads % tp:
         raise ValueError(
@@ -108,8 +102,6 @@ def fit_memory(
 
     Parameters
     ----------
-    model, on : str or object
-        Model and device, or their names.
     dtype : str
         Format of the weights, and of the KV cache unless ``kv_dtype`` is given.
     tp : int

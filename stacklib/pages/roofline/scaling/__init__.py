@@ -223,17 +223,7 @@ def register(side: str, end: str) -> None:
 
 
 def fitted(line: trend.Trend, end: str, label: str) -> Quantity:
-    """One end of a fitted growth; its source is the database it was fitted to.
-
-    Parameters
-    ----------
-    line : Trend
-        The fit.
-    end : str
-        ``growth``, ``low`` or ``high``.
-    label : str
-        What it is called.
-    """
+    """One end of a fitted growth; its source is the database it was fitted to."""
     where = f"least squares over {len(line.keys)} devices"
     source = Source("the spec database of this book", where, READ, "secondary")
     return Quantity(getattr(line, end), label=label, source=source, kind="computed")
