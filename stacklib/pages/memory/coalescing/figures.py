@@ -7,7 +7,7 @@ from stacklib.memory.warp.coalescing import pieces, strided_pieces
 from stacklib.memory.warp.lanes import WARP, strided
 from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line
 
-STRIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+DRAWN = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 SIZES, WIDTH = (32, 64, 128), 4  # bytes of a piece, of a number
 
 
@@ -16,12 +16,12 @@ def stride_spec(*, title: str) -> Spec:
     marks: list[Mark] = []
     for i, size in enumerate(SIZES):
         over = size / (WIDTH * WARP)  # of what was asked for, a piece
-        closed = [strided_pieces(WIDTH * s, size=size) * over for s in STRIDES]
-        counted = [pieces(strided(s), WIDTH, size) * over for s in STRIDES]
+        closed = [strided_pieces(WIDTH * s, size=size) * over for s in DRAWN]
+        counted = [pieces(strided(s), WIDTH, size) * over for s in DRAWN]
         words = f"{size}, counted"
         marks += [
-            line(STRIDES, closed, f"{size} bytes", "predicted", series=i),
-            dots(STRIDES, counted, words, "simulated", at="none", series=i),
+            line(DRAWN, closed, f"{size} bytes", "predicted", series=i),
+            dots(DRAWN, counted, words, "simulated", at="none", series=i),
         ]
     return chart(
         title,

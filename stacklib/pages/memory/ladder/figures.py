@@ -8,7 +8,7 @@ from typing import Any
 from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
 
 LINES = ("predicted", "simulated")
-WORDS = {"cycle": "cycles", "ns": "ns"}
+UNITS = {"cycle": "cycles", "ns": "ns"}
 
 
 def chase_spec(
@@ -26,7 +26,7 @@ def chase_spec(
     """
     shown = [y for one in series for y in one["latencies"]]
     limits = [min(shown) / 1.5, max(shown) * 1.8]
-    latency = f"Latency of a load ({WORDS[unit]})"
+    latency = f"Latency of a load ({UNITS[unit]})"
     caches = [
         rule(name, "predicted", x=float(size), series=5, device=device)
         for name, size in rules.items()

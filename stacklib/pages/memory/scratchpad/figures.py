@@ -13,7 +13,7 @@ POLICIES = {
     "weight": "lightest of fixed weights",
     "belady": "needed furthest ahead",
 }
-USES = tuple(u / 400 for u in range(352, 433))  # shares of the SBUF, 0.88 to 1.08
+FINE = tuple(u / 400 for u in range(352, 433))  # shares of the SBUF, 0.88 to 1.08
 SHARES = [i / 200 for i in range(121)]  # in the far memory
 
 
@@ -29,18 +29,18 @@ def cliff_spec(
     With ``snake`` every second round runs backwards. Somebody ``claimed`` shares of the
     SBUF and bytes.
     """
-    x = [100 * u for u in USES]
+    x = [100 * u for u in FINE]
     room = 100 * case.managed / case.sbuf.si
     marks = []
     for i, (policy, name) in enumerate(POLICIES.items()):
-        loaded = [case.loaded(u, policy, snake=snake) / 1e6 for u in USES]
+        loaded = [case.loaded(u, policy, snake=snake) / 1e6 for u in FINE]
         marks.append(line(x, loaded, name, "predicted", series=i))
     marks.append(rule("room for X", "predicted", x=room))
     if claimed:
         full, said = zip(*claimed, strict=True)
         x, y = [100 * u for u in full], [b / 1e6 for b in said]
         marks.append(diamonds(x, y, "reported"))
-    ends = [100 * USES[0], 100 * USES[-1]]
+    ends = [100 * FINE[0], 100 * FINE[-1]]
     return chart(
         title,
         x=axis("X over the whole SBUF (%)", limits=ends),

@@ -9,7 +9,7 @@ from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.tiling import hong_kung
 from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
 
-SIDES = (32, 64, 128, 256, 512, 1024)
+SQUARES = (32, 64, 128, 256, 512, 1024)
 ABOUT = About(device="this_machine", dtype="fp32")
 
 
@@ -22,11 +22,11 @@ def bound_spec(
     bytes by name, are marked.
     """
     # How many steps are held at once changes nothing of what is read.
-    tiled = [TiledMatmul(n, n, n, t, t, n, width) for t in SIDES]
+    tiled = [TiledMatmul(n, n, n, t, t, n, width) for t in SQUARES]
     fine = [2 ** (i / 4) for i in range(36, 84)]
     least = [hong_kung(n, n, n, int(s)) * width / 1e9 for s in fine]
     moved = [sum(t.count()) * width / 1e9 for t in tiled]
-    held = [(t * t + 2 * t) * width / 1024 for t in SIDES]
+    held = [(t * t + 2 * t) * width / 1024 for t in SQUARES]
     kib = [s * width / 1024 for s in fine]
     rules = [rule(k, "predicted", x=v / 1024) for k, v in (stores or {}).items()]
     return chart(
