@@ -1,0 +1,38 @@
+"""A short name in the API pages is that of its own room."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "book" / "_ext"))
+
+room_names = pytest.importorskip("room_names")
+KNOWN = (
+    "stacklib.cost.spans.Span",
+    "stacklib.roofline.journey.token_journey.Span",
+    "stacklib.memory.Cache",
+    "stacklib.memory.cache.cache.Cache",
+    "stacklib.roofline.host.pipelines.Cache",
+    "stacklib.memory.dram.channel.Served",
+    "stacklib.memory.cache.chase_model.Served",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "meant"),
+    [
+        ("Span", "stacklib.cost.dies", "stacklib.cost.spans.Span"),
+        ("Span", "stacklib.roofline", "stacklib.roofline.journey.token_journey.Span"),
+        ("Cache", "stacklib.memory.tiers.walk", "stacklib.memory.Cache"),
+        (
+            "Served",
+            "stacklib.memory.dram.verify",
+            "stacklib.memory.dram.channel.Served",
+        ),
+        ("Span", "stacklib.gpu.simt.launcher", "Span"),
+        ("pan", "stacklib.cost", "pan"),
+    ],
+)
+def test_a_name_means_the_nearest(name: str, module: str, meant: str):
+    assert room_names.nearest(name, module, KNOWN) == meant
