@@ -25,7 +25,7 @@ SIDES = {
 }
 
 
-# -- a layer, as reported ---------------------------------------------------------------
+# -- a layer, as reported --------------------------------------------------------------
 
 
 def reported(value: float, unit: str, label: str) -> Quantity:
@@ -112,7 +112,7 @@ def timed_share() -> Quantity:
     return (layer_before() / (forward + backward)).named("share of the step")
 
 
-# -- two cores, as measured -------------------------------------------------------------
+# -- two cores, as measured ------------------------------------------------------------
 
 
 @cache
@@ -138,7 +138,7 @@ def quarter() -> Quantity:
     )
 
 
-# -- a decode step as parts -------------------------------------------------------------
+# -- a decode step as parts ------------------------------------------------------------
 
 
 @cache
@@ -157,7 +157,7 @@ def gain(weights: float, cache: float) -> Quantity:
     return scaling.speed_up_of_parts(list(parts().values()), gains)
 
 
-# -- the memory wall --------------------------------------------------------------------
+# -- the memory wall -------------------------------------------------------------------
 
 
 @cache
