@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import stacklib
 from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.cost import data, making
 from stacklib.evidence import dram_published
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
+from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
@@ -43,7 +46,9 @@ def current(key: str) -> float:
         return constant(key).si
     if head == "factors":
         return hardware.efficiency_quantity(place).si
-    if slash:
+    if head == "rows":
+        return _row(place)
+    if slash and "." not in head:
         if key not in _records():
             raise NoRecord(f"no record is called {key}")
         return _records()[key]
@@ -51,6 +56,18 @@ def current(key: str) -> float:
     if device.replace("-", "_") in hardware.names() or device in hardware.names():
         return _device(device, field)
     return _config(*_split(key))
+
+
+def _row(place: str) -> float:
+    """A value of a TOML file of the package: its path, then the names on the way."""
+    path, _, names = place.partition(".toml/")
+    try:
+        value: Any = read_toml(Path(stacklib.__file__).parent / f"{path}.toml")
+        for name in names.split("/"):
+            value = value[name]
+    except (OSError, KeyError, TypeError) as error:
+        raise NoRecord(f"rows/{place} names no value") from error
+    return float(value["value"] if isinstance(value, dict) else value)
 
 
 def _device(device: str, field: str) -> float:
@@ -62,7 +79,7 @@ def _device(device: str, field: str) -> float:
         made = found.fields.get(field)
     if made is None:
         raise NoRecord(f"{device} has no {field}")
-    return made.si
+    return float(getattr(made, "si", made))
 
 
 @cache

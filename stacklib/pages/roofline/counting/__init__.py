@@ -6,7 +6,7 @@ from functools import cache
 
 from stacklib import models, roofline
 from stacklib.evidence import ledger as claims
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity, bytes_per_element, chosen, one_of
 from stacklib.roofline.count import operations
 from stacklib.roofline.count.catalogue import catalogue
 from stacklib.roofline.count.operations import Operation
@@ -44,25 +44,24 @@ def total(listed: list[Operation], kind: str = "") -> Work:
 
 def least_time(listed: list[Operation], kind: str = "") -> Quantity:
     """Sum of the least times on an H100, one operation after the other."""
-    chosen = [op for op in listed if kind in ("", op.kind)]
-    times = [roofline.bound_on(op, DEVICE).time for op in chosen]
+    some = [op for op in listed if kind in ("", op.kind)]
+    times = [roofline.bound_on(op, DEVICE).time for op in some]
     return sum(times[1:], times[0]).named("sum of least times")
 
 
 def layers() -> Quantity:
     """Layers of Llama-3-8B."""
-    model = models.get(MODEL)
-    return Quantity(model.layers, label="layers", source=model.source, kind="config")
+    return models.get(MODEL).size("layers", "layers")
 
 
 def prompt_tokens() -> Quantity:
     """Tokens of the prompt in this section's example."""
-    return Quantity(PROMPT, label="prompt", kind="assumption")
+    return chosen(PROMPT, label="prompt")
 
 
 def two_p() -> Quantity:
     """Two operations for each weight of the layer and token of the prompt."""
-    per_weight = Quantity(2, "FLOP", label="FLOP per weight and token")
+    per_weight = (2 * one_of("FLOP")).named("FLOP per weight and token")
     return per_weight * models.get(MODEL).layer_parameters() * prompt_tokens()
 
 
@@ -93,7 +92,7 @@ def own_division() -> Quantity:
 def attention_equal() -> Quantity:
     """Tokens a query looks at when attention costs as much as the weights."""
     model = models.get(MODEL)
-    per_weight = Quantity(2, "FLOP", label="FLOP per weight")
+    per_weight = (2 * one_of("FLOP")).named("FLOP per weight")
     pairs = model.attention_flops_per_token_pair / layers()
     return per_weight * model.layer_parameters() / pairs.named("FLOP a cached token")
 
@@ -102,7 +101,7 @@ def norm(rule: str) -> Quantity:
     return operations.layer_norm(rows=SIDE, columns=SIDE, rule=rule).intensity
 
 
-def _highest() -> Work:
+def most_intense() -> Work:
     """The elementwise operation and rule with the most operations a byte."""
     works = [work for rule in operations.RULES for work in catalogue(SIDE, rule=rule)
              if work.name in ELEMENTWISE]  # fmt: skip
@@ -111,7 +110,7 @@ def _highest() -> Work:
 
 def highest() -> Quantity:
     """Highest intensity of an elementwise operation, by any of the rules."""
-    return _highest().intensity
+    return most_intense().intensity
 
 
 def attention(rule: str) -> Quantity:

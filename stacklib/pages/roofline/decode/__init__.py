@@ -6,7 +6,7 @@ from functools import cache
 
 from stacklib import hardware, models, roofline
 from stacklib.evidence import results, runs
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity, bytes_per_element, one_of
 from stacklib.roofline import DecodeStep, HostRoofline
 
 MODEL, DEVICE, DTYPE = "llama-3-70b", "h100-sxm", "bf16"
@@ -29,7 +29,7 @@ def l2_share() -> Quantity:
 
 def weights_only_batch() -> Quantity:
     """Batch at which the step would be compute-bound if only weights were read."""
-    per_weight = Quantity(2, "FLOP", label="FLOP per weight and sequence")
+    per_weight = (2 * one_of("FLOP")).named("FLOP per weight and sequence")
     return roofline.ridge(DEVICE, DTYPE) * bytes_per_element(DTYPE) / per_weight
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware, models, roofline
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity, bytes_per_element, chosen
 from stacklib.roofline import DecodeStep
-from stacklib.roofline.count import readiness
 from stacklib.roofline.journey.events import Event
 from stacklib.roofline.journey.token_journey import Journey, journey
 
@@ -42,40 +41,6 @@ def step(batch: int) -> DecodeStep:
     )
 
 
-def room() -> Quantity:
-    """Sequences whose caches fit beside the weights, not rounded."""
-    chips = Quantity(CHIPS, label="chips", kind="assumption")
-    model = models.get(MODEL)
-    memory = hardware.get(DEVICE).memory_capacity.across(chips)
-    return (memory - model.weight_bytes(DTYPE)) / model.kv_bytes(CONTEXT, DTYPE)
-
-
-def price(batch: int) -> Quantity:
-    """Dollars of a million tokens at the rented price and the least time."""
-    chips = Quantity(CHIPS, label="chips", kind="assumption")
-    hour = hardware.get(DEVICE).cloud_price.across(chips)
-    million = Quantity(1e6, "token", label="a million tokens", kind="constant")
-    return (hour * million / step(batch).tokens_per_s).named(
-        "price of a million tokens"
-    )
-
-
-def link_gap() -> Quantity:
-    """How many times faster an H100 reads its own memory than it sends to others."""
-    device = hardware.get(DEVICE)
-    sent = Quantity(device.link.si, "B/s per_chip", label="link, one direction",
-                    source=device.link.source, kind="spec")  # fmt: skip
-    return device.memory_bandwidth / sent
-
-
-def bytes_4bit() -> Quantity:
-    """Bytes the same token moves with weights and cache in four bits."""
-    work = roofline.decode_work(
-        models.get(MODEL), dtype="fp4", tp=CHIPS, context=CONTEXT
-    )
-    return work.bytes
-
-
 def arithmetic_share() -> Quantity:
     """Time of all arithmetic over the time of the journey, under which it hides."""
     parts = [e.all("time") for e in trip().events if e.layer == 3]
@@ -99,21 +64,17 @@ def number_bytes() -> Quantity:
 
 def layers_of_model() -> Quantity:
     """Layers of Llama-3-70B."""
-    model = models.get(MODEL)
-    return Quantity(model.layers, label="layers", kind="config", source=model.source)
+    return models.get(MODEL).size("layers", "layers")
 
 
 def exchanges() -> Quantity:
     """Exchanges of one token: two in each layer of the model."""
-    model = models.get(MODEL)
-    layers = Quantity(model.layers, label="layers", kind="config", source=model.source)
-    return 2 * layers
+    return 2 * layers_of_model()
 
 
 def ring_crossings() -> Quantity:
     """Crossings of one exchange round a ring: pieces added up, then passed on."""
-    chips = Quantity(CHIPS, label="chips", kind="assumption")
-    return 2 * (chips - 1)
+    return 2 * (chosen(CHIPS, label="chips") - 1)
 
 
 def row() -> Quantity:
@@ -133,9 +94,8 @@ def row_wires() -> Quantity:
 def kv_layer() -> Quantity:
     """Keys and values that the token leaves in one layer, on one of eight chips."""
     model = models.get(MODEL)
-    layers = Quantity(model.layers, label="layers", kind="config", source=model.source)
-    chips = Quantity(CHIPS, label="chips", kind="assumption")
-    return model.kv_bytes_per_token(DTYPE) / layers / chips
+    each = model.kv_bytes_per_token(DTYPE) / layers_of_model()
+    return each / chosen(CHIPS, label="chips")
 
 
 def energy_memory() -> Quantity:
@@ -154,13 +114,3 @@ def hidden() -> Quantity:
     read = event("its row").bytes
     assert read is not None
     return read / bytes_per_element(DTYPE)
-
-
-def register(question: readiness.Question) -> None:
-    def compute() -> Quantity:
-        return question.answer
-
-    compute.__doc__ = f"{question.what}."
-    compute.__qualname__ = question.key
-    unit = question.unit or None
-    number(f"readiness.{question.key}", unit=unit, digits=4, evidence="spec")(compute)

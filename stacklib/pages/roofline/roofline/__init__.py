@@ -8,7 +8,7 @@ from stacklib import hardware, roofline
 from stacklib.evidence import five_operations as five
 from stacklib.evidence import ledger as claims
 from stacklib.evidence import limits
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, counted
 from stacklib.roofline.bound import cache_aware, gains
 from stacklib.roofline.count import traffic_cuts
 
@@ -20,14 +20,17 @@ MODEL = "llama-3-70b"
 
 def in_claimed() -> Quantity:
     """Devices among them whose bf16 ridge lies in the claimed range."""
-    low, high = limits.CLAIMED
-    inside = [q for _, q in limits.ridges("bf16") if low <= q.si <= high]
-    return Quantity(len(inside), label="devices with a ridge in the range")
+    return counted(ridges_between, *limits.CLAIMED, label="devices in the range")
+
+
+def ridges_between(low: float, high: float) -> int:
+    """Devices of the database whose bf16 ridge lies between two."""
+    return sum(low <= ridge.si <= high for _, ridge in limits.ridges("bf16"))
 
 
 def claimed(value: float, label: str) -> Quantity:
-    source = claims.get("breakeven-300-500").quantity().source
-    return Quantity(value, "FLOP/B", label=label, source=source, kind="claimed")
+    said = claims.get("breakeven-300-500").quantity()
+    return Quantity(value, "FLOP/B", label=label, source=said.source, kind="claimed")
 
 
 @cache
@@ -37,9 +40,9 @@ def gain() -> gains.Gain:
 
 def gain_fp8() -> Quantity:
     """Dense fp8 rate of a B200 over that of an H100."""
-    gain = gain().fp8
-    assert gain is not None  # both publish it
-    return gain
+    found = gain().fp8
+    assert found is not None  # both publish it
+    return found
 
 
 def published(key: str) -> Quantity:
@@ -73,8 +76,12 @@ def matmul_time() -> Quantity:
 
 
 def memory(tokens: int) -> Quantity:
-    found = [b for _, b in limits.sides(MODEL, tokens, H100) if b.bound == "memory"]
-    return Quantity(len(found), label="operations that wait for memory")
+    return counted(waiting, tokens, label="operations that wait for memory")
+
+
+def waiting(tokens: int) -> int:
+    """Operations of a layer that memory bounds on an H100, so many tokens at once."""
+    return sum(b.bound == "memory" for _, b in limits.sides(MODEL, tokens, H100))
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.timing import timers as timing
 from stacklib.roofline.timing.case import DEVICE, DTYPE, Case
 from stacklib.roofline.timing.case import case as _case
@@ -20,7 +20,7 @@ def case() -> Case:
 
 
 def calls(n: float) -> Quantity:
-    return Quantity(n, label="calls", kind="assumption")
+    return chosen(n, label="calls")
 
 
 def naive() -> Quantity:
@@ -36,7 +36,7 @@ def naive_rate() -> Quantity:
 def naive_over() -> Quantity:
     """That rate over the peak of the chip."""
     peak = hardware.get(DEVICE).peak(DTYPE)
-    return Quantity((naive_rate().si / peak.si), label="naive rate over peak")
+    return naive_rate().to("FLOP/s") / peak
 
 
 def sync() -> Quantity:
@@ -58,7 +58,7 @@ def first_mean() -> Quantity:
 
 def error() -> Quantity:
     """The error that the examples allow."""
-    return Quantity(0.01, label="error allowed", kind="assumption")
+    return chosen(0.01, label="error allowed")
 
 
 def loop() -> Quantity:

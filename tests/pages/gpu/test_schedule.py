@@ -5,12 +5,11 @@ from __future__ import annotations
 from stacklib.gpu.chip.streams import chunked, run_streams
 from stacklib.gpu.issue.warp_programs import chains, stream
 from stacklib.gpu.issue.warp_scheduler import SubCore, run
-from stacklib.gpu.tensor.tile_feed import Feed, run_feed
-from stacklib.plots.live import occupancy as live
-from stacklib.plots.schedules import feed_spec, issue_spec, streams_spec
+from stacklib.pages.gpu.schedule import live
+from stacklib.pages.gpu.schedule.figures import issue_spec, streams_spec
 from stacklib.plots.spec import check
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 
 def test_every_cycle_of_every_warp_is_one_cell_until_it_is_done():
@@ -33,17 +32,6 @@ def test_every_command_is_a_bar():
     check(spec)
     bars = [m for m in spec["marks"] if m["kind"] == "bar"]
     assert len(bars) == len(made) and {m["series"] for m in bars} == {0, 1, 2}
-
-
-def test_every_load_and_product_that_begins_in_time_is_a_bar():
-    feeds = [Feed(300, 100, 200, 2), Feed(100, 0, 400, 3)]
-    rows = [(feed, run_feed(feed, 9)) for feed in feeds]
-    spec = feed_spec(rows, title="T.", names=["a", "b"], end=2000)
-    check(spec)
-    bars = [m for m in spec["marks"] if m["kind"] == "bar"]
-    starts = [t for _, ran in rows for s in ran for t in (s.load, s.start)]
-    assert len(bars) == sum(t < 2000 for t in starts) < len(starts)
-    assert max(x for m in bars for x in m["x"]) <= 2000
 
 
 def test_a_block_that_does_not_fit_is_said():

@@ -6,7 +6,8 @@ import pytest
 
 from stacklib import gpu
 from stacklib.gpu.code.compiled import TARGETS, kernels
-from stacklib.plots import compiling, figure
+from stacklib.pages.gpu.compile import figures as compiling
+from stacklib.plots import figure
 from stacklib.plots.spec import SpecError, check
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from stacklib.gpu.chip.streams import ENGINES, Command, Ran
 from stacklib.gpu.issue.warp_scheduler import Program, SubCore, Trace
-from stacklib.gpu.tensor.tile_feed import Feed, Step
 from stacklib.plots.marks import Mark, Spec, across, axis, bar, cells, chart, down, line
 
 ISSUES = {
@@ -74,11 +73,6 @@ def issue_spec(
     )
 
 
-def _over(name: str, end: float, row: float) -> Mark:
-    """A thin line over the bars of one way, with its name."""
-    return line([0, end], [row, row], name, "simulated", series=5)
-
-
 def streams_spec(
     rows: Sequence[tuple[Sequence[Command], Sequence[Ran]]],
     *,
@@ -97,8 +91,8 @@ def streams_spec(
         for one in ran:
             stage = ENGINES.index(commands[one.command].name)
             marks.append(_command(one, stage, base - 1 - stage))
-        last = max(one.end for one in ran)
-        marks.append(_over(names[number], last, base - 0.25))
+        thin, row = [0, max(one.end for one in ran)], [base - 0.25, base - 0.25]
+        marks.append(line(thin, row, names[number], "simulated", series=5))
     return chart(
         title,
         x=axis("Time (ms)", limits=[0, end]),
@@ -111,43 +105,3 @@ def _command(one: Ran, stage: int, row: float) -> Mark:
     start, end = one.start + 0.06, one.end - 0.06  # neighbours can be told apart
     series = (1, 0, 2)[stage]
     return bar(start, end, row, "command", "simulated", at="none", series=series)
-
-
-def feed_spec(
-    rows: Sequence[tuple[Feed, Sequence[Step]]],
-    *,
-    title: str,
-    names: Sequence[str],
-    end: float,
-) -> Spec:
-    """Tensor cores fed in several ways, up to cycle ``end``: loads above, products
-    below, of feeds and what ``run_feed`` made of them."""
-    marks: list[Mark] = []
-    top = 3 * len(rows)
-    for number, (feed, ran) in enumerate(rows):
-        base = top - 3 * number
-        marks += _fed(feed, ran, base, end)
-        marks.append(_over(names[number], end, base - 0.3))
-    words, high = "Loads (above) and products (below)", [0.3, top + 0.2]
-    return chart(
-        title,
-        x=axis("Cycle", limits=[0, end]),
-        y=axis(words, ticks=(), limits=high),
-        marks=marks,
-    )
-
-
-def _fed(feed: Feed, ran: Sequence[Step], base: float, end: float) -> Iterator[Mark]:
-    latency = float(getattr(feed.latency, "si", feed.latency))
-    for step in ran:
-        loading, working = (step.load, step.there - latency), (step.start, step.end)
-        for kind, (start, stop) in enumerate((loading, working)):
-            if start < end:
-                yield _piece(start, min(stop, end), kind, base - 1 - kind)
-
-
-def _piece(start: float, stop: float, kind: int, row: float) -> Mark:
-    name, series = (("loads", 1), ("products", 0))[kind]
-    gap = min(40.0, (stop - start) / 4)  # so that neighbours can be told apart
-    start, stop = start + gap, stop - gap
-    return bar(start, stop, row, name, "simulated", at="none", series=series)
