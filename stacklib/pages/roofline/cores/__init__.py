@@ -68,7 +68,7 @@ def filled(policy: str) -> Quantity:
                    label=f"slots filled, {policy}", **TOY)  # fmt: skip
 
 
-# -- chases through this machine's memory ----------------------------------------------
+# -- chases through this machine's memory --------------------------------------------
 
 
 def chase(chains: int, level: str = "memory") -> runs.Run:
@@ -106,7 +106,7 @@ def stream_lines() -> Quantity:
     return littles_law.concurrency(chase_latency(), rate) / line
 
 
-# -- two toy cores -----------------------------------------------------------------------
+# -- two toy cores ---------------------------------------------------------------------
 
 
 @cache
@@ -134,7 +134,7 @@ def lanes(program: str) -> Quantity:
     return counted(ran, program, "throughput", take="lanes_used", label="lanes used")
 
 
-# -- here, or over there and back --------------------------------------------------------
+# -- here, or over there and back ------------------------------------------------------
 
 
 @cache
