@@ -6,8 +6,7 @@ from functools import cache
 from typing import Any
 
 from stacklib import hardware, roofline
-from stacklib.evidence import ledger as claims
-from stacklib.evidence import runs
+from stacklib.evidence import ledger, runs
 from stacklib.quantity import Quantity, Source, UnitError
 from stacklib.roofline.bound import generations, scaling, trend
 from stacklib.roofline.bound.decode_parts import decode_parts as parts_of_step
@@ -24,7 +23,7 @@ MODEL, DEVICE = "llama-3-70b", "h100-sxm"
 def reported(value: float, unit: str, label: str) -> Quantity:
     """A figure of the post that document 002 repeats."""
     source = Source(
-        claims.get("cursor-fwd-ms").document, "on the MoE layer", READ, "secondary"
+        ledger.get("cursor-fwd-ms").document, "on the MoE layer", READ, "secondary"
     )
     return Quantity(value, unit, label=label, source=source, kind="claimed")
 
@@ -66,7 +65,7 @@ def layer_gain() -> Quantity:
 
 def whole_claimed() -> Quantity:
     """How many times faster the whole training step became, as reported."""
-    return claims.get("cursor-e2e-1p5x").quantity()
+    return ledger.get("cursor-e2e-1p5x").quantity()
 
 
 def layer_share() -> Quantity:
@@ -249,10 +248,10 @@ def with_matrix_units() -> trend.Trend:
 
 
 def claim(name: str, id: str) -> None:
-    claim = claims.get(id)
+    claim = ledger.get(id)
 
     def compute() -> Quantity:
-        return claims.get(id).quantity()
+        return ledger.get(id).quantity()
 
     compute.__doc__ = f"As document {claim.source} says it: {claim.text}."
     number(f"claim.{name}", evidence="claimed")(compute)
