@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DEVICE = "h100-sxm"
 ELEMENTS = 1024
-TOY = {"work": 4, "latency": 36}
+TOY: dict[str, Any] = {"work": 4, "latency": 36}
 SIZE = 2048  # of the products of the bake-off
 SCHEDULERS = 4  # of a compute unit
 LINE = 64  # bytes of a cache line here

@@ -172,7 +172,7 @@ def trend_of(side: str, since: int = 0, matrix_units: bool = False) -> trend.Tre
     return line
 
 
-def fitted(end: str, label: str, side: str = "ridge", **which: int) -> Quantity:
+def fitted(end: str, label: str, side: str = "ridge", **which: Any) -> Quantity:
     """One end of a fitted growth: ``growth``, ``low`` or ``high``."""
     return counted(trend_of, side, label=label, take=end, **which)
 
