@@ -113,7 +113,7 @@ def calls(section: Path) -> Iterator[str]:
             name = dotted(node.func, imported)
             if name:
                 yield name
-            # plots.live(call="stacklib.plots.live.decode:explore")
+            # plots.live(call="stacklib.pages.roofline.decode.live:explore")
             for keyword in node.keywords:
                 value = getattr(keyword.value, "value", None)
                 if keyword.arg == "call" and isinstance(value, str):

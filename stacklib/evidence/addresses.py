@@ -22,32 +22,14 @@ WALKS = "strided_access"
 
 
 def given(value: float, unit: str, label: str) -> Quantity:
-    """A given of the example.
-
-    Parameters
-    ----------
-    value : float
-        The number, in ``unit``.
-    unit, label : str
-        Its unit, and what it is.
-    """
+    """A given of the example."""
     return chosen(value, unit, label)
 
 
 def moved(
     step: Quantity, piece: str = "sector", first: Quantity | None = None
 ) -> Quantity:
-    """Pieces that a warp moves whose lanes are one step apart.
-
-    Parameters
-    ----------
-    step : Quantity
-        Bytes from lane to lane.
-    piece : str
-        ``sector``, ``line`` or ``fetch``; see `memory.warp.rules`.
-    first : Quantity, optional
-        Where lane 0 reads; default the start of a piece.
-    """
+    """Pieces that a warp moves whose lanes are one step apart."""
     start = given(0, "B", "address of lane 0") if first is None else first
     found: Quantity = strided_pieces(
         step, first=start, lanes=rule("lanes"), size=rule(piece)
@@ -58,19 +40,7 @@ def moved(
 def ways(addresses: Sequence[int], width: int, what: str) -> Quantity:
     """A conflict as words over the banks they fall in, where these share evenly.
 
-    Parameters
-    ----------
-    addresses : sequence of int
-        Byte address of each of 32 lanes, every one another word.
-    width : int
-        Bytes each accesses, at most a word.
-    what : str
-        What is read, for the derivation.
-
-    Raises
-    ------
-    ValueError
-        When lanes share words, or some banks give more words than others.
+    ``width``: bytes each accesses, at most a word.
     """
     words = {w for a in addresses for w in words_of(a, width)}
     banks = sorted(word % BANKS for word in words)
@@ -95,15 +65,7 @@ def distinct(banks: Sequence[int]) -> int:
 def remedies(
     tile: Tile, places: dict[str, tuple[Place, int]]
 ) -> list[dict[str, object]]:
-    """Rows of a table: what each placement of a tile does to its three readers.
-
-    Parameters
-    ----------
-    tile : Tile
-        The tile.
-    places : dict
-        Name to placement and bytes added to a row.
-    """
+    """Rows of a table: what each placement of a tile does to its three readers."""
     return [
         {
             "placement": name,
@@ -131,13 +93,7 @@ def _worst(
 
 @cache
 def walks() -> tuple[Run, ...]:
-    """The measured walks beside their prediction, by stride.
-
-    Raises
-    ------
-    ResultError
-        When they were not measured here.
-    """
+    """The measured walks beside their prediction, by stride."""
     found = runs.load(WALKS)
     if not found:
         raise results.ResultError(f"{WALKS}: not measured here")
@@ -145,18 +101,7 @@ def walks() -> tuple[Run, ...]:
 
 
 def walk(stride: int) -> Run:
-    """The walk of one stride.
-
-    Parameters
-    ----------
-    stride : int
-        In elements of four bytes.
-
-    Raises
-    ------
-    ResultError
-        When none of that stride was measured.
-    """
+    """The walk of one stride. ``stride``: in elements of four bytes."""
     for run in walks():
         if run.case["stride"] == stride:
             return run
@@ -167,10 +112,7 @@ def walk(stride: int) -> Run:
 def alone(stride: int) -> Quantity:
     """Predicted time of a walk whose lines all come alone.
 
-    Parameters
-    ----------
-    stride : int
-        In elements of four bytes.
+    ``stride``: in elements of four bytes.
     """
     path = results.root() / "benchmarks" / "predictions" / f"{WALKS}.json"
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]

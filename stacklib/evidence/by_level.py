@@ -40,13 +40,7 @@ def _timed_call(found: Outcome) -> bool:
 
 
 def is_latency(found: Outcome) -> bool:
-    """Whether a row is a latency; else it is a bandwidth.
-
-    Parameters
-    ----------
-    found : Outcome
-        A row of ``family``.
-    """
+    """Whether a row is a latency; else it is a bandwidth."""
     return bool(found.bound) and str(found.bound).endswith("latency")
 
 

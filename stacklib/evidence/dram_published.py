@@ -41,24 +41,12 @@ KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run of a sweep, predicted and measured.
-
-    Attributes
-    ----------
-    kernel : str
-        One of ``KERNELS``.
-    threads : int
-        Threads of a compute unit.
-    told : Saturation
-        What the model says.
-    share : Quantity
-        Measured share of the bandwidth.
-    """
+    """One run of a sweep, predicted and measured."""
 
     kernel: str
-    threads: int
-    told: Saturation
-    share: Quantity
+    threads: int  # threads of a compute unit
+    told: Saturation  # what the model says
+    share: Quantity  # measured share of the bandwidth
 
     @property
     def error(self) -> float:
@@ -72,13 +60,7 @@ def _sources() -> dict[str, dict]:
 
 
 def fact(name: str) -> Quantity:
-    """A published figure of ``dram_published.toml``.
-
-    Raises
-    ------
-    KeyError
-        For a name that is not there.
-    """
+    """A published figure of ``dram_published.toml``."""
     raw, where = facts()[name], f"dram_published/{name}"
     label = name.replace("_", " ")
     return read_value(raw, _sources(), raw["source"], where, label, raw["unit"])
@@ -101,20 +83,7 @@ def _source() -> Source:
 
 @cache
 def sweep(device: str, kernel: str) -> tuple[Point, ...]:
-    """A device's sweep of one kernel, from few threads to all.
-
-    Parameters
-    ----------
-    device : str
-        Key of the device.
-    kernel : str
-        One of ``KERNELS``.
-
-    Raises
-    ------
-    ValueError
-        For another kernel, or a device that nobody swept.
-    """
+    """A device's sweep of one kernel, from few threads to all."""
     if kernel not in KERNELS:
         raise ValueError(f"kernel {kernel!r}: one of {', '.join(KERNELS)}")
     found = [row for row in _rows() if row["device"] == device]
@@ -163,17 +132,7 @@ ACHIEVED = {
 def achieved(id: str, device: str) -> Quantity:
     """A published bandwidth over the device's own.
 
-    Parameters
-    ----------
-    id : str
-        Row of ``measurements.csv``, in GB/s.
-    device : str
-        Its device.
-
-    Raises
-    ------
-    ValueError
-        For an id that is not there.
+    ``id``: row of ``measurements.csv``, in GB/s.
     """
     row = next((m for m in measurements.public() if m.id == id), None)
     if row is None:

@@ -19,18 +19,10 @@ DIAGNOSIS = f"{NAME}_passes"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One case: what the roofline said, what its passes said, what was measured.
-
-    Attributes
-    ----------
-    run : Run
-        With ``predicted``, every pass of the program counted, and ``measured``.
-    roofline : Quantity
-        Seconds if every operand moved once, on all cores.
-    """
+    """One case: what the roofline said, what its passes said, what was measured."""
 
     run: runs.Run
-    roofline: Quantity
+    roofline: Quantity  # seconds if every operand moved once, on all cores
 
     @property
     def size(self) -> str:
@@ -43,13 +35,7 @@ class Outcome:
 
 @cache
 def outcomes() -> list[Outcome]:
-    """Every measured case; none where nothing was measured.
-
-    Raises
-    ------
-    ResultError
-        When a file is malformed, or the prediction is absent.
-    """
+    """Every measured case; none where nothing was measured."""
     found = runs.load(NAME)
     if not found:
         return []
@@ -67,22 +53,7 @@ def outcomes() -> list[Outcome]:
 
 
 def outcome(operation: str, variant: str = "whole", rows: int = 0) -> Outcome:
-    """One case.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``roofline.count.passes.NAMES``.
-    variant : str
-        ``whole`` or ``blocked``.
-    rows : int
-        Of its array; 0 for the largest.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here.
-    """
+    """One case."""
     found = [
         o for o in outcomes()
         if (o.run.case["op"], o.run.case["variant"]) == (operation, variant)
@@ -105,20 +76,7 @@ class PassTime:
 
 
 def diagnosis(operation: str, rows: int = 0) -> list[PassTime]:
-    """Passes of an operation, each timed where it runs.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``roofline.count.passes.PASSES``.
-    rows : int
-        Of its array; 0 for the array that fits the last cache.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here.
-    """
+    """Passes of an operation, each timed where it runs."""
     result = results.load(DIAGNOSIS)
     rows = rows or 1024
     found = [r for r in (result or {"rows": []})["rows"]
@@ -161,20 +119,7 @@ def ceilings() -> HostRoofline:
 
 
 def median_error(variant: str = "whole", by: str = "predicted") -> Quantity:
-    """Median of ``|predicted / measured - 1|`` over the cases of a variant.
-
-    Parameters
-    ----------
-    variant : str
-        ``whole`` or ``blocked``.
-    by : str
-        ``predicted``, or ``roofline``.
-
-    Raises
-    ------
-    ResultError
-        When nothing was measured here.
-    """
+    """Median of ``|predicted / measured - 1|`` over the cases of a variant."""
     errors = []
     for o in outcomes():
         if o.run.case["variant"] == variant:

@@ -29,24 +29,7 @@ def root() -> Path:
 
 
 def load(name: str) -> dict[str, Any] | None:
-    """A result file by name, checked.
-
-    Parameters
-    ----------
-    name : str
-        File name without ``.json``.
-
-    Returns
-    -------
-    dict or None
-        None means *not measured here*: no such file was committed, or this is
-        an installed wheel. A page then says so and shows predictions alone.
-
-    Raises
-    ------
-    ResultError
-        When the file is there and malformed; names the field.
-    """
+    """A result file by name, checked."""
     if not re.fullmatch(r"[\w.-]+", name):
         raise ResultError(f"result name {name!r}: a file name without folders")
     path = root() / "benchmarks" / "results" / f"{name}.json"

@@ -17,25 +17,13 @@ NAME, KERNEL = "tile_sweep", "tile_kernel"
 
 @dataclass(frozen=True)
 class TilePoint:
-    """One matrix size with one tile.
+    """One matrix size with one tile."""
 
-    Attributes
-    ----------
-    tile : str
-        Rows, columns and steps; ``whole`` where nothing is cut.
-    run : Run
-        Predicted and measured time.
-    core, longest : Quantity
-        Predicted time of the arithmetic alone, and the longest of the three parts.
-    from_l2, from_l3 : Quantity
-        Bytes brought, as the cache simulator counts them.
-    """
-
-    tile: str
-    run: Run
-    core: Quantity
-    longest: Quantity
-    from_l2: Quantity
+    tile: str  # rows, columns and steps; ``whole`` where nothing is cut
+    run: Run  # predicted and measured time
+    core: Quantity  # predicted time of the arithmetic alone
+    longest: Quantity  # the longest of the three parts
+    from_l2: Quantity  # bytes brought
     from_l3: Quantity
 
     @property
@@ -54,18 +42,7 @@ def _forecast() -> dict[str, Any]:
 
 @cache
 def points(n: int) -> tuple[TilePoint, ...]:
-    """Every tile of one matrix size.
-
-    Parameters
-    ----------
-    n : int
-        Rows and columns.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here.
-    """
+    """Every tile of one matrix size."""
     told = {row["id"]: row for row in _forecast()["rows"]}
     file = f"benchmarks/predictions/{NAME}.json"
     source = Source(file, "committed before the run", "2026-11-22", "measured")
@@ -93,34 +70,13 @@ def sizes() -> list[int]:
 
 
 def best(n: int, *, predicted: bool = False) -> TilePoint:
-    """The fastest tile of one matrix size, as measured or as predicted.
-
-    Parameters
-    ----------
-    n : int
-        Rows and columns.
-    predicted : bool
-        Whether to ask the prediction.
-    """
+    """The fastest tile of one matrix size, as measured or as predicted."""
     by = (lambda p: p.run.predicted.si) if predicted else (lambda p: p.run.measured.si)
     return min(points(n), key=by)
 
 
 def point(n: int, tile: str) -> TilePoint:
-    """One case.
-
-    Parameters
-    ----------
-    n : int
-        Rows and columns.
-    tile : str
-        Such as ``64x64x64`` or ``whole``.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here.
-    """
+    """One case."""
     for found in points(n):
         if found.tile == tile:
             return found

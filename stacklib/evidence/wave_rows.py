@@ -29,18 +29,7 @@ SOURCE = Source(
 
 @cache
 def predicted(tail: float) -> Mapping[str, Outcome]:
-    """Public products by row id, predicted with another share of the last wave paid.
-
-    Parameters
-    ----------
-    tail : float
-        From ``NONE`` to 1.
-
-    Raises
-    ------
-    ValueError
-        For a share that the factor may not have.
-    """
+    """Public products by row id, predicted with another share of the last wave paid."""
     if not NONE <= tail <= 1:
         raise ValueError(f"tail = {tail!r}: a share from {NONE} to 1")
     rows = [row for row in measurements.fitted() if row.family == "A"]
@@ -61,20 +50,7 @@ def matter() -> tuple[str, ...]:
 
 
 def error(tail: float, share: float = 0.5) -> Quantity:
-    """A quantile of the error on the rows that matter.
-
-    Parameters
-    ----------
-    tail : float
-        As in `predicted`.
-    share : float
-        Which quantile.
-
-    Raises
-    ------
-    ValueError
-        As `predicted`.
-    """
+    """A quantile of the error on the rows that matter."""
     found = predicted(tail)
     errors = [found[id].error for id in matter()]
     return read(quantile(errors, share), "error on products with few waves")

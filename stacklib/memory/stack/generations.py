@@ -20,23 +20,12 @@ __all__ = ["Growth", "GenerationRow", "generation_rows", "growth"]
 
 @dataclass(frozen=True, slots=True)
 class GenerationRow:
-    """One generation, its parts put together.
-
-    Attributes
-    ----------
-    generation : StackGeneration
-    stack : HbmStack
-        The tallest stack of the largest die, at the generation's own rate.
-    access : Quantity
-        Bytes of the smallest access.
-    parts : Quantity
-        Pseudo-channels of a stack.
-    """
+    """One generation, its parts put together."""
 
     generation: StackGeneration
     stack: HbmStack
-    access: Quantity
-    parts: Quantity
+    access: Quantity  # bytes of the smallest access
+    parts: Quantity  # Pseudo-channels of a stack
 
     @property
     def bandwidth_gap(self) -> float:

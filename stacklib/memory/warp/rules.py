@@ -36,16 +36,5 @@ def _all() -> dict[str, Quantity]:
 
 
 def rule(name: str) -> Quantity:
-    """One size, with its source.
-
-    Parameters
-    ----------
-    name : str
-        ``lanes``, ``banks``, ``word``, ``sector``, ``line`` or ``fetch``.
-
-    Raises
-    ------
-    UnknownName
-        For any other; lists them.
-    """
+    """One size, with its source."""
     return _all()[resolve(name, list(KNOWN), "rule")]

@@ -7,10 +7,10 @@ import pytest
 
 from stacklib import hardware, roofline
 from stacklib.evidence import guard
-from stacklib.plots import limits
+from stacklib.pages.roofline.roofline import figures as limits
+from stacklib.pages.roofline.roofline import live as live
 from stacklib.plots import spec as grammar
 from stacklib.plots.live import choices
-from stacklib.plots.live import roofline as live
 from stacklib.roofline.bound import cache_aware
 from stacklib.roofline.count.traffic_cuts import FIVE
 

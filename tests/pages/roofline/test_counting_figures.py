@@ -3,8 +3,8 @@
 import pytest
 
 from stacklib import hardware
+from stacklib.pages.roofline.counting.figures import operations_spec
 from stacklib.plots import spec
-from stacklib.plots.operations import operations_spec
 from stacklib.roofline import ridge
 from stacklib.roofline.count import operations
 

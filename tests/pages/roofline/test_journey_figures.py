@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from stacklib import models, plots
+from stacklib.pages.roofline.journey.figures import layer_spec, waterfall_spec
 from stacklib.plots import spec as grammar
 from stacklib.plots import theme
 from stacklib.roofline.journey.token_journey import journey
@@ -20,7 +21,7 @@ def trip():
 
 
 def test_the_bars_of_the_whole_way_touch_and_end_with_the_journey(trip):
-    spec = plots.waterfall_spec(trip, MODEL, "A sentence.")
+    spec = waterfall_spec(trip, MODEL, "A sentence.")
     grammar.check(spec)
     bars = [mark["x"] for mark in spec["marks"]]
     for one, two in itertools.pairwise(bars):
@@ -30,7 +31,7 @@ def test_the_bars_of_the_whole_way_touch_and_end_with_the_journey(trip):
 
 
 def test_one_layer_is_drawn_with_its_arithmetic_under_the_reading(trip):
-    spec = plots.layer_spec(trip, "A sentence.")
+    spec = layer_spec(trip, "A sentence.")
     grammar.check(spec)
     by_name = {mark["name"]: mark for mark in spec["marks"]}
     read, done = by_name["MLP weights"]["x"], by_name["MLP computed"]["x"]
@@ -49,14 +50,14 @@ def test_a_model_of_one_layer_has_no_others():
         }
     )  # fmt: skip
     trip = journey(small, tp=1)
-    spec = plots.waterfall_spec(trip, small, "A sentence.")
+    spec = waterfall_spec(trip, small, "A sentence.")
     assert "first layer" in [mark["name"] for mark in spec["marks"]]
     assert not any("more layers" in mark["name"] for mark in spec["marks"])
     assert spec["marks"][-1]["x"][1] == pytest.approx(trip.time.si * 1e6)
 
 
 def test_a_bar_has_the_colour_of_its_layer_and_a_mark_where_it_starts(trip):
-    spec = plots.layer_spec(trip, "A sentence.")
+    spec = layer_spec(trip, "A sentence.")
     svg = plots.figure(spec, name="bars", alt="Bars.", devices=["h100_sxm"]).svg
     for layer in (2, 3, 5):
         assert theme.variable(f"layer-{layer}") in svg

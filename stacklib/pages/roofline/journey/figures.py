@@ -50,17 +50,7 @@ def _groups(
 
 
 def waterfall_spec(journey: Journey, model: LanguageModel, title: str) -> Spec:
-    """The whole journey on a logarithmic axis of time, events without a time left out.
-
-    Parameters
-    ----------
-    journey : Journey
-        What to draw.
-    model : LanguageModel
-        Its model.
-    title : str
-        A sentence saying what is seen.
-    """
+    """The journey on a logarithmic axis of time; events without a time left out."""
     bars = _groups(list(walk(journey, model)), journey.layer_events, model.layers)
     top, end = len(bars) - 1, bars[-1][3] * MICRO
     unit, span = "µs", (FIRST, end * 300)
@@ -87,15 +77,7 @@ def _layer(events: Sequence[Event]) -> Iterator[tuple[Event, float, float]]:
 
 
 def layer_spec(journey: Journey, title: str) -> Spec:
-    """One layer of the model on a linear axis, arithmetic under what it waits for.
-
-    Parameters
-    ----------
-    journey : Journey
-        What to draw.
-    title : str
-        A sentence saying what is seen.
-    """
+    """One layer of the model on a linear axis, arithmetic under what it waits for."""
     found = list(_layer(journey.layer_events[:PER_LAYER]))
     top, end = len(found) - 1, max(stop for _, _, stop in found)
     span = (0.0, end * 1.55)
