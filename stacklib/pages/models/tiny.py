@@ -18,6 +18,17 @@ def config(name: str = "tiny") -> Config:
     return read_config(DATA / name / "config.json")
 
 
+def parameters(name: str) -> Quantity:
+    """Parameters of one of the book's models, counted from its config."""
+    return counted(in_config, name, label=f"parameters of {name}")
+
+
+def in_config(name: str) -> float:
+    from stacklib.evidence import tiny_model
+
+    return tiny_model.parameters(name).si
+
+
 def file_bytes() -> Quantity:
     """Bytes of the tiny model's weight file, in bf16."""
     path = DATA / "tiny" / "model.safetensors"
