@@ -27,6 +27,8 @@ def told(q: Quantity) -> str:
     """
     if q.family:
         return "predicted"
+    if q.kind == "counted" and q.note.startswith("len("):
+        return "exact"
     if not q.inputs or q.kind == "counted":
         return WORDS.get(q.kind, q.kind)
     words = {_inside(part) for part in parts(q)}
