@@ -1,1 +1,157 @@
-"""Section 2.6: What can be printed at all?"""
+"""Setup of section 2.6 What can be printed at all?"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+from stacklib import cost, hardware
+from stacklib.cost import moore
+from stacklib.cost.chiplets import Pieces, good_dies
+from stacklib.cost.dies import Die
+from stacklib.cost.moore import Chip, fixed_doubling
+from stacklib.cost.nodes import mixed_density
+from stacklib.cost.wafers import Wafer, dies_less_edge
+from stacklib.evidence import ledger as claims
+from stacklib.quantity import Quantity
+
+WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
+
+
+DIRT = Quantity(0.1, "1/cm2", label="defects of the first review", kind="assumption")
+
+
+PAID = Quantity(17000, "USD", label="a wafer, near the dearest", kind="assumption")
+
+
+def h100() -> Quantity:
+    """The die of an H100."""
+    return hardware.get("h100-sxm").die_area
+
+
+def b200_dies() -> Quantity:
+    """Dies of a B200."""
+    found = hardware.get("b200-sxm").fields["dies"]
+    assert found is not None
+    return found
+
+
+def b200_die() -> Quantity:
+    """One of them, as the press has it."""
+    return cost.fact("area", "b200_die").low
+
+
+@cache
+def die(spare: int = 0) -> Die:
+    if not spare:
+        return cost.die(b200_die(), node="n5")
+    return cost.die(b200_die(), node="n5", units=80, needed=80 - spare, share=0.5)
+
+
+def textbook(area: float) -> Quantity:
+    found = dies_less_edge(area, 300, 1 / math.sqrt(2))
+    return Quantity(found, label=f"dies of {area} mm2, the textbook's rim")
+
+
+def by_area() -> Quantity:
+    """Area of the wafer over that of a B200's die."""
+    wafer = Quantity(math.pi / 4 * 300**2, "mm2", label="a wafer of 300 mm")
+    return wafer / b200_die()
+
+
+def _mean() -> Quantity:
+    return (b200_die() * DIRT).named("defects on a die")
+
+
+def half_gain() -> Quantity:
+    """Good dies of half a field over those of a whole one, counted."""
+    half = good_dies(WIDTH, HALF, DIRT.si)
+    whole = good_dies(WIDTH, HEIGHT, DIRT.si)
+    return Quantity(half / whole, label="good dies, half a field over a field")
+
+
+def half_gain_textbook() -> Quantity:
+    """The same with the textbook's rim and no streets."""
+    counts = [textbook(a) * cost.poisson(Quantity(a, "mm2") * DIRT) for a in (429, 858)]
+    return counts[0] / counts[1]
+
+
+@cache
+def cut(count: int, spare: bool = False) -> Pieces:
+    units = {"units": 160, "needed": 144, "share": 0.5} if spare else {}
+    return cost.pieces(b200_die(), count, price=PAID, defects=DIRT, **units)  # type: ignore[arg-type]
+
+
+def n4_n2() -> Quantity:
+    """Logic density of N2 over N4, along stated steps."""
+    return cost.gain("n4", "n2").middle
+
+
+def mixed() -> Quantity:
+    """Density of a die half logic, N3E over N5, when only logic shrinks."""
+    shares = {"logic": 0.5, "memory": 0.3, "analogue": 0.2}
+    gains = {"logic": cost.gain("n5", "n3e").low.si, "memory": 1.0, "analogue": 1.0}
+    found = mixed_density(shares, gains)
+    return Quantity(found, label="half logic, the rest unchanged")
+
+
+def gate_pitch() -> Quantity:
+    """From gate to gate in N3."""
+    return cost.fact("feature", "gate_pitch_n3").low
+
+
+def metal() -> Quantity:
+    """From wire to wire in N3, at the finest."""
+    return cost.fact("feature", "metal_n3").low
+
+
+def name_shrink() -> Quantity:
+    """Times that an area would shrink if 5 and 3 nm were lengths."""
+    old, new = (Quantity(x, "nm", label=f"{x} nm, a name", kind="assumption")
+                for x in (5, 3))  # fmt: skip
+    return (old / new) ** 2
+
+
+def pitch_shrink() -> Quantity:
+    """Times that a gate pitch by a wire pitch shrank from N5 to N3."""
+    old = (
+        cost.fact("feature", "gate_pitch_n5").low * cost.fact("feature", "metal_n5").low
+    )
+    return old / (gate_pitch() * metal())
+
+
+def chip(key: str) -> Chip:
+    return next(chip for chip in moore.chips() if key in chip.keys)
+
+
+def density_said() -> Quantity:
+    """Millions a square millimetre, as a source document has it."""
+    unit = Quantity(1e6, "1/mm2", label="a million a square millimetre")
+    return claims.get("h100-density").quantity() / unit
+
+
+def logic_density() -> Quantity:
+    """Logic alone in N4, from measured cells of N5, in millions."""
+    packed = cost.fact("packed", "n5").low * cost.gain("n5", "n4").middle
+    return packed / Quantity(1e6, "1/mm2")
+
+
+def late_doubling() -> Quantity:
+    """Years in which density doubled from A100 to B200."""
+    found = fixed_doubling(chip("a100_sxm_80gb"), chip("b200_sxm"))
+    return found / Quantity(1, "year")
+
+
+def wafer() -> Quantity:
+    """Diameter of a wafer."""
+    return Quantity(1000 * Wafer().diameter, "mm", label="diameter of a wafer")
+
+
+def half() -> Quantity:
+    """Share of a field, as a source document has it."""
+    return claims.get("ai5-half-reticle").quantity()
+
+
+def eighty() -> Quantity:
+    """Multiprocessors on a die of a B200."""
+    return cost.fact("industry", "b200_units").low
