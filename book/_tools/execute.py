@@ -141,8 +141,9 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
         cases = [{"path": path, **same} for path in paths]
         workers = max(1, min(options.workers, len(paths)))
         outcomes = sweep.run(refresh_notebook, cases, workers=workers, what="notebooks")
+    whole = root == tree.ROOT and not (options.notebooks or options.links_only)
     try:
-        pages = refresh_links(root)
+        pages = [*(refresh_front() if whole else ()), *refresh_links(root)]
     except LookupError as error:
         print(error, file=sys.stderr)
         return 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import pkgutil
@@ -154,7 +155,8 @@ def _import_chapters() -> None:
     package = importlib.import_module(__package__)
     for module in pkgutil.iter_modules(package.__path__):
         if module.name != "registry":
-            importlib.import_module(f"{__package__}.{module.name}")
+            with contextlib.suppress(ImportError):  # its pages say their own by now
+                importlib.import_module(f"{__package__}.{module.name}")
 
 
 def all() -> list[Number]:
