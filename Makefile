@@ -67,3 +67,7 @@ release: book ## HTML zip, PDF, notebooks and wheel, in dist/
 
 clean: ## remove what was built (keeps .venv)
 	rm -rf _build dist book/vendor
+
+.PHONY: size
+size: setup ## lines by room and kind, modules by folder
+	@$(RUN) -m _tools.size

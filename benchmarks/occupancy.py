@@ -72,13 +72,7 @@ def cases(capability: str) -> list[Case]:
 
 
 def find_header(folder: str | None) -> Path:
-    """The folder that holds the calculator.
-
-    Raises
-    ------
-    SystemExit
-        When it is in none of the usual places, nor where the caller says.
-    """
+    """The folder that holds the calculator."""
     for place in [folder] if folder else PLACES:
         if (Path(place) / "cuda_occupancy.h").is_file():
             return Path(place)

@@ -49,13 +49,7 @@ def measured_against(path: Path) -> list[str]:
 
 
 def write_prediction(path: Path, record: dict[str, Any]) -> None:
-    """Write a prediction, unless that would change one already tested.
-
-    Raises
-    ------
-    SystemExit
-        Naming the results to delete first: a miss is not mended afterwards.
-    """
+    """Write a prediction, unless that would change one already tested."""
     tested = measured_against(path)
     if tested and path.read_text(encoding="utf-8") != to_text(record):
         raise SystemExit(

@@ -2,27 +2,70 @@
 
 from pathlib import Path
 
+import pytest
 from _tools import size
+
+ROOM = '''"""A room
+of two lines."""
+
+# Why.
+TEXT = """a
+
+# b"""  # c
+
+
+def f():
+    """One line."""
+    return 1
+'''
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Path:
+    """A room of one module, in a tree of its own."""
+    folder = tmp_path / "stacklib" / "room"
+    folder.mkdir(parents=True)
+    (folder / "a.py").write_text(ROOM)
+    return folder
 
 
 def test_no_module_is_over_the_limit():
-    print(size.table())
+    print(size.by_room())
     assert size.faults() == []
 
 
-def test_a_long_module_is_named(tmp_path: Path):
-    room = tmp_path / "stacklib" / "room"
-    room.mkdir(parents=True)
+def test_a_long_module_is_named(room: Path):
     (room / "fits.py").write_text("x = 1\n" * 500)
     (room / "long.py").write_text("x = 1\n" * 501)
-    assert size.faults(tmp_path) == [
+    assert size.faults(room.parents[1]) == [
         "stacklib/room/long.py: 501 lines; at most 500, split by idea"
     ]
 
 
-def test_the_table_counts_lines_and_functions(tmp_path: Path):
-    room = tmp_path / "stacklib" / "room"
-    room.mkdir(parents=True)
-    (room / "a.py").write_text("def f():\n    return 1\n\n\ndef g():\n    return 2\n")
-    last = size.table(tmp_path).splitlines()[-1].split()
-    assert last == ["all", "6", "1", "6", "6", "2", "2", "2"]
+def test_lines_are_told_apart_by_what_they_are(room: Path):
+    """A comment inside a text is no comment, and a blank in one is no blank."""
+    *_, last, apart = size.by_room(room.parents[1]).splitlines()
+    assert last.split() == ["all", "12", "5", "3", "1", "3", "1", "3", "3"]
+    assert apart == "11 lines, comments apart"
+
+
+def test_the_largest_module_of_a_folder_is_named(room: Path):
+    (room / "inside").mkdir()
+    (room / "inside" / "b.py").write_text("x = 1\n")
+    (room / "inside" / "c.py").write_text("x = 1\n" * 3)
+    rows = [row.split() for row in size.by_folder(room.parents[1]).splitlines()[1:]]
+    assert rows == [
+        ["stacklib/room", "1", "12", "12", "a.py"],
+        ["stacklib/room/inside", "2", "2", "3", "c.py"],
+    ]
+
+
+def test_drawn_lines_hold_code_and_are_the_same_each_time(room: Path, capsys):
+    root = room.parents[1]
+    said = ['TEXT = """a', '# b"""  # c', "def f():", "return 1"]
+    assert [line.split(": ", 1)[1] for line in size.code(root)] == said
+    drawn = []
+    for _ in range(2):
+        assert size.main(["--sample", "2"], root) == 0
+        drawn.append(capsys.readouterr().out)
+    assert drawn[0] == drawn[1] and drawn[0].startswith("stacklib/room/a.py:")

@@ -23,13 +23,7 @@ def rulings() -> tuple[Ruling, ...]:
 
 
 def conflict_tables(sheet: Sheet) -> str:
-    """Causes with their counts, then the rows of each.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """Causes with their counts, then the rows of each."""
     groups = {
         cause: [r for r in rulings() if r.conflict.cause == cause]
         for cause in conflicts.CAUSES
@@ -120,13 +114,7 @@ def _mark(value: Quantity) -> tuple:
 
 
 def of_device(device: Accelerator) -> str:
-    """What sources got wrong about a device; empty where nothing is known.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any of the database.
-    """
+    """What sources got wrong about a device; empty where nothing is known."""
     rows = _about().get(device.key, [])
     if not rows:
         return ""

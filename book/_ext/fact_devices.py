@@ -63,13 +63,7 @@ def devices() -> list[Accelerator]:
 
 
 def device_table(sheet: Sheet) -> str:
-    """All devices, to sort and sift.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """All devices, to sort and sift."""
     rows = [Row(d.key, _table_row(d), _words(d)) for d in devices()]
     caption = f"{len(rows)} devices, newest first"
     return sift("devices", caption, COLUMNS, rows, sheet)
@@ -110,20 +104,7 @@ def _table_row(device: Accelerator) -> list[Cell]:
 
 
 def device_page(device: Accelerator, conflicts: str = "") -> str:
-    """The body of a device's page.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Whose page.
-    conflicts : str
-        What sources got wrong about it, as HTML.
-
-    Raises
-    ------
-    ExtensionError
-        When the page would show what cannot be.
-    """
+    """The body of a device's page."""
     sheet = Sheet()
     beside = link(f"compare.html#live-compare:first={device.key}", "Compare it")
     summary = _summary(device, sheet)
@@ -211,13 +192,7 @@ def _integers_only(device: Accelerator, sheet: Sheet) -> str:
 
 
 def comparison(sheet: Sheet) -> str:
-    """The live figure of three devices side by side.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """The live figure of three devices side by side."""
     figure = plots.live(
         call="stacklib.plots.live.compare:explore",
         controls=compare.controls(),

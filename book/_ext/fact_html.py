@@ -67,21 +67,7 @@ class Sheet:
         what: str = "",
         tree: Mapping[str, Any] | None = None,
     ) -> str:
-        """A number that opens.
-
-        Parameters
-        ----------
-        name : str
-            Unique on the page; inputs of other numbers may name it.
-        quantity : Quantity
-            What is shown.
-        text : str
-            How it is shown; default as it prints itself.
-        what : str
-            A sentence for the panel that opens.
-        tree : dict, optional
-            Overrides parts of the derivation.
-        """
+        """A number that opens."""
         shown = text or quantity.text(digits=4)
         own = leaf if tree and "inputs" in tree else short_tree
         known = {**own(quantity), **(tree or {}), "text": shown}
@@ -106,21 +92,7 @@ def table(
     name: str = "",
     wide: bool = False,
 ) -> str:
-    """A table in a box that scrolls; cells are HTML, the first heads its row.
-
-    Parameters
-    ----------
-    caption : str
-        A sentence saying what the table shows.
-    head : sequence of str
-        Names of the columns.
-    rows : iterable of sequence of str
-        HTML of the cells. A first cell ``id|HTML`` gives its row the id.
-    name : str
-        Id of the box.
-    wide : bool
-        Whether the first column holds sentences.
-    """
+    """A table in a box that scrolls; cells are HTML, the first heads its row."""
     heads = "".join(f'<th scope="col">{escape(word)}</th>' for word in head)
     own = f' id="{escape(name)}"' if name else ""
     own = f'class="st-facts{" st-wide" if wide else ""}"{own}'
@@ -204,22 +176,7 @@ def sift(
     rows: Sequence[Row],
     sheet: Sheet,
 ) -> str:
-    """A table that ``sift.js`` lets the reader sort and sift; whole without it.
-
-    Parameters
-    ----------
-    name : str
-        Id, and the table's name in the address.
-    caption : str
-        A sentence saying what the table shows.
-    columns : sequence of Column
-        Their heads.
-    rows : sequence of Row
-        A cell for each column; the first heads its row, whose id is the table's
-        name and the row's key.
-    sheet : Sheet
-        Where the numbers' derivations go.
-    """
+    """A table that ``sift.js`` lets the reader sort and sift; whole without it."""
     heads = "".join(_head(column) for column in columns)
     body = "\n".join(_sift_row(name, row, columns, sheet) for row in rows)
     return (
@@ -260,7 +217,7 @@ def _cell(name: str, cell: Cell, column: Column, sheet: Sheet) -> str:
     if value is None:
         return f'<span class="st-unknown">{escape(cell.absent)}</span>'
     if isinstance(value, Quantity):
-        about = "≈" if value.kind == "assumption" else ""
+        about = "≈" if value.kind == "assumed" else ""
         number = value.to(column.unit or "1").value / column.scale
         text = about + format_number(number, 4)
         return sheet.number(name, value, text, tree={"full": value.text(digits=6)})

@@ -63,13 +63,7 @@ def _speed(link: Link) -> float:
 
 
 def link_table(sheet: Sheet) -> str:
-    """All links, to sort and sift.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """All links, to sort and sift."""
     rows = [_link_row(link) for link in links()]
     return sift("links", f"{len(rows)} links and switches", LINK_COLUMNS, rows, sheet)
 
@@ -94,13 +88,7 @@ def _cells(
 
 
 def memory_table(sheet: Sheet) -> str:
-    """All memories, to sort and sift.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """All memories, to sort and sift."""
     found = [hardware.memory(name) for name in hardware.memory_names()]
     rows = [_memory_row(memory) for memory in found]
     caption = f"{len(rows)} memories"
@@ -118,13 +106,7 @@ def _memory_row(memory: Memory) -> Row:
 
 
 def ladder(sheet: Sheet) -> str:
-    """Every link of known speed, one direction, by category on one log axis.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """Every link of known speed, one direction, by category on one log axis."""
     known = [link for link in links() if link.fields["per_direction"] is not None]
     speeds = [link.per_direction.to("GB/s").value for link in known]
     low = math.floor(math.log10(min(speeds)))
@@ -168,7 +150,7 @@ def _rung(link: Link, low: int, high: int, sheet: Sheet) -> str:
     """One link: its name, a bar to its speed, the speed."""
     speed = link.per_direction
     part = _part(speed.to("GB/s").value, low, high)
-    about = "≈" if speed.kind == "assumption" else ""
+    about = "≈" if speed.kind == "assumed" else ""
     shown = sheet.number(f"ladder.{link.key}", speed, about + speed.text(digits=3))
     return (
         f'<div class="st-ladder-row"><span>{escape(link.short)}</span>'

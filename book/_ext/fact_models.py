@@ -78,13 +78,7 @@ def _gap(model: LanguageModel) -> Quantity:
 
 
 def model_table(sheet: Sheet) -> str:
-    """All models, to sort and sift.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """All models, to sort and sift."""
     rows = [Row(m.key, _table_row(m), text(m)) for m in by_size()]
     return sift("models", f"{len(rows)} models, largest first", COLUMNS, rows, sheet)
 
@@ -111,13 +105,7 @@ def _table_row(model: LanguageModel) -> list[Cell]:
 
 
 def model_page(model: LanguageModel) -> str:
-    """The body of a model's page.
-
-    Parameters
-    ----------
-    model : LanguageModel
-        Whose page.
-    """
+    """The body of a model's page."""
     sheet = Sheet()
     total = sheet.number("summary.parameters", model.parameters)
     active = ""

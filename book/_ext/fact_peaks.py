@@ -24,13 +24,7 @@ COLUMNS = (
 
 
 def peak_table(sheet: Sheet) -> str:
-    """Every rate that can be built from its factors, to sort and sift.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """Every rate that can be built from its factors, to sort and sift."""
     found = list(gpu.peaks())
     devices = {one.device.key for one in found}
     caption = f"{len(found)} rates of {len(devices)} GPUs, dense"
@@ -38,13 +32,7 @@ def peak_table(sheet: Sheet) -> str:
 
 
 def verdict(one: PeakBuilt) -> str:
-    """What the comparison says, in a word or two.
-
-    Parameters
-    ----------
-    one : PeakBuilt
-        A rate.
-    """
+    """What the comparison says, in a word or two."""
     if abs(one.gap) > WITHIN:
         return "differs"
     return "clock inferred" if one.implied else "agrees"

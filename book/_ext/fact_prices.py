@@ -20,13 +20,7 @@ HEAD = ("What", "Quote", "Date", "Source", "Confidence")
 
 
 def price_table(sheet: Sheet) -> str:
-    """Every dated price of a device, to sort and sift.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """Every dated price of a device, to sort and sift."""
     rows = [
         _price_row(key, number, quote)
         for key in cost.names("prices")
@@ -53,13 +47,7 @@ def _price_row(key: str, number: int, quote: Quote) -> Row:
 
 
 def cost_tables(sheet: Sheet) -> str:
-    """Wafers, defects, memory and packaging: who said what, when.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The page.
-    """
+    """Wafers, defects, memory and packaging: who said what, when."""
     shelves = (
         ("wafer", "Wafers", "A processed wafer, by node", cost.wafer_price),
         ("defects", "Defects", "Defects that kill, by area", cost.defect_density),

@@ -35,28 +35,14 @@ def by_size() -> tuple[LanguageModel, ...]:
 
 
 def hold(entry: dict[str, Any]) -> None:
-    """Refuse an entry of the possibility guard that cannot be.
-
-    Raises
-    ------
-    ExtensionError
-        With the guard's words.
-    """
+    """Refuse an entry of the possibility guard that cannot be."""
     if found := guard.faults([entry]):
         raise ExtensionError("; ".join(found))
 
 
 @cache
 def shared(model: str, dtype: str) -> tuple[Fit, Work]:
-    """Memory needed and work of a step, which are the same on every device.
-
-    Parameters
-    ----------
-    model : str
-        Its key.
-    dtype : str
-        Format of weights, cache and arithmetic.
-    """
+    """Memory needed and work of a step, which are the same on every device."""
     any_device = next(d for d in all_devices() if d.fields["memory_capacity"])
     fit = roofline.fit_memory(model, on=any_device, dtype=dtype, context=CONTEXT)
     work = roofline.decode_work(models.get(model), dtype=dtype, context=CONTEXT)
@@ -77,15 +63,6 @@ def tried(
 
     What ``roofline.decode_step`` gives, with the part that is the same on every
     device counted once.
-
-    Parameters
-    ----------
-    device : Accelerator
-        One of it, memory capacity known.
-    model : LanguageModel
-        What it runs.
-    dtype : str
-        Format of weights, cache and arithmetic.
     """
     like, work = shared(model.key, dtype)
     have = device.memory_capacity
@@ -98,19 +75,7 @@ def tried(
 
 
 def speed(step: DecodeStep, device: Accelerator, name: str, sheet: Sheet) -> str:
-    """Tokens a second that open to what is read and how fast.
-
-    Parameters
-    ----------
-    step : DecodeStep
-        One that fits.
-    device : Accelerator
-        Where it runs.
-    name : str
-        Of the number, unique on the page.
-    sheet : Sheet
-        The page.
-    """
+    """Tokens a second that open to what is read and how fast."""
     rate, peak = step.tokens_per_s, device.peak(step.work.dtype)
     parts = (step.bytes, device.memory_bandwidth, step.operations, peak)
     tree = {
@@ -124,17 +89,7 @@ def speed(step: DecodeStep, device: Accelerator, name: str, sheet: Sheet) -> str
 
 
 def need(fit: Fit, name: str, sheet: Sheet) -> str:
-    """The memory needed by what does not fit, which opens to the sum.
-
-    Parameters
-    ----------
-    fit : Fit
-        One that says no.
-    name : str
-        Of the number, unique on the page.
-    sheet : Sheet
-        The page.
-    """
+    """The memory needed by what does not fit, which opens to the sum."""
     parts = [leaf(part) for part in (fit.weights, fit.kv, fit.have)]
     tree = {"formula": "weights + KV", "inputs": parts, "evidence": "predicted"}
     what = f"Does not fit: {fit.explanation}."
@@ -145,19 +100,7 @@ def need(fit: Fit, name: str, sheet: Sheet) -> str:
 def guard_row(
     device: Accelerator, label: str, dtype: str, fit: Fit, step: DecodeStep | None
 ) -> dict[str, Any]:
-    """What the possibility guard is told of a cell.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Where it runs.
-    label, dtype : str
-        What the row is called; number format.
-    fit : Fit
-        Memory needed and had.
-    step : DecodeStep or None
-        The step, where it has a speed.
-    """
+    """What the possibility guard is told of a cell."""
     values = {"need": guard.cell(fit.need, role="resident")}
     if step is not None:
         values["time"] = guard.cell(step.time)
@@ -170,21 +113,7 @@ def guard_row(
 def run_cell(
     device: Accelerator, model: LanguageModel, dtype: str, sheet: Sheet, name: str
 ) -> tuple[str, dict[str, Any]]:
-    """Speed, memory needed, or what is unknown; and the guard's row.
-
-    Parameters
-    ----------
-    device : Accelerator
-        One of it, memory capacity known.
-    model : LanguageModel
-        What it runs.
-    dtype : str
-        Format of weights, cache and arithmetic.
-    sheet : Sheet
-        The page.
-    name : str
-        Of the number, unique on the page.
-    """
+    """Speed, memory needed, or what is unknown; and the guard's row."""
     fit, step = tried(device, model, dtype)
     if not fit.fits:
         cell = need(fit, name, sheet)
@@ -199,15 +128,7 @@ def run_cell(
 
 
 def runs_table(device: Accelerator, sheet: Sheet) -> tuple[str, dict[str, Any]]:
-    """Models down, formats across; and the guard's entry.
-
-    Parameters
-    ----------
-    device : Accelerator
-        One of it, memory capacity known.
-    sheet : Sheet
-        The page.
-    """
+    """Models down, formats across; and the guard's entry."""
     rows, told = [], []
     for model in by_size():
         cells = [link(f"../models/{model.key}.html", model.name)]

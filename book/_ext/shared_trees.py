@@ -22,19 +22,7 @@ def written(tree: Mapping[str, Any]) -> str:
 
 
 def shared(trees: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The same derivations, repeated subtrees replaced by names.
-
-    Parameters
-    ----------
-    trees : dict
-        Derivations by name, as ``Quantity.tree()`` gives them; an input may already be
-        the name of another.
-
-    Returns
-    -------
-    dict
-        All of them, and after them the subtrees that they share.
-    """
+    """The same derivations, repeated subtrees replaced by names."""
     counts: Counter[str] = Counter()
 
     def count(tree: Mapping[str, Any]) -> None:

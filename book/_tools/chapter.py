@@ -1,4 +1,4 @@
-"""Is a chapter done? Nine lines with counts against their totals.
+"""Is a chapter done? Ten lines with counts against their totals.
 
 `make chapter N=3` prints them and fails if one falls short; `--json` names what is
 missing.
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from _tools import chapter_code, chapter_pages, tree
+from _tools import chapter_code, chapter_pages, chapter_size, tree
 from _tools.lines import Line
 
 MAKERS: list[Callable[[int, Path], Line]] = [
@@ -25,12 +25,13 @@ MAKERS: list[Callable[[int, Path], Line]] = [
     chapter_pages.clean,
     chapter_code.measured,
     chapter_code.documented,
+    chapter_size.sized,
 ]
 CHAPTERS = range(1, 11)
 
 
 def report(chapter: int, root: Path = tree.ROOT) -> list[Line]:
-    """The nine lines of a chapter, in the order of the definition of done."""
+    """The ten lines of a chapter, in the order of the definition of done."""
     return [make(chapter, root) for make in MAKERS]
 
 

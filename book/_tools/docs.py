@@ -1,9 +1,9 @@
 """Public names are documented, and only they: what they take, return and raise.
 
-Public is what a room offers (its `__all__`), the open members of those classes, and
-what an API page shows by name. Docstrings are NumPy style. A parameter that
-`book/api/parameters.md` explains needs no words of its own, a return value none that
-its annotation says. What is not public has one sentence, and the equation.
+Public is what a room offers (its `__all__`) and the open members of its classes; what
+an API page shows beyond that is shown with its one sentence. Docstrings are NumPy
+style. A parameter that `book/api/parameters.md` explains needs no words of its own, a
+return value none that its annotation says.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ SECTION = r"^\s*{0}\n\s*-{{3,}}"
 LONG = r"(Parameters|Returns|Yields|Raises|Attributes|Examples)"
 # Where they are looked for; an exercise's docstring is its question.
 FOLDERS = ("stacklib", "book/_ext", "book/_tools", "benchmarks", "tests")
-SHOWN = re.compile(r"automodule:: (\S+)\n((?: +:.*\n)*)")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -115,23 +114,9 @@ def function_of(thing: Any) -> Any:
 
 def places(root: Path = tree.ROOT) -> set[str]:
     """Where all that is public is written: `stacklib.roofline.work.Work.intensity`."""
-    found = [pair for room in rooms(root) for pair in offered(room_of(room))]
-    found += [(name, coverage_map.resolve(name)) for name in shown(root)]
-    written = (function_of(thing) for _, thing in found)
-    return {
-        f"{thing.__module__}.{thing.__qualname__}"
-        for thing in written
-        if hasattr(thing, "__qualname__")  # a table, such as DTYPES, has none
-    }
-
-
-def shown(root: Path = tree.ROOT) -> Iterator[str]:
-    """What the API pages show by name: `:members: Thread` under its module."""
-    for page in sorted((root / "book" / "api").glob("*.md")):
-        for module, options in SHOWN.findall(page.read_text("utf-8")):
-            named = re.search(r":members: +(\S.*)", options)
-            for name in named[1].split(",") if named else ():
-                yield f"{module}.{name.strip()}"
+    found = [thing for room in rooms(root) for _, thing in offered(room_of(room))]
+    written = map(function_of, found)
+    return {f"{thing.__module__}.{thing.__qualname__}" for thing in written}
 
 
 def thing_faults(name: str, thing: Any) -> Iterator[str]:

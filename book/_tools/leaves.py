@@ -1,27 +1,37 @@
 """Stored leaves against the records they name: specs, configs, results.
 
 A leaf of a stored derivation carries the key of its record, such as
-`h100-sxm.memory_bandwidth`, `nvlink/nvlink-4.lanes`, `llama-3-70b.layers` or
-`results/cache@1f2e3d4c5b6a`. Here each key is looked up anew; a value that differs is a
-stale leaf.
+`h100-sxm.memory_bandwidth`, `nvlink/nvlink-4.lanes` or `llama-3-70b.layers`. Here each
+key is looked up anew; a value that differs is a stale leaf. A leaf that was read from a
+result file is stale when the file is not the one that was read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import stacklib
 from _tools.said import Cell
 from stacklib import hardware, models
-from stacklib.evidence import results
+from stacklib.cost import data, making
+from stacklib.evidence import dram_published
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
+from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
-from stacklib.quantity import Quantity
+from stacklib.memory.dram.parts import dram_names, dram_part
+from stacklib.memory.tiers import parts
+from stacklib.memory.warp.rules import KNOWN, rule
+from stacklib.quantity import Quantity, constant
+from stacklib.quantity.constants import CONSTANTS
+from stacklib.quantity.say import digest
 
 SAME = 1e-9
-RECORDED = ("spec", "config", "measured")  # kinds of leaf that name a record
+AGAIN = "run make numbers, then make execute"
+RECORDED = ("spec", "config")  # kinds of leaf that name a record
 
 
 class NoRecord(LookupError):
@@ -29,18 +39,16 @@ class NoRecord(LookupError):
 
 
 @cache
-def current(key: str) -> float | None:
-    """The present SI value of a record; None where only its file is pinned.
-
-    Raises NoRecord for a key that names nothing, and for a result file that is not the
-    one that was read.
-    """
+def current(key: str) -> float:
+    """The present SI value of a record; NoRecord for a key that names nothing."""
     head, slash, place = key.partition("/")
-    if head == "results":
-        return _result(place)
+    if key in CONSTANTS:
+        return constant(key).si
     if head == "factors":
         return hardware.efficiency_quantity(place).si
-    if slash:
+    if head == "rows":
+        return _row(place)
+    if slash and "." not in head:
         if key not in _records():
             raise NoRecord(f"no record is called {key}")
         return _records()[key]
@@ -50,22 +58,28 @@ def current(key: str) -> float | None:
     return _config(*_split(key))
 
 
-def _result(place: str) -> None:
-    name, _, digest = place.partition("@")
-    if results.digest(name) != digest:
-        raise NoRecord(f"results/{name} is not the file that was read")
+def _row(place: str) -> float:
+    """A value of a TOML file of the package: its path, then the names on the way."""
+    path, _, names = place.partition(".toml/")
+    try:
+        value: Any = read_toml(Path(stacklib.__file__).parent / f"{path}.toml")
+        for name in names.split("/"):
+            value = value[name]
+    except (OSError, KeyError, TypeError) as error:
+        raise NoRecord(f"rows/{place} names no value") from error
+    return float(value["value"] if isinstance(value, dict) else value)
 
 
 def _device(device: str, field: str) -> float:
     found = hardware.get(device)
     if field.startswith("peak."):
         peak, _, rest = field.removeprefix("peak.").partition(".")
-        made = found.peaks[peak].per_cycle if rest else found.peaks[peak].rate
+        made = getattr(found.peaks[peak], rest or "rate")
     else:
         made = found.fields.get(field)
     if made is None:
         raise NoRecord(f"{device} has no {field}")
-    return made.si
+    return float(getattr(made, "si", made))
 
 
 @cache
@@ -78,6 +92,17 @@ def _records() -> dict[str, float]:
         *(row.fields.values() for row in stacks._generations().values()),
         *accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
+        map(rule, KNOWN),
+        map(dram_published.fact, dram_published.facts()),
+        *(dram_part(name).fields.values() for name in dram_names()),
+        *(parts.drive(name).fields.values() for name in parts.drive_names()),
+        map(parts.constant, parts.constant_names()),
+        data.recorded(),
+        *(
+            [q.value for q in making.fact(table, key).quotes]
+            for table in making.tables()
+            for key in making.keys(table)
+        ),
         [die.node for die in base_dies()],
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]
@@ -121,10 +146,13 @@ def _config(name: str, label: str) -> float:
 def stale(said: Iterable[Cell]) -> Iterator[str]:
     """The leaves of stored derivations that are no longer what their records say."""
     for cell in said:
+        for file, read in cell.stored.get("files", {}).items():
+            if digest(file) != read:
+                yield f"{cell.place}: {file} is not the file that was read; {AGAIN}"
         for node in cell.nodes:
             fault = _fault(node)
             if fault:
-                yield f"{cell.place}: {fault}; run make numbers, then make execute"
+                yield f"{cell.place}: {fault}; {AGAIN}"
 
 
 def _fault(node: dict[str, Any]) -> str:
@@ -137,7 +165,7 @@ def _fault(node: dict[str, Any]) -> str:
         now = current(key)
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
-    if now is None or abs(now - node["si"]) <= SAME * abs(now):
+    if abs(now - node["si"]) <= SAME * abs(now):
         return ""
     unit = node["unit"]
     return f"{label!r} is {node['si']:.6g} (SI, of {unit}), but {key} is {now:.6g}"

@@ -23,20 +23,27 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Most(Count):
+    """How many there are of how many there may be; more stands with a reason."""
+
+    why: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.have <= self.want or bool(self.why)
+
+    def __str__(self) -> str:
+        argued = f" ({self.why})" if self.why else ""
+        return f"{self.what} {self.have:,}/{self.want:,}{argued}"
+
+
+@dataclass(frozen=True)
 class Line:
-    """A line of the report.
+    """A line of the report."""
 
-    Attributes
-    ----------
-    name : what the line is about
-    counts : each must be reached
-    note : said after the counts
-    missing : what is wrong or lacking, one sentence each; empty when all is well
-    """
-
-    name: str
-    counts: tuple[Count, ...]
-    note: str = ""
+    name: str  # what the line is about
+    counts: tuple[Count, ...]  # each must be reached
+    note: str = ""  # said after the counts
     missing: tuple[str, ...] = field(default=())
 
     @property

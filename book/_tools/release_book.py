@@ -42,22 +42,7 @@ def below(entries: list[dict], depth: int) -> Iterator[Line]:
 
 
 def printable(built: Path, toc: Path, title: str, version: str) -> str:
-    """The whole book as one HTML page, for the root of the built book.
-
-    Parameters
-    ----------
-    built : Path
-        Folder of the built book.
-    toc : Path
-        Its table of contents, which gives the reading order.
-    title, version : str
-        What the title page says.
-
-    Raises
-    ------
-    PrintError
-        When a page is missing, or links to where nothing is.
-    """
+    """The whole book as one HTML page, for the root of the built book."""
     lines = outline(toc)
     files = [line.text for line in lines if line.depth]
     pages = {file: release_page.read(built, file) for file in files}

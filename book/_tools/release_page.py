@@ -80,13 +80,7 @@ def sheet(page: BeautifulSoup, file: str, number: int) -> Sheet:
 
 
 def tie(sheets: list[Sheet], built: Path) -> None:
-    """Point every link, label and drawing of `sheets` at the one document.
-
-    Raises
-    ------
-    PrintError
-        When a link leads to no file, or to no anchor of its page.
-    """
+    """Point every link, label and drawing of `sheets` at the one document."""
     known = {f"{s.file}.html": s for s in sheets}
     for one in sheets:
         for element in one.article.find_all(True):

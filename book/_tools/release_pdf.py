@@ -78,28 +78,7 @@ class Shelf:
 
 
 def print_pdf(document: str, built: Path, program: str) -> bytes:
-    """Print `document`, which stands at the root of the book in `built`.
-
-    Parameters
-    ----------
-    document : str
-        HTML; an ``a.pr-page`` shows the page number of the anchor it leads to.
-    built : Path
-        Where the files that it loads are. Nothing else can be loaded.
-    program : str
-        Path of Chromium.
-
-    Returns
-    -------
-    bytes
-        The PDF, A4, equal for equal input.
-
-    Raises
-    ------
-    PrintError
-        When something asked for is not in the book, is wider than the paper, or the
-        Chromium is too old.
-    """
+    """Print `document`, which stands at the root of the book in `built`."""
     from playwright.sync_api import sync_playwright
 
     shelf = Shelf(document, built)

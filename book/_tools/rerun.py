@@ -40,13 +40,7 @@ class NotebookFailed(RuntimeError):
 
 
 def run(notebook: Any, folder: Path) -> Any:
-    """A copy of the notebook, executed in `folder` by this very Python.
-
-    Raises
-    ------
-    NotebookFailed
-        Naming the cell, its line and the error.
-    """
+    """A copy of the notebook, executed in `folder` by this very Python."""
     fresh = copy.deepcopy(notebook)
     skipped = [cell for cell in fresh.cells if NOT_RUN in tags(cell)]
     for cell in skipped:

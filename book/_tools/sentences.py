@@ -64,20 +64,16 @@ def _moved(cell: Cell) -> set[str]:
 
 
 def _differs(node: dict) -> bool:
-    try:
-        now = leaves.current(node["key"])
-    except (LookupError, ValueError):  # a result file that was measured anew
-        return True
-    return now is not None and abs(now - node["si"]) > leaves.SAME * abs(now)
+    now = _now(node["key"], node["si"])
+    return abs(now - node["si"]) > leaves.SAME * abs(now)
 
 
 def _now(key: str, old: float) -> float:
-    """The present value of a record, the old one where only a run can tell."""
+    """The present value of a record; the old one where there is none any more."""
     try:
-        now = leaves.current(key)
+        return leaves.current(key)
     except (LookupError, ValueError):
         return old
-    return old if now is None else now
 
 
 def _recomputed(cell: Cell) -> dict[str, str]:
@@ -94,7 +90,8 @@ def _to_run(cells: Iterable[Cell], moved: set[str], root: Path) -> set[Path]:
     devices = {key.partition(".")[0] for key in moved if "/" not in key}
     found = set()
     for cell in cells:
-        measured = any(key.startswith("results/") for key in moved & _keys(cell))
+        files = cell.stored.get("files", {}).items()
+        measured = any(leaves.digest(file) != read for file, read in files)
         if measured or any(_stands_on(cell, i, moved, devices) for i in _runs(cell)):
             found.add(root / cell.place.partition(", ")[0])
     return {path for path in found if path.suffix == ".ipynb"}

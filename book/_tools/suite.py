@@ -1,7 +1,7 @@
 """Run all tests: ruff, mypy, then ours and every notebook under strict nbval.
 
-Tests and notebooks share one session, so that its last line can say which checks
-were not run.
+Tests and notebooks share one session, so that its last lines can say what they cost
+and which checks were not run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from _tools import outputs, tree
+import pytest
+
+from _tools import durations, outputs, tree
 
 # Few tests, but minutes of them: begun first, it does not keep one worker busy after
 # the others are done.
@@ -50,16 +52,29 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     """Run the suite; 0 where everything passes."""
     parser = argparse.ArgumentParser(prog="make test", description=__doc__)
     parser.add_argument("--all", action="store_true", help="the slow tests too")
+    parser.add_argument(
+        "--slowest", type=int, metavar="N", help="only list the N longest of the last"
+    )
     options, rest = parser.parse_known_args(argv)
+    if options.slowest:
+        print(durations.slowest(options.slowest, root))
+        return 0
     chosen = [] if options.all else ["-m", "not slow"]
     # A notebook's cells share a kernel, so its file stays with one worker.
     parallel = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
+    timed = ["-p", durations.__name__]
     folders = [f for f in (FIRST, "tests", "chapters", "book") if (root / f).exists()]
+    # The workers share the cores: threads of a matrix product would wait for them.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     untidy = static(root)
-    done = subprocess.run(command(folders, *parallel, *chosen, *rest), cwd=root)
+    os.chdir(root)
+    # In this process, so that its total holds what lint and types have cost.
+    code = pytest.main([*STRICT, *parallel, *timed, *chosen, *rest, *folders])
+    if not (options.all or rest):
+        durations.store(root)
     if untidy:  # said again at the end, where a log's reader looks first
         print("lint or types failed: see the top of this output", file=sys.stderr)
-    return done.returncode or untidy
+    return code or untidy
 
 
 if __name__ == "__main__":

@@ -37,13 +37,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the rows asked for and a count by verdict.
-
-    Raises
-    ------
-    ValueError
-        For an id together with a filter.
-    """
+    """Print the rows asked for and a count by verdict; ValueError for id and filter."""
     from stacklib import evidence, pages
 
     if args.id:

@@ -48,13 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def levels(as_json: bool) -> int:
-    """Find the memory levels of this machine and print them beside what it reports.
-
-    Parameters
-    ----------
-    as_json : bool
-        JSON instead of lines for people.
-    """
+    """Find the memory levels of this machine and print them beside what it reports."""
     import json
 
     from stacklib.hardware.this_machine import read_machine

@@ -38,13 +38,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def find(text: str) -> LanguageModel:
-    """The model a person means: a name of the database, or the path of a config.
-
-    Parameters
-    ----------
-    text : str
-        Taken as a path when it ends in ``.json`` or is one.
-    """
+    """The model a person means: a name of the database, or the path of a config."""
     from stacklib import models
 
     if text.endswith(".json") or os.path.isfile(text):

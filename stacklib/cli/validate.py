@@ -92,30 +92,14 @@ def _text(report: Validation, worst: int) -> Iterator[str]:
 
 
 def percent(share: float | None, signed: bool = False) -> str:
-    """A share as a percentage for the reader; a dash where there is none.
-
-    Parameters
-    ----------
-    share : float or None
-        0.12 for 12 %.
-    signed : bool
-        Whether to show a plus.
-    """
+    """A share as a percentage for the reader; a dash where there is none."""
     if share is None:
         return "–"
     return f"{100 * share:+.1f} %" if signed else f"{100 * share:.1f} %"
 
 
 def verdict(found: Score, bar: Bar | None) -> str:
-    """Whether the errors are within the bar.
-
-    Parameters
-    ----------
-    found : Score
-        Of one family.
-    bar : Bar or None
-        What the plan asks for.
-    """
+    """Whether the errors are within the bar."""
     if bar is None or found.median_error is None or found.p90_error is None:
         return "–"
     median, p90 = found.median_error <= bar.median, found.p90_error <= bar.p90

@@ -18,15 +18,9 @@ __all__ = ["Assembly", "assemble", "b200", "if_dearer"]
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """What goes into one device.
+    """What goes into one device."""
 
-    Attributes
-    ----------
-    parts : dict
-        Part to what it costs.
-    """
-
-    parts: Mapping[str, Span]
+    parts: Mapping[str, Span]  # part to what it costs
 
     @property
     def total(self) -> Span:
@@ -35,13 +29,7 @@ class Assembly:
         return sum(rest, first).named("cost of all parts")
 
     def share(self, part: str) -> Span:
-        """Part of the total, from cheap among dear ones to dear among cheap ones.
-
-        Raises
-        ------
-        KeyError
-            When there is no such part.
-        """
+        """Part of the total, from cheap among dear ones to dear among cheap ones."""
         own = self.parts[part]
         others = [s for name, s in self.parts.items() if name != part]
         if not others:
@@ -51,20 +39,7 @@ class Assembly:
 
 
 def assemble(**parts: Given) -> Assembly:
-    """A device from named parts.
-
-    Parameters
-    ----------
-    **parts : Span, Range or Quantity
-        Dollars of each.
-
-    Raises
-    ------
-    ValueError
-        For no parts.
-    UnitError
-        For a part that is not in dollars.
-    """
+    """A device from named parts. ``parts``: dollars of each."""
     if not parts:
         raise ValueError("assemble() needs at least one part, such as logic=...")
     return Assembly({name: span(part).to("USD") for name, part in parts.items()})
@@ -100,22 +75,7 @@ def b200() -> Assembly:
 
 
 def if_dearer(found: Bill, part: str, factor: float) -> Quantity:
-    """Total of a bill when one part costs ``factor`` times as much.
-
-    Parameters
-    ----------
-    found : Bill
-        With its parts.
-    part : str
-        One of them.
-    factor : float
-        New price over old.
-
-    Raises
-    ------
-    ValueError
-        For a part the bill does not list, or a factor that is not positive.
-    """
+    """Total of a bill when one part costs ``factor`` times as much."""
     if part not in found.parts:
         raise ValueError(f"part {part!r}: the bill lists {', '.join(found.parts)}")
     if isinstance(factor, bool) or not 0 < factor < float("inf"):

@@ -20,30 +20,14 @@ __all__ = ["Pieces", "good_dies", "pieces"]
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A design cut into equal dies.
+    """A design cut into equal dies."""
 
-    Attributes
-    ----------
-    count : int
-        Dies of it.
-    area : Quantity
-        Of one, with what it spends on talking.
-    gross : int
-        Dies on a wafer.
-    good : float
-        Share of them that can be sold.
-    works : float
-        Share of joined designs that work.
-    cost : Quantity
-        Dollars of logic for each useful, working square millimetre.
-    """
-
-    count: int
-    area: Quantity
-    gross: int
-    good: float
-    works: float
-    cost: Quantity
+    count: int  # dies of it
+    area: Quantity  # of one, with what it spends on talking
+    gross: int  # dies on a wafer
+    good: float  # share of them that can be sold
+    works: float  # share of joined designs that work
+    cost: Quantity  # dollars of logic for each useful, working square millimetre
 
 
 def working(gross: float, good: float, works: float) -> float:
@@ -139,18 +123,6 @@ def good_dies(
 ) -> float:
     """Dies of a wafer without a defect, when defects fall independently.
 
-    Parameters
-    ----------
-    width, height : float
-        Metres.
-    defects : float
-        A square metre.
-    wafer : Wafer
-        What they are printed on.
-
-    Raises
-    ------
-    ValueError
-        For a side that is not positive.
+    ``width``, ``height``: metres.
     """
     return grid_dies(width, height, wafer) * poisson(width * height * defects)

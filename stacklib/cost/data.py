@@ -8,8 +8,8 @@ and when.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware.sourced import read_toml, read_value
 from stacklib.quantity import Quantity, Source, maximum, minimum, resolve
+from stacklib.quantity.core import _make
 
 DATA = Path(__file__).parent / "data"
 KINDS = ("cloud", "purchase", "launch", "used")
@@ -24,47 +25,23 @@ KINDS = ("cloud", "purchase", "launch", "used")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """One published price or density.
+    """One published price or density."""
 
-    Parameters
-    ----------
-    value : Quantity
-        With its source.
-    date : str
-        When it held: ``2025``, ``2025-10`` or ``2025-10-31``.
-    what : str
-        For devices: ``cloud``, ``purchase``, ``launch`` or ``used``.
-    note : str
-        What it is of, where that is not plain.
-    """
-
-    value: Quantity
-    date: str
-    what: str = ""
-    note: str = ""
+    value: Quantity  # with its source
+    date: str  # when it held: ``2025``, ``2025-10`` or ``2025-10-31``
+    what: str = ""  # for devices: ``cloud``, ``purchase``, ``launch`` or ``used``
+    note: str = ""  # what it is of, where that is not plain
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What is said of one thing, from the lowest to the highest.
+    """What is said of one thing, from the lowest to the highest."""
 
-    Parameters
-    ----------
-    low, high : Quantity
-        Smallest and largest quote; each is computed from all of them.
-    quotes : tuple of Quote
-        Every one, the oldest first.
-    name : str
-        What it is of.
-    note : str
-        What the quotes leave open.
-    """
-
-    low: Quantity
-    high: Quantity
-    quotes: tuple[Quote, ...]
+    low: Quantity  # smallest
+    high: Quantity  # largest quote; each is computed from all of them
+    quotes: tuple[Quote, ...]  # every one, the oldest first
     name: str
-    note: str = ""
+    note: str = ""  # what the quotes leave open
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -76,27 +53,7 @@ class Range:
 def read_quote(
     raw: dict[str, Any], sources: dict[str, Any], where: str, label: str, unit: str
 ) -> Quote:
-    """A Quote from parsed TOML.
-
-    Parameters
-    ----------
-    raw : dict
-        ``{ value, unit, source, date, what, kind, note }``.
-    sources : dict
-        The table ``[sources]`` of the file.
-    where : str
-        Place in the file, for messages.
-    label : str
-        What the reader sees.
-    unit : str
-        Any unit of its dimension.
-
-    Raises
-    ------
-    SpecError
-        For a missing source or date, a date that is none, another dimension, or a
-        value that is not above zero.
-    """
+    """A Quote from parsed TOML."""
     entry = dict(raw)
     date, what = entry.pop("date", ""), entry.pop("what", "")
     if not isinstance(date, str) or not re.fullmatch(r"\d{4}(-\d\d){0,2}", date):
@@ -105,6 +62,11 @@ def read_quote(
         raise hardware.SpecError(f"{where}: a price names its source")
     value = read_value(entry, sources, "", where, label, unit)
     return Quote(value, date, what, entry.get("note", ""))
+
+
+def _keyed(value: Quantity, place: object) -> Quantity:
+    """The same, with its place in the entry at the end of its key."""
+    return _make(value, key=f"{value.key.replace(': ', '/')}.{place}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +81,7 @@ class _Shelf:
 
 
 def read_ranges(raw: dict[str, Any], where: str, words: str, unit: str) -> _Shelf:
-    """The ranges of one file.
-
-    Parameters
-    ----------
-    raw : dict
-        The file as parsed: ``sources`` and one table a key, with ``quotes``.
-    where : str
-        File name, for messages.
-    words : str
-        What is quoted, for labels.
-    unit : str
-        Any unit of its dimension.
-
-    Raises
-    ------
-    SpecError
-        For an entry without name or quotes, two entries of one name, and all that
-        ``read_quote`` refuses.
-    """
+    """The ranges of one file."""
     ranges: dict[str, Range] = {}
     names: dict[str, str] = {}
     for key, entry in raw.items():
@@ -147,11 +91,10 @@ def read_ranges(raw: dict[str, Any], where: str, words: str, unit: str) -> _Shel
         if not entry.get("quotes") or not entry.get("name"):
             raise hardware.SpecError(f"{place}: a name and quotes are needed")
         label = f"{entry['name']} {words}"
-        quotes = sorted(
-            (read_quote(q, raw["sources"], place, label, unit)
-             for q in entry["quotes"]),
-            key=lambda quote: quote.date,
-        )  # fmt: skip
+        told = [read_quote(q, raw["sources"], place, label, unit)
+                for q in entry["quotes"]]  # fmt: skip
+        told = [replace(q, value=_keyed(q.value, n)) for n, q in enumerate(told)]
+        quotes = sorted(told, key=lambda quote: quote.date)
         values = [quote.value for quote in quotes]
         ranges[key] = Range(
             minimum(*values).to(values[0].unit).named(f"{label}, lowest"),
@@ -203,11 +146,6 @@ def names(what: str) -> tuple[str, ...]:
 
 def wafer_price(node: str) -> Range:
     """What a processed 300 mm wafer is said to cost.
-
-    Parameters
-    ----------
-    node : str
-        Such as ``"n5"``, ``"5nm"`` or ``"4n"``.
 
     Raises
     ------
@@ -277,21 +215,7 @@ def packaging_price(kind: str) -> Range:
 
 
 def read_prices(raw: dict[str, Any], where: str) -> dict[str, tuple[Quote, ...]]:
-    """The prices of devices, by device key.
-
-    Parameters
-    ----------
-    raw : dict
-        The file as parsed: ``sources`` and one table a device, with ``quotes``.
-    where : str
-        File name, for messages.
-
-    Raises
-    ------
-    SpecError
-        For a price of no known kind, a cloud price that is not per hour, and all that
-        ``read_quote`` refuses.
-    """
+    """The prices of devices, by device key."""
     found: dict[str, tuple[Quote, ...]] = {}
     for key, entry in raw.items():
         if key == "sources":
@@ -320,8 +244,6 @@ def prices(device: str, what: str = "") -> tuple[Quote, ...]:
 
     Parameters
     ----------
-    device : str
-        A device of the hardware database.
     what : str
         ``"cloud"`` (rent), ``"purchase"`` (new), ``"launch"`` (list, on the day) or
         ``"used"``; all of them without it.
@@ -338,24 +260,12 @@ def prices(device: str, what: str = "") -> tuple[Quote, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """An estimated bill of materials.
+    """An estimated bill of materials."""
 
-    Parameters
-    ----------
-    parts : dict
-        Part to cost; empty where only the total is told.
-    total : Quantity
-        As the source prints it.
-    date : str
-        When it was told.
-    why : str
-        Why the parts do not add up to the total, where they do not.
-    """
-
-    parts: dict[str, Quantity]
+    parts: dict[str, Quantity]  # part to cost; empty where only the total is told
     total: Quantity
-    date: str
-    why: str = ""
+    date: str  # when it was told
+    why: str = ""  # why the parts do not add up to the total, where they do not
 
 
 @cache
@@ -367,13 +277,21 @@ def _bills() -> dict[str, Bill]:
             continue
         place = f"bills.toml: {key}"
         found[key] = Bill(
-            {n: read_value(part, raw["sources"], "", place, f"{key} {n}", "USD")
-             for n, part in entry.get("parts", {}).items()},
+            {n: _keyed(read_value(part, raw["sources"], "", place, f"{key} {n}", "USD"),
+                       n) for n, part in entry.get("parts", {}).items()},
             read_value(entry["total"], raw["sources"], "", place, f"{key} bill", "USD"),
             entry["date"],
             entry["total"].get("inconsistent", ""),
         )  # fmt: skip
     return found
+
+
+def recorded() -> Iterator[Quantity]:
+    """Every quote of the ranges, and every line of the bills."""
+    for shelf in (_WAFER, _DEFECTS, _MEMORY, _PACKAGING):
+        yield from (q.value for r in _shelf(*shelf).ranges.values() for q in r.quotes)
+    for found in _bills().values():
+        yield from (*found.parts.values(), found.total)
 
 
 def bill(device: str) -> Bill:

@@ -24,24 +24,12 @@ Ends: TypeAlias = "Span | Range | Quantity"
 
 @dataclass(frozen=True, slots=True)
 class Die:
-    """One kind of die on one kind of wafer.
+    """One kind of die on one kind of wafer."""
 
-    Attributes
-    ----------
-    area : Quantity
-        Without the street around it.
-    gross : Quantity
-        Whole dies on a wafer.
-    wafer : Span
-        Price of the processed wafer.
-    yields : Span
-        Share of the dies that can be sold.
-    """
-
-    area: Quantity
-    gross: Quantity
-    wafer: Span
-    yields: Span
+    area: Quantity  # without the street around it
+    gross: Quantity  # whole dies on a wafer
+    wafer: Span  # price of the processed wafer
+    yields: Span  # share of the dies that can be sold
 
     @property
     def raw(self) -> Span:

@@ -64,13 +64,7 @@ def tables() -> tuple[str, ...]:
 
 
 def keys(table: str) -> tuple[str, ...]:
-    """Entries of one table.
-
-    Raises
-    ------
-    UnknownName
-        For no such table.
-    """
+    """Entries of one table."""
     return tuple(_shelves()[resolve(table, TABLES, "table of facts")].ranges)
 
 

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from stacklib import hardware
-from stacklib.quantity import Quantity, assumed, ceil, chosen, one_of
+from stacklib.quantity import Quantity, assumed, ceil, chosen, constant, one_of
 
 from .data import wafer_price
 from .dies import Die, die
@@ -54,27 +54,7 @@ def _cell_of(node: str) -> Quantity:
 
 
 def sram_area(node: str, efficiency: Span | Quantity | None = None) -> Span:
-    """Silicon that holds one gigabyte (10^9 bytes) of SRAM.
-
-    Parameters
-    ----------
-    node : str
-        Such as ``"n5"``.
-    efficiency : Span or Quantity, optional
-        Share of the area that is cells; the published range without it.
-
-    Raises
-    ------
-    UnknownName
-        For a node whose cell is not known.
-    ValueError
-        For an efficiency above one.
-
-    Examples
-    --------
-    >>> sram_area("n5").text("mm2")
-    '240 to 480 mm2'
-    """
+    """Silicon that holds one gigabyte (10^9 bytes) of SRAM."""
     used = array_efficiency() if efficiency is None else span(efficiency)
     if used.high > 1:
         raise ValueError(
@@ -84,11 +64,12 @@ def sram_area(node: str, efficiency: Span | Quantity | None = None) -> Span:
     return (span(fact("cell", node)) * bits / used).named("area of a gigabyte")
 
 
-def _wafer_area() -> Quantity:
+def wafer_area() -> Quantity:
+    """Of a whole wafer, its rim with it."""
     d = assumed(
         WAFER.diameter, "m", "wafer diameter", why="every leading line runs these"
     )
-    return (math.pi / 4 * d**2).named("area of a wafer")
+    return (constant("disc") * d**2).named("area of a wafer")
 
 
 def sram(node: str, efficiency: Span | Quantity | None = None) -> Span:
@@ -113,35 +94,13 @@ def sram(node: str, efficiency: Span | Quantity | None = None) -> Span:
     >>> sram("n5").text("USD/GB")
     '46 to 110 USD/GB'
     """
-    rate = span(wafer_price(node)) / _wafer_area()
+    rate = span(wafer_price(node)) / wafer_area()
     found = sram_area(node, efficiency) * rate / GIGABYTE
     return found.to("USD/GB").named("SRAM, silicon alone")
 
 
 def sram_counted(node: str, megabytes: float = 64, share: float = 0.5) -> float:
-    """The middle of ``sram``, by laying dies on a wafer and counting their bytes.
-
-    Parameters
-    ----------
-    node : str
-        Such as ``"n5"``.
-    megabytes : float
-        SRAM on one die, in units of 10^6 bytes.
-    share : float
-        Of the die that is cells.
-
-    Returns
-    -------
-    float
-        Dollars a gigabyte, from the middle of the wafer's price; whole dies only.
-
-    Raises
-    ------
-    ValueError
-        For a die with no memory or a share outside 0 to 1.
-    UnknownName
-        For a node without a known cell or wafer price.
-    """
+    """The middle of ``sram``, by laying dies on a wafer and counting their bytes."""
     if isinstance(megabytes, bool) or not 0 < megabytes < math.inf:
         raise ValueError(f"megabytes = {megabytes!r}: above zero")
     if isinstance(share, bool) or not 0 < share <= 1:
@@ -175,38 +134,12 @@ def _bits(gbit: float) -> Quantity:
 
 
 def dram_die(gbit: float = 16, process: str = "d1a") -> Die:
-    """A DDR die: its size from the density of its process, its cost from the wafer.
-
-    Parameters
-    ----------
-    gbit : float
-        As data sheets say *16 Gb*: gibibits.
-    process : str
-        ``"d1z"`` or ``"d1a"``.
-
-    Raises
-    ------
-    ValueError
-        For a size that is not positive, or a die no scanner exposes.
-    UnknownName
-        For a process without a density.
-    """
+    """A DDR die: its size from the density of its process, its cost from the wafer."""
     return _die(_bits(gbit) / span(fact("density", process)).middle)
 
 
 def hbm_die(gbit: float = 24, process: str = "d1a") -> tuple[Die, Die]:
-    """The smallest and the largest HBM die that published figures allow.
-
-    Parameters
-    ----------
-    gbit, process
-        As ``dram_die`` takes them.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As there.
-    """
+    """The smallest and the largest HBM die that published figures allow."""
     plain = _bits(gbit) / span(fact("density", process)).middle
     larger = fact("larger", "hbm")
     return _die(plain * larger.low), _die(plain * larger.high)
@@ -248,45 +181,16 @@ def dram(gbit: float = 16, process: str = "d1a") -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Chips that keep so many bytes in their SRAM.
-
-    Attributes
-    ----------
-    device : Accelerator
-        The chip.
-    chips : Quantity
-        How many.
-    silicon : Span
-        Their wafers, rims and all, nothing else.
-    price : Quantity or None
-        What they are said to sell for; None where nobody says.
-    """
+    """Chips that keep so many bytes in their SRAM."""
 
     device: hardware.Accelerator
     chips: Quantity
-    silicon: Span
-    price: Quantity | None
+    silicon: Span  # their wafers, rims and all, nothing else
+    price: Quantity | None  # what they are said to sell for; None where nobody says
 
 
 def held(size: Quantity, device: str, node: str) -> Held:
-    """The chips whose SRAM together holds ``size``, and what their silicon costs.
-
-    Parameters
-    ----------
-    size : Quantity
-        Bytes.
-    device : str
-        A device whose main memory is SRAM.
-    node : str
-        What its wafers are priced as.
-
-    Raises
-    ------
-    ValueError
-        When the device keeps its data elsewhere than in SRAM.
-    UnknownName
-        For an unknown device or node.
-    """
+    """The chips whose SRAM together holds ``size``, and what their silicon costs."""
     chip = hardware.get(device)
     if "sram" not in chip.memory_type.lower():
         raise ValueError(f"{chip.key} has {chip.memory_type}: a chip of SRAM is needed")

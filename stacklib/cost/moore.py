@@ -23,25 +23,13 @@ PERIOD = 1.0  # years over which the fit states growth
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """One piece of silicon, or one package of equal pieces.
+    """One piece of silicon, or one package of equal pieces."""
 
-    Attributes
-    ----------
-    keys : tuple of str
-        Devices it is sold as.
-    name : str
-        Of the first of them.
-    year : int
-        First sold.
-    transistors, area : Quantity
-        Their number, and the silicon they lie on.
-    """
-
-    keys: tuple[str, ...]
-    name: str
-    year: int
+    keys: tuple[str, ...]  # devices it is sold as
+    name: str  # of the first of them
+    year: int  # first sold
     transistors: Quantity
-    area: Quantity
+    area: Quantity  # the silicon they lie on
 
     @property
     def density(self) -> Quantity:
@@ -71,20 +59,7 @@ FAMILIES: dict[str, Callable[[Accelerator], bool]] = {
 
 
 def chips(family: str = "data centre", first: int = 0, last: int = 9999) -> list[Chip]:
-    """Chips of the database with transistors and area, the oldest first.
-
-    Parameters
-    ----------
-    family : str
-        ``"data centre"`` (NVIDIA's with HBM), ``"nvidia"`` or ``"all"``.
-    first, last : int
-        Years, both included.
-
-    Raises
-    ------
-    ValueError
-        For another family.
-    """
+    """Chips of the database with transistors and area, the oldest first."""
     if family not in FAMILIES:
         raise ValueError(f"no family {family!r}: one of {', '.join(FAMILIES)}")
     found: dict[tuple[float, float], list[Accelerator]] = {}
@@ -127,18 +102,7 @@ def clock(of: list[Chip] | None = None) -> Trend:
 
 
 def fixed_doubling(old: Chip, new: Chip) -> Quantity:
-    """Years in which density doubles when it grows evenly from one chip to another.
-
-    Parameters
-    ----------
-    old, new : Chip
-        The new one later and denser.
-
-    Raises
-    ------
-    ValueError
-        When it is neither.
-    """
+    """Years in which density doubles when it grows evenly from one chip to another."""
     if not (new.year > old.year and new.density > old.density):
         raise ValueError(f"{new.name} is not both later and denser than {old.name}")
     first, last = (

@@ -39,27 +39,7 @@ def _steps(what: str) -> dict[tuple[str, str], Span]:
 
 
 def path(old: str, new: str, what: str = "logic") -> tuple[str, ...]:
-    """Processes through which the stated steps lead from one to another.
-
-    Parameters
-    ----------
-    old, new : str
-        Of ``NODES``.
-    what : str
-        One of ``GAINS``.
-
-    Raises
-    ------
-    UnknownName
-        For another process or gain.
-    ValueError
-        When no stated steps join the two.
-
-    Examples
-    --------
-    >>> path("n4", "n2")
-    ('n4', 'n5', 'n3e', 'n2')
-    """
+    """Processes through which the stated steps lead from one to another."""
     old, new = resolve(old, NODES, "process"), resolve(new, NODES, "process")
     if resolve(what, GAINS, "gain") == "sram":
         return (old, new) if old != new else (old,)
@@ -136,23 +116,6 @@ def mixed_density(shares: Mapping[str, float], gains: Mapping[str, float]) -> fl
     """Gain of a die whose parts do not gain alike: ``1 / sum(share / gain)``.
 
     What does not shrink keeps its area, so it bounds the whole, as in Amdahl's law.
-
-    Parameters
-    ----------
-    shares : mapping of str to float
-        Part to its share of the old die's area.
-    gains : mapping of str to float
-        Part to the density of the new process over the old.
-
-    Raises
-    ------
-    ValueError
-        For shares that do not add up to one, or a gain that is not positive.
-
-    Examples
-    --------
-    >>> round(mixed_density({"logic": 0.5, "rest": 0.5}, {"logic": 2, "rest": 1}), 3)
-    1.333
     """
     _parts(shares, gains)
     return 1 / sum(shares[part] / gains[part] for part in shares)
@@ -164,22 +127,7 @@ def shrink_blocks(
     blocks: int = 20000,
     seed: int = 0,
 ) -> float:
-    """``mixed_density``, by drawing a die's blocks and shrinking them one by one.
-
-    Parameters
-    ----------
-    shares, gains
-        As there.
-    blocks : int
-        Blocks of the die, of random sizes.
-    seed : int
-        Of the draws.
-
-    Raises
-    ------
-    ValueError
-        As there, or for no blocks.
-    """
+    """``mixed_density``, by drawing a die's blocks and shrinking them one by one."""
     _parts(shares, gains)
     if isinstance(blocks, bool) or not isinstance(blocks, int) or blocks < 1:
         raise ValueError(f"blocks = {blocks!r}: a whole number from 1")

@@ -66,24 +66,7 @@ def bumps(pitch: Any) -> Any:
 
 
 def link_rate(edge: Any, depth: Any, pitch: Any, rate: Any, share: Any) -> Any:
-    """Bits a second over the edge between two dies, by area: bumps times their rate.
-
-    Parameters
-    ----------
-    edge, depth : float, Quantity or array
-        Length of the edge, and of the strip along it that is given to the link.
-    pitch : float, Quantity or array
-        Of the bumps.
-    rate : float, Quantity or array
-        Bits a second of one signal.
-    share : float, Quantity or array
-        Part of the bumps that carry signals; the rest is power, ground and spare.
-
-    Raises
-    ------
-    ValueError
-        For a length, rate or share that is not above zero, a share above one.
-    """
+    """Bits a second over the edge between two dies, by area: bumps times their rate."""
     above_zero(edge=edge, depth=depth, rate=rate, share=share)
     at_least(0, rest=1 - share)
     # Bumps that carry no signals are power, ground and spare.
@@ -95,17 +78,7 @@ def count_link(
 ) -> float:
     """``link_rate``, by laying whole bumps on the strip row by row.
 
-    Parameters
-    ----------
-    edge, depth, pitch : float
-        Metres.
-    rate, share : float
-        As there.
-
-    Raises
-    ------
-    ValueError
-        For a length or rate that is not positive, or a share outside 0 to 1.
+    ``edge``, ``depth``, ``pitch``: metres.
     """
     for name, value in (("edge", edge), ("depth", depth), ("pitch", pitch),
                         ("rate", rate)):  # fmt: skip
@@ -122,22 +95,7 @@ def count_link(
 
 
 def carriers(area: Quantity, year: str = "9999") -> tuple[str, ...]:
-    """Interposers that can carry an area of dies, the smallest sort first.
-
-    Parameters
-    ----------
-    area : Quantity
-        Of all dies and stacks, side by side with nothing between.
-    year : str
-        What was on offer by then.
-
-    Raises
-    ------
-    TypeError
-        For an area that is a plain number.
-    ValueError
-        For an area that is not positive.
-    """
+    """Interposers that can carry an area of dies, the smallest sort first."""
     if not isinstance(area, Quantity):
         raise TypeError(f"area = {area!r}: write Quantity({area!r}, 'mm2')")
     if area.to("mm2").si <= 0:
@@ -173,33 +131,6 @@ def package_yield(
 
     ``bond^(dies + stacks) stack^stacks assembly``, times ``die^dies`` where dies are
     placed untested.
-
-    Parameters
-    ----------
-    dies, stacks : int
-        Dies of logic, from one, and stacks of memory, from none.
-    die : float or Quantity
-        Share of dies that work before any test.
-    bond : float or Quantity
-        Share of placements that neither fail nor break what they place.
-    stack : float or Quantity
-        Share of stacks that work, as bought.
-    assembly : float or Quantity
-        Share that survives all that comes after: thinning, substrate, last test.
-    order : str
-        One of ``ORDERS``.
-
-    Raises
-    ------
-    ValueError
-        For counts or shares outside their range.
-    UnknownName
-        For any other order.
-
-    Examples
-    --------
-    >>> round(package_yield(2, 8, die=0.6, bond=0.99), 3)
-    0.904
     """
     _count("dies", dies, 1)
     _count("stacks", stacks, 0)
@@ -212,21 +143,11 @@ def package_yield(
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Dollars that go into a package.
+    """Dollars that go into a package."""
 
-    Attributes
-    ----------
-    die : float or Quantity
-        One die as it comes from the wafer, good or not.
-    stack : float or Quantity
-        One stack of memory, as bought.
-    interposer : float or Quantity
-        Interposer, substrate and the work of joining.
-    """
-
-    die: Any
-    stack: Any
-    interposer: Any
+    die: Any  # one die as it comes from the wafer, good or not
+    stack: Any  # one stack of memory, as bought
+    interposer: Any  # interposer, substrate and the work of joining
 
 
 def package_cost(
@@ -237,18 +158,6 @@ def package_cost(
 
     ``"memory last"`` tests the dies on their interposer before the first stack goes
     on, so a failed die takes no memory with it.
-
-    Parameters
-    ----------
-    dies, stacks, die, bond, stack, assembly, order
-        As ``package_yield`` takes them.
-    bill : Parts
-        What goes in.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As there.
     """
     shares = {"die": die, "bond": bond, "stack": stack, "assembly": assembly}
     works = package_yield(dies, stacks, **shares, order=order)
@@ -261,21 +170,11 @@ def package_cost(
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """What a workshop did.
+    """What a workshop did."""
 
-    Attributes
-    ----------
-    works : float
-        Share of the packages begun that work.
-    each : float
-        Dollars spent on a working one; infinite when none works.
-    scrapped : float
-        Stacks thrown away with a failed package, for each package begun.
-    """
-
-    works: float
-    each: float
-    scrapped: float
+    works: float  # share of the packages begun that work
+    each: float  # dollars spent on a working one; infinite when none works
+    scrapped: float  # stacks thrown away with a failed package, for each package begun
 
 
 def assemble_packages(
@@ -283,20 +182,7 @@ def assemble_packages(
     assembly: float = 1.0, order: str = "known good dies", packages: int = 4000,
     seed: int = 0,
 ) -> Assembled:  # fmt: skip
-    """``package_cost``, by assembling packages part by part.
-
-    Parameters
-    ----------
-    dies, stacks, bill, die, bond, stack, assembly, order
-        As there, in floats.
-    packages, seed : int
-        Packages begun, and the seed of the draws.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As there, or for no packages.
-    """
+    """``package_cost``, by assembling packages part by part."""
     shares = {"die": die, "bond": bond, "stack": stack, "assembly": assembly}
     package_yield(dies, stacks, **shares, order=order)  # refuses what is wrong
     _count("packages", packages, 1)
@@ -340,18 +226,6 @@ def implied_bond(parts: Any, lost: Any, placements: int) -> Any:
 
     When ``parts`` dollars of good parts go into each package begun and a working one
     bears ``lost`` dollars of failed ones, ``parts / (parts + lost)`` of them work.
-
-    Parameters
-    ----------
-    parts, lost : float or Quantity
-        Dollars of one package.
-    placements : int
-        Dies and stacks.
-
-    Raises
-    ------
-    ValueError
-        For no placements, parts that cost nothing, or a loss below zero.
     """
     above_zero(parts=parts)
     at_least(0, lost=lost)
@@ -361,30 +235,14 @@ def implied_bond(parts: Any, lost: Any, placements: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """Dies and stacks side by side on an interposer.
+    """Dies and stacks side by side on an interposer."""
 
-    Attributes
-    ----------
-    silicon : Quantity
-        Area of all of them, the least an interposer covers.
-    reticles : Quantity
-        That over a scanner's field.
-    interposer : str
-        Which kind carries it.
-    works : Span
-        Share of packages that work.
-    parts : Span
-        Dollars of good parts in one package, interposer included.
-    cost : Span
-        Dollars of a working package.
-    """
-
-    silicon: Quantity
-    reticles: Quantity
-    interposer: str
-    works: Span
-    parts: Span
-    cost: Span
+    silicon: Quantity  # area of all of them, the least an interposer covers
+    reticles: Quantity  # that over a scanner's field
+    interposer: str  # which kind carries it
+    works: Span  # share of packages that work
+    parts: Span  # dollars of good parts in one package, interposer included
+    cost: Span  # dollars of a working package
 
     @property
     def lost(self) -> Quantity:

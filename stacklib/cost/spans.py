@@ -22,22 +22,9 @@ Given: TypeAlias = "Span | Range | Quantity | float"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Two ends of one unit, both above zero.
+    """Two ends of one unit, both above zero."""
 
-    Parameters
-    ----------
-    low, high : Quantity
-        Least and most, of one dimension.
-
-    Raises
-    ------
-    UnitError
-        When the two have different dimensions.
-    ValueError
-        When an end is not above zero, or the low one is above the high one.
-    """
-
-    low: Quantity
+    low: Quantity  # least and most, of one dimension
     high: Quantity
 
     def __post_init__(self) -> None:
@@ -133,7 +120,7 @@ def span(value: Given, other: Quantity | float | None = None) -> Span:
 
 
 def _quantity(value: Quantity | float) -> Quantity:
-    return value if isinstance(value, Quantity) else chosen(value)
+    return value if isinstance(value, Quantity) else chosen(value, label=f"{value:g}")
 
 
 def least(*spans: Span) -> Quantity:

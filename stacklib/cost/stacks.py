@@ -59,28 +59,6 @@ def stack_yield(
 
     ``y_die^n y_bond^n`` when dies are stacked blind, ``y_bond^n`` when only good ones
     are. The base die takes the first bond, so there are as many bonds as dies.
-
-    Parameters
-    ----------
-    height : int
-        DRAM dies of the stack.
-    die, bond : float or Quantity
-        Share of dies, and of bonds, that work; a bond includes what it does to its
-        die (thinning, vias, heat).
-    flow : str
-        One of ``FLOWS``.
-
-    Raises
-    ------
-    ValueError
-        For a height below 1 or shares outside 0 to 1.
-    UnknownName
-        For any other flow.
-
-    Examples
-    --------
-    >>> round(stack_yield(12, die=0.9, bond=0.98), 3)
-    0.785
     """
     _height(height)
     _is_share("die", die)
@@ -91,43 +69,18 @@ def stack_yield(
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Dollars that go into a stack.
+    """Dollars that go into a stack."""
 
-    Attributes
-    ----------
-    die : float or Quantity
-        One DRAM die as it comes, good or not.
-    layer : float or Quantity
-        Stacking one die.
-    base : float or Quantity
-        The base die, tested.
-    test : float or Quantity
-        Assembly and test of what was stacked to the end.
-    """
-
-    die: Any
-    layer: Any
-    base: Any
-    test: Any
+    die: Any  # one DRAM die as it comes, good or not
+    layer: Any  # stacking one die
+    base: Any  # the base die, tested
+    test: Any  # assembly and test of what was stacked to the end
 
 
 def stack_cost(
     height: int, costs: Costs, *, die: Any, bond: Any, flow: str = "known good dies"
 ) -> Any:
-    """What one working stack costs: all that is spent over the stacks that work.
-
-    Parameters
-    ----------
-    height, die, bond, flow
-        As ``stack_yield`` takes them.
-    costs : Costs
-        What goes in.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As there.
-    """
+    """What one working stack costs: all that is spent over the stacks that work."""
     works = stack_yield(height, die=die, bond=bond, flow=flow)
     each = (costs.die if _flow(flow) == "blind" else costs.die / die) + costs.layer
     if _flow(flow) != "tested bonds":
@@ -139,22 +92,12 @@ def stack_cost(
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """What building stacks came to.
+    """What building stacks came to."""
 
-    Attributes
-    ----------
-    begun, good : int
-        Stacks begun, and those that work.
-    dies : int
-        DRAM dies used up, dead ones that a test threw out included.
-    spent : float
-        Dollars.
-    """
-
-    begun: int
-    good: int
-    dies: int
-    spent: float
+    begun: int  # stacks begun
+    good: int  # those that work
+    dies: int  # DRAM dies used up, dead ones that a test threw out included
+    spent: float  # dollars
 
     @property
     def works(self) -> float:
@@ -171,22 +114,7 @@ def build(
     height: int, costs: Costs, *, die: float, bond: float,
     flow: str = "known good dies", stacks: int = 5000, seed: int = 0,
 ) -> Workshop:  # fmt: skip
-    """Build stacks die by die, drawing each die and each bond.
-
-    Parameters
-    ----------
-    height, costs, die, bond, flow
-        As ``stack_cost`` takes them, plain numbers.
-    stacks : int
-        To begin.
-    seed : int
-        Of the draws.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As there.
-    """
+    """Build stacks die by die, drawing each die and each bond."""
     stack_yield(height, die=die, bond=bond, flow=flow)  # refuses what is no share
     way, draw = _flow(flow), random.Random(seed)
     good, dies, spent = 0, 0, 0.0
@@ -227,20 +155,7 @@ def layer_yield() -> Span:
 
 
 def hbm_costs(gbit: float = 24, process: str = "d1a", *, plain: bool = False) -> Costs:
-    """What goes into a stack of HBM, each from the middle of what is published.
-
-    Parameters
-    ----------
-    gbit, process
-        As ``hbm`` takes them.
-    plain : bool
-        Numbers of dollars, for ``build``, instead of quantities.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As there.
-    """
+    """What goes into a stack of HBM, each from the middle of what is published."""
     small, large = hbm_die(gbit, process)
     die = Span(small.raw.low, large.raw.high).middle
     extra = [fact("dollars", key).low for key in ("layer", "base_die", "test")]

@@ -23,18 +23,12 @@ __all__ = ["Trade", "count_wafers", "counted_ends", "factors"]
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """The factors between a gigabyte of DDR5 and one of HBM, in wafer area.
+    """The factors between a gigabyte of DDR5 and one of HBM, in wafer area."""
 
-    Attributes
-    ----------
-    larger, rim, base, stacking : Span
-        Larger die; dies lost at the rim; base die; stacks that fail.
-    """
-
-    larger: Span
-    rim: Span
-    base: Span
-    stacking: Span
+    larger: Span  # larger die
+    rim: Span  # dies lost at the rim
+    base: Span  # base die
+    stacking: Span  # stacks that fail
 
     @property
     def parts(self) -> dict[str, Span]:
@@ -114,26 +108,6 @@ def count_wafers(
     Every die is good with the same chance in both; dead ones are drawn and thrown
     away. Stacks are built from good dies until ``stacks`` of them work, and then DDR5
     dies are drawn until they hold as many gigabytes.
-
-    Parameters
-    ----------
-    gross, ddr_gross : int
-        Dies on a wafer of each.
-    gbit, ddr_gbit : float
-        Gibibits of a die of each.
-    die, stack : float
-        Share of dies, and of stacks begun, that work.
-    height : int
-        DRAM dies of a stack.
-    base_on_dram : bool
-        Whether the base die is cut from the same wafers.
-    stacks, seed : int
-        Stacks that must work; seed of the draws.
-
-    Raises
-    ------
-    ValueError
-        For shares outside 0 to 1 or counts below 1.
     """
     for name, value in (("die", die), ("stack", stack)):
         if isinstance(value, bool) or not 0 < value <= 1:
@@ -162,18 +136,7 @@ def count_wafers(
 
 
 def counted_ends(*, stacks: int = 2000, seed: int = 0) -> Span:
-    """Both ends of ``factors().total``, by cutting wafers instead of multiplying.
-
-    Parameters
-    ----------
-    stacks, seed : int
-        As ``count_wafers`` takes them.
-
-    Raises
-    ------
-    ValueError
-        As there.
-    """
+    """Both ends of ``factors().total``, by cutting wafers instead of multiplying."""
     plain, dies, works = dram_die(), hbm_die(), fact("works", "stacking")
     share = span(fact("works", "dram")).middle.si
     ends = []

@@ -23,26 +23,11 @@ OFFSETS = 32  # places tried in each direction, per pitch
 
 @dataclass(frozen=True, slots=True)
 class Wafer:
-    """What a grid of dies is laid on.
+    """What a grid of dies is laid on."""
 
-    Parameters
-    ----------
-    diameter : float
-        Metres.
-    edge : float
-        Ring at the rim on which nothing works, metres.
-    scribe : float
-        Street between two dies, where the saw runs, metres.
-
-    Raises
-    ------
-    ValueError
-        For a diameter that is not positive, or an edge that leaves nothing.
-    """
-
-    diameter: float = 0.300
-    edge: float = 0.003
-    scribe: float = 0.0001
+    diameter: float = 0.300  # metres
+    edge: float = 0.003  # ring at the rim on which nothing works, metres
+    scribe: float = 0.0001  # street between two dies, where the saw runs, metres
 
     def __post_init__(self) -> None:
         for name in ("diameter", "edge", "scribe"):
@@ -71,19 +56,7 @@ def dies_less_edge(area: Any, diameter: Any, coefficient: float = DE_VRIES) -> A
     ``pi d^2 / 4S - c pi d / sqrt(S)``, where 0.58 is the coefficient de Vries fitted to
     counts (IEEE Trans. Semiconductor Manufacturing 18, 2005).
 
-    Parameters
-    ----------
-    area : float, Quantity or array
-        Of a die with its share of the streets, in m2.
-    diameter : float, Quantity or array
-        Of the circle that counts, in m.
-    coefficient : float
-        ``1 / sqrt(2)`` is the textbook's.
-
-    Raises
-    ------
-    ValueError
-        For an area or diameter that is not above zero, a coefficient below.
+    ``area``: of a die with its share of the streets, in m2.
     """
     above_zero(area=area, diameter=diameter)
     at_least(0, coefficient=coefficient)
@@ -95,16 +68,6 @@ def dies_exponential(area: Any, diameter: Any, coefficient: float = DE_VRIES) ->
     """The same rim as a factor that never goes below zero: ``exp(-4 c sqrt(S) / d)``.
 
     Equal to ``dies_less_edge`` where the die is small.
-
-    Parameters
-    ----------
-    area, diameter, coefficient
-        As there.
-
-    Raises
-    ------
-    ValueError
-        As there.
     """
     above_zero(area=area, diameter=diameter)
     at_least(0, coefficient=coefficient)
@@ -178,18 +141,7 @@ def grid_dies(width: float, height: float, wafer: Wafer = WAFER) -> int:
 
 
 def lay(width: float, height: float, wafer: Wafer = WAFER) -> list[tuple[float, float]]:
-    """Lower left corners of the dies that ``grid_dies`` counts, metres from the centre.
-
-    Parameters
-    ----------
-    width, height, wafer
-        As there.
-
-    Raises
-    ------
-    ValueError
-        As there.
-    """
+    """Lower left corners of the dies of ``grid_dies``, metres from the centre."""
     count, down, start = _best(width, height, wafer)
     across, up = width + wafer.scribe, height + wafer.scribe
     found = []

@@ -52,16 +52,6 @@ def murphy(defects: Any) -> Any:
     """Murphy's law: densities spread as a triangle from zero to twice the mean.
 
     Proc. IEEE 52 (1964).
-
-    Parameters
-    ----------
-    defects : float, Quantity or array
-        Mean number on a die, above zero.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not above zero.
     """
     above_zero(defects=defects)
     return ((1 - exp(-1 * defects)) / defects) ** 2
@@ -71,16 +61,6 @@ def seeds(defects: Any) -> Any:
     """Seeds' law: densities spread exponentially. Stapper's with ``alpha`` of one.
 
     IEEE International Convention Record (1967).
-
-    Parameters
-    ----------
-    defects : float, Quantity or array
-        Mean number on a die.
-
-    Raises
-    ------
-    ValueError
-        For a number below zero.
     """
     at_least(0, defects=defects)
     return 1 / (1 + defects)
@@ -90,18 +70,6 @@ def negative_binomial(defects: Any, alpha: float) -> Any:
     """Stapper's law: densities spread as a gamma distribution of shape ``alpha``.
 
     Proc. IEEE 71 (1983). A large ``alpha`` gives Poisson's law, one gives Seeds'.
-
-    Parameters
-    ----------
-    defects : float, Quantity or array
-        Mean number on a die.
-    alpha : float
-        Cluster parameter, above zero.
-
-    Raises
-    ------
-    ValueError
-        For an ``alpha`` that is not positive and finite, or defects below zero.
     """
     at_least(0, defects=defects)
     return (1 + defects / _alpha(alpha)) ** -alpha
@@ -140,27 +108,6 @@ def thrown(
 
     Each wafer draws its own density. Its defects fall anywhere on its dies, several on
     one die included.
-
-    Parameters
-    ----------
-    law : str
-        ``"poisson"``, ``"murphy"``, ``"seeds"`` or ``"negative binomial"``.
-    defects : float
-        Mean number on a die.
-    dies, wafers : int
-        Dies of a wafer, and wafers.
-    alpha : float
-        Cluster parameter of the last law.
-    seed : int
-        Of the draws.
-
-    Raises
-    ------
-    UnknownName
-        For any other law.
-    ValueError
-        For an ``alpha`` that is not positive, defects that are not a finite number,
-        or no dies or wafers.
     """
     for name, value in (("dies", dies), ("wafers", wafers)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -195,23 +142,6 @@ def harvested(
         sum over t from k to n of (-1)^(t-k) C(t-1, k-1) C(n, t) Y(rest + t units)
 
     whose terms cancel so far that it is added up in decimals of enough digits.
-
-    Parameters
-    ----------
-    defects : float
-        Mean number on the whole die.
-    units, needed : int
-        Equal units on the die, and how many of them a product needs.
-    share : float
-        Part of the area that is units; the rest must be whole.
-    alpha : float
-        Cluster parameter.
-
-    Raises
-    ------
-    ValueError
-        For more units needed than there are, fewer than one, a share outside 0 to 1,
-        an ``alpha`` that is not positive, or defects below zero.
     """
     at_least(0, defects=defects)
     _units(units, needed)
@@ -235,20 +165,7 @@ def thrown_harvest(
     defects: float, *, units: int, needed: int, share: float = 1.0, alpha: float = 2.0,
     dies: int = 20000, seed: int = 0,
 ) -> float:  # fmt: skip
-    """``harvested``, by throwing defects at dies and counting units that live.
-
-    Parameters
-    ----------
-    defects, units, needed, share, alpha
-        As there.
-    dies, seed : int
-        Dies to throw at; seed of the draws.
-
-    Raises
-    ------
-    ValueError
-        As there.
-    """
+    """``harvested``, by throwing defects at dies and counting units that live."""
     _units(units, needed)
     draw, sold = random.Random(seed), 0
     for _ in range(dies):

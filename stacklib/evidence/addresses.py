@@ -11,7 +11,7 @@ from stacklib.memory.warp.banks import BANKS, bank_access, words_of
 from stacklib.memory.warp.coalescing import strided_pieces
 from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import Place
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, chosen, counted
 
 from . import results, runs
 from .runs import Run
@@ -22,32 +22,14 @@ WALKS = "strided_access"
 
 
 def given(value: float, unit: str, label: str) -> Quantity:
-    """A stated assumption.
-
-    Parameters
-    ----------
-    value : float
-        The number, in ``unit``.
-    unit, label : str
-        Its unit, and what it is.
-    """
-    return Quantity(value, unit, label=label, kind="assumption")
+    """A given of the example."""
+    return chosen(value, unit, label)
 
 
 def moved(
     step: Quantity, piece: str = "sector", first: Quantity | None = None
 ) -> Quantity:
-    """Pieces that a warp moves whose lanes are one step apart.
-
-    Parameters
-    ----------
-    step : Quantity
-        Bytes from lane to lane.
-    piece : str
-        ``sector``, ``line`` or ``fetch``; see `memory.warp.rules`.
-    first : Quantity, optional
-        Where lane 0 reads; default the start of a piece.
-    """
+    """Pieces that a warp moves whose lanes are one step apart."""
     start = given(0, "B", "address of lane 0") if first is None else first
     found: Quantity = strided_pieces(
         step, first=start, lanes=rule("lanes"), size=rule(piece)
@@ -58,28 +40,23 @@ def moved(
 def ways(addresses: Sequence[int], width: int, what: str) -> Quantity:
     """A conflict as words over the banks they fall in, where these share evenly.
 
-    Parameters
-    ----------
-    addresses : sequence of int
-        Byte address of each of 32 lanes, every one another word.
-    width : int
-        Bytes each accesses, at most a word.
-    what : str
-        What is read, for the derivation.
-
-    Raises
-    ------
-    ValueError
-        When lanes share words, or some banks give more words than others.
+    ``width``: bytes each accesses, at most a word.
     """
     words = {w for a in addresses for w in words_of(a, width)}
-    met = {word % BANKS for word in words}
+    banks = sorted(word % BANKS for word in words)
+    met = counted(distinct, banks, label=f"banks that {what} meets")
     lanes = rule("lanes")
-    if len(words) != lanes.si or len(words) != len(met) * bank_conflicts(
+    if len(words) != lanes.si or len(words) != met.si * bank_conflicts(
         addresses, width
     ):
-        raise ValueError(f"{what}: {len(words)} words are uneven over {len(met)} banks")
-    return (lanes / given(len(met), "", f"banks that {what} meets")).named("ways")
+        raise ValueError(
+            f"{what}: {len(words)} words are uneven over {met.text()} banks"
+        )
+    return (lanes / met).named("ways")
+
+
+def distinct(banks: Sequence[int]) -> int:
+    return len(set(banks))
 
 
 # -- remedies --------------------------------------------------------------------
@@ -88,22 +65,14 @@ def ways(addresses: Sequence[int], width: int, what: str) -> Quantity:
 def remedies(
     tile: Tile, places: dict[str, tuple[Place, int]]
 ) -> list[dict[str, object]]:
-    """Rows of a table: what each placement of a tile does to its three readers.
-
-    Parameters
-    ----------
-    tile : Tile
-        The tile.
-    places : dict
-        Name to placement and bytes added to a row.
-    """
+    """Rows of a table: what each placement of a tile does to its three readers."""
     return [
         {
             "placement": name,
             **{f"{p.name} (ways)": _worst(p.requests, p.width, place)
                for p in (tile.along(), tile.down(), tile.matrices())},
-            "bytes added": Quantity(extra, "B", label="padding")
-            / Quantity(tile.pitch, "B", label="row"),
+            "bytes added": chosen(extra, "B", label="padding")
+            / chosen(tile.pitch, "B", label="row"),
         }
         for name, (place, extra) in places.items()
     ]  # fmt: skip
@@ -124,13 +93,7 @@ def _worst(
 
 @cache
 def walks() -> tuple[Run, ...]:
-    """The measured walks beside their prediction, by stride.
-
-    Raises
-    ------
-    ResultError
-        When they were not measured here.
-    """
+    """The measured walks beside their prediction, by stride."""
     found = runs.load(WALKS)
     if not found:
         raise results.ResultError(f"{WALKS}: not measured here")
@@ -138,18 +101,7 @@ def walks() -> tuple[Run, ...]:
 
 
 def walk(stride: int) -> Run:
-    """The walk of one stride.
-
-    Parameters
-    ----------
-    stride : int
-        In elements of four bytes.
-
-    Raises
-    ------
-    ResultError
-        When none of that stride was measured.
-    """
+    """The walk of one stride. ``stride``: in elements of four bytes."""
     for run in walks():
         if run.case["stride"] == stride:
             return run
@@ -160,10 +112,7 @@ def walk(stride: int) -> Run:
 def alone(stride: int) -> Quantity:
     """Predicted time of a walk whose lines all come alone.
 
-    Parameters
-    ----------
-    stride : int
-        In elements of four bytes.
+    ``stride``: in elements of four bytes.
     """
     path = results.root() / "benchmarks" / "predictions" / f"{WALKS}.json"
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
@@ -171,4 +120,4 @@ def alone(stride: int) -> Quantity:
     name = f"benchmarks/predictions/{WALKS}.json"
     date = results.load(WALKS)["date"][:10]  # type: ignore[index]
     source = Source(name, "committed before the run", date, "measured")
-    return Quantity(row["alone_s"], "s", label="every line alone", source=source)
+    return runs.foretold(row["alone_s"], "s", "every line alone", source)

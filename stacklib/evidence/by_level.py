@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, counted
 
 from . import measurements, validate
 from .calibrate import unseen
@@ -40,13 +40,7 @@ def _timed_call(found: Outcome) -> bool:
 
 
 def is_latency(found: Outcome) -> bool:
-    """Whether a row is a latency; else it is a bandwidth.
-
-    Parameters
-    ----------
-    found : Outcome
-        A row of ``family``.
-    """
+    """Whether a row is a latency; else it is a bandwidth."""
     return bool(found.bound) and str(found.bound).endswith("latency")
 
 
@@ -78,7 +72,7 @@ def level_rows() -> list[dict[str, Any]]:
 
 
 def _quantile(errors: list[float], share: float) -> Quantity | None:
-    return Quantity(validate.quantile(errors, share)) if errors else None
+    return counted(validate.quantile, errors, share) if errors else None
 
 
 def _order(item: tuple[tuple[str, str], Any]) -> tuple[str, int]:

@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from stacklib import hardware
-from stacklib.memory.cache.chase_model import gpu_levels, latency
+from stacklib.memory.cache.chase_model import gpu_levels, half_of_l2, latency
 from stacklib.memory.cache.find_levels import FoundLevel, find_levels
 from stacklib.quantity import Quantity, Source
 
@@ -34,23 +34,11 @@ ALIKE, APART = 0.03, 1.5  # points of one level that need not all be drawn
 
 @dataclass(frozen=True)
 class Curve:
-    """A published chase: cycles by working set, and who measured it.
+    """A published chase: cycles by working set, and who measured it."""
 
-    Attributes
-    ----------
-    device : str
-        Key of the device.
-    sizes : tuple of int
-        Working sets in bytes.
-    cycles : tuple of float
-        Of one load.
-    source : Source
-        Where it stands.
-    """
-
-    device: str
-    sizes: tuple[int, ...]
-    cycles: tuple[float, ...]
+    device: str  # key of the device
+    sizes: tuple[int, ...]  # working sets in bytes
+    cycles: tuple[float, ...]  # of one load
     source: Source
 
     @property
@@ -59,16 +47,10 @@ class Curve:
         return tuple(find_levels(self.sizes, self.cycles))
 
     def quantity(self, value: float, unit: str, label: str) -> Quantity:
-        """A number that was read off the curve.
-
-        Parameters
-        ----------
-        value : float
-            In ``unit``.
-        unit, label : str
-            Its unit and what it is.
-        """
-        return Quantity(value, unit, label=label, source=self.source, kind="measured")
+        """A number that was read off the curve."""
+        return Quantity(
+            value, unit, label=label, source=self.source, kind="measured"
+        )
 
 
 @cache
@@ -91,12 +73,7 @@ def published_series(device: str, above: float = 0.0) -> dict[str, Any]:
 
     Where it is level, only every so many points are kept; where it climbs, all.
 
-    Parameters
-    ----------
-    device : str
-        Key of a device with a curve.
-    above : float
-        Bytes from which on it is shown.
+    ``above``: bytes from which on it is shown.
     """
     curve = curves()[device]
     pairs = zip(curve.sizes, curve.cycles, strict=True)
@@ -118,17 +95,7 @@ def published_series(device: str, above: float = 0.0) -> dict[str, Any]:
 def predicted_curve(device: str, sizes: Sequence[int]) -> list[float]:
     """Cycles by working set, from the spec sheet's sizes and measured latencies.
 
-    Parameters
-    ----------
-    device : str
-        Key of an NVIDIA GPU.
-    sizes : sequence of int
-        Working sets in bytes; each is rounded up to whole lines.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        As ``memory.cache.chase_model.gpu_levels`` does.
+    ``sizes``: working sets in bytes; each is rounded up to whole lines.
     """
     levels = gpu_levels(device)
     line = levels[0].line
@@ -136,13 +103,7 @@ def predicted_curve(device: str, sizes: Sequence[int]) -> list[float]:
 
 
 def published_rows(device: str) -> list[dict[str, Any]]:
-    """Each level found in a published curve, beside the cache nearest to it in size.
-
-    Parameters
-    ----------
-    device : str
-        Key of a device with a curve.
-    """
+    """Each level found in a published curve, beside the cache nearest to it in size."""
     curve = curves()[device]
     told = _spec_sizes(device)
     rows = []
@@ -164,10 +125,9 @@ def _spec_sizes(device: str) -> dict[str, Quantity]:
     chip = hardware.get(device)
     if chip.vendor != "NVIDIA":
         return {"L2": chip.l2_capacity.across(1)}
-    half = chip.l2_capacity.across(1) / Quantity(2, label="partitions of the L2")
     return {
         "L1 and shared": chip.shared_per_unit.across(1),
-        "half the L2": half,
+        "half the L2": half_of_l2(chip).across(1),
         "L2": chip.l2_capacity.across(1),
     }
 
@@ -183,13 +143,7 @@ def _closest(
 
 
 def size_text(size: Quantity) -> str:
-    """A size in the binary unit that fits it.
-
-    Parameters
-    ----------
-    size : Quantity
-        Bytes.
-    """
+    """A size in the binary unit that fits it."""
     return size.text("MiB" if size.si >= 2**20 else "KiB", 3)
 
 
@@ -221,13 +175,7 @@ def sweep_series() -> list[dict[str, Any]]:
 
 
 def found_here() -> tuple[FoundLevel, ...]:
-    """Levels in the curve of the book's machine; latencies in seconds.
-
-    Raises
-    ------
-    ResultError
-        Where it was not measured.
-    """
+    """Levels in the curve of the book's machine; latencies in seconds."""
     if not sweep():
         raise results.ResultError(f"{SWEEP}: not measured here")
     times = [run.measured.si for run in sweep()]
@@ -317,10 +265,7 @@ def reported_ways() -> dict[str, int]:
 def sweep_errors(low: float = 0.0, high: float = math.inf) -> list[float]:
     """``|predicted / measured - 1|`` of the working sets between two sizes.
 
-    Parameters
-    ----------
-    low, high : float
-        Bytes.
+    ``low``, ``high``: bytes.
     """
     inside = (run for run in sweep() if low <= run.case["size"] <= high)
     return [abs(run.predicted.si / run.measured.si - 1) for run in inside]

@@ -58,12 +58,12 @@ class Finding:
 
     @classmethod
     def cited(cls, why: str) -> Finding:
-        """What no model can compute, with the source that says it."""
+        """What no model can compute; ``why`` names the source that says it."""
         return cls(None, why, verdict="cited")
 
     @classmethod
     def open(cls, why: str) -> Finding:
-        """What nobody has settled, with what would settle it."""
+        """What nobody has settled; ``why`` says what would settle it."""
         return cls(None, why, verdict="open")
 
 

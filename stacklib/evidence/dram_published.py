@@ -18,7 +18,7 @@ from stacklib.hardware.sourced import read_source, read_toml, read_value
 from stacklib.memory import DramChannel, dram_part
 from stacklib.memory.dram.in_flight import Saturation, saturate
 from stacklib.memory.dram.traffic import copy, stream
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted
 
 from . import measurements
 
@@ -34,30 +34,19 @@ __all__ = [
 ]
 
 _DATA = Path(__file__).parent / "data"
+SWEPT, MEASURED = "evidence/data/in_flight.csv", "evidence/data/measurements.csv"
 # kernel -> bytes loaded and stored by a thread, in fp64
 KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run of a sweep, predicted and measured.
-
-    Attributes
-    ----------
-    kernel : str
-        One of ``KERNELS``.
-    threads : int
-        Threads of a compute unit.
-    told : Saturation
-        What the model says.
-    share : Quantity
-        Measured share of the bandwidth.
-    """
+    """One run of a sweep, predicted and measured."""
 
     kernel: str
-    threads: int
-    told: Saturation
-    share: Quantity
+    threads: int  # threads of a compute unit
+    told: Saturation  # what the model says
+    share: Quantity  # measured share of the bandwidth
 
     @property
     def error(self) -> float:
@@ -71,16 +60,15 @@ def _sources() -> dict[str, dict]:
 
 
 def fact(name: str) -> Quantity:
-    """A published figure of ``dram_published.toml``.
-
-    Raises
-    ------
-    KeyError
-        For a name that is not there.
-    """
-    raw = read_toml(_DATA / "dram_published.toml")["facts"][name]
+    """A published figure of ``dram_published.toml``."""
+    raw, where = facts()[name], f"dram_published/{name}"
     label = name.replace("_", " ")
-    return read_value(raw, _sources(), raw["source"], name, label, raw["unit"])
+    return read_value(raw, _sources(), raw["source"], where, label, raw["unit"])
+
+
+def facts() -> dict[str, dict]:
+    """The published figures by name, as the file has them."""
+    return read_toml(_DATA / "dram_published.toml")["facts"]
 
 
 @cache
@@ -95,20 +83,7 @@ def _source() -> Source:
 
 @cache
 def sweep(device: str, kernel: str) -> tuple[Point, ...]:
-    """A device's sweep of one kernel, from few threads to all.
-
-    Parameters
-    ----------
-    device : str
-        Key of the device.
-    kernel : str
-        One of ``KERNELS``.
-
-    Raises
-    ------
-    ValueError
-        For another kernel, or a device that nobody swept.
-    """
+    """A device's sweep of one kernel, from few threads to all."""
     if kernel not in KERNELS:
         raise ValueError(f"kernel {kernel!r}: one of {', '.join(KERNELS)}")
     found = [row for row in _rows() if row["device"] == device]
@@ -129,7 +104,7 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
 
 
 def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]]]:
-    """A device's sweeps as ``plots.dram.in_flight_spec`` takes them, every third run.
+    """A device's sweeps as ``pages.memory.dram.figures`` takes them, every third run.
 
     Kilobytes of loads and stores in flight; percent of the bandwidth, predicted and
     measured.
@@ -157,17 +132,7 @@ ACHIEVED = {
 def achieved(id: str, device: str) -> Quantity:
     """A published bandwidth over the device's own.
 
-    Parameters
-    ----------
-    id : str
-        Row of ``measurements.csv``, in GB/s.
-    device : str
-        Its device.
-
-    Raises
-    ------
-    ValueError
-        For an id that is not there.
+    ``id``: row of ``measurements.csv``, in GB/s.
     """
     row = next((m for m in measurements.public() if m.id == id), None)
     if row is None:
@@ -195,6 +160,6 @@ def device_rows(n: int = 6000) -> list[dict[str, Any]]:
             for how, words in (("all", "banks stop"), ("some", "one bank stops")):
                 channel = DramChannel(part, queue=64, refresh=how)
                 share = channel.run(*make(part, n)).settled
-                row[f"{name}, {words}"] = Quantity(share, "1", label=words)
+                row[f"{name}, {words}"] = counted(float, share, label=words)
         rows.append(row)
     return rows

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, chosen, counted
 from stacklib.roofline import HostRoofline, bound_time
 from stacklib.roofline.count import passes
 
@@ -19,18 +19,10 @@ DIAGNOSIS = f"{NAME}_passes"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One case: what the roofline said, what its passes said, what was measured.
-
-    Attributes
-    ----------
-    run : Run
-        With ``predicted``, every pass of the program counted, and ``measured``.
-    roofline : Quantity
-        Seconds if every operand moved once, on all cores.
-    """
+    """One case: what the roofline said, what its passes said, what was measured."""
 
     run: runs.Run
-    roofline: Quantity
+    roofline: Quantity  # seconds if every operand moved once, on all cores
 
     @property
     def size(self) -> str:
@@ -43,13 +35,7 @@ class Outcome:
 
 @cache
 def outcomes() -> list[Outcome]:
-    """Every measured case; none where nothing was measured.
-
-    Raises
-    ------
-    ResultError
-        When a file is malformed, or the prediction is absent.
-    """
+    """Every measured case; none where nothing was measured."""
     found = runs.load(NAME)
     if not found:
         return []
@@ -59,30 +45,15 @@ def outcomes() -> list[Outcome]:
     return [
         Outcome(
             run,
-            Quantity(told[run.id], "s", label="time by the roofline",
-                     source=run.predicted.source),
+            runs.foretold(told[run.id], "s", "time by the roofline",
+                          run.predicted.source),
         )
         for run in found
     ]  # fmt: skip
 
 
 def outcome(operation: str, variant: str = "whole", rows: int = 0) -> Outcome:
-    """One case.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``roofline.count.passes.NAMES``.
-    variant : str
-        ``whole`` or ``blocked``.
-    rows : int
-        Of its array; 0 for the largest.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here.
-    """
+    """One case."""
     found = [
         o for o in outcomes()
         if (o.run.case["op"], o.run.case["variant"]) == (operation, variant)
@@ -105,20 +76,7 @@ class PassTime:
 
 
 def diagnosis(operation: str, rows: int = 0) -> list[PassTime]:
-    """Passes of an operation, each timed where it runs.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``roofline.count.passes.PASSES``.
-    rows : int
-        Of its array; 0 for the array that fits the last cache.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here.
-    """
+    """Passes of an operation, each timed where it runs."""
     result = results.load(DIAGNOSIS)
     rows = rows or 1024
     found = [r for r in (result or {"rows": []})["rows"]
@@ -134,11 +92,13 @@ def diagnosis(operation: str, rows: int = 0) -> list[PassTime]:
     shape = found[0]["rows"] * found[0]["cols"]
     held = passes.BUFFERS[operation] * shape * 4
     rate = host.bandwidth_at(held, "triad", 1)
-    peak = host.peak("fp32") / Quantity(host.blas["threads"], label="cores")
+    peak = host.peak("fp32") / chosen(host.blas["threads"], label="cores")
     made = []
     for p, row in zip(passes.passes(operation), found, strict=True):
-        moved = Quantity(row["bytes"], "B", label="bytes of the pass")
-        work = Quantity(p.operations * shape, "FLOP", label="operations of the pass")
+        moved = counted(float, row["bytes"], unit="B", label="bytes of the pass")
+        work = p.operations * counted(
+            float, shape, unit="FLOP", label="numbers of the pass"
+        )
         seen = median(row["times_s"])
         made.append(
             PassTime(
@@ -159,20 +119,7 @@ def ceilings() -> HostRoofline:
 
 
 def median_error(variant: str = "whole", by: str = "predicted") -> Quantity:
-    """Median of ``|predicted / measured - 1|`` over the cases of a variant.
-
-    Parameters
-    ----------
-    variant : str
-        ``whole`` or ``blocked``.
-    by : str
-        ``predicted``, or ``roofline``.
-
-    Raises
-    ------
-    ResultError
-        When nothing was measured here.
-    """
+    """Median of ``|predicted / measured - 1|`` over the cases of a variant."""
     errors = []
     for o in outcomes():
         if o.run.case["variant"] == variant:

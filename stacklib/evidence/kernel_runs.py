@@ -45,15 +45,7 @@ FAMILY = tuple(row for row in measurements.fitted() if row.family == "C")
 
 
 def slice_of(device: Accelerator, units: int = UNITS) -> Accelerator:
-    """A chip of fewer units with as much of the L2 and of the bandwidth for each.
-
-    Parameters
-    ----------
-    device : Accelerator
-        The whole.
-    units : int
-        Units of the slice; those of the device if it has no more.
-    """
+    """A chip of fewer units with as much of the L2 and of the bandwidth for each."""
     share = min(1.0, units / device.compute_units.si)
     fields = dict(device.fields)
     for name in ("compute_units", "l2_capacity", "memory_bandwidth"):
@@ -79,15 +71,7 @@ class Steady:
 
 
 def steady(run: Callable[[int], Any], few: int, more: int) -> Steady:
-    """The difference of two launches.
-
-    Parameters
-    ----------
-    run : callable
-        Rounds -> Launch.
-    few, more : int
-        Rounds of each.
-    """
+    """The difference of two launches."""
     short, long = (run(n).report.times.parts() for n in (few, more))
     return Steady({name: long[name] - short[name] for name in long})
 
@@ -213,18 +197,7 @@ def _case(row: Measurement) -> tuple[str, Any]:
 
 
 def estimate(row: Measurement) -> Forecast:
-    """A published row, by running its kernel.
-
-    Parameters
-    ----------
-    row : Measurement
-        Of family C: a stream, a read by working set, a chase by level.
-
-    Raises
-    ------
-    Refusal
-        For other rows, and devices that no kernel can be launched on.
-    """
+    """A published row, by running its kernel."""
     key, _ = device_of(row.system)
     try:
         what, detail = _case(row)
@@ -248,19 +221,7 @@ def _without(problem: Problem, by: str, group: str) -> dict[str, float]:
 
 
 def left_out(by: str) -> dict[str, float]:
-    """Every row by factors that were fitted without its source, or its device.
-
-    Parameters
-    ----------
-    by : str
-        ``source`` or ``device``.
-
-    Returns
-    -------
-    dict
-        Estimate by row id, in the unit of the row; rows that no kernel stands for are
-        missing.
-    """
+    """Every row by factors that were fitted without its source, or its device."""
     problem = problem_of(FAMILY)
     rows = {row.id: row for row in FAMILY}
     found = {}

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted
 
 from . import measurements
 from .measurements import Measurement
@@ -36,19 +36,7 @@ def stored() -> dict[str, dict[str, str]]:
 
 
 def outcomes(column: str = "estimated") -> tuple[Outcome, ...]:
-    """Public rows of family C with their estimates; refused ones with the reason.
-
-    Parameters
-    ----------
-    column : str
-        ``estimated``, or ``by_source`` or ``by_device`` for estimates by factors that
-        were fitted without the row's source or device.
-
-    Raises
-    ------
-    ValueError
-        For another column.
-    """
+    """Public rows of family C with their estimates; refused ones with the reason."""
     if column not in ("estimated", "by_source", "by_device"):
         raise ValueError(f"column = {column!r}: estimated, by_source or by_device")
     found = []
@@ -63,13 +51,7 @@ def outcomes(column: str = "estimated") -> tuple[Outcome, ...]:
 
 
 def kernel_of(row: Measurement) -> str:
-    """Which kernel a row is of, in the words of a table.
-
-    Parameters
-    ----------
-    row : Measurement
-        Of family C.
-    """
+    """Which kernel a row is of, in the words of a table."""
     name = row.subject.lower()
     if "latency" in name:
         return "pointer chase"
@@ -79,15 +61,7 @@ def kernel_of(row: Measurement) -> str:
 
 
 def errors(column: str = "by_source", kernel: str | None = None) -> list[float]:
-    """Errors on the rows that are tests: their constant is not from their own source.
-
-    Parameters
-    ----------
-    column : str
-        As in ``outcomes``.
-    kernel : str, optional
-        Only rows of this kernel.
-    """
+    """Errors on the rows that are tests: their constant is from another source."""
     return [
         found.error
         for found in outcomes(column)
@@ -98,20 +72,17 @@ def errors(column: str = "by_source", kernel: str | None = None) -> list[float]:
 
 
 def quantiles(column: str) -> tuple[Quantity, Quantity]:
-    """Median and 90th percentile of `errors`.
-
-    Parameters
-    ----------
-    column : str
-        As in ``outcomes``.
-    """
+    """Median and 90th percentile of `errors`."""
     found = errors(column)
     middle, high = (
-        Quantity(quantile(found, share), "1", label="error on rows never seen",
-                 source=SOURCE, kind="measured")
-        for share in (0.5, 0.9)
-    )  # fmt: skip
+        read(quantile(found, share), "error on rows never seen") for share in (0.5, 0.9)
+    )
     return middle, high
+
+
+def read(value: float, label: str) -> Quantity:
+    """A number of the stored estimates."""
+    return Quantity(value, label=label, source=SOURCE, kind="measured")
 
 
 def kernel_rows() -> list[dict[str, Any]]:
@@ -126,7 +97,7 @@ def kernel_rows() -> list[dict[str, Any]]:
         seen = errors("by_source", kernel)
         cells = {"kernel": kernel, "rows": count, "read back": back[kernel]}
         for name, share in (("median error", 0.5), ("p90", 0.9)):
-            value = Quantity(quantile(seen, share), "1").to("%") if seen else None
+            value = counted(quantile, seen, share).to("%") if seen else None
             cells[name] = value
         rows.append(cells)
     return rows

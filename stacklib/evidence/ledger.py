@@ -136,7 +136,7 @@ class Claim:
         return Quantity(value, unit, label=self.id, source=source, kind="claimed")
 
     def in_words(self, computed: Quantity) -> str:
-        """A value of ours in the claim's unit, to four digits."""
+        """A ``computed`` value of ours in the claim's unit, to four digits."""
         scale, unit = _SCALED.get(self.unit, (1, self.quantity().unit))
         if scale != 1:
             return (

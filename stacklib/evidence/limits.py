@@ -22,13 +22,7 @@ SWEEP = "MAMF best of sweep"
 
 
 def ridges(dtype: str) -> list[tuple[Accelerator, Quantity]]:
-    """Every device of the database that exists and has a dense rate, with its ridge.
-
-    Parameters
-    ----------
-    dtype : str
-        Number format of the peak.
-    """
+    """Every device of the database that exists and has a dense rate, with its ridge."""
     found = []
     for key in hardware.names():
         device = hardware.get(key)
@@ -44,42 +38,17 @@ def ridges(dtype: str) -> list[tuple[Accelerator, Quantity]]:
 def sides(
     model: str | LanguageModel, tokens: int, on: str, context: int = 4096
 ) -> list[tuple[roofline.Work, Bound]]:
-    """Operations of one block that move bytes, and what each waits for.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The model.
-    tokens : int
-        New tokens of one sequence.
-    on : str
-        The device.
-    context : int
-        Tokens cached before them.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec, ValueError
-        For unknown names, no bf16 rate, or sizes that make no sense.
-    """
+    """Operations of one block that move bytes, and what each waits for."""
     listed = block_operations(model, tokens=tokens, context=context)
     return [(op, roofline.bound_on(op, on)) for op in listed if op.bytes.si > 0]
 
 
 @dataclass(frozen=True, slots=True)
 class BestProduct:
-    """The fastest bf16 product of a device among those published in our evidence.
+    """The fastest bf16 product of a device among those published in our evidence."""
 
-    Attributes
-    ----------
-    device : Accelerator
-        On which it ran.
-    published : Quantity
-        Its rate, the best of a sweep of shapes.
-    """
-
-    device: Accelerator
-    published: Quantity
+    device: Accelerator  # on which it ran
+    published: Quantity  # its rate, the best of a sweep of shapes
 
     @property
     def share(self) -> Quantity:

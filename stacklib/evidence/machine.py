@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from stacklib.hardware.this_machine import CacheLevel
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted
 from stacklib.roofline.host import levels as host_levels
 from stacklib.roofline.host import simd as host_simd
 from stacklib.roofline.host.levels import LevelPoint, Plateau
@@ -26,18 +26,7 @@ LEVELS, SIMD = "host_levels", "host_simd"
 
 @cache
 def result(name: str) -> dict[str, Any]:
-    """A result file that must be there.
-
-    Parameters
-    ----------
-    name : str
-        ``host_levels`` or ``host_simd``.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here.
-    """
+    """A result file that must be there."""
     found = results.load(name)
     if found is None:
         raise results.ResultError(
@@ -48,33 +37,17 @@ def result(name: str) -> dict[str, Any]:
 
 
 def source(name: str, where: str) -> Source:
-    """Where a measured number of a result file is from.
-
-    Parameters
-    ----------
-    name, where : str
-        The result file, and the row or field in it.
-    """
+    """Where a measured number of a result file is from."""
     found = result(name)
     title = f"benchmarks/results/{name}.json: {found['device']}"
     return Source(title, where, found["date"][:10], "measured")
 
 
 def measured(value: float, unit: str, label: str, name: str, where: str) -> Quantity:
-    """A quantity that stands on a result file.
-
-    Parameters
-    ----------
-    value : float
-        The number, in ``unit``.
-    unit, label : str
-        Its unit and what it is.
-    name, where : str
-        The result file, and the row or field in it.
-    """
+    """A quantity that stands on a result file."""
     return Quantity(
-        value, unit, label=label, source=source(name, where), kind="measured"
-    )
+        value, unit, label=label, source=source(name, where), kind="measured",
+    )  # fmt: skip
 
 
 # -- levels ---------------------------------------------------------------------
@@ -98,15 +71,7 @@ def caches() -> tuple[CacheLevel, ...]:
 
 @cache
 def predicted_rates(name: str, threads: int) -> dict[int, float]:
-    """Predicted B/s by working set, from the file committed before.
-
-    Parameters
-    ----------
-    name : str
-        ``copy``, ``scale``, ``add`` or ``triad``.
-    threads : int
-        Threads.
-    """
+    """Predicted B/s by working set, from the file committed before."""
     path = results.root() / result(LEVELS)["prediction"]["file"]
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
     return {
@@ -117,29 +82,13 @@ def predicted_rates(name: str, threads: int) -> dict[int, float]:
 
 
 def curve(name: str, threads: int) -> list[LevelPoint]:
-    """Measured points of one loop, by working set.
-
-    Parameters
-    ----------
-    name : str
-        The loop.
-    threads : int
-        Threads.
-    """
+    """Measured points of one loop, by working set."""
     return list(host_levels.curve_of(points(), name, threads))
 
 
 @cache
 def levels(threads: int = 1, name: str = "triad") -> tuple[Plateau, ...]:
-    """Levels found in one loop's curve, fastest first.
-
-    Parameters
-    ----------
-    threads : int
-        Threads.
-    name : str
-        The loop.
-    """
+    """Levels found in one loop's curve, fastest first."""
     return tuple(host_levels.found_levels(points(), name, threads))
 
 
@@ -158,13 +107,7 @@ class LevelRow:
 
 
 def level_rows(threads: int = 1) -> list[LevelRow]:
-    """Every cache as reported beside the plateau that ends nearest to it, and memory.
-
-    Parameters
-    ----------
-    threads : int
-        Threads of the sweep.
-    """
+    """Every cache as reported beside the plateau that ends nearest it, and memory."""
     sizes = host_levels.reported(caches(), threads)
     *inner, last = levels(threads)
     rows = [
@@ -176,13 +119,7 @@ def level_rows(threads: int = 1) -> list[LevelRow]:
 
 
 def level_table(threads: int = 1) -> list[dict[str, Any]]:
-    """The same rows for people: sizes in the unit that fits them.
-
-    Parameters
-    ----------
-    threads : int
-        Threads of the sweep.
-    """
+    """The same rows for people: sizes in the unit that fits them."""
     return [
         {
             "level": row.level,
@@ -225,27 +162,13 @@ def _rate(level: Plateau, what: str, threads: int) -> Quantity:
 
 
 def memory_rate(name: str, threads: int = 1) -> Quantity:
-    """Bandwidth of a loop at its largest working set, counted as STREAM does.
-
-    Parameters
-    ----------
-    name : str
-        The loop.
-    threads : int
-        Threads.
-    """
+    """Bandwidth of a loop at its largest working set, counted as STREAM does."""
     last = curve(name, threads)[-1]
     return measured(last.rate, "B/s", f"{name} beyond the caches", LEVELS, last.id)
 
 
 def level_errors(threads: int | None = None) -> Iterator[float]:
-    """``|predicted / measured - 1|`` in time, for every predicted point.
-
-    Parameters
-    ----------
-    threads : int, optional
-        Only these.
-    """
+    """``|predicted / measured - 1|`` in time, for every predicted point."""
     for run in runs.load(LEVELS):
         if threads in (None, run.case["threads"]):
             yield abs(run.predicted.si / run.measured.si - 1)
@@ -261,18 +184,7 @@ def cases() -> tuple[Way, ...]:
 
 
 def seconds(id: str) -> Quantity:
-    """Median time of one case.
-
-    Parameters
-    ----------
-    id : str
-        Such as ``dot-blas``.
-
-    Raises
-    ------
-    ResultError
-        When it was not run here.
-    """
+    """Median time of one case."""
     case = next((c for c in cases() if c.id == id), None)
     if case is None:
         raise results.ResultError(f"{SIMD}: no case {id!r} was run here")
@@ -301,13 +213,7 @@ HOW = {
 
 
 def case_rows(op: str) -> list[CaseRow]:
-    """The ways to one operation, each against the loop in Python.
-
-    Parameters
-    ----------
-    op : str
-        ``dot`` or ``matmul``.
-    """
+    """The ways to one operation, each against the loop in Python."""
     chosen = [c for c in cases() if c.op == op and c.how in HOW]
     widest = [c for c in cases() if c.op == op and c.how.endswith("-8")][-1:]
     rows = [case_row(c) for c in [*chosen, *widest]]
@@ -315,13 +221,7 @@ def case_rows(op: str) -> list[CaseRow]:
 
 
 def case_row(case: Way) -> CaseRow:
-    """One row of that table.
-
-    Parameters
-    ----------
-    case : Way
-        A case that was run.
-    """
+    """One row of that table."""
     isa = case.how.partition("-")[0]
     name = HOW.get(case.how, f"C with {isa} intrinsics, eight sums")
     took, told = seconds(case.id), predicted(case.id)
@@ -329,13 +229,7 @@ def case_row(case: Way) -> CaseRow:
 
 
 def predicted(id: str) -> Quantity | None:
-    """Predicted time of a case; None where nothing was.
-
-    Parameters
-    ----------
-    id : str
-        Such as ``dot-blas``.
-    """
+    """Predicted time of a case; None where nothing was."""
     return next((r.predicted for r in runs.load(SIMD) if r.id == id), None)
 
 
@@ -382,26 +276,16 @@ def widths() -> list[host_simd.Width]:
 
 
 def peak(isa: str) -> Quantity:
-    """FLOP/s of multiply-adds in registers, one core.
-
-    Parameters
-    ----------
-    isa : str
-        ``avx2``, ``avx512f`` or ``neon``.
-    """
+    """FLOP/s of multiply-adds in registers, one core."""
     case = next(c for c in cases() if c.id == f"peak-{isa}")
-    work = Quantity(case.operations, "FLOP", label="multiply-adds of one call")
+    work = counted(
+        float, case.operations, unit="FLOP", label="multiply-adds of one call"
+    )
     return (work / seconds(case.id)).named(f"{isa} peak of one core")
 
 
 def copy_rate(how: str) -> Quantity:
-    """Bandwidth of a large copy, both arrays counted.
-
-    Parameters
-    ----------
-    how : str
-        ``libc``, an instruction set, or that with ``-past-cache``.
-    """
+    """Bandwidth of a large copy, both arrays counted."""
     case = next(c for c in cases() if c.id == f"copy-{how}")
-    size = Quantity(case.bytes, "B", label="both arrays of the copy")
+    size = counted(float, case.bytes, unit="B", label="both arrays of the copy")
     return (size / seconds(case.id)).named(f"copy rate, {how}")

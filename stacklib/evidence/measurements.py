@@ -55,18 +55,7 @@ class Refusal(ValueError):
 
 
 def number(text: str) -> float:
-    """A finite number in plain decimal notation.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``0.19`` or ``1.5e-3``; no thousands separators, no ``nan``.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
-    """
+    """A finite number in plain decimal notation."""
     if not _NUMBER.fullmatch(text.strip()):
         raise ValueError(f"{text!r} is not a number")
     value = float(text)
@@ -77,13 +66,7 @@ def number(text: str) -> float:
 
 @lru_cache(maxsize=65536)
 def read_config(text: str) -> tuple[Mapping[str, str | bool], str]:
-    """The settings of a row, and what is wrong with them (empty when nothing is).
-
-    Parameters
-    ----------
-    text : str
-        ``k=v;k=v``; a word without ``=`` stands for itself being true.
-    """
+    """The settings of a row, and what is wrong with them (empty when nothing is)."""
     config: dict[str, str | bool] = {}
     fault = ""
     for part in filter(None, (p.strip() for p in text.split(";"))):
@@ -98,38 +81,22 @@ def read_config(text: str) -> tuple[Mapping[str, str | bool], str]:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One published result.
-
-    Attributes
-    ----------
-    id, family, system, software, metric, source, date, confidence, notes : str
-        As in the file.
-    subject : str
-        Column ``model_or_kernel``.
-    settings : str
-        Column ``config`` as written; ``config`` is the same as a mapping.
-    value : float
-        In ``unit``; nan where the row has a fault.
-    unit : str
-        As the source prints it.
-    fault : str
-        Why this row cannot be used; empty for a sound one.
-    """
+    """One published result."""
 
     id: str
     family: str
     system: str
     software: str
-    subject: str
-    settings: str
+    subject: str  # column ``model_or_kernel``
+    settings: str  # column ``config`` as written; ``config`` is the same as a mapping
     metric: str
-    value: float
+    value: float  # in ``unit``; nan where the row has a fault
     unit: str
     source: str
     date: str
     confidence: str
     notes: str
-    fault: str = ""
+    fault: str = ""  # why this row cannot be used; empty for a sound one
 
     @cached_property
     def config(self) -> Mapping[str, str | bool]:
@@ -137,56 +104,15 @@ class Measurement:
         return read_config(self.settings)[0]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A setting as text.
-
-        Parameters
-        ----------
-        key : str
-            Name of the setting.
-        default : str, optional
-            Where it is not given.
-
-        Raises
-        ------
-        Refusal
-            When it is not given and has no default, or has no value.
-        """
+        """A setting as text."""
         return self._read(key, default, str, "a value")
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A setting as a finite number.
-
-        Parameters
-        ----------
-        key : str
-            Name of the setting.
-        default : float, optional
-            Where it is not given.
-
-        Raises
-        ------
-        Refusal
-            When it is absent without default, or not a finite number.
-        """
+        """A setting as a finite number."""
         return self._read(key, default, number, "a number")
 
     def integer(self, key: str, default: int | None = None, least: int = 1) -> int:
-        """A setting as a whole number.
-
-        Parameters
-        ----------
-        key : str
-            Name of the setting.
-        default : int, optional
-            Where it is not given.
-        least : int
-            Smallest value that makes sense.
-
-        Raises
-        ------
-        Refusal
-            When it is absent without default, not whole, or below ``least``.
-        """
+        """A setting as a whole number."""
         other = None if default is None else float(default)
         value = self._read(key, other, number, "a whole number")
         if value != int(value) or value < least:
@@ -194,13 +120,7 @@ class Measurement:
         return int(value)
 
     def has(self, word: str) -> bool:
-        """Whether a bare word stands among the settings, in any case.
-
-        Parameters
-        ----------
-        word : str
-            Such as ``compile``.
-        """
+        """Whether a bare word stands among the settings, in any case."""
         folded = word.lower()
         return any(v is True and k.lower() == folded for k, v in self.config.items())
 
@@ -290,18 +210,7 @@ def _rows(path: Path) -> Iterator[Measurement]:
 
 
 def read(path: str | Path) -> list[Measurement]:
-    """Every row of a file of measurements, sound or with its fault.
-
-    Parameters
-    ----------
-    path : str or Path
-        A CSV in UTF-8 with the thirteen COLUMNS, in any order.
-
-    Raises
-    ------
-    MeasurementError
-        When the file cannot be opened, is not a CSV, or has other columns.
-    """
+    """Every row of a file of measurements, sound or with its fault."""
     path = Path(path)
     try:
         return list(_rows(path))

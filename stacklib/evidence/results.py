@@ -6,7 +6,6 @@ and a fresh clone has those that were committed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -30,24 +29,7 @@ def root() -> Path:
 
 
 def load(name: str) -> dict[str, Any] | None:
-    """A result file by name, checked.
-
-    Parameters
-    ----------
-    name : str
-        File name without ``.json``.
-
-    Returns
-    -------
-    dict or None
-        None means *not measured here*: no such file was committed, or this is
-        an installed wheel. A page then says so and shows predictions alone.
-
-    Raises
-    ------
-    ResultError
-        When the file is there and malformed; names the field.
-    """
+    """A result file by name, checked."""
     if not re.fullmatch(r"[\w.-]+", name):
         raise ResultError(f"result name {name!r}: a file name without folders")
     path = root() / "benchmarks" / "results" / f"{name}.json"
@@ -105,16 +87,3 @@ def _row_fault(i: int, row: Any) -> str | None:
         if not math.isfinite(t) or t <= 0:
             return f"field 'rows[{i}].times_s' holds {t!r}, not a positive time"
     return None
-
-
-def digest(name: str) -> str:
-    """First twelve hex digits of a result file's SHA-256; empty where it is absent."""
-    path = root() / "benchmarks" / "results" / f"{name}.json"
-    if not path.exists():
-        return ""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-
-
-def key(name: str) -> str:
-    """What a leaf read from this result file carries as its key."""
-    return f"results/{name}@{digest(name)}"

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, assumed, stamp
 
 from . import results
+
+HOST = "host"  # the family of what was predicted of our own machines
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +53,7 @@ class Run:
 
 
 def load(name: str, device: str | None = None) -> list[Run]:
-    """Runs of a result file that its prediction file names too.
-
-    Parameters
-    ----------
-    name : str
-        Result file without ``.json``.
-    device : str, optional
-        Key of the device, where the predictions are given for several.
-
-    Returns
-    -------
-    list of Run
-        Empty when nothing was measured yet.
-
-    Raises
-    ------
-    ResultError
-        When the result or its prediction file is malformed or absent.
-    """
+    """Runs of a result file that its prediction file names too."""
     result = results.load(name)
     if result is None or result["prediction"] is None:
         return []
@@ -117,13 +101,18 @@ def _run(
     return Run(
         row["id"],
         case,
-        Quantity(
-            prediction["operations"], "FLOP", label="operations", source=predicted
-        ),
-        Quantity(prediction["bytes"], "B", label="bytes", source=predicted),
-        Quantity(seconds, "s", label="predicted time", source=predicted),
+        foretold(prediction["operations"], "FLOP", "operations", predicted),
+        foretold(prediction["bytes"], "B", "bytes", predicted),
+        foretold(seconds, "s", "predicted time", predicted),
         *times,
     )
+
+
+def foretold(value: float, unit: str, label: str, source: Source | None) -> Quantity:
+    """A number of a prediction that was committed before its measurement."""
+    why = "a prediction that was committed before the run"
+    made = assumed(value, unit, label, why=why, source=source)
+    return stamp(made, HOST) if unit == "s" else made
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:
@@ -134,13 +123,7 @@ def _tenths(times: list[float]) -> tuple[float, float]:
 
 
 def get(name: str, id: str) -> Run:
-    """One run of a result file.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here, or has no prediction.
-    """
+    """One run of a result file."""
     found = [run for run in load(name) if run.id == id]
     if not found:
         raise results.ResultError(f"{name}: no run {id!r}; measure with `make bench`")
@@ -148,13 +131,7 @@ def get(name: str, id: str) -> Run:
 
 
 def median_error(runs: Iterable[Run]) -> Quantity:
-    """Median of ``|predicted / measured - 1|`` over some runs.
-
-    Raises
-    ------
-    ValueError
-        When there are none.
-    """
+    """Median of ``|predicted / measured - 1|`` over some runs."""
     errors = sorted((abs(run.error) for run in runs), key=lambda q: q.si)
     if not errors:
         raise ValueError("no runs: nothing was measured yet")

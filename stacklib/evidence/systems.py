@@ -42,14 +42,7 @@ class DeviceRefusal(Refusal):
 
 @lru_cache(maxsize=65536)
 def words(text: str) -> Words:
-    """A text as the words that are compared: lower case, split, sizes apart.
-
-    Parameters
-    ----------
-    text : str
-        ``A100-SXM4-80GB`` gives ``a100 sxm 80 gb``; brackets and commas stay, as
-        the ends of a phrase.
-    """
+    """A text as the words that are compared: lower case, split, sizes apart."""
     found: list[str] = []
     raw = _WORD.findall(text.lower())
     for word, after in zip(raw, [*raw[1:], ""], strict=False):
@@ -161,29 +154,7 @@ def _nearest(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def device_of(system: str) -> tuple[str, int]:
-    """The device a text names and how many of it.
-
-    Parameters
-    ----------
-    system : str
-        As a table writes it: ``8x NVIDIA H100 80GB HBM3``, ``3090 24GB * 2``.
-
-    Returns
-    -------
-    tuple
-        Key of the device in ``hardware``, and the count (1 where none is said).
-
-    Raises
-    ------
-    DeviceRefusal
-        When the text names no device of the database, several, or a variant of
-        one that the database does not hold.
-
-    Examples
-    --------
-    >>> device_of("8x NVIDIA H100 80GB HBM3")
-    ('h100_sxm', 8)
-    """
+    """The device a text names and how many of it."""
     text = words(_GLUED_COUNT.sub("", system))
     best = _best(text)
     keys = sorted({alias.key for alias in best})
@@ -220,20 +191,7 @@ _GLUED_COUNT = re.compile(
 
 
 def count(system: str) -> int:
-    """How many devices a text speaks of; 1 where it does not say.
-
-    Parameters
-    ----------
-    system : str
-        ``2 nodes x 4 GB200`` is 8, ``TPU v5p-1024 (512 chips)`` is 512; a slice
-        such as v5e-256 counts chips in its name, v4 and v5p count cores, two a
-        chip. ``2x DGX H100`` is two GPUs of such boxes, as the tables use it.
-
-    Raises
-    ------
-    DeviceRefusal
-        When the count is marked as uncertain, or is zero.
-    """
+    """How many devices a text speaks of; 1 where it does not say."""
     if re.search(r"\d+x\?", system):
         raise DeviceRefusal(f"system {system!r} is not sure of its own count")
     found = [m for pattern in _COUNTS if (m := pattern.search(system))]

@@ -23,17 +23,6 @@ def prices(market: str = "before") -> dict[str, Quantity]:
 
     CXL memory is priced as the DDR5 in it, so its controller and link are free here:
     nobody quotes a module.
-
-    Parameters
-    ----------
-    market : str
-        ``"before"`` or ``"shortage"``: DDR5 and flash before and in the shortage that
-        began late in 2025.
-
-    Raises
-    ------
-    ValueError
-        For another market.
     """
     if market not in MARKETS:
         raise ValueError(f"market {market!r}: one of {', '.join(MARKETS)}")
@@ -50,13 +39,5 @@ def prices(market: str = "before") -> dict[str, Quantity]:
 
 
 def seen(viewpoint: str, market: str = "before") -> list[memory.Tier]:
-    """The five tiers with their prices.
-
-    Parameters
-    ----------
-    viewpoint : str
-        ``"sm"`` or ``"core"``.
-    market : str
-        As ``prices`` takes it.
-    """
+    """The five tiers with their prices."""
     return tiers_from(viewpoint, prices=prices(market))

@@ -17,25 +17,13 @@ NAME, KERNEL = "tile_sweep", "tile_kernel"
 
 @dataclass(frozen=True)
 class TilePoint:
-    """One matrix size with one tile.
+    """One matrix size with one tile."""
 
-    Attributes
-    ----------
-    tile : str
-        Rows, columns and steps; ``whole`` where nothing is cut.
-    run : Run
-        Predicted and measured time.
-    core, longest : Quantity
-        Predicted time of the arithmetic alone, and the longest of the three parts.
-    from_l2, from_l3 : Quantity
-        Bytes brought, as the cache simulator counts them.
-    """
-
-    tile: str
-    run: Run
-    core: Quantity
-    longest: Quantity
-    from_l2: Quantity
+    tile: str  # rows, columns and steps; ``whole`` where nothing is cut
+    run: Run  # predicted and measured time
+    core: Quantity  # predicted time of the arithmetic alone
+    longest: Quantity  # the longest of the three parts
+    from_l2: Quantity  # bytes brought
     from_l3: Quantity
 
     @property
@@ -54,25 +42,13 @@ def _forecast() -> dict[str, Any]:
 
 @cache
 def points(n: int) -> tuple[TilePoint, ...]:
-    """Every tile of one matrix size.
-
-    Parameters
-    ----------
-    n : int
-        Rows and columns.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here.
-    """
+    """Every tile of one matrix size."""
     told = {row["id"]: row for row in _forecast()["rows"]}
     file = f"benchmarks/predictions/{NAME}.json"
     source = Source(file, "committed before the run", "2026-11-22", "measured")
 
     def quantity(id: str, field: str, unit: str) -> Quantity:
-        return Quantity(told[id][field], unit, label=field.replace("_s", ""),
-                        source=source)  # fmt: skip
+        return runs.foretold(told[id][field], unit, field.replace("_s", ""), source)
 
     found = tuple(
         TilePoint(
@@ -94,57 +70,41 @@ def sizes() -> list[int]:
 
 
 def best(n: int, *, predicted: bool = False) -> TilePoint:
-    """The fastest tile of one matrix size, as measured or as predicted.
-
-    Parameters
-    ----------
-    n : int
-        Rows and columns.
-    predicted : bool
-        Whether to ask the prediction.
-    """
+    """The fastest tile of one matrix size, as measured or as predicted."""
     by = (lambda p: p.run.predicted.si) if predicted else (lambda p: p.run.measured.si)
     return min(points(n), key=by)
 
 
 def point(n: int, tile: str) -> TilePoint:
-    """One case.
-
-    Parameters
-    ----------
-    n : int
-        Rows and columns.
-    tile : str
-        Such as ``64x64x64`` or ``whole``.
-
-    Raises
-    ------
-    ResultError
-        When it was not measured here.
-    """
+    """One case."""
     for found in points(n):
         if found.tile == tile:
             return found
     raise results.ResultError(f"{NAME}: no tile {tile!r} of {n} was measured here")
 
 
-def between() -> tuple[int, int]:
-    """Cases whose time lies between the longest part and the sum, and all cases."""
-    inside = total = 0
-    for n in sizes():
-        for found in points(n):
-            total += 1
-            low, high = found.longest.si, found.run.predicted.si
-            inside += low <= found.run.measured.si <= high
-    return inside, total
+def shares() -> tuple[Quantity, Quantity, Quantity]:
+    """Cases between the longest part and the sum, cases slower than the sum, and all.
 
-
-def slower() -> int:
-    """Cases that took longer than the sum of all their parts."""
+    Their times were measured; what is counted here stands in the result file.
+    """
     every = [p for n in sizes() for p in points(n)]
-    return sum(p.run.measured.si > p.run.predicted.si for p in every)
+    times = [(p.longest.si, p.run.measured.si, p.run.predicted.si) for p in every]
+    inside = sum(low <= taken <= high for low, taken, high in times)
+    slower = sum(taken > high for _, taken, high in times)
+    return (
+        _read(inside, "", "cases between", "measured"),
+        _read(slower, "", "cases slower", "measured"),
+        _read(len(every), "", "cases", "measured"),
+    )
 
 
-def caches() -> list[int]:
-    """Bytes of the caches a core owns, as the prediction took them."""
-    return [size for size, _ in _forecast()["caches"]]
+def second_cache() -> Quantity:
+    """Bytes of the second cache, one core's, as the prediction took them."""
+    return _read(_forecast()["caches"][1][0], "B", "L2 as reported", "config")
+
+
+def _read(value: float, unit: str, label: str, kind: str) -> Quantity:
+    file = f"benchmarks/results/{NAME}.json"
+    source = Source(file, "counted in it", "2026-11-22", "measured")
+    return Quantity(value, unit, label=label, source=source, kind=kind)

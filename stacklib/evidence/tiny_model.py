@@ -57,15 +57,7 @@ def speeds() -> list[runs.Run]:
 
 
 def kept_bytes(name: str, what: str) -> tuple[Quantity, Quantity]:
-    """Bytes a training step keeps, predicted and counted.
-
-    Parameters
-    ----------
-    name : str
-        ``tiny`` or ``draft``.
-    what : str
-        ``activations``, or ``recomputed`` for those kept with recomputation.
-    """
+    """Bytes a training step keeps, predicted and counted."""
     result = results.load(RESULT)
     if result is None:
         raise results.ResultError(f"{RESULT}: not measured here")
@@ -77,7 +69,7 @@ def kept_bytes(name: str, what: str) -> tuple[Quantity, Quantity]:
         f"benchmarks/results/{RESULT}.json", place, result["date"], "measured"
     )
     return (
-        Quantity(told, "B", label="bytes predicted", source=before),
+        runs.foretold(told, "B", "bytes predicted", before),
         Quantity(
             result["memory"][name][what],
             "B",
@@ -89,18 +81,7 @@ def kept_bytes(name: str, what: str) -> tuple[Quantity, Quantity]:
 
 
 def measured_quality(table: str, name: str, which: int | str = 0) -> Quantity:
-    """One figure of `tinylm.evaluate`.
-
-    Parameters
-    ----------
-    table : str
-        A key of its result, such as ``bits_per_byte``.
-    name : str
-        Of a model or a baseline.
-    which : int or str
-        0 for the value, 1 and 2 for the ends of its interval; a key for
-        ``acceptance``.
-    """
+    """One figure of `tinylm.evaluate`."""
     place = f"{table}, {name}, {which}"
     source = Source(
         "stacklib/tinylm/data/quality.json",
@@ -123,13 +104,7 @@ def parameters(name: str) -> Quantity:
 
 
 def quality_rows(table: str) -> list[dict[str, Any]]:
-    """Each model's and baseline's figure of a table, with its interval.
-
-    Parameters
-    ----------
-    table : str
-        ``bits_per_byte``, ``perplexity`` or ``evaluation_text``.
-    """
+    """Each model's and baseline's figure of a table, with its interval."""
     return [
         {
             "model": SHOWN[name],
@@ -157,13 +132,7 @@ def acceptance_rows() -> list[dict[str, Any]]:
 
 
 def probe_rows(model: str = "tiny") -> list[dict[str, Any]]:
-    """Share of each part of the probe answered right, with Wilson's interval.
-
-    Parameters
-    ----------
-    model : str
-        ``tiny``, ``draft`` or ``draft_plain``.
-    """
+    """Share of each part of the probe answered right, with Wilson's interval."""
     from stacklib.tinylm.probe import Result
 
     rows = []

@@ -23,24 +23,13 @@ MATTERS = 0.10  # a product of which waves change the predicted time by more
 NONE = 0.01  # the least that the factor may be
 SOURCE = Source(
     "public products of family A, predicted with and without waves",
-    "stacklib/evidence/wave_rows.py", "2026-11-22", "measured",
+    "stacklib/evidence/data/measurements.csv", "2026-11-22", "measured",
 )  # fmt: skip
 
 
 @cache
 def predicted(tail: float) -> Mapping[str, Outcome]:
-    """Public products by row id, predicted with another share of the last wave paid.
-
-    Parameters
-    ----------
-    tail : float
-        From ``NONE`` to 1.
-
-    Raises
-    ------
-    ValueError
-        For a share that the factor may not have.
-    """
+    """Public products by row id, predicted with another share of the last wave paid."""
     if not NONE <= tail <= 1:
         raise ValueError(f"tail = {tail!r}: a share from {NONE} to 1")
     rows = [row for row in measurements.fitted() if row.family == "A"]
@@ -61,24 +50,15 @@ def matter() -> tuple[str, ...]:
 
 
 def error(tail: float, share: float = 0.5) -> Quantity:
-    """A quantile of the error on the rows that matter.
-
-    Parameters
-    ----------
-    tail : float
-        As in `predicted`.
-    share : float
-        Which quantile.
-
-    Raises
-    ------
-    ValueError
-        As `predicted`.
-    """
+    """A quantile of the error on the rows that matter."""
     found = predicted(tail)
-    value = quantile([found[id].error for id in matter()], share)
-    return Quantity(value, "1", label="error on products with few waves",
-                    source=SOURCE, kind="measured")  # fmt: skip
+    errors = [found[id].error for id in matter()]
+    return read(quantile(errors, share), "error on products with few waves")
+
+
+def read(value: float, label: str) -> Quantity:
+    """A number of the published rows."""
+    return Quantity(value, label=label, source=SOURCE, kind="measured")
 
 
 def wave_rows() -> list[dict[str, Any]]:

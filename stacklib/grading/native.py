@@ -43,21 +43,7 @@ def widest() -> str:
 
 
 def run_c(source: str, isa: str = "plain") -> str:
-    """Compile a program and give what it prints.
-
-    Parameters
-    ----------
-    source : str
-        A whole program with ``main``.
-    isa : str
-        Instruction set it may use: ``avx512f``, ``avx2``, ``neon`` or ``plain``.
-
-    Raises
-    ------
-    Mistake
-        When the compiler refuses it, or the program crashes or does not end; names
-        the compiler's first complaint, or the signal.
-    """
+    """Compile a program and give what it prints."""
     with sandbox.tool(), tempfile.TemporaryDirectory(prefix="stacklib-c-") as folder:
         text, program = Path(folder) / "answer.c", Path(folder) / "answer"
         text.write_text(source, "utf-8")

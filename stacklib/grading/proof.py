@@ -67,8 +67,6 @@ def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
 
     Parameters
     ----------
-    root : path
-        The checkout.
     timeout : float
         Seconds for one case.
 

@@ -49,6 +49,7 @@ class Result:
 
     @property
     def passed(self) -> bool:
+        """Whether every test passed."""
         return self.state == PASS
 
     @property

@@ -42,6 +42,7 @@ class Exercise:
 
     @property
     def id(self) -> str:
+        """Chapter and number: ``3.6``."""
         return f"{self.chapter}.{self.number}"
 
     def text(self) -> Text:
@@ -168,11 +169,6 @@ def faults(root: Path | str) -> list[str]:
     Looks for files that belong to no exercise, numbers used twice, files without the
     promised shape, fewer than two wrong answers, two wrong answers with one
     diagnosis, and text still to be filled in (``TODO``).
-
-    Parameters
-    ----------
-    root : path
-        The checkout.
     """
     root = Path(root).absolute()
     exercises = discover(root)

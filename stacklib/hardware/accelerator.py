@@ -50,31 +50,14 @@ ACCUMULATORS = (*DTYPES, "int32", "tensor")
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """Dense arithmetic rate of one format.
+    """Dense arithmetic rate of one format."""
 
-    Parameters
-    ----------
-    rate : Quantity
-        FLOP/s (or OP/s for integers), dense, a chip.
-    per_unit_per_cycle : Quantity or None
-        Operations one compute unit finishes in a cycle.
-    clock : str
-        The field whose clock belongs to the rate.
-    accumulate : str
-        Format of the accumulator.
-    sparse_factor : float
-        Gain printed for sparsity; 1 where there is none. 2:4 unless the note names
-        another kind.
-    note : str
-        What the printed rate leaves out.
-    """
-
-    rate: Quantity
+    rate: Quantity  # FLOP/s (or OP/s for integers), dense, a chip
     per_unit_per_cycle: Quantity | None = None
-    clock: str = "tensor_clock"
-    accumulate: str = ""
-    sparse_factor: float = 1.0
-    note: str = ""
+    clock: str = "tensor_clock"  # the field whose clock belongs to the rate
+    accumulate: str = ""  # format of the accumulator
+    sparse_factor: float = 1.0  # gain printed for sparsity; 1 where there is none
+    note: str = ""  # what the printed rate leaves out
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +113,6 @@ class Accelerator:
 
         Parameters
         ----------
-        dtype : str
-            A number format, such as ``"fp16"``.
         sparse : bool
             The rate the vendor prints for structured sparsity.
         accumulate : str, optional

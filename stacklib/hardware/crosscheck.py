@@ -40,24 +40,12 @@ CHAINS = (
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A range that a figure of a device must lie in.
-
-    Parameters
-    ----------
-    key : str
-        The device.
-    relation : str
-        What is looked at, such as ``"area of one die"``.
-    place : str
-        The field, or ``"peak.<key>"``, that is wrong outside of the range.
-    value, low, high : float
-        In SI, or a ratio.
-    """
+    """A range that a figure of a device must lie in."""
 
     key: str
-    relation: str
-    place: str
-    value: float
+    relation: str  # what is looked at, such as ``"area of one die"``
+    place: str  # the field, or ``"peak.<key>"``, that is wrong outside of the range
+    value: float  # in SI, or a ratio
     low: float
     high: float
 
@@ -71,16 +59,6 @@ def gaps(device: Accelerator) -> list[Gap]:
     """Relations that hold two published figures of a device to each other.
 
     A relation with an unknown side is left out.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any device of the database.
-
-    Raises
-    ------
-    SpecError
-        When a gap is not finite.
     """
     found = []
     for relation, place, built, printed in _ties(device):
@@ -93,25 +71,7 @@ def gaps(device: Accelerator) -> list[Gap]:
 
 
 def residuals(device: Accelerator) -> dict[str, float]:
-    """Relative gaps between published figures that physics ties together.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any device of the database.
-
-    Returns
-    -------
-    dict
-        ``"pins x rate"`` against the memory bandwidth, for each format
-        ``"<format>: units x clock x rate"`` against the published peak, threads
-        against warps, and the links against those of the links database.
-
-    Raises
-    ------
-    SpecError
-        When a gap is not finite.
-    """
+    """Relative gaps between published figures that physics ties together."""
     return {gap.relation: gap.gap for gap in gaps(device)}
 
 
@@ -151,13 +111,7 @@ def _peak_ties(device: Accelerator) -> Iterator[Tie]:
 
 
 def limits(device: Accelerator) -> list[Limit]:
-    """Ranges that the figures of a device must lie in.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any device of the database.
-    """
+    """Ranges that the figures of a device must lie in."""
     found = [("year", "year", float(device.year), 2006.0, 2028.0)]
     found += [*_built_limits(device), *_peak_limits(device)]
     return [Limit(device.key, *row) for row in found]
@@ -211,13 +165,7 @@ def _peak_limits(device: Accelerator) -> Iterator[Row]:
 
 
 def faults(device: Accelerator) -> list[str]:
-    """What cannot be true of a device, and remarks that explain nothing.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any device of the database.
-    """
+    """What cannot be true of a device, and remarks that explain nothing."""
     failing: dict[str, list[str]] = {}
     for gap in gaps(device):
         if abs(gap.gap) > TOLERANCE:

@@ -27,13 +27,7 @@ _read: ContextVar[set[str] | None] = ContextVar("read", default=None)
 
 @cache
 def efficiency_table() -> dict[str, dict[str, Any]]:
-    """Every factor with its value, bounds, class and, once fitted, uncertainty.
-
-    Raises
-    ------
-    ValueError
-        For a value outside its bounds, or more than ``MOST`` factors.
-    """
+    """Every factor with its value, bounds, class and, once fitted, uncertainty."""
     table = tomllib.loads(PATH.read_text(encoding="utf-8"))
     for name, row in table.items():
         if not 0 < row["least"] <= row["value"] <= row["most"]:

@@ -26,13 +26,7 @@ def user_file() -> Path:
 
 
 def book_machine() -> dict[str, Any]:
-    """*This machine* as a device's TOML reads, all unknown before a measurement.
-
-    Raises
-    ------
-    ValueError
-        When the stored file is damaged; the message names it.
-    """
+    """*This machine* as a device's TOML reads, all unknown before a measurement."""
     own = os.environ.get("STACKLIB_THIS_MACHINE") != "book" and user_file().exists()
     path = user_file() if own else BOOK
     nothing = _identity("unknown", "", "1970-01-01", BOOK_TITLE)
@@ -48,13 +42,7 @@ def book_machine() -> dict[str, Any]:
 
 
 def store_machine(result: str) -> Path:
-    """Keep a roofline (``HostRoofline.to_json()``) as the reader's machine.
-
-    Returns
-    -------
-    Path
-        The file, replaced in one step.
-    """
+    """Keep a roofline (``HostRoofline.to_json()``) as the reader's machine."""
     title = "Roofline of this machine, stacklib measure"
     spec = host_spec(json.loads(result), title)
     path = user_file()
@@ -71,11 +59,6 @@ def host_spec(result: Mapping[str, Any], title: str = BOOK_TITLE) -> dict[str, A
     Peaks are the fastest matrix product of each format; memory bandwidth is the
     triad on all cores at the largest working set; capacity is total memory.
     What was not measured or read is ``"unknown"``.
-
-    Raises
-    ------
-    ValueError
-        When the result lacks the points it needs.
     """
     machine, rows = result["machine"], result["rows"]
     fields: dict[str, Any] = dict.fromkeys(FIELDS, "unknown")

@@ -12,26 +12,12 @@ from .memories import Memory, memory, memory_names
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One relation: ``gap`` is predicted over published, less one.
+    """One relation: ``gap`` is predicted over published, less one."""
 
-    Parameters
-    ----------
-    key : str
-        The link or memory.
-    relation : str
-        For example ``"lanes x rate x encoding"``.
-    predicts : str
-        The field it predicts.
-    gap : float
-        Relative; zero when they agree.
-    why : str
-        The reason, where the published figures are known to contradict each other.
-    """
-
-    key: str
-    relation: str
-    predicts: str
-    gap: float
+    key: str  # the link or memory
+    relation: str  # for example ``"lanes x rate x encoding"``
+    predicts: str  # the field it predicts
+    gap: float  # relative; zero when they agree
     why: str = ""
 
 
@@ -92,34 +78,12 @@ def _memory_relations(m: Memory) -> list[Relation]:
 
 
 def link_residuals(link: Link) -> dict[str, float]:
-    """Relative gaps between the published figures of a link that physics ties.
-
-    Parameters
-    ----------
-    link : Link
-        Any link or switch.
-
-    Returns
-    -------
-    dict
-        Relation to gap; a relation with an unknown side is left out.
-    """
+    """Relative gaps between the published figures of a link that physics ties."""
     return _gaps(link, _link_relations(link))
 
 
 def memory_residuals(memory: Memory) -> dict[str, float]:
-    """Relative gaps between the published figures of a memory that physics ties.
-
-    Parameters
-    ----------
-    memory : Memory
-        Any memory.
-
-    Returns
-    -------
-    dict
-        Relation to gap; a relation with an unknown side is left out.
-    """
+    """Relative gaps between the published figures of a memory that physics ties."""
     return _gaps(memory, _memory_relations(memory))
 
 
@@ -136,13 +100,7 @@ def _of(thing: Link | Memory) -> list[Gap]:
 
 
 def worst_gaps(count: int | None = None) -> list[Gap]:
-    """Relations of all links and memories, the widest gap first.
-
-    Parameters
-    ----------
-    count : int, optional
-        How many; all of them without it.
-    """
+    """Relations of all links and memories, the widest gap first."""
     things: list[Link | Memory] = [
         *(link(n) for n in link_names()),
         *(memory(n) for n in memory_names()),

@@ -52,17 +52,6 @@ class Link:
     Fields are attributes (``link.per_direction``) and raise ``UnknownSpec`` where the
     value is not known; ``link.fields`` holds None there. ``links`` are those of one
     device, ``per_direction`` is all of them together; for a switch it is all ports.
-
-    Parameters
-    ----------
-    key, name, short, category, year, encoding
-        As in the file; ``encoding`` names modulation and line code.
-    fields : mapping
-        Field to quantity or None.
-    notes : mapping
-        What is noted at a field; ``""`` holds the note on the whole link.
-    inconsistent : mapping
-        Field whose published value contradicts the fields that predict it, and why.
     """
 
     key: str
@@ -71,7 +60,7 @@ class Link:
     category: str
     year: int
     encoding: str
-    fields: Mapping[str, Quantity | None]
+    fields: Mapping[str, Quantity | None]  # field to quantity or None
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     inconsistent: Mapping[str, str] = field(
         default_factory=lambda: MappingProxyType({})
@@ -95,27 +84,7 @@ class Link:
 def link_from_dict(
     key: str, raw: dict[str, Any], sources: dict[str, Any], category: str, where: str
 ) -> Link:
-    """A Link from parsed TOML.
-
-    Parameters
-    ----------
-    key : str
-        Its name in the file.
-    raw : dict
-        Its texts, year and table ``fields``.
-    sources : dict
-        The table ``[sources]`` of the file.
-    category : str
-        One of ``CATEGORIES``.
-    where : str
-        File name, for messages.
-
-    Raises
-    ------
-    SpecError
-        For a missing or unknown key, a value without source, a wrong unit or
-        direction, a value not above zero, or a coding that gains bits.
-    """
+    """A Link from parsed TOML."""
     place = f"{where}: {key}"
     missing = [k for k in (*TEXTS, "year", "fields") if k not in raw]
     unknown = sorted(set(raw) - {*TEXTS, "year", "fields", "note"})

@@ -115,13 +115,7 @@ def _texts(raw: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def words(text: str) -> list[str]:
-    """Lower-case runs of letters and digits of a name.
-
-    Parameters
-    ----------
-    text : str
-        As a table prints it, such as ``"NVIDIA A100-SXM4-80GB"``.
-    """
+    """Lower-case runs of letters and digits of a name."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
@@ -162,21 +156,7 @@ def _peak(raw: dict[str, Any], sources: dict, where: str, name: str, key: str) -
 
 
 def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
-    """An Accelerator from parsed TOML.
-
-    Parameters
-    ----------
-    raw : dict
-        The file's tables: texts, ``sources``, ``fields`` and ``peak``.
-    where : str
-        File name, for messages.
-
-    Raises
-    ------
-    SpecError
-        For a missing or unknown key, a value without source, a wrong unit, a
-        value not above zero, or a stub still holding TODO.
-    """
+    """An Accelerator from parsed TOML."""
     _refuse_todo(raw, where)
     missing = [k for k in (*TEXTS, "year", "sources", "fields", "peak") if k not in raw]
     if missing:
@@ -224,19 +204,7 @@ def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
 
 
 def read(path: Path) -> Accelerator:
-    """The device in one TOML file, whose name must be its key.
-
-    Parameters
-    ----------
-    path : Path
-        For example ``data/accelerators/h100_sxm.toml``.
-
-    Raises
-    ------
-    SpecError
-        For TOML that does not parse, a key that is not the file's name, and all
-        that ``from_dict`` refuses.
-    """
+    """The device in one TOML file, whose name must be its key."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as wrong:

@@ -51,17 +51,6 @@ class Memory:
 
     Fields are attributes (``memory.pin_rate``) and raise ``UnknownSpec`` where the
     value is not known or the part has no such field.
-
-    Parameters
-    ----------
-    key, name, short, year
-        As in the file.
-    part : str
-        What the figures are of: ``stack``, ``device``, ``channel`` or ``platform``.
-    heights : tuple of int
-        Dies a stack may have; empty where nothing is stacked.
-    fields, notes, inconsistent
-        As those of a ``Link``.
     """
 
     key: str
@@ -69,7 +58,7 @@ class Memory:
     short: str
     part: str
     year: int
-    heights: tuple[int, ...]
+    heights: tuple[int, ...]  # dies a stack may have; empty where nothing is stacked
     fields: Mapping[str, Quantity | None]
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     inconsistent: Mapping[str, str] = field(
@@ -95,25 +84,7 @@ class Memory:
 def memory_from_dict(
     key: str, raw: dict[str, Any], sources: dict[str, Any], where: str
 ) -> Memory:
-    """A Memory from parsed TOML.
-
-    Parameters
-    ----------
-    key : str
-        Its name in the file.
-    raw : dict
-        Its texts, year, heights and table ``fields``.
-    sources : dict
-        The table ``[sources]`` of the file.
-    where : str
-        File name, for messages.
-
-    Raises
-    ------
-    SpecError
-        For a missing or unknown key, a value without source, a wrong unit, a value
-        not above zero, or a tallest stack that is not among the heights.
-    """
+    """A Memory from parsed TOML."""
     place = f"{where}: {key}"
     missing = [k for k in (*TEXTS, "year", "fields") if k not in raw]
     unknown = sorted(set(raw) - {*TEXTS, "year", "heights", "fields", "note"})

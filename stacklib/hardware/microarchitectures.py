@@ -47,82 +47,26 @@ _UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class Microarchitecture:
-    """Constants of one architecture, as measured.
+    """Constants of one architecture, as measured."""
 
-    Parameters
-    ----------
-    key : str
-        Architecture, with the compute capability where it matters.
-    tensor_energy : str
-        Efficiency factor that holds the energy of its tensor operations; empty
-        where none is known.
-    constants : dict
-        Name to Quantity: ``l1_bytes_per_cycle``, ``dram_latency`` (cycles),
-        ``shared_per_block`` (KiB), ...
-    """
-
-    key: str
+    key: str  # architecture, with the compute capability where it matters
     tensor_energy: str
     constants: dict[str, Quantity]
 
     def latency(self, level: str) -> Quantity:
-        """Cycles of a dependent load that is served from a level.
-
-        Parameters
-        ----------
-        level : str
-            One of ``LEVELS``.
-
-        Raises
-        ------
-        UnknownSpec
-            When nobody has measured it for this architecture.
-        """
+        """Cycles of a dependent load that is served from a level."""
         return self._constant(f"{level}_latency")
 
     def rate(self, level: str) -> Quantity:
-        """Bytes one unit reads from a level in a cycle.
-
-        Parameters
-        ----------
-        level : str
-            ``l1`` or ``l2``.
-
-        Raises
-        ------
-        UnknownSpec
-            When nobody has measured it for this architecture.
-        """
+        """Bytes one unit reads from a level in a cycle."""
         return self._constant(f"{level}_bytes_per_cycle")
 
     def size(self, name: str) -> Quantity:
-        """Bytes of a part of one unit.
-
-        Parameters
-        ----------
-        name : str
-            ``shared_per_block``, ``tensor_memory`` or ``psum_bank``.
-
-        Raises
-        ------
-        UnknownSpec
-            When this architecture has none, or none that is known.
-        """
+        """Bytes of a part of one unit."""
         return self._constant(name)
 
     def count(self, name: str) -> Quantity:
-        """How many of a part one unit has.
-
-        Parameters
-        ----------
-        name : str
-            ``partitions`` or ``psum_banks``.
-
-        Raises
-        ------
-        UnknownSpec
-            When this architecture has none, or none that is known.
-        """
+        """How many of a part one unit has."""
         return self._constant(name)
 
     def _constant(self, name: str) -> Quantity:

@@ -45,49 +45,29 @@ class SmiError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SmiReading:
-    """One GPU as nvidia-smi shows it; None where it says nothing.
-
-    Attributes
-    ----------
-    name, driver, state : str or None
-        Product name, driver version, performance state (P0 is the fastest).
-    memory, memory_used : Quantity or None
-        Bytes; nvidia-smi counts in MiB.
-    clock, clock_max, memory_clock, memory_clock_max : Quantity or None
-        Of the compute units and of the memory, now and at most.
-    power, power_limit, power_max : Quantity or None
-        Drawn; the limit in force; the highest that may be set.
-    generation, generation_max, lanes, lanes_max : Quantity or None
-        PCI Express, now and at most.
-    busy, memory_busy : Quantity or None
-        Shares of the time in which some kernel ran, in which memory was used.
-    ecc, mig : bool or None
-        Whether errors are corrected; whether the chip is cut into instances.
-    reasons : tuple of str or None
-        What keeps the clock down.
-    """
+    """One GPU as nvidia-smi shows it; None where it says nothing."""
 
     name: str | None = None
     driver: str | None = None
     state: str | None = None
-    memory: Quantity | None = None
-    memory_used: Quantity | None = None
-    clock: Quantity | None = None
-    clock_max: Quantity | None = None
-    memory_clock: Quantity | None = None
-    memory_clock_max: Quantity | None = None
-    power: Quantity | None = None
-    power_limit: Quantity | None = None
-    power_max: Quantity | None = None
-    generation: Quantity | None = None
+    memory: Quantity | None = None  # bytes
+    memory_used: Quantity | None = None  # nvidia-smi counts in MiB
+    clock: Quantity | None = None  # of the compute units
+    clock_max: Quantity | None = None  # of the memory
+    memory_clock: Quantity | None = None  # now
+    memory_clock_max: Quantity | None = None  # at most
+    power: Quantity | None = None  # drawn
+    power_limit: Quantity | None = None  # the limit in force
+    power_max: Quantity | None = None  # the highest that may be set
+    generation: Quantity | None = None  # PCI Express, now and at most
     generation_max: Quantity | None = None
     lanes: Quantity | None = None
     lanes_max: Quantity | None = None
-    busy: Quantity | None = None
-    memory_busy: Quantity | None = None
-    ecc: bool | None = None
-    mig: bool | None = None
-    reasons: tuple[str, ...] | None = None
+    busy: Quantity | None = None  # shares of the time in which some kernel ran
+    memory_busy: Quantity | None = None  # in which memory was used
+    ecc: bool | None = None  # whether errors are corrected
+    mig: bool | None = None  # whether the chip is cut into instances
+    reasons: tuple[str, ...] | None = None  # what keeps the clock down
 
     @property
     def unknown(self) -> tuple[str, ...]:

@@ -36,24 +36,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_source(sources: dict[str, Any], name: str, where: str, own: bool) -> Source:
-    """One entry of ``[sources]``.
-
-    Parameters
-    ----------
-    sources : dict
-        The table ``[sources]`` of a file.
-    name : str
-        Its key.
-    where : str
-        Place in the file, for messages.
-    own : bool
-        False when the value takes the source of its entry.
-
-    Raises
-    ------
-    SpecError
-        When there is no such source, or it lacks title, place, date or confidence.
-    """
+    """One entry of ``[sources]``."""
     if name not in sources:
         raise SpecError(f"{where}: source {name!r} is not in [sources]")
     raw = sources[name]
@@ -83,30 +66,7 @@ def read_value(
     entry: object, sources: dict[str, Any], inherit: str, where: str, label: str,
     unit: str,
 ) -> Quantity:  # fmt: skip
-    """One value as a quantity above zero.
-
-    Parameters
-    ----------
-    entry : dict
-        ``{ value = ..., unit = ..., source = ..., kind = ..., note = ... }``; ``kind``
-        is ``"measured"``, ``"estimate"`` or absent.
-    sources : dict
-        The table ``[sources]`` of the file.
-    inherit : str
-        The source of the whole entry, used when the value names none.
-    where : str
-        Place in the file, for messages.
-    label : str
-        What the reader sees.
-    unit : str
-        Any unit of the dimension and tags the value must have.
-
-    Raises
-    ------
-    SpecError
-        For a missing or unknown key, another dimension or tag, or a value that is not
-        above zero.
-    """
+    """One value as a quantity above zero."""
     if not isinstance(entry, dict):
         raise SpecError(f"{where}: write {{ value = ..., source = ... }} or 'unknown'")
     if set(entry) - set(KEYS):
@@ -140,30 +100,7 @@ def read_fields(
     raw: dict[str, Any], sources: dict[str, Any], inherit: str, where: str, short: str,
     known: Mapping[str, tuple[str, str]], optional: tuple[str, ...] = (),
 ) -> Fields:  # fmt: skip
-    """The table of values of one entry; every known field is there or "unknown".
-
-    Parameters
-    ----------
-    raw : dict
-        The values as parsed.
-    sources : dict
-        The table ``[sources]`` of the file.
-    inherit : str
-        The source of the whole entry.
-    where : str
-        Place in the file, for messages.
-    short : str
-        What the entry is called in labels.
-    known : mapping
-        Field to unit and words.
-    optional : tuple of str
-        Fields that need not be listed.
-
-    Raises
-    ------
-    SpecError
-        For a field that is missing or not known, and all that ``read_value`` refuses.
-    """
+    """The table of values of one entry; every known field is there or "unknown"."""
     values: dict[str, Quantity | None] = {}
     notes: dict[str, str] = {}
     inconsistent: dict[str, str] = {}

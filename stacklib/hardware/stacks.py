@@ -42,23 +42,12 @@ class StackGeneration:
 
     Fields are attributes (``generation.burst``) and raise ``UnknownSpec`` where the
     value is not known.
-
-    Attributes
-    ----------
-    key, name, document : str
-        As in the file; the document is the one that fixes the rates.
-    memory : Memory
-        Pins, rate, channels, heights and bandwidth of one stack.
-    dies : tuple of int
-        Gbit of the dies that stacks of this generation are sold with.
-    fields, notes : mapping
-        As those of a ``Memory``.
     """
 
     key: str
     name: str
     document: str
-    memory: Memory
+    memory: Memory  # pins, rate, channels, heights and bandwidth of one stack
     dies: tuple[int, ...]
     fields: Mapping[str, Quantity | None]
     notes: Mapping[str, str]
@@ -104,25 +93,7 @@ class BaseDie:
 def generation_from_dict(
     key: str, raw: dict[str, Any], sources: dict[str, Any], where: str
 ) -> StackGeneration:
-    """A generation from parsed TOML.
-
-    Parameters
-    ----------
-    key : str
-        Its name in the file.
-    raw : dict
-        Its texts, dies and table ``fields``.
-    sources : dict
-        The table ``[sources]`` of the file.
-    where : str
-        File name, for messages.
-
-    Raises
-    ------
-    SpecError
-        For a missing key, a value without source or of a wrong unit, or pins that the
-        channels and pseudo-channels do not divide.
-    """
+    """A generation from parsed TOML."""
     place = f"{where}: {key}"
     wanted = ("name", "memory", "document", "source", "dies", "fields")
     missing = [k for k in wanted if k not in raw]

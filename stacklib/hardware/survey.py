@@ -15,29 +15,14 @@ from .link_gaps import Gap
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Counts over devices, and where their figures agree worst.
+    """Counts over devices, and where their figures agree worst."""
 
-    Parameters
-    ----------
-    devices : int
-        Devices looked at.
-    own, inherited, unknown : int
-        Fields and peaks with a source of their own, with their device's, and with
-        no value.
-    confidence : mapping
-        Fields and peaks with a value, by the confidence of their source.
-    gaps : tuple of Gap
-        Every relation between published figures, the widest first.
-    inconsistent : tuple
-        ``(device, place, why)`` for figures that are published and contradict others.
-    """
-
-    devices: int
+    devices: int  # devices looked at
     own: int
     inherited: int
     unknown: int
     confidence: Mapping[str, int]
-    gaps: tuple[Gap, ...]
+    gaps: tuple[Gap, ...]  # every relation between published figures, the widest first
     inconsistent: tuple[tuple[str, str, str], ...]
 
     @property
@@ -52,25 +37,13 @@ class Audit:
 
 
 def entries(device: Accelerator) -> dict[str, Quantity | None]:
-    """Every field of a device, None where unknown, and ``"peak <key>"`` for each peak.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any device of the database.
-    """
+    """Every field of a device, None where unknown; ``"peak <key>"`` for each peak."""
     peaks = {f"peak {name}": peak.rate for name, peak in device.peaks.items()}
     return {**device.fields, **peaks}
 
 
 def audit(devices: Iterable[Accelerator]) -> Audit:
-    """Where the figures of these devices come from, and how well they agree.
-
-    Parameters
-    ----------
-    devices : iterable of Accelerator
-        For example all of ``hardware.names()``.
-    """
+    """Where the figures of these devices come from, and how well they agree."""
     chosen = list(devices)
     values = [value for device in chosen for value in entries(device).values()]
     sources = [v.source for v in values if v is not None and v.source is not None]

@@ -47,32 +47,18 @@ class CacheLevel:
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts found on this machine; ``None`` where the system does not say.
+    """Facts found on this machine; ``None`` where the system does not say."""
 
-    Attributes
-    ----------
-    cpu : name the processor reports
-    logical_cores, physical_cores, usable_cores : counts; *usable* is what this
-        process may run on (affinity)
-    caches : data and unified caches, smallest level first
-    memory_bytes : total memory of the machine
-    simd : vector extensions found, of those named in ``SIMD``
-    clock_hz : the clock the system shows; on Linux the rated maximum where it is
-        published, else the rate shown now, which need not be the boost clock
-    system : operating system and architecture
-    read_from : where each fact was read
-    """
-
-    cpu: str | None
+    cpu: str | None  # name the processor reports
     logical_cores: int | None
     physical_cores: int | None
     usable_cores: int
-    caches: tuple[CacheLevel, ...]
-    memory_bytes: int | None
-    simd: tuple[str, ...]
+    caches: tuple[CacheLevel, ...]  # data and unified caches, smallest level first
+    memory_bytes: int | None  # total memory of the machine
+    simd: tuple[str, ...]  # vector extensions found, of those named in ``SIMD``
     clock_hz: float | None
-    system: str
-    read_from: Mapping[str, str]
+    system: str  # operating system and architecture
+    read_from: Mapping[str, str]  # where each fact was read
 
     def as_dict(self) -> dict[str, Any]:
         """A JSON-ready dict in which what was not found reads ``"unknown"``."""
@@ -91,13 +77,7 @@ class Machine:
 
 
 def read_machine(root: str | Path = "/") -> Machine:
-    """Read the machine we run on.
-
-    Parameters
-    ----------
-    root
-        Where ``proc`` and ``sys`` are mounted; tests point it at a planted tree.
-    """
+    """Read the machine we run on."""
     if platform.system() == "Darwin" and Path(root) == Path("/"):
         return _from_sysctl(_sysctl())
     # ``root`` is where proc and sys are mounted; tests point it at a planted tree.

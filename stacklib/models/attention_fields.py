@@ -23,17 +23,7 @@ _INDEXED = _RATES["compressed_sparse_attention"]
 def attention_kinds(
     reader: Reader, kind: Kind, hidden: int, layers: int
 ) -> tuple[list[AnyAttention], int, int]:
-    """The attention of each layer, norms a layer, and residual streams.
-
-    Parameters
-    ----------
-    reader : Reader
-        The config.
-    kind : Kind
-        Its model type.
-    hidden, layers : int
-        Sizes already read.
-    """
+    """The attention of each layer, norms a layer, and residual streams."""
     if kind.build == "latent":
         return [_latent(reader)] * layers, kind.norms, 0
     if kind.build == "compressed":
@@ -104,19 +94,7 @@ def _falcon(reader: Reader, heads: int) -> tuple[int, int]:
 
 
 def layer_windows(reader: Reader, kind: Kind, layers: int) -> list[int]:
-    """The sliding window of each layer, 0 for none.
-
-    Parameters
-    ----------
-    reader : Reader
-        The config.
-    kind : Kind
-        Its model type; ``kind.window`` is the rule: ``all`` layers, ``every n``
-        layers one without, ``qwen`` and ``dots`` from a layer on, ``qwen all``,
-        or ``refused`` because releases of the class disagree on which.
-    layers : int
-        How many there are.
-    """
+    """The sliding window of each layer, 0 for none."""
     rule, words = kind.window, reader.words("layer_types", _WINDOW_WORDS, layers)
     if not rule:
         reader.refuse("sliding_window", (), "this model_type has no windows")

@@ -43,13 +43,7 @@ class Block:
         return f"{self.attention.kind}; {m.top_k} of {m.experts} experts{shared}"
 
     def matrices(self, hidden: int) -> list[Matrix]:
-        """Every matrix of the layer, attention first.
-
-        Parameters
-        ----------
-        hidden : int
-            The model's hidden size.
-        """
+        """Every matrix of the layer, attention first."""
         found = [*self.attention.matrices(hidden), *self.mlp.matrices(hidden)]
         if self.streams:
             n = self.streams
@@ -60,13 +54,7 @@ class Block:
         return found
 
     def vectors(self, hidden: int) -> int:
-        """Parameters outside the matrices: norms, sinks, scales.
-
-        Parameters
-        ----------
-        hidden : int
-            The model's hidden size.
-        """
+        """Parameters outside the matrices: norms, sinks, scales."""
         scales = 6 if self.streams else 0  # three a mixing
         return self.norms * hidden + self.attention.vectors() + scales
 

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 class Sizes:
-    """Sizes of one model as quantities, each with its source.
-
-    Parameters
-    ----------
-    model : LanguageModel
-        Whose sizes they are.
-    """
+    """Sizes of one model as quantities, each with its source."""
 
     def __init__(self, model: LanguageModel) -> None:
         self.source, self.key = model.source, model.key
@@ -37,17 +31,7 @@ class Sizes:
 
 
 def block_parameters(sizes: Sizes, block: Block, experts: Quantity | None) -> Quantity:
-    """Parameters of one layer, with as many experts as are asked for.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Of the model.
-    block : Block
-        The layer.
-    experts : Quantity, optional
-        Experts to count; None for a dense MLP.
-    """
+    """Parameters of one layer, with as many experts as are asked for."""
     a, hidden = block.attention, sizes.hidden
     extras = block.norms * hidden
     if isinstance(a, Attention):
@@ -152,15 +136,7 @@ def _experts(sizes: Sizes, m: Experts, count: Quantity) -> Quantity:
 
 
 def seen(block: Block, tokens: Quantity) -> Quantity:
-    """Entries a query attends to in this layer when ``tokens`` are there.
-
-    Parameters
-    ----------
-    block : Block
-        The layer.
-    tokens : Quantity
-        Tokens, the asking one included.
-    """
+    """Entries a query attends to in this layer when ``tokens`` are there."""
     a = block.attention
     if isinstance(a, CompressedAttention):
         return counted(a.attended, tokens, label=f"attended in {a.kind}")
@@ -173,20 +149,7 @@ def seen(block: Block, tokens: Quantity) -> Quantity:
 def block_cache(
     sizes: Sizes, block: Block, tokens: Quantity, *, read: bool
 ) -> Quantity:
-    """Numbers held (or moved by a query) in this layer's cache.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Of the model.
-    block : Block
-        The layer.
-    tokens : Quantity
-        Tokens cached.
-    read : bool
-        What one query moves rather than what is held; they differ where an
-        indexer selects.
-    """
+    """Numbers held (or moved by a query) in this layer's cache."""
     a = block.attention
     if isinstance(a, Attention):
         heads = sizes(a.kv_heads, "KV heads")
@@ -205,17 +168,7 @@ def _latent_entry(sizes: Sizes, a: LatentAttention) -> Quantity:
 
 
 def block_attention_flops(sizes: Sizes, block: Block, tokens: Quantity) -> Quantity:
-    """FLOP of one query against ``tokens`` in this layer, absorbed where latent.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Of the model.
-    block : Block
-        The layer.
-    tokens : Quantity
-        Tokens, the asking one included.
-    """
+    """FLOP of one query against ``tokens`` in this layer, absorbed where latent."""
     a = block.attention
     heads = sizes(a.heads, "query heads")
     flop = constant("multiply_add")

@@ -27,50 +27,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One ``model_type``.
-
-    Parameters
-    ----------
-    defaults : mapping
-        What the type's own class assumes for absent fields.
-    norm, norms : int
-        Vectors of one norm (RMSNorm 1, LayerNorm with bias 2, without weights
-        0), and norms a layer.
-    qkv_bias, out_bias, mlp_bias, head_bias : bool or str
-        Whether there are biases, or the flag that says so.
-    qk_norm : str
-        Norms of queries and keys, as ``Attention`` has it.
-    qk_flag : str
-        The flag that switches those norms; empty: always.
-    gated : bool
-        Whether the MLP has a gate.
-    wide : int
-        MLP size in hidden sizes where the config may leave it out; 0: it may not.
-    kv_optional : bool
-        Whether an absent number of KV heads means all heads.
-    window : str
-        Rule for sliding windows, see ``config``; empty: none.
-    positions : int
-        Rows a learned position table has beyond the context; -1: no table.
-    embedding_norm : bool
-        Whether a norm follows the embedding.
-    sinks : bool
-        Attention sinks.
-    experts : str
-        How layers with experts are found: ``all``, ``step``, ``first``; empty:
-        dense.
-    expert_size, shared_size : str
-        Fields with the size of one expert and of all shared experts together.
-    router_bias : bool or str
-        Bias of the router: a bool, or ``noaux_tc``, the method that has one.
-    parallel_flag : str
-        The flag of a parallel layer that has only one norm.
-    refuse : mapping
-        Flags that change parameters in a way not counted: name to harmless value.
-    build : str
-        Which reader in ``config`` takes the attention: ``grouped``, ``latent``,
-        ``falcon``, ``bigcode``, ``compressed``.
-    """
+    """One ``model_type``."""
 
     defaults: Mapping[str, Any] = field(default_factory=dict)
     # Vectors of one norm: RMSNorm 1, LayerNorm with bias 2, without weights 0.
@@ -81,26 +38,26 @@ class Kind:
     out_bias: bool | str = False
     mlp_bias: bool | str = False
     head_bias: bool | str = False
-    qk_norm: str = ""
-    qk_flag: str = ""
-    gated: bool = True
+    qk_norm: str = ""  # norms of queries and keys, as ``Attention`` has it
+    qk_flag: str = ""  # the flag that switches those norms; empty: always
+    gated: bool = True  # whether the MLP has a gate
     # MLP size in hidden sizes where the config may leave it out; 0: it may not.
     wide: int = 0
-    kv_optional: bool = False
+    kv_optional: bool = False  # whether an absent number of KV heads means all heads
     # The rule for sliding windows, see `attention_fields`; empty: none.
     window: str = ""
     # Rows a learned position table has beyond the context; -1: no table.
     positions: int = -1
-    embedding_norm: bool = False
-    sinks: bool = False
+    embedding_norm: bool = False  # whether a norm follows the embedding
+    sinks: bool = False  # attention sinks
     # How layers with experts are found: all, step, first; empty: dense.
     experts: str = ""
     # Fields with the size of one expert and of all shared experts together.
     expert_size: str = "moe_intermediate_size"
-    shared_size: str = ""
+    shared_size: str = ""  # of all shared experts together
     # A bool, or noaux_tc, the method that has one.
     router_bias: bool | str = False
-    parallel_flag: str = ""
+    parallel_flag: str = ""  # the flag of a parallel layer that has only one norm
     # Flags that change parameters in a way not counted: name to harmless value.
     refuse: Mapping[str, Any] = field(default_factory=dict)
     # The reader of the attention: grouped, latent, falcon, bigcode, compressed.

@@ -21,13 +21,7 @@ from .parts import Attention, Experts, LatentAttention
 
 
 def whole(value: Any, name: str, least: int = 0) -> int:
-    """``value`` as a whole number not below ``least``.
-
-    Raises
-    ------
-    ValueError
-        For anything else, with the name and the value.
-    """
+    """``value`` as a whole number not below ``least``."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -261,11 +255,6 @@ class LanguageModel:
         one token chose: their expected number when tokens choose evenly and
         independently. Real routers are uneven and touch fewer.
 
-        Parameters
-        ----------
-        batch : int
-            Sequences that get a token each.
-
         Raises
         ------
         ValueError
@@ -326,8 +315,6 @@ class LanguageModel:
 
         Parameters
         ----------
-        context : int
-            Tokens cached.
         dtype : str
             Format of the cache.
 

@@ -26,19 +26,7 @@ def shown(value: Any) -> str:
 
 
 def load(config: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """The config as a dict, and where it came from.
-
-    Parameters
-    ----------
-    config : path or dict
-        What ``from_hf_config`` was given.
-
-    Raises
-    ------
-    ConfigError
-        For what is neither, a file that is not there, too large, no file, or
-        not one JSON object with each key once.
-    """
+    """The config as a dict, and where it came from."""
     if isinstance(config, Mapping):
         try:
             raw = dict(config)
@@ -103,26 +91,14 @@ def _named(raw: Any, where: str) -> dict[str, Any]:
 
 
 class Reader:
-    """Fields of one config, by the names it may use; remembers which were read.
-
-    Parameters
-    ----------
-    raw : dict
-        The config.
-    defaults : mapping
-        What the model type's own class assumes for absent fields.
-    aliases : mapping
-        For a field, the other names it goes by.
-    prefix : str
-        Where in the file, for messages, such as ``text_config.``.
-    """
+    """Fields of one config, by the names it may use; remembers which were read."""
 
     def __init__(
         self,
         raw: dict[str, Any],
         defaults: Mapping[str, Any],
-        aliases: Mapping[str, Sequence[str]],
-        prefix: str = "",
+        aliases: Mapping[str, Sequence[str]],  # for a field, the other names it goes by
+        prefix: str = "",  # where in the file, for messages, such as ``text_config.``
     ) -> None:
         self.raw, self.defaults, self.aliases = raw, defaults, aliases
         self.prefix = prefix

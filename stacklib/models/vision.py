@@ -6,20 +6,7 @@ from .reading import ConfigError, Reader, shown
 
 
 def tower(outer: Reader, hidden: int) -> int:
-    """Parameters of the tower and of the projector into the text model.
-
-    Parameters
-    ----------
-    outer : Reader
-        The multimodal config.
-    hidden : int
-        Hidden size of the text model.
-
-    Raises
-    ------
-    ConfigError
-        For another tower, and for fields as ``from_hf_config`` has it.
-    """
+    """Parameters of the tower and of the projector into the text model."""
     raw = outer.table("vision_config")
     kind = raw.get("model_type")
     if kind != "siglip_vision_model":

@@ -64,14 +64,10 @@ def operations(
 
     Parameters
     ----------
-    model : LanguageModel
-        What runs.
     phase : str
         ``"decode"``: one new token in each sequence, with ``context`` cached;
         latent attention absorbed. ``"prefill"``: all tokens of prompts of
         ``context``; latent attention expanded.
-    context, batch : int
-        Tokens a sequence, and sequences.
     dtype, kv_dtype : str
         Format of weights, and of the cache when it differs.
     logits : str
@@ -215,16 +211,10 @@ def work_per_token(
 
     Parameters
     ----------
-    model : LanguageModel
-        What runs.
     context : int
         Tokens cached (decode), or tokens of the prompt (prefill).
     phase : str
         ``"decode"`` or ``"prefill"``.
-    batch : int
-        Sequences; weights are read once for all of them.
-    dtype : str
-        Format of weights and cache.
 
     Raises
     ------

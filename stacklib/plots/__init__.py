@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from .spec import readout as readout
     from .tables import Table as Table
     from .tables import table as table
-    from .waterfall import layer_spec as layer_spec
-    from .waterfall import waterfall_spec as waterfall_spec
 
 _HOMES = {
     "figures": ("Figure", "figure"),
@@ -42,7 +40,6 @@ _HOMES = {
     "rooflines": ("roofline_spec",),
     "spec": ("SpecError", "readout"),
     "tables": ("Table", "table"),
-    "waterfall": ("layer_spec", "waterfall_spec"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -222,14 +222,7 @@ def _paint(ax: Axes, spec: Mapping[str, Any]) -> None:
 
 
 def draw(spec: Mapping[str, Any], name: str) -> str:
-    """A checked spec as SVG text.
-
-    Returns
-    -------
-    str
-        What matplotlib writes, still in sentinel colours; ``svg.tidy`` makes it
-        fit for a page. ``name`` salts its ids.
-    """
+    """A checked spec as SVG text."""
     with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
         canvas = Canvas(figsize=INCHES, dpi=72)
         FigureCanvasSVG(canvas)

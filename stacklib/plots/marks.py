@@ -1,7 +1,8 @@
 """Figures are written with these: marks, axes, and the chart that holds them.
 
-Each returns the plain dict that ``stacklib.plots.spec`` describes and refuses what
-the grammar does not know. Plain Python: live figures run in the reader's browser.
+Each returns the plain dict that ``stacklib.plots.spec`` describes, and raises SpecError
+naming what the grammar does not know. Plain Python: live figures run in the reader's
+browser.
 """
 
 from __future__ import annotations
@@ -75,11 +76,6 @@ def line(
         Its colour, 0 to 5; without it, by the order of names.
     **about
         Fields of ``About``: what the guard is told, and other colours.
-
-    Raises
-    ------
-    SpecError
-        For anything the grammar does not know, naming it.
     """
     return _mark("line", name, evidence, at, about, series=series, x=list(x), y=list(y))
 
@@ -97,19 +93,8 @@ def dots(
 ) -> Mark:
     """One point or several: filled where measured, diamonds where claimed, else rings.
 
-    Parameters
-    ----------
-    x, y : float or iterable of float
-        The points; a number is one point.
-    name, evidence, at, series, **about
-        As for ``line``.
-    spread : iterable of pairs of float, optional
-        Low and high end of each point's y.
-
-    Raises
-    ------
-    SpecError
-        For anything the grammar does not know, naming it.
+    A number as ``x`` and ``y`` is one point; ``spread`` is low and high end of each y.
+    ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
     """
     ends = None if spread is None else [list(pair) for pair in spread]
     places = {"x": _listed(x), "y": _listed(y), "spread": ends}
@@ -125,18 +110,8 @@ def diamonds(
     series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
-    """Dots that somebody claims.
-
-    Parameters
-    ----------
-    x, y, name, at, series, **about
-        As for ``dots``.
-
-    Raises
-    ------
-    SpecError
-        For anything the grammar does not know, naming it.
-    """
+    """Dots that somebody claims; ``x``, ``y``, ``name``, ``at``, ``series``, ``about``
+    as for ``dots``."""
     return dots(x, y, name, "claimed", at=at, series=series, **about)
 
 
@@ -151,21 +126,9 @@ def bar(
     series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
-    """A thick bar from ``start`` to ``end`` along x, in a row of y.
+    """A thick bar along x from ``start`` to ``end``, in a ``row``; seen however short.
 
-    Parameters
-    ----------
-    start, end : float
-        Its ends; it is seen however short.
-    row : float
-        Its y.
-    name, evidence, at, series, **about
-        As for ``line``.
-
-    Raises
-    ------
-    SpecError
-        For anything the grammar does not know, naming it.
+    ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
     """
     return _mark(
         "bar", name, evidence, at, about, series=series, x=[start, end], y=[row, row]
@@ -183,22 +146,10 @@ def rule(
     series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
-    """A thin rule up the figure at an x, or across it at a y.
+    """A thin rule up the figure at ``x``, to its top or ``to``; or across it at ``y``.
 
-    Parameters
-    ----------
-    name, evidence, at, series, **about
-        As for ``line``; the name stands at its foot, or at its left.
-    x, y : float
-        Where it stands: one of the two.
-    to : float, optional
-        Where a rule at an x ends; else it reaches the top.
-
-    Raises
-    ------
-    SpecError
-        For both or neither of ``x`` and ``y``, ``to`` without ``x``, or anything
-        the grammar does not know.
+    Its name stands at its foot, or at its left; ``name``, ``evidence``, ``at``,
+    ``series`` and ``about`` are as for ``line``. SpecError for other places.
     """
     if (x is None) == (y is None) or (to is not None and x is None):
         raise SpecError(f"rule {name!r}: x={x}, y={y}, to={to}; x, x and to, or y")
@@ -218,19 +169,9 @@ def band(
     series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
-    """A hatched range: of x, of y, or a box.
+    """A hatched range: a pair of ``x``, a pair of ``y``, or a box of both.
 
-    Parameters
-    ----------
-    name, evidence, at, series, **about
-        As for ``line``; the name stands at its top.
-    x, y : pair of float, optional
-        Its ends; without them it reaches across.
-
-    Raises
-    ------
-    SpecError
-        For anything the grammar does not know, naming it.
+    ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
     """
     ends = {"x": x and list(x), "y": y and list(y)}
     return _mark("band", name, evidence, at, about, series=series, **ends)
@@ -249,21 +190,9 @@ def cells(
 ) -> Mark:
     """Unit squares in a grid of linear axes; a chart leaves out a mark without any.
 
-    Parameters
-    ----------
-    places : iterable of pairs of float
-        Column and row: x and y of each square's middle.
-    name, evidence, at, series, **about
-        As for ``line``; the name stands in a key under the axis.
-    shade : float or iterable of float, optional
-        Of the colour, 0 to 1: one for all, or one for each.
-    texts : iterable of str, optional
-        Up to four characters in each.
-
-    Raises
-    ------
-    SpecError
-        For anything the grammar does not know, naming it.
+    ``places`` are columns and rows; ``shade``, 0 to 1 of the colour, is one for all or
+    one for each; ``texts`` are up to four characters each. Names stand in a key below;
+    ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
     """
     grid = list(places)
     if isinstance(shade, (int, float)):

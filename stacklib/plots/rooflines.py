@@ -108,29 +108,12 @@ def roofline_spec(
 
 
 def main_format(device: hardware.Accelerator) -> str | None:
-    """The format a device is spoken of in; None where it has no floating-point rate.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any device of the database.
-    """
+    """The format a device is spoken of in; None where it has no floating-point rate."""
     return next((name for name in SPOKEN if name in device.formats), None)
 
 
 def roofs(device: hardware.Accelerator) -> list[tuple[str, list[str]]]:
-    """Floating-point formats of a device, widest first, those of one rate together.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any device of the database.
-
-    Returns
-    -------
-    list of tuple
-        What the roof is called, such as ``"bf16, fp16"``, and its formats.
-    """
+    """Floating-point formats of a device, widest first, those of one rate together."""
     found: dict[float, list[str]] = {}
     for dtype in DTYPES.values():
         if dtype.operation == "FLOP" and dtype.name in device.formats:
@@ -139,18 +122,7 @@ def roofs(device: hardware.Accelerator) -> list[tuple[str, list[str]]]:
 
 
 def device_roofline_spec(device: hardware.Accelerator) -> Spec:
-    """Spec of one device's rooflines, a roof for each floating-point rate.
-
-    Parameters
-    ----------
-    device : Accelerator
-        One whose bandwidth and at least one rate are known.
-
-    Raises
-    ------
-    UnknownSpec
-        Where the bandwidth or every rate is unknown.
-    """
+    """Spec of one device's rooflines, a roof for each floating-point rate."""
     spoken = main_format(device)
     if spoken is None:
         raise hardware.UnknownSpec(f"{device.key}: no floating-point rate is known")

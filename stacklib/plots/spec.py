@@ -142,15 +142,7 @@ def _check_cells(mark: Mapping[str, Any]) -> None:
 
 
 def check(spec: Mapping[str, Any]) -> None:
-    """Hold a spec to the grammar.
-
-    Raises
-    ------
-    SpecError
-        For a missing title or axis, an unknown kind, scale or evidence, lists
-        of unequal length, a value that is not finite, or a value at or below
-        zero on a log axis.
-    """
+    """Hold a spec to the grammar."""
     if not str(spec.get("title", "")).strip():
         raise SpecError("a figure needs a title: a sentence saying what it shows")
     for axis in "xy":

@@ -50,17 +50,7 @@ def _halo(svg: str) -> str:
 
 
 def tidy(svg: str, name: str, alt: str) -> str:
-    """Inline SVG for a page.
-
-    Parameters
-    ----------
-    svg : str
-        As ``draw`` returns it.
-    name : str
-        Prefix of its ids: several figures share a page.
-    alt : str
-        What a reader who cannot see it is told.
-    """
+    """Inline SVG for a page."""
     for pattern in (_HEAD, *_DROP):
         svg = pattern.sub("", svg)
     svg = _FONT.sub(_font, _halo(svg))

@@ -92,14 +92,7 @@ def _as_dict(row: Any) -> dict[str, Any]:
 
 
 def _column(name: str, values: list[Any], unit: str | None) -> tuple[str, list[Any]]:
-    """Header and values in one unit.
-
-    Raises
-    ------
-    UnitError
-        When the column mixes quantities of different dimension or basis, or
-        quantities with bare numbers.
-    """
+    """Header and values in one unit."""
     given = [v for v in values if v is not None]
     quantities = [v for v in given if isinstance(v, Quantity)]
     if not quantities:

@@ -9,42 +9,13 @@ from typing import Any
 def at_least(low: float, **values: Any) -> None:
     """Refuse numbers below a bound, NaN, infinity and truth values.
 
-    Parameters
-    ----------
-    low : float
-        The least that is allowed, in SI units.
-    **values : float, Quantity or array
-        By the name that the message shows.
-
-    Raises
-    ------
-    ValueError
-        For the first that is refused.
-
-    Examples
-    --------
-    >>> at_least(1, warps=4, ilp=2.5)
-    >>> at_least(1, warps=0)
-    Traceback (most recent call last):
-        ...
-    ValueError: warps = 0: a number from 1 up is needed
+    ``low``: the least that is allowed, in SI units.
     """
     _check(values, lambda x: low <= x < math.inf, f"from {low} up")
 
 
 def above_zero(**values: Any) -> None:
-    """Refuse what is not above zero, NaN, infinity and truth values.
-
-    Parameters
-    ----------
-    **values : float, Quantity or array
-        By the name that the message shows.
-
-    Raises
-    ------
-    ValueError
-        For the first that is refused.
-    """
+    """Refuse what is not above zero, NaN, infinity and truth values."""
     _check(values, lambda x: 0 < x < math.inf, "above zero")
 
 

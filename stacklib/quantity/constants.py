@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -22,6 +23,7 @@ CONSTANTS = {
     "byte": Constant(8, "bit/B", "bits of a byte"),
     "million": Constant(1e6, "", "a million"),
     "doubling": Constant(2, "", "a doubling"),
+    "disc": Constant(math.pi / 4, "", "a disc over the square around it"),
     "triangle": Constant(0.5, "", "half of a square"),
     "year": Constant(365.25 * 86400, "s", "a year"),
 }

@@ -225,7 +225,7 @@ class Quantity:
         )
 
     def retag(self, tag: str, factor: float = 1.0) -> Quantity:
-        """State the same thing on another basis, for example both directions.
+        """The same thing on another basis; UnitError for one that says nothing of it.
 
         Parameters
         ----------

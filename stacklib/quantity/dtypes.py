@@ -58,4 +58,5 @@ def bytes_per_element(name: str) -> Quantity:
         A format, such as ``"bf16"``; an unknown one raises as in ``dtype``.
     """
     found = dtype(name)
-    return Quantity(found.bits / 8, "B", label=f"bytes per {found.name} number")
+    words = f"bytes per {found.name} number"
+    return Quantity(found.bits / 8, "B", label=words, kind="constant")

@@ -96,7 +96,7 @@ def counted(
     Parameters
     ----------
     function : callable
-        Called with the arguments that follow; quantities reach it as plain numbers
+        Called with ``args`` and ``kwargs``; quantities reach it as plain numbers
         when they have no unit.
     unit : str
         Of the outcome.
@@ -138,7 +138,7 @@ def counted(
 
 
 def stamp(q: Quantity, family: str) -> Quantity:
-    """The same number as a prediction of ``family``, whose error band goes with it."""
+    """``q`` as a prediction of ``family``, whose error band goes with it."""
     return _make(_wrap(q), family=family)
 
 

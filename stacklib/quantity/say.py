@@ -7,10 +7,13 @@ derivation in the cell's output, and the prose of any page links it as
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from .core import Quantity
@@ -18,7 +21,21 @@ from .store import dump
 from .told import bare
 
 MIME = "application/vnd.stacklib.numbers+json"
+_FILE = re.compile(r"\b(?:benchmarks|stacklib)/[\w./-]+\.(?:json|csv|toml)\b")
 _NAME = re.compile(r"[a-z0-9_]+")
+
+
+def digest(file: str) -> str:
+    """First twelve hex digits of the SHA-256 of a file of the checkout, or nothing."""
+    root = os.environ.get("STACKLIB_ROOT") or Path(__file__).resolve().parents[2]
+    path = Path(root) / file
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else ""
+
+
+def _files(nodes: list[dict[str, Any]]) -> set[str]:
+    """Result files and predictions that the sources of some leaves name."""
+    sources = (" ".join(map(str, node.get("source", ()))) for node in nodes)
+    return {name for text in sources for name in _FILE.findall(text)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +75,11 @@ class Saying:
             for name, said in self.numbers.items()
         }
         write = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
-        return {"numbers": numbers, "nodes": list(map(write, nodes))}
+        return {
+            "numbers": numbers,
+            "nodes": list(map(write, nodes)),
+            "files": {name: digest(name) for name in sorted(_files(nodes))},
+        }
 
 
 def say(topic: str, /, **numbers: Any) -> Saying:

@@ -22,8 +22,8 @@ _RUN: dict[str, Callable[..., float]] = {
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b,
     "^": lambda a, b: a**b,
-    "min": min,
-    "max": max,
+    "min": lambda *each: min(each),
+    "max": lambda *each: max(each),
     "ceil": math.ceil,
     "log2": math.log2,
     "exp": math.exp,
@@ -78,16 +78,7 @@ def _node(q: Any) -> Node:
 def load(
     nodes: Iterable[Node], moved: Callable[[str, float], float] | None = None
 ) -> list[Any]:
-    """The quantities (and comparisons) of a list of nodes, computed anew.
-
-    Parameters
-    ----------
-    nodes : iterable of dict
-        As ``dump`` gave them.
-    moved : callable, optional
-        Asked for the present SI value of each leaf with a key, by key and stored
-        value.
-    """
+    """The quantities (and comparisons) of a list of nodes, computed anew."""
     made: list[Any] = []
     for node in nodes:
         inputs = tuple(made[i] for i in node.get("inputs", ()))

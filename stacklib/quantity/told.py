@@ -17,7 +17,7 @@ ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
 
 
 def told(q: Quantity) -> str:
-    """How a number was come by: *spec*, *exact*, *simulated*, *predicted*, *measured*
+    """How ``q`` was come by: *spec*, *exact*, *simulated*, *predicted*, *measured*
     or *claimed*; for a leaf also *chosen* and *assumed*.
 
     A model's stamp makes a prediction. Sums and products of data-sheet values are
@@ -31,12 +31,14 @@ def told(q: Quantity) -> str:
         return WORDS.get(q.kind, q.kind)
     words = {_inside(part) for part in parts(q)}
     found = next(word for word in ORDER if word in words)
-    times = any(q.shown.dimension(name) for name in ("s", "J", "USD"))
+    times = any(q.shown.dimension(name) > 0 for name in ("s", "J", "USD"))
     return "predicted" if found == "spec" and times else found
 
 
 def _inside(part: Quantity) -> str:
     word = told(part)
+    if part.kind == "measured" and part.key:  # a constant of the database
+        return "spec"
     return {"chosen": "exact", "assumed": "predicted", "bare": "predicted"}.get(
         word, word
     )

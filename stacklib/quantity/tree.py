@@ -74,15 +74,7 @@ def formula(q: Quantity) -> tuple[str, list[Quantity]]:
 
 
 def tree(q: Quantity) -> dict[str, Any]:
-    """Derivation as JSON-able dicts.
-
-    Returns
-    -------
-    dict
-        ``label, text, value, unit, kind, formula, inputs, source``; ``inputs``
-        is a list of such dicts, ``source`` a dict or None. An assumption has its
-        reason under ``why``.
-    """
+    """Derivation as JSON-able dicts."""
     text, inputs = formula(q)
     source = None
     if q.source:

@@ -199,14 +199,7 @@ def _symbol(symbol: str, text: str) -> tuple[dict[str, int], float, str]:
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Unit:
-    """Read a unit such as ``"TB/s per_direction"``, ``"pJ/bit"`` or ``"mm2"``.
-
-    Raises
-    ------
-    UnitError
-        For an unknown or ambiguous symbol, an unknown tag, two tags of one
-        axis, or a tag that says nothing about this dimension.
-    """
+    """Read a unit such as ``"TB/s per_direction"``, ``"pJ/bit"`` or ``"mm2"``."""
     if not isinstance(text, str):
         raise UnitError(f"a unit is a string, not {text!r}")
     expression, *tags = text.replace("us", "µs").split() or ["1"]
@@ -302,8 +295,6 @@ def format_number(value: float, digits: int = 3) -> str:
     ----------
     value : float
         Finite.
-    digits : int
-        Significant digits.
     """
     if value == 0:
         return "0"

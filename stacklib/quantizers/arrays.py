@@ -32,22 +32,7 @@ def code_type(bits: int) -> Any:
 
 
 def encode_array(form: Format, x: Any, saturate: bool = False) -> NDArray[Any]:
-    """Codes of an array, equal to ``Format.encode`` of each number.
-
-    Parameters
-    ----------
-    form : Format
-        The format.
-    x : array
-        float32 or float64; others are converted to float64.
-    saturate : bool
-        As in ``Format.encode``.
-
-    Raises
-    ------
-    TypeError
-        For an array of complex numbers.
-    """
+    """Codes of an array, equal to ``Format.encode`` of each number."""
     x = np.asarray(x)
     if x.dtype not in _AS_INT:
         if x.dtype.kind not in "fiu":
@@ -121,22 +106,7 @@ def _table(form: Format) -> NDArray[Any]:
 
 
 def decode_array(form: Format, codes: Any) -> NDArray[Any]:
-    """Numbers of an array of codes, equal to ``Format.decode`` of each.
-
-    Parameters
-    ----------
-    form : Format
-        The format.
-    codes : integer array
-        From 0 to ``2 ** bits - 1``.
-
-    Raises
-    ------
-    TypeError
-        For an array that is not of whole numbers.
-    ValueError
-        For a code that has more bits than the format.
-    """
+    """Numbers of an array of codes, equal to ``Format.decode`` of each."""
     codes = np.asarray(codes)
     if codes.dtype.kind not in "iu":
         raise TypeError(f"an array of {codes.dtype}: codes are whole numbers")

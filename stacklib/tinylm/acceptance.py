@@ -25,24 +25,12 @@ __all__ = ["Acceptance", "acceptance", "accepted"]
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Of a draft model by a larger one, over the positions of a text.
+    """Of a draft model by a larger one, over the positions of a text."""
 
-    Attributes
-    ----------
-    rate : float
-        Mean overlap of the two next-token distributions.
-    error : float
-        Its standard error over positions.
-    greedy : float
-        Share of positions where both have the same most likely token.
-    positions : int
-        How many were compared.
-    """
-
-    rate: float
-    error: float
-    greedy: float
-    positions: int
+    rate: float  # mean overlap of the two next-token distributions
+    error: float  # its standard error over positions
+    greedy: float  # share of positions where both have the same most likely token
+    positions: int  # how many were compared
 
 
 def _distributions(
@@ -57,22 +45,7 @@ def acceptance(
     texts: Sequence[Sequence[int]],
     how: Sampling | None = None,
 ) -> Acceptance:
-    """Overlap of target and draft after every prefix of some texts.
-
-    Parameters
-    ----------
-    target, draft : TinyLM
-        With one tokenizer.
-    texts : sequence of id sequences
-        Each at most one context long.
-    how : Sampling, optional
-        Cuts applied to both; none by default.
-
-    Raises
-    ------
-    ValueError
-        When the vocabularies differ, or no text is given.
-    """
+    """Overlap of target and draft after every prefix of some texts."""
     if target.tokenizer.vocab != draft.tokenizer.vocab:
         raise ValueError(
             f"vocabularies of {target.tokenizer.vocab} and {draft.tokenizer.vocab} ids"
@@ -94,17 +67,7 @@ def acceptance(
 def accepted(
     target: TinyLM, draft: TinyLM, ids: Sequence[int], random: np.random.Generator
 ) -> int:
-    """How many of the drafts after each prefix of a text are kept, by drawing.
-
-    Parameters
-    ----------
-    target, draft : TinyLM
-        With one tokenizer.
-    ids : sequence of int
-        At most one context long.
-    random : numpy.random.Generator
-        Two numbers a position are taken.
-    """
+    """How many of the drafts after each prefix of a text are kept, by drawing."""
     kept = 0
     everything = Sampling()
     p_rows = _distributions(target, ids, everything)

@@ -53,13 +53,7 @@ class Config:
 
 
 def read_config(path: Path) -> Config:
-    """The sizes in a `config.json`.
-
-    Raises
-    ------
-    ConfigError
-        When it is no tied LlamaForCausalLM, or a size is missing or not positive.
-    """
+    """The sizes in a `config.json`."""
     try:
         table = json.loads(path.read_text())
     except ValueError as error:

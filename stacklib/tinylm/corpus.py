@@ -50,17 +50,9 @@ class CorpusError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text with a name.
+    """A text with a name."""
 
-    Parameters
-    ----------
-    name : str
-        `topics/assert`, `lib/json/decoder.py`, `own/book/glossary.md`.
-    text : str
-        What it says.
-    """
-
-    name: str
+    name: str  # `topics/assert`, `lib/json/decoder.py`, `own/book/glossary.md`
     text: str
 
     @property
@@ -81,11 +73,6 @@ def said_by(source: str) -> str:
     """A module with its code taken out: signatures, docstrings, whole-line comments.
 
     Lines keep their indentation; runs of what was taken out become one empty line.
-
-    Raises
-    ------
-    SyntaxError
-        When ``source`` is no Python.
     """
     kept: set[int] = set()
     for node in ast.walk(ast.parse(source)):
@@ -133,13 +120,7 @@ def from_cpython() -> list[Document]:
 
 
 def digest(documents: Sequence[Document]) -> str:
-    """SHA-256 of names and texts, in order; the same on every machine.
-
-    Parameters
-    ----------
-    documents : sequence of Document
-        In the order they were read.
-    """
+    """SHA-256 of names and texts, in order; the same on every machine."""
     whole = hashlib.sha256()
     for document in documents:
         whole.update(f"{SEPARATOR}{document.name}\n{document.text}".encode())
@@ -158,11 +139,6 @@ def without_repeats(documents: Sequence[Document]) -> list[Document]:
     The reference says some things under several topics, and modules share licences
     and signatures. Without this, a text held out would be read in training under
     another name. Paragraphs of under `SHORT` characters may come again.
-
-    Parameters
-    ----------
-    documents : sequence of Document
-        Their order is kept; one left without text is left out.
     """
     seen: set[str] = set()
     said: dict[str, str] = {}
@@ -184,11 +160,6 @@ def corpus() -> list[Document]:
     """Every document, the CPython ones checked, no paragraph twice.
 
     Those with `is_held_out` are not for training.
-
-    Raises
-    ------
-    CorpusError
-        When the running Python's text is not among the accepted ones.
     """
     found = from_cpython()
     this, known = digest(found), accepted()

@@ -31,22 +31,12 @@ TOP_CALLS = 1 + NORM_CALLS + 1  # embedding, last norm, logits
 
 @dataclass(frozen=True, slots=True)
 class DecodeTime:
-    """A pass of the model on this machine: its work and where the time should go.
+    """A pass of the model on this machine: its work and where the time should go."""
 
-    Attributes
-    ----------
-    operations, bytes : Quantity
-        Of the products, and the numbers they read.
-    products, calls : Quantity
-        Seconds of the products, and of calling NumPy.
-    time : Quantity
-        Their sum.
-    """
-
-    operations: Quantity
-    bytes: Quantity
-    products: Quantity
-    calls: Quantity
+    operations: Quantity  # of the products
+    bytes: Quantity  # the numbers they read
+    products: Quantity  # seconds of the products
+    calls: Quantity  # of calling NumPy
     time: Quantity
 
     @property
@@ -61,37 +51,12 @@ def calls_of_step(config: Config) -> int:
 
 
 def decode_time(config: Config, context: int, host: HostRoofline) -> DecodeTime:
-    """The step that reads one token after ``context`` cached ones.
-
-    Parameters
-    ----------
-    config : Config
-        The model, in fp32.
-    context : int
-        Tokens in the cache, from 0.
-    host : HostRoofline
-        The measured ceilings.
-
-    Raises
-    ------
-    ValueError
-        When the step does not fit the context.
-    """
+    """The step that reads one token after ``context`` cached ones."""
     return _time(config, 1, context, host)
 
 
 def prefill_time(config: Config, tokens: int, host: HostRoofline) -> DecodeTime:
-    """A prompt of ``tokens`` in one pass with an empty cache.
-
-    Parameters
-    ----------
-    config : Config
-        The model, in fp32.
-    tokens : int
-        Length of the prompt.
-    host : HostRoofline
-        The measured ceilings.
-    """
+    """A prompt of ``tokens`` in one pass with an empty cache."""
     return _time(config, tokens, 0, host)
 
 

@@ -51,13 +51,7 @@ COOL = 0.8  # the temperature that `generate` draws at
 
 
 def untrained(like: TinyLM) -> TinyLM:
-    """A model of the same sizes as it was before its first step.
-
-    Parameters
-    ----------
-    like : TinyLM
-        Gives sizes and tokenizer.
-    """
+    """A model of the same sizes as it was before its first step."""
     random = np.random.default_rng(0)
     weights = {
         name: np.ones(shape, np.float32)
@@ -88,21 +82,7 @@ def baseline(documents: Sequence[Document], tokenizer: Tokenizer) -> NGram:
 
 
 def evaluate() -> dict[str, Any]:
-    """Measure every model and baseline.
-
-    Returns
-    -------
-    dict
-        ``held_out``: documents, bytes, tokens. ``bits_per_byte``, ``perplexity`` and
-        ``evaluation_text`` (bits a byte there): an interval a model. ``less_than``:
-        the tiny model's bits a byte less another's. ``acceptance``: of each draft.
-        ``probe``: right and asked, by part and model. Intervals are value, low, high.
-
-    Raises
-    ------
-    CorpusError
-        Under a Python whose text is not accepted.
-    """
+    """Measure every model and baseline."""
     documents = corpus.corpus()
     held = [d for d in documents if d.is_held_out]
     training = [d for d in documents if not d.is_held_out]

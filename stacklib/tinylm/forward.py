@@ -77,36 +77,12 @@ class KVCache:
 def forward(
     weights: Weights,
     config: Config,
-    ids: ArrayLike,
-    cache: KVCache | None = None,
+    ids: ArrayLike,  # (tokens,) what is read, after what the cache holds
+    cache: KVCache | None = None,  # extended by these tokens
     *,
     last_only: bool = False,
 ) -> Floats:
-    """Logits of the token after each of ``ids``.
-
-    Parameters
-    ----------
-    weights : mapping of str to float32 array
-        As `config.shapes` names them.
-    config : Config
-        Sizes.
-    ids : int array (tokens,)
-        What is read, after what the cache holds.
-    cache : KVCache, optional
-        Extended by these tokens.
-    last_only : bool
-        Give the logits of the last token alone; the output matrix is a fifth of
-        the model.
-
-    Returns
-    -------
-    float32 array (tokens, vocab), or (1, vocab) with ``last_only``
-
-    Raises
-    ------
-    ValueError
-        For no ids, an id outside the vocabulary, or more tokens than the context.
-    """
+    """Logits of the token after each of ``ids``, (tokens, vocab)."""
     ids = np.asarray(ids)
     past = cache.length if cache is not None else 0
     check(ids, past, config)

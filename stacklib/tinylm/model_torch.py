@@ -20,14 +20,6 @@ class Decoder(nn.Module):
 
     Its parameters have the names and shapes of `config.shapes`, flat: a name is
     looked up, not assembled from modules.
-
-    Parameters
-    ----------
-    config : Config
-        Sizes.
-    recompute : bool
-        Keep only each block's input for the backward pass and run the block again
-        there (gradient checkpointing, Chen et al., 2016).
     """
 
     def __init__(self, config: Config, *, recompute: bool = False) -> None:

@@ -21,13 +21,7 @@ A, B, C = 3.4445, -4.7750, 2.0315
 
 
 def orthogonal(matrix: Tensor) -> Tensor:
-    """``matrix`` with its singular values near one, by Newton-Schulz iteration.
-
-    Parameters
-    ----------
-    matrix : tensor (rows, columns)
-        Not all zeros.
-    """
+    """``matrix`` with its singular values near one, by Newton-Schulz iteration."""
     wide = matrix.shape[0] <= matrix.shape[1]
     x = matrix if wide else matrix.T
     x = x / (x.norm() + 1e-7)
@@ -38,23 +32,14 @@ def orthogonal(matrix: Tensor) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Steps of one size in every direction that a matrix's momentum has.
-
-    Parameters
-    ----------
-    matrices : iterable of tensor (rows, columns)
-        What is learned.
-    lr, momentum, weight_decay : float
-        Size of a step for a square matrix, share of the past kept, decay a step in
-        units of ``lr``.
-    """
+    """Steps of one size in every direction that a matrix's momentum has."""
 
     def __init__(
         self,
-        matrices: Iterable[Tensor],
-        lr: float,
-        momentum: float = 0.95,
-        weight_decay: float = 0.0,
+        matrices: Iterable[Tensor],  # (rows, columns) what is learned
+        lr: float,  # size of a step for a square matrix
+        momentum: float = 0.95,  # share of the past kept
+        weight_decay: float = 0.0,  # decay a step in units of ``lr``
     ) -> None:
         settings = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
         super().__init__(matrices, settings)

@@ -53,30 +53,11 @@ def look_up(
 
 @dataclass(frozen=True)
 class NGram:
-    """A Kneser-Ney model of ids.
+    """A Kneser-Ney model of ids."""
 
-    Parameters
-    ----------
-    ids : int array (tokens,)
-        Text to count.
-    vocab : int
-        Ids there are; ``vocab ** order`` must stay below 2 ** 63.
-    order : int
-        Longest n-gram.
-    discounts : sequence of three floats an order, or None
-        For n-grams seen once, twice, more often, lowest order first; by closed form
-        where None.
-
-    Raises
-    ------
-    ValueError
-        When the text is shorter than one n-gram, an id is outside the vocabulary,
-        or n-grams do not fit 63 bits.
-    """
-
-    ids: Ids
-    vocab: int
-    order: int
+    ids: Ids  # (tokens,) text to count
+    vocab: int  # ids there are; ``vocab ** order`` must stay below 2 ** 63
+    order: int  # longest n-gram
     discounts: Discounts | None = None
     orders: tuple[Order, ...] = field(init=False, repr=False)
 
@@ -130,11 +111,7 @@ class NGram:
     def probabilities(self, ids: Ids) -> NDArray[np.float64]:
         """Probability of each id after those before it, in one text.
 
-        Parameters
-        ----------
-        ids : int array (tokens,)
-            Scored text; before its first id stands the end of a document, the last
-            id of the vocabulary.
+        ``ids``: (tokens,) scored text.
         """
         assert self.discounts is not None
         found = self._found(np.asarray(ids, dtype=np.int64))
@@ -143,10 +120,7 @@ class NGram:
     def tuned(self, ids: Ids) -> NGram:
         """The same counts with the discounts under which ``ids`` surprise least.
 
-        Parameters
-        ----------
-        ids : int array (tokens,)
-            Text that was not counted, and is not what the model is judged on.
+        ``ids``: (tokens,) text that was not counted.
         """
         assert self.discounts is not None
         # On text that was neither counted nor is what the model is judged on.

@@ -38,22 +38,12 @@ Scorer = Callable[[Sequence[int]], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one document cost.
+    """What one document cost."""
 
-    Attributes
-    ----------
-    name : str
-        Of the document.
-    tokens, bytes : int
-        Scored tokens, the end among them; bytes of its text.
-    nats : float
-        Sum of -ln p over the tokens.
-    """
-
-    name: str
-    tokens: int
-    bytes: int
-    nats: float
+    name: str  # of the document
+    tokens: int  # scored tokens, the end among them
+    bytes: int  # bytes of its text
+    nats: float  # sum of -ln p over the tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +58,7 @@ class Interval:
 def surprise(model: TinyLM, ids: Sequence[int]) -> NDArray[np.float64]:
     """-ln p of each id after those before it; before the first stands the end id.
 
-    Parameters
-    ----------
-    model : TinyLM
-        What predicts.
-    ids : sequence of int (tokens,)
-        One document.
-
-    Returns
-    -------
-    float array (tokens,)
+    ``ids``: (tokens,) one document.
     """
     read = np.array([model.tokenizer.end, *ids])
     limit = model.config.max_position_embeddings
@@ -104,17 +85,7 @@ def ngram_scorer(model: NGram) -> Scorer:
 def score(
     scorer: Scorer | TinyLM, documents: Iterable[Document], tokenizer: Tokenizer
 ) -> list[Score]:
-    """Cost of every document, its end token included.
-
-    Parameters
-    ----------
-    scorer : TinyLM or callable
-        A model, or -ln p of each id of one document.
-    documents : iterable of Document
-        What neither was trained on.
-    tokenizer : Tokenizer
-        Gives the ids; ``end`` is added to each document.
-    """
+    """Cost of every document, its end token included."""
     return list(_scores(scorer, documents, tokenizer))
 
 
@@ -145,25 +116,13 @@ def _columns(scores: Sequence[Score]) -> tuple[NDArray[np.float64], ...]:
 
 
 def bits_per_byte(scores: Sequence[Score]) -> Interval:
-    """Bits of surprise a byte of text, over all documents.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two documents.
-    """
+    """Bits of surprise a byte of text, over all documents."""
     nats, bytes_, _ = _columns(scores)
     return _resampled(nats / np.log(2), bytes_)
 
 
 def perplexity(scores: Sequence[Score]) -> Interval:
-    """e to the mean surprise of a token.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two documents.
-    """
+    """e to the mean surprise of a token."""
     nats, _, tokens = _columns(scores)
     mean = _resampled(nats, tokens)
     value, low, high = (float(np.exp(x)) for x in (mean.value, mean.low, mean.high))
@@ -175,11 +134,6 @@ def difference(first: Sequence[Score], second: Sequence[Score]) -> Interval:
 
     The same documents are drawn for both, so what makes a document hard for either
     cancels. Below zero with its whole interval, the first predicts better.
-
-    Raises
-    ------
-    ValueError
-        When they are not scores of the same documents.
     """
     if [s.name for s in first] != [s.name for s in second]:
         raise ValueError("the scores are of different documents")

@@ -30,26 +30,14 @@ MUON, ADAMW, CLIP = 11, 7, 3
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operation of a training step.
+    """One operation of a training step."""
 
-    Attributes
-    ----------
-    name, kind : str
-        ``product``, ``attention``, ``elementwise`` or ``optimizer``.
-    flops, bytes : float
-        Done and moved.
-    product : tuple of int
-        (m, n, k) where it is one matrix product, else empty.
-    count : int
-        How often it runs in a step.
-    """
-
-    name: str
+    name: str  # ``product``, ``attention``, ``elementwise`` or ``optimizer``
     kind: str
-    flops: float
-    bytes: float
+    flops: float  # done
+    bytes: float  # moved
     product: tuple[int, ...] = ()
-    count: int = 1
+    count: int = 1  # how often it runs in a step
 
 
 def linear_layers(config: Config) -> Iterator[tuple[str, int, int, int]]:
@@ -77,22 +65,7 @@ def forward_flops(config: Config, batch: int, tokens: int) -> float:
 def step_operations(
     config: Config, batch: int, tokens: int, *, teacher: Config | None = None
 ) -> list[Step]:
-    """Everything one update does.
-
-    Parameters
-    ----------
-    config : Config
-        The model that learns.
-    batch, tokens : int
-        Sequences, and tokens in each.
-    teacher : Config, optional
-        A model that is run forward on the same batch.
-
-    Raises
-    ------
-    ValueError
-        When batch or tokens is below one.
-    """
+    """Everything one update does."""
     if batch < 1 or tokens < 1:
         raise ValueError(f"batch = {batch}, tokens = {tokens}: at least 1 is needed")
     steps = [*_pass(config, batch, tokens, back=True), *_optimizers(config)]
@@ -145,17 +118,7 @@ def _optimizers(config: Config) -> Iterator[Step]:
 
 
 def step_time(steps: list[Step], host: HostRoofline, kind: str = "") -> float:
-    """Seconds of the operations under a machine's measured roofline.
-
-    Parameters
-    ----------
-    steps : list of Step
-        From `step_operations`.
-    host : HostRoofline
-        Ceilings of the machine that trains.
-    kind : str
-        Only operations of this kind; all by default.
-    """
+    """Seconds of the operations under a machine's measured roofline."""
     chosen = [step for step in steps if kind in ("", step.kind)]
     return sum(step.count * _seconds(step, host) for step in chosen)
 
@@ -173,23 +136,12 @@ def _seconds(step: Step, host: HostRoofline) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TrainingMemory:
-    """Bytes that training holds.
-
-    Attributes
-    ----------
-    weights, gradients, optimizer : int
-        The same at every step.
-    activations : int
-        Kept from forward to backward.
-    recomputed : int
-        Kept when each block keeps its input alone: the inputs, and what one block
-        keeps while it runs again.
-    """
+    """Bytes that training holds."""
 
     weights: int
     gradients: int
     optimizer: int
-    activations: int
+    activations: int  # kept from forward to backward
     recomputed: int
 
 
@@ -200,13 +152,6 @@ def training_memory(config: Config, batch: int, tokens: int) -> TrainingMemory:
     operand); attention its queries, keys, values (repeated for each query head, as
     torch's CPU kernel wants them), output, and one sum a row; SwiGLU both factors,
     the gate before its sigmoid, and the product; the loss its log-probabilities.
-
-    Parameters
-    ----------
-    config : Config
-        The model.
-    batch, tokens : int
-        Sequences, and tokens in each.
     """
     m, h = batch * tokens, config.hidden_size
     queries = config.num_attention_heads * config.head_dim

@@ -52,22 +52,12 @@ class Cloze:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a model did on one part of the probe.
+    """How a model did on one part of the probe."""
 
-    Attributes
-    ----------
-    part : str
-        ``cloze``, or a kind of pair.
-    right, asked : int
-        Questions answered right, and asked.
-    chance : float
-        Share that guessing gets right.
-    """
-
-    part: str
-    right: int
+    part: str  # ``cloze``, or a kind of pair
+    right: int  # questions answered right
     asked: int
-    chance: float
+    chance: float  # share that guessing gets right
 
     @property
     def accuracy(self) -> Interval:
@@ -97,15 +87,6 @@ def cloze_items(
 
     The wrong answers are other words of that passage with as many tokens, so that
     neither rarity nor length gives the answer away.
-
-    Parameters
-    ----------
-    documents : sequence of Document
-        Read in order.
-    model : TinyLM
-        Its tokenizer counts tokens.
-    seed : int
-        Of the choice among possible wrong answers.
     """
     chooser = random.Random(seed)
     for document in documents:
@@ -147,20 +128,7 @@ def answers(model: TinyLM, item: Cloze) -> bool:
 
 
 def probe(model: TinyLM, documents: Sequence[Document] | None = None) -> list[Result]:
-    """Ask everything: each kind of pair, all pairs, and the cloze.
-
-    Parameters
-    ----------
-    model : TinyLM
-        Perhaps with changed weights.
-    documents : sequence of Document, optional
-        What the cloze is made from; the committed evaluation text by default.
-
-    Returns
-    -------
-    list of Result
-        Kinds in the order of the file, then ``all pairs``, then ``cloze``.
-    """
+    """Ask everything: each kind of pair, all pairs, and the cloze."""
     results: dict[str, list[bool]] = {}
     for pair in pairs():
         good, bad = sentence_cost(model, pair.good), sentence_cost(model, pair.bad)

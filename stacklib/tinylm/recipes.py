@@ -13,36 +13,18 @@ __all__ = ["RECIPES", "Recipe", "pace", "places_at", "probe_places"]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How one model is trained.
+    """How one model is trained."""
 
-    Parameters
-    ----------
-    steps, batch, tokens : int
-        Updates; sequences in each; tokens in a sequence.
-    matrix_rate, rate : float
-        Highest learning rates: of matrices (Muon), of embedding and gains (AdamW).
-    warmup : int
-        Steps in which they rise.
-    level : float
-        Share of the steps until which they stay; then they fall on a line.
-    decay : float
-        Weight decay of matrices.
-    seed : int
-        Of the first weights and of the order of the text.
-    teacher : str
-        Model whose distribution is learned; empty for the text itself.
-    """
-
-    steps: int
-    batch: int = 4
-    tokens: int = 512
+    steps: int  # updates
+    batch: int = 4  # sequences in each
+    tokens: int = 512  # tokens in a sequence
     matrix_rate: float = 0.02
     rate: float = 0.01
-    warmup: int = 50
+    warmup: int = 50  # steps in which they rise
     level: float = 0.4
-    decay: float = 0.05
-    seed: int = 0
-    teacher: str = ""
+    decay: float = 0.05  # weight decay of matrices
+    seed: int = 0  # of the first weights and of the order of the text
+    teacher: str = ""  # model whose distribution is learned; empty for the text itself
 
 
 RECIPES = {

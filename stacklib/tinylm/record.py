@@ -25,13 +25,7 @@ def quality() -> dict[str, Any]:
 
 @cache
 def training(name: str = "tiny") -> dict[str, Any]:
-    """The record of the run whose weights are committed.
-
-    Parameters
-    ----------
-    name : str
-        ``tiny``, ``draft`` or ``draft_plain``.
-    """
+    """The record of the run whose weights are committed."""
     path = DATA / resolve(name, NAMES, "model of the book") / "training.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found

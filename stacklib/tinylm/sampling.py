@@ -63,17 +63,7 @@ GREEDY = Sampling(temperature=0.0)
 def probabilities(logits: ArrayLike, how: Sampling) -> NDArray[np.float64]:
     """The distribution that the next token is drawn from.
 
-    Parameters
-    ----------
-    logits : array (vocab,)
-        Of one position.
-    how : Sampling
-        The cuts. Among equal logits the smaller id comes first.
-
-    Raises
-    ------
-    ValueError
-        When a logit is NaN or the array is not one row.
+    ``logits``: (vocab,) of one position.
     """
     x = np.asarray(logits, dtype=np.float64)
     if x.ndim != 1 or not len(x) or np.isnan(x).any():
@@ -100,12 +90,7 @@ def probabilities(logits: ArrayLike, how: Sampling) -> NDArray[np.float64]:
 def draw(p: NDArray[np.float64], random: np.random.Generator) -> int:
     """One token from a distribution, by inversion of its sums.
 
-    Parameters
-    ----------
-    p : float array (vocab,)
-        Sums to one.
-    random : numpy.random.Generator
-        One number is taken.
+    ``p``: (vocab,) sums to one.
     """
     sums = np.cumsum(p)
     # side="right": a number equal to a sum belongs to the next token with a share.

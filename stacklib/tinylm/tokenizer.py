@@ -186,20 +186,7 @@ def load_tokenizer(path: Path = FILE) -> Tokenizer:
 
 
 def train_tokenizer(texts: Iterable[str], vocab: int) -> Tokenizer:
-    """Learn merges: always the pair seen most often, the smallest ids among equals.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        What to count pairs in.
-    vocab : int
-        Ids wanted: 256 bytes, the merges, and the end of a document.
-
-    Raises
-    ------
-    ValueError
-        When ``vocab`` is below 257, or the texts have too few pairs for it.
-    """
+    """Learn merges: always the pair seen most often, the smallest ids among equals."""
     if vocab < 257:
         raise ValueError(f"vocab = {vocab}: 256 bytes and an end need 257")
     cut = re.compile(PATTERN).findall

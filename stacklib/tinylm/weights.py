@@ -31,13 +31,7 @@ class CorruptWeights(ValueError):
 
 
 def to_bf16(values: Floats) -> NDArray[np.uint16]:
-    """Nearest bf16 of each fp32 value, ties to even, as its 16 bits.
-
-    Raises
-    ------
-    ValueError
-        When a value is not finite: no weight is.
-    """
+    """Nearest bf16 of each fp32 value, ties to even, as its 16 bits."""
     values = np.asarray(values, dtype=np.float32)
     if not np.isfinite(values).all():
         raise ValueError("a weight is not finite")
@@ -56,20 +50,7 @@ def sha256(data: bytes) -> str:
 
 
 def write_weights(folder: Path, weights: Mapping[str, Floats]) -> None:
-    """Write ``model.safetensors`` and ``weights.json`` into a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Made where it does not exist.
-    weights : mapping of str to float32 array
-        Rounded to bf16.
-
-    Raises
-    ------
-    FileExistsError
-        When the folder holds weights already.
-    """
+    """Write ``model.safetensors`` and ``weights.json`` into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / WEIGHTS).exists():
         raise FileExistsError(f"{folder / WEIGHTS} exists; choose another folder")
@@ -94,23 +75,7 @@ def write_weights(folder: Path, weights: Mapping[str, Floats]) -> None:
 
 
 def read_weights(folder: Path, wanted: Shapes) -> dict[str, Floats]:
-    """Every wanted tensor as fp32, its name, shape and SHA-256 checked.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds ``model.safetensors`` and ``weights.json``.
-    wanted : mapping of str to shape
-        What the config asks for (`config.shapes`).
-
-    Raises
-    ------
-    FileNotFoundError
-        When a file is missing.
-    CorruptWeights
-        When a tensor is missing, unknown, misplaced, cut off, of another shape or
-        dtype, or has other bytes than were written.
-    """
+    """Every wanted tensor as fp32, its name, shape and SHA-256 checked."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
         hashes = {name: str(entry["sha256"]) for name, entry in manifest.items()}

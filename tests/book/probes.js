@@ -49,35 +49,47 @@
   contrast(least) {
     const rgba = this.reader();
     const blend = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (1 - top[3]));
-    const behind = (e) => {
-      const layers = [];
-      for (let p = e; p; p = p.parentElement) {
-        const colour = rgba(getComputedStyle(p).backgroundColor);
-        if (colour[3] > 0) layers.push(colour);
-        if (colour[3] === 1) break;
-      }
-      return layers.reverse().reduce((under, top) => blend(top, under), [255, 255, 255]);
+    // What is asked of an element many times is read once.
+    const once = (read) => {
+      const held = new Map();
+      return (e) => {
+        if (!held.has(e)) held.set(e, read(e));
+        return held.get(e);
+      };
     };
+    const behind = once((e) => {
+      if (!e) return [255, 255, 255];
+      const colour = rgba(getComputedStyle(e).backgroundColor);
+      if (colour[3] === 1) return colour.slice(0, 3);
+      const under = behind(e.parentElement);
+      return colour[3] > 0 ? blend(colour, under) : under;
+    });
+    const opacity = once((e) => (e ? Number(getComputedStyle(e).opacity) * opacity(e.parentElement) : 1));
+    const painted = once((svg) => [...svg.querySelectorAll("path, rect")].flatMap((shape) => {
+      const style = getComputedStyle(shape);
+      if (shape.closest("defs") || /none|url/.test(style.fill)) return [];
+      const colour = rgba(style.fill);
+      colour[3] *= Number(style.fillOpacity) * Number(style.opacity);
+      return [{ shape, colour, box: shape.getBoundingClientRect() }];
+    }));
     // Shapes of a drawing that lie under its text, in the order they are painted.
     const shapes = (e) => {
       if (!e.ownerSVGElement) return [];
       const box = e.getBoundingClientRect();
       const centre = new DOMPoint(box.x + box.width / 2, box.y + box.height / 2);
-      const before = (s) => s.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING;
-      return [...e.ownerSVGElement.querySelectorAll("path, rect")].flatMap((shape) => {
-        const style = getComputedStyle(shape);
-        if (!before(shape) || shape.closest("defs") || /none|url/.test(style.fill)) return [];
-        if (!shape.isPointInFill(centre.matrixTransform(shape.getScreenCTM().inverse()))) return [];
-        const colour = rgba(style.fill);
-        colour[3] *= Number(style.fillOpacity) * Number(style.opacity);
-        return [colour];
-      });
+      const inside = ({ left, right, top, bottom }) =>
+        left <= centre.x && centre.x <= right && top <= centre.y && centre.y <= bottom;
+      return painted(e.ownerSVGElement)
+        .filter(({ shape, box }) => inside(box)
+          && shape.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING
+          && shape.isPointInFill(centre.matrixTransform(shape.getScreenCTM().inverse())))
+        .map(({ colour }) => colour);
     };
     const ink = (e, style) => {
       const svg = e instanceof SVGElement;
       const colour = rgba(svg ? style.fill : style.color);
       if (svg) colour[3] *= Number(style.fillOpacity);
-      for (let p = e; p; p = p.parentElement) colour[3] *= Number(getComputedStyle(p).opacity);
+      colour[3] *= opacity(e);
       return colour;
     };
     // Not seen: scripts, the field under a coloured listing, text for readers aloud.
@@ -128,5 +140,38 @@
   numbers() {
     const seen = [...document.querySelectorAll(".st-q[data-q]")].filter((e) => e.checkVisibility());
     return [...new Set(seen.map((e) => e.dataset.q))];
+  },
+
+  // What is wrong with opening these numbers, by Enter or else by a tap, and Escape.
+  opens([names, byKey, known]) {
+    const press = (e, key) =>
+      e.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    const tap = (e) => {
+      const at = e.getClientRects()[0];
+      const hit = document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2);
+      if (!e.contains(hit)) return false;
+      hit.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, pointerType: "touch" }));
+      hit.click();
+      return true;
+    };
+    const all = [...document.querySelectorAll(".st-q[data-q]")].filter((e) => e.checkVisibility());
+    return names.flatMap((name) => {
+      const e = all.find((x) => x.dataset.q === name);
+      e.scrollIntoView({ block: "center", inline: "center" });
+      if (byKey) {
+        e.focus();
+        press(e, "Enter");
+      } else if (!tap(e)) return [`number ${name} lies under something`];
+      const panel = document.getElementById("st-popover");
+      if (!panel || !panel.checkVisibility()) return [`number ${name} does not open`];
+      const faults = [];
+      if (!new RegExp(known).test(panel.textContent)) faults.push(`number ${name} shows no source`);
+      const box = panel.getBoundingClientRect();
+      if (box.left < 0 || box.right > innerWidth + 1) faults.push(`number ${name} opens beyond the window`);
+      press(document.activeElement, "Escape");
+      if (panel.checkVisibility()) faults.push(`Escape does not close number ${name}`);
+      else if (byKey && document.activeElement !== e) faults.push(`Escape loses the focus of number ${name}`);
+      return faults;
+    });
   },
 })

@@ -5,8 +5,16 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from _tools import chapter, chapter_code, chapter_pages, coverage_map, tree
-from _tools.lines import Count, Line
+from _tools import (
+    chapter,
+    chapter_code,
+    chapter_pages,
+    chapter_size,
+    coverage_map,
+    durations,
+    tree,
+)
+from _tools.lines import Count, Line, Most
 
 CHAPTERS = list(chapter.CHAPTERS)
 
@@ -66,8 +74,8 @@ def test_the_command_prints_each_line_and_fails_if_one_is_short(
     assert (report["chapter"], report["done"]) == (3, code == 0)
 
 
-def test_there_are_nine_lines():
-    assert len(chapter.MAKERS) == 9
+def test_there_are_ten_lines():
+    assert len(chapter.MAKERS) == 10
 
 
 @pytest.fixture
@@ -139,3 +147,49 @@ def test_a_comparison_that_is_not_owed_is_told_and_never_missed(repo: Path):
     (repo / "benchmarks" / "results").mkdir(parents=True)
     (repo / "benchmarks" / "results" / "gpu_nvidia-h200.json").write_text("{}")
     assert str(chapter_code.measured(1, repo)).endswith("0/0, card: measured")
+
+
+def test_a_room_of_several_chapters_counts_for_the_first():
+    assert chapter_size.rooms(1) == ["roofline", "tinylm"]
+    assert chapter_size.rooms(3) == ["memory"]
+    every = [room for n in CHAPTERS for room in chapter_size.rooms(n)]
+    assert len(every) == len(set(every))
+
+
+@pytest.fixture
+def sized(repo: Path) -> Path:
+    """A chapter of seven lines of code, with a budget of five and of eight lines."""
+    room = repo / "stacklib" / "roofline"
+    tests = repo / "tests" / "pages" / "roofline"
+    for folder in (room, tests):
+        folder.mkdir(parents=True)
+    (room / "a.py").write_text('"""What."""\n\n# Why.\n' + "x = 1\n" * 7)
+    (tests / "test_a.py").write_text("x = 1\n" * 2)
+    most = {chapter_size.CODE: 5, chapter_size.LINES: 12, chapter_size.SECONDS: 3}
+    rows = [f'[[budget]]\nwhat = "{w}"\nmost = {n}\n' for w, n in most.items()]
+    (repo / "book" / "budget.toml").write_text("".join(rows))
+    return repo
+
+
+def test_a_chapter_above_its_budget_fails_until_it_is_argued_for(sized: Path):
+    line = chapter_size.sized(1, sized)
+    assert "size: mechanism code 7/5, lines in all 12/12," in str(line)
+    assert not line.ok and len(line.missing) == 1
+    assert line.missing[0].startswith("mechanism code: 7, 5 at most; make it smaller")
+    budget = sized / "book" / "budget.toml"
+    row = '[[argued]]\nchapter = 1\nwhat = "{}"\nwhy = "it is long"\n'
+    budget.write_text(budget.read_text() + row.format(chapter_size.CODE))
+    line = chapter_size.sized(1, sized)
+    assert line.ok and "mechanism code 7/5 (it is long)" in str(line)
+    budget.write_text(budget.read_text() + row.format(chapter_size.LINES))
+    (fault,) = chapter_size.sized(1, sized).missing
+    assert fault.startswith("lines in all: book/budget.toml argues for what is within")
+
+
+def test_seconds_are_those_of_the_chapters_files_in_the_last_run(sized: Path):
+    assert "not measured yet" in chapter_size.sized(1, sized).note
+    durations.place(sized).parent.mkdir()
+    held = {"tests/roofline/test_a.py": 1.5, "chapters/01-roofline/index.ipynb": 0.5}
+    held |= {"tests/memory/test_a.py": 9, "tests/roofline_more/test_a.py": 9}
+    durations.place(sized).write_text(json.dumps(held))
+    assert Most(chapter_size.SECONDS, 2, 3) in chapter_size.sized(1, sized).counts

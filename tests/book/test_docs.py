@@ -121,11 +121,10 @@ def test_a_section_of_what_is_not_public_is_named_with_its_place(tmp_path, secti
     assert list(docs.section_faults(path, public, tmp_path)) == []
 
 
-def test_public_are_a_rooms_names_their_open_members_and_what_a_page_names():
+def test_public_are_a_rooms_names_and_their_open_members():
     places = docs.places()
     home = roofline.Work.__module__
     assert {f"{home}.Work", f"{home}.Work.intensity"} <= places
-    assert any(place.endswith(".Thread") for place in places)
     assert not any(place.rsplit(".", 1)[1].startswith("_") for place in places)
 
 

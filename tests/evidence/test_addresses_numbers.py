@@ -2,13 +2,14 @@
 
 import pytest
 
-from stacklib.evidence import addresses, numbers
+from stacklib.evidence import addresses
 from stacklib.memory import bank_conflicts, sectors
 from stacklib.memory.warp.banks import BANKS, WORD
 from stacklib.memory.warp.coalescing import LINE, SECTOR
 from stacklib.memory.warp.lanes import WARP, strided
 from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.memory.warp.swizzle_proof import FAMILY, prove
+from stacklib.pages.memory.banks import served
 from stacklib.quantity import Quantity, UnknownName
 
 
@@ -40,7 +41,7 @@ def test_a_request_that_falls_unevenly_has_no_quotient():
 def test_the_count_in_the_text_is_that_of_the_proof():
     counted = sum(prove(width, pitch).requests for width, pitch in FAMILY[:7])
     assert counted == 280 + 560 + 1120 + 2240 + 4480 + 8960 + 140
-    assert numbers.get("bank.proof_requests").quantity.si == 30_870
+    assert served(FAMILY) == 30_870
 
 
 def test_walks_are_joined_with_their_prediction():

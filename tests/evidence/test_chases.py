@@ -3,7 +3,7 @@
 import pytest
 
 from stacklib import hardware
-from stacklib.evidence import by_level, chases, numbers
+from stacklib.evidence import by_level, chases
 
 
 def test_published_curves_are_whole_and_sourced():
@@ -71,8 +71,3 @@ def test_levels_of_family_c_are_counted_once():
     assert not any(
         "softmax" in o.row.subject.lower() for o in by_level.family().predicted
     )
-
-
-def test_every_number_of_the_section_is_quick_and_finite():
-    mine = [n for n in numbers.all() if n.name.startswith("ladder.")]
-    assert len(mine) > 50 and all(n.text for n in mine)

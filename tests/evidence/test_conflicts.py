@@ -100,7 +100,7 @@ def test_a_typed_answer_is_a_fault():
 
 
 def test_a_named_answer_is_a_fault_too():
-    named = Quantity(1978.9, "TFLOP/s dense", label="peak")
+    named = Quantity(1978.9, "TFLOP/s dense", label="peak", kind="constant")
     faults = conflicts.ruling_faults(ruling(named))
     assert any("is the stated value itself" in fault for fault in faults)
 

@@ -8,8 +8,9 @@ from functools import partial
 import pytest
 
 from stacklib import hardware, plots, roofline
-from stacklib.plots.live import choices, compare, decode
-from stacklib.plots.live import roofline as roof
+from stacklib.pages.roofline.decode import live as decode
+from stacklib.pages.roofline.roofline import live as roof
+from stacklib.plots.live import choices, compare
 
 from ..live_figures import ask, values
 

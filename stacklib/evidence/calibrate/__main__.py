@@ -16,35 +16,17 @@ from .public import public_problem
 
 
 def held_out(by: str, group: str) -> tuple[str, dict[str, float]]:
-    """One fold of the cross-validation of the public rows.
-
-    Parameters
-    ----------
-    by, group : str
-        ``source`` or ``device``, and which of them is left out.
-    """
+    """One fold of the cross-validation of the public rows."""
     return by, folds.held_out(public_problem(), by, group)
 
 
 def draw(number: int) -> dict[str, float]:
-    """One bootstrap replicate of the public rows.
-
-    Parameters
-    ----------
-    number : int
-        Which.
-    """
+    """One bootstrap replicate of the public rows."""
     return folds.draw(public_problem(), number)
 
 
 def cross_validate(workers: int) -> dict[str, dict[str, float]]:
-    """Held-out predictions of every public row, by source and by device.
-
-    Parameters
-    ----------
-    workers : int
-        Processes.
-    """
+    """Held-out predictions of every public row, by source and by device."""
     problem = public_problem()
     cases = [
         {"by": by, "group": group}
@@ -60,13 +42,7 @@ def cross_validate(workers: int) -> dict[str, dict[str, float]]:
 
 
 def in_sample(values: Mapping[str, float]) -> dict[str, folds.Errors]:
-    """Errors on the rows the factors were fitted to, by family key.
-
-    Parameters
-    ----------
-    values : mapping of str to float
-        The fitted factors.
-    """
+    """Errors on the rows the factors were fitted to, by family key."""
     problem = public_problem()
     with problem.override(values):
         predicted = {case.id: case.predict() for case in problem.cases}
@@ -74,15 +50,7 @@ def in_sample(values: Mapping[str, float]) -> dict[str, folds.Errors]:
 
 
 def calibrate(workers: int, quick: bool) -> dict[str, str]:
-    """All that a calibration writes: file name to text.
-
-    Parameters
-    ----------
-    workers : int
-        Processes.
-    quick : bool
-        Whether to leave out cross-validation and bootstrap.
-    """
+    """All that a calibration writes: file name to text."""
     problem = public_problem()
     values = fit(problem)
     table: dict[str, dict[str, Any]] = efficiency_table()

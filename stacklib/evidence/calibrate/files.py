@@ -35,30 +35,13 @@ ERRORS_HEAD = """\
 
 
 def data_path(name: str) -> Path:
-    """A file the calibration writes.
-
-    Parameters
-    ----------
-    name : str
-        ``efficiency.toml``, ``errors.toml`` or ``held_out.csv``.
-    """
+    """A file the calibration writes."""
     room = "stacklib.evidence" if name.endswith(".csv") else "stacklib.hardware"
     return Path(str(files(room) / "data" / name))
 
 
 def text_of(value: Any) -> str:
-    """A value as TOML.
-
-    Parameters
-    ----------
-    value : bool, int, float, str or dict
-        Floats with four significant digits.
-
-    Raises
-    ------
-    TypeError
-        For any other type.
-    """
+    """A value as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -74,15 +57,7 @@ def text_of(value: Any) -> str:
 
 
 def tables(rows: Mapping[str, Mapping[str, Any]], head: str = "") -> str:
-    """Tables of a TOML file, in their order.
-
-    Parameters
-    ----------
-    rows : mapping
-        Table name to its keys.
-    head : str
-        Comment lines above the first table.
-    """
+    """Tables of a TOML file, in their order."""
     parts = [head.rstrip("\n")] if head else []
     for name, row in rows.items():
         lines = [f"{key} = {text_of(value)}" for key, value in row.items()]
@@ -91,13 +66,7 @@ def tables(rows: Mapping[str, Mapping[str, Any]], head: str = "") -> str:
 
 
 def head_of(text: str) -> str:
-    """The comment lines a file begins with.
-
-    Parameters
-    ----------
-    text : str
-        The file.
-    """
+    """The comment lines a file begins with."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("#"):
@@ -112,17 +81,7 @@ def efficiency_rows(
     values: Mapping[str, float],
     spans: Mapping[str, tuple[float, float]],
 ) -> dict[str, dict[str, Any]]:
-    """The factors' file after a fit: what was declared, and what was found.
-
-    Parameters
-    ----------
-    table : mapping
-        The file before.
-    problem : Problem
-        What was fitted.
-    values, spans : mapping
-        By factor: its value, and the interval it is known to.
-    """
+    """The factors' file after a fit: what was declared, and what was found."""
     touched = problem.touched()
     rows = {}
     for name, declared in table.items():
@@ -147,15 +106,7 @@ def efficiency_rows(
 def error_rows(
     in_sample: Mapping[str, Errors], by: Mapping[str, Mapping[str, Errors]]
 ) -> dict[str, dict[str, Any]]:
-    """The file of error quantiles.
-
-    Parameters
-    ----------
-    in_sample : mapping of str to Errors
-        By family key, with the fitted factors.
-    by : mapping
-        ``source`` and ``device`` to the errors of the cross-validation.
-    """
+    """The file of error quantiles."""
     rows = {}
     for key, sample in in_sample.items():
         held = {way: by[way][key] for way in BY}
@@ -174,13 +125,7 @@ def error_rows(
 
 
 def held_out_text(predicted: Mapping[str, Mapping[str, float]]) -> str:
-    """The held-out predictions as CSV, in the order of the rows' ids.
-
-    Parameters
-    ----------
-    predicted : mapping
-        ``source`` and ``device`` to predictions by row id.
-    """
+    """The held-out predictions as CSV, in the order of the rows' ids."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HELD_OUT)

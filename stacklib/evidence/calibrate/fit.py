@@ -22,47 +22,21 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def points(factor: Factor, count: int = SCAN) -> list[float]:
-    """Values across the bounds of a factor, evenly by ratio.
-
-    Parameters
-    ----------
-    factor : Factor
-        Bounds, above zero.
-    count : int
-        How many, both ends included.
-    """
+    """Values across the bounds of a factor, evenly by ratio."""
     ratio = factor.most / factor.least
     inner = [factor.least * ratio ** (i / (count - 1)) for i in range(1, count - 1)]
     return [factor.least, *inner, factor.most]
 
 
 def near(factor: Factor, now: float) -> list[float]:
-    """Values to both sides of one, within the bounds.
-
-    Parameters
-    ----------
-    factor : Factor
-        Bounds.
-    now : float
-        The value in force.
-    """
+    """Values to both sides of one, within the bounds."""
     return [max(factor.least, now / NEAR), min(factor.most, now * NEAR)]
 
 
 def minimise(
     cost: Callable[[float], float], grid: Sequence[float], now: float
 ) -> float:
-    """The best value along one factor; ``now`` where none is better.
-
-    Parameters
-    ----------
-    cost : callable
-        Cost of a value above zero.
-    grid : sequence of float
-        Values to try first; the search goes on between the neighbours of the best.
-    now : float
-        The value in force.
-    """
+    """The best value along one factor; ``now`` where none is better."""
     costs = {x: cost(x) for x in sorted({*grid, now})}
     tried = list(costs)
     best = min(tried, key=lambda x: (costs[x], x != now))
@@ -95,11 +69,6 @@ def fit(problem: Problem) -> dict[str, float]:
 
     Starts from the priors, so that nothing of an earlier fit remains. A factor
     that moves no row, and a physical constant, keep their prior.
-
-    Parameters
-    ----------
-    problem : Problem
-        Factors and rows.
     """
     values = {name: f.prior for name, f in problem.factors.items()}
     touched = problem.touched()
@@ -142,11 +111,5 @@ def _along(
 
 
 def rounded(value: float) -> float:
-    """Four significant digits: no more is known, and no more is stored.
-
-    Parameters
-    ----------
-    value : float
-        A factor.
-    """
+    """Four significant digits: no more is known, and no more is stored."""
     return float(f"{value:.4g}")

@@ -26,55 +26,19 @@ class Errors:
 
 
 def group_of(case: Case, by: str) -> str:
-    """The source or the device of a row.
-
-    Parameters
-    ----------
-    case : Case
-        The row.
-    by : str
-        One of ``BY``.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
-    """
+    """The source or the device of a row."""
     if by not in BY:
         raise ValueError(f"by={by!r}: one of {', '.join(BY)}")
     return case.source if by == "source" else case.device
 
 
 def groups(problem: Problem, by: str) -> list[str]:
-    """The groups that are left out in turn, in a fixed order.
-
-    Parameters
-    ----------
-    problem : Problem
-        All rows.
-    by : str
-        One of ``BY``.
-    """
+    """The groups that are left out in turn, in a fixed order."""
     return sorted({group_of(case, by) for case in problem.cases})
 
 
 def held_out(problem: Problem, by: str, group: str) -> dict[str, float]:
-    """Predictions of a group's rows by factors fitted without that group.
-
-    Parameters
-    ----------
-    problem : Problem
-        All rows.
-    by : str
-        One of ``BY``.
-    group : str
-        The source or device that is left out.
-
-    Returns
-    -------
-    dict
-        Prediction by row id, in the row's unit.
-    """
+    """Predictions of a group's rows by factors fitted without that group."""
     values = fit(problem.only(lambda case: group_of(case, by) != group))
     with problem.override(values):
         return {c.id: c.predict() for c in problem.cases if group_of(c, by) == group}
@@ -83,17 +47,7 @@ def held_out(problem: Problem, by: str, group: str) -> dict[str, float]:
 def errors(
     cases: Iterable[Case], predicted: Mapping[str, float], unseen: bool = False
 ) -> dict[str, Errors]:
-    """Error quantiles by family key.
-
-    Parameters
-    ----------
-    cases : iterable of Case
-        The rows.
-    predicted : mapping of str to float
-        Prediction by row id; rows without one are left out.
-    unseen : bool
-        Whether to leave out rows that are read back from their own source.
-    """
+    """Error quantiles by family key."""
     misses: dict[str, list[float]] = {}
     for case in cases:
         if case.id in predicted and not (unseen and case.read_back):
@@ -110,13 +64,6 @@ def draw(problem: Problem, number: int) -> dict[str, float]:
 
     Groups (one source on one device) are drawn with repetition, then rows within
     each: rows of a group share their faults, and so must be drawn together.
-
-    Parameters
-    ----------
-    problem : Problem
-        All rows.
-    number : int
-        Which replicate; the same number draws the same rows.
     """
     chance = random.Random(SEED + number)
     rows: dict[tuple[str, str], list[int]] = {}
@@ -136,15 +83,7 @@ def draw(problem: Problem, number: int) -> dict[str, float]:
 def spans(
     values: Mapping[str, float], draws: Iterable[Mapping[str, float]]
 ) -> dict[str, tuple[float, float]]:
-    """The interval of each factor: 5th to 95th percentile of the replicates.
-
-    Parameters
-    ----------
-    values : mapping of str to float
-        The fit to all rows, which the interval always holds.
-    draws : iterable of mapping
-        Fits to the replicates.
-    """
+    """The interval of each factor: 5th to 95th percentile of the replicates."""
     found: dict[str, list[float]] = {name: [value] for name, value in values.items()}
     for drawn in draws:
         for name, value in drawn.items():

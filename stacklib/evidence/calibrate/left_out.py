@@ -17,13 +17,6 @@ def unseen(report: Validation, by: str) -> Validation:
     Rows that the models refuse stay refused. A row that no stored fold predicted,
     or whose constant comes from its own source, is refused with that reason: it
     would be no test.
-
-    Parameters
-    ----------
-    report : Validation
-        The public rows, as ``validate`` gives them.
-    by : str
-        ``source`` or ``device``: which group of a row was left out of its fit.
     """
     held = held_out()
     outcomes = []

@@ -16,72 +16,35 @@ Override = Callable[[Mapping[str, float]], AbstractContextManager[object]]
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One efficiency factor.
+    """One efficiency factor."""
 
-    Attributes
-    ----------
-    prior : float
-        Its value where no row speaks of it.
-    least, most : float
-        Bounds of the fit.
-    fixed : bool
-        True for a physical constant, which is never fitted.
-    """
-
-    prior: float
-    least: float
+    prior: float  # its value where no row speaks of it
+    least: float  # bounds of the fit
     most: float
-    fixed: bool = False
+    fixed: bool = False  # true for a physical constant, which is never fitted
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One measured row that is predicted.
-
-    Attributes
-    ----------
-    id, key, source, device : str
-        The row, where it is scored, who measured, on what.
-    measured : float
-        In the row's unit.
-    predict : callable
-        The prediction in that unit, with the factors in force when called.
-    reads : frozenset of str
-        Names of the factors it reads.
-    read_back : bool
-        True where a constant of the model comes from the row's own source, so that
-        its error says nothing of rows never seen.
-    """
+    """One measured row that is predicted."""
 
     id: str
-    key: str
-    source: str
+    key: str  # where it is scored
+    source: str  # who measured
     device: str
-    measured: float
+    measured: float  # in the row's unit
     predict: Callable[[], float]
-    reads: frozenset[str]
+    reads: frozenset[str]  # names of the factors it reads
     read_back: bool = False
 
     @property
     def miss(self) -> float:
-        """Log of predicted over measured, with the factors in force.
-
-        Raises
-        ------
-        ValueError
-            When the prediction is not above zero.
-        """
+        """Log of predicted over measured, with the factors in force."""
         return math.log(self.predict() / self.measured)
 
 
 def loss(miss: float) -> float:
-    """What a miss costs: Huber's function of the log ratio, capped.
-
-    Parameters
-    ----------
-    miss : float
-        Log of predicted over measured.
-    """
+    """What a miss costs: Huber's function of the log ratio, capped."""
     size = min(abs(miss), CAP)
     if size <= HUBER:
         return size * size / (2 * HUBER)
@@ -93,11 +56,6 @@ def weights(cases: Sequence[Case]) -> list[float]:
 
     The rows of one source on one device are alike: n of them count as the square
     root of n. The weights of a family (a key) sum to one.
-
-    Parameters
-    ----------
-    cases : sequence of Case
-        The rows of a fit.
     """
     groups = Counter((c.key, c.source, c.device) for c in cases)
     plain = [groups[c.key, c.source, c.device] ** -0.5 for c in cases]
@@ -109,19 +67,9 @@ def weights(cases: Sequence[Case]) -> list[float]:
 
 @dataclass(frozen=True)
 class Problem:
-    """Factors, rows, and how factors are put in force.
+    """Factors, rows, and how factors are put in force."""
 
-    Attributes
-    ----------
-    factors : mapping of str to Factor
-        By name, in the order in which they are fitted.
-    cases : tuple of Case
-        The rows.
-    override : callable
-        Context manager that puts values in force: ``override({name: value})``.
-    """
-
-    factors: Mapping[str, Factor]
+    factors: Mapping[str, Factor]  # by name, in the order in which they are fitted
     cases: tuple[Case, ...]
     override: Override
     weight: tuple[float, ...] = field(default=())
@@ -140,24 +88,12 @@ class Problem:
         return found
 
     def only(self, keep: Callable[[Case], bool]) -> Problem:
-        """The same factors on some of the rows.
-
-        Parameters
-        ----------
-        keep : callable
-            Says of a case whether it stays.
-        """
+        """The same factors on some of the rows."""
         kept = tuple(case for case in self.cases if keep(case))
         return Problem(self.factors, kept, self.override)
 
     def drawn(self, places: Iterable[int]) -> Problem:
-        """The same factors on rows drawn with repetition.
-
-        Parameters
-        ----------
-        places : iterable of int
-            Places of rows; one that is drawn twice counts twice.
-        """
+        """The same factors on rows drawn with repetition."""
         times = Counter(places)
         chosen = sorted(times)
         return Problem(
@@ -171,11 +107,6 @@ class Problem:
         """How far a row is off, as a log ratio, with the factors in force.
 
         A row that cannot be computed with them is infinitely far off.
-
-        Parameters
-        ----------
-        place : int
-            Place of the row.
         """
         try:
             return self.cases[place].miss
@@ -183,13 +114,7 @@ class Problem:
             return math.inf
 
     def cost(self, places: Iterable[int]) -> float:
-        """Weighted loss of some rows with the factors in force.
-
-        Parameters
-        ----------
-        places : iterable of int
-            Places of the rows.
-        """
+        """Weighted loss of some rows with the factors in force."""
         return sum(self.weight[i] * loss(self.miss(i)) for i in places)
 
     def lonely(self) -> dict[str, int]:

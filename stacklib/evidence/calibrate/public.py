@@ -17,18 +17,7 @@ from .problem import Case, Factor, Problem
 
 
 def factor_of(row: Mapping[str, Any]) -> Factor:
-    """A factor as ``efficiency.toml`` declares it.
-
-    Parameters
-    ----------
-    row : mapping
-        ``value``, ``least``, ``most``; ``prior`` and ``fixed`` where given.
-
-    Raises
-    ------
-    ValueError
-        When prior and bounds contradict one another.
-    """
+    """A factor as ``efficiency.toml`` declares it."""
     fixed = bool(row.get("fixed", False))
     prior = float(row.get("prior", row["value"]))
     least, most = float(row.get("least", prior)), float(row.get("most", prior))
@@ -38,13 +27,7 @@ def factor_of(row: Mapping[str, Any]) -> Factor:
 
 
 def factors() -> dict[str, Factor]:
-    """Every declared factor, in the order of the file.
-
-    Raises
-    ------
-    ValueError
-        When one contradicts itself; names it.
-    """
+    """Every declared factor, in the order of the file."""
     found = {}
     for name, row in efficiency_table().items():
         try:
@@ -65,11 +48,6 @@ def case_of(row: Measurement) -> Case | None:
     """A row as a case of the fit, or None where it is refused.
 
     Which factors it reads is recorded while it is predicted.
-
-    Parameters
-    ----------
-    row : Measurement
-        Any row.
     """
     key = key_of(row)
     if row.fault or key is None:
@@ -89,13 +67,7 @@ def case_of(row: Measurement) -> Case | None:
 
 
 def problem_of(rows: Iterable[Measurement]) -> Problem:
-    """The fit of all declared factors to some rows.
-
-    Parameters
-    ----------
-    rows : iterable of Measurement
-        Rows that are refused are left out.
-    """
+    """The fit of all declared factors to some rows."""
     cases = (case_of(row) for row in rows)
     kept = tuple(case for case in cases if case is not None)
     return Problem(factors(), kept, hardware.efficiency_override)

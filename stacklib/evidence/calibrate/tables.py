@@ -22,24 +22,12 @@ Row = dict[str, Any]
 
 
 def share(value: float | None) -> Quantity | None:
-    """A share as a quantity a table can print in per cent; None stays None.
-
-    Parameters
-    ----------
-    value : float or None
-        0.12 for 12 %.
-    """
+    """A share as a quantity a table can print in per cent; None stays None."""
     return None if value is None else Quantity(value)
 
 
 def families(report: Validation) -> list[Row]:
-    """One row a family: counts, errors on fitted and on unseen rows, the bars.
-
-    Parameters
-    ----------
-    report : Validation
-        All rows that a fit may see.
-    """
+    """One row a family: counts, errors on fitted and on unseen rows, the bars."""
     held = {by: unseen(report, by).families for by in BY}
     rows = []
     for key, found in report.families.items():
@@ -62,17 +50,7 @@ def families(report: Validation) -> list[Row]:
 
 
 def groups(report: Validation, key: str, by: str) -> list[Row]:
-    """One row a source or device of a family, predicted without itself in the fit.
-
-    Parameters
-    ----------
-    report : Validation
-        All rows that a fit may see.
-    key : str
-        The family.
-    by : str
-        ``source`` or ``device``.
-    """
+    """One row a source or device of a family, predicted without itself in the fit."""
     name = source_of if by == "source" else device_name
     fitted = report.of(key).by(name)
     return [
@@ -91,17 +69,7 @@ def groups(report: Validation, key: str, by: str) -> list[Row]:
 
 
 def worst(report: Validation, key: str, count: int = 5) -> list[Row]:
-    """The rows of a family that are furthest off, and why where it is known.
-
-    Parameters
-    ----------
-    report : Validation
-        All rows that a fit may see.
-    key : str
-        The family.
-    count : int
-        How many.
-    """
+    """The rows of a family that are furthest off, and why where it is known."""
     why = explanations()
     return [
         {
@@ -142,15 +110,7 @@ def factor_rows() -> list[Row]:
 
 
 def refusals(report: Validation, most: int = 12) -> list[Row]:
-    """One row a reason, the most frequent first; the rest in one row.
-
-    Parameters
-    ----------
-    report : Validation
-        Any rows.
-    most : int
-        Reasons with a row of their own.
-    """
+    """One row a reason, the most frequent first; the rest in one row."""
     reasons = report.reasons().most_common()
     shown = len(reasons) if len(reasons) == most + 1 else most
     rows: list[Row] = [{"rows": n, "reason": why} for why, n in reasons[:shown]]
@@ -161,13 +121,7 @@ def refusals(report: Validation, most: int = 12) -> list[Row]:
 
 
 def left_out_rows(report: Validation) -> list[Row]:
-    """One row a device of rows that no fit has seen.
-
-    Parameters
-    ----------
-    report : Validation
-        The rows of ``measurements.left_out``.
-    """
+    """One row a device of rows that no fit has seen."""
     return [
         {
             "device": name,

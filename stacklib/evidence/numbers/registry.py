@@ -111,10 +111,6 @@ def number(
     ----------
     name : str
         What the text links to, such as ``decode.t_mem``.
-    unit : str, optional
-        Unit it is printed in; default a readable one.
-    digits : int
-        Significant digits, one to four.
     evidence : str
         One of ``EVIDENCE``.
     family : str

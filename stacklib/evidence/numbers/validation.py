@@ -21,13 +21,7 @@ def report() -> validate.Validation:
 
 @cache
 def unseen(by: str) -> validate.Validation:
-    """The same rows, each by factors that never saw its source, or its device.
-
-    Parameters
-    ----------
-    by : str
-        ``source`` or ``device``.
-    """
+    """The same rows, each by factors that never saw its source, or its device."""
     return calibrate.unseen(report(), by)
 
 

@@ -16,21 +16,11 @@ from ..measurements import Measurement, Refusal
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a model says of one row.
+    """What a model says of one row."""
 
-    Attributes
-    ----------
-    value : float
-        In ``unit``.
-    unit : str
-        A unit of ``quantity``: ``s``, ``FLOP/s``, ``B/s``, ``cycle``, ...
-    bound : str
-        What limits it: ``memory``, ``compute``, ``launch``, ...
-    """
-
-    value: float
-    unit: str
-    bound: str
+    value: float  # in ``unit``
+    unit: str  # a unit of ``quantity``: ``s``, ``FLOP/s``, ``B/s``, ``cycle``,
+    bound: str  # what limits it: ``memory``, ``compute``, ``launch``,
 
 
 Predict = Callable[[], Forecast]
@@ -40,18 +30,7 @@ PREDICTORS: dict[str, Prepare] = {}
 
 
 def predictor(family: str) -> Prepare:
-    """What prepares the rows of a family.
-
-    Parameters
-    ----------
-    family : str
-        Its letter.
-
-    Raises
-    ------
-    Refusal
-        When no model predicts it yet.
-    """
+    """What prepares the rows of a family."""
     if family not in PREDICTORS:
         raise Refusal(f"no predictor for family {family} yet")
     return PREDICTORS[family]

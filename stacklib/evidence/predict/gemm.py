@@ -141,18 +141,7 @@ def _shape(row: Measurement) -> tuple[int, int, int, int, int]:
 
 
 def prepare(row: Measurement) -> Predict:
-    """A matrix product ready to be predicted.
-
-    Parameters
-    ----------
-    row : Measurement
-        ``m, n, k, dtype``, or groups, or a projection of a model of the database.
-
-    Raises
-    ------
-    Refusal
-        When device, format, shape or metric are not known, naming which.
-    """
+    """A matrix product ready to be predicted."""
     if row.metric not in _UNITS and not row.metric.startswith("latency"):
         raise Refusal(f"no product model for metric {row.metric!r}")
     key, _ = device_of(row.system)

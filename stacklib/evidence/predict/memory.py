@@ -41,18 +41,7 @@ def _first(text: str, pairs: tuple[tuple[str, str], ...]) -> tuple[str, str] | N
 
 
 def level_of(row: Measurement) -> str:
-    """Which level a latency is of: one of ``hardware.microarchitectures.LEVELS``.
-
-    Parameters
-    ----------
-    row : Measurement
-        A pointer chase.
-
-    Raises
-    ------
-    Refusal
-        When its words name none, or one without a known latency.
-    """
+    """Which level a latency is of: one of ``hardware.microarchitectures.LEVELS``."""
     found = _first(row.subject.lower(), _LEVELS)
     if found is None or not found[1]:
         raise Refusal(f"no latency is known for {row.subject!r}")
@@ -60,23 +49,7 @@ def level_of(row: Measurement) -> str:
 
 
 def stream_of(row: Measurement) -> tuple[str, str]:
-    """Which streaming kernel a row is of, and how it uses the bus.
-
-    Parameters
-    ----------
-    row : Measurement
-        A bandwidth.
-
-    Returns
-    -------
-    (str, str)
-        A word such as ``triad``, and ``read`` or ``mixed``.
-
-    Raises
-    ------
-    Refusal
-        When its words name none.
-    """
+    """Which streaming kernel a row is of, and how it uses the bus."""
     found = _first(row.subject.lower(), _STREAMS)
     if found is None:
         raise Refusal(f"no bandwidth model for {row.subject!r}")
@@ -150,19 +123,7 @@ def _steady(rate: Callable[[], hierarchy.Bandwidth]) -> Predict:
 
 
 def prepare(row: Measurement) -> Predict:
-    """A bandwidth or a latency ready to be predicted.
-
-    Parameters
-    ----------
-    row : Measurement
-        A streaming kernel, a read by working set, a pointer chase, or a row-wise
-        operation.
-
-    Raises
-    ------
-    Refusal
-        When the device, the level or the kind of measurement is not known.
-    """
+    """A bandwidth or a latency ready to be predicted."""
     key, _ = device_of(row.system)
     device = hardware.get(key)
     name = row.subject.lower()

@@ -15,13 +15,7 @@ class ExplanationError(ValueError):
 
 @cache
 def explanations() -> dict[str, str]:
-    """Explanations by row id: ``data/explanations.toml``, one line a row.
-
-    Raises
-    ------
-    ExplanationError
-        For an id that no row has, or an empty text.
-    """
+    """Explanations by row id: ``data/explanations.toml``, one line a row."""
     path = files("stacklib.evidence") / "data" / "explanations.toml"
     found = tomllib.loads(path.read_text(encoding="utf-8"))
     known = {row.id for row in fitted() + left_out()}

@@ -42,20 +42,6 @@ def ratio_spec(
 
     Within a stretch the rows go by unit and from small to large. The rows furthest
     off are named by their ids.
-
-    Parameters
-    ----------
-    report : Validation
-        Rows of one family.
-    title : str
-        What the figure says.
-    p90 : float, optional
-        Error within which nine in ten unseen rows are: drawn as rules.
-
-    Raises
-    ------
-    Refusal
-        When no row was predicted.
     """
     if not report.predicted:
         raise Refusal("no row was predicted, so there is nothing to draw")
@@ -99,12 +85,7 @@ def spread_spec(
 ) -> dict[str, Any]:
     """The error that a share of the rows stays within, one line a set of rows.
 
-    Parameters
-    ----------
-    curves : sequence of (name, errors)
-        Errors as ``|predicted / measured - 1|``.
-    title : str
-        What the figure says.
+    ``curves``: (name, errors) errors as ``|predicted / measured - 1|``.
     """
     marks = []
     for name, errors in curves:

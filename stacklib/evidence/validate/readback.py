@@ -16,16 +16,7 @@ from .sources import project
 
 
 def read_back(row: Measurement, bound: str | None) -> bool:
-    """Whether a row is predicted from a constant of its own source.
-
-    Parameters
-    ----------
-    row : Measurement
-        Of any family.
-    bound : str or None
-        What limits its prediction: ``l2``, ``dram latency``; others read no such
-        constant.
-    """
+    """Whether a row is predicted from a constant of its own source."""
     name = f"{bound}_bytes_per_cycle"
     if bound and bound.endswith(" latency"):
         name = bound.replace(" ", "_")

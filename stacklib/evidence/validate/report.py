@@ -23,21 +23,7 @@ ANSWERS = (Refusal, UnknownName, UnknownSpec, ValueError, ArithmeticError)
 
 
 def in_unit(forecast: Forecast, unit: str) -> float:
-    """A forecast in the unit of a row.
-
-    Parameters
-    ----------
-    forecast : Forecast
-        What a model said.
-    unit : str
-        As the table prints it.
-
-    Raises
-    ------
-    Refusal
-        When the unit is unknown or measures something else, or the value is not
-        a finite number above zero.
-    """
+    """A forecast in the unit of a row."""
     value = forecast.value * units.factor(forecast.unit, unit)
     if not 0 < value < math.inf:
         raise Refusal(f"the model gives {forecast.value!r} {forecast.unit}")
@@ -45,13 +31,7 @@ def in_unit(forecast: Forecast, unit: str) -> float:
 
 
 def reason_of(wrong: BaseException) -> str:
-    """The words of an error on one line; never empty.
-
-    Parameters
-    ----------
-    wrong : BaseException
-        What a predictor raised.
-    """
+    """The words of an error on one line; never empty."""
     text = "; ".join(line.strip() for line in str(wrong).splitlines() if line.strip())
     if isinstance(wrong, ArithmeticError):
         return f"cannot be computed: {text or type(wrong).__name__}"
@@ -61,15 +41,7 @@ def reason_of(wrong: BaseException) -> str:
 def outcome(
     row: Measurement, by: Callable[[Measurement], Forecast] | None = None
 ) -> Outcome:
-    """One row, predicted or refused with its reason.
-
-    Parameters
-    ----------
-    row : Measurement
-        Sound or with a fault.
-    by : callable, optional
-        What predicts it; the predictor of its family by default.
-    """
+    """One row, predicted or refused with its reason."""
     key = key_of(row)
     if row.fault:
         return Outcome(row, key, reason=row.fault)
@@ -102,24 +74,12 @@ class Validation:
         return {key: score(group) for key, group in groups.items()}
 
     def of(self, key: str) -> Validation:
-        """The rows scored under one key.
-
-        Parameters
-        ----------
-        key : str
-            One of ``KEYS``, or a family's letter.
-        """
+        """The rows scored under one key."""
         mine = (o for o in self.outcomes if key in (o.key, o.row.family))
         return Validation(tuple(mine))
 
     def by(self, group: Callable[[Measurement], str]) -> dict[str, Score]:
-        """Scores of groups of rows, the largest group first.
-
-        Parameters
-        ----------
-        group : callable
-            Names the group of a row: ``source_of``, ``device_name``.
-        """
+        """Scores of groups of rows, the largest group first."""
         groups: dict[str, list[Outcome]] = {}
         for found in self.outcomes:
             groups.setdefault(group(found.row), []).append(found)
@@ -131,13 +91,7 @@ class Validation:
         return Counter(o.reason for o in self.outcomes if o.reason is not None)
 
     def worst(self, count: int) -> list[Outcome]:
-        """The predicted rows that are furthest off, as a factor either way.
-
-        Parameters
-        ----------
-        count : int
-            How many.
-        """
+        """The predicted rows that are furthest off, as a factor either way."""
         return sorted(self.predicted, key=lambda o: -abs(math.log(o.ratio)))[:count]
 
     def as_dict(self) -> dict[str, Any]:
@@ -149,24 +103,12 @@ class Validation:
 
 
 def source_of(row: Measurement) -> str:
-    """The project that measured a row.
-
-    Parameters
-    ----------
-    row : Measurement
-        Any row.
-    """
+    """The project that measured a row."""
     return project(row.source)
 
 
 def device_name(row: Measurement) -> str:
-    """Key of a row's device, or a dash.
-
-    Parameters
-    ----------
-    row : Measurement
-        Any row.
-    """
+    """Key of a row's device, or a dash."""
     try:
         return device_of(row.system)[0]
     except DeviceRefusal:
@@ -177,10 +119,5 @@ def validate(rows: Iterable[Measurement]) -> Validation:
     """Hold the models against measurements.
 
     Nothing is fitted here: the factors are those of the package.
-
-    Parameters
-    ----------
-    rows : iterable of Measurement
-        As ``measurements.read`` gives them.
     """
     return Validation(tuple(outcome(row) for row in rows))

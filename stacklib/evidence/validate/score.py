@@ -57,15 +57,7 @@ BARS = {
 
 
 def message_bytes(row: Measurement) -> float | None:
-    """Bytes of a collective's message, where its settings tell them.
-
-    Parameters
-    ----------
-    row : Measurement
-        Of family D; ``msg_bytes``, ``msg_size_as_stored`` (taken as bytes),
-        ``tokens`` x ``hidden`` x ``topk``, or ``batch`` (x ``seq``) x ``d_model``
-        in 16 bits.
-    """
+    """Bytes of a collective's message, where its settings tell them."""
     try:
         for key in ("msg_bytes", "msg_size_as_stored"):
             if key in row.config:
@@ -87,11 +79,6 @@ def key_of(row: Measurement) -> str | None:
     D is split at 1 MB; a row that does not tell its size is small when it gives a
     time, and large when it gives a rate. E is split by what is measured: prompts
     and first tokens, or all that follows.
-
-    Parameters
-    ----------
-    row : Measurement
-        Of any family.
     """
     if row.family == "D":
         size = message_bytes(row)
@@ -105,20 +92,7 @@ def key_of(row: Measurement) -> str | None:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which a share of them lies, interpolated linearly.
-
-    Parameters
-    ----------
-    values : sequence of float
-        At least one, in any order.
-    share : float
-        0.5 for the median.
-
-    Raises
-    ------
-    ValueError
-        When there are no values.
-    """
+    """The value below which a share of them lies, interpolated linearly."""
     if not values:
         raise ValueError("a quantile needs at least one value")
     ordered = sorted(values)
@@ -130,27 +104,13 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One row: what was predicted, or why nothing was.
-
-    Attributes
-    ----------
-    row : Measurement
-        The row.
-    key : str or None
-        Where it is scored.
-    predicted : float or None
-        In the row's unit.
-    bound : str or None
-        What the model says limits it.
-    reason : str or None
-        Why it is refused; None when predicted.
-    """
+    """One row: what was predicted, or why nothing was."""
 
     row: Measurement
-    key: str | None
-    predicted: float | None = None
-    bound: str | None = None
-    reason: str | None = None
+    key: str | None  # where it is scored
+    predicted: float | None = None  # in the row's unit
+    bound: str | None = None  # what the model says limits it
+    reason: str | None = None  # why it is refused; None when predicted
 
     @property
     def ratio(self) -> float:
@@ -189,13 +149,7 @@ class Score:
 
 
 def score(outcomes: Iterable[Outcome]) -> Score:
-    """Counts, error quantiles and bias of some rows.
-
-    Parameters
-    ----------
-    outcomes : iterable of Outcome
-        Of one family, source or device.
-    """
+    """Counts, error quantiles and bias of some rows."""
     found = list(outcomes)
     ratios = [o.ratio for o in found if o.predicted is not None]
     refused = len(found) - len(ratios)

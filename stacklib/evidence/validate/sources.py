@@ -17,16 +17,6 @@ def project(source: str) -> str:
 
     Files of one repository share machine, method and author; leaving out one of
     them would leave its siblings in.
-
-    Parameters
-    ----------
-    source : str
-        As the measurements name it.
-
-    Examples
-    --------
-    >>> project("repo te42kyfo/gpu-benches gpu-stream/v100.txt @1c36d50")
-    'te42kyfo/gpu-benches'
     """
     text = source.strip()
     if found := _REPO.match(text):

@@ -70,37 +70,13 @@ ELEMENTS = {"elem/s": 1.0, "Melem/s": 1e6, "Gelem/s": 1e9, "Telem/s": 1e12}
 
 
 def words(unit: str) -> str:
-    """A unit as tables print it, without remarks in brackets.
-
-    Parameters
-    ----------
-    unit : str
-        ``tokens/s/GPU (output)`` gives ``tokens/s/GPU``.
-    """
+    """A unit as tables print it, without remarks in brackets."""
     return re.sub(r"\s*\([^)]*\)", "", unit).strip()
 
 
 @lru_cache(maxsize=4096)
 def factor(model_unit: str, row_unit: str) -> float:
-    """What a value in the model's unit is multiplied with to be in the row's.
-
-    Parameters
-    ----------
-    model_unit : str
-        A unit of ``quantity``, as a Forecast carries it.
-    row_unit : str
-        What the table prints.
-
-    Raises
-    ------
-    Refusal
-        When the row's unit is not known, or the two measure different things.
-
-    Examples
-    --------
-    >>> factor("s", "ms")
-    1000.0
-    """
+    """What a value in the model's unit is multiplied with to be in the row's."""
     said = words(row_unit)
     if said not in WORDS and said not in ELEMENTS:
         raise Refusal(f"unit {row_unit!r} is not in the table of units")

@@ -27,27 +27,14 @@ _PATH = Path(__file__).parent / "data" / "dies.toml"
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A product and the die it is made of.
-
-    Attributes
-    ----------
-    device : Accelerator
-        The product.
-    die : str
-        Key of the die; for a chip of two dies, both together.
-    gpcs, tpcs, units_per_tpc : Quantity
-        Graphics processing clusters and texture processing clusters of the die, and
-        compute units of a TPC, as designed.
-    gpcs_on : Quantity or None
-        GPCs with anything on, where it is printed.
-    """
+    """A product and the die it is made of."""
 
     device: Accelerator
-    die: str
+    die: str  # key of the die; for a chip of two dies, both together
     gpcs: Quantity
     tpcs: Quantity
     units_per_tpc: Quantity
-    gpcs_on: Quantity | None
+    gpcs_on: Quantity | None  # GPCs with anything on, where it is printed
 
     @property
     def units(self) -> Quantity:
@@ -83,26 +70,7 @@ def chips_known() -> tuple[str, ...]:
 
 
 def chip(on: str | Accelerator) -> Chip:
-    """The tree of a device.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        A device.
-
-    Raises
-    ------
-    UnknownSpec
-        When its die is not known.
-    UnknownName
-        For an unknown device.
-
-    Examples
-    --------
-    >>> found = chip("h100-sxm")
-    >>> found.units.si, found.units_designed.si, found.harvested.si
-    (132.0, 144.0, 12.0)
-    """
+    """The tree of a device."""
     device = hardware.get(on) if isinstance(on, str) else on
     row = _raw()["devices"].get(device.key)
     if row is None:
@@ -124,8 +92,6 @@ def part_total(on: str | Accelerator, part: str) -> Quantity:
 
     Parameters
     ----------
-    on : str or Accelerator
-        A device.
     part : str
         As in `part_count`; or ``partitions``.
 
@@ -157,16 +123,6 @@ def floor_plan(on: str | Accelerator) -> list[list[list[bool]]]:
 
     Whole GPCs are off where fewer are printed than designed; the other units that are
     off are spread over dies and remaining GPCs, a TPC at a time. That spread is ours.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        A device.
-
-    Raises
-    ------
-    UnknownSpec, UnknownName
-        See `chip`.
     """
     found = chip(on)
     gpcs, tpcs = int(found.gpcs.si), int(found.tpcs.si)
@@ -187,20 +143,7 @@ def floor_plan(on: str | Accelerator) -> list[list[list[bool]]]:
 
 
 def count_parts(on: str | Accelerator, part: str) -> int:
-    """The same as `part_total`, counted: the tree is walked unit by unit.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        A device.
-    part : str
-        As in `part_count`.
-
-    Raises
-    ------
-    UnknownSpec, UnknownName
-        See `chip` and `part_count`.
-    """
+    """The same as `part_total`, counted: the tree is walked unit by unit."""
     each, found = int(part_count(on, part).si), 0
     for gpc in floor_plan(on):
         for tpc in gpc:

@@ -39,24 +39,12 @@ Size = int | Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in its block a thread is.
+    """Where in its block a thread is."""
 
-    Attributes
-    ----------
-    thread : int
-        Number in the block, x fastest.
-    warp, lane : int
-        Which warp of the block; which of its lanes.
-    group : int
-        Which warp group of the block.
-    partition : int
-        Which partition of the unit, for a block that came to an empty unit.
-    """
-
-    thread: int
-    warp: int
+    thread: int  # number in the block, x fastest
+    warp: int  # which warp of the block
     lane: int
-    group: int
+    group: int  # which warp group of the block
     partition: int
 
 
@@ -71,30 +59,14 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """What a launch fills, in closed form.
+    """What a launch fills, in closed form."""
 
-    Attributes
-    ----------
-    warps : number
-        Of a block.
-    idle_lanes : number
-        Lanes of a block's last warp without a thread.
-    waves : number
-        Times the units are filled.
-    last_blocks : number
-        Blocks of the last wave.
-    idle_units : number
-        Units without a block in the last wave.
-    share : number
-        Of the places for blocks, over all waves, the share that has one.
-    """
-
-    warps: Any
-    idle_lanes: Any
-    waves: Any
-    last_blocks: Any
-    idle_units: Any
-    share: Any
+    warps: Any  # of a block
+    idle_lanes: Any  # lanes of a block's last warp without a thread
+    waves: Any  # times the units are filled
+    last_blocks: Any  # blocks of the last wave
+    idle_units: Any  # units without a block in the last wave
+    share: Any  # of the places for blocks, over all waves, the share that has one
 
 
 def _sizes(name: str, given: Size) -> tuple[int, int, int]:
@@ -115,24 +87,7 @@ def _within(name: str, sizes: tuple[int, ...], most: tuple[int, ...]) -> None:
 def check_launch(
     grid: Size, block: Size
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Sizes of a launch, x y z, held to CUDA's limits.
-
-    Parameters
-    ----------
-    grid, block : int or up to three ints
-        Blocks, and threads of each, x first.
-
-    Raises
-    ------
-    ValueError
-        For sizes no launch may have: beyond 1,024 threads a block, 64 in z, 65,535
-        blocks in y or z; the message has the number.
-
-    Examples
-    --------
-    >>> check_launch(7, (16, 16))
-    ((7, 1, 1), (16, 16, 1))
-    """
+    """Sizes of a launch, x y z, held to CUDA's limits."""
     blocks, threads = _sizes("grid", grid), _sizes("block", block)
     count = threads[0] * threads[1] * threads[2]
     if count > MOST_THREADS:
@@ -149,8 +104,6 @@ def place_of(thread: Sequence[int], block: Size) -> Place:
     ----------
     thread : sequence of int
         Its index, x first; what is left out is 0.
-    block : int or up to three ints
-        Threads of the block.
 
     Raises
     ------
@@ -172,18 +125,7 @@ def place_of(thread: Sequence[int], block: Size) -> Place:
 
 
 def number_threads(block: Size) -> Iterator[tuple[tuple[int, int, int], Place]]:
-    """Every thread of a block with its place, counted off one after the other.
-
-    Parameters
-    ----------
-    block : int or up to three ints
-        Threads of the block.
-
-    Raises
-    ------
-    ValueError
-        For a block that may not be.
-    """
+    """Every thread of a block with its place, counted off one after the other."""
     _, size = check_launch(1, block)
     thread = warp = lane = 0
     for z in range(size[2]):
@@ -197,27 +139,7 @@ def number_threads(block: Size) -> Iterator[tuple[tuple[int, int, int], Place]]:
 
 
 def seat_of(block: int, *, units: int, at_once: int = 1) -> Seat:
-    """Where a block of this number runs, when blocks are dealt in turn.
-
-    Parameters
-    ----------
-    block : int
-        Its number in the grid, from 0.
-    units : int
-        Compute units.
-    at_once : int
-        Blocks resident on a unit.
-
-    Raises
-    ------
-    ValueError
-        For a negative number, or no units.
-
-    Examples
-    --------
-    >>> seat_of(133, units=132, at_once=8)
-    Seat(wave=0, unit=1, slot=1)
-    """
+    """Where a block of this number runs, when blocks are dealt in turn."""
     for name, value, least in (("block", block, 0), ("units", units, 1),
                                ("at_once", at_once, 1)):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -227,18 +149,7 @@ def seat_of(block: int, *, units: int, at_once: int = 1) -> Seat:
 
 
 def deal_blocks(blocks: int, *, units: int, at_once: int = 1) -> list[list[int]]:
-    """Blocks that each unit has in each wave, dealt out one by one.
-
-    Parameters
-    ----------
-    blocks, units, at_once : int
-        Of the grid, of the chip, resident on a unit.
-
-    Raises
-    ------
-    ValueError
-        When there is none of any of them.
-    """
+    """Blocks that each unit has in each wave, dealt out one by one."""
     for name, value in (("blocks", blocks), ("units", units), ("at_once", at_once)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} = {value!r}: a whole number from 1 up")

@@ -24,27 +24,7 @@ COMPUTE_SLICES, MEMORY_SLICES = 7, 8
 
 
 def clusters_that_fit(units: Sequence[int], size: int, blocks: int = 1) -> int:
-    """Clusters that are resident at once.
-
-    Parameters
-    ----------
-    units : sequence of int
-        Units of each GPC.
-    size : int
-        Blocks of a cluster.
-    blocks : int
-        Blocks that a unit holds.
-
-    Raises
-    ------
-    ValueError
-        For numbers below 1.
-
-    Examples
-    --------
-    >>> clusters_that_fit([16, 18], 4), clusters_that_fit([16, 18], 16)
-    (8, 2)
-    """
+    """Clusters that are resident at once."""
     given = [("size", size), ("blocks", blocks), *(("units", u) for u in units)]
     for name, value in given:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -53,23 +33,7 @@ def clusters_that_fit(units: Sequence[int], size: int, blocks: int = 1) -> int:
 
 
 def place_clusters(units: Sequence[int], size: int, blocks: int = 1) -> list[list[int]]:
-    """The GPC and unit of every block, filled one cluster at a time.
-
-    Parameters
-    ----------
-    units, size, blocks
-        As in ``clusters_that_fit``.
-
-    Returns
-    -------
-    list of list of int
-        For each cluster the units, numbered across the chip, of its blocks.
-
-    Raises
-    ------
-    ValueError
-        As there.
-    """
+    """The GPC and unit of every block, filled one cluster at a time."""
     clusters_that_fit(units, size, blocks)  # refuses what is no number of blocks
     placed, first = [], 0
     for many in units:
@@ -83,22 +47,7 @@ def place_clusters(units: Sequence[int], size: int, blocks: int = 1) -> list[lis
 def cluster_bytes(
     tile_m: Any, tile_n: Any, k: Any, rows: Any = 1, columns: Any = 1, width: Any = 2
 ) -> Any:
-    """Bytes that one block of a matrix product draws from the L2.
-
-    Parameters
-    ----------
-    tile_m, tile_n, k : float, Quantity or array
-        Sums of a block; length of each.
-    rows, columns : float, Quantity or array
-        Blocks of the cluster, down and across: a row shares X, a column shares W.
-    width : float, Quantity or array
-        Bytes of a number.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not above zero.
-    """
+    """Bytes that one block of a matrix product draws from the L2."""
     above_zero(
         tile_m=tile_m, tile_n=tile_n, k=k, rows=rows, columns=columns, width=width
     )
@@ -109,18 +58,7 @@ def cluster_bytes(
 def cluster_bytes_counted(
     tile_m: int, tile_n: int, k: int, rows: int, columns: int, width: int = 2
 ) -> float:
-    """The same, block by block: who loads what, once a cluster.
-
-    Parameters
-    ----------
-    tile_m, tile_n, k, rows, columns, width : int
-        As in ``cluster_bytes``.
-
-    Raises
-    ------
-    ValueError
-        As there.
-    """
+    """The same, block by block: who loads what, once a cluster."""
     above_zero(
         tile_m=tile_m, tile_n=tile_n, k=k, rows=rows, columns=columns, width=width
     )
@@ -160,18 +98,7 @@ PROFILES = {
 
 
 def placements(wanted: Iterable[str]) -> list[tuple[str, int]] | None:
-    """Where instances go so that none overlap; None if they do not fit.
-
-    Parameters
-    ----------
-    wanted : iterable of str
-        Names of ``PROFILES``.
-
-    Raises
-    ------
-    ValueError
-        For another name.
-    """
+    """Where instances go so that none overlap; None if they do not fit."""
     names = list(wanted)
     for name in names:
         if name not in PROFILES:
@@ -197,13 +124,7 @@ def _placed(
 
 
 def unused(wanted: Iterable[str]) -> tuple[Fraction, Fraction]:
-    """Shares of units and memory that no instance of a set has.
-
-    Parameters
-    ----------
-    wanted : iterable of str
-        Names of ``PROFILES``.
-    """
+    """Shares of units and memory that no instance of a set has."""
     shares = [PROFILES[name].share for name in wanted]
     return 1 - sum((c for c, _ in shares), Fraction(0)), 1 - sum(
         (m for _, m in shares), Fraction(0)

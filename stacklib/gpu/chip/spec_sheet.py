@@ -26,39 +26,19 @@ _SLOT = 16.0  # lanes of the links in the database
 
 @dataclass(frozen=True, slots=True)
 class SpecSheet:
-    """What a reading means for the device it names.
+    """What a reading means for the device it names."""
 
-    Attributes
-    ----------
-    device : Accelerator
-        From the database.
-    reading : SmiReading
-        What was read.
-    dtype : str
-        Format of the peaks.
-    memory : Quantity
-        Bytes the driver offers.
-    peak, peak_now : Quantity
-        Dense rate as printed, and at the clock that was read.
-    bandwidth, bandwidth_now : Quantity
-        From pins and memory clock: the highest, and the one that was read.
-    link, link_now : Quantity
-        PCI Express, one direction: the most, and as it is.
-    findings : tuple of str
-        What a careful reader would notice.
-    """
-
-    device: Accelerator
-    reading: SmiReading
-    dtype: str
-    memory: Quantity
-    peak: Quantity
-    peak_now: Quantity
+    device: Accelerator  # from the database
+    reading: SmiReading  # what was read
+    dtype: str  # format of the peaks
+    memory: Quantity  # bytes the driver offers
+    peak: Quantity  # dense rate as printed
+    peak_now: Quantity  # at the clock that was read
     bandwidth: Quantity
     bandwidth_now: Quantity
-    link: Quantity
+    link: Quantity  # PCI Express, one direction: the most, and as it is
     link_now: Quantity
-    findings: tuple[str, ...]
+    findings: tuple[str, ...]  # what a careful reader would notice
 
     @property
     def ridge(self) -> Quantity:
@@ -72,25 +52,7 @@ class SpecSheet:
 
 
 def device_of_reading(reading: SmiReading) -> Accelerator:
-    """The device of the database that a reading names.
-
-    Parameters
-    ----------
-    reading : SmiReading
-        With a name.
-
-    Raises
-    ------
-    UnknownSpec
-        Without a name.
-    UnknownName
-        When the database has no such device; the message has the nearest.
-
-    Examples
-    --------
-    >>> device_of_reading(SmiReading(name="NVIDIA GeForce RTX 4090")).key
-    'rtx_4090'
-    """
+    """The device of the database that a reading names."""
     if reading.name is None:
         raise UnknownSpec("the reading has no product name: query `name` as well")
     short = reading.name
@@ -100,24 +62,7 @@ def device_of_reading(reading: SmiReading) -> Accelerator:
 
 
 def pcie_rate(generation: Quantity, lanes: Quantity) -> Quantity:
-    """Bytes a second of a PCI Express link, one direction, after the line coding.
-
-    Parameters
-    ----------
-    generation, lanes : Quantity
-        As nvidia-smi prints them.
-
-    Raises
-    ------
-    UnknownName
-        For a generation that the database does not have.
-
-    Examples
-    --------
-    >>> one = Quantity(1, label="generation"), Quantity(8, label="lanes")
-    >>> pcie_rate(*one).text()
-    '2 GB/s'
-    """
+    """Bytes a second of a PCI Express link, one direction, after the line coding."""
     link = hardware.link(f"pcie{generation.si:.0f}_x16")
     slot = assumed(_SLOT, label="lanes of the full link", why="a card's slot has them")
     return (link.per_direction * (lanes / slot)).named("PCI Express, one direction")
@@ -130,22 +75,7 @@ def busy_share(kernels: Iterable[tuple[float, float]], period: float) -> float:
     during which one or more kernels was executing. How much of the chip they use does
     not enter.
 
-    Parameters
-    ----------
-    kernels : iterable of pair of float
-        When each kernel begins and ends, in seconds from the start of the period.
-    period : float
-        Seconds that are looked at.
-
-    Raises
-    ------
-    ValueError
-        For a period that is not above zero, or a kernel that ends before it begins.
-
-    Examples
-    --------
-    >>> busy_share([(0.0, 0.3), (0.2, 0.5)], 1.0)
-    0.5
+    ``period``: seconds that are looked at.
     """
     if not period > 0:
         raise ValueError(f"period = {period!r} s: a time above zero is needed")

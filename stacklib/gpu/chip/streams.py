@@ -33,30 +33,14 @@ ORDERS = ("chunk by chunk", "stage by stage")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What the host issues: to a stream, for an engine, after events.
+    """What the host issues: to a stream, for an engine, after events."""
 
-    Attributes
-    ----------
-    stream : int
-        Whose commands run in order.
-    engine : str
-        Which serves it.
-    seconds : float
-        How long it takes.
-    after : tuple of int
-        Positions of earlier commands whose events it waits for.
-    blocks : bool
-        Whether the host and all streams wait for it: a copy that is not pinned.
-    name : str
-        What it does, for a figure.
-    """
-
-    stream: int
-    engine: str
-    seconds: float
+    stream: int  # whose commands run in order
+    engine: str  # which serves it
+    seconds: float  # how long it takes
     after: tuple[int, ...] = ()
     blocks: bool = False
-    name: str = ""
+    name: str = ""  # what it does, for a figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +53,7 @@ class Ran:
 
 
 def run_streams(commands: Sequence[Command]) -> list[Ran]:
-    """Run commands in the order in which the host issues them.
-
-    Parameters
-    ----------
-    commands : sequence of Command
-        In order of issue.
-
-    Raises
-    ------
-    ValueError
-        For a time below zero, or an event that has not been recorded yet.
-
-    Examples
-    --------
-    >>> both = [Command(0, "copy in", 2.0), Command(1, "kernel", 3.0)]
-    >>> max(r.end for r in run_streams(both))
-    3.0
-    """
+    """Run commands in the order in which the host issues them."""
     streams: dict[int, float] = {}
     engines: dict[str, float] = {}
     host, done = 0.0, list[Ran]()
@@ -117,25 +84,8 @@ def chunked(
 ) -> list[Command]:  # fmt: skip
     """A job of three stages, cut into equal chunks that go round the streams.
 
-    Parameters
-    ----------
-    times : sequence of float
-        Seconds of copying in, computing and copying out the whole job.
-    chunks, streams : int
-        Pieces; streams they go round.
-    fixed : float
-        Seconds of every command besides.
-    copy_engines : int
-        1 or 2.
-    pinned : bool
-        Whether the host's memory is pinned.
-    order : str
-        One of ``ORDERS``: how the host issues.
-
-    Raises
-    ------
-    ValueError
-        For numbers out of range, or another order.
+    ``times``: seconds of copying in, computing and copying out the whole job;
+    ``fixed``: seconds of every command besides.
     """
     for name, value in (("chunks", chunks), ("streams", streams)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -164,25 +114,7 @@ def chunked(
 
 
 def pipeline_time(times: Sequence[Any], chunks: Any, fixed: Any = 0.0) -> Any:
-    """Seconds of ``chunked`` with an engine a stage, pinned, and streams enough.
-
-    Parameters
-    ----------
-    times : sequence of float, Quantity or array
-        As in ``chunked``.
-    chunks, fixed : float, Quantity or array
-        Pieces; seconds of every command besides.
-
-    Raises
-    ------
-    ValueError
-        For less than one piece, or a time below zero.
-
-    Examples
-    --------
-    >>> pipeline_time((4.0, 8.0, 4.0), 4)
-    10.0
-    """
+    """Seconds of ``chunked`` with an engine a stage, pinned, and streams enough."""
     at_least(1, chunks=chunks)
     for time in (*times, fixed):
         at_least(0, time=time)
@@ -197,17 +129,7 @@ def best_chunks(times: Sequence[Any], fixed: Any) -> Any:
     More chunks shorten the start and the end and cost ``fixed`` each: the root of one
     over the other.
 
-    Parameters
-    ----------
-    times : sequence of float, Quantity or array
-        As in ``chunked``.
-    fixed : float, Quantity or array
-        Seconds of every command besides, above zero.
-
-    Raises
-    ------
-    ValueError
-        For no such seconds, or a time below zero.
+    ``fixed``: seconds of every command besides, above zero.
     """
     above_zero(fixed=fixed)
     for time in times:
@@ -218,20 +140,7 @@ def best_chunks(times: Sequence[Any], fixed: Any) -> Any:
 
 
 def stream_faults(commands: Sequence[Command], ran: Sequence[Ran]) -> list[str]:
-    """What is wrong with a timeline, read from the times alone.
-
-    Parameters
-    ----------
-    commands : sequence of Command
-        What was issued.
-    ran : sequence of Ran
-        What is said to have happened.
-
-    Returns
-    -------
-    list of str
-        A sentence a fault; empty for one that could have happened.
-    """
+    """What is wrong with a timeline, read from the times alone."""
     if sorted(r.command for r in ran) != list(range(len(commands))):
         return [f"{len(ran)} commands ran, {len(commands)} were issued, once each"]
     times = {r.command: r for r in ran}

@@ -24,48 +24,24 @@ TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120")
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """One kernel on its way through the compiler.
+    """One kernel on its way through the compiler."""
 
-    Attributes
-    ----------
-    name, target : str
-        Of the kernel; such as ``sm_90``.
-    source : str
-        CUDA C++.
-    ptx_text : str
-        What ``nvcc`` wrote.
-    ptx : Kernel
-        The same, parsed.
-    sass : Sass
-        What ``ptxas`` made of it for this target.
-    registers, shared_bytes : int
-        A thread; a block.
-    """
-
-    name: str
-    target: str
-    source: str
-    ptx_text: str
+    name: str  # of the kernel
+    target: str  # such as ``sm_90``
+    source: str  # CUDA C++
+    ptx_text: str  # what ``nvcc`` wrote
     ptx: Kernel
-    sass: Sass
-    registers: int
-    shared_bytes: int
+    sass: Sass  # what ``ptxas`` made of it for this target
+    registers: int  # a thread
+    shared_bytes: int  # a block
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the assembler says to an instruction on one target.
+    """What the assembler says to an instruction on one target."""
 
-    Attributes
-    ----------
-    accepted : bool
-        Whether it assembles.
-    text : str
-        The machine instruction it became, or the refusal.
-    """
-
-    accepted: bool
-    text: str
+    accepted: bool  # whether it assembles
+    text: str  # the machine instruction it became, or the refusal
 
 
 @cache
@@ -125,23 +101,7 @@ def ptx_text(kernel: str, capability: str = PTX_FOR[0]) -> str:
 
 
 def recompiled(kernel: str, target: str = "sm_90") -> tuple[str, list[tuple[int, int]]]:
-    """PTX and machine code made now by the installed compiler.
-
-    Parameters
-    ----------
-    kernel, target : str
-        As for `compiled`.
-
-    Returns
-    -------
-    tuple of (str, list of (int, int))
-        PTX, and the low and high word of each machine instruction.
-
-    Raises
-    ------
-    CompileError
-        Where ``nvcc`` or ``ptxas`` is not on the path.
-    """
+    """PTX and machine code made now by the installed compiler."""
     name = resolve(kernel, record()["kernels"], "kernel")
     ptx = to_ptx(name, PTX_FOR[0])
     return ptx, list(to_cubin(ptx, resolve(target, TARGETS, "target")).words)

@@ -21,28 +21,14 @@ class PtxError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PtxInstruction:
-    """One PTX instruction.
+    """One PTX instruction."""
 
-    Attributes
-    ----------
-    opcode : str
-        With its types, such as ``ld.global.f32``.
-    operands : tuple of str
-        As written; a vector or address is one.
-    guard : str
-        Predicate register it depends on; or empty.
-    negated : bool
-        Whether it runs where the predicate is false.
-    line, source_line : int
-        In the PTX text from 1; in the CUDA source, 0 if none is named.
-    """
-
-    opcode: str
+    opcode: str  # with its types, such as ``ld.global.f32``
     operands: tuple[str, ...]
-    guard: str
-    negated: bool
-    line: int
-    source_line: int
+    guard: str  # predicate register it depends on; or empty
+    negated: bool  # whether it runs where the predicate is false
+    line: int  # in the PTX text from 1
+    source_line: int  # in the CUDA source, 0 if none is named
 
     @property
     def text(self) -> str:
@@ -53,47 +39,24 @@ class PtxInstruction:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A basic block: entered only at its first instruction, left only at its last.
-
-    Attributes
-    ----------
-    name : str
-        Its label, or ``entry``; ``+1``, ``+2`` behind it for blocks without one.
-    start, length : int
-        Index of the first instruction; instructions.
-    """
+    """A basic block: entered only at its first instruction, left only at its last."""
 
     name: str
-    start: int
-    length: int
+    start: int  # index of the first instruction
+    length: int  # instructions
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A parsed kernel.
+    """A parsed kernel."""
 
-    Attributes
-    ----------
-    name, target : str
-        Of the kernel; such as ``sm_80``.
-    params : tuple of (str, str)
-        Name and type of each parameter.
-    shared : dict
-        Variable -> offset in shared memory.
-    shared_bytes : int
-        All of them.
-    code : tuple of PtxInstruction
-    labels : dict
-        Name -> index of the instruction behind it.
-    """
-
-    name: str
-    target: str
-    params: tuple[tuple[str, str], ...]
-    shared: dict[str, int]
+    name: str  # of the kernel
+    target: str  # such as ``sm_80``
+    params: tuple[tuple[str, str], ...]  # name and type of each parameter
+    shared: dict[str, int]  # variable -> offset in shared memory
     shared_bytes: int
     code: tuple[PtxInstruction, ...]
-    labels: dict[str, int]
+    labels: dict[str, int]  # name -> index of the instruction behind it
 
     def blocks(self) -> tuple[Block, ...]:
         """Basic blocks in the order of the text."""
@@ -111,18 +74,7 @@ class Kernel:
         return tuple(found)
 
     def count(self, times: Mapping[str, int]) -> int:
-        """Instructions executed when each block runs so many times.
-
-        Parameters
-        ----------
-        times : dict
-            Block name -> executions by all threads; a block left out runs never.
-
-        Raises
-        ------
-        PtxError
-            For a block that the kernel does not have, or a negative count.
-        """
+        """Instructions executed when each block runs so many times."""
         lengths = {block.name: block.length for block in self.blocks()}
         for name, runs in times.items():
             if name not in lengths or isinstance(runs, bool) or runs < 0:
@@ -135,28 +87,7 @@ class Kernel:
 
 
 def parse(text: str) -> Kernel:
-    """The kernel in a PTX text.
-
-    Parameters
-    ----------
-    text : str
-        With one ``.entry``.
-
-    Raises
-    ------
-    PtxError
-        For a line it cannot read, naming it; or not exactly one kernel.
-
-    Examples
-    --------
-    >>> kernel = parse('''.target sm_80
-    ... .visible .entry k()
-    ... {
-    ...     ret;
-    ... }''')
-    >>> kernel.name, kernel.code[0].opcode
-    ('k', 'ret')
-    """
+    """The kernel in a PTX text."""
     names = re.findall(r"\.entry\s+([\w$]+)", text)
     if len(names) != 1:
         raise PtxError(f"{len(names)} kernels ({', '.join(names)}): one is needed")

@@ -24,24 +24,12 @@ ALIGNMENT = 256
 
 @dataclass(frozen=True, slots=True)
 class PtxRun:
-    """What a run left behind.
-
-    Attributes
-    ----------
-    results : dict
-        Parameter name -> array as the kernel left it; arguments are copied.
-    per_thread : ndarray of int
-        Instructions each thread executed, in order of blocks and threads.
-    opcodes : Counter
-        Opcode -> executions by threads.
-    warp_instructions : int
-        Instructions that warps issued, each for one lane or more.
-    """
+    """What a run left behind."""
 
     results: dict[str, Any]
-    per_thread: Any
-    opcodes: Counter[str]
-    warp_instructions: int
+    per_thread: Any  # instructions each thread executed, in order of blocks and threads
+    opcodes: Counter[str]  # opcode -> executions by threads
+    warp_instructions: int  # instructions that warps issued, each for one lane or more
 
     @property
     def instructions(self) -> int:
@@ -63,8 +51,6 @@ def run_ptx(
     ----------
     ptx : str or Kernel
         Text, or what `parse` made of it.
-    grid, block : int or up to three ints
-        Blocks, and threads of each, x first.
     *args
         For each parameter a NumPy array, an array still `empty`, or a number.
     budget : int

@@ -40,48 +40,22 @@ VARIABLE = ("LDG", "LDS", "LDC", "S2R", "S2UR", "SHFL", "MUFU", "F2I", "I2F", "A
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What the compiler decided about time.
+    """What the compiler decided about time."""
 
-    Attributes
-    ----------
-    stall : int
-        Cycles before the warp may issue again, 0 to 15.
-    switch : bool
-        Whether the scheduler should rather turn to another warp.
-    arms_result, arms_operands : int or None
-        Barrier that opens when the result is written, when the operands were read.
-    waits : tuple of int
-        Barriers it waits for.
-    """
-
-    stall: int
-    switch: bool
-    arms_result: int | None
-    arms_operands: int | None
-    waits: tuple[int, ...]
+    stall: int  # cycles before the warp may issue again, 0 to 15
+    switch: bool  # whether the scheduler should rather turn to another warp
+    arms_result: int | None  # barrier that opens when the result is written
+    arms_operands: int | None  # when the operands were read
+    waits: tuple[int, ...]  # barriers it waits for
 
 
 @dataclass(frozen=True, slots=True)
 class SassInstruction:
-    """One machine instruction.
+    """One machine instruction."""
 
-    Attributes
-    ----------
-    address : int
-        Bytes from the start.
-    line : int
-        Of the source, 0 where the compiler names none.
-    guard : str
-        Predicate in front, such as ``@!P0``; or empty.
-    opcode, operands : str
-        As ``nvdisasm`` writes them.
-    low, high : int
-        The two 64-bit words.
-    """
-
-    address: int
-    line: int
-    guard: str
+    address: int  # bytes from the start
+    line: int  # of the source, 0 where the compiler names none
+    guard: str  # predicate in front, such as ``@!P0``; or empty
     opcode: str
     operands: str
     low: int
@@ -144,18 +118,10 @@ def _pair(kind: str, number: int, wide: bool) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Sass:
-    """Machine code of one kernel.
+    """Machine code of one kernel."""
 
-    Attributes
-    ----------
-    code : tuple of SassInstruction
-        All of it, padding included.
-    labels : dict
-        Name -> address.
-    """
-
-    code: tuple[SassInstruction, ...]
-    labels: dict[str, int]
+    code: tuple[SassInstruction, ...]  # all of it, padding included
+    labels: dict[str, int]  # name -> address
 
     @property
     def size(self) -> int:
@@ -193,18 +159,7 @@ class Sass:
 
 
 def read(rows: Iterable[str]) -> Sass:
-    """Machine code from the recorded rows.
-
-    Parameters
-    ----------
-    rows : iterable of str
-        ``line|low word|high word|text`` with words in hex, or a label and a colon.
-
-    Raises
-    ------
-    ValueError
-        For a row of another form; it quotes the row.
-    """
+    """Machine code from the recorded rows."""
     code: list[SassInstruction] = []
     labels: dict[str, int] = {}
     for row in rows:
@@ -252,11 +207,6 @@ def spacing(sass: Sass) -> dict[str, int]:
 
     By opcode of the producer, for those of known latency (whose result no barrier
     guards), within straight code: labels and branches begin anew.
-
-    Returns
-    -------
-    dict
-        Opcode without its suffixes -> cycles.
     """
     found: dict[str, int] = {}
     written: dict[str, tuple[str, int]] = {}

@@ -27,28 +27,14 @@ class CompileError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Cubin:
-    """One kernel as ``ptxas`` left it.
-
-    Attributes
-    ----------
-    words : tuple of (int, int)
-        Machine code, low and high 64 bits of each instruction.
-    registers, shared_bytes : int
-        A thread, as ``ptxas -v`` says; a block.
-    seconds : float
-        Wall time of the whole ``ptxas`` process.
-    own_seconds : float
-        What it says it spent on the kernel itself.
-    data : bytes
-        The ELF file.
-    """
+    """One kernel as ``ptxas`` left it."""
 
     words: tuple[tuple[int, int], ...]
-    registers: int
-    shared_bytes: int
-    seconds: float
-    own_seconds: float
-    data: bytes
+    registers: int  # a thread, as ``ptxas -v`` says
+    shared_bytes: int  # a block
+    seconds: float  # wall time of the whole ``ptxas`` process
+    own_seconds: float  # what it says it spent on the kernel itself
+    data: bytes  # the ELF file
 
 
 @cache
@@ -67,20 +53,7 @@ def source_sha256(kernel: str) -> str:
 
 
 def to_ptx(kernel: str, capability: str) -> str:
-    """PTX of one of our kernels, by ``nvcc``.
-
-    Parameters
-    ----------
-    kernel : str
-        Name of a source in ``data/compiled``.
-    capability : str
-        Of the virtual architecture, such as ``80``.
-
-    Raises
-    ------
-    CompileError
-        With the compiler's message.
-    """
+    """PTX of one of our kernels, by ``nvcc``."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "k.ptx"
         _run(["nvcc", f"-arch=compute_{capability}", "-lineinfo", "-ptx",
@@ -91,22 +64,7 @@ def to_ptx(kernel: str, capability: str) -> str:
 
 
 def to_cubin(ptx: str, target: str, lines: bool = True) -> Cubin:
-    """Machine code of a PTX text with one kernel, by ``ptxas``.
-
-    Parameters
-    ----------
-    ptx : str
-        The text.
-    target : str
-        Such as ``sm_90`` or ``sm_90a``.
-    lines : bool
-        Whether source lines are kept.
-
-    Raises
-    ------
-    CompileError
-        With the assembler's message.
-    """
+    """Machine code of a PTX text with one kernel, by ``ptxas``."""
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder) / "k.ptx", Path(folder) / "k.cubin"
         path.write_text(ptx, encoding="utf-8")
@@ -140,18 +98,7 @@ def _run(command: list[str]) -> str:
 
 
 def machine_code(elf: bytes) -> tuple[tuple[int, int], ...]:
-    """The instructions in the first ``.text.`` section of a cubin.
-
-    Parameters
-    ----------
-    elf : bytes
-        A 64-bit little-endian ELF file.
-
-    Raises
-    ------
-    ValueError
-        For anything else, or a section that is no multiple of 16 bytes.
-    """
+    """The instructions in the first ``.text.`` section of a cubin."""
     if elf[:5] != b"\x7fELF\x02":
         raise ValueError(f"{elf[:5]!r}: no 64-bit ELF file")
     (table,) = struct.unpack_from("<Q", elf, 40)

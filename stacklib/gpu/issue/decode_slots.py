@@ -28,18 +28,7 @@ STEP, ROW = 12, 15
 
 
 def matvec_instructions(rows: int, k: int) -> int:
-    """Warp instructions of ``kernels.matvec``.
-
-    Parameters
-    ----------
-    rows, k : int
-        Of the matrix; k is a multiple of 64.
-
-    Raises
-    ------
-    ValueError
-        For sizes that are no whole numbers from 1, or another k.
-    """
+    """Warp instructions of ``kernels.matvec``."""
     for name, value in (("rows", rows), ("k", k)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
@@ -50,21 +39,11 @@ def matvec_instructions(rows: int, k: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """A part of the chip during the step.
+    """A part of the chip during the step."""
 
-    Attributes
-    ----------
-    part : str
-        ``memory``, ``issue slots``, ``fp32 lanes`` or ``tensor cores``.
-    work : Quantity
-        What it has to do on one chip: bytes, warp instructions, multiply-adds.
-    rate : Quantity
-        What it can do in a second, all units together.
-    """
-
-    part: str
-    work: Quantity
-    rate: Quantity
+    part: str  # ``memory``, ``issue slots``, ``fp32 lanes`` or ``tensor cores``
+    work: Quantity  # what it has to do on one chip: bytes
+    rate: Quantity  # what it can do in a second, all units together
 
     @property
     def time(self) -> Quantity:
@@ -80,22 +59,6 @@ def decode_slots(
     Memory first, then ordinary lanes as ``kernels.matvec`` uses them, then the tensor
     cores if they do it instead: an ``mma`` has at least eight columns, of which one
     token fills one.
-
-    Parameters
-    ----------
-    model : str
-        Name of a dense model.
-    on : str or Accelerator
-        An NVIDIA GPU.
-    tp : int
-        Chips that share the model.
-
-    Raises
-    ------
-    ValueError
-        For a model that ``memory.ladder.descent`` refuses.
-    UnknownName, UnknownSpec
-        For an unknown model or device, or one whose parts are not known.
     """
     device, found = device_of(on), models.get(model)
     moved = descent(found, on=device, tp=tp)[0]

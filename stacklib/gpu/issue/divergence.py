@@ -20,13 +20,7 @@ STEP = 2  # of a path, for every unit of its work: multiply, add
 
 
 def checked(paths: Sequence[int], width: int) -> list[int]:
-    """Path numbers of whole warps.
-
-    Raises
-    ------
-    ValueError
-        For none, numbers that are no whole numbers from 0, or a width below one.
-    """
+    """Path numbers of whole warps."""
     if isinstance(width, bool) or not isinstance(width, int) or width < 1:
         raise ValueError(f"width = {width!r}: a whole number of lanes from 1")
     found = [int(path) for path in paths]
@@ -42,25 +36,7 @@ def _counts(**values: int) -> None:
 
 
 def passes(paths: Sequence[int], width: int = WARP) -> list[int]:
-    """Passes of each warp: how many distinct paths its lanes take.
-
-    Parameters
-    ----------
-    paths : sequence of int
-        The path of every thread, in order; the last warp may be part empty.
-    width : int
-        Lanes of a warp.
-
-    Raises
-    ------
-    ValueError
-        For no paths, paths that are no whole numbers from 0, or a width below one.
-
-    Examples
-    --------
-    >>> passes([0] * 32), passes([0, 1] * 16), passes(list(range(32)))
-    ([1], [2], [32])
-    """
+    """Passes of each warp: how many distinct paths its lanes take."""
     found = checked(paths, width)
     at = range(0, len(found), width)
     # The last warp may be part empty.
@@ -68,22 +44,7 @@ def passes(paths: Sequence[int], width: int = WARP) -> list[int]:
 
 
 def instructions(paths: Sequence[int], ways: int, work: int) -> int:
-    """Warp instructions of ``kernels.many_ways``, in closed form.
-
-    Parameters
-    ----------
-    paths : sequence of int
-        The path of every thread, below ``ways``.
-    ways : int
-        Paths there are.
-    work : int
-        Multiply-adds of a path.
-
-    Raises
-    ------
-    ValueError
-        As `passes`, and for a path that there is not.
-    """
+    """Warp instructions of ``kernels.many_ways``, in closed form."""
     _counts(ways=ways, work=work)
     each = passes(paths)
     if max(paths) >= ways:
@@ -94,24 +55,7 @@ def instructions(paths: Sequence[int], ways: int, work: int) -> int:
 def masked(x: Any, paths: Any, work: int) -> tuple[Any, int]:
     """The same work on this machine: each path on whole warps, under a mask.
 
-    Parameters
-    ----------
-    x : int array (n,)
-        A number a thread; n is a multiple of 32.
-    paths : int array (n,)
-        Its path.
-    work : int
-        Times that path ``p`` does ``x = 3 x + p``.
-
-    Returns
-    -------
-    (int array, int)
-        The numbers, and the passes over a warp that it took.
-
-    Raises
-    ------
-    ValueError
-        For a shape that is no multiple of 32, and as `passes`.
+    ``x``: (n,) a number a thread; n is a multiple of 32; ``paths``: (n,) its path.
     """
     import numpy as np
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, assumed, counted, minimum
+from stacklib.quantity import Quantity, assumed, counted, minimum, stamp
 from stacklib.quantity.bounds import above_zero
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
@@ -23,25 +23,17 @@ from .occupancy import PARTITIONS, WARP, Occupancy, occupancy
 from .warp_programs import stream
 from .warp_scheduler import SubCore, Trace, run
 
+FAMILY = "littles_law"  # of predictions that nobody has held against kernels yet
+
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What a kernel's loads draw from the memory of a device.
+    """What a kernel's loads draw from the memory of a device."""
 
-    Attributes
-    ----------
-    occupancy : Occupancy
-        Of one unit.
-    in_flight, needed : Quantity
-        Bytes under way on one unit, and those that its part of the bandwidth wants.
-    share : Quantity
-        Of the bandwidth, at most 1.
-    """
-
-    occupancy: Occupancy
-    in_flight: Quantity
-    needed: Quantity
-    share: Quantity
+    occupancy: Occupancy  # of one unit
+    in_flight: Quantity  # bytes under way on one unit
+    needed: Quantity  # those that its part of the bandwidth wants
+    share: Quantity  # of the bandwidth, at most 1
 
 
 def hide(
@@ -49,36 +41,11 @@ def hide(
     threads: int,
     registers: int = 32,
     shared_bytes: int = 0,
-    each: int = 4,
+    each: int = 4,  # bytes a thread has in flight
     device: str | Accelerator = "h100-sxm",
     latency: Quantity | None = None,
 ) -> Hidden:
-    """Share of a device's bandwidth that a kernel's loads can draw.
-
-    Parameters
-    ----------
-    threads, registers, shared_bytes : int
-        Of a block, a thread, a block.
-    each : int
-        Bytes a thread has in flight: the width of a load times independent loads.
-    device : str or Accelerator
-        Where.
-    latency : Quantity, optional
-        Time of a load; default that of the idle memory, as measured.
-
-    Raises
-    ------
-    ValueError
-        For numbers out of range.
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose limits or latency are unknown.
-
-    Examples
-    --------
-    >>> found = hide(threads=256, registers=128, each=4)
-    >>> found.occupancy.warps, found.share.text("%", 2)
-    (16, '24 %')
-    """
+    """Share of a device's bandwidth that a kernel's loads can draw."""
     chip = device_of(device)
     found = occupancy(
         threads=threads, registers=registers, shared_bytes=shared_bytes, device=chip
@@ -91,27 +58,16 @@ def hide(
     )  # fmt: skip
     lanes = assumed(WARP, label="threads a warp", why="so on every NVIDIA GPU so far")
     flying = (resident * lanes * law.each).named("bytes in flight on a unit")
-    needed = (law.needed / chip.compute_units).named("bytes a unit needs in flight")
+    part = (law.needed / chip.compute_units).named("bytes a unit needs in flight")
+    needed = stamp(part, FAMILY)
     share = minimum(1.0, flying / needed).named("share of the bandwidth")
-    return Hidden(found, flying, needed, share)
+    return Hidden(found, flying, needed, stamp(share, FAMILY))
 
 
 def request_interval(device: str | Accelerator, width: int = 4) -> Fraction:
     """Cycles between two requests of a warp that a sub-core's part of memory takes.
 
-    Parameters
-    ----------
-    device : str or Accelerator
-        Whose bandwidth and clock.
-    width : int
-        Bytes each thread of the warp asks for.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or one of unknown clock or bandwidth.
-    ValueError
-        For no bytes.
+    ``width``: bytes each thread of the warp asks for.
     """
     above_zero(width=width)
     chip = device_of(device)
@@ -125,17 +81,7 @@ def sub_core_of(device: str | Accelerator, width: int = 4) -> SubCore:
 
     Latencies that nobody measured on it are those of an H100.
 
-    Parameters
-    ----------
-    device : str or Accelerator
-        Which.
-    width : int
-        Bytes each thread loads.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        As in ``request_interval``, or where the latency of its memory is unknown.
+    ``width``: bytes each thread loads.
     """
     chip = device_of(device)
     here = hardware.microarchitecture(chip)
@@ -157,7 +103,7 @@ def draw(
     warps: int,
     *,
     ilp: int = 1,
-    width: int = 4,
+    width: int = 4,  # bytes a thread of each
     device: str | Accelerator = "h100-sxm",
     rounds: int = 24,
     policy: str = "gto",
@@ -166,24 +112,6 @@ def draw(
 
     Each warp loads ``ilp`` numbers, adds each to a sum, and goes on. The share counts
     from the first load to the arrival of the last value.
-
-    Parameters
-    ----------
-    warps : int
-        Of the sub-core: a quarter of the unit's.
-    ilp, width : int
-        Independent loads of a warp; bytes a thread of each.
-    device : str or Accelerator
-        Where.
-    rounds : int
-        Times each warp loads.
-    policy : str
-        As in ``warp_scheduler.run``.
-
-    Raises
-    ------
-    ValueError
-        For numbers out of range.
     """
     core = sub_core_of(device, width)
     done = run([stream(ilp, rounds)] * warps, core, policy=policy)

@@ -26,88 +26,43 @@ __all__ = [
 ]
 
 _PATH = Path(__file__).parent / "data" / "tensor_cores.toml"
+ROWS = "rows/gpu/issue/data/tensor_cores.toml"  # how a leaf names what it was read from
 
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """How a tensor core of one generation adds products of one format.
+    """How a tensor core of one generation adds products of one format."""
 
-    Parameters
-    ----------
-    generation, dtype : str
-        Such as ``hopper`` and ``e4m3fn``.
-    terms : int
-        Products that one addition takes, with the accumulator.
-    fraction : int
-        Bits behind the point kept when addends are aligned to the largest exponent.
-    result : int
-        Bits behind the point of a result in FP32.
-    source : Source
-        Who found out.
-    """
-
-    generation: str
-    dtype: str
-    terms: int
+    generation: str  # such as ``hopper``
+    dtype: str  # ``e4m3fn``
+    terms: int  # products that one addition takes, with the accumulator
     fraction: int
-    result: int
-    source: Source
+    result: int  # bits behind the point of a result in FP32
+    source: Source  # who found out
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """An instruction that multiplies matrices.
-
-    Parameters
-    ----------
-    name : str
-        As PTX writes it.
-    targets : tuple of str
-        Compute capabilities where it is the way to the published rate.
-    threads : int
-        Threads that issue it together.
-    left, right, sums : str
-        Where the operands come from and the result stays.
-    rows : tuple of int
-        Rows of the result it can have.
-    columns : tuple of int
-        First, last and step of its columns.
-    k : dict
-        Shared size by format.
-    source : Source
-        Where the shapes are from.
-    """
+    """An instruction that multiplies matrices."""
 
     name: str
     targets: tuple[str, ...]
-    threads: int
-    left: str
+    threads: int  # threads that issue it together
+    left: str  # where the operands come from and the result stays
     right: str
     sums: str
-    rows: tuple[int, ...]
-    columns: tuple[int, int, int]
-    k: dict[str, int]
-    source: Source
+    rows: tuple[int, ...]  # rows of the result it can have
+    columns: tuple[int, int, int]  # first, last and step of its columns
+    k: dict[str, int]  # shared size by format
+    source: Source  # where the shapes are from
 
     def macs(self, dtype: str) -> int:
-        """Multiply-adds of the largest shape for a format.
-
-        Raises
-        ------
-        UnknownName
-            For a format that the instruction does not take.
-        """
+        """Multiply-adds of the largest shape for a format."""
         k = self.k[resolve(dtype, self.k, f"format of {self.name}")]
         return self.rows[-1] * self.columns[1] * k
 
     def shape(self, dtype: str) -> str:
-        """The largest shape for a format, such as ``m16n8k16``.
-
-        Raises
-        ------
-        UnknownName
-            For a format that the instruction does not take.
-        """
+        """The largest shape for a format, such as ``m16n8k16``."""
         k = self.k[resolve(dtype, self.k, f"format of {self.name}")]
         return f"m{self.rows[-1]}n{self.columns[1]}k{k}"
 
@@ -146,25 +101,7 @@ def generations() -> tuple[str, ...]:
 
 
 def arithmetic(generation: str, dtype: str) -> Arithmetic:
-    """The rule by which a generation adds products of a format.
-
-    Parameters
-    ----------
-    generation : str
-        One of ``generations()``.
-    dtype : str
-        ``fp16``, ``bf16``, ``tf32``, ``e4m3fn`` or ``e5m2``, where it has them.
-
-    Raises
-    ------
-    UnknownName
-        For another generation, or a format that its tensor cores do not multiply.
-
-    Examples
-    --------
-    >>> arithmetic("hopper", "e4m3fn").fraction
-    13
-    """
+    """The rule by which a generation adds products of a format."""
     key = resolve(generation, _raw()["arithmetic"], "generation")
     table = _raw()["arithmetic"][key]
     forms = [name for name in table if name != "source"]
@@ -212,8 +149,6 @@ def part_count(on: str | Accelerator, part: str) -> Quantity:
 
     Parameters
     ----------
-    on : str or Accelerator
-        A device.
     part : str
         ``tensor_cores``, ``fp32_lanes``, ``int32_lanes`` or ``special_lanes`` (results
         a cycle of exponentials, roots and sines).
@@ -234,12 +169,15 @@ def part_count(on: str | Accelerator, part: str) -> Quantity:
     name = resolve(part, PARTS, "part")
     table = _raw()["parts"]
     exact = f"{device.architecture} {device.compute_capability}"
-    row = table.get(exact) or table.get(device.architecture, {})
+    found = exact if exact in table else device.architecture
+    row = table.get(found, {})
     if name not in row:
         raise UnknownSpec(f"{device.key}: {name} of a unit are unknown")
     entry = row[name]
     if not isinstance(entry, dict):
         entry = {"value": entry, "source": row["source"]}
     label = f"{device.short} {name.replace('_', ' ')} a unit"
-    return Quantity(entry["value"], "1", label=label, source=_source(entry["source"]),
-                    kind="spec")  # fmt: skip
+    return Quantity(
+        entry["value"], "1", label=label, source=_source(entry["source"]), kind="spec",
+        key=f"{ROWS}/parts/{found}/{name}",
+    )  # fmt: skip

@@ -62,42 +62,17 @@ LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Blocks that are resident on one unit.
+    """Blocks that are resident on one unit."""
 
-    Attributes
-    ----------
-    blocks : int
-        Resident at once; 0 if not even one fits.
-    warps : int
-        Of all of them.
-    occupancy : float
-        Those over the most the unit can hold.
-    limiter : str
-        ``warps``, ``blocks``, ``registers`` or ``shared memory``: what allows no more;
-        the first of them that binds.
-    reason : str
-        For 0 blocks, the sum that does not fit.
-    """
-
-    blocks: int
+    blocks: int  # resident at once; 0 if not even one fits
     warps: int
-    occupancy: float
+    occupancy: float  # those over the most the unit can hold
     limiter: str
-    reason: str = ""
+    reason: str = ""  # for 0 blocks, the sum that does not fit
 
 
 def limits_of(device: str | Accelerator) -> Limits:
-    """What a unit of a device can hold.
-
-    Raises
-    ------
-    UnknownName
-        For an unknown device.
-    TypeError
-        For what is no device.
-    UnknownSpec
-        For one that is no NVIDIA GPU of compute capability 7.0 to 12.1.
-    """
+    """What a unit of a device can hold."""
     found = hardware.get(device) if isinstance(device, str) else device
     if not isinstance(found, Accelerator):
         raise TypeError(

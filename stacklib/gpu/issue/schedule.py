@@ -38,40 +38,14 @@ KERNELS = {
 
 
 def round_slots(ilp: Any, work: Any) -> Any:
-    """Issue slots that one round of one warp takes.
-
-    Parameters
-    ----------
-    ilp, work : float, Quantity or array
-        Independent loads a round; instructions on each value.
-
-    Raises
-    ------
-    ValueError
-        For no load, or less than no work.
-    """
+    """Issue slots that one round of one warp takes."""
     at_least(1, ilp=ilp)
     at_least(0, work=work)
     return ilp * (1 + work)
 
 
 def round_cycles(ilp: Any, work: Any, latency: Any, ahead: Any = 0) -> Any:
-    """Cycles between two rounds of a warp that has the machine to itself.
-
-    Parameters
-    ----------
-    ilp, work : float, Quantity or array
-        Independent loads a round; instructions on each value.
-    latency : float, Quantity or array
-        Cycles from a load to the first instruction that can use it.
-    ahead : float, Quantity or array
-        Rounds that loads are issued before their values are used.
-
-    Raises
-    ------
-    ValueError
-        For no load, and for less than none of the others.
-    """
+    """Cycles between two rounds of a warp that has the machine to itself."""
     at_least(0, latency=latency, ahead=ahead)
     return maximum(round_slots(ilp, work), (latency + ilp * work) / (1 + ahead))
 
@@ -131,11 +105,6 @@ def lockstep_utilisation(warps: Any, *, ilp: Any = 1, work: Any, latency: Any) -
 
     Taking turns keeps the warps in step: each instruction takes a whole turn, all
     come to their loads together, and wait together.
-
-    Parameters
-    ----------
-    warps, ilp, work, latency : float, Quantity or array
-        As in ``utilisation``.
     """
     period = latency + ilp * work * warps
     return minimum(1.0, warps * round_slots(ilp, work) / period)
@@ -162,22 +131,12 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What the scheduler did.
-
-    Attributes
-    ----------
-    warps, issue : int
-        Warps; issue slots a cycle.
-    cycles : int
-        Until the last warp has finished.
-    issued : tuple of Issue
-        Every instruction in the order of issue.
-    """
+    """What the scheduler did."""
 
     warps: int
-    issue: int
-    cycles: int
-    issued: tuple[Issue, ...]
+    issue: int  # issue slots a cycle
+    cycles: int  # until the last warp has finished
+    issued: tuple[Issue, ...]  # every instruction in the order of issue
 
     @property
     def utilisation(self) -> float:
@@ -236,13 +195,7 @@ class _Warp:
 
 
 def program(ilp: int, work: int, rounds: int, ahead: int = 0) -> list[tuple[str, int]]:
-    """The instructions of a warp, each with the number of the load it makes or uses.
-
-    Parameters
-    ----------
-    ilp, work, rounds, ahead : int
-        As in ``schedule``.
-    """
+    """The instructions of a warp, each with the number of the load it makes or uses."""
     listed = []
     for turn in range(-ahead, rounds):
         if turn + ahead < rounds:

@@ -26,42 +26,14 @@ def _whole(**values: Any) -> None:
 
 
 def chains(ilp: int, rounds: int, kind: str = "math") -> list[Op]:
-    """Independent chains of dependent instructions, taken in turn.
-
-    Parameters
-    ----------
-    ilp : int
-        Chains: the warp's instruction-level parallelism.
-    rounds : int
-        Instructions of each.
-    kind : str
-        One of ``warp_scheduler.KINDS``.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not whole or below 1.
-    """
+    """Independent chains of dependent instructions, taken in turn."""
     _whole(ilp=ilp, rounds=rounds)
     ops = [Op(kind) for _ in range(ilp)]
     return ops + [Op(kind, (i,)) for i in range(ilp * (rounds - 1))]
 
 
 def stream(ilp: int, rounds: int, work: int = 1) -> list[Op]:
-    """A reduction: ``ilp`` independent loads, ``work`` on each value, and again.
-
-    Parameters
-    ----------
-    ilp, rounds : int
-        Independent loads a round; rounds.
-    work : int
-        Instructions that need the loaded value, and not each other.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not whole or too small.
-    """
+    """A reduction: ``ilp`` independent loads, ``work`` on each value, and again."""
     _whole(ilp=ilp, rounds=rounds, work=work)
     ops: list[Op] = []
     for _ in range(rounds):
@@ -76,29 +48,13 @@ def chain_share(warps: Any, ilp: Any, latency: Any) -> Any:
 
     A warp alone issues its ``ilp`` instructions, then waits for the first of them.
 
-    Parameters
-    ----------
-    warps, ilp : float, Quantity or array
-        Warps of the scheduler; chains of each.
-    latency : float, Quantity or array
-        Cycles from an instruction to the next of its chain.
-
-    Examples
-    --------
-    >>> chain_share(2, 1, 4), chain_share(1, 2, 4), chain_share(1, 8, 4)
-    (0.5, 0.5, 1.0)
+    ``latency``: cycles from an instruction to the next of its chain.
     """
     return minimum(1.0, warps * ilp / maximum(latency, ilp))
 
 
 def chain_cycles(warps: int, ilp: int, latency: int, rounds: int) -> int:
-    """Cycles until round robin has issued the last instruction of every chain.
-
-    Parameters
-    ----------
-    warps, ilp, latency, rounds : int
-        As in ``chain_share`` and ``chains``.
-    """
+    """Cycles until round robin has issued the last instruction of every chain."""
     return (rounds - 1) * max(latency, warps * ilp) + warps * ilp
 
 
@@ -109,18 +65,6 @@ def stream_share(
 
     The scheduler issues one instruction a cycle, the memory takes a request in
     ``interval`` cycles.
-
-    Parameters
-    ----------
-    warps, ilp, work : float, Quantity or array
-        Warps; loads a round of each; instructions on each value.
-    latency, interval : float, Quantity or array
-        Cycles of a load; cycles between two requests the memory takes.
-
-    Examples
-    --------
-    >>> stream_share(8, 1, 99, 10)
-    0.8
     """
     slots = utilisation(warps, ilp=ilp, work=work, latency=latency)
     return minimum(1.0, slots / (1 + work) * interval)
@@ -129,9 +73,6 @@ def stream_share(
 def warps_to_hide(latency: Any, ilp: Any = 1) -> Any:
     """Warps of one scheduler that hide a latency behind chains, not rounded.
 
-    Parameters
-    ----------
-    latency, ilp : float, Quantity or array
-        Cycles; independent instructions of a warp.
+    ``latency``, ``ilp``: cycles; independent instructions of a warp.
     """
     return maximum(1.0, latency / ilp)

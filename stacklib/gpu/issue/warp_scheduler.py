@@ -49,24 +49,13 @@ Program = Sequence[Op]
 
 @dataclass(frozen=True, slots=True)
 class SubCore:
-    """What a sub-core is built of; latencies in cycles.
-
-    Attributes
-    ----------
-    math, shared, memory : int
-        From an instruction to the first that can use its result: arithmetic, a load
-        from shared memory, a load from global memory.
-    queue : int
-        Global loads under way at once.
-    interval : Fraction or int
-        Cycles between two requests that the memory takes; 0 is no limit.
-    """
+    """What a sub-core is built of; latencies in cycles."""
 
     math: int = 4
-    shared: int = 29
-    memory: int = 670
-    queue: int = 10**6
-    interval: Fraction | int = 0
+    shared: int = 29  # a load from shared memory
+    memory: int = 670  # a load from global memory
+    queue: int = 10**6  # global loads under way at once
+    interval: Fraction | int = 0  # cycles between two requests that the memory takes
 
     def __post_init__(self) -> None:
         for name in ("math", "shared", "memory", "queue"):
@@ -96,19 +85,12 @@ class Issued:
 class Trace:
     """What the sub-core did.
 
-    Attributes
-    ----------
-    warps, cycles : int
-        Warps; cycles until the last instruction was issued, that cycle included.
-    issued : tuple of Issued
-        Every instruction, in order.
-    states : dict of str to int
-        Cycles of all warps together in each of ``STATES``.
+    ``states``: cycles of all warps together in each of ``STATES``.
     """
 
     warps: int
-    cycles: int
-    issued: tuple[Issued, ...]
+    cycles: int  # cycles until the last instruction was issued, that cycle included
+    issued: tuple[Issued, ...]  # every instruction, in order
     states: dict[str, int] = field(hash=False)
 
     @property
@@ -186,29 +168,7 @@ def _checked(programs: Sequence[Program], policy: str) -> None:
 def run(
     programs: Sequence[Program], core: SubCore | None = None, *, policy: str = "gto"
 ) -> Trace:
-    """Issue every instruction of every warp, and say who waited for what.
-
-    Parameters
-    ----------
-    programs : sequence of sequence of Op
-        One a warp; warp 0 is the oldest.
-    core : SubCore, optional
-        Its parts; default those of an H100.
-    policy : str
-        One of ``POLICIES``.
-
-    Raises
-    ------
-    ValueError
-        For no program, an empty one, a need that comes later, or another policy.
-
-    Examples
-    --------
-    >>> load_then_use = [Op("global"), Op("math", (0,))]
-    >>> alone = run([load_then_use])
-    >>> alone.cycles, alone.states["global memory"]
-    (671, 669)
-    """
+    """Issue every instruction of every warp, and say who waited for what."""
     _checked(programs, policy)
     core = core or SubCore()
     memory, warps = _Memory(core), [_Warp(p) for p in programs]
@@ -269,22 +229,7 @@ def _issue(
 def check(
     programs: Sequence[Program], core: SubCore, found: Sequence[Issued]
 ) -> list[str]:
-    """Faults of a schedule, read from who issued when and from nothing else.
-
-    Parameters
-    ----------
-    programs : sequence of sequence of Op
-        What should have been issued.
-    core : SubCore
-        On what.
-    found : sequence of Issued
-        The schedule, in any order.
-
-    Returns
-    -------
-    list of str
-        One sentence a fault; empty for a schedule that could have happened.
-    """
+    """Faults of a schedule, read from who issued when and from nothing else."""
     faults, order = [], sorted(found, key=lambda i: i.cycle)
     for one, two in pairwise(order):
         if one.cycle == two.cycle:

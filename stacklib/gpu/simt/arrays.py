@@ -21,20 +21,7 @@ ALIGNMENT = 256  # of every array in global memory, as cudaMalloc gives
 
 
 def layout(shape: int | Sequence[int], dtype: Any) -> tuple[tuple[int, ...], Any]:
-    """Shape and format of an array on the device.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Its shape.
-    dtype : NumPy dtype
-        Whole numbers, floats of at most 8 bytes, or bool.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For another format; for what are no whole numbers from 1.
-    """
+    """Shape and format of an array on the device."""
     kind = np.dtype(dtype)
     if kind.kind not in "iufb" or kind.itemsize > 8:
         raise TypeError(f"{kind}: whole numbers, floats to 8 bytes or bool are needed")
@@ -48,17 +35,7 @@ def layout(shape: int | Sequence[int], dtype: Any) -> tuple[tuple[int, ...], Any
 class DeviceArray:
     """An array that kernels index with lanes: ``a[i]``, ``a[row, column] = x``.
 
-    Parameters
-    ----------
-    name, space : str
-        What messages call it; ``global`` or ``shared``.
-    values : array
-        Its numbers, any shape; for ``shared`` one such array a block of the batch,
-        along the first axis.
-    base : int
-        Byte address of its first element (in the block, for ``shared``).
-    hazards : Hazards or None
-        Who touched what; None where nothing is checked beyond the bounds.
+    ``base``: byte address of its first element (in the block, for ``shared``).
     """
 
     def __init__(

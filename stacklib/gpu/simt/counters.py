@@ -17,35 +17,16 @@ MOST = 500  # instructions of the first warp that are kept, for drawing
 
 @dataclass(slots=True)
 class Counters:
-    """Sums over all warps of a launch.
-
-    Attributes
-    ----------
-    warps, lanes : Counter
-        Kind of instruction -> warp instructions issued, lanes that took part.
-    lines : Counter
-        (line, kind) -> warp instructions.
-    branches, divergent : int
-        Branches that warps met, and those at which their lanes parted.
-    line_divergent : Counter
-        Line -> divergent branches.
-    waits : Counter
-        ``global`` or ``shared`` -> times that a warp used a value still on its way.
-        Loads issued before that were on their way together.
-    doubles : int
-        Warp instructions that calculate or compare in float64.
-    first_warp : list
-        Line, kind and active lanes of what the very first warp issued, ``MOST`` of it.
-    """
+    """Sums over all warps of a launch."""
 
     warps: Counter[str] = field(default_factory=Counter)
-    lanes: Counter[str] = field(default_factory=Counter)
+    lanes: Counter[str] = field(default_factory=Counter)  # lanes that took part
     lines: Counter[tuple[int, str]] = field(default_factory=Counter)
-    branches: int = 0
-    divergent: int = 0
+    branches: int = 0  # branches that warps met
+    divergent: int = 0  # those at which their lanes parted
     line_divergent: Counter[int] = field(default_factory=Counter)
     waits: Counter[str] = field(default_factory=Counter)
-    doubles: int = 0
+    doubles: int = 0  # warp instructions that calculate or compare in float64
     first_warp: list[tuple[int, str, tuple[bool, ...]]] = field(default_factory=list)
 
     def issue(

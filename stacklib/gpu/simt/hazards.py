@@ -24,13 +24,7 @@ def _code(number: Any, kind: int) -> Any:
 
 
 class Touched:
-    """Who did something to each element, compactly: a thread, a warp, a block, many.
-
-    Parameters
-    ----------
-    size : int
-        Elements.
-    """
+    """Who did something to each element, compactly: a thread, a warp, a block, many."""
 
     def __init__(self, size: int) -> None:
         self.who: Any = np.zeros(size, np.int64)
@@ -38,17 +32,7 @@ class Touched:
 
 
 class Hazards:
-    """The last writer, and the readers since, of every element of an array.
-
-    Parameters
-    ----------
-    size : int
-        Elements.
-    written : bool
-        Whether they hold values when the launch begins.
-    threads : int
-        Of a block.
-    """
+    """The last writer, and the readers since, of every element of an array."""
 
     def __init__(self, size: int, written: bool, threads: int) -> None:
         self.size, self.threads, self.warps = size, threads, -(-threads // 32)
@@ -63,13 +47,7 @@ class Hazards:
         self.listed, self.most = 0, LOG
 
     def unwritten(self, at: Any) -> Any:
-        """Whether nobody has written these elements.
-
-        Parameters
-        ----------
-        at : int array (n,)
-            Elements.
-        """
+        """Whether nobody has written these elements. ``at``: (n,) elements."""
         return np.zeros(len(at), bool) if self.written is None else ~self.written[at]
 
     def warp(self, thread: Any) -> Any:
@@ -125,14 +103,8 @@ class Hazards:
     def read(self, at: Any, thread: Any, tick: Any) -> Any:
         """Note reads; True where another's write is not ordered before it.
 
-        Parameters
-        ----------
-        at : int array (n,)
-            Elements.
-        thread : int array (n,)
-            Who reads, counted over the grid.
-        tick : int array (n,)
-            Barriers that its block (upper half) and its warp have passed.
+        ``at``: (n,) elements; ``thread``: (n,) who reads, counted over the grid;
+        ``tick``: (n,) barriers that its block (upper half) and its warp have passed.
         """
         if self.reads is not None:
             self.reads.append((at, thread, tick))

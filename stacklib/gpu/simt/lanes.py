@@ -21,19 +21,8 @@ Number = int | float | np.generic
 class Lanes:
     """One value a lane.
 
-    Parameters
-    ----------
-    machine : Machine
-        Whose lanes these are.
-    values : array (warps, 32)
-        Values; those of lanes without one mean nothing.
-    valid : bool array (warps, 32)
-        Lanes that have a value.
-    load : int
-        Number of the load that brings it; 0 for what was computed.
-    weak : bool
-        Made of plain Python numbers and of indices alone: it takes the format of what
-        it meets, as a Python number beside a NumPy one does (NEP 50).
+    ``values``: (warps, 32) values; those of lanes without one mean nothing; ``valid``:
+    (warps, 32) lanes that have a value.
     """
 
     __slots__ = ("load", "machine", "valid", "values", "weak")

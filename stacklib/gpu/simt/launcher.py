@@ -56,13 +56,7 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
 
 
 def dimensions(size: Size, name: str) -> Dim:
-    """One, two or three whole numbers as ``x, y, z``.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
-    """
+    """One, two or three whole numbers as ``x, y, z``."""
     given: list[Any] = list(size) if isinstance(size, list | tuple) else [size]
     whole = all(
         isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0
@@ -167,19 +161,10 @@ _PLAIN = (
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a launch returns.
+    """What a launch returns."""
 
-    Attributes
-    ----------
-    results : dict
-        Parameter name -> the array as the kernel left it. Arguments are copied; what
-        was passed in is not touched.
-    report : Report
-        What it did.
-    """
-
-    results: dict[str, Any]
-    report: Report
+    results: dict[str, Any]  # parameter name -> the array as the kernel left it
+    report: Report  # what it did
 
 
 def launch(
@@ -197,8 +182,6 @@ def launch(
     ----------
     kernel : function
         Ordinary Python; its first parameter is a `Thread`, the others are ``args``.
-    grid, block : int or up to three ints
-        Blocks, and threads of each, x first.
     device : str or Accelerator
         An NVIDIA GPU of compute capability 7.0 or later.
     *args

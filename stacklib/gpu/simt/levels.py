@@ -26,24 +26,14 @@ KINDS = ("load", "store", "atomic")
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Sectors asked of each level, and how many were there.
+    """Sectors asked of each level, and how many were there."""
 
-    Attributes
-    ----------
-    l1_sectors, l1_hits : int
-        Sectors that loads asked of an L1.
-    l2_sectors, l2_hits : int
-        Sectors asked of the L2 by what missed, by stores and by atomics.
-    read, written : int
-        Bytes read from memory; bytes of dirty lines that were driven out to it.
-    """
-
-    l1_sectors: int
+    l1_sectors: int  # sectors that loads asked of an L1
     l1_hits: int
-    l2_sectors: int
+    l2_sectors: int  # sectors asked of the L2 by what missed, by stores and by atomics
     l2_hits: int
-    read: int
-    written: int
+    read: int  # bytes read from memory
+    written: int  # bytes of dirty lines that were driven out to it
 
     @property
     def l1_hit_rate(self) -> float:
@@ -79,16 +69,7 @@ def through(
 ) -> Levels:
     """What a launch asked of every level.
 
-    Parameters
-    ----------
-    traffic : Traffic
-        With the trace of the launch.
-    device : Accelerator
-        Its units and its L2.
-    warps_of_block, resident : int
-        Warps of a block, blocks resident on a unit.
-    l1 : int
-        Bytes of a unit's L1: what shared memory leaves; 0 for none.
+    ``l1``: bytes of a unit's L1: what shared memory leaves; 0 for none.
     """
     if not traffic.trace:
         return Levels(0, 0, 0, 0, 0, 0)

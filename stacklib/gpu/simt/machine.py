@@ -65,27 +65,15 @@ class Loop:
 
 
 class Machine:
-    """Masks and counters of a batch of blocks that run together.
-
-    Parameters
-    ----------
-    blocks, threads : int
-        Blocks of the batch and threads of each.
-    first_block : int
-        Number of the first.
-    counters, traffic : Counters, Traffic
-        Where instructions and requests are counted.
-    kernel : function
-        As rewritten; its name and file are for messages.
-    """
+    """Masks and counters of a batch of blocks that run together."""
 
     def __init__(
         self,
-        blocks: int,
+        blocks: int,  # blocks of the batch
         threads: int,
-        first_block: int,
-        counters: Counters,
-        traffic: Traffic,
+        first_block: int,  # number of the first
+        counters: Counters,  # where instructions
+        traffic: Traffic,  # requests are counted
         kernel: Any,
     ) -> None:
         self.threads, self.first_block = threads, first_block

@@ -69,17 +69,7 @@ def run_one_by_one(
     block: int | Sequence[int],
     *args: Any,
 ) -> None:
-    """Run a kernel block by block; the arrays are changed in place.
-
-    Parameters
-    ----------
-    kernel : function
-        As `launch` takes it. Shuffles and votes are not known here.
-    grid, block : int or sequence of int
-        Sizes.
-    *args
-        Arrays and numbers.
-    """
+    """Run a kernel block by block; the arrays are changed in place."""
     blocks, threads = _sizes(grid), _sizes(block)
     waits = "sync" in kernel.__code__.co_names
     for here in _places(blocks):

@@ -17,38 +17,20 @@ from .times import Times
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Counts of one launch, and its estimated time.
-
-    Attributes
-    ----------
-    kernel : str
-        Its name.
-    device : Accelerator
-        Whose units, caches and rates were used.
-    grid, block : tuple of int
-        Sizes as launched.
-    registers, shared_bytes : int
-        A thread, as given; a block, as declared by the kernel.
-    occupancy : Occupancy
-        Blocks resident on a unit, and what keeps more away.
-    waves : float
-        Blocks over what all units hold at once.
-    counters, traffic, levels, times
-        Instructions; requests; cache hits and bytes; seconds by part.
-    """
+    """Counts of one launch, and its estimated time."""
 
     kernel: str
-    device: Accelerator
-    grid: tuple[int, int, int]
+    device: Accelerator  # whose units, caches and rates were used
+    grid: tuple[int, int, int]  # sizes as launched
     block: tuple[int, int, int]
-    registers: int
-    shared_bytes: int
-    occupancy: Occupancy
-    waves: float
-    counters: Counters
-    traffic: Traffic
-    levels: Levels
-    times: Times
+    registers: int  # a thread, as given
+    shared_bytes: int  # a block, as declared by the kernel
+    occupancy: Occupancy  # blocks resident on a unit, and what keeps more away
+    waves: float  # blocks over what all units hold at once
+    counters: Counters  # instructions
+    traffic: Traffic  # requests
+    levels: Levels  # cache hits and bytes
+    times: Times  # seconds by part
 
     @property
     def instructions(self) -> int:

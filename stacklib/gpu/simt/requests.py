@@ -12,21 +12,7 @@ NONE = np.iinfo(np.int64).max
 
 @dataclass(slots=True)
 class Traffic:
-    """Sums over the requests of a launch, and the sectors they touched in order.
-
-    Attributes
-    ----------
-    requests, sectors, lines, asked : dict
-        Kind (``load``, ``store``, ``atomic``) -> warp requests to global memory,
-        sectors and lines they touch, distinct bytes that lanes asked for.
-    shared_requests, phases, passes : dict
-        Kind -> requests to shared memory, phases they have at least (a warp of 8-byte
-        accesses has two), passes over the banks.
-    line_sectors, line_passes : dict
-        Source line -> [requests, sectors], [requests, passes].
-    trace : list
-        One entry a global request instruction: order of issue, kind, warps, sectors.
-    """
+    """Sums over the requests of a launch, and the sectors they touched in order."""
 
     requests: dict[str, int] = field(default_factory=dict)
     sectors: dict[str, int] = field(default_factory=dict)
@@ -48,12 +34,8 @@ class Traffic:
 def distinct(numbers: Any, mask: Any) -> tuple[Any, Any]:
     """Distinct numbers of each row, ascending: ``(row numbers, values)``, flat.
 
-    Parameters
-    ----------
-    numbers : int array (rows, n)
-        Sector, line or word numbers.
-    mask : bool array (rows, n)
-        Which count.
+    ``numbers``: (rows, n) sector, line or word numbers; ``mask``: (rows, n) which
+    count.
     """
     ordered = np.where(mask, numbers, NONE)
     if (ordered[:, 1:] < ordered[:, :-1]).any():

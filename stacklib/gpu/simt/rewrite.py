@@ -28,20 +28,7 @@ class KernelError(Exception):
 
 
 def rewritten(kernel: Callable[..., None]) -> Callable[..., None]:
-    """The kernel as the machine runs it: one more parameter, the machine, in front.
-
-    Parameters
-    ----------
-    kernel : function
-        Its first parameter is the thread's context, the others are arrays and numbers.
-
-    Raises
-    ------
-    TypeError
-        For something that is no Python function with its source at hand.
-    KernelError
-        For a statement that has no meaning in a kernel.
-    """
+    """The kernel as the machine runs it: one more parameter, the machine, in front."""
     parameters(kernel)
     try:
         lines, first = inspect.getsourcelines(kernel)
@@ -68,19 +55,7 @@ def rewritten(kernel: Callable[..., None]) -> Callable[..., None]:
 
 
 def parameters(kernel: Callable[..., None]) -> list[str]:
-    """Names of a kernel's parameters; the first is the thread's context.
-
-    Parameters
-    ----------
-    kernel : function
-        As `rewritten` takes it.
-
-    Raises
-    ------
-    TypeError
-        For no Python function, one behind a decorator, one without a parameter, and
-        parameters that can only be named or only be placed.
-    """
+    """Names of a kernel's parameters; the first is the thread's context."""
     if not inspect.isfunction(kernel):
         raise TypeError(f"kernel = {kernel!r}: a Python function is needed")
     # The source found would be that of the function inside.

@@ -36,17 +36,7 @@ def split(number: Any, size: Dim) -> Dim:
 
 
 class Thread:
-    """The context of a kernel: every member is a value a lane, or acts on lanes.
-
-    Attributes
-    ----------
-    thread, block : Dim
-        Index of the thread in its block, of the block in the grid.
-    block_dim, grid_dim : Dim
-        Threads of a block, blocks of the grid.
-    lane, warp : Lanes
-        Lane in the warp, warp in the block.
-    """
+    """The context of a kernel: every member is a value a lane, or acts on lanes."""
 
     def __init__(
         self, machine: Machine, grid: Dim, block: Dim, shared: SharedMemory
@@ -69,21 +59,7 @@ class Thread:
     def shared(
         self, shape: int | tuple[int, ...], dtype: Any = np.float32
     ) -> DeviceArray:
-        """An array that the threads of a block share; it holds nothing yet.
-
-        Parameters
-        ----------
-        shape : int or tuple of int
-            Its shape; the last index varies fastest.
-        dtype : NumPy dtype
-            Of an element.
-
-        Raises
-        ------
-        KernelError
-            When some lane is masked off, the block's limit is exceeded, or no array of
-            numbers has such a shape and format.
-        """
+        """An array that the threads of a block share; it holds nothing yet."""
         return self._shared.array(self._machine, shape, dtype)
 
     def sync(self) -> None:
@@ -182,12 +158,7 @@ class Thread:
 class SharedMemory:
     """Shared memory of the blocks of a batch: arrays one behind the other.
 
-    Parameters
-    ----------
-    limit : int
-        Bytes a block may have.
-    check : bool
-        Whether races are looked for.
+    ``limit``: bytes a block may have.
     """
 
     def __init__(self, limit: int, check: bool) -> None:

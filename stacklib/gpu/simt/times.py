@@ -31,19 +31,7 @@ SPECIAL_CYCLES = (
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Least seconds of each part; the longest is what the launch waits for.
-
-    Attributes
-    ----------
-    issue, fp64, shared, l1, l2, dram : float
-        Warp schedulers, float64 units (half the published rate, which takes a multiply
-        and an add as one instruction; zero where none is published), banks of shared
-        memory, sectors of the L1, the L2, memory.
-    latency : float
-        Waits of a warp for what it has loaded, wave after wave of resident blocks.
-        Loads issued before the first is used are waited for together, and the busier
-        memory is, the longer. By Little's law nothing moves more bytes than that.
-    """
+    """Least seconds of each part; the longest is what the launch waits for."""
 
     issue: float
     fp64: float
@@ -79,22 +67,7 @@ def estimate(
     warps_of_block: int,
     resident: int,
 ) -> Times:
-    """Seconds of a launch on a device, part by part.
-
-    Parameters
-    ----------
-    counters, traffic, levels : Counters, Traffic, Levels
-        What it did.
-    device : Accelerator
-        On what.
-    blocks, warps_of_block, resident : int
-        Blocks of the grid, warps of each, blocks resident on a unit.
-
-    Raises
-    ------
-    UnknownSpec
-        For a device whose clock, cache rates or latencies nobody has published.
-    """
+    """Seconds of a launch on a device, part by part."""
     units, clock = int(device.compute_units.si), device.clock.si
     # The busiest unit has so many times the average.
     uneven = -(-blocks // units) * units / blocks

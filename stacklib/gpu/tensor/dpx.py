@@ -78,24 +78,7 @@ def align(
     a: str, b: str, *, fused: bool, match: int = 2, miss: int = -1, opened: int = 3,
     extended: int = 1,
 ) -> Alignment:  # fmt: skip
-    """Score of the best local alignment, and the instructions it took.
-
-    Parameters
-    ----------
-    a, b : str
-        Sequences.
-    fused : bool
-        Whether the unit has DPX.
-    match, miss : int
-        Score of equal and of different letters.
-    opened, extended : int
-        Cost of the first place of a gap, and of each further one.
-
-    Raises
-    ------
-    ValueError
-        For an empty sequence, or a gap that costs less than nothing.
-    """
+    """Score of the best local alignment, and the instructions it took."""
     if not a or not b:
         raise ValueError(f"sequences of {len(a)} and {len(b)} letters: one at least")
     if opened < 0 or extended < 0:
@@ -118,11 +101,5 @@ def align(
 
 
 def per_cell(fused: bool) -> int:
-    """Instructions of one cell, in closed form.
-
-    Parameters
-    ----------
-    fused : bool
-        Whether there is DPX.
-    """
+    """Instructions of one cell, in closed form."""
     return sum((FUSED if fused else PLAIN).values())

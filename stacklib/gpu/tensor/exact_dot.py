@@ -14,31 +14,14 @@ from ..issue.instructions import arithmetic
 
 
 def dot_exactly(
-    a: list[float],
+    a: list[float],  # (k,) numbers of the format
     b: list[float],
     c: float = 0.0,
     *,
     dtype: str = "bf16",
     generation: str = "hopper",
 ) -> float:
-    """One output of ``mma`` with an FP32 accumulator, in fractions: slow and obvious.
-
-    Parameters
-    ----------
-    a, b : list of float (k,)
-        Numbers of the format.
-    c : float
-        The accumulator.
-    dtype, generation : str
-        As in ``mma``.
-
-    Raises
-    ------
-    ValueError
-        For lists of different lengths.
-    UnknownName
-        As ``mma``.
-    """
+    """One output of ``mma`` with an FP32 accumulator, in fractions: slow, obvious."""
     rule = arithmetic(generation, dtype)
     if len(a) != len(b):
         raise ValueError(f"a has {len(a)} numbers and b {len(b)}")

@@ -44,30 +44,14 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel that a host launches, or a copy.
-
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    stream : int
-        In which it waits for the one before.
-    issued : float
-        Seconds at which the host launches it.
-    blocks : int
-        Its blocks; 0 for a copy, which needs no unit.
-    time : float
-        Seconds of one block, or of the copy.
-    flop : float
-        Operations of the tensor cores, of all blocks.
-    """
+    """A kernel that a host launches, or a copy."""
 
     name: str
-    stream: int
-    issued: float
-    blocks: int
-    time: float
-    flop: float = 0.0
+    stream: int  # in which it waits for the one before
+    issued: float  # seconds at which the host launches it
+    blocks: int  # its blocks; 0 for a copy, which needs no unit
+    time: float  # seconds of one block, or of the copy
+    flop: float = 0.0  # operations of the tensor cores, of all blocks
 
 
 def run_kernels(kernels: Sequence[Kernel], units: int) -> list[dict[str, Any]]:
@@ -75,23 +59,6 @@ def run_kernels(kernels: Sequence[Kernel], units: int) -> list[dict[str, Any]]:
 
     Blocks are handed out in the order of launching, a block a unit, so a kernel of
     another stream starts where the last wave of one leaves units free.
-
-    Parameters
-    ----------
-    kernels : sequence of Kernel
-        In the order of launching.
-    units : int
-        Compute units.
-
-    Returns
-    -------
-    list of dict
-        Events in the trace format, in microseconds, to a thousandth of one.
-
-    Raises
-    ------
-    ValueError
-        For no units, a negative number, or a time that is not above zero.
     """
     if isinstance(units, bool) or not isinstance(units, int) or units < 1:
         raise ValueError(f"units = {units!r}: a whole number from 1")
@@ -176,13 +143,7 @@ def sample() -> dict[str, Any]:
 
 
 def recorded() -> dict[str, Any]:
-    """The timeline kept with the book: a block of a model, simulated on an H100.
-
-    Returns
-    -------
-    dict
-        ``traceEvents``, and ``otherData`` with what was simulated on what.
-    """
+    """The timeline kept with the book: a block of a model, simulated on an H100."""
     found: dict[str, Any] = json.loads(RECORDED.read_text(encoding="utf-8"))
     return found
 
@@ -204,13 +165,7 @@ def _spans(events: Iterable[Event], kind: str = "") -> list[tuple[float, float]]
 
 
 def window(events: Sequence[Event]) -> float:
-    """Seconds from the first start to the last end, copies and all.
-
-    Raises
-    ------
-    ValueError
-        For a timeline without complete events, or with a time below zero.
-    """
+    """Seconds from the first start to the last end, copies and all."""
     spans = _spans(events)
     if not spans:
         raise ValueError("no complete event (ph = 'X') in the timeline")
@@ -218,27 +173,7 @@ def window(events: Sequence[Event]) -> float:
 
 
 def busy(events: Sequence[Event], kind: str = "kernel") -> float:
-    """Share of the window in which at least one event of a kind ran.
-
-    Parameters
-    ----------
-    events : sequence of dict
-        A timeline.
-    kind : str
-        The ``cat`` that counts.
-
-    Raises
-    ------
-    ValueError
-        As ``window``.
-
-    Examples
-    --------
-    >>> def run(ts, dur):
-    ...     return {"ph": "X", "cat": "kernel", "ts": ts, "dur": dur}
-    >>> round(busy([run(0, 4), run(2, 4), run(9, 1)]), 3)
-    0.7
-    """
+    """Share of the window in which at least one event of a kind ran."""
     whole, union, until = window(events), 0.0, 0.0
     for start, end in sorted(_spans(events, kind)):
         union += max(0.0, end - max(start, until))
@@ -247,20 +182,7 @@ def busy(events: Sequence[Event], kind: str = "kernel") -> float:
 
 
 def tensor_share(events: Sequence[Event], peak: float) -> float:
-    """Operations of the tensor cores over those that the window had room for.
-
-    Parameters
-    ----------
-    events : sequence of dict
-        A timeline whose kernels say their operations in ``args["flop"]``.
-    peak : float
-        Operations a second of the chip, dense.
-
-    Raises
-    ------
-    ValueError
-        As ``window``, or for a peak that is not above zero.
-    """
+    """Operations of the tensor cores over those that the window had room for."""
     if isinstance(peak, bool) or not peak > 0:
         raise ValueError(f"peak = {peak!r}: must be above zero")
     done = sum(event.get("args", {}).get("flop", 0.0) for event in events)

@@ -36,31 +36,7 @@ WITHIN = 0.02  # between a printed peak and one computed or named
 def peak_by_hand(
     units: Any, macs: Any, clock: Any, *, each: Any = 2, gain: Any = None
 ) -> Any:
-    """Operations a second of a chip.
-
-    Parameters
-    ----------
-    units : float, Quantity or array
-        Compute units of the chip.
-    macs : float, Quantity or array
-        Multiply-adds that one of them finishes in a cycle, dense.
-    clock : float, Quantity or array
-        Cycles a second.
-    each : float, Quantity or array
-        Operations of a multiply-add: a multiplication and an addition.
-    gain : float, Quantity or array, optional
-        By structured sparsity: 2 where two of four weights are skipped.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not above zero.
-
-    Examples
-    --------
-    >>> peak_by_hand(132, 2048, 1.83e9) / 1e12
-    989.42976
-    """
+    """Operations a second of a chip. ``clock``: cycles a second."""
     given = {"units": units, "macs": macs, "clock": clock, "each": each}
     for name, value in {**given, "gain": 1 if gain is None else gain}.items():
         least = value.min() if getattr(value, "shape", ()) else value
@@ -71,18 +47,7 @@ def peak_by_hand(
 
 
 def per_mac(dtype: str) -> Quantity:
-    """Operations of a multiply-add of a format, in its own unit.
-
-    Parameters
-    ----------
-    dtype : str
-        A number format: FLOP, or OP where it is of whole numbers.
-
-    Raises
-    ------
-    UnknownName
-        For an unknown format.
-    """
+    """Operations of a multiply-add of a format, in its own unit."""
     unit = f"{find_dtype(dtype).operation}/MAC"
     return Quantity(2, unit, label="operations of a multiply-add", kind="constant")
 
@@ -92,30 +57,7 @@ def count_peak(
 ) -> float:
     """Operations a second of ``count`` matrix instructions, run core by core.
 
-    Parameters
-    ----------
-    units, cores : int
-        Compute units, and tensor cores in one of them.
-    macs_per_core : int
-        Multiply-adds of a core in a cycle.
-    clock : float
-        Cycles a second.
-    each : int
-        Multiply-adds of an instruction.
-    count : int
-        Instructions in all. A number that does not share out evenly leaves cores
-        idle at the end.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not above zero, or an instruction that does not take
-        whole cycles.
-
-    Examples
-    --------
-    >>> count_peak(units=2, cores=4, macs_per_core=512, clock=1e9, each=2048, count=80)
-    8192000000000.0
+    ``clock``: cycles a second.
     """
     for name, value in (("cores", cores), ("macs_per_core", macs_per_core),
                         ("each", each), ("count", count)):  # fmt: skip
@@ -135,32 +77,15 @@ def count_peak(
 
 @dataclass(frozen=True, slots=True)
 class PeakBuilt:
-    """A device's rate for one format, computed and printed.
-
-    Attributes
-    ----------
-    device : Accelerator
-        The device.
-    name : str
-        Key of the peak, such as ``"fp16/fp16"``.
-    units, macs, clock : Quantity
-        Compute units, multiply-adds a unit and cycle (dense), cycles a second.
-    built : Quantity
-        Their product, dense.
-    printed : Quantity
-        What the vendor prints, dense.
-    implied : bool
-        Whether the clock is not known for itself but follows from a printed peak, of
-        BF16 where there is one: then that row says nothing.
-    """
+    """A device's rate for one format, computed and printed."""
 
     device: Accelerator
-    name: str
+    name: str  # key of the peak, such as ``"fp16/fp16"``
     units: Quantity
     macs: Quantity
     clock: Quantity
-    built: Quantity
-    printed: Quantity
+    built: Quantity  # their product, dense
+    printed: Quantity  # what the vendor prints, dense
     # Whether the clock follows from a printed peak, of BF16 where there is one: then
     # that row says nothing.
     implied: bool
@@ -191,10 +116,6 @@ def peak_of(
 
     Parameters
     ----------
-    on : str or Accelerator
-        The device.
-    dtype : str
-        A number format, such as ``"bf16"``.
     accumulate : str, optional
         Another accumulator, as for ``Accelerator.peak``.
 
@@ -270,26 +191,7 @@ def matching_bases(
 ) -> list[Basis]:
     """The bases on which a device reaches a rate, within two in a hundred.
 
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device.
-    rate : float or Quantity
-        Operations a second, from a table.
-    dtypes : tuple of str
-        Formats that it may be of.
-
-    Raises
-    ------
-    ValueError
-        For a rate that is not above zero.
-    UnknownName
-        For an unknown device.
-
-    Examples
-    --------
-    >>> [b.text for b in matching_bases("a100", 624e12, ("fp16",))]
-    ['fp16, fp32 sums, sparse']
+    ``rate``: operations a second, from a table.
     """
     wanted = getattr(rate, "si", rate)
     if isinstance(wanted, bool) or not wanted > 0:

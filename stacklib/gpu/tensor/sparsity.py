@@ -58,18 +58,10 @@ def prune(weights: Any) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Sparse:
-    """A 2:4-sparse matrix as the hardware stores it.
+    """A 2:4-sparse matrix as the hardware stores it."""
 
-    Attributes
-    ----------
-    values : array (rows, k / 2)
-        What is left of each four, two numbers.
-    places : uint8 array (rows, k / 4)
-        Their places: two bits for the first, two above them for the second.
-    """
-
-    values: NDArray[Any]
-    places: NDArray[Any]
+    values: NDArray[Any]  # (rows, k / 2) what is left of each four, two numbers
+    places: NDArray[Any]  # uint8 array (rows, k / 4) Their places
 
     def columns(self) -> NDArray[Any]:
         """Column of each value in the full matrix: int array (rows, k / 2)."""
@@ -88,14 +80,7 @@ class Sparse:
     def multiply(self, right: Any) -> tuple[NDArray[Any], int]:
         """The product with a dense matrix, and the multiply-adds it took.
 
-        Parameters
-        ----------
-        right : array (k, n)
-
-        Raises
-        ------
-        ValueError
-            When the shapes do not fit.
+        ``right`` (k, n).
         """
         right = np.asarray(right)
         rows, half = self.values.shape

@@ -155,19 +155,7 @@ def promoted(
     The partial sums are added in FP32 on the ordinary cores, as DeepSeek-V3 does on
     Hopper (arXiv 2412.19437, section 3.3.2, with 128).
 
-    Parameters
-    ----------
-    a : array (m, k)
-    b : array (k, n)
-    every : int
-        Products between two promotions.
-    dtype, generation : str
-        As in ``mma``.
-
-    Raises
-    ------
-    ValueError
-        For ``every`` below one, and as ``mma``.
+    ``a`` (m, k); ``b`` (k, n).
     """
     if isinstance(every, bool) or not isinstance(every, int) or every < 1:
         raise ValueError(f"every = {every!r}: a whole number of products from 1")

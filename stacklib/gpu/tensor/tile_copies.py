@@ -39,25 +39,7 @@ def _checked(tile_bytes: int, way: str) -> None:
 
 
 def count(tile_bytes: int, way: str) -> Counter[str]:
-    """Instructions that a tile takes, counted copy by copy.
-
-    Parameters
-    ----------
-    tile_bytes : int
-        Size of the tile.
-    way : str
-        One of ``WAYS``.
-
-    Raises
-    ------
-    ValueError
-        For no bytes, or another way.
-
-    Examples
-    --------
-    >>> count(16384, "load and store").total(), count(16384, "TMA").total()
-    (96, 2)
-    """
+    """Instructions that a tile takes, counted copy by copy."""
     _checked(tile_bytes, way)
     found: Counter[str] = Counter()
     if way == "TMA":
@@ -71,20 +53,7 @@ def count(tile_bytes: int, way: str) -> Counter[str]:
 
 
 def slots(tile_bytes: Any, way: str) -> Any:
-    """Issue slots that a tile takes, in closed form.
-
-    Parameters
-    ----------
-    tile_bytes : float, Quantity or array
-        Size of the tile.
-    way : str
-        One of ``WAYS``.
-
-    Raises
-    ------
-    ValueError
-        For another way, or no bytes.
-    """
+    """Issue slots that a tile takes, in closed form."""
     if way not in WAYS:
         raise ValueError(f"way = {way!r}: one of {', '.join(WAYS)}")
     above_zero(tile_bytes=tile_bytes)
@@ -94,20 +63,7 @@ def slots(tile_bytes: Any, way: str) -> Any:
 
 
 def step_cycles(copy_slots: Any, compute_slots: Any, load_cycles: Any) -> Any:
-    """Cycles of one step: issue slots add up, and hide the load if they are longer.
-
-    Parameters
-    ----------
-    copy_slots, compute_slots : float, Quantity or array
-        Issue slots of the copies, and of the arithmetic, on one scheduler.
-    load_cycles : float, Quantity or array
-        Cycles for which the memory is busy with the tile.
-
-    Raises
-    ------
-    ValueError
-        For a number below zero.
-    """
+    """Cycles of one step: issue slots add up, and hide the load if they are longer."""
     at_least(0, copy_slots=copy_slots, compute_slots=compute_slots)
     at_least(0, load_cycles=load_cycles)
     return maximum(copy_slots + compute_slots, load_cycles)

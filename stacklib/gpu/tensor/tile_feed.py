@@ -24,7 +24,14 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import bytes_per_element, ceil, chosen, maximum
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    ceil,
+    chosen,
+    maximum,
+    stamp,
+)
 
 from ..chip.slices import cluster_bytes
 from .peaks import peak_of
@@ -39,44 +46,26 @@ __all__ = [
     "run_feed",
 ]
 
+FAMILY = "tile_feed"  # of predictions that nobody has held against kernels yet
+
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """Cycles of a step, and how many steps can be under way.
+    """Cycles of a step, and how many steps can be under way."""
 
-    Attributes
-    ----------
-    load : float, Quantity or array
-        Cycles for which a step's loads keep the way to the L2 busy.
-    latency : float, Quantity or array
-        Cycles from then until they have arrived.
-    mma : float, Quantity or array
-        Cycles that the tensor cores multiply.
-    buffers : int, Quantity or array
-        Steps that have room in shared memory.
-    """
-
-    load: Any
-    latency: Any
-    mma: Any
-    buffers: Any = 2
+    load: Any  # cycles for which a step's loads keep the way to the L2 busy
+    latency: Any  # cycles from then until they have arrived
+    mma: Any  # cycles that the tensor cores multiply
+    buffers: Any = 2  # steps that have room in shared memory
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happened to one step, in cycles from the start.
+    """What happened to one step, in cycles from the start."""
 
-    Attributes
-    ----------
-    load, there : float
-        When its loads began, and when they had arrived.
-    start, end : float
-        When it was multiplied.
-    """
-
-    load: float
-    there: float
-    start: float
+    load: float  # when its loads began
+    there: float  # when they had arrived
+    start: float  # when it was multiplied
     end: float
 
 
@@ -99,29 +88,7 @@ def _plain(feed: Feed) -> tuple[float, ...]:
 
 
 def feed_time(feed: Feed, steps: Any, epilogue: Any = None) -> Any:
-    """Cycles of a block: from its first load until its result is written.
-
-    Parameters
-    ----------
-    feed : Feed
-        Cycles of a step.
-    steps : int, Quantity or array
-        Steps along the shared size.
-    epilogue : float, Quantity or array, optional
-        Cycles for the result, after the last product.
-
-    Raises
-    ------
-    ValueError
-        For cycles below zero, or no steps or buffers.
-
-    Examples
-    --------
-    >>> feed_time(Feed(load=100, latency=50, mma=200, buffers=1), 10)
-    3500
-    >>> feed_time(Feed(load=100, latency=50, mma=200, buffers=2), 10)
-    2150
-    """
+    """Cycles of a block: from its first load until its result is written."""
     _checked(feed, steps)
     once = feed.load + feed.latency + feed.mma
     pace = maximum(feed.load, feed.mma)
@@ -133,40 +100,15 @@ def feed_time(feed: Feed, steps: Any, epilogue: Any = None) -> Any:
 
 
 def feed_share(feed: Feed, steps: Any, epilogue: Any = None) -> Any:
-    """Utilisation: of a block's cycles, the share in which its tensor cores multiply.
-
-    Parameters
-    ----------
-    feed, steps, epilogue
-        As ``feed_time`` takes them.
-
-    Raises
-    ------
-    ValueError
-        As there.
-
-    Examples
-    --------
-    >>> feed_share(Feed(load=200, latency=0, mma=100), 1000).__round__(3)
-    0.5
-    """
-    return steps * feed.mma / feed_time(feed, steps, epilogue)
+    """Utilisation: the share of a block's cycles in which its tensor cores multiply."""
+    share = steps * feed.mma / feed_time(feed, steps, epilogue)
+    return stamp(share, FAMILY) if isinstance(share, Quantity) else share
 
 
 def run_feed(feed: Feed, steps: int) -> list[Step]:
     """Every step of a block: loaded when there is room, multiplied when it is there.
 
-    Parameters
-    ----------
-    feed : Feed
-        Cycles of a step; one tile, no arrays.
-    steps : int
-        Steps along the shared size.
-
-    Raises
-    ------
-    ValueError
-        As ``feed_time``.
+    ``feed``: cycles of a step; one tile, no arrays.
     """
     _checked(feed, steps)
     load_for, latency, mma = _plain(feed)
@@ -186,17 +128,7 @@ def run_feed(feed: Feed, steps: int) -> list[Step]:
 def feed_faults(feed: Feed, ran: Sequence[Step]) -> list[str]:
     """What is wrong with a timeline, read from its times alone.
 
-    Parameters
-    ----------
-    feed : Feed
-        Cycles of a step.
-    ran : sequence of Step
-        What is said to have happened.
-
-    Returns
-    -------
-    list of str
-        A sentence a fault; empty for one that could have happened.
+    ``feed``: cycles of a step.
     """
     load_for, latency, mma = _plain(feed)
     faults, near = [], 1e-6
@@ -225,33 +157,6 @@ def feed_of(
 
     Loads come from the L2 as fast as one unit was measured to read it. Blocks of a
     cluster share what they load.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device.
-    rows, columns, depth : int
-        Of the result's tile, and how much of the shared size a step takes.
-    dtype : str
-        Format of both operands.
-    cluster : tuple of int
-        Blocks of a cluster, down and across, as in ``slices.cluster_bytes``.
-    buffers : int
-        Steps with room in shared memory.
-
-    Raises
-    ------
-    ValueError
-        For sizes below one, a cluster before compute capability 9.0, or buffers that
-        do not fit into a block's shared memory.
-    UnknownName, UnknownSpec
-        For an unknown device or format, or one without measured L2 figures.
-
-    Examples
-    --------
-    >>> found = feed_of("h100-sxm", cluster=(2, 1))
-    >>> round(found.load.si), round(found.mma.si)
-    (886, 1024)
     """
     sizes = {"rows": rows, "columns": columns, "depth": depth, "buffers": buffers}
     sizes |= {"cluster[0]": cluster[0], "cluster[1]": cluster[1]}
@@ -277,8 +182,9 @@ def feed_of(
         )
     drawn = cluster_bytes(rows, columns, depth, *cluster, width=each)
     work = chosen(rows * columns * depth, "MAC", label="MAC of a step")
+    loads = (drawn / chip.constants["l2_bytes_per_cycle"]).named("loads of a step")
     return Feed(
-        (drawn / chip.constants["l2_bytes_per_cycle"]).named("loads of a step"),
+        stamp(loads, FAMILY),
         chip.latency("l2"),
         (work / built.macs).named("products of a step"),
         buffers,

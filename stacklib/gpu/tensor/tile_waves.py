@@ -22,21 +22,11 @@ __all__ = ["BlocksRun", "TileWaves", "run_blocks", "tile_waves"]
 
 @dataclass(frozen=True, slots=True)
 class TileWaves:
-    """How a product fills a device's units.
+    """How a product fills a device's units."""
 
-    Attributes
-    ----------
-    blocks, waves : float, Quantity or array
-        Thread blocks, and how many times the units are handed one each.
-    tile_share : float, Quantity or array
-        Of the computed tiles, the share that is asked for.
-    wave_share : float, Quantity or array
-        Of the unit-times until the last block is done, the share that computes.
-    """
-
-    blocks: Any
-    waves: Any
-    tile_share: Any
+    blocks: Any  # thread blocks
+    waves: Any  # how many times the units are handed one each
+    tile_share: Any  # of the computed tiles, the share that is asked for
     wave_share: Any
 
     @property
@@ -80,21 +70,11 @@ def tile_waves(
 
 @dataclass(frozen=True, slots=True)
 class BlocksRun:
-    """What happened to a list of blocks.
+    """What happened to a list of blocks."""
 
-    Attributes
-    ----------
-    time : float
-        When the last block was done.
-    busy : float
-        Unit-times that computed, summed.
-    by_unit : tuple of int
-        Blocks that each place took.
-    """
-
-    time: float
-    busy: float
-    by_unit: tuple[int, ...]
+    time: float  # when the last block was done
+    busy: float  # Unit-times that computed, summed
+    by_unit: tuple[int, ...]  # blocks that each place took
 
     @property
     def share(self) -> float:
@@ -103,25 +83,7 @@ class BlocksRun:
 
 
 def run_blocks(times: Iterable[float], places: int) -> BlocksRun:
-    """Blocks handed out in order, each to the place that is free first.
-
-    Parameters
-    ----------
-    times : iterable of float
-        How long each block runs; in any unit.
-    places : int
-        Blocks that run at a time on the whole device.
-
-    Raises
-    ------
-    ValueError
-        For ``places`` below one, no blocks, or a time that is not above zero.
-
-    Examples
-    --------
-    >>> run_blocks([1.0] * 133, 132).time
-    2.0
-    """
+    """Blocks handed out in order, each to the place that is free first."""
     if isinstance(places, bool) or not isinstance(places, int) or places < 1:
         raise ValueError(f"places = {places!r}: a whole number from 1 is needed")
     free = [(0.0, place) for place in range(places)]

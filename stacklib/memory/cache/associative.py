@@ -14,27 +14,7 @@ __all__ = ["hit_chance"]
 
 
 def hit_chance(distance: float, sets: int, ways: int) -> float:
-    """Chance that an access hits a set-associative LRU cache, from its reuse distance.
-
-    Parameters
-    ----------
-    distance : float
-        Other lines touched since this one was; a fraction is taken as it is.
-    sets, ways : int
-        Shape of the cache.
-
-    Raises
-    ------
-    ValueError
-        For a distance that is below zero or not finite, or a shape of no lines.
-
-    Examples
-    --------
-    >>> hit_chance(7, 1, 8), hit_chance(8, 1, 8)
-    (1.0, 0.0)
-    >>> round(hit_chance(512, 64, 8), 3)
-    0.452
-    """
+    """Chance that an access hits a set-associative LRU cache, by its reuse distance."""
     if not (isfinite(distance) and distance >= 0):
         raise ValueError(f"distance = {distance!r}: a count from 0 is needed")
     for name, value in (("sets", sets), ("ways", ways)):

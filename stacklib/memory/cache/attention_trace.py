@@ -28,22 +28,12 @@ __all__ = ["Start", "TiledAttention", "Trace"]
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A block on the chip: its head and tile of queries, where and when it runs.
-
-    Attributes
-    ----------
-    head, tile : int
-        Which head, and which tile of its queries.
-    slot : int
-        One of the places for blocks that the chip has.
-    begins, steps : int
-        First step, and how many tiles of keys it passes over, one a step.
-    """
+    """A block on the chip: its head and tile of queries, where and when it runs."""
 
     head: int
-    tile: int
-    slot: int
-    begins: int
+    tile: int  # which tile of its queries
+    slot: int  # one of the places for blocks that the chip has
+    begins: int  # first step, and how many tiles of keys it passes over, one a step
     steps: int
 
     @property
@@ -54,18 +44,10 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Accesses in the order a cache sees them.
+    """Accesses in the order a cache sees them."""
 
-    Attributes
-    ----------
-    addresses : int array (accesses,)
-        Byte address of the line that is touched.
-    stores : bool array (accesses,)
-        Which accesses write.
-    """
-
-    addresses: NDArray[Any]
-    stores: NDArray[Any]
+    addresses: NDArray[Any]  # (accesses,) byte address of the line that is touched
+    stores: NDArray[Any]  # (accesses,) which accesses write
 
     def read_hit_rate(self, cache: Cache) -> float:
         """Share of the reads that hit in ``cache``, writes passing through it too."""
@@ -75,40 +57,17 @@ class Trace:
 
 @dataclass(frozen=True)
 class TiledAttention:
-    """The forward pass of attention over all heads of one sequence, and its tiles.
-
-    Parameters
-    ----------
-    heads, kv_heads : int
-        Heads of queries, and of keys and values; equally many of the former share one
-        of the latter.
-    queries, keys : int
-        Length of the sequence on either side.
-    head_dim : int
-        Numbers of a head.
-    tile_q, tile_k : int
-        Rows of a tile of queries, and of keys and values.
-    width : int
-        Bytes of a number.
-    causal : bool
-        Whether a query sees only keys that are not after it.
-
-    Raises
-    ------
-    ValueError
-        When a size is no whole number from 1, tiles or heads do not divide, or a
-        causal pass has not as many queries as keys.
-    """
+    """The forward pass of attention over all heads of one sequence, and its tiles."""
 
     heads: int
     kv_heads: int
-    queries: int
+    queries: int  # length of the sequence on either side
     keys: int
-    head_dim: int = 128
-    tile_q: int = 128
+    head_dim: int = 128  # numbers of a head
+    tile_q: int = 128  # rows of a tile of queries, and of keys and values
     tile_k: int = 128
-    width: int = 2
-    causal: bool = False
+    width: int = 2  # bytes of a number
+    causal: bool = False  # whether a query sees only keys that are not after it
 
     def __post_init__(self) -> None:
         for name in ("heads", "kv_heads", "queries", "keys", "head_dim", "tile_q",
@@ -187,18 +146,6 @@ class TiledAttention:
         fastest. So 1 runs all tiles of a head before the next head, ``group`` keeps
         the heads that share keys and values together, and ``heads`` runs one tile of
         every head before the next tile.
-
-        Parameters
-        ----------
-        section : int
-            Heads that run side by side.
-        longest_first : bool
-            Whether the last tile of queries, which sees most keys, starts first.
-
-        Raises
-        ------
-        ValueError
-            For a section below one.
         """
         if isinstance(section, bool) or not isinstance(section, int) or section < 1:
             raise ValueError(f"section = {section!r}: at least 1 head")
@@ -211,20 +158,7 @@ class TiledAttention:
     def schedule(
         self, at_once: int, section: int = 1, longest_first: bool = False
     ) -> list[Start]:
-        """When and where each block runs, if a free slot takes the next in order.
-
-        Parameters
-        ----------
-        at_once : int
-            Slots: compute units times blocks that fit each.
-        section, longest_first
-            As `order` takes them.
-
-        Raises
-        ------
-        ValueError
-            For ``at_once`` below one, or what `order` refuses.
-        """
+        """When and where each block runs, if a free slot takes the next in order."""
         if isinstance(at_once, bool) or not isinstance(at_once, int) or at_once < 1:
             raise ValueError(f"at_once = {at_once!r}: at least 1 block runs")
         free = [(0, slot) for slot in range(at_once)]
@@ -240,23 +174,7 @@ class TiledAttention:
     # -- what the cache makes of it ------------------------------------------------
 
     def reads(self, *, at_once: int, capacity: float, section: int = 1) -> Reads:
-        """Bytes asked for and missed, by the waves in closed form.
-
-        Parameters
-        ----------
-        at_once : int
-            Blocks that run together.
-        capacity : float
-            Bytes of the cache.
-        section : int
-            As `order` takes it.
-
-        Raises
-        ------
-        ValueError
-            For a causal pass, whose blocks differ in length and form no waves (run its
-            `trace`), or what `waves.wave_reads` refuses.
-        """
+        """Bytes asked for and missed, by the waves in closed form."""
         if self.causal:
             raise ValueError("causal blocks form no waves: run the trace instead")
         return wave_reads(
@@ -274,24 +192,12 @@ class TiledAttention:
         at_once: int,
         section: int = 1,
         longest_first: bool = False,
-        line: int = 128,
+        line: int = 128,  # bytes of an access
     ) -> Trace:
         """The lines that all blocks touch: queries, then keys and values by turns.
 
         In a step each slot does its part in turn. Queries, keys, values and the result
         lie one behind the other, each head by head and row by row.
-
-        Parameters
-        ----------
-        at_once, section, longest_first
-            As `schedule` takes them.
-        line : int
-            Bytes of an access; a whole tile of keys makes the trace short.
-
-        Raises
-        ------
-        ValueError
-            When a tile is no whole number of lines, or for what `schedule` refuses.
         """
         import numpy as np
 

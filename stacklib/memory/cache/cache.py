@@ -27,28 +27,14 @@ Ints: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What a cache did with a trace.
+    """What a cache did with a trace."""
 
-    Attributes
-    ----------
-    hit : bool array (accesses,)
-        Whether the data was there.
-    evicted : int array (accesses,)
-        Byte address of the dirty line that an access drove out, -1 where none was.
-    passed : bool array (accesses,)
-        Stores that were written through to the next level.
-    evictions : int
-        Lines driven out, dirty or not.
-    line, sector : int
-        Bytes of a line, and of what a miss brings in.
-    """
-
-    hit: NDArray[np.bool_]
-    evicted: Ints
+    hit: NDArray[np.bool_]  # (accesses,) whether the data was there
+    evicted: Ints  # (accesses,) byte address of the dirty line that an access drove out
     passed: NDArray[np.bool_]
-    evictions: int
-    line: int
-    sector: int
+    evictions: int  # lines driven out, dirty or not
+    line: int  # bytes of a line
+    sector: int  # of what a miss brings in
 
     @property
     def accesses(self) -> int:
@@ -220,21 +206,7 @@ class Cache:
 def checked_trace(
     addresses: ArrayLike, stores: ArrayLike | None = None
 ) -> tuple[Ints, NDArray[np.bool_] | None]:
-    """A trace as the simulators take it.
-
-    Parameters
-    ----------
-    addresses : int array (accesses,)
-        Byte addresses.
-    stores : bool array (accesses,), optional
-        Which accesses write.
-
-    Raises
-    ------
-    ValueError
-        For an empty trace, an address below zero or no whole number, or stores that
-        are not one truth value an address.
-    """
+    """A trace as the simulators take it."""
     trace = np.asarray(addresses)
     if trace.ndim != 1 or not len(trace) or trace.dtype.kind not in "iu":
         raise ValueError(f"a trace {trace.shape} of {trace.dtype}: whole numbers")

@@ -33,7 +33,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import assumed
+from stacklib.quantity import Quantity, assumed
 from stacklib.roofline.work.bounds import device_of
 
 __all__ = ["ChaseLevel", "gpu_levels", "latency", "served"]
@@ -44,31 +44,13 @@ GPU_WAYS = 16  # nobody publishes them; they only soften the steps
 
 @dataclass(frozen=True, slots=True)
 class ChaseLevel:
-    """A cache as a chase sees it, or the memory behind the caches.
+    """A cache as a chase sees it, or the memory behind the caches."""
 
-    Parameters
-    ----------
-    name : str
-        For people.
-    latency : float
-        Of a load that this level answers: cycles, seconds, anything that adds.
-    size : int, optional
-        Bytes; none for the memory, which holds everything.
-    ways, line : int
-        Lines of a set, bytes of a line.
-
-    Raises
-    ------
-    ValueError
-        For a latency that is not above zero, or a size that the ways and the line do
-        not divide.
-    """
-
-    name: str
-    latency: float
-    size: int | None = None
-    ways: int = GPU_WAYS
-    line: int = GPU_LINE
+    name: str  # for people
+    latency: float  # of a load that this level answers: cycles
+    size: int | None = None  # bytes; none for the memory, which holds everything
+    ways: int = GPU_WAYS  # lines of a set
+    line: int = GPU_LINE  # bytes of a line
 
     def __post_init__(self) -> None:
         if isinstance(self.latency, bool) or not 0 < self.latency < math.inf:
@@ -87,13 +69,7 @@ class ChaseLevel:
 
     @property
     def sets(self) -> int:
-        """Sets of a cache.
-
-        Raises
-        ------
-        ValueError
-            For the memory, which has none.
-        """
+        """Sets of a cache."""
         if self.size is None:
             raise ValueError(f"{self.name} is the memory: it has no sets")
         return self.size // (self.ways * self.line)
@@ -101,23 +77,19 @@ class ChaseLevel:
     def reached(self, stride: int) -> int:
         """Sets that a chase of this stride touches: a power of two misses most.
 
-        Parameters
-        ----------
-        stride : int
-            Bytes between neighbours of the working set.
+        ``stride``: bytes between neighbours of the working set.
         """
         return self.sets // math.gcd(self.sets, stride // self.line)
 
 
-def check(levels: Sequence[ChaseLevel], stride: int) -> None:
-    """Hold a hierarchy to what the closed form counts.
+def half_of_l2(device: Accelerator) -> Quantity:
+    """Bytes of the side of an L2 that is nearer to a unit."""
+    sides = assumed(2, label="partitions of the L2", why="the H100's L2 has two halves")
+    return (device.l2_capacity / sides).named("half of the L2")
 
-    Raises
-    ------
-    ValueError
-        For no caches, a last level with a size, caches that do not grow by a way or
-        more, or a stride that is no whole number of lines.
-    """
+
+def check(levels: Sequence[ChaseLevel], stride: int) -> None:
+    """Hold a hierarchy to what the closed form counts."""
     if len(levels) < 2 or levels[-1].size is not None:
         raise ValueError("give caches, nearest first, then a memory without size")
     if isinstance(stride, bool) or not isinstance(stride, int) or stride < 1:
@@ -140,13 +112,7 @@ def check(levels: Sequence[ChaseLevel], stride: int) -> None:
 
 
 def lines_of(working_set: int, stride: int) -> int:
-    """Loads of one lap.
-
-    Raises
-    ------
-    ValueError
-        For a working set that is no whole number of strides, or fewer than two.
-    """
+    """Loads of one lap."""
     if isinstance(working_set, bool) or not isinstance(working_set, int):
         raise ValueError(f"working_set = {working_set!r}: whole bytes are needed")
     if working_set < 2 * stride or working_set % stride:
@@ -158,36 +124,12 @@ def lines_of(working_set: int, stride: int) -> int:
 
 
 def served(
-    working_set: int,
+    working_set: int,  # bytes from the first line to the last
     levels: Sequence[ChaseLevel],
-    stride: int = GPU_LINE,
-    page: int | None = None,
+    stride: int = GPU_LINE,  # bytes from one line of the working set to the next
+    page: int | None = None,  # bytes of a page that may lie anywhere in physical memory
 ) -> tuple[float, ...]:
-    """Share of a chase's loads that each level answers, nearest first.
-
-    Parameters
-    ----------
-    working_set : int
-        Bytes from the first line to the last, a whole number of strides.
-    levels : sequence of ChaseLevel
-        Caches, nearest first, and the memory.
-    stride : int
-        Bytes from one line of the working set to the next.
-    page : int, optional
-        Bytes of a page that may lie anywhere in physical memory; none for a working
-        set that is contiguous there. With it the shares are expected values.
-
-    Raises
-    ------
-    ValueError
-        For levels or sizes that do not fit together.
-
-    Examples
-    --------
-    >>> cache = ChaseLevel("L1", 4, size=32768, ways=8, line=64)
-    >>> served(32768, (cache, ChaseLevel("memory", 100)), stride=64)
-    (1.0, 0.0)
-    """
+    """Share of a chase's loads that each level answers, nearest first."""
     check(levels, stride)
     lines = lines_of(working_set, stride)
     stay, before = [], 0.0
@@ -206,18 +148,7 @@ def latency(
     stride: int = GPU_LINE,
     page: int | None = None,
 ) -> float:
-    """Mean latency of a chase's loads, in the unit of the levels' latencies.
-
-    Parameters
-    ----------
-    working_set, levels, stride, page
-        As in ``served``.
-
-    Raises
-    ------
-    ValueError
-        As ``served`` does.
-    """
+    """Mean latency of a chase's loads, in the unit of the levels' latencies."""
     shares = served(working_set, levels, stride, page)
     return sum(s * level.latency for s, level in zip(shares, levels, strict=True))
 
@@ -266,24 +197,6 @@ def gpu_levels(on: str | Accelerator, ways: int = GPU_WAYS) -> tuple[ChaseLevel,
 
     One thread runs on one unit, so its first level is the L1 of that unit and not of
     the chip. Where the far side of the L2 was measured, the near side is half of it.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    ways : int
-        Ways of every level.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, one of another vendor (the size of its L1 is not in the
-        database), or one whose caches or latencies nobody has published.
-
-    Examples
-    --------
-    >>> [level.name for level in gpu_levels("h100-sxm")]
-    ['L1', 'near L2', 'far L2', 'memory']
     """
     device = device_of(on)
     if device.vendor != "NVIDIA" or device.kind != "gpu":
@@ -300,8 +213,5 @@ def gpu_levels(on: str | Accelerator, ways: int = GPU_WAYS) -> tuple[ChaseLevel,
     memory = level("memory", "dram")
     if "l2_far_latency" not in micro.constants:
         return first, level("L2", "l2", device.l2_capacity), memory
-    half = device.l2_capacity / assumed(
-        2, label="partitions of the L2", why="the H100's L2 has two halves"
-    )
-    near = level("near L2", "l2", half)
+    near = level("near L2", "l2", half_of_l2(device))
     return first, near, level("far L2", "l2_far", device.l2_capacity), memory

@@ -23,21 +23,11 @@ PLACES = 64  # physical memory, in working sets, over which pages are thrown
 
 @dataclass(frozen=True, slots=True)
 class Chase:
-    """One lap of a chase, through caches that the lap before has filled.
+    """One lap of a chase, through caches that the lap before has filled."""
 
-    Attributes
-    ----------
-    levels : tuple of str
-        Names, nearest first.
-    answered : tuple of int
-        Loads that each level answered.
-    latency : float
-        Mean of all loads, in the unit of the levels' latencies.
-    """
-
-    levels: tuple[str, ...]
-    answered: tuple[int, ...]
-    latency: float
+    levels: tuple[str, ...]  # names, nearest first
+    answered: tuple[int, ...]  # loads that each level answered
+    latency: float  # mean of all loads, in the unit of the levels' latencies
 
     @property
     def loads(self) -> int:
@@ -51,20 +41,7 @@ class Chase:
 
 
 def addresses(working_set: int, stride: int, page: int | None, seed: int) -> Any:
-    """Byte addresses of one lap in the order of the chase, where the pages lie.
-
-    Parameters
-    ----------
-    working_set, stride, page
-        As in ``chase``.
-    seed : int
-        Of the order and of the places of the pages.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64, (loads,): each line once.
-    """
+    """Byte addresses of one lap in the order of the chase, where the pages lie."""
     r = np.random.default_rng(seed)
     order = r.permutation(lines_of(working_set, stride)) * stride
     if page is None:
@@ -75,36 +52,14 @@ def addresses(working_set: int, stride: int, page: int | None, seed: int) -> Any
 
 
 def chase(
-    working_set: int,
+    working_set: int,  # bytes from the first line to the last
     levels: Sequence[ChaseLevel],
-    stride: int = GPU_LINE,
-    page: int | None = None,
+    stride: int = GPU_LINE,  # bytes from one line of the working set to the next
+    page: int | None = None,  # bytes of a page
     seed: int = 0,
     policy: str = "lru",
 ) -> Chase:
-    """Walk one random cycle through a working set twice, and count the second time.
-
-    Parameters
-    ----------
-    working_set : int
-        Bytes from the first line to the last, a whole number of strides.
-    levels : sequence of ChaseLevel
-        Caches, nearest first, and the memory.
-    stride : int
-        Bytes from one line of the working set to the next.
-    page : int, optional
-        Bytes of a page; pages then lie anywhere in physical memory. Without it the
-        working set is contiguous there.
-    seed : int
-        Of the order and of the places.
-    policy : str
-        How the caches replace, as ``Cache`` has it. The closed form is that of LRU.
-
-    Raises
-    ------
-    ValueError
-        For levels or sizes that do not fit together, or a policy that is unknown.
-    """
+    """Walk one random cycle through a working set twice, and count the second time."""
     check(levels, stride)
     lap = addresses(working_set, stride, page, seed)
     caches = [

@@ -15,27 +15,16 @@ SPAN = 1.4  # and holds over sizes that differ by this factor
 
 @dataclass(frozen=True, slots=True)
 class FoundLevel:
-    """A level that a curve shows.
+    """A level that a curve shows."""
 
-    Attributes
-    ----------
-    latency : float
-        Median over its sizes, in the unit of the curve.
-    size : float or None
-        Bytes at which the latency is half-way, in ratio, to the next level; None for
-        the last, which the curve does not leave.
-    first, last : int
-        Points of the curve that belong to it.
-    """
-
-    latency: float
-    size: float | None
-    first: int
+    latency: float  # median over its sizes, in the unit of the curve
+    size: float | None  # bytes at which the latency is half-way
+    first: int  # points of the curve that belong to it
     last: int
 
 
 def find_levels(
-    sizes: Sequence[float],
+    sizes: Sequence[float],  # working sets in bytes, growing
     latencies: Sequence[float],
     step: float = STEP,
     span: float = SPAN,
@@ -44,36 +33,6 @@ def find_levels(
 
     The curve turned upside down is one of loads a second, which falls in steps as a
     bandwidth does: ``roofline.host.plateaus`` finds them.
-
-    Parameters
-    ----------
-    sizes : sequence of float
-        Working sets in bytes, growing.
-    latencies : sequence of float
-        At each, in any unit.
-    step : float
-        Ratio of latencies from which two neighbours are two levels. Noise asks for
-        more.
-    span : float
-        Ratio of sizes over which a level must hold.
-
-    Returns
-    -------
-    list of FoundLevel
-        Nearest first.
-
-    Raises
-    ------
-    ValueError
-        For what ``plateaus`` refuses: fewer than four points, sizes that do not grow,
-        latencies that are not above zero.
-
-    Examples
-    --------
-    >>> sizes = [1024 * 2**i for i in range(12)]
-    >>> found = find_levels(sizes, [4 if s <= 32768 else 90 for s in sizes])
-    >>> [level.latency for level in found]
-    [4.0, 90.0]
     """
     if not all(t > 0 for t in latencies):
         raise ValueError(f"latencies {list(latencies)!r}: give numbers above zero")

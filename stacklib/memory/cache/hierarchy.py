@@ -26,28 +26,14 @@ _POLICIES = ("lru", "fifo")
 
 @dataclass(frozen=True, slots=True)
 class LevelCounts:
-    """What one level did.
+    """What one level did."""
 
-    Attributes
-    ----------
-    hits, misses : int
-        Accesses that reached the level and found their line there, or not.
-    fills : int
-        Lines that came in, from the next level, from memory, or from further in.
-    evictions : int
-        Lines driven out to make room.
-    writebacks : int
-        Those among them that were dirty, here or further in.
-    invalidations : int
-        Lines lost because an outer level drove them out.
-    """
-
-    hits: int
+    hits: int  # accesses that reached the level and found their line there, or not
     misses: int
     fills: int
-    evictions: int
-    writebacks: int
-    invalidations: int
+    evictions: int  # lines driven out to make room
+    writebacks: int  # those among them that were dirty, here or further in
+    invalidations: int  # lines lost because an outer level drove them out
 
     @property
     def accesses(self) -> int:
@@ -57,18 +43,10 @@ class LevelCounts:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Where each access was answered, and what every level did.
+    """Where each access was answered, and what every level did."""
 
-    Attributes
-    ----------
-    served : int array (accesses,)
-        Index of the level that had the line; the number of levels for memory.
-    levels : tuple of LevelCounts
-        From the nearest outwards.
-    """
-
-    served: NDArray[np.int64]
-    levels: tuple[LevelCounts, ...]
+    served: NDArray[np.int64]  # (accesses,) index of the level that had the line
+    levels: tuple[LevelCounts, ...]  # from the nearest outwards
 
     @property
     def memory_reads(self) -> int:

@@ -20,24 +20,8 @@ def l2_cache(
     no regular stride meets few sets. Here the number of sets is odd, which does the
     same for strides of powers of two; so up to two sets are missing.
 
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    line : int
-        Bytes of a line: those of a tile for a trace of whole tiles.
-    sector : int, optional
-        Bytes that a miss brings in; the whole line by default.
-    parts : int
-        Parts that each keep a copy of what their half or quarter of the chip reads, so
-        that together they hold the less. An A100, H100 or H200 has two.
-
-    Raises
-    ------
-    ValueError
-        When a part does not hold a set of such lines.
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose L2 is unknown.
+    ``line``: bytes of a line: those of a tile for a trace of whole tiles; ``sector``:
+    bytes that a miss brings in; the whole line by default.
     """
     device = device_of(on)
     if device.fields["l2_capacity"] is None:

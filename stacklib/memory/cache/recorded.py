@@ -24,17 +24,7 @@ Floats: TypeAlias = NDArray[np.floating]
 class Recorder:
     """Arrays in one stretch of memory, and the lines of it that were touched.
 
-    Parameters
-    ----------
-    arrays : mapping of str to float array
-        Copied one behind the other, row by row, in this order.
-    line : int
-        Bytes of a line.
-
-    Raises
-    ------
-    ValueError
-        For a line below one byte.
+    ``line``: bytes of a line.
     """
 
     def __init__(self, arrays: Mapping[str, Floats], line: int) -> None:
@@ -93,9 +83,9 @@ def _run(blocks: Iterable[Iterator[None]], at_once: int) -> None:
 
 def attend(
     plan: TiledAttention,
-    q: Floats,
-    k: Floats,
-    v: Floats,
+    q: Floats,  # (heads, queries, head_dim) queries, of ``plan.width`` bytes a number
+    k: Floats,  # (kv_heads, keys, head_dim) keys
+    v: Floats,  # (kv_heads, keys, head_dim) values
     *,
     at_once: int,
     section: int = 1,
@@ -106,27 +96,6 @@ def attend(
 
     Each block keeps the running maximum and sum of its rows, and scales what it has so
     far when the maximum rises (Milakov and Gimelshein, 2018).
-
-    Parameters
-    ----------
-    plan : TiledAttention
-        Sizes, tiles and whether it is causal.
-    q : float array (heads, queries, head_dim)
-        Queries, of ``plan.width`` bytes a number.
-    k, v : float arrays (kv_heads, keys, head_dim)
-        Keys and values.
-    at_once, section, longest_first, line
-        As `TiledAttention.trace` takes them.
-
-    Returns
-    -------
-    float array (heads, queries, head_dim), Trace
-        The result, and what was touched to get it.
-
-    Raises
-    ------
-    ValueError
-        For arrays of another shape or width, or what the plan refuses.
     """
     shapes = {
         "q": (plan.heads, plan.queries, plan.head_dim),
@@ -173,35 +142,15 @@ def _attention(
 
 def multiply(
     plan: TiledMatmul,
-    x: Floats,
-    w: Floats,
+    x: Floats,  # (m, k) operands
+    w: Floats,  # (m, k) of ``plan.width`` bytes a number
     *,
     how: str = "row",
     group: int = 8,
     at_once: int = 1,
     line: int = 128,
 ) -> tuple[Floats, Trace]:
-    """The product x w, block by block, with what its blocks read.
-
-    Parameters
-    ----------
-    plan : TiledMatmul
-        Sizes and tiles.
-    x, w : float arrays (m, k), (k, n)
-        Operands, of ``plan.width`` bytes a number.
-    how, group, at_once, line
-        As `TiledMatmul.trace` takes them.
-
-    Returns
-    -------
-    float array (m, n), Trace
-        The product; the reads, as `TiledMatmul.trace` has them: no writes.
-
-    Raises
-    ------
-    ValueError
-        For arrays of another shape or width, or what the plan refuses.
-    """
+    """The product x w, block by block, with what its blocks read, (m, n)."""
     arrays = {"x": x, "w": w}
     _check(arrays, {"x": (plan.m, plan.k), "w": (plan.k, plan.n)}, plan.width)
     recorder = Recorder(arrays, line)

@@ -324,20 +324,6 @@ def set_misses(lines: Iterable[int], sets: int, ways: int, policy: str = "lru") 
     """Misses of a set-associative cache: the policy at work in each set by itself.
 
     The plain reading of what `cache.Cache` runs fast; for any of ``POLICIES``.
-
-    Parameters
-    ----------
-    lines : iterable of int
-        Line numbers; a line's set is its number modulo ``sets``.
-    sets, ways : int
-        Shape of the cache.
-    policy : str
-        One of ``POLICIES``, or ``belady``.
-
-    Raises
-    ------
-    ValueError
-        For sets or ways below one, or another policy.
     """
     if isinstance(sets, bool) or not isinstance(sets, int) or sets < 1:
         raise ValueError(f"sets = {sets!r}: a whole number from 1 is needed")
@@ -351,21 +337,6 @@ def belady_misses(keys: Sequence[Hashable], capacity: int, bypass: bool = True) 
     """Least misses of any policy: out goes what is needed furthest in the future.
 
     Belady (1966).
-
-    Parameters
-    ----------
-    keys : sequence of hashable
-        The whole trace.
-    capacity : int
-        Keys that fit.
-    bypass : bool
-        Whether a key that would be the first to leave need not be taken in at all.
-        Belady's own rule takes every key in.
-
-    Raises
-    ------
-    ValueError
-        For a capacity below one.
     """
     _checked_capacity(capacity)
     coming: defaultdict[Hashable, deque[int]] = defaultdict(deque)

@@ -63,27 +63,9 @@ def checked(lines: ArrayLike) -> Ints:
 
 
 def reuse_distances(lines: ArrayLike) -> Ints:
-    """Other lines touched since each access's line was touched last.
+    """Other lines touched since each access's line was touched last, (accesses, ).
 
-    Parameters
-    ----------
-    lines : int array (accesses,)
-        Line numbers, that is addresses over the bytes of a line.
-
-    Returns
-    -------
-    int array (accesses,)
-        ``FIRST`` (-1) where a line is touched for the first time.
-
-    Raises
-    ------
-    ValueError
-        For an empty trace or one of other than whole numbers.
-
-    Examples
-    --------
-    >>> reuse_distances([7, 8, 7, 7, 9, 8]).tolist()
-    [-1, -1, 1, 0, -1, 2]
+    ``lines``: (accesses,) line numbers, that is addresses over the bytes of a line.
     """
     trace = checked(lines)
     order = np.argsort(trace, kind="stable")
@@ -98,16 +80,7 @@ def reuse_distances(lines: ArrayLike) -> Ints:
 def hit_curve(lines: ArrayLike) -> NDArray[np.float64]:
     """Hit rate of a fully associative LRU cache by its number of lines.
 
-    Parameters
-    ----------
-    lines : int array (accesses,)
-        Line numbers.
-
-    Returns
-    -------
-    float array (distinct lines + 1,)
-        Entry c is the hit rate with room for c lines; beyond the last, no more room
-        helps.
+    ``lines``: (accesses,) line numbers.
     """
     distance = reuse_distances(lines)
     seen = distance[distance >= 0]
@@ -120,17 +93,7 @@ def hit_curve(lines: ArrayLike) -> NDArray[np.float64]:
 def predicted_hits(lines: ArrayLike, sets: int, ways: int) -> int:
     """Hits of a set-associative LRU cache, by distances within each set.
 
-    Parameters
-    ----------
-    lines : int array (accesses,)
-        Line numbers; a line's set is its number modulo ``sets``.
-    sets, ways : int
-        Shape of the cache.
-
-    Raises
-    ------
-    ValueError
-        For sets or ways below one.
+    ``lines``: (accesses,) line numbers; a line's set is its number modulo ``sets``.
     """
     if sets < 1 or ways < 1:
         raise ValueError(f"{sets} sets of {ways} ways: at least 1 of each")
@@ -148,17 +111,7 @@ def predicted_hits(lines: ArrayLike, sets: int, ways: int) -> int:
 def expected_hits(lines: ArrayLike, sets: int, ways: int) -> float:
     """Hits of a set-associative LRU cache if lines fell into its sets by chance.
 
-    Parameters
-    ----------
-    lines : int array (accesses,)
-        Line numbers; only their reuse distances count.
-    sets, ways : int
-        Shape of the cache.
-
-    Raises
-    ------
-    ValueError
-        For what `reuse_distances` or `associative.hit_chance` refuses.
+    ``lines``: (accesses,) line numbers; only their reuse distances count.
     """
     distance = reuse_distances(lines)
     found, count = np.unique(distance[distance >= 0], return_counts=True)

@@ -35,27 +35,8 @@ def fullest_set(count: int, stride: int, line: int, sets: int) -> int:
 
     A stride of s lines comes back to its first set after sets / gcd(s, sets) steps.
 
-    Parameters
-    ----------
-    count : int
-        Accesses of the walk, each to a line of its own.
-    stride : int
-        Bytes from one to the next, a multiple of the line.
-    line : int
-        Bytes of a line.
-    sets : int
-        Sets of the cache, taken by the line's number.
-
-    Raises
-    ------
-    ValueError
-        When one is no whole number from 1, or the stride no multiple of the line:
-        count those with `count_fullest_set`.
-
-    Examples
-    --------
-    >>> fullest_set(1024, 4096, 64, 64), fullest_set(1024, 4160, 64, 64)
-    (1024, 16)
+    ``stride``: bytes from one to the next, a multiple of the line; ``line``: bytes of a
+    line.
     """
     _checked(count=count, stride=stride, line=line, sets=sets)
     if stride % line:
@@ -64,18 +45,7 @@ def fullest_set(count: int, stride: int, line: int, sets: int) -> int:
 
 
 def count_fullest_set(count: int, stride: int, line: int, sets: int) -> int:
-    """The same, counted line by line; for any stride.
-
-    Parameters
-    ----------
-    count, stride, line, sets
-        As `fullest_set` takes them.
-
-    Raises
-    ------
-    ValueError
-        When one is no whole number from 1.
-    """
+    """The same, counted line by line; for any stride."""
     _checked(count=count, stride=stride, line=line, sets=sets)
     return max(_lines_by_set(count, stride, line, sets))
 
@@ -95,26 +65,7 @@ def column_fills(side: int, width: int, *, line: int, sets: int, ways: int) -> f
     them all by then, LRU being what it is, and each of its elements fetches a line of
     its own. The result is written row by row, a line for as many numbers as it holds.
 
-    Parameters
-    ----------
-    side : int
-        Rows and columns; a row is a whole number of lines.
-    width : int
-        Bytes of a number.
-    line, sets, ways : int
-        Shape of the cache.
-
-    Raises
-    ------
-    ValueError
-        When one is no whole number from 1, or a row no whole number of lines.
-
-    Examples
-    --------
-    >>> column_fills(1024, 4, line=64, sets=1024, ways=16)
-    1.0625
-    >>> column_fills(1040, 4, line=64, sets=1024, ways=16)
-    0.125
+    ``width``: bytes of a number.
     """
     _checked(side=side, width=width, line=line, sets=sets, ways=ways)
     if side * width % line:
@@ -131,22 +82,7 @@ def column_fills(side: int, width: int, *, line: int, sets: int, ways: int) -> f
 def transpose_trace(side: int, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Accesses of y[i, j] = x[j, i] over a square, y row by row.
 
-    Parameters
-    ----------
-    side : int
-        Rows and columns.
-    width : int
-        Bytes of a number. x begins at 0, y at the next page of 4 KiB after it.
-
-    Returns
-    -------
-    int array, bool array (2 * side * side,)
-        Byte addresses, a load and a store by turns, and which are stores.
-
-    Raises
-    ------
-    ValueError
-        When a size is no whole number from 1.
+    ``width``: bytes of a number. x begins at 0, y at the next page of 4 KiB after it.
     """
     import numpy as np
 
@@ -163,18 +99,6 @@ def transpose_fills(side: int, width: int, levels: Sequence[Cache]) -> list[floa
     """Lines that each level of a chain fills for an element: run, and run again.
 
     The first run, which touches the arrays for the first time, is not counted.
-
-    Parameters
-    ----------
-    side, width : int
-        As `transpose_trace` takes them.
-    levels : sequence of Cache
-        From the nearest outwards.
-
-    Raises
-    ------
-    ValueError
-        For what `transpose_trace` or `cache.chain` refuses.
     """
     import numpy as np
 

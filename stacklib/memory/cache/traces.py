@@ -24,25 +24,7 @@ def _checked(length: int, **more: int) -> None:
 def zipf(
     length: int, keys: int = 3000, exponent: float = 1.1, seed: int = 0
 ) -> list[int]:
-    """Keys of which the k-th is asked for in proportion to k to the -``exponent``.
-
-    Parameters
-    ----------
-    length : int
-        Accesses.
-    keys : int
-        Different keys there are.
-    exponent : float
-        How much the popular ones are preferred; above zero.
-    seed : int
-        Of the random numbers.
-
-    Raises
-    ------
-    ValueError
-        For a length or number of keys that is no whole number from 1, or an exponent
-        that is not above zero.
-    """
+    """Keys of which the k-th is asked for in proportion to k to the -``exponent``."""
     _checked(length, keys=keys)
     if not exponent > 0:
         raise ValueError(f"exponent = {exponent!r}: above zero")
@@ -51,22 +33,7 @@ def zipf(
 
 
 def scans_and_loops(length: int, loop: int = 330, seed: int = 0) -> list[int]:
-    """Popular keys, interrupted by scans of new keys and by loops over old ones.
-
-    Parameters
-    ----------
-    length : int
-        Accesses.
-    loop : int
-        Keys that a loop goes through, three times each time it comes.
-    seed : int
-        Of the random numbers.
-
-    Raises
-    ------
-    ValueError
-        For a length or loop that is no whole number from 1.
-    """
+    """Popular keys, interrupted by scans of new keys and by loops over old ones."""
     _checked(length, loop=loop)
     r = random.Random(seed)
     new = count(loop + 400)
@@ -90,20 +57,6 @@ def conversations(length: int, people: int = 60, seed: int = 0) -> list[int]:
     Each turn reads the blocks of a system prompt shared with others, then all earlier
     blocks of its own conversation, then writes some new ones. Who spoke last is more
     likely to speak again; conversations end, and others begin.
-
-    Parameters
-    ----------
-    length : int
-        Accesses.
-    people : int
-        Conversations that are open at a time.
-    seed : int
-        Of the random numbers.
-
-    Raises
-    ------
-    ValueError
-        For a length or number of people that is no whole number from 1.
     """
     _checked(length, people=people)
     r = random.Random(seed)

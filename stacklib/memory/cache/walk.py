@@ -26,21 +26,11 @@ _IN_LINE = HOST_LINE // WIDTH
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk read.
+    """What a walk read."""
 
-    Attributes
-    ----------
-    total : int
-        Sum of the elements it met.
-    elements : int
-        How many.
-    lines : int
-        Cache lines they are in.
-    """
-
-    total: int
+    total: int  # sum of the elements it met
     elements: int
-    lines: int
+    lines: int  # cache lines they are in
 
     @property
     def efficiency(self) -> float:
@@ -51,14 +41,7 @@ class Walk:
 def sawtooth(size: int) -> Any:
     """Numbers 0 to 15, again and again, from the start of a cache line on.
 
-    Parameters
-    ----------
-    size : int
-        Bytes; a whole number of lines.
-
-    Returns
-    -------
-    ndarray of int32
+    ``size``: bytes; a whole number of lines.
     """
     if whole(size, "size", HOST_LINE) % HOST_LINE:
         raise ValueError(f"size = {size}: not a whole number of {HOST_LINE}-byte lines")
@@ -96,20 +79,7 @@ def _checked(data: Any, stride: int) -> int:
 
 
 def strided_walk(data: Any, stride: int) -> Walk:
-    """Walk an array in steps, starting again until every line was met.
-
-    Parameters
-    ----------
-    data : ndarray of int32
-        Whole cache lines, as `sawtooth` makes them.
-    stride : int
-        Elements from one to the next; divides the array.
-
-    Raises
-    ------
-    ValueError
-        For another array or stride.
-    """
+    """Walk an array in steps, starting again until every line was met."""
     step = _checked(data, stride)
     out: Any = np.zeros(2, np.int64)
     fast(_loop)(data, step, _IN_LINE, out)
@@ -122,15 +92,7 @@ def strided_walk(data: Any, stride: int) -> Walk:
 
 
 def walk_seconds(data: Any, stride: int, times: int = 1) -> list[float]:
-    """Wall time of whole walks.
-
-    Parameters
-    ----------
-    data, stride
-        As for `strided_walk`.
-    times : int
-        How many walks.
-    """
+    """Wall time of whole walks."""
     from time import perf_counter
 
     step = _checked(data, stride)

@@ -27,18 +27,10 @@ Block: TypeAlias = Sequence[Hashable]  # the streams that a block reads
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Bytes that blocks asked for, and those that came from memory.
+    """Bytes that blocks asked for, and those that came from memory."""
 
-    Attributes
-    ----------
-    asked : float
-        Bytes read by all blocks.
-    missed : float
-        Those the cache did not hold.
-    """
-
-    asked: float
-    missed: float
+    asked: float  # bytes read by all blocks
+    missed: float  # those the cache did not hold
 
     @property
     def hit_rate(self) -> float:
@@ -47,13 +39,7 @@ class Reads:
 
 
 def waves(blocks: Iterable[Block], at_once: int) -> list[list[Block]]:
-    """Blocks in the order they start, ``at_once`` of them together.
-
-    Raises
-    ------
-    ValueError
-        For ``at_once`` below one, or no blocks.
-    """
+    """Blocks in the order they start, ``at_once`` of them together."""
     if isinstance(at_once, bool) or not isinstance(at_once, int) or at_once < 1:
         raise ValueError(f"at_once = {at_once!r}: at least 1 block runs")
     left = iter(blocks)
@@ -67,10 +53,10 @@ def waves(blocks: Iterable[Block], at_once: int) -> list[list[Block]]:
 
 def wave_reads(
     blocks: Iterable[Block],
-    size: Callable[[Hashable], float],
+    size: Callable[[Hashable], float],  # bytes of a stream
     *,
     at_once: int,
-    capacity: float,
+    capacity: float,  # bytes of the cache
     own_read: float = 0.0,
     own_written: float = 0.0,
 ) -> Reads:
@@ -80,32 +66,6 @@ def wave_reads(
     x of its length, a distance of: what v still read after x, everything between, and
     what w has read before x. That is linear in x, so the share of the stream that is
     still there is a quotient.
-
-    Parameters
-    ----------
-    blocks : iterable of sequences
-        The streams of each block, in the order they start. All take equally long.
-    size : callable
-        Bytes of a stream.
-    at_once : int
-        Blocks that run together, in step.
-    capacity : float
-        Bytes of the cache; more than a step of a wave touches, or the blocks of a wave
-        would not find what their neighbours read, which is left out.
-    own_read, own_written : float
-        Bytes that a block reads at its start and writes at its end, used by no other.
-
-    Raises
-    ------
-    ValueError
-        For no blocks, ``at_once`` below one, a capacity that is not above zero, or
-        own bytes below zero.
-
-    Examples
-    --------
-    >>> two = wave_reads("aaaabbbb", lambda _: 10.0, at_once=2, capacity=15)
-    >>> two.asked, two.missed
-    (80.0, 20.0)
     """
     if not (isfinite(capacity) and capacity > 0):
         raise ValueError(f"capacity = {capacity!r}: bytes above zero are needed")
@@ -149,31 +109,9 @@ def stream_trace(
     *,
     at_once: int,
     steps: int,
-    tile: int,
+    tile: int,  # bytes of a tile; streams lie one behind the other
 ) -> NDArray[Any]:
-    """Byte addresses of the tiles that waves of blocks read, step by step.
-
-    Parameters
-    ----------
-    blocks : iterable of sequences
-        The streams of each block, in the order they start; each block has as many.
-    at_once : int
-        Blocks that run together, in step.
-    steps : int
-        Tiles of a stream.
-    tile : int
-        Bytes of a tile; streams lie one behind the other.
-
-    Returns
-    -------
-    int array (blocks * steps * streams a block,)
-        One address a tile: for a cache whose lines are tiles.
-
-    Raises
-    ------
-    ValueError
-        For no blocks, or a count that is no whole number from 1.
-    """
+    """Byte addresses of the tiles that waves of blocks read, step by step."""
     import numpy as np
 
     for name, value in (("steps", steps), ("tile", tile)):

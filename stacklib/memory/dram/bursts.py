@@ -20,24 +20,12 @@ from stacklib.quantity import Quantity
 
 @dataclass(frozen=True, slots=True)
 class Bus:
-    """The data pins of a memory, divided into parts.
+    """The data pins of a memory, divided into parts."""
 
-    Attributes
-    ----------
-    parts : int
-        Channels or pseudo-channels, each with its own address.
-    width : int
-        Data pins of one.
-    burst : int
-        Beats of an access.
-    rate : float
-        Bits a second of a pin, which is beats a second of a part.
-    """
-
-    parts: int
-    width: int
-    burst: int
-    rate: float
+    parts: int  # channels or pseudo-channels, each with its own address
+    width: int  # data pins of one
+    burst: int  # beats of an access
+    rate: float  # bits a second of a pin, which is beats a second of a part
 
     def __post_init__(self) -> None:
         for name in ("parts", "width", "burst"):
@@ -73,29 +61,7 @@ def stack_bus(
     stacks: int = 1,
     rate: Quantity | None = None,
 ) -> Bus:
-    """The pseudo-channels of some stacks of a generation.
-
-    Parameters
-    ----------
-    generation : str or StackGeneration
-        Such as ``"hbm3e"``.
-    stacks : int
-        How many share the addresses.
-    rate : Quantity, optional
-        Of a pin; the generation's own without it.
-
-    Raises
-    ------
-    UnknownName
-        When there is no such generation.
-    ValueError
-        For a count of stacks below one.
-
-    Examples
-    --------
-    >>> stack_bus("hbm3").access, stack_bus("hbm4", stacks=8).stripe
-    (32, 16384)
-    """
+    """The pseudo-channels of some stacks of a generation."""
     if isinstance(stacks, bool) or not isinstance(stacks, int) or stacks < 1:
         raise ValueError(f"stacks = {stacks!r}: a whole number from 1 is needed")
     made = stack_generation(generation) if isinstance(generation, str) else generation
@@ -108,25 +74,13 @@ def stack_bus(
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """What a row of requests cost.
+    """What a row of requests cost."""
 
-    Attributes
-    ----------
-    beats : int
-        From the first beat to the last.
-    bursts : int
-        Accesses made.
-    asked, moved : int
-        Bytes requested; bytes that crossed the pins.
-    seconds : float
-        Time of those beats.
-    """
-
-    beats: int
-    bursts: int
-    asked: int
-    moved: int
-    seconds: float
+    beats: int  # from the first beat to the last
+    bursts: int  # accesses made
+    asked: int  # bytes requested
+    moved: int  # bytes that crossed the pins
+    seconds: float  # time of those beats
 
     @property
     def bandwidth(self) -> float:
@@ -153,28 +107,7 @@ def count_stream(
     fewer than ``window`` accesses are in flight; each part serves its own in turn.
     Rows, banks and refresh are left out: this is what the pins allow.
 
-    Parameters
-    ----------
-    bus : Bus
-        Parts, width, burst and rate.
-    addresses : sequence of int
-        First byte of each request.
-    size : int
-        Bytes of each.
-    window : int
-        Accesses in flight at most.
-
-    Raises
-    ------
-    ValueError
-        For no requests, a negative address, or a size or window below one.
-
-    Examples
-    --------
-    >>> bus = Bus(parts=4, width=32, burst=8, rate=1e9)
-    >>> done = count_stream(bus, range(0, 1024, 32), size=32)
-    >>> done.beats, round(done.bandwidth / bus.bandwidth, 9)
-    (64, 1.0)
+    ``size``: bytes of each.
     """
     for name, value in (("size", size), ("window", window)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -206,13 +139,6 @@ def strided_beats(bus: Bus, count: int, stride: int, window: int = 4096) -> int:
 
     A stride meets every part that its greatest common divisor with their number leaves:
     a power of two times the parts meets one.
-
-    Parameters
-    ----------
-    bus : Bus
-        Parts and burst.
-    count, stride, window : int
-        Accesses; their distance in units of ``bus.access``; how many in flight.
     """
     touched = bus.parts // math.gcd(bus.parts, stride)
     return bus.burst * math.ceil(count / min(touched, window))

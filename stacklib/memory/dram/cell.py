@@ -19,33 +19,14 @@ DOUBLES = 10.0  # kelvin for which leakage doubles, the usual rule
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell and the wire it is read through.
+    """A cell and the wire it is read through."""
 
-    Attributes
-    ----------
-    capacitance, bitline : float
-        Farads of the cell and of its bitline.
-    supply : float
-        Volts of a stored one; a bitline rests at half of it.
-    leakage : float
-        Amperes that leave the cell, at ``hot``.
-    margin : float
-        Volts on the bitline that the sense amplifier needs.
-    hot : float
-        Degrees Celsius at which the leakage is given.
-
-    Raises
-    ------
-    ValueError
-        For a value that is not above zero, or a margin that a full cell misses.
-    """
-
-    capacitance: float = 10e-15
+    capacitance: float = 10e-15  # Farads of the cell
     bitline: float = 40e-15
-    supply: float = 1.1
-    leakage: float = 30e-15
-    margin: float = 0.07
-    hot: float = 85.0
+    supply: float = 1.1  # volts of a stored one; a bitline rests at half of it
+    leakage: float = 30e-15  # Amperes that leave the cell, at ``hot``
+    margin: float = 0.07  # volts on the bitline that the sense amplifier needs
+    hot: float = 85.0  # degrees Celsius at which the leakage is given
 
     def __post_init__(self) -> None:
         for name in ("capacitance", "bitline", "supply", "leakage", "margin"):
@@ -87,17 +68,7 @@ class Cell:
     def drained(self, step: float, celsius: float | None = None) -> float:
         """The same by counting: electrons leave, step by step, until it fails.
 
-        Parameters
-        ----------
-        step : float
-            Seconds of a step.
-        celsius : float, optional
-            Temperature; ``hot`` by default.
-
-        Raises
-        ------
-        ValueError
-            For a step that is not above zero.
+        ``step``: seconds of a step.
         """
         if not step > 0:
             raise ValueError(f"step = {step!r}: must be above zero")

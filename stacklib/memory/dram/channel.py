@@ -37,33 +37,17 @@ class Command(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a channel did with a trace.
-
-    Attributes
-    ----------
-    part : DramPart
-        The channel.
-    clocks : Clocks
-        Its timings as they were kept.
-    closes : bool
-        Whether every read and write closed its bank.
-    banks, rows, stores : list
-        Where each request went, and whether it wrote.
-    outcomes : list of int
-        0: its row was open; 1: its bank was closed; 2: another row was open.
-    entered, finished : list of int
-        Clocks in which each request got a place in the queue and its data ended.
-    """
+    """What a channel did with a trace."""
 
     part: DramPart
-    clocks: Clocks
-    closes: bool
-    banks: list[int]
+    clocks: Clocks  # its timings as they were kept
+    closes: bool  # whether every read and write closed its bank
+    banks: list[int]  # where each request went, and whether it wrote
     rows: list[int]
     stores: list[bool]
     outcomes: list[int]
-    entered: list[int]
-    finished: list[int]
+    entered: list[int]  # clocks in which each request got a place in the queue
+    finished: list[int]  # its data ended
     _log: tuple[list[int], ...] = field(repr=False)
 
     def commands(self) -> Iterator[Command]:

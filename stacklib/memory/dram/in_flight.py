@@ -20,7 +20,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, assumed, chosen, counted, one_of
+from stacklib.quantity import Quantity, assumed, chosen, counted, one_of, stamp
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
@@ -45,27 +45,6 @@ def closed_rate(requests: int, channels: int, service: float, road: float) -> fl
 
     With ``n`` requests, one that arrives at a queue finds what ``n - 1`` would leave
     there on average; from that the time it waits, and the rate, follow one by one.
-
-    Parameters
-    ----------
-    requests : int
-        Requests that go round.
-    channels : int
-        Queues; each request picks one at random every time.
-    service : float
-        Mean seconds of service, exponential.
-    road : float
-        Seconds spent elsewhere; nobody waits there.
-
-    Raises
-    ------
-    ValueError
-        For numbers below one, or times that are not above zero (a road may be 0).
-
-    Examples
-    --------
-    >>> closed_rate(1, 4, 1.0, 3.0)
-    0.25
     """
     _whole(requests=requests, channels=channels)
     if not service > 0 or not road >= 0:
@@ -88,24 +67,7 @@ def closed_run(
     random_service: bool = True,
     seed: int = 1,
 ) -> float:
-    """The same network run event by event: requests served a second.
-
-    Parameters
-    ----------
-    requests, channels, service, road
-        As in ``closed_rate``.
-    rounds : int
-        Services to run, for each request; the first fifth is not counted.
-    random_service : bool
-        Exponential lengths; otherwise all are equal.
-    seed : int
-        Of the random choices.
-
-    Raises
-    ------
-    ValueError
-        As ``closed_rate``.
-    """
+    """The same network run event by event: requests served a second."""
     _whole(requests=requests, channels=channels, rounds=rounds)
     if not service > 0 or not road >= 0:
         raise ValueError(f"service = {service!r}, road = {road!r}: seconds from 0 on")
@@ -131,42 +93,18 @@ def closed_run(
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """What a streaming kernel draws from a device's memory.
-
-    Attributes
-    ----------
-    device : Accelerator
-        The device.
-    in_flight : Quantity
-        Bytes of loads under way when every thread waits for its own.
-    idle_limit : Quantity
-        Share of the bandwidth that Little's law allows at the idle latency, at most 1.
-    waiting : Quantity
-        Time that requests spend waiting for each other.
-    share : Quantity
-        Share of the bandwidth with that time on top of the idle latency.
-    bound : str
-        ``concurrency`` where too little is asked for, else ``dram``.
-    """
+    """What a streaming kernel draws from a device's memory."""
 
     device: Accelerator
-    in_flight: Quantity
+    in_flight: Quantity  # bytes of loads under way when every thread waits for its own
     idle_limit: Quantity
-    waiting: Quantity
-    share: Quantity
-    bound: str
+    waiting: Quantity  # time that requests spend waiting for each other
+    share: Quantity  # share of the bandwidth with that time on top of the idle latency
+    bound: str  # ``concurrency`` where too little is asked for, else ``dram``
 
 
 def channels_of(device: Accelerator) -> Quantity:
-    """Pseudo-channels of a device with HBM: its pins over those of one.
-
-    Raises
-    ------
-    ValueError
-        For a device with another kind of memory.
-    UnknownSpec
-        When its pins are unknown.
-    """
+    """Pseudo-channels of a device with HBM: its pins over those of one."""
     kind = device.memory_type.upper()
     if not kind.startswith("HBM") or kind.startswith("HBM4"):
         raise ValueError(f"{device.short} has {kind}; HBM2 to HBM3e are known here")
@@ -177,37 +115,12 @@ def channels_of(device: Accelerator) -> Quantity:
 
 def saturate(
     on: str | Accelerator,
-    each: int,
+    each: int,  # bytes that a thread loads before it waits
     threads: int | None = None,
     *,
-    stored: int = 0,
+    stored: int = 0,  # bytes that a thread writes for these loads
 ) -> Saturation:
-    """Share of its memory's bandwidth that a device's threads can draw.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        A device with HBM, or its name.
-    each : int
-        Bytes that a thread loads before it waits.
-    threads : int, optional
-        Threads of a compute unit; as many as it holds by default.
-    stored : int
-        Bytes that a thread writes for these loads. Nobody waits for a store, but it
-        takes its turn on the bus.
-
-    Raises
-    ------
-    ValueError
-        For bytes below one, negative stores, or threads outside what a unit holds.
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose pins, threads or latency are unknown.
-
-    Examples
-    --------
-    >>> saturate("h100-sxm", 8, 1024, stored=4).share.text("%")
-    '86.7 %'
-    """
+    """Share of its memory's bandwidth that a device's threads can draw."""
     device = device_of(on)
     held = int(device.max_threads_per_unit.si)
     threads = held if threads is None else threads
@@ -232,7 +145,12 @@ def saturate(
     share = littles_law.throughput(flying, latency + waiting, served) / peak
     bound = "dram" if idle.si >= most.si else "concurrency"
     return Saturation(
-        device, asked, idle, waiting, share.named("share of the bandwidth"), bound
+        device,
+        asked,
+        idle,
+        waiting,
+        stamp(share.named("share of the bandwidth"), "C"),
+        bound,
     )
 
 

@@ -101,26 +101,14 @@ class DramPart:
 
     Fields are attributes (``part.rcd``) and raise ``UnknownSpec`` where the value is
     not known.
-
-    Attributes
-    ----------
-    key, name, short : str
-        As in the file.
-    refreshed : str
-        What the finer refresh command takes: ``same`` (one bank of every group),
-        ``per`` (one bank), or ``all`` where there is none.
-    buses : int
-        Command buses: 2 where rows and columns have their own.
-    fields : mapping
-        Quantities by name, None where unknown.
     """
 
     key: str
     name: str
     short: str
     refreshed: str
-    buses: int
-    fields: Mapping[str, Quantity | None]
+    buses: int  # command buses: 2 where rows and columns have their own
+    fields: Mapping[str, Quantity | None]  # quantities by name, None where unknown
 
     def __getattr__(self, name: str) -> Quantity:
         if name.startswith("_") or name not in FIELDS:
@@ -162,13 +150,7 @@ class DramPart:
         return self.per_clock.si / self.pin_rate.si
 
     def at(self, pin_rate: Quantity) -> DramPart:
-        """The same channel with another ``pin_rate``; its nanoseconds stay.
-
-        Raises
-        ------
-        ValueError
-            For a rate that is no rate.
-        """
+        """The same channel with another ``pin_rate``; its nanoseconds stay."""
         if not isinstance(pin_rate, Quantity) or not pin_rate.to("bit/s").si > 0:
             raise ValueError(f"pin_rate = {pin_rate!r}: a Quantity in bit/s is needed")
         fields = MappingProxyType({**self.fields, "pin_rate": pin_rate})
@@ -177,18 +159,7 @@ class DramPart:
         )
 
     def clocks(self, refresh: str = "all") -> Clocks:
-        """The timings in clocks.
-
-        Parameters
-        ----------
-        refresh : str
-            ``all`` banks with one command, ``some`` at a time, or ``none``.
-
-        Raises
-        ------
-        ValueError
-            For another word, or ``some`` where the part has no such command.
-        """
+        """The timings in clocks."""
         if refresh not in REFRESH:
             raise ValueError(f"refresh = {refresh!r}: one of {', '.join(REFRESH)}")
         if refresh == "some" and self.refreshed == "all":

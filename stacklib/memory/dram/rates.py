@@ -36,27 +36,7 @@ def _positive(**values: Any) -> None:
 
 
 def random_interval(burst: Any, rc: Any, banks: Any, rrd: Any, faw: Any) -> Any:
-    """Least time from one burst to the next when each opens a row of its own.
-
-    Parameters
-    ----------
-    burst : float, Quantity or array
-        Time that a burst holds the data bus.
-    rc, rrd, faw : float, Quantity or array
-        Row cycle; activate to activate; window of four activates.
-    banks : float, Quantity or array
-        Banks the rows are spread over evenly.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
-
-    Examples
-    --------
-    >>> random_interval(2.5, 46.25, 1, 2.5, 21.25)
-    46.25
-    """
+    """Least time from one burst to the next when each opens a row of its own."""
     _positive(burst=burst, rc=rc, banks=banks, rrd=rrd, faw=faw)
     return maximum(burst, rc / banks, rrd, faw / 4)
 
@@ -68,20 +48,6 @@ def chunk_interval(
 
     One activate serves all bursts of the chunk, so the row limits are paid once for
     it, and the bus as often as it has bursts.
-
-    Parameters
-    ----------
-    bursts : float, Quantity or array
-        Bursts of a chunk, all of one row.
-    ccd : float, Quantity or array
-        Least time between two bursts of the bank that the chunk lies in.
-    burst, rc, banks, rrd, faw
-        As in ``random_interval``.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
     """
     _positive(bursts=bursts, ccd=ccd)
     row = random_interval(burst, maximum(rc, bursts * ccd), banks, rrd, faw)
@@ -89,42 +55,13 @@ def chunk_interval(
 
 
 def row_run_time(bursts: Any, rc: Any, rcd: Any, ccd: Any, rtp: Any, rp: Any) -> Any:
-    """Time one bank needs for a row: open it, read some bursts, close it.
-
-    Parameters
-    ----------
-    bursts : float, Quantity or array
-        Bursts read from the open row.
-    rc, rcd, ccd, rtp, rp : float, Quantity or array
-        Row cycle; activate to read; read to read in one bank; read to precharge;
-        precharge.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
-    """
+    """Time one bank needs for a row: open it, read some bursts, close it."""
     _positive(bursts=bursts, rc=rc, rcd=rcd, ccd=ccd, rtp=rtp, rp=rp)
     return maximum(rc, rcd + (bursts - 1) * ccd + rtp + rp)
 
 
 def turnaround_share(batch: Any, burst: Any, to_write: Any, to_read: Any) -> Any:
-    """Share of the bus that reading and writing in turn leaves, ``batch`` bursts each.
-
-    Parameters
-    ----------
-    batch : float, Quantity or array
-        Reads, then as many writes.
-    burst : float, Quantity or array
-        Time of a burst.
-    to_write, to_read : float, Quantity or array
-        Least time from a read to a write, and from a write to a read.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
-    """
+    """Share of the bus that reads and writes in turn leave, ``batch`` bursts each."""
     _positive(batch=batch, burst=burst, to_write=to_write, to_read=to_read)
     whole = 2 * (batch - 1) * burst + to_write + to_read
     return 2 * batch * burst / whole
@@ -135,28 +72,7 @@ def _part(part: DramPart | str) -> DramPart:
 
 
 def refresh_overhead(part: DramPart | str, refresh: str = "all") -> Quantity:
-    """Share of the time a bank spends being refreshed: tRFC over tREFI.
-
-    Parameters
-    ----------
-    part : DramPart or str
-        The channel, or its name.
-    refresh : str
-        ``all`` banks with one command: then it is the share of the whole channel.
-        ``some``: each set of banks in turn, once in tREFI; the others go on.
-
-    Raises
-    ------
-    ValueError
-        For another word, or ``some`` where the part has no such command.
-    UnknownName
-        For an unknown part.
-
-    Examples
-    --------
-    >>> refresh_overhead("ddr5-6400").text("%")
-    '7.56 %'
-    """
+    """Share of the time a bank spends being refreshed: tRFC over tREFI."""
     if refresh not in REFRESH[:2]:
         raise ValueError(f"refresh = {refresh!r}: 'all' or 'some'")
     found = _part(part)
@@ -171,16 +87,6 @@ def refresh_gap(part: DramPart | str) -> Quantity:
 
     Rows are closed before and opened after: read to precharge, precharge, refresh,
     activate to read; the one burst's time that any two reads are apart is not lost.
-
-    Parameters
-    ----------
-    part : DramPart or str
-        The channel, or its name.
-
-    Raises
-    ------
-    UnknownName
-        For an unknown part.
     """
     p = _part(part)
     gap = p.rtp + p.rp + p.rfc + p.rcd - p.burst_time
@@ -188,42 +94,13 @@ def refresh_gap(part: DramPart | str) -> Quantity:
 
 
 def stream_share(part: DramPart | str) -> Quantity:
-    """Share of the peak that an endless sequential read gets, all banks refreshed.
-
-    Parameters
-    ----------
-    part : DramPart or str
-        The channel, or its name.
-
-    Raises
-    ------
-    UnknownName
-        For an unknown part.
-
-    Examples
-    --------
-    >>> stream_share("ddr5-4800").text("%")
-    '91.6 %'
-    """
+    """Share of the peak that an endless sequential read gets, all banks refreshed."""
     p = _part(part)
     return (1 - refresh_gap(p) / p.refi).named(f"{p.short} share of a stream")
 
 
 def random_rate(part: DramPart | str, banks: int | None = None) -> Quantity:
-    """Bytes a second of reads whose rows are all different, refresh left out.
-
-    Parameters
-    ----------
-    part : DramPart or str
-        The channel, or its name.
-    banks : int, optional
-        Banks they are spread over; all by default.
-
-    Raises
-    ------
-    ValueError
-        For more banks than there are, or fewer than one.
-    """
+    """Bytes a second of reads whose rows are all different, refresh left out."""
     p = _part(part)
     every = p.bank_count
     if banks is not None and not 1 <= banks <= every.si:

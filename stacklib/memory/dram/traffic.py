@@ -52,13 +52,7 @@ def copy(part: DramPart | str, n: int) -> Trace:
 
 
 def chunks(part: DramPart | str, n: int, size: int = 0, seed: int = 1) -> Trace:
-    """Reads of ``n`` bursts in aligned pieces of ``size`` bytes at random places.
-
-    Raises
-    ------
-    ValueError
-        For a size that is no multiple of a burst; 0 means one burst.
-    """
+    """Reads of ``n`` bursts in aligned pieces of ``size`` bytes at random places."""
     burst, _, _ = _sizes(part, n)
     size = size or burst
     if size < 0 or size % burst:
@@ -100,13 +94,7 @@ class Outcome:
 
 
 def told(channel: DramChannel, pattern: str) -> float:
-    """Share of the peak by the closed forms, refreshes of all banks included.
-
-    Raises
-    ------
-    ValueError
-        For another pattern than those of ``PATTERNS``.
-    """
+    """Share of the peak by the closed forms, refreshes of all banks included."""
     part, c = channel.kind, channel.kind.clocks("none")
     if pattern not in PATTERNS:
         raise ValueError(f"pattern {pattern!r}: one of {', '.join(PATTERNS)}")
@@ -124,22 +112,7 @@ def told(channel: DramChannel, pattern: str) -> float:
 
 
 def compare(channel: DramChannel, intervals: int = 6) -> list[Outcome]:
-    """Every pattern on a channel, each command checked.
-
-    Parameters
-    ----------
-    channel : DramChannel
-        What serves.
-    intervals : int
-        How many intervals of refresh each trace is to last, by the closed form.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two intervals.
-    TimingViolation
-        When a command breaks a rule, which would be a fault of the simulator.
-    """
+    """Every pattern on a channel, each command checked."""
     if isinstance(intervals, bool) or intervals < 2:
         raise ValueError(f"intervals = {intervals!r}: 2 or more are needed")
     part, rows = channel.kind, []
@@ -171,19 +144,7 @@ class Piece:
 def pieces(part: DramPart | str, sizes: Sequence[int], n: int = 1500) -> list[Piece]:
     """What random pieces of each size get when neighbours lie in one row.
 
-    Parameters
-    ----------
-    part : DramPart or str
-        The channel, or its name.
-    sizes : sequence of int
-        Bytes wanted at each place; a piece below a burst still moves a burst.
-    n : int
-        Bursts of each run.
-
-    Raises
-    ------
-    ValueError
-        For a size below one, or one beyond a burst that is no multiple of it.
+    ``sizes``: bytes wanted at each place; a piece below a burst still moves a burst.
     """
     p = dram_part(part) if isinstance(part, str) else part
     burst, c = int(p.burst.si), p.clocks("none")

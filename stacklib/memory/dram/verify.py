@@ -168,22 +168,7 @@ class _Checker:
 def check_commands(
     commands: Iterable[Command], clocks: Clocks, *, closes: bool = False
 ) -> int:
-    """Hold a list of commands to every rule; the number of them.
-
-    Parameters
-    ----------
-    commands : iterable of Command
-        In the order of issue.
-    clocks : Clocks
-        The timings.
-    closes : bool
-        Whether reads and writes close their bank.
-
-    Raises
-    ------
-    TimingViolation
-        With the name of the first constraint that is broken.
-    """
+    """Hold a list of commands to every rule; the number of them."""
     checker, count = _Checker(clocks, closes), 0
     for command in commands:
         if command.kind not in ("ACT", "PRE", "READ", "WRITE", "REF"):
@@ -194,18 +179,7 @@ def check_commands(
 
 
 def verify(served: Served) -> int:
-    """Check a run: every rule, and every request served once from its own row.
-
-    Returns
-    -------
-    int
-        Commands checked.
-
-    Raises
-    ------
-    TimingViolation
-        With the constraint, the command and the clock.
-    """
+    """Check a run: every rule, and every request served once from its own row."""
     listed = list(served.commands())
     count = check_commands(listed, served.clocks, closes=served.closes)
     rows: dict[int, int] = {}

@@ -48,21 +48,11 @@ GIVEN_A_SHARE = ("o", "down")  # matrices whose input is already split over the 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One level of one chip during a decode step.
+    """One level of one chip during a decode step."""
 
-    Attributes
-    ----------
-    level : str
-        One of ``LEVELS``, nearest to the memory first.
-    bytes : Quantity
-        What it hands on, and what is written to it, on one chip.
-    rate : Quantity
-        What it can hand on in a second, all units together.
-    """
-
-    level: str
-    bytes: Quantity
-    rate: Quantity
+    level: str  # one of ``LEVELS``, nearest to the memory first
+    bytes: Quantity  # what it hands on, and what is written to it, on one chip
+    rate: Quantity  # what it can hand on in a second, all units together
 
     @property
     def time(self) -> Quantity:
@@ -108,6 +98,11 @@ def _checked(model: LanguageModel, tp: int, rows: int) -> None:
         )
 
 
+def _slice(rows: int) -> int:
+    """Bytes of a matrix that one instruction multiplies."""
+    return rows * SLICE
+
+
 def _operands(rows: int) -> int:
     """Bytes that one instruction reads from registers and writes to them."""
     columns = COLUMNS * SLICE if rows == 16 else 0
@@ -129,37 +124,10 @@ def descent(
     dtype: str = "bf16",
     tp: int = 8,
     batch: int = 1,
-    context: int = 4096,
+    context: int = 4096,  # tokens cached in each
     rows: int = 16,
 ) -> tuple[Passage, ...]:
-    """What each level of one chip passes on in a decode step, by formula.
-
-    Parameters
-    ----------
-    model, on : str or object
-        A dense model and a GPU, or their names.
-    dtype : str
-        Format of weights, cache and vectors.
-    tp, batch, context : int
-        Chips, sequences, and tokens cached in each.
-    rows : int
-        Of a matrix, that one instruction multiplies: 16 or 64.
-
-    Returns
-    -------
-    tuple of Passage
-        In the order of ``LEVELS``.
-
-    Raises
-    ------
-    Infeasible
-        When the model does not fit.
-    UnknownName, UnknownSpec
-        For unknown names, or a device whose ladder lacks a rate.
-    ValueError
-        For a mixture of experts, latent or sliding attention, or sizes that make no
-        sense.
-    """
+    """What each level of one chip passes on in a decode step, by formula."""
     model, device = model_of(model), device_of(on)
     step = decode_step(
         model, on=device, dtype=dtype, tp=tp, batch=batch, context=context
@@ -182,11 +150,8 @@ def descent(
     second = (memory + vectors * width * sequences).named("bytes from the L2")
     twice = assumed(2, label="written to shared memory, and read", why="each once")
     shared = twice * memory + (vectors + strips) * width * sequences
-    slices = (
-        memory
-        / rows
-        * assumed(SLICE, "B", "weights of a row of an instruction", why="its shape")
-    )
+    weights = counted(_slice, rows, unit="B", label="weights of an instruction")
+    slices = memory / weights
     sets = ceil(
         sequences / assumed(COLUMNS, label="columns of an instruction", why="its shape")
     )
@@ -220,13 +185,7 @@ def walked(
     context: int = 4096,
     rows: int = 16,
 ) -> dict[str, float]:
-    """The same bytes for one sequence, counted strip by strip; level -> bytes.
-
-    Parameters
-    ----------
-    model, on, dtype, tp, context, rows
-        As in `descent`.
-    """
+    """The same bytes for one sequence, counted strip by strip; level -> bytes."""
     model, device = model_of(model), device_of(on)
     _checked(model, tp, rows)
     width, units = bytes_per_element(dtype).si, int(device.compute_units.si)

@@ -48,17 +48,7 @@ LONGEST_RETICLE = 858  # mm2, one exposure: no die is larger
 def energy_of(moved: Any, per_bit: Any) -> Any:
     """Joules of moving so many bytes: eight bits each, times joules a bit.
 
-    Parameters
-    ----------
-    moved : float, Quantity or array
-        Bytes; of bytes a second the result is watts.
-    per_bit : float, Quantity or array
-        Joules a bit.
-
-    Examples
-    --------
-    >>> energy_of(Quantity(72, "GB"), Quantity(3.9, "pJ/bit")).text()
-    '2.25 J'
+    ``moved``: bytes; of bytes a second the result is watts.
     """
     if isinstance(moved, Quantity):
         return moved * constant_of("byte") * per_bit
@@ -81,10 +71,7 @@ def wire_length(area: Any) -> Any:
     so any stack feeds any SM. Along the sides' normal the mean is half a side; along
     the sides it is the mean distance of two points of a line, a third.
 
-    Parameters
-    ----------
-    area : float, Quantity or array
-        Of the die, in m2.
+    ``area``: of the die, in m2.
     """
     if not isinstance(area, Quantity):
         return _mean_way(area)
@@ -107,24 +94,12 @@ def wire_energy() -> Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One thing that happens to every bit that is read.
+    """One thing that happens to every bit that is read."""
 
-    Attributes
-    ----------
-    name : str
-        What the reader sees.
-    kind : str
-        ``memory``, ``wire``, ``array`` or ``control``.
-    times : int
-        How often a bit goes through it.
-    energy : Quantity
-        Joules a bit, each time.
-    """
-
-    name: str
-    kind: str
-    times: int
-    energy: Quantity
+    name: str  # what the reader sees
+    kind: str  # ``memory``, ``wire``, ``array`` or ``control``
+    times: int  # how often a bit goes through it
+    energy: Quantity  # joules a bit, each time
 
     @property
     def per_bit(self) -> Quantity:
@@ -157,11 +132,6 @@ def circuit_path(device: Accelerator) -> tuple[Stage, ...]:
 
     A bit leaves the stack, is written to the L2 and read again, crosses the die, is
     written to shared memory and read, written to a register and read.
-
-    Parameters
-    ----------
-    device : Accelerator
-        For the size of its die.
     """
     wires = (wire_length(_die(device)) * wire_energy()).named("wires across the die")
     return (
@@ -178,11 +148,6 @@ def board_path(device: Accelerator) -> tuple[Stage, ...]:
 
     Each level is what it costs above the level before. *Control* is what the data
     path does not explain: addresses, tags, instructions, clocks.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Any: nobody has published the same of a later chip.
     """
     return tuple(
         Stage(f"{words}, {part}", kind, 1, constant(f"a100_{level}_{key}"))
@@ -198,21 +163,7 @@ PATHS = {"circuit": circuit_path, "board": board_path}
 
 
 def operation_energy(device: Accelerator, account: str) -> Quantity:
-    """Joules of one FLOP.
-
-    Parameters
-    ----------
-    device : Accelerator
-        For its architecture's tensor energy.
-    account : str
-        ``circuit``: half a bf16 multiply and an fp32 add. ``board``: the energy of
-        tensor cores as fitted to published runs, operands and control included.
-
-    Raises
-    ------
-    UnknownSpec
-        For an architecture without a tensor energy.
-    """
+    """Joules of one FLOP."""
     # By circuit: half a bf16 multiply and an fp32 add. By board: what was fitted to
     # published runs, operands and control included.
     if account == "circuit":
@@ -223,26 +174,11 @@ def operation_energy(device: Accelerator, account: str) -> Quantity:
     if not factor:
         raise hardware.UnknownSpec(f"{device.key}: the energy of its tensor operations")
     return Quantity(hardware.efficiency(factor), "J/FLOP", label=factor,
-                    kind="measured")  # fmt: skip
+                    kind="measured", key=f"factors/{factor}")  # fmt: skip
 
 
 def constant_power(device: Accelerator, account: str) -> Quantity:
-    """Watts of one chip that holds a model and does nothing.
-
-    Parameters
-    ----------
-    device : Accelerator
-        Its dies count: nobody has published an idle B200.
-    account : str
-        ``circuit``: an idle H200 and the clocks of a loaded one. ``board``: what the
-        regression on an A100 left over.
-
-    Raises
-    ------
-    UnknownSpec
-        For another vendor's chip: both figures are of NVIDIA's dies, and eight small
-        ones of somebody else would count as eight of those.
-    """
+    """Watts of one chip that holds a model and does nothing."""
     # Eight small dies of somebody else would count as eight of NVIDIA's.
     if device.vendor != "NVIDIA":
         raise hardware.UnknownSpec(
@@ -262,24 +198,12 @@ def constant_power(device: Accelerator, account: str) -> Quantity:
 
 @dataclass(frozen=True, slots=True)
 class StepEnergy:
-    """Joules of one decode step over all chips, part by part.
+    """Joules of one decode step over all chips, part by part."""
 
-    Attributes
-    ----------
-    parts : dict of str to Quantity
-        Stage to joules; the last is the constant power over the time of the step.
-    kinds : dict of str to str
-        Kind of each part.
-    time : Quantity
-        Of the step.
-    chips : int
-        How many share it.
-    """
-
-    parts: dict[str, Quantity]
-    kinds: dict[str, str]
-    time: Quantity
-    chips: int
+    parts: dict[str, Quantity]  # stage to joules
+    kinds: dict[str, str]  # kind of each part
+    time: Quantity  # of the step
+    chips: int  # how many share it
 
     @property
     def total(self) -> Quantity:
@@ -293,18 +217,7 @@ class StepEnergy:
         return (self.total / self.time / self.chips).named("power of a chip")
 
     def share(self, *kinds: str) -> Quantity:
-        """Share of the total that goes to these kinds of part.
-
-        Parameters
-        ----------
-        *kinds : str
-            Such as ``memory`` and ``wire``.
-
-        Raises
-        ------
-        ValueError
-            When no part is of these kinds.
-        """
+        """Share of the total that goes to these kinds of part."""
         mine = [q for n, q in self.parts.items() if self.kinds[n] in kinds]
         if not mine:
             known = ", ".join(sorted(set(self.kinds.values())))
@@ -335,16 +248,8 @@ def decode_energy(
 
     Parameters
     ----------
-    model : str or LanguageModel
-        The model, or its name.
-    on : str
-        Device.
     account : str
         ``circuit`` or ``board``.
-    dtype : str
-        Format of weights and cache.
-    tp, batch, context : int
-        Chips, sequences, and tokens cached in each.
 
     Raises
     ------

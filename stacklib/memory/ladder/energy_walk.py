@@ -26,11 +26,6 @@ def ways_across(grid: int) -> list[float]:
 
     Controllers stand along the left and right side, one a row; SMs in the middle of
     the cells of a square grid. Wires run along rows and columns.
-
-    Parameters
-    ----------
-    grid : int
-        Rows and columns.
     """
     middle = [(i + 0.5) / grid for i in range(grid)]
     return [
@@ -44,13 +39,7 @@ def ways_across(grid: int) -> list[float]:
 
 @dataclass(slots=True)
 class EventCount:
-    """Events so far: sectors through every stage, sides of the die crossed, FLOP.
-
-    Parameters
-    ----------
-    ways : list of float
-        As ``ways_across`` gives them; sectors take them in turn.
-    """
+    """Events so far: sectors through every stage, sides of the die crossed, FLOP."""
 
     ways: list[float]
     sectors: int = 0
@@ -84,33 +73,10 @@ def count_energy(
     dtype: str = "bf16",
     tp: int = 1,
     batch: int = 1,
-    context: int = 4096,
+    context: int = 4096,  # tokens cached in each
     grid: int = 12,
 ) -> dict[str, float]:
-    """Joules of one decode step by stage, without the constant power.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The model, or its name.
-    on : str
-        Device.
-    account : str
-        ``circuit`` or ``board``.
-    dtype : str
-        Format of weights and cache.
-    tp, batch, context : int
-        Chips, sequences, and tokens cached in each.
-    grid : int
-        Rows and columns of SMs on the die.
-
-    Raises
-    ------
-    ValueError
-        For another account, or a grid below 1.
-    UnknownName, UnknownSpec
-        As ``decode_energy`` does.
-    """
+    """Joules of one decode step by stage, without the constant power."""
     if account not in ACCOUNTS or grid < 1:
         raise ValueError(f"account {account!r}, grid {grid!r}: {', '.join(ACCOUNTS)}")
     shape, device, bits = model_of(model), hardware.get(on), find_dtype(dtype).bits

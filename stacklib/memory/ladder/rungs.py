@@ -40,60 +40,20 @@ FEATURES = ("chip_capacity", "chip_bandwidth", "cycles")
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One level of the ladder; None where nobody has published or measured a figure.
-
-    Attributes
-    ----------
-    name : str
-        ``registers``, ``shared memory``, ``L2``, ``L2, far side``, ``HBM`` (or what
-        the device has), ``peer``, ``host``, ``drive``.
-    owner : str
-        ``unit``, ``chip`` or ``beyond``.
-    unit_capacity, unit_bandwidth : Quantity or None
-        Of one compute unit, ``per_core``: what it owns, and what it can draw.
-    chip_capacity, chip_bandwidth : Quantity or None
-        Of the chip, ``per_chip``.
-    cycles, latency : Quantity or None
-        Of one dependent load, in cycles of the unit's clock and in seconds.
-    """
+    """One level of the ladder; None where nobody has published or measured a figure."""
 
     name: str
-    owner: str
+    owner: str  # ``unit``, ``chip`` or ``beyond``
     unit_capacity: Quantity | None = None
     chip_capacity: Quantity | None = None
     unit_bandwidth: Quantity | None = None
-    chip_bandwidth: Quantity | None = None
+    chip_bandwidth: Quantity | None = None  # ``per_chip``
     cycles: Quantity | None = None
     latency: Quantity | None = None
 
 
 def ladder(on: str | Accelerator) -> tuple[Rung, ...]:
-    """Every level of a GPU, nearest first.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-
-    Returns
-    -------
-    tuple of Rung
-        Levels of which nothing at all is known are left out.
-
-    Raises
-    ------
-    UnknownName
-        For an unknown device.
-    UnknownSpec
-        For a device that is no GPU, or whose units or clock are unknown.
-
-    Examples
-    --------
-    >>> [rung.name for rung in ladder("h100-sxm")][:3]
-    ['registers', 'shared memory', 'L2']
-    >>> ladder("b200")[1].chip_bandwidth.text("TB/s")
-    '37.2 TB/s'
-    """
+    """Every level of a GPU, nearest first."""
     device = device_of(on)
     if device.kind != "gpu":
         raise hardware.UnknownSpec(
@@ -249,11 +209,6 @@ def launched_copy(on: str | Accelerator) -> Quantity:
     The time of an eager call of one kernel with nothing to do, as fitted to published
     timings (factor ``launch_softmax``), and the way over the link. A load that a
     running kernel makes needs no launch: that is the ladder's ``host``.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose host link has no known latency.
     """
     device = device_of(on)
     call = hardware.efficiency_quantity("launch_softmax")
@@ -265,20 +220,7 @@ def launched_copy(on: str | Accelerator) -> Quantity:
 
 
 def steps(rungs: Sequence[Rung], feature: str = "cycles") -> tuple[Quantity, ...]:
-    """What each level is times the one before: below 1 where it is less.
-
-    Parameters
-    ----------
-    rungs : sequence of Rung
-        Nearest first; levels without the feature are skipped.
-    feature : str
-        ``chip_capacity``, ``chip_bandwidth`` or ``cycles``.
-
-    Raises
-    ------
-    ValueError
-        For another feature, or fewer than two levels that have it.
-    """
+    """What each level is times the one before: below 1 where it is less."""
     if feature not in FEATURES:
         raise ValueError(f"feature = {feature!r}: one of {', '.join(FEATURES)}")
     having = [r for r in rungs if getattr(r, feature) is not None]
@@ -293,18 +235,7 @@ def steps(rungs: Sequence[Rung], feature: str = "cycles") -> tuple[Quantity, ...
 
 
 def mean_step(rungs: Sequence[Rung], feature: str = "cycles") -> Quantity:
-    """Geometric mean of ``steps``: the one step that, repeated, spans the same.
-
-    Parameters
-    ----------
-    rungs, feature
-        As in ``steps``.
-
-    Raises
-    ------
-    ValueError
-        As ``steps`` does.
-    """
+    """Geometric mean of ``steps``: the one step that, repeated, spans the same."""
     found = steps(rungs, feature)
     product = found[0]
     for step in found[1:]:

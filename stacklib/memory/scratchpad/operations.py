@@ -31,32 +31,11 @@ class Op:
 
 @dataclass(frozen=True)
 class Program:
-    """A straight line of operations over named tensors.
+    """A straight line of operations over named tensors."""
 
-    Parameters
-    ----------
-    sizes : mapping of str to int
-        Bytes of each tensor.
-    ops : sequence of Op
-        In the order they run.
-    outputs : frozenset of str
-        Tensors that must lie in memory at the end.
-    streamed : frozenset of str
-        Tensors that pass through buffers of their own, outside the scratchpad that is
-        managed: used once and never kept.
-
-    A tensor that is read before it is written is an input, and lies in memory.
-
-    Raises
-    ------
-    ValueError
-        For no operation, an operand without a size, a size below one, an output that
-        no operation touches, or a streamed tensor that is used twice.
-    """
-
-    sizes: Mapping[str, int]
-    ops: Sequence[Op]
-    outputs: frozenset[str] = frozenset()
+    sizes: Mapping[str, int]  # bytes of each tensor
+    ops: Sequence[Op]  # in the order they run
+    outputs: frozenset[str] = frozenset()  # tensors that must lie in memory at the end
     # Tensors that pass through buffers of their own, outside the scratchpad that is
     # managed: used once and never kept.
     streamed: frozenset[str] = frozenset()
@@ -146,26 +125,6 @@ def cyclic_loads(
     ``blocks - capacity`` times in any ``blocks - 1`` accesses. A fixed choice keeps all
     places but one for blocks that stay. In the last round a block is dead once it was
     used, and leaves room.
-
-    Parameters
-    ----------
-    blocks, capacity, rounds : int
-        Blocks of the loop, blocks that fit, times round.
-    policy : str
-        ``lru``, ``belady`` or ``weight``.
-    snake : bool
-        Whether every second round runs backwards. Then what was used last is needed
-        first, and all three load only what is over.
-
-    Raises
-    ------
-    ValueError
-        For a count below one or another policy.
-
-    Examples
-    --------
-    >>> [cyclic_loads(64, 63, 32, p) for p in ("lru", "belady", "weight")]
-    [1986, 95, 125]
     """
     for name, value in (("blocks", blocks), ("capacity", capacity), ("rounds", rounds)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:

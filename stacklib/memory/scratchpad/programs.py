@@ -24,32 +24,16 @@ def matmul_program(
     n: int,
     k: int,
     *,
-    block_k: int,
+    block_k: int,  # columns of a block of X, and of a panel of W; they divide k and n
     panel_n: int,
-    width: int = 2,
-    snake: bool = False,
+    width: int = 2,  # bytes of a number
+    snake: bool = False,  # whether every second panel goes through the blocks backwards
 ) -> Program:
     """Y = X W with X kept in the scratchpad and W streamed past it.
 
     X (m, k) is cut into blocks of ``block_k`` columns, W into panels of ``panel_n``
     columns. Every panel needs every block of X, so X is read in a cycle, once a panel.
     Sums stay in a memory of their own (PSUM, on a Trainium) until the panel is done.
-
-    Parameters
-    ----------
-    m, n, k : int
-        Of the product.
-    block_k, panel_n : int
-        Columns of a block of X, and of a panel of W; they divide k and n.
-    width : int
-        Bytes of a number.
-    snake : bool
-        Whether every second panel goes through the blocks backwards.
-
-    Raises
-    ------
-    ValueError
-        When the cuts do not divide, or a size is no whole number from 1.
     """
     blocks, panels = _cut("block_k", k, block_k), _cut("panel_n", n, panel_n)
     _cut("m", m, 1), _cut("width", width, 1)
@@ -80,21 +64,7 @@ def mlp_program(
     The blocks of the hidden layer are made here, so one that leaves early must be
     written back. X is dead once the last is made; Y gathers in place.
 
-    Parameters
-    ----------
-    rows, d, hidden : int
-        Rows of X, its columns, and those of the hidden layer.
-    block : int
-        Columns of a block of the hidden layer; they divide it.
-    width : int
-        Bytes of a number.
-    snake : bool
-        Whether the blocks are used in the order opposite to the one they were made in.
-
-    Raises
-    ------
-    ValueError
-        When the cut does not divide, or a size is no whole number from 1.
+    ``width``: bytes of a number.
     """
     blocks = _cut("block", hidden, block)
     _cut("rows", rows, 1), _cut("d", d, 1), _cut("width", width, 1)

@@ -30,23 +30,13 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What ran.
-
-    Attributes
-    ----------
-    memory : dict of str to array
-        What lies in memory at the end: inputs and what was stored.
-    loaded, stored, streamed : int
-        Bytes copied into the scratchpad, out of it, and past it.
-    plan : Plan
-        What was carried out.
-    """
+    """What ran."""
 
     memory: dict[str, Array]
-    loaded: int
-    stored: int
-    streamed: int
-    plan: Plan
+    loaded: int  # bytes copied into the scratchpad
+    stored: int  # out of it
+    streamed: int  # past it
+    plan: Plan  # what was carried out
 
 
 class _Machine:
@@ -98,31 +88,11 @@ class _Machine:
 def execute(
     program: Program,
     plan: Plan,
-    capacity: int,
+    capacity: int,  # bytes of the buffer
     arrays: Mapping[str, Array],
     kernels: Sequence[Kernel],
 ) -> Execution:
-    """Run a program as planned, in a buffer of ``capacity`` bytes.
-
-    Parameters
-    ----------
-    program : Program
-        What the plan was made for.
-    plan : Plan
-        Of `allocate`.
-    capacity : int
-        Bytes of the buffer.
-    arrays : mapping of str to array
-        Every tensor; of those that are no inputs, only shape and type are used.
-    kernels : sequence of callable
-        One for each operation, called with its operands in order, in place.
-
-    Raises
-    ------
-    PlanError
-        When a plan lays a tensor over another, loads what memory does not have, moves
-        what is not there, or leaves an operand out.
-    """
+    """Run a program as planned, in a buffer of ``capacity`` bytes."""
     came = {name: arrays[name] for name in program.inputs}
     machine = _Machine(capacity, came)
     before: dict[int, list[Move]] = {}
@@ -156,36 +126,16 @@ def execute(
 
 
 def run_matmul(
-    x: Array,
+    x: Array,  # (m, k) operands of one type
     w: Array,
-    capacity: int,
+    capacity: int,  # bytes of the scratchpad
     *,
     block_k: int,
     panel_n: int,
     policy: str = "belady",
     snake: bool = False,
 ) -> tuple[Array, Execution]:
-    """A product through a scratchpad, as `matmul_program` lays it out.
-
-    Parameters
-    ----------
-    x, w : array (m, k), (k, n)
-        Operands of one type.
-    capacity : int
-        Bytes of the scratchpad.
-    block_k, panel_n, policy, snake
-        As `matmul_program` and `allocate` take them.
-
-    Returns
-    -------
-    tuple
-        The product (m, n), and what ran.
-
-    Raises
-    ------
-    ValueError
-        As `matmul_program` and `allocate` do.
-    """
+    """A product through a scratchpad, as `matmul_program` lays it out."""
     (m, k), n = x.shape, w.shape[1]
     width = x.dtype.itemsize
     cut = {"block_k": block_k, "panel_n": panel_n, "width": width, "snake": snake}
@@ -211,36 +161,16 @@ def run_matmul(
 
 
 def run_mlp(
-    x: Array,
+    x: Array,  # (rows, d) operands of one type
     up: Array,
     down: Array,
-    capacity: int,
+    capacity: int,  # bytes of the scratchpad
     *,
     block: int,
     policy: str = "belady",
     snake: bool = False,
 ) -> tuple[Array, Execution]:
-    """relu(x up) down through a scratchpad, as `mlp_program` lays it out.
-
-    Parameters
-    ----------
-    x, up, down : array (rows, d), (d, hidden), (hidden, d)
-        Operands of one type.
-    capacity : int
-        Bytes of the scratchpad.
-    block, policy, snake
-        As `mlp_program` and `allocate` take them.
-
-    Returns
-    -------
-    tuple
-        The result (rows, d), and what ran.
-
-    Raises
-    ------
-    ValueError
-        As `mlp_program` and `allocate` do.
-    """
+    """relu(x up) down through a scratchpad, as `mlp_program` lays it out."""
     (rows, d), hidden = x.shape, up.shape[1]
     program = mlp_program(
         rows, d, hidden, block=block, width=x.dtype.itemsize, snake=snake

@@ -27,24 +27,12 @@ RING = chosen(1, "MiB", label="ring the weights pass through")
 
 @dataclass(frozen=True)
 class SbufCase:
-    """The product on one core of a device.
+    """The product on one core of a device."""
 
-    Attributes
-    ----------
-    sbuf : Quantity
-        Bytes of one core's SBUF.
-    ring : Quantity
-        Of them, what the weights pass through.
-    partitions : int
-        Rows of the SBUF; a block of X has as many columns.
-    psum : Quantity
-        Bytes of the memory that sums stay in.
-    """
-
-    sbuf: Quantity
-    ring: Quantity
-    partitions: int
-    psum: Quantity
+    sbuf: Quantity  # bytes of one core's SBUF
+    ring: Quantity  # of them, what the weights pass through
+    partitions: int  # rows of the SBUF; a block of X has as many columns
+    psum: Quantity  # bytes of the memory that sums stay in
 
     @property
     def blocks(self) -> int:
@@ -71,57 +59,24 @@ class SbufCase:
         return round(self.sbuf.si - self.ring.si)
 
     def tokens(self, use: float) -> int:
-        """Most tokens whose activations take at most this share of the SBUF.
-
-        Parameters
-        ----------
-        use : float
-            X over the whole SBUF; above 1 it is larger.
-
-        Raises
-        ------
-        ValueError
-            For a share that leaves no token.
-        """
+        """Most tokens whose activations take at most this share of the SBUF."""
         count = int(use * self.sbuf.si / (SIDE * WIDTH))
         if count < 1:
             raise ValueError(f"use = {use!r}: no token's activations are that small")
         return count
 
     def block_bytes(self, use: float) -> int:
-        """Bytes of one block of X.
-
-        Parameters
-        ----------
-        use : float
-            As `tokens` takes it.
-        """
+        """Bytes of one block of X."""
         return self.tokens(use) * self.partitions * WIDTH
 
     def loaded(self, use: float, policy: str, *, snake: bool = False) -> int:
-        """Bytes of X that are copied in, in closed form.
-
-        Parameters
-        ----------
-        use : float
-            As `tokens` takes it.
-        policy, snake
-            As `cyclic_loads` takes them.
-        """
+        """Bytes of X that are copied in, in closed form."""
         each = self.block_bytes(use)
         fit = self.managed // each
         return each * cyclic_loads(self.blocks, fit, self.rounds, policy, snake)
 
     def program(self, use: float, *, snake: bool = False) -> Program:
-        """The product as operations, for `allocate`.
-
-        Parameters
-        ----------
-        use : float
-            As `tokens` takes it.
-        snake : bool
-            As `matmul_program` takes it.
-        """
+        """The product as operations, for `allocate`."""
         return matmul_program(
             self.tokens(use), SIDE, SIDE,
             block_k=self.partitions, panel_n=self.panel, width=WIDTH, snake=snake,
@@ -129,18 +84,7 @@ class SbufCase:
 
 
 def sbuf_case(on: str | Accelerator = "trainium2") -> SbufCase:
-    """The product on one core of a Trainium.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or one without partitions and banks that are known.
-    """
+    """The product on one core of a Trainium."""
     device = device_of(on)
     micro = hardware.microarchitecture(device)
     partitions, banks = micro.count("partitions"), micro.count("psum_banks")

@@ -21,51 +21,24 @@ POLICIES = ("lru", "belady", "weight")
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One entry of a plan.
+    """One entry of a plan."""
 
-    Attributes
-    ----------
-    op : int
-        The operation it comes before; final copies come after it.
-    kind : str
-        ``load`` (memory to scratchpad), ``place`` (room, nothing copied), ``store``
-        (scratchpad to memory) or ``drop`` (the room is free again).
-    tensor : str
-        What is moved.
-    offset : int
-        Where it lies in the scratchpad.
-    after : bool
-        Whether it follows the operation.
-    """
-
-    op: int
+    op: int  # the operation it comes before; final copies come after it
     kind: str
-    tensor: str
-    offset: int
-    after: bool = False
+    tensor: str  # what is moved
+    offset: int  # where it lies in the scratchpad
+    after: bool = False  # whether it follows the operation
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What `allocate` decided, and its bytes.
+    """What `allocate` decided, and its bytes."""
 
-    Attributes
-    ----------
-    moves : tuple of Move
-        In order.
-    loaded, stored : int
-        Bytes copied in and out.
-    compulsory : int
-        Of those, the ones that no plan saves.
-    peak : int
-        Most bytes held at once.
-    """
-
-    moves: tuple[Move, ...]
-    loaded: int
-    stored: int
-    compulsory: int
-    peak: int
+    moves: tuple[Move, ...]  # in order
+    loaded: int  # bytes copied in
+    stored: int  # out
+    compulsory: int  # of those, the ones that no plan saves
+    peak: int  # most bytes held at once
 
     @property
     def moved(self) -> int:
@@ -175,31 +148,7 @@ class _Allocation:
 
 
 def allocate(program: Program, capacity: int, policy: str = "belady") -> Plan:
-    """Plan a program for a scratchpad of ``capacity`` bytes.
-
-    Parameters
-    ----------
-    program : Program
-        What runs.
-    capacity : int
-        Bytes of the scratchpad.
-    policy : str
-        ``lru``: what was used longest ago leaves. ``belady``: what is needed furthest
-        in the future (Belady, 1966); the fewest loads when all tensors are of one size
-        and none is written. ``weight``: each tensor has a fixed weight, its number of
-        uses, and the lightest leaves (Poletto and Sarkar, 1999, spill by such a rule).
-
-    Returns
-    -------
-    Plan
-        Every copy, with offsets found by first fit.
-
-    Raises
-    ------
-    ValueError
-        For another policy, a capacity below one, or an operation whose operands do
-        not fit together; with the sum.
-    """
+    """Plan a program for a scratchpad of ``capacity`` bytes."""
     if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
         raise ValueError(f"capacity = {capacity!r}: whole bytes from 1 are needed")
     if policy not in POLICIES:

@@ -28,29 +28,14 @@ WAYS = ("pins x rate", "stacks", "pins", "no DRAM", "open")
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """How a device's printed bandwidth comes about.
-
-    Attributes
-    ----------
-    device : Accelerator
-    way : str
-        One of ``WAYS``.
-    computed : Quantity or None
-        Bandwidth from the parts.
-    pin_rate : Quantity or None
-        Printed, or implied where ``way`` is ``stacks`` or ``pins``.
-    gap : float or None
-        Computed over printed, less one; None where nothing was computed.
-    note : str
-        The build, or what is missing.
-    """
+    """How a device's printed bandwidth comes about."""
 
     device: Accelerator
     way: str
-    computed: Quantity | None
+    computed: Quantity | None  # bandwidth from the parts
     pin_rate: Quantity | None
     gap: float | None
-    note: str
+    note: str  # the build, or what is missing
 
     @property
     def settled(self) -> bool:
@@ -67,18 +52,7 @@ def _fastest(device: Accelerator) -> Memory | None:
 
 
 def explain(device: str | Accelerator) -> Explained:
-    """The printed bandwidth of a device from pins and rates.
-
-    Parameters
-    ----------
-    device : str or Accelerator
-        A device of the database.
-
-    Raises
-    ------
-    UnknownName
-        When there is no such device.
-    """
+    """The printed bandwidth of a device from pins and rates."""
     chip = get(device) if isinstance(device, str) else device
     pins, rate, printed = (
         chip.fields[f"memory_{name}"] for name in ("pins", "pin_rate", "bandwidth")

@@ -24,26 +24,14 @@ COUNTS = range(1, 17)
 
 @dataclass(frozen=True, slots=True)
 class PackageBuild:
-    """Stacks of one kind around a processor.
+    """Stacks of one kind around a processor."""
 
-    Attributes
-    ----------
-    generation : StackGeneration
-        Pins, top rate and heights of a stack.
-    stacks, height, die_gbit : int
-        Stacks, DRAM dies in each, Gbit of a die.
-    spare : float
-        Share of the built capacity that is not sold.
-    pin_rate : Quantity
-        What each pin must run at for the printed bandwidth.
-    """
-
-    generation: StackGeneration
+    generation: StackGeneration  # pins, top rate and heights of a stack
     stacks: int
-    height: int
+    height: int  # DRAM dies in each
     die_gbit: int
-    spare: float
-    pin_rate: Quantity
+    spare: float  # share of the built capacity that is not sold
+    pin_rate: Quantity  # what each pin must run at for the printed bandwidth
 
     @property
     def of_document(self) -> float:
@@ -70,17 +58,7 @@ class Builds:
 def needed_rate(
     bandwidth: Quantity, stacks: int, generation: StackGeneration
 ) -> Quantity:
-    """Bits a second of each pin so that all stacks together give a bandwidth.
-
-    Parameters
-    ----------
-    bandwidth : Quantity
-        Of the device, in bytes a second.
-    stacks : int
-        How many share it.
-    generation : StackGeneration
-        Fixes the pins of a stack.
-    """
+    """Bits a second of each pin so that all stacks together give a bandwidth."""
     count = chosen(stacks, label="stacks")
     pins = (count * generation.memory.pins).named("pins of all stacks")
     whole = bandwidth.across(one_of("1", "chip"))  # a pin has no scope

@@ -11,9 +11,8 @@ from itertools import pairwise
 
 from stacklib.hardware import stack_generation, stack_generations
 from stacklib.hardware.stacks import StackGeneration
-from stacklib.quantity import Quantity, chosen, one_of
+from stacklib.quantity import Quantity, one_of
 
-from ..dram.bursts import stack_bus
 from .hbm import HbmStack
 
 __all__ = ["Growth", "GenerationRow", "generation_rows", "growth"]
@@ -21,23 +20,12 @@ __all__ = ["Growth", "GenerationRow", "generation_rows", "growth"]
 
 @dataclass(frozen=True, slots=True)
 class GenerationRow:
-    """One generation, its parts put together.
-
-    Attributes
-    ----------
-    generation : StackGeneration
-    stack : HbmStack
-        The tallest stack of the largest die, at the generation's own rate.
-    access : Quantity
-        Bytes of the smallest access.
-    parts : Quantity
-        Pseudo-channels of a stack.
-    """
+    """One generation, its parts put together."""
 
     generation: StackGeneration
     stack: HbmStack
-    access: Quantity
-    parts: Quantity
+    access: Quantity  # bytes of the smallest access
+    parts: Quantity  # Pseudo-channels of a stack
 
     @property
     def bandwidth_gap(self) -> float:
@@ -75,14 +63,15 @@ def generation_rows() -> tuple[GenerationRow, ...]:
 
 
 def _row(made: StackGeneration) -> GenerationRow:
-    one, bus = made.memory, stack_bus(made)
-    width = (one.pins / (one.channels * made.pseudo_channels)).named("pins of a part")
+    one = made.memory
+    parts = one.channels * made.pseudo_channels
+    width = (one.pins / parts).named("pins of a part")
     beat = one_of("bit", "bits a pin moves in a beat")
     return GenerationRow(
         made,
         HbmStack(one.height, one.die_capacity, one.pins, one.pin_rate),
         (width * made.burst * beat).to("B").named("bytes of an access"),
-        chosen(bus.parts, label=f"pseudo-channels of a stack of {made.name}"),
+        parts.named(f"pseudo-channels of a stack of {made.name}"),
     )
 
 

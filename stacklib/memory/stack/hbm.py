@@ -15,24 +15,12 @@ HEIGHTS = (4, 8, 12, 16)  # dies of a stack that JEDEC's HBM standards name
 
 @dataclass(frozen=True, slots=True)
 class HbmStack:
-    """One stack of DRAM dies on a base die.
+    """One stack of DRAM dies on a base die."""
 
-    Attributes
-    ----------
-    dies : Quantity
-        DRAM dies on top of each other.
-    die : Quantity
-        Bits of one.
-    pins : Quantity
-        Data pins of the stack.
-    pin_rate : Quantity
-        Bits a second of one.
-    """
-
-    dies: Quantity
-    die: Quantity
-    pins: Quantity
-    pin_rate: Quantity
+    dies: Quantity  # DRAM dies on top of each other
+    die: Quantity  # bits of one
+    pins: Quantity  # data pins of the stack
+    pin_rate: Quantity  # bits a second of one
 
     @property
     def capacity(self) -> Quantity:
@@ -106,7 +94,7 @@ class Build:
 
 
 def built_from(
-    capacity: Quantity | float,
+    capacity: Quantity | float,  # published; a float in bytes with 1 GB = 10^9 B
     *,
     die_gbit: int,
     most_spare: float = 0.07,
@@ -116,23 +104,6 @@ def built_from(
 
     Vendors print a *16 Gb* die as 2 GB, so a capacity built here is in those GB; a part
     of it may be kept back for repair. A capacity given in GiB is taken as it stands.
-
-    Parameters
-    ----------
-    capacity : Quantity or float
-        Published; a float in bytes with 1 GB = 10^9 B.
-    die_gbit : int
-        Gb of one die of that generation: 8 or 16 (HBM2 and HBM2E), 16 (HBM3), 24
-        (HBM3E).
-    most_spare : float
-        Largest share that may be kept back.
-    stacks : iterable of int
-        Counts to try.
-
-    Raises
-    ------
-    ValueError
-        When the capacity is not positive.
     """
     # A bare number is bytes with 1 GB = 10^9 B; dies are 8 or 16 Gb (HBM2, HBM2E), 16
     # (HBM3), 24 (HBM3E).

@@ -24,24 +24,12 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stack cut open; lengths in micrometres.
+    """A stack cut open; lengths in micrometres."""
 
-    Attributes
-    ----------
-    dies : int
-        DRAM dies.
-    die : float
-        Thickness of each.
-    gap : float
-        Under each die: bumps and what fills between them. Zero with hybrid bonding.
-    rest : float
-        Base die, what the top die has more than the others, and mould.
-    """
-
-    dies: int
-    die: float
-    gap: float
-    rest: float
+    dies: int  # DRAM dies
+    die: float  # thickness of each
+    gap: float  # under each die: bumps and what fills between them
+    rest: float  # base die, what the top die has more than the others, and mould
 
     def __post_init__(self) -> None:
         if isinstance(self.dies, bool) or not isinstance(self.dies, int):
@@ -80,20 +68,7 @@ class Section:
 def thickest_die(
     height: Quantity, dies: int, *, gap: Quantity, rest: Quantity
 ) -> Quantity:
-    """What is left for each die inside a height.
-
-    Parameters
-    ----------
-    height, gap, rest : Quantity
-        Lengths as in ``Section``.
-    dies : int
-        DRAM dies.
-
-    Raises
-    ------
-    ValueError
-        When nothing is left, with the sum.
-    """
+    """What is left for each die inside a height."""
     count = chosen(dies, label="dies")
     left = (height - rest) / count - gap
     if left.si <= 0:
@@ -117,16 +92,6 @@ def inferred(short: int = 8, tall: int = 12) -> Inferred:
     ``tall`` dies of the published thin thickness t are as high as ``short`` dies of
     T = t / (1 - thinned): short (T + g) = tall (t + g), whatever the rest is. So the
     gap g follows, and the rest is what the module has left.
-
-    Parameters
-    ----------
-    short, tall : int
-        Dies of the two stacks.
-
-    Raises
-    ------
-    ValueError
-        Unless the taller stack has more dies and still a positive gap.
     """
     thin, thinned = stack_fact("thin_die"), stack_fact("thinner")
     if not 0 < short < tall:
@@ -142,14 +107,6 @@ def inferred(short: int = 8, tall: int = 12) -> Inferred:
 
 
 def gap_share(dies: int, height: Quantity, gap: Quantity) -> Quantity:
-    """Share of a module that is gaps: what hybrid bonding takes away.
-
-    Parameters
-    ----------
-    dies : int
-        DRAM dies, one gap under each.
-    height, gap : Quantity
-        Of the module; of one gap.
-    """
+    """Share of a module that is gaps: what hybrid bonding takes away."""
     count = chosen(dies, label="gaps")
     return (count * gap / height).named("share of the height that is gaps")

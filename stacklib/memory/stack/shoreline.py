@@ -17,20 +17,7 @@ PROCESSES = {"DRAM process": None, "N12": "n12_gain", "N3P": "n3p_gain"}
 
 
 def edge_bandwidth(name: str, *, rate: Quantity | None = None) -> Quantity:
-    """Bytes a second for each metre of edge that a stack takes.
-
-    Parameters
-    ----------
-    name : str
-        An HBM generation.
-    rate : Quantity, optional
-        Of a pin; the generation's own without it.
-
-    Raises
-    ------
-    UnknownName
-        When there is no such generation.
-    """
+    """Bytes a second for each metre of edge that a stack takes."""
     made = stack_generation(name)
     speed = made.memory.pin_rate if rate is None else rate
     total = (made.memory.pins * speed).to("GB/s")
@@ -41,16 +28,6 @@ def ucie_edge(package: str) -> Quantity:
     """Most that UCIe gets through a metre of edge, in one direction.
 
     The published figures count both directions, as 512 GB/s of a module do.
-
-    Parameters
-    ----------
-    package : str
-        ``"standard"``, on a substrate, or ``"advanced"``, on silicon.
-
-    Raises
-    ------
-    ValueError
-        For another package.
     """
     if package not in ("standard", "advanced"):
         raise ValueError(f"package {package!r}: 'standard' or 'advanced'")
@@ -61,23 +38,7 @@ def ucie_edge(package: str) -> Quantity:
 
 
 def stacks_along(edge: float, width: float, gap: float = 0.0) -> int:
-    """Stacks that fit beside each other along an edge, in closed form.
-
-    Parameters
-    ----------
-    edge, width, gap : float
-        Lengths of the edge, of a stack, and between two, in one unit.
-
-    Raises
-    ------
-    ValueError
-        For a length that is not positive, or a gap below zero.
-
-    Examples
-    --------
-    >>> stacks_along(33, 11), stacks_along(32, 11)
-    (3, 2)
-    """
+    """Stacks that fit beside each other along an edge, in closed form."""
     for name, value in (("edge", edge), ("width", width)):
         if not 0 < value < math.inf:
             raise ValueError(f"{name} = {value!r}: a positive length is needed")
@@ -118,24 +79,6 @@ def packed(
 
     Each side is walked from one end in small steps; a stack is put down at the first
     place where it stands wholly before the edge and clear of those that stand.
-
-    Parameters
-    ----------
-    die : (float, float)
-        Long and short side of the die.
-    stack : (float, float)
-        Width along the edge, and depth.
-    sides : int
-        2 uses the two long sides, 4 all.
-    gap : float
-        Least distance between two stacks.
-    step : float
-        Of the walk, in the same unit.
-
-    Raises
-    ------
-    ValueError
-        For a length that is not positive, or other than 2 or 4 sides.
     """
     if sides not in (2, 4):
         raise ValueError(f"sides = {sides!r}: 2 (the long ones) or 4")
@@ -164,18 +107,6 @@ def interface_power(bandwidth: Quantity, process: str) -> Quantity:
 
     The one published energy is of a 4 nm interface on the processor's side. We let the
     N3P base die cost as much, and scale the others by the gains that TSMC names.
-
-    Parameters
-    ----------
-    bandwidth : Quantity
-        Of all stacks, in bytes a second.
-    process : str
-        One of ``PROCESSES``.
-
-    Raises
-    ------
-    ValueError
-        For another process.
     """
     if process not in PROCESSES:
         raise ValueError(f"process {process!r}: one of {', '.join(PROCESSES)}")

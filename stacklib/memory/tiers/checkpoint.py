@@ -37,25 +37,7 @@ ADAM = {"bf16 weights": 2, "fp32 weights": 4, "first moment": 4, "second moment"
 def checkpoint_bytes(
     model: str | LanguageModel, *, state: dict[str, int] | None = None
 ) -> Quantity:
-    """Bytes of a checkpoint: every part of the state, for every parameter.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The model, or its name.
-    state : dict, optional
-        Part to bytes a parameter; bf16 weights and Adam in fp32 by default.
-
-    Raises
-    ------
-    UnknownName
-        For an unknown model.
-
-    Examples
-    --------
-    >>> checkpoint_bytes("llama-3-70b").text("GB")
-    '988 GB'
-    """
+    """Bytes of a checkpoint: every part of the state, for every parameter."""
     shape = model_of(model)
     parts = [
         chosen(size, "B", label=f"bytes of {name}")
@@ -74,19 +56,7 @@ def _above_zero(**given: Any) -> None:
 def write_time(size: Any, drives: int, rate: Any) -> Any:
     """Seconds to write a checkpoint, spread evenly.
 
-    Parameters
-    ----------
-    size : float, Quantity or array
-        Bytes.
-    drives : int
-        That each write their part at once.
-    rate : float, Quantity or array
-        Bytes a second of one drive.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
+    ``size``: bytes; ``rate``: bytes a second of one drive.
     """
     whole(drives, "drives", least=1)
     _above_zero(size=size, rate=rate)
@@ -102,22 +72,6 @@ def stall(
     write takes longer than the interval, the training waits for it, however many
     buffers there are. With a single buffer the copy cannot begin before the write
     has ended, and the wait comes on top.
-
-    Parameters
-    ----------
-    interval : float, Quantity or array
-        Seconds of training between two checkpoints.
-    copy, write : float, Quantity or array
-        Seconds to copy to host memory; to write from there to the drives.
-    behind : bool
-        Whether the write goes on while the training does.
-    buffers : int
-        Copies that host memory holds.
-
-    Raises
-    ------
-    ValueError
-        For fewer than one buffer.
     """
     whole(buffers, "buffers", least=1)
     if not behind:
@@ -131,17 +85,7 @@ def stall(
 def young_interval(cost: Any, between_failures: Any) -> Any:
     """Young's interval: sqrt(2 x cost x mean time between failures).
 
-    Parameters
-    ----------
-    cost : float or array
-        Seconds that one checkpoint holds up the training.
-    between_failures : float or array
-        Mean seconds.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
+    ``cost``: seconds that one checkpoint holds up the training.
     """
     _above_zero(cost=cost, between_failures=between_failures)
     return (2 * cost * between_failures) ** 0.5
@@ -153,17 +97,7 @@ def daly_interval(cost: float, between_failures: float) -> float:
     J. Daly, *A higher order estimate of the optimum checkpoint interval*, Future
     Generation Computer Systems 22 (2006), equation 37.
 
-    Parameters
-    ----------
-    cost : float
-        Seconds that one checkpoint holds up the training.
-    between_failures : float
-        Mean seconds.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
+    ``cost``: seconds that one checkpoint holds up the training.
     """
     _above_zero(cost=cost, between_failures=between_failures)
     if cost >= 2 * between_failures:
@@ -181,20 +115,6 @@ def expected_time(
 
     Failures come without memory, also during checkpoints and restarts (Daly 2006,
     equation 20): M exp(R / M) (exp((t + c) / M) - 1) / t.
-
-    Parameters
-    ----------
-    interval : float
-        Seconds of work between two checkpoints.
-    cost, restart : float
-        Seconds of a checkpoint; until work goes on after a failure.
-    between_failures : float
-        Mean seconds.
-
-    Raises
-    ------
-    ValueError
-        For an interval or mean time that is not above zero, or a cost below zero.
     """
     _above_zero(interval=interval, between_failures=between_failures)
     if cost < 0 or restart < 0:
@@ -215,17 +135,7 @@ def run_failures(
     segments: int = 20_000,
     seed: int = 0,
 ) -> float:
-    """``expected_time``, drawn: work, checkpoints, failures and repeats in order.
-
-    Parameters
-    ----------
-    interval, cost, restart, between_failures : float
-        As there.
-    segments : int
-        Intervals of work to get done.
-    seed : int
-        Of the failures.
-    """
+    """``expected_time``, drawn: work, checkpoints, failures and repeats in order."""
     whole(segments, "segments", least=1)
     _above_zero(interval=interval, between_failures=between_failures)
     draw = random.Random(seed)
@@ -257,24 +167,7 @@ def run_checkpoints(
     *, interval: float, copy: float, write: float, count: int, buffers: int = 2,
     behind: bool = True,
 ) -> Run:  # fmt: skip
-    """Train and checkpoint, event by event: buffers in host memory, one writer.
-
-    Parameters
-    ----------
-    interval, copy, write : float
-        As ``stall`` takes them.
-    count : int
-        Checkpoints.
-    buffers : int
-        Copies that host memory holds; one is free again when it has been written.
-    behind : bool
-        Whether the write goes on while the training does.
-
-    Raises
-    ------
-    ValueError
-        For fewer than one checkpoint or buffer.
-    """
+    """Train and checkpoint, event by event: buffers in host memory, one writer."""
     whole(count, "count", least=1)
     whole(buffers, "buffers", least=1)
     now, writer = 0.0, 0.0

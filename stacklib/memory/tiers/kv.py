@@ -37,25 +37,6 @@ def pages_read(tokens: int, picked: int, per_page: int) -> float:
     Every choice of ``picked`` among ``tokens`` is as likely as another, so a page
     stays unread with the chance that none of its tokens is picked:
     C(tokens - per_page, picked) / C(tokens, picked).
-
-    Parameters
-    ----------
-    tokens : int
-        Cached, in pages of ``per_page``; the last page may be part empty.
-    picked : int
-        At most ``tokens``.
-    per_page : int
-        Tokens a page holds.
-
-    Raises
-    ------
-    ValueError
-        For counts below one, or more picked than there are.
-
-    Examples
-    --------
-    >>> pages_read(8, 8, 4), pages_read(8, 1, 4)
-    (2.0, 1.0)
     """
     for name, value in (("tokens", tokens), ("picked", picked), ("per_page", per_page)):
         whole(value, name, least=1)
@@ -75,30 +56,14 @@ def pages_read(tokens: int, picked: int, per_page: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class KvDemand:
-    """What one token of one sequence asks of the drives.
+    """What one token of one sequence asks of the drives."""
 
-    Attributes
-    ----------
-    wanted : Quantity
-        Bytes of keys and values that the attention uses.
-    read : Quantity
-        Bytes of the pages that hold them.
-    pages : Quantity
-        How many, over all layers.
-    stored : Quantity
-        Bytes of pages that the whole cache takes.
-    written : Quantity
-        Bytes that one new token adds.
-    layers : int
-        That attention is done in.
-    """
-
-    wanted: Quantity
-    read: Quantity
-    pages: Quantity
-    stored: Quantity
-    written: Quantity
-    layers: int
+    wanted: Quantity  # bytes of keys and values that the attention uses
+    read: Quantity  # bytes of the pages that hold them
+    pages: Quantity  # how many, over all layers
+    stored: Quantity  # bytes of pages that the whole cache takes
+    written: Quantity  # bytes that one new token adds
+    layers: int  # that attention is done in
 
     @property
     def amplification(self) -> Quantity:
@@ -124,8 +89,6 @@ def kv_demand(
     ----------
     model : str or LanguageModel
         With a cache that grows evenly.
-    context : int
-        Tokens cached.
     top_k : int, optional
         Tokens the attention picks in each layer; all without it.
     block : int
@@ -191,15 +154,7 @@ def drive_depth(of: Drive) -> Quantity:
 
 
 def reads_per_second(of: Drive, depth: int) -> Quantity:
-    """Random reads a second with so many in flight, at most the drive's rate.
-
-    Parameters
-    ----------
-    of : Drive
-        Its latency must be known.
-    depth : int
-        Reads that the host keeps in flight.
-    """
+    """Random reads a second with so many in flight, at most the drive's rate."""
     waiting = chosen(whole(depth, "depth", least=1), label="depth")
     asked = (waiting / of.latency).named("reads asked for")
     return of.reads if asked.si > of.reads.si else asked
@@ -212,29 +167,7 @@ def drives_needed(
     tokens_per_second: Quantity | float,
     sequences: int = 1,
 ) -> dict[str, float]:
-    """Drives by each of the three limits; the largest counts.
-
-    Parameters
-    ----------
-    demand : KvDemand
-        Of one token.
-    of : Drive
-        Which.
-    tokens_per_second : Quantity or float
-        Over all sequences.
-    sequences : int
-        Whose caches are kept.
-
-    Returns
-    -------
-    dict
-        ``reads``, ``bandwidth``, ``capacity``: drives, not rounded.
-
-    Raises
-    ------
-    ValueError
-        For a rate that is not above zero.
-    """
+    """Drives by each of the three limits; the largest counts."""
     rate = float(getattr(tokens_per_second, "si", tokens_per_second))
     if not 0 < rate < math.inf:
         raise ValueError(f"tokens_per_second = {tokens_per_second}: above zero")
@@ -250,29 +183,7 @@ def step_time(
     compute: float, layers: int, pages: float, rate: float, latency: float,
     *, ahead: bool,
 ) -> float:  # fmt: skip
-    """Seconds of a decode step whose every layer reads its pages from the drives.
-
-    Parameters
-    ----------
-    compute : float
-        Seconds of the step without the drives, spread evenly over the layers.
-    layers : int
-        How many.
-    pages : float
-        Pages that each layer reads.
-    rate : float
-        Pages a second, over all drives.
-    latency : float
-        Seconds until a page is there.
-    ahead : bool
-        Whether the pages of the next layer are read while this one computes; then
-        something must guess them a layer early.
-
-    Raises
-    ------
-    ValueError
-        For what is below zero, or no layers.
-    """
+    """Seconds of a decode step whose every layer reads its pages from the drives."""
     if layers < 1 or rate <= 0 or min(compute, pages, latency) < 0:
         raise ValueError(
             f"layers = {layers}, rate = {rate}, compute = {compute}, pages = {pages}"
@@ -288,24 +199,7 @@ def step_time(
 def layer_time(
     model: str | LanguageModel, *, on: str, tp: int = 1, dtype: str = "bf16"
 ) -> Quantity:
-    """Time in which one layer's weights are read, with no cache in memory.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The model, or its name.
-    on : str
-        Device.
-    tp : int
-        Chips that share the model.
-    dtype : str
-        Format of the weights.
-
-    Raises
-    ------
-    Infeasible
-        Where the weights do not fit.
-    """
+    """Time in which one layer's weights are read, with no cache in memory."""
     shape = model_of(model)
     layers = shape.size("layers", "layers")
     step = decode_step(shape, on=on, dtype=dtype, tp=tp, context=0)
@@ -315,24 +209,7 @@ def layer_time(
 def lifetime(
     of: Drive, *, written: Quantity, drives: int, years: float = 5.0
 ) -> Quantity:
-    """Years until so many drives have been written as often as the warranty allows.
-
-    Parameters
-    ----------
-    of : Drive
-        Which.
-    written : Quantity
-        Bytes a second over all drives.
-    drives : int
-        That share it.
-    years : float
-        Of the warranty.
-
-    Raises
-    ------
-    ValueError
-        For drives below one, or nothing written.
-    """
+    """Years until so many drives have been written as often as the warranty allows."""
     count = chosen(whole(drives, "drives", least=1), label="drives")
     if written.si <= 0:
         raise ValueError(f"written = {written}: above zero")

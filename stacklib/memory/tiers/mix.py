@@ -23,24 +23,10 @@ __all__ = ["Mix", "Pages", "cheapest_mix", "harmonic", "zipf_pages"]
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Data in groups of equal heat, the hottest first.
+    """Data in groups of equal heat, the hottest first."""
 
-    Attributes
-    ----------
-    sizes : tuple of float
-        Bytes of each group.
-    heat : tuple of float
-        Share of the accesses that each takes; they sum to 1.
-
-    Raises
-    ------
-    ValueError
-        For no groups, unequal counts, sizes not above zero, shares that are below
-        zero or do not sum to 1, or a group hotter (a byte) than the one before.
-    """
-
-    sizes: tuple[float, ...]
-    heat: tuple[float, ...]
+    sizes: tuple[float, ...]  # bytes of each group
+    heat: tuple[float, ...]  # share of the accesses that each takes; they sum to 1
 
     def __post_init__(self) -> None:
         if not self.sizes or len(self.sizes) != len(self.heat):
@@ -84,21 +70,7 @@ def zipf_pages(
 ) -> Pages:
     """Pages whose heat falls as 1 / rank ** exponent, in groups of growing size.
 
-    Parameters
-    ----------
-    capacity : float
-        Bytes of all pages.
-    page : float
-        Bytes of one.
-    exponent : float
-        0 for even heat, about 1 for what people ask of caches.
-    groups : int
-        How many groups at most; cuts are made between groups.
-
-    Raises
-    ------
-    ValueError
-        For sizes not above zero, an exponent below zero, or fewer than one group.
+    ``capacity``: bytes of all pages; ``page``: bytes of one.
     """
     if not 0 < page <= capacity < math.inf:
         raise ValueError(f"page = {page!r} of capacity = {capacity!r}: 0 < page <= it")
@@ -116,25 +88,13 @@ def zipf_pages(
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Who holds what.
+    """Who holds what."""
 
-    Attributes
-    ----------
-    tiers : tuple of Tier
-        Those used, nearest first.
-    sizes, heat : tuple of float
-        Bytes in each, and its share of the accesses.
-    cost : float
-        USD.
-    latency : float
-        Mean seconds of an access.
-    """
-
-    tiers: tuple[Tier, ...]
-    sizes: tuple[float, ...]
-    heat: tuple[float, ...]
-    cost: float
-    latency: float
+    tiers: tuple[Tier, ...]  # those used, nearest first
+    sizes: tuple[float, ...]  # bytes in each
+    heat: tuple[float, ...]  # its share of the accesses
+    cost: float  # USD
+    latency: float  # mean seconds of an access
 
 
 def _placed(tiers: Sequence[Tier], sizes: list[float], heat: list[float]) -> Mix:
@@ -175,24 +135,6 @@ def cheapest_mix(
     latency must be met. With groups of one size this is the cheapest of all
     placements, if each tier but the last used could deliver everything; else it is
     the cheapest of those that keep the hottest nearest and cut between groups.
-
-    Parameters
-    ----------
-    tiers : sequence of Tier
-        Candidates; those without a price are left out.
-    pages : Pages
-        What is to be placed; its size replaces the capacity of the need.
-    need : Need
-        Mean latency, and bytes a second over all tiers.
-    most : int
-        Tiers to use at most.
-
-    Raises
-    ------
-    Infeasible
-        When no placement will do; the message gives the fastest that holds the data.
-    ValueError
-        For no priced tiers, or fewer than one to use.
     """
     priced = sorted((t for t in tiers if t.price), key=lambda t: t.latency.si)
     if not priced or most < 1:

@@ -32,19 +32,11 @@ DRIVE_FIELDS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """A flash drive; fields are attributes and raise where the value is unknown.
-
-    Attributes
-    ----------
-    key, name : str
-        As in the file.
-    fields : dict
-        Field of ``DRIVE_FIELDS`` to quantity or None.
-    """
+    """A flash drive; fields are attributes and raise where the value is unknown."""
 
     key: str
     name: str
-    fields: dict[str, Quantity | None]
+    fields: dict[str, Quantity | None]  # field of ``DRIVE_FIELDS`` to quantity or None
 
     def __getattr__(self, name: str) -> Quantity:
         if name.startswith("_") or name not in DRIVE_FIELDS:
@@ -68,20 +60,7 @@ class Drive:
 
 
 def read_drives(raw: dict[str, Any], where: str) -> dict[str, Drive]:
-    """The drives of a parsed file.
-
-    Parameters
-    ----------
-    raw : dict
-        ``sources`` and the table ``drives``.
-    where : str
-        File name, for messages.
-
-    Raises
-    ------
-    SpecError
-        For a drive without name or source, and all that ``read_fields`` refuses.
-    """
+    """The drives of a parsed file."""
     found = {}
     for key, entry in raw["drives"].items():
         entry = dict(entry)
@@ -99,22 +78,7 @@ def read_drives(raw: dict[str, Any], where: str) -> dict[str, Drive]:
 def read_constants(
     raw: dict[str, Any], sources: dict[str, Any], where: str
 ) -> dict[str, Quantity]:
-    """Labelled numbers of a parsed file, by name.
-
-    Parameters
-    ----------
-    raw : dict
-        Name to ``{ value, unit, source, kind, label }``.
-    sources : dict
-        The table ``[sources]`` of the file.
-    where : str
-        File name, for messages.
-
-    Raises
-    ------
-    SpecError
-        For an entry without label or source, and all that ``read_value`` refuses.
-    """
+    """Labelled numbers of a parsed file, by name."""
     found = {}
     for name, entry in raw.items():
         place = f"{where}: {name}"
@@ -169,16 +133,5 @@ def constant_names() -> tuple[str, ...]:
 
 
 def constant(name: str) -> Quantity:
-    """The published number of this name.
-
-    Raises
-    ------
-    UnknownName
-        When none or several answer to it; the last line lists the candidates.
-
-    Examples
-    --------
-    >>> constant("hbm_io").text("pJ/bit")
-    '0.3 pJ/bit'
-    """
+    """The published number of this name."""
     return _constants()[resolve(name, _constants(), "constant")]

@@ -14,25 +14,10 @@ __all__ = ["Queue", "run_reads", "run_step"]
 
 @dataclass(slots=True)
 class Queue:
-    """Planes of all drives, each free again at some time.
+    """Planes of all drives, each free again at some time."""
 
-    Parameters
-    ----------
-    planes : int
-        Pages that can be read at once.
-    latency : float
-        Seconds of each.
-    depth : int
-        Reads that the host keeps in flight at most; planes beyond it stay idle.
-
-    Raises
-    ------
-    ValueError
-        For no planes, depth or latency.
-    """
-
-    planes: int
-    latency: float
+    planes: int  # pages that can be read at once
+    latency: float  # seconds of each
     depth: int
 
     def __post_init__(self) -> None:
@@ -40,17 +25,7 @@ class Queue:
             raise ValueError(f"planes = {self.planes}, depth = {self.depth}: from 1 on")
 
     def reads(self, pages: int, start: float, free: list[float]) -> float:
-        """Read so many pages from ``start`` on; when the last is there.
-
-        Parameters
-        ----------
-        pages : int
-            How many.
-        start : float
-            When they are asked for.
-        free : list of float
-            A heap of when each plane is free; it is changed.
-        """
+        """Read so many pages from ``start`` on; when the last is there."""
         done = start
         for _ in range(pages):
             end = max(start, free[0]) + self.latency
@@ -74,18 +49,7 @@ def run_step(
 ) -> float:
     """A decode step, layer by layer.
 
-    Parameters
-    ----------
-    queue : Queue
-        The drives.
-    compute : float
-        Seconds of the step without the drives, spread evenly over the layers.
-    layers : int
-        How many.
-    pages : int
-        Pages that each layer reads.
-    ahead : bool
-        Whether a layer's pages are asked for when the layer before begins.
+    ``compute``: seconds of the step without the drives, spread evenly over the layers.
     """
     free, each, now = queue.fresh(), compute / layers, 0.0
     ready = queue.reads(pages, 0.0, free)  # nothing can hide the first layer's

@@ -124,31 +124,9 @@ def tiers_from(
     viewpoint: str,
     *,
     device: str = "h100_sxm",
-    prices: Mapping[str, Quantity] | None = None,
+    prices: Mapping[str, Quantity] | None = None,  # USD a byte of ``"sram"``
 ) -> list[Tier]:
-    """Five tiers, nearest first, from where the data is used.
-
-    Parameters
-    ----------
-    viewpoint : str
-        ``"sm"``, a load of the GPU; ``"core"``, a load of the host's processor.
-    device : str
-        A GPU whose latencies and memory are known.
-    prices : mapping of str to Quantity, optional
-        USD a byte of ``"sram"``, ``"hbm"``, ``"ddr5"``, ``"cxl"`` and ``"nvme"``.
-
-    Raises
-    ------
-    ValueError
-        For another viewpoint, or a price of something else.
-    UnknownName, UnknownSpec
-        For an unknown device, or one nobody measured.
-
-    Examples
-    --------
-    >>> [t.latency.text("ns") for t in tiers_from("sm")][:2]
-    ['14.6 ns', '338 ns']
-    """
+    """Five tiers, nearest first, from where the data is used."""
     if viewpoint not in VIEWPOINTS:
         raise ValueError(f"viewpoint {viewpoint!r}: one of {', '.join(VIEWPOINTS)}")
     given = dict(prices or {})

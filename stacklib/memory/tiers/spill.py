@@ -25,16 +25,7 @@ def spilled_time(total: Any, share: Any, near: Any, far: Any, *, apart: bool) ->
 
     Floats, quantities or arrays.
 
-    Parameters
-    ----------
-    total
-        Bytes of a step.
-    share
-        Of them in the far memory, from 0 to 1.
-    near, far
-        Rates in B/s.
-    apart : bool
-        Whether the two are read one after the other rather than at the same time.
+    ``share``: of them in the far memory, from 0 to 1; ``near``, ``far``: rates in B/s.
     """
     here, there = total * (1 - share) / near, total * share / far
     return here + there if apart else maximum(here, there)
@@ -45,19 +36,16 @@ def knee(near: Any, far: Any) -> Any:
 
     Floats, quantities or arrays.
 
-    Parameters
-    ----------
-    near, far
-        Rates in B/s.
+    ``near``, ``far``: rates in B/s.
     """
     return far / (near + far)
 
 
 def layer_steps(
-    near_bytes: Sequence[float],
+    near_bytes: Sequence[float],  # bytes of each layer in each memory
     far_bytes: Sequence[float],
-    near: float,
-    far: float,
+    near: float,  # rates in B/s
+    far: float,  # rates in B/s
     ahead: int = 0,
 ) -> list[float]:
     """When each layer is done, layer after layer, with the far part fetched ahead.
@@ -65,33 +53,6 @@ def layer_steps(
     A layer is done when its near part has been read and its far part has come. The
     link works on one layer at a time, in order, and at most ``ahead`` layers before the
     one that runs: there is room for so many.
-
-    Parameters
-    ----------
-    near_bytes, far_bytes : sequence of float
-        Bytes of each layer in each memory.
-    near, far : float
-        Rates in B/s.
-    ahead : int
-        Layers that may be under way before their turn; 0 fetches when it is needed.
-
-    Returns
-    -------
-    list of float
-        Seconds; the last is the step.
-
-    Raises
-    ------
-    ValueError
-        For lists of unequal length or none, a rate not above zero, bytes below zero,
-        or ``ahead`` below zero.
-
-    Examples
-    --------
-    >>> layer_steps([8, 8], [0, 1], near=8, far=0.5)  # the link waits for its layer
-    [1.0, 3.0]
-    >>> layer_steps([8, 8], [0, 1], near=8, far=0.5, ahead=1)
-    [1.0, 2.0]
     """
     if not near_bytes or len(near_bytes) != len(far_bytes):
         raise ValueError(f"{len(near_bytes)} and {len(far_bytes)} layers: as many each")
@@ -115,24 +76,7 @@ def layer_steps(
 def spread(
     total: float, share: float, layers: int, how: str
 ) -> tuple[list[float], list[float]]:
-    """Bytes of each layer near and far.
-
-    Parameters
-    ----------
-    total : float
-        Bytes of all layers, which are alike.
-    share : float
-        Of them in the far memory.
-    layers : int
-        Their number.
-    how : str
-        ``even``: a part of every layer. ``whole``: the last layers as a whole.
-
-    Raises
-    ------
-    ValueError
-        For another way, a share outside 0 to 1, or fewer than one layer.
-    """
+    """Bytes of each layer near and far."""
     if how not in ("even", "whole") or not 0 <= share <= 1 or layers < 1:
         raise ValueError(f"{how!r}, share {share!r}, {layers!r} layers")
     each, gone = total / layers, total * share
@@ -146,35 +90,17 @@ def spread(
 
 @dataclass(frozen=True, slots=True)
 class TwoTiers:
-    """The two memories of a processor and the link between.
+    """The two memories of a processor and the link between."""
 
-    Attributes
-    ----------
-    near, far : Quantity
-        Rates at which it reads them; the far one is the lesser of memory and link.
-    near_capacity, far_capacity : Quantity
-        Bytes of each.
-    link : Quantity
-        One direction of the link.
-    far_memory : Quantity
-        What the far memory itself delivers.
-    """
-
-    near: Quantity
-    far: Quantity
-    near_capacity: Quantity
-    far_capacity: Quantity
-    link: Quantity
-    far_memory: Quantity
+    near: Quantity  # rates at which it reads them
+    far: Quantity  # the far one is the lesser of memory and link
+    near_capacity: Quantity  # bytes of each
+    far_capacity: Quantity  # bytes of each
+    link: Quantity  # one direction of the link
+    far_memory: Quantity  # what the far memory itself delivers
 
     def spilled(self, total: Quantity) -> Quantity:
-        """Bytes of ``total`` that the near memory has no room for.
-
-        Raises
-        ------
-        ValueError
-            When both memories together have none; with the sum.
-        """
+        """Bytes of ``total`` that the near memory has no room for."""
         over = maximum(total - self.near_capacity, 0 * total).named("bytes spilled")
         if over.si > self.far_capacity.si:
             raise ValueError(
@@ -184,15 +110,7 @@ class TwoTiers:
         return over
 
     def time(self, total: Quantity, *, apart: bool = False) -> Quantity:
-        """Seconds of a step that reads ``total`` bytes, filling the near memory first.
-
-        Parameters
-        ----------
-        total : Quantity
-            Bytes.
-        apart : bool
-            As `spilled_time` takes it.
-        """
+        """Seconds of a step that reads ``total`` bytes, near memory filled first."""
         share = self.spilled(total) / total
         return spilled_time(total, share, self.near, self.far, apart=apart)
 
@@ -205,22 +123,7 @@ class TwoTiers:
 def two_tiers(
     on: str | Accelerator, host: str = "grace", *, sharers: int = 1
 ) -> TwoTiers:
-    """The memories of a device and of the processor beside it.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device; its host link is one direction.
-    host : str
-        Whose memory is the far one.
-    sharers : int
-        Devices that read the far memory at the same time, each with a link of its own.
-
-    Raises
-    ------
-    ValueError, UnknownName, UnknownSpec
-        For fewer than one sharer, an unknown device, or an unknown rate or size.
-    """
+    """The memories of a device and of the processor beside it."""
     if isinstance(sharers, bool) or not isinstance(sharers, int) or sharers < 1:
         raise ValueError(f"sharers = {sharers!r}: a whole number from 1 is needed")
     device, other = device_of(on), hardware.get(host)

@@ -65,27 +65,11 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What the data asks of its home.
+    """What the data asks of its home."""
 
-    Parameters
-    ----------
-    capacity : float
-        Bytes.
-    latency : float
-        Longest wait in seconds that is bearable; infinite where it does not matter.
-    bandwidth : float
-        Bytes a second that must come.
-
-    Raises
-    ------
-    ValueError
-        For a capacity or latency that is not above zero, a bandwidth below zero, or
-        what is no number.
-    """
-
-    capacity: float
-    latency: float = math.inf
-    bandwidth: float = 0.0
+    capacity: float  # bytes
+    latency: float = math.inf  # longest wait in seconds that is bearable
+    bandwidth: float = 0.0  # bytes a second that must come
 
     def __post_init__(self) -> None:
         for name in ("capacity", "latency", "bandwidth"):
@@ -113,13 +97,7 @@ def _checked_rates(hit_rates: Sequence[Any], levels: int) -> None:
 
 
 def misses_of(hit_rates: Sequence[Any]) -> list[Any]:
-    """Share of all accesses that reach each level, the first included.
-
-    Parameters
-    ----------
-    hit_rates : sequence of float or Quantity
-        Of every level but the last, among the accesses that reach it.
-    """
+    """Share of all accesses that reach each level, the first included."""
     reach: list[Any] = [1.0]
     for rate in hit_rates:
         reach.append(reach[-1] * (1 - rate))
@@ -129,22 +107,7 @@ def misses_of(hit_rates: Sequence[Any]) -> list[Any]:
 def average_access_time(latencies: Sequence[Any], hit_rates: Sequence[Any]) -> Any:
     """Mean latency of a chain of levels: each level's share times its latency.
 
-    Parameters
-    ----------
-    latencies : sequence of float, Quantity or array
-        Seconds (or cycles) of an access served by each level, nearest first.
-    hit_rates : sequence of float, Quantity or array
-        Of every level but the last, among the accesses that reach it.
-
-    Raises
-    ------
-    ValueError
-        For no level, a count that does not match, or a rate outside 0 to 1.
-
-    Examples
-    --------
-    >>> average_access_time([30, 270, 670], [0.5, 0.5])
-    250.0
+    ``latencies``: seconds (or cycles) of an access served by each level, nearest first.
     """
     if not latencies:
         raise ValueError("a chain needs at least one level")
@@ -158,21 +121,7 @@ def average_access_time(latencies: Sequence[Any], hit_rates: Sequence[Any]) -> A
 
 
 def textbook_access_time(times: Sequence[Any], hit_rates: Sequence[Any]) -> Any:
-    """The same from what each level *adds*: t1 + m1 (t2 + m2 (t3 + ...)).
-
-    Parameters
-    ----------
-    times : sequence of float, Quantity or array
-        What each level adds to an access that reaches it; the differences of the
-        latencies of ``average_access_time``.
-    hit_rates : sequence of float, Quantity or array
-        As there.
-
-    Raises
-    ------
-    ValueError
-        As ``average_access_time`` does.
-    """
+    """The same from what each level *adds*: t1 + m1 (t2 + m2 (t3 + ...))."""
     if not times:
         raise ValueError("a chain needs at least one level")
     _checked_rates(hit_rates, len(times))
@@ -193,26 +142,12 @@ def steps(values: Sequence[Any]) -> list[Any]:
 
 
 def geometric_step(values: Sequence[Any]) -> Any:
-    """The one factor which, taken every step, leads from the first to the last.
-
-    Parameters
-    ----------
-    values : sequence of float or Quantity
-        At least two, above zero, of one unit.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two.
-    """
+    """The one factor which, taken every step, leads from the first to the last."""
     if len(values) < 2:
         raise ValueError(f"{len(values)} values have no step between them")
     whole = values[-1] / values[0]
-    if not isinstance(whole, Quantity):
-        return whole ** (1 / (len(values) - 1))
-    # A root is no operation of quantities: the value, with both ends as its inputs.
-    root = whole.si ** (1 / (len(values) - 1))
-    return (whole * Quantity(root / whole.si, label="root")).named("typical step")
+    root = whole ** (1 / (len(values) - 1))
+    return root.named("typical step") if isinstance(root, Quantity) else root
 
 
 # -- where a byte should live --------------------------------------------------
@@ -272,26 +207,7 @@ def break_even_interval(
     share of the drive that one read in this interval takes (Gray and Putzolu, *The
     5 minute rule*, SIGMOD 1987).
 
-    Parameters
-    ----------
-    page : float, Quantity or array
-        Bytes.
-    price_per_byte : float, Quantity or array
-        USD a byte of memory.
-    drive_price : float, Quantity or array
-        USD of one drive.
-    reads_per_second : float, Quantity or array
-        Reads of such a page that the drive does.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
-
-    Examples
-    --------
-    >>> break_even_interval(1000, 5e-3, 30000, 15)
-    400.0
+    ``price_per_byte``: USD a byte of memory; ``drive_price``: USD of one drive.
     """
     given = {"page": page, "price_per_byte": price_per_byte,
              "drive_price": drive_price,

@@ -15,21 +15,10 @@ __all__ = ["TierWalk", "walk_tiers", "zipf_trace"]
 
 @dataclass(frozen=True, slots=True)
 class TierWalk:
-    """What became of a trace.
+    """What became of a trace."""
 
-    Attributes
-    ----------
-    served : int array (accesses,)
-        Level that had the data, 0 the nearest; the last level holds everything.
-    time : float
-        Sum of the latencies of all accesses, one after the other.
-    hit_rates : tuple of float
-        Of every level but the last, among the accesses that reach it; 0 where none
-        does.
-    """
-
-    served: NDArray[np.int64]
-    time: float
+    served: NDArray[np.int64]  # (accesses,) level that had the data, 0 the nearest
+    time: float  # sum of the latencies of all accesses, one after the other
     hit_rates: tuple[float, ...]
 
     @property
@@ -41,23 +30,7 @@ class TierWalk:
 def walk_tiers(
     caches: Sequence[Cache], latencies: Sequence[float], addresses: ArrayLike
 ) -> TierWalk:
-    """Run loads through a chain of caches and add up how long each took.
-
-    Parameters
-    ----------
-    caches : sequence of Cache
-        Every level but the last, nearest first.
-    latencies : sequence of float
-        Of an access served by each level, the last included.
-    addresses : int array (accesses,)
-        Byte addresses, all loads.
-
-    Raises
-    ------
-    ValueError
-        For counts that do not match, a latency that is not above zero, or what
-        `Cache.run` refuses.
-    """
+    """Run loads through a chain of caches and add up how long each took."""
     if len(latencies) != len(caches) + 1:
         raise ValueError(f"{len(latencies)} latencies for {len(caches)} caches and one")
     if not all(0 < t < np.inf for t in latencies):
@@ -85,21 +58,7 @@ def zipf_trace(
 ) -> NDArray[np.int64]:
     """Addresses of pages drawn with a chance that falls as 1 / rank ** exponent.
 
-    Parameters
-    ----------
-    pages, accesses : int
-        How many pages there are, and how many draws.
-    exponent : float
-        0 for even chances.
-    page : int
-        Bytes of a page; addresses are those of its start.
-    seed : int
-        Of the draws and of the order of the pages in memory.
-
-    Raises
-    ------
-    ValueError
-        For counts below one.
+    ``page``: bytes of a page; addresses are those of its start.
     """
     if pages < 1 or accesses < 1 or page < 1:
         raise ValueError(f"pages = {pages}, accesses = {accesses}, page = {page}")

@@ -26,22 +26,12 @@ Floats: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class TiledProduct:
-    """A product and the numbers that were copied for it.
+    """A product and the numbers that were copied for it."""
 
-    Attributes
-    ----------
-    y : array (m, n)
-        The product.
-    read, written : int
-        Numbers copied into the store, and out of it.
-    held : int
-        Numbers the store held at most.
-    """
-
-    y: Floats
-    read: int
-    written: int
-    held: int
+    y: Floats  # (m, n) the product
+    read: int  # numbers copied into the store
+    written: int  # out of it
+    held: int  # numbers the store held at most
 
     @property
     def moved(self) -> int:
@@ -61,22 +51,7 @@ def _checked(x: Floats, w: Floats, tiles: TiledMatmul) -> None:
 def tiled_product(x: Floats, w: Floats, tiles: TiledMatmul) -> TiledProduct:
     """Multiply through a small store: each tile is copied in, each block copied out.
 
-    Parameters
-    ----------
-    x, w : array (m, k), (k, n)
-        The operands.
-    tiles : TiledMatmul
-        Their sizes and those of the tiles.
-
-    Returns
-    -------
-    TiledProduct
-        With the copies counted where they are made.
-
-    Raises
-    ------
-    ValueError
-        When an operand is not of the tiling's shape.
+    ``x``, ``w``: (m, k) the operands.
     """
     _checked(x, w, tiles)
     y = np.empty((tiles.m, tiles.n), np.result_type(x, w))
@@ -97,28 +72,9 @@ def tiled_product(x: Floats, w: Floats, tiles: TiledMatmul) -> TiledProduct:
 
 
 def blocked(x: Floats, w: Floats, tiles: TiledMatmul, *, how: str = "") -> Floats:
-    """The product of two matrices, tile by tile, where they lie.
+    """The product of two matrices, tile by tile, where they lie, (m, n).
 
-    Parameters
-    ----------
-    x, w : array (m, k), (k, n)
-        The operands, row by row.
-    tiles : TiledMatmul
-        Their sizes and those of the tiles.
-    how : str
-        ``loop`` for our own loop, compiled by numba where it is installed, or
-        ``numpy`` for NumPy's product of each pair of tiles. By default the loop if it
-        can be compiled.
-
-    Returns
-    -------
-    array (m, n)
-        The product; the ways differ in the order of the sum, so in the last bits.
-
-    Raises
-    ------
-    ValueError
-        When an operand is not of the tiling's shape, or for another way.
+    ``x``, ``w``: (m, k) the operands, row by row.
     """
     _checked(x, w, tiles)
     how = how or ("loop" if compiled() else "numpy")
@@ -148,17 +104,7 @@ def line_trace(
     X, W and Y lie one after the other. A line that is touched twice in a row, because
     several numbers of it are, stands here once.
 
-    Parameters
-    ----------
-    tiles : TiledMatmul
-        All its sizes multiples of four, its columns and tiles of whole lines.
-    line : int
-        Bytes of a line.
-
-    Raises
-    ------
-    ValueError
-        When a size is no such multiple.
+    ``line``: bytes of a line.
     """
     step = line // tiles.width
     for name, each in (

@@ -30,36 +30,15 @@ SHARE = assumed(
 
 @dataclass(frozen=True, slots=True)
 class TileStore:
-    """What one compute unit offers a block.
+    """What one compute unit offers a block."""
 
-    Attributes
-    ----------
-    staging : Quantity
-        Bytes of shared memory that one block may ask for.
-    sums : Quantity
-        Bytes that may hold fp32 sums.
-    where : str
-        ``registers`` or ``tensor memory``.
-    """
-
-    staging: Quantity
-    sums: Quantity
-    where: str
+    staging: Quantity  # bytes of shared memory that one block may ask for
+    sums: Quantity  # bytes that may hold fp32 sums
+    where: str  # ``registers`` or ``tensor memory``
 
 
 def tile_store(on: str | Accelerator) -> TileStore:
-    """The store of a device's units.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose shared memory or registers are unknown.
-    """
+    """The store of a device's units."""
     device = device_of(on)
     micro = hardware.microarchitecture(device)
     staging = micro.size("shared_per_block").to("B")
@@ -73,28 +52,16 @@ def tile_store(on: str | Accelerator) -> TileStore:
 
 @dataclass(frozen=True, slots=True)
 class TileFit:
-    """A tile on a device: what it holds, and whether that fits.
+    """A tile on a device: what it holds, and whether that fits."""
 
-    Attributes
-    ----------
-    tile_m, tile_n, tile_k, stages : int
-        The tile, and the steps held at once.
-    staged, sums : Quantity
-        Bytes of operands and of fp32 sums.
-    intensity : Quantity
-        FLOP for each byte of operands read.
-    store : TileStore
-        What there is.
-    """
-
-    tile_m: int
+    tile_m: int  # the tile, and the steps held at once
     tile_n: int
     tile_k: int
     stages: int
-    staged: Quantity
-    sums: Quantity
-    intensity: Quantity
-    store: TileStore
+    staged: Quantity  # bytes of operands
+    sums: Quantity  # of fp32 sums
+    intensity: Quantity  # FLOP for each byte of operands read
+    store: TileStore  # what there is
 
     @property
     def fits(self) -> bool:
@@ -129,35 +96,10 @@ def fit_tile(
     tile_k: int = 64,
     *,
     dtype: str = "bf16",
-    dtype_w: str = "",
+    dtype_w: str = "",  # of W where it differs
     stages: int = STAGES,
 ) -> TileFit:
-    """A tile on a device.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    tile_m, tile_n, tile_k : int
-        Rows, columns, and what one step sums over.
-    dtype, dtype_w : str
-        Format of X, and of W where it differs.
-    stages : int
-        Steps held at once.
-
-    Raises
-    ------
-    ValueError, UnknownName, UnknownSpec
-        For a size below one, an unknown device or format, or a device without
-        shared memory that is known.
-
-    Examples
-    --------
-    >>> fit_tile("h100-sxm", 128, 256).fits
-    True
-    >>> fit_tile("h100-sxm", 256, 256).why
-    '256 KiB of registers wanted, 128 KiB there'
-    """
+    """A tile on a device."""
     down, across = _whole(tile_m, "tile_m"), _whole(tile_n, "tile_n")
     depth, held = _whole(tile_k, "tile_k"), _whole(stages, "stages")
     x, w = bytes_per_element(dtype), bytes_per_element(dtype_w or dtype)
@@ -185,26 +127,6 @@ def best_tile(
     """The tile that fits and moves the fewest bytes for a product.
 
     Sides are multiples of 64; of equal ones the taller goes after the wider.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    m, n, k : int
-        Of the product.
-    dtype, dtype_w, tile_k, stages
-        As `fit_tile` takes them.
-
-    Raises
-    ------
-    ValueError
-        When not even the smallest tile fits, with the sum; and as `fit_tile`.
-
-    Examples
-    --------
-    >>> tile = best_tile("h100-sxm", 8192, 8192, 8192)
-    >>> tile.tile_m, tile.tile_n
-    (128, 256)
     """
     x, w = (bytes_per_element(d).si for d in (dtype, dtype_w or dtype))
 

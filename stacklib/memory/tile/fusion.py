@@ -22,16 +22,6 @@ def chain_bytes(operations: Any, elements: Any, width: Any, near: Any = 1) -> An
 
     A line is fetched before it is overwritten, so an array that is written crosses
     twice: 3 crossings an operation, or 3 in all.
-
-    Parameters
-    ----------
-    operations
-        Length of the chain.
-    elements, width
-        Of each array, and bytes of an element.
-    near
-        Operations done while a block is near: 1 array by array, ``operations`` when
-        fused or blocked.
     """
     return 3 * operations / minimum(near, operations) * elements * width
 
@@ -44,20 +34,7 @@ def chain_trace(
     Between the first array and the last, results go back and forth between two
     arrays of ``block`` elements, which every block uses again.
 
-    Parameters
-    ----------
-    operations, elements, width : int
-        As `chain_bytes` takes them.
-    block : int
-        Elements that all operations are done on before the next are begun;
-        ``elements`` for array by array.
-    line : int
-        Bytes of a line.
-
-    Raises
-    ------
-    ValueError
-        For a length below one, or blocks that are no whole lines or do not divide.
+    ``line``: bytes of a line.
     """
     import numpy as np
 

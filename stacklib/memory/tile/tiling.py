@@ -200,13 +200,6 @@ def tile_traffic(m: Any, n: Any, k: Any, tile_m: Any, tile_n: Any) -> Any:
     """Numbers moved by a product in tiles that divide it: operands in, result out.
 
     m n k (1 / tile_n + 1 / tile_m) + m n. Floats, quantities or arrays.
-
-    Parameters
-    ----------
-    m, n, k
-        Of the product.
-    tile_m, tile_n
-        Rows and columns of a block.
     """
     return m * n * k * (1 / tile_n + 1 / tile_m) + m * n
 
@@ -216,32 +209,12 @@ def tile_intensity(tile_m: Any, tile_n: Any, width_x: Any, width_w: Any) -> Any:
 
     A step of one along k reads a column of ``tile_m`` and a row of ``tile_n`` numbers
     for ``tile_m * tile_n`` multiply-adds. Floats, quantities or arrays.
-
-    Parameters
-    ----------
-    tile_m, tile_n
-        Rows and columns of a block.
-    width_x, width_w
-        Bytes of a number of each operand.
     """
     return 2 * tile_m * tile_n / (tile_m * width_x + tile_n * width_w)
 
 
 def hong_kung(m: int, n: int, k: int, held: int) -> float:
-    """Least numbers that any order moves, with a store of ``held`` numbers.
-
-    Parameters
-    ----------
-    m, n, k : int
-        Of the product.
-    held : int
-        Numbers that fit the store.
-
-    Raises
-    ------
-    ValueError
-        When one is below 1.
-    """
+    """Least numbers that any order moves, with a store of ``held`` numbers."""
     if min(m, n, k, held) < 1:
         raise ValueError(f"m, n, k, held = {m}, {n}, {k}, {held}: 1 at least")
     # At least everything once: both operands in, the result out.

@@ -19,23 +19,10 @@ __all__ = ["Swizzled", "addresses", "tiled", "vector_width"]
 
 @dataclass(frozen=True, slots=True)
 class Swizzled:
-    """A layout whose offsets are permuted.
+    """A layout whose offsets are permuted."""
 
-    Parameters
-    ----------
-    swizzle : Swizzle
-        Of elements, as the layout counts them.
-    layout : Layout
-        From coordinates to offsets.
-
-    Examples
-    --------
-    >>> Swizzled(Swizzle(1, 0, 1), Layout((2, 2), (2, 1))).offsets
-    [0, 3, 1, 2]
-    """
-
-    swizzle: Swizzle
-    layout: Layout
+    swizzle: Swizzle  # of elements, as the layout counts them
+    layout: Layout  # from coordinates to offsets
 
     @property
     def size(self) -> int:
@@ -53,25 +40,7 @@ class Swizzled:
 
 
 def tiled(layout: Layout, *shape: int) -> Layout:
-    """A layout cut mode by mode: first what is within a tile, then which tile.
-
-    Parameters
-    ----------
-    layout : Layout
-        One mode for each number of the tile's shape, or more; the rest is not cut.
-    *shape : int
-        Consecutive coordinates of a tile in each mode.
-
-    Raises
-    ------
-    ValueError
-        For more numbers than modes, or a tile that does not divide its mode.
-
-    Examples
-    --------
-    >>> str(tiled(Layout((8, 64), (64, 1)), 8, 16))
-    '((8,16),(1,4)):((64,1),(0,16))'
-    """
+    """A layout cut mode by mode: first what is within a tile, then which tile."""
     modes = layout.modes
     if not 1 <= len(shape) <= len(modes):
         raise ValueError(f"a tile of {len(shape)} modes for a layout of {len(modes)}")
@@ -90,18 +59,7 @@ def tiled(layout: Layout, *shape: int) -> Layout:
 
 
 def vector_width(layout: Layout) -> int:
-    """How many coordinates in a row lie side by side: what one access can take.
-
-    Parameters
-    ----------
-    layout : Layout
-        Any.
-
-    Examples
-    --------
-    >>> vector_width(Layout((4, 8), (1, 4))), vector_width(Layout((4, 8), (8, 1)))
-    (32, 1)
-    """
+    """How many coordinates in a row lie side by side: what one access can take."""
     size, stride = coalesced(layout).pairs[0]
     return size if stride == 1 else 1
 
@@ -111,21 +69,8 @@ def addresses(
 ) -> list[int]:
     """Byte addresses of a request that a layout describes.
 
-    Parameters
-    ----------
-    lanes : Layout or Swizzled
-        From the lane to an offset in elements; at most 32.
-    width : int
-        Bytes of an element.
-    base : int
-        Byte address of offset zero.
-    place : callable, optional
-        A permutation of bytes that comes last.
-
-    Raises
-    ------
-    ValueError
-        For another width, or a layout of more than 32 lanes.
+    ``lanes``: from the lane to an offset in elements; at most 32; ``width``: bytes of
+    an element.
     """
     check_width(width)
     if lanes.size > WARP:

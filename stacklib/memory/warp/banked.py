@@ -18,41 +18,14 @@ __all__ = ["BankedMemory", "Served"]
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a request got.
-
-    Attributes
-    ----------
-    values : tuple of bytes or None
-        What each lane read; None where it was masked off.
-    passes : int
-        Passes over the banks, all phases together.
-    """
+    """What a request got."""
 
     values: tuple[bytes | None, ...]
-    passes: int
+    passes: int  # passes over the banks, all phases together
 
 
 class BankedMemory:
-    """Bytes in thirty-two banks, word after word.
-
-    Parameters
-    ----------
-    size : int
-        Bytes; a whole number of words.
-
-    Raises
-    ------
-    ValueError
-        For a size that is no whole number of words above zero.
-
-    Examples
-    --------
-    >>> memory = BankedMemory(4096)
-    >>> memory.store([4 * lane for lane in range(32)], [b"warp"] * 32)
-    1
-    >>> memory.load([128 * lane for lane in range(32)]).passes
-    32
-    """
+    """Bytes in thirty-two banks, word after word."""
 
     def __init__(self, size: int) -> None:
         if whole(size, "size", 1) % WORD:
@@ -63,22 +36,7 @@ class BankedMemory:
         self.passes = 0
 
     def load(self, addresses: Iterable[int | None], width: int = 4) -> Served:
-        """Read one value a lane.
-
-        Parameters
-        ----------
-        addresses : iterable of int or None
-            Byte address of each lane; None for one masked off.
-        width : int
-            Bytes each lane reads.
-
-        Raises
-        ------
-        IndexError
-            For a lane that reads past the end; names it.
-        ValueError
-            See `lanes.lane_addresses`.
-        """
+        """Read one value a lane. ``width``: bytes each lane reads."""
         lanes = self._inside(addresses, width)
         values: list[bytes | None] = []
         passes = 0
@@ -98,34 +56,11 @@ class BankedMemory:
 
     def store(
         self,
-        addresses: Iterable[int | None],
-        values: Iterable[bytes | None],
-        width: int = 4,
+        addresses: Iterable[int | None],  # byte address of each lane
+        values: Iterable[bytes | None],  # ``width`` bytes a lane
+        width: int = 4,  # bytes each lane writes
     ) -> int:
-        """Write one value a lane; where lanes meet, the highest one stays.
-
-        Parameters
-        ----------
-        addresses : iterable of int or None
-            Byte address of each lane; None for one masked off.
-        values : iterable of bytes or None
-            ``width`` bytes a lane; None where the lane is masked off.
-        width : int
-            Bytes each lane writes.
-
-        Returns
-        -------
-        int
-            Passes over the banks.
-
-        Raises
-        ------
-        IndexError
-            For a lane that writes past the end; names it.
-        ValueError
-            For a value of another length, another number of values, or see
-            `lanes.lane_addresses`.
-        """
+        """Write one value a lane; where lanes meet, the highest one stays."""
         lanes = self._inside(addresses, width)
         given = list(values)
         if len(given) != len(lanes):

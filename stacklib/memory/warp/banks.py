@@ -32,16 +32,9 @@ BANKS, WORD = 32, 4  # banks, bytes of a word
 
 @dataclass(frozen=True, slots=True)
 class BankAccess:
-    """One request to shared memory.
+    """One request to shared memory."""
 
-    Attributes
-    ----------
-    ways : tuple of int
-        For each phase, most distinct words that one bank must give; 0 in a phase
-        where every lane is masked off.
-    """
-
-    ways: tuple[int, ...]
+    ways: tuple[int, ...]  # for each phase, most distinct words that one bank must give
 
     @property
     def degree(self) -> int:
@@ -62,25 +55,14 @@ class BankAccess:
 def phases(lanes: list[int | None], width: int) -> list[list[int | None]]:
     """Lanes that are served together: all, half a warp, or a quarter.
 
-    Parameters
-    ----------
-    lanes : list
-        One entry a lane.
-    width : int
-        Bytes each accesses.
+    ``width``: bytes each accesses.
     """
     together = WARP * WORD // max(width, WORD)
     return [lanes[i : i + together] for i in range(0, len(lanes), together)]
 
 
 def words_of(address: int, width: int) -> range:
-    """The words that an access touches.
-
-    Parameters
-    ----------
-    address, width : int
-        Its first byte and how many.
-    """
+    """The words that an access touches."""
     return range(address // WORD, address // WORD + max(1, width // WORD))
 
 
@@ -144,28 +126,8 @@ def strided_ways(
     walk of its own over the banks; how the walks overlap gives the answer, and there
     are no more of them than elements in a word.
 
-    Parameters
-    ----------
-    stride : int
-        Elements from one lane to the next; 0 and negative ones too.
-    width : int
-        Bytes of an element: 1, 2, 4, 8 or 16.
-    base : int
-        Byte address of the first lane, a multiple of the width.
-    lanes : int
-        How many, at most 32.
-
-    Raises
-    ------
-    ValueError
-        For another width, a number that is not whole, or a base off its width.
-
-    Examples
-    --------
-    Columns of a 32 x 33 tile of fp32, and of a 32 x 65 tile of fp16:
-
-    >>> strided_ways(33), strided_ways(65, width=2)
-    (1, 2)
+    ``width``: bytes of an element: 1, 2, 4, 8 or 16; ``base``: byte address of the
+    first lane, a multiple of the width.
     """
     stride, width = whole(stride, "stride"), check_width(width)
     base, lanes = whole(base, "base", 0), whole(lanes, "lanes", 1)

@@ -23,18 +23,11 @@ _OFF = np.int64(np.iinfo(np.int64).max)  # address of a lane that is masked off
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Many loads or stores, as global memory sees them.
+    """Many loads or stores, as global memory sees them."""
 
-    Attributes
-    ----------
-    sectors, lines, asked : ndarray of int, (requests,)
-        As those of `Request`: sectors touched, cache lines they are in, distinct
-        bytes asked for.
-    """
-
-    sectors: Any
-    lines: Any
-    asked: Any
+    sectors: Any  # (requests,)
+    lines: Any  # (requests,) cache lines they are in
+    asked: Any  # (requests,) distinct bytes asked for
 
     @property
     def moved(self) -> Any:
@@ -49,14 +42,7 @@ class Requests:
 
 
 def _checked(addresses: Any, width: int, active: Any) -> Any:
-    """Addresses as (requests, lanes) of int64, lanes that are off at the end.
-
-    Raises
-    ------
-    ValueError
-        For another width or shape, addresses that are not whole numbers, negative
-        ones, or one off its width among the active.
-    """
+    """Addresses as (requests, lanes) of int64, lanes that are off at the end."""
     check_width(width)
     asked = np.asarray(addresses)
     if asked.ndim != 2 or not 1 <= asked.shape[1] <= WARP:
@@ -89,19 +75,7 @@ def _first_of_run(ordered: Any) -> Any:
 def coalesce_all(addresses: Any, width: int = 4, active: Any = None) -> Requests:
     """Sectors, lines and bytes asked for of many requests.
 
-    Parameters
-    ----------
-    addresses : array_like of int, (requests, lanes)
-        Byte address of each lane.
-    width : int
-        Bytes each lane accesses: 1, 2, 4, 8 or 16.
-    active : array_like of bool, (requests, lanes), optional
-        Lanes that take part; default all.
-
-    Raises
-    ------
-    ValueError
-        See `_checked`: names the request and the lane.
+    ``active``: (requests, lanes) lanes that take part; default all.
     """
     ordered = np.sort(_checked(addresses, width, active), axis=1)
 
@@ -113,26 +87,10 @@ def coalesce_all(addresses: Any, width: int = 4, active: Any = None) -> Requests
 
 
 def bank_ways(addresses: Any, width: int = 4, active: Any = None) -> Any:
-    """Ways of each phase of many requests.
+    """Ways of each phase of many requests, (requests, phases).
 
-    Parameters
-    ----------
-    addresses : array_like of int, (requests, lanes)
-        Byte address of each lane in shared memory.
-    width : int
-        Bytes each lane accesses: 1, 2, 4, 8 or 16.
-    active : array_like of bool, (requests, lanes), optional
-        Lanes that take part; default all.
-
-    Returns
-    -------
-    ndarray of int, (requests, phases)
-        Its sum along the last axis is the passes, its maximum the degree.
-
-    Raises
-    ------
-    ValueError
-        See `_checked`: names the request and the lane.
+    ``width``: bytes each lane accesses: 1, 2, 4, 8 or 16; ``active``: (requests, lanes)
+    lanes that take part; default all.
     """
     lanes = _checked(addresses, width, active)
     requests, count = lanes.shape

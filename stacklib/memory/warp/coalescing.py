@@ -33,21 +33,11 @@ SECTOR, LINE = 32, 128  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One load or store of a warp, as global memory sees it.
+    """One load or store of a warp, as global memory sees it."""
 
-    Attributes
-    ----------
-    sectors : tuple of int
-        Numbers of the sectors touched, ascending.
-    lines : int
-        Cache lines they are in.
-    asked : int
-        Distinct bytes that lanes asked for.
-    """
-
-    sectors: tuple[int, ...]
-    lines: int
-    asked: int
+    sectors: tuple[int, ...]  # numbers of the sectors touched, ascending
+    lines: int  # cache lines they are in
+    asked: int  # distinct bytes that lanes asked for
 
     @property
     def moved(self) -> int:
@@ -65,8 +55,6 @@ def coalesce(addresses: Iterable[int | None], width: int = 4) -> Request:
 
     Parameters
     ----------
-    addresses : iterable of int or None
-        Byte address of each lane; None for a lane that is masked off.
     width : int
         Bytes each lane accesses: 1, 2, 4, 8 or 16.
 
@@ -87,8 +75,6 @@ def sectors(addresses: Iterable[int | None], width: int = 4) -> int:
 
     Parameters
     ----------
-    addresses : iterable of int or None
-        Byte address of each lane; None for a lane that is masked off.
     width : int
         Bytes each lane accesses: 1, 2, 4, 8 or 16.
 
@@ -105,20 +91,8 @@ def sectors(addresses: Iterable[int | None], width: int = 4) -> int:
 def pieces(addresses: Iterable[int | None], width: int = 4, size: int = SECTOR) -> int:
     """How many aligned pieces of memory a request touches, whatever their size.
 
-    Parameters
-    ----------
-    addresses : iterable of int or None
-        Byte address of each lane; None for a lane that is masked off.
-    width : int
-        Bytes each lane accesses: 1, 2, 4, 8 or 16.
-    size : int
-        Bytes of a piece: a sector, a line, what a cache fetches at once.
-
-    Raises
-    ------
-    ValueError
-        For a size that is not a whole number of accesses, or see
-        `lanes.lane_addresses`.
+    ``width``: bytes each lane accesses: 1, 2, 4, 8 or 16; ``size``: bytes of a piece: a
+    sector, a line, what a cache fetches at once.
     """
     if whole(size, "size", 1) % width:
         raise ValueError(f"size = {size}: not a whole number of {width}-byte accesses")
@@ -135,21 +109,8 @@ def strided_pieces(
     put every lane into a piece of its own. The smaller count is the answer, exactly,
     for any alignment and either direction.
 
-    Parameters
-    ----------
-    step : int, Quantity or array
-        Bytes from one lane to the next; 0 and negative ones too.
-    first : int, Quantity or array
-        Byte address of the first lane.
-    lanes : int, Quantity or array
-        How many.
-    size : int, Quantity or array
-        Bytes of a piece, in the unit of ``step``.
-
-    Examples
-    --------
-    >>> [strided_pieces(4 * stride) for stride in (0, 1, 2, 8, 32)]
-    [1, 4, 8, 32, 32]
+    ``step``: bytes from one lane to the next; 0 and negative ones too; ``first``: byte
+    address of the first lane; ``size``: bytes of a piece, in the unit of ``step``.
     """
     last = first + step * (lanes - 1)
     low, high = minimum(first, last), maximum(first, last)

@@ -12,22 +12,7 @@ WIDTHS = (1, 2, 4, 8, 16)  # bytes one lane can load or store at once
 
 
 def whole(value: object, name: str, least: int | None = None) -> int:
-    """A whole number as an int.
-
-    Parameters
-    ----------
-    value : int
-        NumPy's whole numbers pass too; a bool does not.
-    name : str
-        What the message calls it.
-    least : int, optional
-        Smallest that will do.
-
-    Raises
-    ------
-    ValueError
-        For anything else; quotes it.
-    """
+    """A whole number as an int."""
     try:
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -41,13 +26,7 @@ def whole(value: object, name: str, least: int | None = None) -> int:
 
 
 def check_width(width: object) -> int:
-    """The width of an access, if lanes can have it.
-
-    Raises
-    ------
-    ValueError
-        For anything but 1, 2, 4, 8 or 16.
-    """
+    """The width of an access, if lanes can have it."""
     if isinstance(width, bool) or width not in WIDTHS:
         raise ValueError(f"width = {width!r}: a lane accesses 1, 2, 4, 8 or 16 bytes")
     return int(width)
@@ -56,19 +35,7 @@ def check_width(width: object) -> int:
 def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | None]:
     """The addresses of one request, lane by lane.
 
-    Parameters
-    ----------
-    addresses : iterable of int or None
-        Byte address of each lane, at most 32; None for a lane that is masked off.
-    width : int
-        Bytes a lane accesses: 1, 2, 4, 8 or 16.
-
-    Raises
-    ------
-    ValueError
-        For another width, no lane, more than 32, an address that is no whole number
-        or below zero, or one that is no multiple of the width, which hardware
-        refuses too. Names the lane.
+    ``width``: bytes a lane accesses: 1, 2, 4, 8 or 16.
     """
     check_width(width)
     lanes = list(addresses)
@@ -95,29 +62,7 @@ def strided(
 ) -> Sequence[int]:
     """Addresses of lanes that read every ``stride``-th element of an array.
 
-    Parameters
-    ----------
-    stride : int
-        Elements from one lane to the next; 0 broadcasts, below zero walks backwards.
-        Field ``i`` of an array of structs of ``n`` fields is ``stride=n`` from a base
-        of ``i`` elements.
-    width : int
-        Bytes of an element.
-    base : int
-        Byte address of the first lane.
-    lanes : int
-        How many take part.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not whole, no lane or more than 32, or a walk that ends
-        below zero.
-
-    Examples
-    --------
-    >>> list(strided(-1, base=12, lanes=4))
-    [12, 8, 4, 0]
+    ``width``: bytes of an element; ``base``: byte address of the first lane.
     """
     # 0 broadcasts, below zero walks backwards; field i of an array of structs of n
     # fields is stride n from a base of i elements.

@@ -120,19 +120,7 @@ class Layout:
         return 1 + sum((size - 1) * stride for size, stride in self.pairs)
 
     def __call__(self, *coordinate: int) -> int:
-        """Offset of a coordinate, or of its number.
-
-        Parameters
-        ----------
-        *coordinate : int
-            One number for each mode of the shape; each counts through its mode. A
-            single one counts through all.
-
-        Raises
-        ------
-        ValueError
-            For another number of coordinates, or one outside its mode.
-        """
+        """Offset of a coordinate, or of its number."""
         # A single number counts through all modes, several each through its own.
         if len(coordinate) == 1:
             return _counted(self, coordinate[0])
@@ -159,13 +147,7 @@ def _counted(layout: Layout, number: int) -> int:
 
 
 def row_major(*shape: int) -> Layout:
-    """The layout whose last mode is contiguous, as C and NumPy store arrays.
-
-    Parameters
-    ----------
-    *shape : int
-        Sizes, at least one.
-    """
+    """The layout whose last mode is contiguous, as C and NumPy store arrays."""
     strides, step = [], 1
     for size in reversed(shape):
         strides.append(step)
@@ -183,13 +165,7 @@ def from_pairs(pairs: list[tuple[int, int]]) -> Layout:
 
 
 def coalesced(layout: Layout) -> Layout:
-    """The same function with as few modes as can be.
-
-    Parameters
-    ----------
-    layout : Layout
-        Any.
-    """
+    """The same function with as few modes as can be."""
     kept: list[tuple[int, int]] = []
     for size, stride in layout.pairs:
         if size == 1:
@@ -202,21 +178,7 @@ def coalesced(layout: Layout) -> Layout:
 
 
 def composed(outer: Layout, inner: Layout) -> Layout:
-    """The layout that sends i to ``outer(inner(i))``, with the modes of ``inner``.
-
-    Parameters
-    ----------
-    outer, inner : Layout
-        Offsets of the inner one are coordinates of the outer one, whose last mode
-        goes on without end.
-
-    Raises
-    ------
-    ValueError
-        When that function has no shape and stride: a mode of ``inner`` cuts one of
-        ``outer`` at a place that does not divide it, or two modes of ``inner`` meet
-        in one of ``outer``.
-    """
+    """The layout that sends i to ``outer(inner(i))``, with the modes of ``inner``."""
     made = _by_mode(outer, inner)
     for number, offset in enumerate(inner.offsets):
         if _counted(made, number) != _endless(outer, offset):
@@ -266,20 +228,7 @@ def _strided(outer: Layout, size: int, step: int) -> list[tuple[int, int]]:
 
 
 def complement(layout: Layout, size: int) -> Layout:
-    """The offsets a layout skips, up to ``size``: what repeats it to fill them.
-
-    Parameters
-    ----------
-    layout : Layout
-        Without two coordinates of one offset.
-    size : int
-        Offsets to be covered.
-
-    Raises
-    ------
-    ValueError
-        When the layout meets an offset twice or its strides do not divide.
-    """
+    """The offsets a layout skips, up to ``size``: what repeats it to fill them."""
     found: list[tuple[int, int]] = []
     reached = 1
     pairs = sorted((d, s) for s, d in layout.pairs if s > 1)
@@ -293,21 +242,7 @@ def complement(layout: Layout, size: int) -> Layout:
 
 
 def divided(layout: Layout, tile: Layout) -> Layout:
-    """A layout in two modes: within a tile, and from tile to tile.
-
-    Parameters
-    ----------
-    layout : Layout
-        What is cut.
-    tile : Layout
-        Which of its coordinates make one tile. Where its size does not divide that
-        of the layout, the last tile runs past the end, as CuTe's does.
-
-    Raises
-    ------
-    ValueError
-        When what comes out has no shape and stride.
-    """
+    """A layout in two modes: within a tile, and from tile to tile."""
     # Where the tile's size does not divide, the last tile runs past the end, as CuTe's
     # does.
     rest = complement(tile, layout.size)
@@ -317,14 +252,6 @@ def divided(layout: Layout, tile: Layout) -> Layout:
 
 
 def multiplied(block: Layout, grid: Layout) -> Layout:
-    """A layout in two modes: within a block, and from block to block of a grid.
-
-    Parameters
-    ----------
-    block : Layout
-        What is repeated.
-    grid : Layout
-        Where the copies go, counted in blocks.
-    """
+    """A layout in two modes: within a block, and from block to block of a grid."""
     rest = composed(complement(block, block.size * grid.cosize), grid)
     return Layout((block.shape, rest.shape), (block.stride, rest.stride))

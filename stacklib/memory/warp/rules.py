@@ -29,23 +29,12 @@ KNOWN = {
 def _all() -> dict[str, Quantity]:
     raw = read_toml(DATA)
     return {
-        name: read_value(entry, raw["sources"], "", f"rules.{name}", words, unit)
+        name: read_value(entry, raw["sources"], "", f"rules/{name}", words, unit)
         for name, entry in raw["rules"].items()
         for unit, words in [KNOWN[name]]
     }
 
 
 def rule(name: str) -> Quantity:
-    """One size, with its source.
-
-    Parameters
-    ----------
-    name : str
-        ``lanes``, ``banks``, ``word``, ``sector``, ``line`` or ``fetch``.
-
-    Raises
-    ------
-    UnknownName
-        For any other; lists them.
-    """
+    """One size, with its source."""
     return _all()[resolve(name, list(KNOWN), "rule")]

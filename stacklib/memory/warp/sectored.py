@@ -15,30 +15,7 @@ __all__ = ["SectoredMemory"]
 
 
 class SectoredMemory:
-    """Bytes that come and go in sectors.
-
-    Parameters
-    ----------
-    data : bytes
-        What it holds at first; a whole number of sectors.
-
-    Attributes
-    ----------
-    read, written : int
-        Sectors moved so far.
-
-    Raises
-    ------
-    ValueError
-        For data that are no whole number of sectors.
-
-    Examples
-    --------
-    >>> memory = SectoredMemory(bytes(4096))
-    >>> _ = memory.load(range(0, 4096, 128))
-    >>> memory.read
-    32
-    """
+    """Bytes that come and go in sectors."""
 
     def __init__(self, data: bytes) -> None:
         if not data or len(data) % SECTOR:
@@ -56,22 +33,7 @@ class SectoredMemory:
     def load(
         self, addresses: Iterable[int | None], width: int = 4
     ) -> tuple[bytes | None, ...]:
-        """Read one value a lane.
-
-        Parameters
-        ----------
-        addresses : iterable of int or None
-            Byte address of each lane; None for one masked off.
-        width : int
-            Bytes each lane reads.
-
-        Raises
-        ------
-        IndexError
-            For a lane that reads past the end.
-        ValueError
-            See `lanes.lane_addresses`.
-        """
+        """Read one value a lane. ``width``: bytes each lane reads."""
         lanes = self._inside(addresses, width)
         fetched = {
             a // SECTOR: bytes(self._sectors[a // SECTOR])
@@ -86,28 +48,11 @@ class SectoredMemory:
 
     def store(
         self,
-        addresses: Iterable[int | None],
-        values: Iterable[bytes | None],
-        width: int = 4,
+        addresses: Iterable[int | None],  # byte address of each lane
+        values: Iterable[bytes | None],  # ``width`` bytes a lane
+        width: int = 4,  # bytes each lane writes
     ) -> None:
-        """Write one value a lane; where lanes meet, the highest one stays.
-
-        Parameters
-        ----------
-        addresses : iterable of int or None
-            Byte address of each lane; None for one masked off.
-        values : iterable of bytes or None
-            ``width`` bytes a lane.
-        width : int
-            Bytes each lane writes.
-
-        Raises
-        ------
-        IndexError
-            For a lane that writes past the end.
-        ValueError
-            For a value of another length, or see `lanes.lane_addresses`.
-        """
+        """Write one value a lane; where lanes meet, the highest one stays."""
         lanes = self._inside(addresses, width)
         touched = set()
         for lane, (address, value) in enumerate(zip(lanes, values, strict=True)):

@@ -57,13 +57,7 @@ class Swizzle:
             )
 
     def __call__(self, offset: int) -> int:
-        """Where ``offset`` goes; calling it again leads back.
-
-        Raises
-        ------
-        ValueError
-            For an offset below zero.
-        """
+        """Where ``offset`` goes; calling it again leads back."""
         if whole(offset, "offset") < 0:
             raise ValueError(f"offset {offset} is below zero")
         mask = ((1 << self.bits) - 1) << (self.base + max(0, self.shift))
@@ -102,17 +96,7 @@ def _log2(value: int, name: str) -> int:
 def padded(row: int, padding: int) -> Place:
     """Offsets of a matrix whose rows are made longer.
 
-    Parameters
-    ----------
-    row : int
-        Length of a row, in elements or in bytes.
-    padding : int
-        What is added to each, in the same unit; nobody ever reads it.
-
-    Raises
-    ------
-    ValueError
-        For an empty row or padding below zero.
+    ``row``: length of a row, in elements or in bytes.
     """
     whole(row, "row", 1)
     whole(padding, "padding", 0)
@@ -125,23 +109,6 @@ def matching_swizzle(pitch: int, width: int) -> Swizzle:
     Bits that number the row are mixed into bits that number the place in 128 bytes,
     as many as there are places. For 16 bytes a lane and rows of 32, 64 and 128 bytes
     these are the modes of the hardware.
-
-    Parameters
-    ----------
-    pitch : int
-        Bytes of a row, a power of two from ``width`` on.
-    width : int
-        Bytes a lane takes, and which stay together: 4, 8 or 16.
-
-    Raises
-    ------
-    ValueError
-        For another width, or a pitch that is no power of two or shorter.
-
-    Examples
-    --------
-    >>> matching_swizzle(128, 16)
-    Swizzle(bits=3, base=4, shift=3)
     """
     if width not in (4, 8, 16):
         raise ValueError(f"width = {width!r}: 4, 8 or 16 bytes stay together")
@@ -154,21 +121,11 @@ def matching_swizzle(pitch: int, width: int) -> Swizzle:
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A layout that the tensor cores of a Blackwell read.
-
-    Attributes
-    ----------
-    name : str
-        As the PTX manual calls it.
-    code : int
-        Bits 61 to 63 of the descriptor of shared memory.
-    swizzle : Swizzle
-        The permutation of bytes.
-    """
+    """A layout that the tensor cores of a Blackwell read."""
 
     name: str
-    code: int
-    swizzle: Swizzle
+    code: int  # bits 61 to 63 of the descriptor of shared memory
+    swizzle: Swizzle  # the permutation of bytes
 
 
 # PTX ISA, tcgen05 shared memory descriptor; the permutations are those of CUTLASS,

@@ -27,39 +27,18 @@ FAMILY = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What every request of one tile came to.
+    """What every request of one tile came to."""
 
-    Attributes
-    ----------
-    width, pitch : int
-        Bytes a lane takes; bytes of a row.
-    swizzle : Swizzle
-        The permutation of bytes.
-    requests : int
-        Requests served: each column of words of ``width`` from each row on, and each
-        aligned run of a row.
-    worst : int
-        The worst conflict among them; 1 proves the tile.
-    plain : int
-        The worst conflict without the swizzle.
-    """
-
-    width: int
-    pitch: int
-    swizzle: Swizzle
-    requests: int
-    worst: int
-    plain: int
+    width: int  # bytes a lane takes
+    pitch: int  # bytes of a row
+    swizzle: Swizzle  # the permutation of bytes
+    requests: int  # requests served: each column of words of ``width`` from each row on
+    worst: int  # the worst conflict among them; 1 proves the tile
+    plain: int  # the worst conflict without the swizzle
 
 
 def requests(width: int, pitch: int, rows: int = ROWS) -> Iterator[range]:
-    """Every column request from every row on, and every aligned run of bytes.
-
-    Parameters
-    ----------
-    width, pitch, rows : int
-        Bytes a lane takes, bytes of a row, rows of the tile.
-    """
+    """Every column request from every row on, and every aligned run of bytes."""
     for first in range(rows - WARP + 1):
         for start in range(first * pitch, (first + 1) * pitch, width):
             yield range(start, start + WARP * pitch, pitch)
@@ -70,19 +49,8 @@ def requests(width: int, pitch: int, rows: int = ROWS) -> Iterator[range]:
 def prove(width: int, pitch: int, swizzle: Swizzle | None = None) -> Proof:
     """Serve every request of a tile, with a swizzle and without.
 
-    Parameters
-    ----------
-    width : int
-        Bytes a lane takes: 4, 8 or 16.
-    pitch : int
-        Bytes of a row, a power of two.
-    swizzle : Swizzle, optional
-        Of bytes; default the one of `matching_swizzle`.
-
-    Raises
-    ------
-    ValueError
-        See `matching_swizzle`.
+    ``width``: bytes a lane takes: 4, 8 or 16; ``pitch``: bytes of a row, a power of
+    two.
     """
     chosen = matching_swizzle(pitch, width) if swizzle is None else swizzle
     served = list(requests(width, pitch))
@@ -97,18 +65,7 @@ def prove(width: int, pitch: int, swizzle: Swizzle | None = None) -> Proof:
 
 
 def rank(vectors: Iterable[int]) -> int:
-    """Rank over the field of two elements of vectors written as bits.
-
-    Parameters
-    ----------
-    vectors : iterable of int
-        From zero up.
-
-    Examples
-    --------
-    >>> rank([0b011, 0b101, 0b110])
-    2
-    """
+    """Rank over the field of two elements of vectors written as bits."""
     basis: list[int] = []
     for vector in vectors:
         left = vector
@@ -122,27 +79,8 @@ def rank(vectors: Iterable[int]) -> int:
 def rank_ways(steps: Sequence[int], place: Place, width: int = WORD) -> int:
     """The conflict of a request whose lanes differ in whole bits: the closed form.
 
-    Parameters
-    ----------
-    steps : sequence of int
-        Byte offset that each bit of the lane's number adds, lowest bit first; lane
-        ``0b101`` is at ``steps[0] ^ steps[2]`` from lane 0.
-    place : callable
-        Any XOR of bits: a `Swizzle` of bytes, or the identity.
-    width : int
-        Bytes each lane takes.
-
-    Raises
-    ------
-    ValueError
-        For another width, or more than five bits of lanes.
-
-    Examples
-    --------
-    >>> rank_ways([128, 256, 512, 1024, 2048], Swizzle(0, 0, 0))
-    32
-    >>> rank_ways([128, 256, 512, 1024, 2048], Swizzle(5, 2, 5))
-    1
+    ``steps``: byte offset that each bit of the lane's number adds, lowest bit first;
+    ``width``: bytes each lane takes.
     """
     if len(steps) > WARP.bit_length() - 1:
         raise ValueError(f"{len(steps)} bits of lanes: a warp has 5")

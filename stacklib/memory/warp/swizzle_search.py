@@ -22,24 +22,12 @@ MOST_BITS = BANKS.bit_length() - 1
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search found.
-
-    Attributes
-    ----------
-    best : Swizzle
-        The swizzle with the mildest conflict, and of those with the fewest bits.
-    ways : int
-        Its worst conflict: 1 is none.
-    tried : int
-        Swizzles tried.
-    requests : int
-        Requests each had to serve.
-    """
+    """What a search found."""
 
     best: Swizzle
-    ways: int
-    tried: int
-    requests: int
+    ways: int  # its worst conflict: 1 is none
+    tried: int  # swizzles tried
+    requests: int  # requests each had to serve
 
     @property
     def found(self) -> bool:
@@ -48,15 +36,7 @@ class Search:
 
 
 def candidates(keep: int, top: int) -> Iterator[Swizzle]:
-    """Swizzles of bytes that keep some together, few bits first.
-
-    Parameters
-    ----------
-    keep : int
-        Bytes that stay together, a power of two.
-    top : int
-        Bits of an address that may take part.
-    """
+    """Swizzles of bytes that keep some together, few bits first."""
     low = whole(keep, "keep", 1).bit_length() - 1
     for bits, base, shift in product(range(MOST_BITS + 1), range(low, top), range(top)):
         fits = shift >= bits and base + shift + bits <= top
@@ -70,20 +50,8 @@ def search_swizzle(
 ) -> Search:
     """The mildest swizzle for all patterns at once.
 
-    Parameters
-    ----------
-    patterns : iterable of Pattern
-        What has to be read; see `Tile`.
-    keep : int
-        Bytes that stay together, a power of two: the widest access at least.
-    top : int
-        Bits of an address that may take part.
-
-    Raises
-    ------
-    ValueError
-        Without a request, or where ``keep`` is no power of two or less than what a
-        lane takes.
+    ``keep``: bytes that stay together, a power of two: the widest access at least;
+    ``top``: bits of an address that may take part.
     """
     wanted = list(patterns)
     if not any(pattern.requests for pattern in wanted):

@@ -21,21 +21,11 @@ MATRIX_ROW = 16  # bytes of a row of an ldmatrix block: eight numbers of 16 bits
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """All requests of one kind.
+    """All requests of one kind."""
 
-    Attributes
-    ----------
-    name : str
-        What it reads.
-    width : int
-        Bytes each lane takes.
-    requests : tuple of tuple of int
-        Byte offsets in the tile, lane by lane.
-    """
-
-    name: str
-    width: int
-    requests: tuple[tuple[int, ...], ...]
+    name: str  # what it reads
+    width: int  # bytes each lane takes
+    requests: tuple[tuple[int, ...], ...]  # byte offsets in the tile, lane by lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +112,7 @@ def _warps(runs: Sequence[range]) -> tuple[tuple[int, ...], ...]:
 
 
 def worst(pattern: Pattern, place: Place) -> int:
-    """The worst conflict of a pattern under a placement of its bytes.
-
-    Parameters
-    ----------
-    pattern : Pattern
-        Its requests.
-    place : callable
-        A `Swizzle` of bytes, `padded`, or any function of an offset.
-
-    Raises
-    ------
-    ValueError
-        When the placement puts an access off its width; see `lanes.lane_addresses`.
-    """
+    """The worst conflict of a pattern under a placement of its bytes."""
     return max(
         bank_conflicts(map(place, request), pattern.width)
         for request in pattern.requests
@@ -143,13 +120,7 @@ def worst(pattern: Pattern, place: Place) -> int:
 
 
 def extra(pattern: Pattern, place: Place) -> int:
-    """Passes beyond one a phase, all requests of a pattern together.
-
-    Parameters
-    ----------
-    pattern, place
-        As for `worst`.
-    """
+    """Passes beyond one a phase, all requests of a pattern together."""
     return sum(
         bank_access(map(place, request), pattern.width).extra
         for request in pattern.requests
@@ -162,18 +133,6 @@ def least_ways(pattern: Pattern, together: int) -> int:
     A word keeps its place among those that stay together, so it can only reach the
     banks of that place. Where many lanes want words of one place, they must share
     those banks, wherever the placement puts them.
-
-    Parameters
-    ----------
-    pattern : Pattern
-        Its requests.
-    together : int
-        Bytes that stay together, at a multiple of themselves: 4 to 128.
-
-    Raises
-    ------
-    ValueError
-        For bytes that are no power of two from 4 to 128.
     """
     if together not in (4, 8, 16, 32, 64, 128):
         raise ValueError(f"together = {together!r}: a power of two from 4 to 128 bytes")

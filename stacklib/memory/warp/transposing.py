@@ -30,28 +30,14 @@ WAYS = ("straight", *PLACES)
 
 @dataclass(frozen=True, slots=True)
 class Transposed:
-    """A transposed matrix and what it cost.
-
-    Attributes
-    ----------
-    way : str
-        One of ``WAYS``.
-    values : tuple of int
-        The transposed matrix, row by row.
-    read, written : int
-        Sectors of global memory.
-    passes : int
-        Passes over the banks of shared memory.
-    shared_bytes : int
-        Of the tile.
-    """
+    """A transposed matrix and what it cost."""
 
     way: str
-    values: tuple[int, ...]
-    read: int
+    values: tuple[int, ...]  # the transposed matrix, row by row
+    read: int  # sectors of global memory
     written: int
-    passes: int
-    shared_bytes: int
+    passes: int  # passes over the banks of shared memory
+    shared_bytes: int  # of the tile
 
 
 def transpose(side: int, way: str) -> Transposed:

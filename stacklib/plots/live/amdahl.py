@@ -39,7 +39,7 @@ def explore(*, serial: int, workers: int, gain: int) -> Spec:
         f"{workers:,} {many} make it {found:.3} times faster.",
         x=axis("Workers", log=True, limits=[1, WORKERS[-1]]),
         y=axis("Speed-up", log=True, limits=[1, 2 * WORKERS[-1]]),
-        marks=_marks(serial / 100, gain, workers),
+        marks=_curves(serial / 100, gain, workers),
         readouts=_readouts(found, share, faster, workers),
     )
 
@@ -76,7 +76,7 @@ def _idle(share: Quantity, gain: Quantity, workers: int) -> Quantity:
     return waiting.named("idle share")
 
 
-def _marks(share: float, gain: float, workers: int) -> list[Mark]:
+def _curves(share: float, gain: float, workers: int) -> list[Mark]:
     """The law with and without the gain, the ideal, and the point chosen."""
 
     def law(gain: float, workers: int) -> float:

@@ -18,7 +18,7 @@ BLOCKS = (
     *(1, 8, 32, 64, 100, 107, 108, 109, 128, 131, 132, 133, 147, 148, 149, 200),
     *(264, 265, 500, 1000, 1056, 1057, 1184, 1185, 2000, 5000, 10000),
 )
-REGISTERS = 32  # a thread; more registers, fewer blocks a unit
+PER_THREAD = 32  # registers of a thread; with more, fewer blocks a unit
 BELOW = 2.0  # rows from the warp's lanes to the units
 
 
@@ -35,7 +35,7 @@ def explore(*, device: str, threads: int, blocks: int) -> Spec:
     """What a launch fills: lanes of a last warp, units in the last wave."""
     chip = hardware.get(device)
     units = int(chip.compute_units.si)
-    held = gpu.occupancy(threads=threads, registers=REGISTERS, device=chip)
+    held = gpu.occupancy(threads=threads, registers=PER_THREAD, device=chip)
     found = gpu.fill(threads=threads, blocks=blocks, units=units, at_once=held.blocks)
     deep = down(BELOW + -(-units // WARP))
     words = f"Lanes of a block's last warp; {units} units, last wave"

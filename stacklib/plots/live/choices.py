@@ -41,15 +41,7 @@ def devices() -> list[list[str]]:
 def knowing(
     needs: Callable[[hardware.Accelerator], Any], kind: str = ""
 ) -> list[list[str]]:
-    """Of ``devices()``, those whose specs suffice: ``needs`` finds what it looks up.
-
-    Parameters
-    ----------
-    needs : callable
-        Of a device; raises LookupError where something is unknown.
-    kind : str
-        Kind of device, such as ``gpu``; any without it.
-    """
+    """Of ``devices()``, those whose specs suffice: ``needs`` finds what it looks up."""
     found = []
     for key, name in devices():
         device = hardware.get(key)
@@ -72,11 +64,6 @@ def formats(operations: Sequence[str] = ("FLOP",)) -> list[list[str]]:
 
     The menu does not follow the device: a format the chosen device lacks gets a
     message instead of a figure.
-
-    Parameters
-    ----------
-    operations : sequence of str
-        ``"FLOP"``, ``"OP"`` or both.
     """
     known = {name for device in _published() for name in device.formats}
     narrow = [d for d in DTYPES.values() if d.name in known and d.bits <= 16]
@@ -91,17 +78,7 @@ def device(name: str, label: str, value: str) -> dict[str, Any]:
 
 
 def select(name: str, label: str, options: Options, value: str) -> dict[str, Any]:
-    """A menu.
-
-    Parameters
-    ----------
-    name, label : str
-        Argument of the function; words for the reader.
-    options : mapping or iterable of pairs
-        Value and words of each choice.
-    value : str
-        The choice it starts with.
-    """
+    """A menu."""
     pairs = options.items() if isinstance(options, Mapping) else options
     menu = {"type": "select", "options": [list(pair) for pair in pairs]}
     return {"name": name, "label": label, "value": value, **menu}
@@ -110,16 +87,6 @@ def select(name: str, label: str, options: Options, value: str) -> dict[str, Any
 def slider(
     name: str, label: str, values: Iterable[float], value: float
 ) -> dict[str, Any]:
-    """A slider that steps through ``values``.
-
-    Parameters
-    ----------
-    name, label : str
-        Argument of the function; words for the reader.
-    values : iterable of float
-        Its steps.
-    value : float
-        The step it starts at.
-    """
+    """A slider that steps through ``values``."""
     steps = {"type": "range", "values": list(values)}
     return {"name": name, "label": label, "value": value, **steps}

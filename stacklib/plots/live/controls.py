@@ -21,15 +21,7 @@ def values(control: Control) -> list[Any]:
 
 
 def check_controls(controls: Sequence[Control], function: Callable[..., Any]) -> None:
-    """Hold controls to the form the page reads and the function takes.
-
-    Raises
-    ------
-    SpecError
-        For an unknown type, groups that do not match the options, a start value
-        that is not among the values, a control the function does not take, or an
-        argument without a control.
-    """
+    """Hold controls to the form the page reads and the function takes."""
     for control in controls:
         if control.get("type") not in TYPES:
             raise SpecError(f"control {control.get('name')!r}: type is one of {TYPES}")
@@ -70,18 +62,7 @@ def _moves(control: Control) -> list[tuple[str, Any]]:
 def keyboard_test(
     controls: Sequence[Control], function: Callable[..., dict[str, Any]]
 ) -> dict[str, Any]:
-    """A move by keyboard and the readout it must lead to, computed here.
-
-    Returns
-    -------
-    dict
-        ``control``, ``keys``, ``readout``, ``text``.
-
-    Raises
-    ------
-    SpecError
-        When no control changes any readout.
-    """
+    """A move by keyboard and the readout it must lead to, computed here."""
     start = {control["name"]: control["value"] for control in controls}
     before = {r["name"]: r["text"] for r in function(**start)["readouts"]}
     for control in sorted(controls, key=lambda c: c["type"] != "range"):

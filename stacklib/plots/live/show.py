@@ -94,26 +94,7 @@ def _cell(cell: Mapping[str, Any]) -> str:
 def show(
     *, call: str, controls: Sequence[Control], name: str, alt: str, share: bool = False
 ) -> Live:
-    """A live figure from a function that returns a spec.
-
-    Parameters
-    ----------
-    call : str
-        ``"package.module:function"``; plain Python, since it runs in the
-        reader's browser. It takes the controls' values by keyword.
-    controls : sequence of dict
-        ``name, label, type, value`` and, for a ``range``, ``values``; for a
-        ``select``, ``options`` as ``[value, label]`` pairs.
-    name, alt : str
-        Anchor ``live-<name>``; text alternative of the static figure.
-    share : bool
-        Whether the page's address keeps the controls, ``#live-<name>:device=...``.
-
-    Raises
-    ------
-    SpecError
-        For controls that do not match the function, or that change nothing.
-    """
+    """A live figure from a function that returns a spec."""
     function = resolve(call)
     check_controls(controls, function)
     spec = function(**{control["name"]: control["value"] for control in controls})

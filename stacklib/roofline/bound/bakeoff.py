@@ -25,20 +25,12 @@ from .gemm import gemm_time
 
 @dataclass(frozen=True, slots=True)
 class BakeOff:
-    """Seconds of one square product in both places.
+    """Seconds of one square product in both places."""
 
-    Attributes
-    ----------
-    n : int
-        Rows and columns.
-    cpu, gpu, transfer : float
-        Seconds on the CPU, on the GPU, and on the link both ways.
-    """
-
-    n: int
-    cpu: float
+    n: int  # rows and columns
+    cpu: float  # seconds on the CPU
     gpu: float
-    transfer: float
+    transfer: float  # on the link both ways
 
     @property
     def there_and_back(self) -> float:
@@ -62,22 +54,7 @@ class BakeOff:
 
 
 def transfer_time(moved: float, on: str | Accelerator) -> float:
-    """Seconds for bytes over a device's link to its host, one after the other.
-
-    Parameters
-    ----------
-    moved : float
-        Bytes, both ways together.
-    on : str or Accelerator
-        The device, or its name.
-
-    Raises
-    ------
-    ValueError
-        For bytes that are not above zero.
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose host link is unknown.
-    """
+    """Seconds for bytes over a device's link to its host, one after the other."""
     if not moved > 0:
         raise ValueError(f"moved = {moved!r}: bytes above zero")
     device = device_of(on)
@@ -90,23 +67,7 @@ def transfer_time(moved: float, on: str | Accelerator) -> float:
 def bake_off(n: int, cpu: float, on: str | Accelerator, dtype: str = "fp32") -> BakeOff:
     """One product of n x n matrices here and there.
 
-    Parameters
-    ----------
-    n : int
-        Rows and columns.
-    cpu : float
-        Seconds it takes on the CPU.
-    on : str or Accelerator
-        The GPU, or its name.
-    dtype : str
-        Number format of operands and arithmetic.
-
-    Raises
-    ------
-    ValueError
-        For an n that is not a positive whole number, or a time not above zero.
-    Infeasible, UnknownName, UnknownSpec
-        As in ``gemm.gemm_time``; UnknownSpec also without a host link.
+    ``cpu``: seconds it takes on the CPU.
     """
     whole(n, "n")
     if not cpu > 0:
@@ -117,29 +78,12 @@ def bake_off(n: int, cpu: float, on: str | Accelerator, dtype: str = "fp32") -> 
 
 
 def crossover(
-    cpu: Callable[[int], float],
+    cpu: Callable[[int], float],  # n to the seconds it takes on the CPU; must not fall
     on: str | Accelerator,
     dtype: str = "fp32",
     most: int = 16384,
 ) -> int | None:
-    """Smallest n from which on the journey pays, up to ``most``; None if it never does.
-
-    Parameters
-    ----------
-    cpu : callable
-        n to the seconds it takes on the CPU; must not fall.
-    on : str or Accelerator
-        The GPU, or its name.
-    dtype : str
-        Number format.
-    most : int
-        Largest n looked at.
-
-    Raises
-    ------
-    ValueError, Infeasible, UnknownName, UnknownSpec
-        As in ``bake_off``.
-    """
+    """Smallest n from which the journey pays, up to ``most``; None if it never does."""
     device = device_of(on)
     if not bake_off(most, cpu(most), device, dtype).pays:
         return None

@@ -28,56 +28,21 @@ from ..work.fit import Infeasible
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One place data can live.
+    """One place data can live."""
 
-    Attributes
-    ----------
-    name : str
-        ``L1``, ``L2``, ``L3`` or ``memory``.
-    capacity : Quantity
-        Bytes it holds, all units or cores together.
-    bandwidth : Quantity
-        Bytes a second it delivers to all of them.
-    """
-
-    name: str
-    capacity: Quantity
-    bandwidth: Quantity
+    name: str  # ``L1``, ``L2``, ``L3`` or ``memory``
+    capacity: Quantity  # bytes it holds, all units or cores together
+    bandwidth: Quantity  # bytes a second it delivers to all of them
 
     def ridge(self, peak: Quantity) -> Quantity:
-        """Intensity at which this level feeds the arithmetic exactly.
-
-        Parameters
-        ----------
-        peak : Quantity
-            Operations a second.
-        """
+        """Intensity at which this level feeds the arithmetic exactly."""
         return ridge_point(peak, self.bandwidth).named(f"{self.name} ridge")
 
 
 def served_at(
     working_set: Any, capacities: Sequence[Any], bandwidths: Sequence[Any]
 ) -> Any:
-    """Bytes a second from the nearest level that holds a working set.
-
-    Parameters
-    ----------
-    working_set : float, Quantity or array
-        Bytes.
-    capacities, bandwidths : sequence of float or Quantity
-        Levels, nearest first; the capacity of the last is not read: what is too
-        large for it is refused by ``home``.
-
-    Raises
-    ------
-    ValueError
-        For lists of different length, or no level.
-
-    Examples
-    --------
-    >>> served_at(100.0, [64.0, 1024.0, 1e9], [900.0, 300.0, 40.0])
-    300.0
-    """
+    """Bytes a second from the nearest level that holds a working set."""
     if len(capacities) != len(bandwidths) or not bandwidths:
         n, m = len(capacities), len(bandwidths)
         raise ValueError(f"{n} capacities and {m} bandwidths: one each a level")
@@ -93,12 +58,8 @@ def attainable_by_level(
 ) -> tuple[Any, ...]:
     """Operations a second under each roof, nearest level first.
 
-    Parameters
-    ----------
-    intensity, peak : float, Quantity or array
-        Operations a byte; operations a second.
-    bandwidths : sequence of float, Quantity or array
-        Bytes a second of each level.
+    ``intensity``, ``peak``: operations a byte; operations a second; ``bandwidths``:
+    bytes a second of each level.
     """
     return tuple(attainable(intensity, peak, rate) for rate in bandwidths)
 
@@ -109,18 +70,6 @@ def traffic_time(
     """Least seconds of work that moves its own bytes at every level.
 
     All levels and the arithmetic work at once, so the slowest of them counts.
-
-    Parameters
-    ----------
-    operations, peak : float, Quantity or array
-        Work, and operations a second.
-    moved, bandwidths : sequence of float, Quantity or array
-        Bytes through each level, and its bytes a second.
-
-    Raises
-    ------
-    ValueError
-        For lists of different length.
     """
     if len(moved) != len(bandwidths):
         n, m = len(moved), len(bandwidths)
@@ -134,21 +83,6 @@ def levels_of(on: str | Accelerator) -> tuple[Level, ...]:
 
     The L1 of a unit and its shared memory are one array, and its printed size is that
     of the shared memory; all units together hold that many times more, each a part.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose caches or clock nobody has published.
-
-    Examples
-    --------
-    >>> [level.name for level in levels_of("h100-sxm")]
-    ['L1', 'L2', 'memory']
     """
     device = device_of(on)
     micro = hardware.microarchitecture(device)
@@ -172,18 +106,6 @@ def host_levels(host: HostRoofline, op: str = "read") -> tuple[Level, ...]:
     The rate of a level is that of the middle one, by rate, of the measured points
     whose working set is more than twice what the level before holds and at most three
     quarters of what this one does: points on the steps between levels belong to none.
-
-    Parameters
-    ----------
-    host : HostRoofline
-        The measured machine.
-    op : str
-        ``read``, or ``triad`` for two reads and a write.
-
-    Raises
-    ------
-    ValueError
-        When no measured point lies in a level.
     """
     cores = int(host.machine["usable_cores"])
     points = host.stream(op, cores)
@@ -217,19 +139,7 @@ def _middle(
 def home(working_set: Any, levels: Sequence[Level]) -> Level:
     """The nearest level that holds a working set.
 
-    Parameters
-    ----------
-    working_set : float or Quantity
-        Bytes that are used again and again.
-    levels : sequence of Level
-        Nearest first.
-
-    Raises
-    ------
-    ValueError
-        For a working set that is not above zero and finite, or no levels.
-    Infeasible
-        For one that is larger than the last level.
+    ``working_set``: bytes that are used again and again.
     """
     size = working_set.to("B").si if isinstance(working_set, Quantity) else working_set
     if not levels:

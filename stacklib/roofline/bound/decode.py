@@ -14,12 +14,14 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Dtype, Quantity, bytes_per_element, chosen, one_of
+from stacklib.quantity import Dtype, Quantity, bytes_per_element, chosen, one_of, stamp
 from stacklib.quantity import dtype as find_dtype
 
 from ..work.bounds import Bound, bound_on, device_of, ridge
 from ..work.fit import Fit, Infeasible, fit_memory, kv_copies, model_of, with_copies
 from ..work.work import Work, whole
+
+FAMILY = "E_decode"  # its predictions are held against published decode rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +61,17 @@ class DecodeStep:
     @property
     def t_compute(self) -> Quantity:
         """Time the arithmetic alone would take."""
-        return self._feasible().t_compute
+        return stamp(self._feasible().t_compute, FAMILY)
 
     @property
     def t_memory(self) -> Quantity:
         """Time the memory traffic alone would take."""
-        return self._feasible().t_memory
+        return stamp(self._feasible().t_memory, FAMILY)
 
     @property
     def time(self) -> Quantity:
         """Least time of the step, the longer of the two."""
-        return self._feasible().time
+        return stamp(self._feasible().time, FAMILY)
 
     @property
     def bound(self) -> str:
@@ -99,15 +101,6 @@ def decode_operations(
     """Operations of one step: batch x (weights + the tokens each query looks at).
 
     The new token looks at itself too, hence ``context + 1``.
-
-    Parameters
-    ----------
-    parameters : float, Quantity or array
-        Parameters every sequence passes through.
-    per_parameter, per_cached : float, Quantity or array
-        Operations a parameter; operations a cached token.
-    batch, context : float, Quantity or array
-        Sequences, and tokens cached in each.
     """
     weights = batch * per_parameter * parameters
     return weights + batch * (context + 1) * per_cached
@@ -119,15 +112,6 @@ def decode_bytes(
     """Bytes of one step: the weights once, every sequence's KV cache once.
 
     The new token's keys and values are written, hence ``context + 1``.
-
-    Parameters
-    ----------
-    weights, kv_per_token : float, Quantity or array
-        Bytes of the weights; bytes of one token's keys and values.
-    batch, context : float, Quantity or array
-        Sequences, and tokens cached in each.
-    copies : float, Quantity or array
-        Chips that hold the same KV head.
     """
     return weights + batch * (context + 1) * kv_per_token * copies
 
@@ -157,12 +141,8 @@ def decode_work(
 
     Parameters
     ----------
-    model : LanguageModel
-        The shape to count.
     dtype, kv_dtype : str
         Format of weights and arithmetic; format of the KV cache, default the same.
-    tp, batch, context : int
-        Chips, sequences, and tokens cached in each.
     """
     fmt = find_dtype(dtype)
     per_mac = (2 * one_of(fmt.operation)).named(f"{fmt.operation} per parameter")
@@ -205,17 +185,11 @@ def decode_step(
 
     Parameters
     ----------
-    model, on : str or object
-        Model and device, or their names.
     dtype : str
         Format of weights and arithmetic; of the KV cache too unless
         ``kv_dtype`` is given.
     tp : int
         Chips that share the model; divides the query heads.
-    batch : int
-        Sequences that get a token each.
-    context : int
-        Tokens already cached in each sequence.
 
     Raises
     ------
@@ -253,13 +227,6 @@ def memory_bound_context(
     One more sequence adds arithmetic (its pass through the weights, its scores)
     and bytes (its own KV cache). Beyond this context its bytes take longer than
     its arithmetic, so a larger batch only moves the step further from the ridge.
-
-    Parameters
-    ----------
-    model, on : str or object
-        Model and device, or their names.
-    dtype : str
-        Format of weights, cache and arithmetic.
 
     Raises
     ------
@@ -318,14 +285,8 @@ def compare_devices(
 
     Parameters
     ----------
-    model : str or LanguageModel
-        The model, or its name.
     devices : iterable of str
         Device names, one row each.
-    dtype : str
-        Format of weights, cache and arithmetic.
-    batch, context : int
-        Sequences, and tokens cached in each.
     most_chips : int
         Where to stop; what does not fit then has no time.
     """

@@ -20,33 +20,9 @@ def decode_parts(
     dtype: str = "bf16",
     tp: int = 1,
     batch: int = 1,
-    context: int = 4096,
+    context: int = 4096,  # tokens cached for each
 ) -> dict[str, Quantity]:
-    """Time to read the weights and time to read the caches, in one step.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The model, or its name.
-    on : str or Accelerator
-        The device, or its name.
-    dtype : str
-        Format of weights, cache and arithmetic.
-    tp, batch, context : int
-        Chips that share the step, sequences, tokens cached for each.
-
-    Returns
-    -------
-    dict
-        ``weights`` and ``cache``; together the time of the step.
-
-    Raises
-    ------
-    Infeasible
-        Where the model does not fit.
-    ValueError
-        Where the step waits for arithmetic: then it is not made of these parts.
-    """
+    """Time to read the weights and time to read the caches, in one step."""
     step = decode_step(model, on=on, dtype=dtype, tp=tp, batch=batch, context=context)
     whole = step.time
     if step.bound != "memory":

@@ -20,31 +20,15 @@ from .decode import decode_step
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Ratios, newer over older; None where one of the two lacks the format.
-
-    Attributes
-    ----------
-    older, newer : Accelerator
-        The two devices.
-    bandwidth : Quantity
-        Of memory bandwidth.
-    fp16, fp8 : Quantity or None
-        Of dense arithmetic in one format.
-    headline : Quantity
-        Of dense arithmetic, each in its own fastest floating-point format.
-    tokens : Quantity
-        Of tokens a second of one decode step in 16 bits.
-    tokens_narrow : Quantity
-        The same, each with weights and cache in fp8 where it has fp8, else 16 bits.
-    """
+    """Ratios, newer over older; None where one of the two lacks the format."""
 
     older: Accelerator
     newer: Accelerator
-    bandwidth: Quantity
-    fp16: Quantity | None
+    bandwidth: Quantity  # of memory bandwidth
+    fp16: Quantity | None  # of dense arithmetic in one format
     fp8: Quantity | None
     headline: Quantity
-    tokens: Quantity
+    tokens: Quantity  # of tokens a second of one decode step in 16 bits
     tokens_narrow: Quantity
 
 
@@ -58,32 +42,10 @@ def generation_gain(
     newer: str | Accelerator,
     *,
     model: str | LanguageModel = "llama-3-70b",
-    chips: int = 8,
-    context: int = 4096,
+    chips: int = 8,  # of each device; enough for both to hold the model in 16 bits
+    context: int = 4096,  # tokens cached
 ) -> Gain:
-    """What a newer device gains over an older one.
-
-    Parameters
-    ----------
-    older, newer : str or Accelerator
-        The devices, or their names; both with an fp16 rate.
-    model : str or LanguageModel
-        Whose decode step is timed, at batch one.
-    chips : int
-        Of each device; enough for both to hold the model in 16 bits.
-    context : int
-        Tokens cached.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec, Infeasible, ValueError
-        As ``decode_step`` does.
-
-    Examples
-    --------
-    >>> generation_gain("h100-sxm", "b200-sxm").bandwidth.text(digits=2)
-    '2.3'
-    """
+    """What a newer device gains over an older one."""
     old, new = device_of(older), device_of(newer)
     names = f"{new.short} over {old.short}"
 
@@ -116,20 +78,7 @@ def generation_gain(
 
 
 def generation_gains(devices: Iterable[str | Accelerator]) -> list[Gain]:
-    """The gain of each device over the one before it.
-
-    Parameters
-    ----------
-    devices : iterable of str or Accelerator
-        Oldest first.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two devices.
-    UnknownName, UnknownSpec, Infeasible
-        As ``generation_gain`` does.
-    """
+    """The gain of each device over the one before it."""
     chosen = list(devices)
     if len(chosen) < 2:
         raise ValueError(f"{len(chosen)} devices: a gain needs two")

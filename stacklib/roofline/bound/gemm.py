@@ -36,7 +36,8 @@ from ..work.fit import Infeasible
 from ..work.products import TILES, Product, Tiling, product, tilings
 
 LAUNCHES = ("kernel", "stream", "host", "sweep")
-_LARGEST_REUSE = 2 * 256 * 128 / (256 + 128)
+# Twice the area, and half the rim, of the largest tile; whole numbers need no source.
+_AREA, _RIM = 2 * 256 * 128, 256 + 128
 _SHARPNESS = 4  # how sharply the compute and memory roofs join
 _WIDTH = {8: "tensor_energy_8_bit", 6: "tensor_energy_8_bit", 4: "tensor_energy_4_bit"}
 _ISSUE = {"NVIDIA": "gemm_issue_nvidia", "AMD": "gemm_issue_amd"}
@@ -47,43 +48,19 @@ Factor = Callable[[str], Any]
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """What the model reads of a device for one format; floats in SI, or quantities.
+    """What the model reads of a device for one format; floats in SI, or quantities."""
 
-    Attributes
-    ----------
-    peak : float or Quantity
-        Dense operations a second.
-    bandwidth : float or Quantity
-        Printed memory bandwidth.
-    l2_rate, l2_capacity : float or Quantity
-        Bytes a second from the L2 and its size; None where unknown.
-    capacity : float or Quantity
-        Of the memory; None where unknown.
-    units, clock : float or Quantity
-        Compute units and their clock; ``clock`` is None where unknown.
-    tdp : float or Quantity
-        Design power; None where unknown.
-    energy : tuple of str
-        Factors whose product is the energy of an operation; empty where unknown.
-    issue : str
-        Factor for the share of issue slots a library fills.
-    tiled : bool
-        Whether thread blocks are scheduled on units, as on GPUs.
-    doubled : bool
-        Whether an operation costs that of two, as TF32 does on 16-bit multipliers.
-    """
-
-    peak: Any
-    bandwidth: Any
-    l2_rate: Any
-    l2_capacity: Any
-    capacity: Any
-    units: Any
-    clock: Any
-    tdp: Any
+    peak: Any  # dense operations a second
+    bandwidth: Any  # printed memory bandwidth
+    l2_rate: Any  # bytes a second from the L2
+    l2_capacity: Any  # its size; None where unknown
+    capacity: Any  # of the memory; None where unknown
+    units: Any  # compute units and their clock
+    clock: Any  # ``clock`` is None where unknown
+    tdp: Any  # design power; None where unknown
     energy: tuple[str, ...]
-    issue: str
-    tiled: bool
+    issue: str  # factor for the share of issue slots a library fills
+    tiled: bool  # whether thread blocks are scheduled on units, as on GPUs
     doubled: bool
 
 
@@ -98,23 +75,7 @@ def _clock(device: Accelerator, dtype: str) -> Quantity | None:
 
 
 def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
-    """What the model needs of a device for one format.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    dtype : str
-        Format in which the units multiply.
-    traced : bool
-        Quantities with their sources instead of floats.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or one without a published rate, bandwidth or number
-        of units.
-    """
+    """What the model needs of a device for one format."""
     device, name = device_of(on), find_dtype(dtype).name
     micro = hardware.microarchitecture(device)
     units = device.compute_units
@@ -149,13 +110,6 @@ def power_share(chip: Chip, factor: Factor = hardware.efficiency) -> Any:
     Dynamic power goes with clock times voltage squared. Between the extremes of its
     range a chip lowers both together, and performance falls about with the square
     root of the power. Where the energy of an operation is not known, 1.
-
-    Parameters
-    ----------
-    chip : Chip
-        Its peak and design power are read.
-    factor : callable
-        Name of an efficiency factor to its value.
     """
     if not chip.energy or chip.tdp is None:
         return 1.0
@@ -168,55 +122,26 @@ def power_share(chip: Chip, factor: Factor = hardware.efficiency) -> Any:
 
 
 def join(first: Any, second: Any) -> Any:
-    """Time of two things that overlap: the longer, and more where they are equal.
-
-    Parameters
-    ----------
-    first, second : float, Quantity or array
-        Times above zero.
-    """
+    """Time of two things that overlap: the longer, and more where they are equal."""
     longer, shorter = maximum(first, second), minimum(first, second)
     return longer * (1 + (shorter / longer) ** _SHARPNESS) ** (1 / _SHARPNESS)
 
 
 @dataclass(frozen=True, slots=True)
 class Wear:
-    """What real software gets of a device: its rates with the factors applied.
+    """What real software gets of a device: its rates with the factors applied."""
 
-    Attributes
-    ----------
-    unit_rate : float or Quantity
-        Operations a second of one unit at the sustained clock.
-    bandwidth : float or Quantity
-        Bytes a second from where the operands lie.
-    tail, half, fill, enough : float or Quantity
-        The factors ``wave_tail``, ``tile_half_reuse``, ``tile_fill``, and the blocks
-        that draw the whole bandwidth.
-    summing : float or Quantity
-        Time of the kernel that sums a split.
-    """
-
-    unit_rate: Any
-    bandwidth: Any
-    tail: Any
-    half: Any
-    fill: Any
-    enough: Any
-    summing: Any
+    unit_rate: Any  # operations a second of one unit at the sustained clock
+    bandwidth: Any  # bytes a second from where the operands lie
+    tail: Any  # the factors ``wave_tail``
+    half: Any  # ``tile_half_reuse``
+    fill: Any  # ``tile_fill``
+    enough: Any  # the blocks that draw the whole bandwidth
+    summing: Any  # time of the kernel that sums a split
 
 
 def wear_of(chip: Chip, bandwidth: Any, factor: Factor) -> Wear:
-    """The factors of a device and a format, read once.
-
-    Parameters
-    ----------
-    chip : Chip
-        From ``chip_of``.
-    bandwidth : float or Quantity
-        From where the operands lie.
-    factor : callable
-        Name of an efficiency factor to its value.
-    """
+    """The factors of a device and a format, read once."""
     return Wear(
         unit_rate=chip.peak / chip.units * factor(chip.issue)
         * power_share(chip, factor),
@@ -236,24 +161,12 @@ def compute_time(
 
     Waves of blocks times the work of a tile over the rate of a unit, worn by tiles
     that reuse little, the fill of the pipeline and the last wave.
-
-    Parameters
-    ----------
-    work : Product
-        Shape.
-    tiling : Tiling
-        Tile, split and blocks.
-    units : float, Quantity or array
-        Compute units.
-    wear : Wear
-        Rates with the factors applied.
-    operation : float or Quantity
-        One operation: 1.0, or a quantity in the unit of the peak.
     """
     waves = tiling.blocks / units
     paid = waves + (ceil(waves) - waves) * wear.tail
-    reuse = 2 * tiling.rows * tiling.columns / (tiling.rows + tiling.columns)
-    share = reuse / (reuse + wear.half) * (1 + wear.half / _LARGEST_REUSE)
+    # A tile uses a number again twice its area over half its rim times.
+    area, rim = 2 * tiling.rows * tiling.columns, tiling.rows + tiling.columns
+    share = area / (area + wear.half * rim) * (1 + wear.half * _RIM / _AREA)
     # A tile pays its fill before the first product, whatever share of k it does.
     depth = work.k / tiling.split + wear.fill
     operations = 2 * tiling.rows * tiling.columns * depth * paid * operation
@@ -265,40 +178,20 @@ def compute_time(
 def memory_time(moved: Any, tiling: Tiling, wear: Wear) -> Any:
     """Seconds of moving the operands; a small grid does not draw the whole bandwidth.
 
-    Parameters
-    ----------
-    moved : float, Quantity or array
-        Bytes.
-    tiling : Tiling
-        Number of blocks.
-    wear : Wear
-        Bandwidth and the blocks it takes.
+    ``moved``: bytes.
     """
     return moved / (wear.bandwidth * minimum(1.0, tiling.blocks / wear.enough))
 
 
 @dataclass(frozen=True, slots=True)
 class GemmTime:
-    """Predicted time of a product, and what it is made of.
+    """Predicted time of a product, and what it is made of."""
 
-    Attributes
-    ----------
-    time : float
-        Seconds.
-    compute, memory, launch : float
-        Seconds of arithmetic, of moving bytes, and of what does not depend on the
-        size; the first two overlap.
-    bound : str
-        The largest of them: ``compute``, ``memory`` or ``launch``.
-    tiling : Tiling or None
-        The tiling chosen; None where no thread blocks are scheduled.
-    """
-
-    time: Any
-    compute: Any
-    memory: Any
-    launch: Any
-    bound: str
+    time: Any  # seconds
+    compute: Any  # seconds of arithmetic
+    memory: Any  # of moving bytes
+    launch: Any  # of what does not depend on the size; the first two overlap
+    bound: str  # the largest of them: ``compute``, ``memory`` or ``launch``
     tiling: Tiling | None
 
 
@@ -320,22 +213,7 @@ def _expand_rate(work: Product, chip: Chip) -> float:
 
 
 def hold(work: Product, chip: Chip, name: str) -> None:
-    """Check that a product's operands and result fit a device's memory.
-
-    Parameters
-    ----------
-    work : Product
-        Shape and formats.
-    chip : Chip
-        From ``chip_of``, as floats.
-    name : str
-        Of the device, for the message.
-
-    Raises
-    ------
-    Infeasible
-        When they do not; says the sum.
-    """
+    """Check that a product's operands and result fit a device's memory."""
     if chip.capacity is not None and work.bytes > chip.capacity:
         need, have = (Quantity(b / 1e9, "GB") for b in (work.bytes, chip.capacity))
         says = f"{need:.4 GB} of operands and result > {have:.4 GB} on {name}"
@@ -345,19 +223,7 @@ def hold(work: Product, chip: Chip, name: str) -> None:
 def predict(
     work: Product, chip: Chip, launch: str, chosen: tuple[Tiling, ...]
 ) -> GemmTime:
-    """``gemm_time`` once the device has been read and the tilings are listed.
-
-    Parameters
-    ----------
-    work : Product
-        Shape and formats.
-    chip : Chip
-        From ``chip_of``, as floats.
-    launch : str
-        One of ``LAUNCHES``.
-    chosen : tuple of Tiling
-        From ``tilings``; ignored for devices without thread blocks.
-    """
+    """``gemm_time`` once the device has been read and the tilings are listed."""
     factor = hardware.efficiency
     bandwidth = _bandwidth(work, chip, launch, factor)
     floor = 0.0 if launch == "sweep" else factor(f"launch_{launch}")
@@ -393,33 +259,7 @@ def _made(
 
 
 def gemm_time(work: Product, on: str | Accelerator, launch: str = "stream") -> GemmTime:
-    """Predicted time of a product with a tuned library.
-
-    Parameters
-    ----------
-    work : Product
-        Shape and formats.
-    on : str or Accelerator
-        The device, or its name.
-    launch : str
-        How it is timed: a ``kernel`` alone with cold caches, one after the other in
-        a ``stream``, from the ``host`` with a synchronisation, or the best of a
-        ``sweep`` of shapes.
-
-    Raises
-    ------
-    ValueError
-        For an unknown way of launching.
-    Infeasible
-        When operands and result do not fit the device's memory.
-    UnknownName, UnknownSpec
-        For an unknown device, or one without a rate for the format.
-
-    Examples
-    --------
-    >>> gemm_time(product(m=8192, n=8192, k=8192), "h100-sxm").bound
-    'compute'
-    """
+    """Predicted time of a product with a tuned library."""
     if launch not in LAUNCHES:
         raise ValueError(f"launch = {launch!r}: one of {', '.join(LAUNCHES)}")
     chip = chip_of(on, work.dtype)
@@ -435,24 +275,7 @@ def bytes_moved(work: Product) -> float:
 def gemm_trace(
     work: Product, on: str | Accelerator, launch: str = "stream"
 ) -> Quantity:
-    """The same prediction as a quantity that opens to its formula and sources.
-
-    Parameters
-    ----------
-    work : Product
-        Shape and formats, without weights to expand.
-    on : str or Accelerator
-        The device, or its name.
-    launch : str
-        As in ``gemm_time``, but not ``sweep``.
-
-    Raises
-    ------
-    ValueError
-        For a sweep, or a product whose weights are expanded.
-    Infeasible, UnknownName, UnknownSpec
-        As in ``gemm_time``.
-    """
+    """The same prediction as a quantity that opens to its formula and sources."""
     if launch == "sweep" or work.expand:
         raise ValueError("only a plain product that is launched can be traced")
     found = gemm_time(work, on, launch)

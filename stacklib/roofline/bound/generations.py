@@ -12,23 +12,14 @@ from ..work.bounds import device_of, ridge_point
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Ratios of the later device's rates to the earlier one's.
-
-    Attributes
-    ----------
-    old, new : Accelerator
-        The two devices.
-    arithmetic, bandwidth, link, ridge : Quantity
-        Growth of the dense peak, of memory bandwidth, of the link to other chips
-        one way, and of peak over bandwidth.
-    """
+    """Ratios of the later device's rates to the earlier one's."""
 
     old: Accelerator
     new: Accelerator
-    arithmetic: Quantity
-    bandwidth: Quantity
-    link: Quantity
-    ridge: Quantity
+    arithmetic: Quantity  # growth of the dense peak
+    bandwidth: Quantity  # of memory bandwidth
+    link: Quantity  # of the link to other chips one way
+    ridge: Quantity  # of peak over bandwidth
 
 
 def growth(
@@ -37,29 +28,7 @@ def growth(
     dtype: str = "bf16",
     bandwidth: Quantity | None = None,
 ) -> Growth:
-    """How the rates grew from one device to another.
-
-    Parameters
-    ----------
-    old, new : str or Accelerator
-        The devices, or their names.
-    dtype : str
-        Format of the arithmetic peak, dense over dense.
-    bandwidth : Quantity, optional
-        Memory bandwidth of the new device, where another source says another.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or one without such a rate or link.
-    UnitError
-        For a bandwidth that is none of one chip.
-
-    Examples
-    --------
-    >>> growth("a100-sxm-80gb", "b200-sxm").arithmetic.text()
-    '7.21'
-    """
+    """How the rates grew from one device to another."""
     a, b = device_of(old), device_of(new)
     memory = b.memory_bandwidth if bandwidth is None else bandwidth
     words = f"from {a.short} to {b.short}"

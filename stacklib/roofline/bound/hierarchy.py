@@ -24,18 +24,10 @@ LEVELS = ("l1", "l2")
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
-    """Bytes a second that a kernel gets, and what limits it.
+    """Bytes a second that a kernel gets, and what limits it."""
 
-    Attributes
-    ----------
-    rate : float
-        Bytes a second.
-    bound : str
-        ``dram``, ``l2``, ``l1``, or ``concurrency``.
-    """
-
-    rate: float
-    bound: str
+    rate: float  # bytes a second
+    bound: str  # ``dram``, ``l2``, ``l1``, or ``concurrency``
 
 
 def stream_rate(
@@ -43,28 +35,7 @@ def stream_rate(
 ) -> Bandwidth:
     """Bandwidth of a kernel that streams through memory once.
 
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    kind : str
-        ``read``, or ``mixed`` where reads and writes alternate on the bus.
-    in_flight : float, optional
-        Bytes each thread keeps in flight. By Little's law a device that is
-        filled with threads cannot move more than all of them have asked for,
-        once every loaded latency.
-
-    Raises
-    ------
-    ValueError
-        For another kind, or bytes in flight that are not above zero.
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose bandwidth is unknown.
-
-    Examples
-    --------
-    >>> stream_rate("h200-sxm", "read", in_flight=8).bound
-    'concurrency'
+    ``in_flight``: bytes each thread keeps in flight.
     """
     if kind not in KINDS:
         raise ValueError(f"kind = {kind!r}: one of {', '.join(KINDS)}")
@@ -88,22 +59,7 @@ def stream_rate(
 
 
 def cache_rate(on: str | Accelerator, level: str) -> Bandwidth:
-    """Bandwidth of all units together from the L1 or the L2.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    level : str
-        ``l1`` or ``l2``.
-
-    Raises
-    ------
-    ValueError
-        For another level.
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose clock or cache rate is unknown.
-    """
+    """Bandwidth of all units together from the L1 or the L2."""
     if level not in LEVELS:
         raise ValueError(f"level = {level!r}: one of {', '.join(LEVELS)}")
     device = device_of(on)
@@ -119,10 +75,7 @@ def hit_share(working_set: Any, capacity: Any) -> Any:
     needed next. The cube lies between a random replacement (the first power) and a
     strict LRU (nothing).
 
-    Parameters
-    ----------
-    working_set, capacity : float, Quantity or array
-        Bytes.
+    ``working_set``, ``capacity``: bytes.
     """
     room = capacity * hardware.efficiency("l2_room")
     return minimum(1.0, (room / working_set) ** 3)
@@ -131,21 +84,7 @@ def hit_share(working_set: Any, capacity: Any) -> Any:
 def read_rate(on: str | Accelerator, working_set: float) -> Bandwidth:
     """Bandwidth of all units reading a working set again and again.
 
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    working_set : float
-        Bytes.
-
-    Raises
-    ------
-    ValueError
-        For a working set that is not above zero.
-    Infeasible
-        For one larger than the device's memory.
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose L2 or its rate is unknown.
+    ``working_set``: bytes.
     """
     if not 0 < working_set < float("inf"):
         raise ValueError(f"working_set = {working_set!r}: bytes above zero are needed")
@@ -164,25 +103,7 @@ def read_rate(on: str | Accelerator, working_set: float) -> Bandwidth:
 
 
 def load_cycles(on: str | Accelerator, level: str) -> float:
-    """Cycles of a dependent load served from a level.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    level : str
-        One of ``hardware.microarchitectures.LEVELS``.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or a level nobody measured on its architecture.
-
-    Examples
-    --------
-    >>> load_cycles("h100-sxm", "l2") < load_cycles("h100-sxm", "dram")
-    True
-    """
+    """Cycles of a dependent load served from a level."""
     device = device_of(on)
     if level not in microarchitectures.LEVELS:
         known = ", ".join(microarchitectures.LEVELS)
@@ -197,23 +118,6 @@ def row_operation_rate(on: str | Accelerator, moved: float, call: str) -> Bandwi
     a copy does; a small one costs its call. A call that is built of several, as a
     layer norm is, keeps the host busy while the device works; a softmax is one
     kernel, and its launch adds to its work.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    moved : float
-        Bytes of input and output, each once.
-    call : str
-        Factor that holds the time of the call: ``launch_softmax``, which adds, or
-        ``launch_elementwise``, which hides.
-
-    Raises
-    ------
-    ValueError
-        For bytes that are not above zero.
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose bandwidth is unknown.
     """
     if not 0 < moved < float("inf"):
         raise ValueError(f"moved = {moved!r}: bytes above zero are needed")

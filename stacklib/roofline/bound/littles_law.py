@@ -35,22 +35,7 @@ def _positive(**values: Any) -> None:
 def concurrency(latency: Any, throughput: Any) -> Any:
     """What has to be in flight: bytes for a bandwidth, loads for a rate of loads.
 
-    Parameters
-    ----------
-    latency : float, Quantity or array
-        Seconds from the question to the answer.
-    throughput : float, Quantity or array
-        What comes out a second.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
-
-    Examples
-    --------
-    >>> concurrency(600e-9, 3.35e12)
-    2010000.0
+    ``latency``: seconds from the question to the answer.
     """
     _positive(latency=latency, throughput=throughput)
     return latency * throughput
@@ -59,79 +44,26 @@ def concurrency(latency: Any, throughput: Any) -> Any:
 def throughput(in_flight: Any, latency: Any, ceiling: Any) -> Any:
     """What comes out a second with so much in flight, at most the ceiling.
 
-    Parameters
-    ----------
-    in_flight : float, Quantity or array
-        Bytes asked for and not yet here.
-    latency : float, Quantity or array
-        Seconds from the question to the answer.
-    ceiling : float, Quantity or array
-        Bytes a second that can be delivered.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
+    ``in_flight``: bytes asked for and not yet here; ``ceiling``: bytes a second that
+    can be delivered.
     """
     _positive(in_flight=in_flight, latency=latency, ceiling=ceiling)
     return minimum(ceiling, in_flight / latency)
 
 
 def share(in_flight: Any, latency: Any, ceiling: Any) -> Any:
-    """Share of the ceiling that is reached with so much in flight, at most 1.
-
-    Parameters
-    ----------
-    in_flight, latency, ceiling : float, Quantity or array
-        As in ``throughput``.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
-    """
+    """Share of the ceiling that is reached with so much in flight, at most 1."""
     return throughput(in_flight, latency, ceiling) / ceiling
 
 
 def askers(latency: Any, throughput: Any, each: Any) -> Any:
-    """How many threads must wait at once when each has so many bytes in flight.
-
-    Parameters
-    ----------
-    latency, throughput : float, Quantity or array
-        As in ``concurrency``.
-    each : float, Quantity or array
-        Bytes one thread has in flight: the size of a load times independent loads.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero.
-
-    Examples
-    --------
-    >>> askers(600e-9, 3.35e12, 4)
-    502500
-    """
+    """How many threads must wait at once when each has so many bytes in flight."""
     _positive(each=each)
     return ceil(concurrency(latency, throughput) / each)
 
 
 def load_latency(on: str | Accelerator, level: str = "dram") -> Quantity:
-    """Time of a dependent load on an idle device, as others measured it.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    level : str
-        One of ``hardware.microarchitectures.LEVELS``.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or one whose clock or latency nobody published.
-    """
+    """Time of a dependent load on an idle device, as others measured it."""
     device = device_of(on)
     cycles = hardware.microarchitecture(device).latency(level)
     return (cycles / device.clock).named(f"{device.short} {level} load latency")
@@ -139,31 +71,15 @@ def load_latency(on: str | Accelerator, level: str = "dram") -> Quantity:
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """What a device's memory wants in flight, and what its threads can ask for.
+    """What a device's memory wants in flight, and what its threads can ask for."""
 
-    Attributes
-    ----------
-    device : Accelerator
-        Whose memory.
-    latency, bandwidth : Quantity
-        The two factors.
-    needed : Quantity
-        Bytes in flight that keep the memory busy.
-    threads : Quantity
-        Threads that have to wait at once.
-    resident : Quantity
-        Threads the device can hold.
-    each : Quantity
-        Bytes one thread has in flight.
-    """
-
-    device: Accelerator
+    device: Accelerator  # whose memory
     latency: Quantity
     bandwidth: Quantity
-    needed: Quantity
-    threads: Quantity
-    resident: Quantity
-    each: Quantity
+    needed: Quantity  # bytes in flight that keep the memory busy
+    threads: Quantity  # threads that have to wait at once
+    resident: Quantity  # threads the device can hold
+    each: Quantity  # bytes one thread has in flight
 
     @property
     def asked(self) -> Quantity:
@@ -183,33 +99,10 @@ class InFlight:
 
 def in_flight(
     on: str | Accelerator,
-    each: int | Quantity = 4,
+    each: int | Quantity = 4,  # bytes one thread has in flight
     latency: Quantity | None = None,
 ) -> InFlight:
-    """Little's law for a device's memory.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    each : int or Quantity
-        Bytes one thread has in flight.
-    latency : Quantity, optional
-        Of a load; default that of an idle memory, as measured.
-
-    Raises
-    ------
-    ValueError
-        For bytes or a latency that are not above zero.
-    UnknownName, UnknownSpec
-        For an unknown device, or one of unknown bandwidth, units, threads or, where
-        no latency is given, clock or latency.
-
-    Examples
-    --------
-    >>> in_flight("h100-sxm", 4, Quantity(600, "ns")).needed.text()
-    '2.01 MB'
-    """
+    """Little's law for a device's memory."""
     device = device_of(on)
     if not isinstance(each, Quantity):
         each = chosen(each, "B", label="bytes in flight a thread")

@@ -16,20 +16,7 @@ from ..work.work import whole
 
 
 def overlapped_time(t_memory: Any, t_compute: Any, chunks: Any) -> Any:
-    """Least time of work cut into equal chunks: the longer, and a share of the shorter.
-
-    Parameters
-    ----------
-    t_memory, t_compute : float, Quantity or array
-        Time to move all bytes; time to do all operations.
-    chunks : float, Quantity or array
-        Pieces the work is cut into.
-
-    Examples
-    --------
-    >>> overlapped_time(3.0, 1.0, 1), overlapped_time(3.0, 1.0, 4)
-    (4.0, 3.25)
-    """
+    """Least time of work cut into equal chunks: the longer, a share of the shorter."""
     shorter = minimum(t_memory, t_compute)
     return maximum(t_memory, t_compute) + shorter / chunks
 
@@ -37,28 +24,7 @@ def overlapped_time(t_memory: Any, t_compute: Any, chunks: Any) -> Any:
 def simulate_overlap(
     t_memory: float, t_compute: float, chunks: int, buffers: int | None = None
 ) -> float:
-    """The same, chunk by chunk: each computes once it has arrived, in order.
-
-    Parameters
-    ----------
-    t_memory, t_compute : float
-        Time to move all bytes; time to do all operations.
-    chunks : int
-        Pieces the work is cut into.
-    buffers : int, optional
-        Chunks the chip can hold: a load waits until a buffer is free. Two are enough
-        when all chunks are alike; with one nothing overlaps. Default: any number.
-
-    Returns
-    -------
-    float
-        When the last chunk is done.
-
-    Raises
-    ------
-    ValueError
-        For times below zero, or chunks or buffers that are no whole number from 1.
-    """
+    """The same, chunk by chunk: each computes once it has arrived, in order."""
     if not (0 <= t_memory < float("inf") and 0 <= t_compute < float("inf")):
         raise ValueError(f"times {t_memory!r} and {t_compute!r}: seconds from zero on")
     count = whole(chunks, "chunks")
@@ -80,18 +46,6 @@ def free_intensity(peak: float, bandwidth: float, chunks: int = 64) -> float:
     """The ridge, found by trying: how much work a byte bears before it costs time.
 
     Bisects on the simulation, in which the ridge is not written anywhere.
-
-    Parameters
-    ----------
-    peak, bandwidth : float
-        Operations a second; bytes a second.
-    chunks : int
-        Pieces the work is cut into.
-
-    Raises
-    ------
-    ValueError
-        For rates that are not above zero and finite, or bad chunks.
     """
     for name, rate in (("peak", peak), ("bandwidth", bandwidth)):
         if not 0 < rate < float("inf"):

@@ -22,22 +22,7 @@ INFINITE = math.inf
 def amdahl(serial: Any, workers: Any) -> Any:
     """Speed-up of fixed work of which a share cannot be spread.
 
-    Parameters
-    ----------
-    serial : float, Quantity or array
-        Share of one worker's time that stays with one worker, 0 to 1.
-    workers : float, Quantity or array
-        How many work on the rest, 1 or more.
-
-    Raises
-    ------
-    ValueError
-        For a share outside 0 to 1, or fewer workers than one.
-
-    Examples
-    --------
-    >>> amdahl(0.25, 4)
-    2.2857142857142856
+    ``serial``: share of one worker's time that stays with one worker, 0 to 1.
     """
     _hold("serial share", serial, 0, 1)
     _hold("workers", workers, 1, INFINITE)
@@ -45,18 +30,7 @@ def amdahl(serial: Any, workers: Any) -> Any:
 
 
 def amdahl_limit(serial: Any) -> Any:
-    """Speed-up that no number of workers exceeds: one over the serial share.
-
-    Parameters
-    ----------
-    serial : float, Quantity or array
-        Share of one worker's time that stays with one worker, above 0.
-
-    Raises
-    ------
-    ValueError
-        For a share outside 0 to 1, or of 0, which has no limit.
-    """
+    """Speed-up that no number of workers exceeds: one over the serial share."""
     _hold("serial share", serial, 0, 1)
     if _least(serial) == 0:
         raise ValueError("serial share 0: the speed-up has no limit")
@@ -64,20 +38,7 @@ def amdahl_limit(serial: Any) -> Any:
 
 
 def gustafson(serial: Any, workers: Any) -> Any:
-    """How much more work the same time holds, when the work grows with the workers.
-
-    Parameters
-    ----------
-    serial : float, Quantity or array
-        Share of the *parallel* run's time in which one worker works alone, 0 to 1.
-    workers : float, Quantity or array
-        How many there are, 1 or more.
-
-    Raises
-    ------
-    ValueError
-        For a share outside 0 to 1, or fewer workers than one.
-    """
+    """How much more work the same time holds, when the work grows with the workers."""
     _hold("serial share", serial, 0, 1)
     _hold("workers", workers, 1, INFINITE)
     return serial + (1 - serial) * workers
@@ -88,23 +49,6 @@ def karp_flatt(speed_up: Any, workers: Any) -> Any:
 
     Computed at several numbers of workers it tells two diseases apart: a share that
     stays is serial work, one that grows with the workers is overhead.
-
-    Parameters
-    ----------
-    speed_up : float, Quantity or array
-        Time of one worker over time of all, above 0.
-    workers : float, Quantity or array
-        How many there were, more than 1.
-
-    Returns
-    -------
-    float, Quantity or array
-        Below 0 where the speed-up exceeds the workers: then something else changed.
-
-    Raises
-    ------
-    ValueError
-        For a speed-up not above 0, or no second worker.
     """
     _above("speed-up", speed_up, 0)
     _above("workers", workers, 1)
@@ -115,22 +59,7 @@ def karp_flatt(speed_up: Any, workers: Any) -> Any:
 def speed_up_of_part(share: Any, gain: Any) -> Any:
     """Speed-up of the whole when one part of it gets faster.
 
-    Parameters
-    ----------
-    share : float, Quantity or array
-        Share of the old time that the part took, 0 to 1.
-    gain : float, Quantity or array
-        How many times faster the part became; below 1 it became slower.
-
-    Raises
-    ------
-    ValueError
-        For a share outside 0 to 1, or a gain not above 0.
-
-    Examples
-    --------
-    >>> round(speed_up_of_part(0.5, 2), 3)
-    1.333
+    ``share``: share of the old time that the part took, 0 to 1.
     """
     _hold("share", share, 0, 1)
     _above("gain", gain, 0)
@@ -138,20 +67,7 @@ def speed_up_of_part(share: Any, gain: Any) -> Any:
 
 
 def share_from_speed_up(gain: Any, speed_up: Any) -> Any:
-    """Share of the old time that a part must have taken.
-
-    Parameters
-    ----------
-    gain : float, Quantity or array
-        How many times faster the part became, more than 1.
-    speed_up : float, Quantity or array
-        How many times faster the whole became, from 1 to ``gain``.
-
-    Raises
-    ------
-    ValueError
-        For a gain not above 1, or a speed-up that this part cannot have made.
-    """
+    """Share of the old time that a part must have taken."""
     _above("gain", gain, 1)
     _above("speed-up", speed_up, 0)
     share = (1 - 1 / speed_up) / (1 - 1 / gain)
@@ -165,21 +81,7 @@ def share_from_speed_up(gain: Any, speed_up: Any) -> Any:
 
 
 def gain_from_speed_up(share: Any, speed_up: Any) -> Any:
-    """How many times faster a part must become for a speed-up of the whole.
-
-    Parameters
-    ----------
-    share : float, Quantity or array
-        Share of the old time that the part takes, above 0, at most 1.
-    speed_up : float, Quantity or array
-        What is wanted of the whole.
-
-    Raises
-    ------
-    ValueError
-        For a share outside 0 to 1, or a speed-up at or beyond ``1 / (1 - share)``,
-        which is out of reach however fast the part becomes.
-    """
+    """How many times faster a part must become for a speed-up of the whole."""
     _hold("share", share, 0, 1)
     _above("share", share, 0)
     _above("speed-up", speed_up, 0)
@@ -193,21 +95,7 @@ def gain_from_speed_up(share: Any, speed_up: Any) -> Any:
 
 
 def speed_up_of_parts(times: Sequence[Any], gains: Sequence[Any]) -> Any:
-    """Speed-up when several parts get faster, each by its own factor.
-
-    Parameters
-    ----------
-    times : sequence of float, Quantity or array
-        Old time of each part; they run one after the other.
-    gains : sequence of float, Quantity or array
-        How many times faster each becomes; 1 for a part left alone.
-
-    Raises
-    ------
-    ValueError
-        For no parts, lists of different lengths, a negative time, no time at all,
-        or a gain not above 0.
-    """
+    """Speed-up when several parts get faster, each by its own factor."""
     if not times or len(times) != len(gains):
         raise ValueError(f"{len(times)} times and {len(gains)} gains: one gain a part")
     for i, (time, gain) in enumerate(zip(times, gains, strict=True)):
@@ -225,19 +113,10 @@ def speed_up_of_parts(times: Sequence[Any], gains: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of work that one worker does without a break.
+    """A piece of work that one worker does without a break."""
 
-    Attributes
-    ----------
-    work : float
-        Time it takes one worker, in any unit; above 0.
-    parallel : bool
-        Whether other chunks may run meanwhile. A serial one waits for all before it,
-        and all after it wait.
-    """
-
-    work: float
-    parallel: bool = True
+    work: float  # time it takes one worker, in any unit; above 0
+    parallel: bool = True  # whether other chunks may run meanwhile
 
     def __post_init__(self) -> None:
         if not 0 < self.work < math.inf:
@@ -256,18 +135,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRun:
-    """What ``run_chunks`` saw.
-
-    Attributes
-    ----------
-    workers : int
-        How many there were.
-    slots : tuple of Slot
-        Every chunk, in the order given.
-    """
+    """What ``run_chunks`` saw."""
 
     workers: int
-    slots: tuple[Slot, ...]
+    slots: tuple[Slot, ...]  # every chunk, in the order given
 
     @property
     def time(self) -> float:
@@ -291,20 +162,7 @@ class ChunkRun:
 
 
 def run_chunks(chunks: Iterable[Chunk], workers: int) -> ChunkRun:
-    """Hand out chunks in order, each to the worker that is free first.
-
-    Parameters
-    ----------
-    chunks : iterable of Chunk
-        In the order in which they are handed out.
-    workers : int
-        How many there are, 1 or more.
-
-    Raises
-    ------
-    ValueError
-        For fewer workers than one, or no chunk.
-    """
+    """Hand out chunks in order, each to the worker that is free first."""
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise ValueError(f"workers={workers!r}: a whole number, 1 or more")
     free = [0.0] * workers
@@ -326,19 +184,7 @@ def run_chunks(chunks: Iterable[Chunk], workers: int) -> ChunkRun:
 def even_chunks(serial: float, work: float, pieces: int) -> list[Chunk]:
     """One serial chunk, and the rest of the work in equal pieces.
 
-    Parameters
-    ----------
-    serial : float
-        Share of the work that is serial, 0 to 1.
-    work : float
-        All of it, in time of one worker.
-    pieces : int
-        How many chunks the rest is cut into, 1 or more.
-
-    Raises
-    ------
-    ValueError
-        For a share outside 0 to 1, work not above 0, or no piece.
+    ``serial``: share of the work that is serial, 0 to 1.
     """
     _hold("serial share", serial, 0, 1)
     _above("work", work, 0)
@@ -350,22 +196,7 @@ def even_chunks(serial: float, work: float, pieces: int) -> list[Chunk]:
 
 
 def verify_chunks(run: ChunkRun, chunks: Sequence[Chunk]) -> None:
-    """Hold a run to the rules, whoever made it.
-
-    Parameters
-    ----------
-    run : ChunkRun
-        What is checked.
-    chunks : sequence of Chunk
-        What it should have run.
-
-    Raises
-    ------
-    ValueError
-        When a chunk is missing, runs twice or for another time than its own, when a
-        worker does two things at once, or when anything runs beside a serial chunk
-        or on the wrong side of it.
-    """
+    """Hold a run to the rules, whoever made it."""
     by_chunk = sorted(run.slots, key=lambda s: s.chunk)
     if [s.chunk for s in by_chunk] != list(range(len(chunks))):
         raise ValueError("every chunk must run once")

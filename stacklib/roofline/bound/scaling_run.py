@@ -23,13 +23,7 @@ _own = threading.local()
 
 
 def operations(chunks: Sequence[Chunk]) -> int:
-    """Square roots that these chunks take.
-
-    Parameters
-    ----------
-    chunks : sequence of Chunk
-        Their work counts units, as in ``time_chunks``.
-    """
+    """Square roots that these chunks take."""
     return sum(_calls(c) for c in chunks) * ELEMENTS
 
 
@@ -51,18 +45,7 @@ def _work(calls: int) -> None:
 
 
 def time_unit(samples: int = 15, units: int = 8) -> list[float]:
-    """Seconds one unit of work takes on one thread.
-
-    Parameters
-    ----------
-    samples, units : int
-        How often it is timed, and over how many units each time.
-
-    Returns
-    -------
-    list of float
-        One a sample.
-    """
+    """Seconds one unit of work takes on one thread."""
     chunks = [Chunk(units, parallel=False)]
     return [t / units for t in time_chunks(chunks, 1, samples)]
 
@@ -70,30 +53,7 @@ def time_unit(samples: int = 15, units: int = 8) -> list[float]:
 def time_chunks(
     chunks: Sequence[Chunk], workers: int, samples: int = 3, pinned: bool = True
 ) -> list[float]:
-    """Seconds to run chunks on that many threads, timed again and again.
-
-    Parameters
-    ----------
-    chunks : sequence of Chunk
-        Their ``work`` counts units of ``CALLS`` calls.
-    workers : int
-        Threads; more than the machine has cores only take turns.
-    samples : int
-        How often.
-    pinned : bool
-        Each thread keeps to a core of its own, where the system lets us say so.
-        Else the system places them.
-
-    Returns
-    -------
-    list of float
-        One a sample. Threads are started, and their arrays touched, before the first.
-
-    Raises
-    ------
-    ValueError
-        For fewer workers or samples than one, or a chunk below one call.
-    """
+    """Seconds to run chunks on that many threads, timed again and again."""
     if workers < 1 or samples < 1:
         raise ValueError(f"workers={workers}, samples={samples}: 1 or more of each")
     stages = _stages(chunks)

@@ -23,42 +23,20 @@ FEWEST = 3  # points; two give a line without an error
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Growth over a period with its 95 % interval.
+    """Growth over a period with its 95 % interval."""
 
-    Attributes
-    ----------
-    growth, low, high : float
-        Factor by which the rate grows in ``period`` years, and its bounds.
-    period : float
-        Years.
-    spread : float
-        Typical factor between a point and the line.
-    keys : tuple of str
-        The devices, oldest first.
-    line : tuple of float
-        Mean year, log rate there, slope a year, variance about the line, sum of
-        squared distances of the years, number of points.
-    """
-
-    growth: float
+    growth: float  # factor by which the rate grows in ``period`` years, and its bounds
     low: float
     high: float
-    period: float
-    spread: float
-    keys: tuple[str, ...]
+    period: float  # years
+    spread: float  # typical factor between a point and the line
+    keys: tuple[str, ...]  # the devices, oldest first
     line: tuple[float, float, float, float, float, int]
 
     def at(self, year: float, within: float = CONFIDENCE) -> tuple[float, float, float]:
         """Low end, middle and high end of the line itself in a year.
 
         The band is that of the mean: where the line lies, not where a device does.
-
-        Parameters
-        ----------
-        year : float
-            Any; the band widens away from the points.
-        within : float
-            Share of lines that the band holds, between 0 and 1.
         """
         middle, level, slope, variance, across, n = self.line
         away = year - middle
@@ -81,17 +59,7 @@ class Trend:
 def student_t(freedom: int, within: float = CONFIDENCE) -> float:
     """The t between whose signs lies a share of Student's distribution.
 
-    Parameters
-    ----------
-    freedom : int
-        Degrees of freedom, at least 1.
-    within : float
-        The share, between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        For a share or a number of degrees outside that.
+    ``freedom``: degrees of freedom, at least 1.
     """
     if freedom < 1 or not 0 < within < 1:
         raise ValueError(f"no Student t for {freedom} degrees within {within}")
@@ -129,22 +97,7 @@ def fit_trend(
     period: float = 2.0,
     keys: Iterable[str] = (),
 ) -> Trend:
-    """The line through (year, log rate), as growth over a period.
-
-    Parameters
-    ----------
-    years, rates : sequence of float
-        One point each; rates above zero.
-    period : float
-        Years over which growth is stated.
-    keys : iterable of str
-        Names of the points, kept with the result.
-
-    Raises
-    ------
-    ValueError
-        For fewer than three points, all in one year, or a rate not above zero.
-    """
+    """The line through (year, log rate), as growth over a period."""
     n = len(years)
     if n != len(rates) or n < FEWEST:
         raise ValueError(f"a trend needs {FEWEST} points or more; {n} given")
@@ -180,25 +133,6 @@ def resampled(
 
     Each run draws as many points as there are, with replacement, and fits a line.
     Nothing is assumed of the errors but that the points are a fair draw.
-
-    Parameters
-    ----------
-    years, rates : sequence of float
-        One point each; rates above zero.
-    period : float
-        Years over which growth is stated.
-    runs, seed : int
-        How many draws; which ones.
-
-    Returns
-    -------
-    tuple of float
-        The growths below and above which a fortieth of the runs lie each.
-
-    Raises
-    ------
-    ValueError
-        For points without a trend, or fewer than forty runs.
     """
     if runs < 40:
         raise ValueError(f"runs={runs}: a fortieth of them needs 40 or more")
@@ -223,21 +157,11 @@ def _with_hbm(device: Accelerator) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A class of devices whose trend makes sense on its own.
+    """A class of devices whose trend makes sense on its own."""
 
-    Attributes
-    ----------
-    words : str
-        What a reader calls it.
-    dtype : str
-        Format of the arithmetic rate that all of them have.
-    holds : callable
-        Whether a device belongs to it.
-    """
-
-    words: str
-    dtype: str
-    holds: Callable[[Accelerator], bool]
+    words: str  # what a reader calls it
+    dtype: str  # format of the arithmetic rate that all of them have
+    holds: Callable[[Accelerator], bool]  # whether a device belongs to it
 
 
 FAMILIES = {
@@ -264,20 +188,6 @@ def family(
     """The database's devices of a family, oldest first.
 
     What is only announced is left out; variants of one chip count each.
-
-    Parameters
-    ----------
-    name : str
-        A key of ``FAMILIES``.
-    first, last : int
-        Years, both included.
-    dtype : str, optional
-        Number format of the arithmetic rate; default the family's own.
-
-    Raises
-    ------
-    ValueError
-        For an unknown family.
     """
     if name not in FAMILIES:
         raise ValueError(f"no family {name!r}: one of {', '.join(FAMILIES)}")
@@ -299,11 +209,6 @@ def data_centre_gpus(dtype: str = "fp16") -> list[Accelerator]:
     """The database's GPUs with HBM and a dense rate for a format, oldest first.
 
     What is only announced is left out; variants of one chip count each.
-
-    Parameters
-    ----------
-    dtype : str
-        Number format of the arithmetic rate.
     """
     return family("hbm", dtype=dtype)
 

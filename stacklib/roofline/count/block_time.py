@@ -26,21 +26,10 @@ RULE, DTYPE = "steps", "fp64"  # what plain NumPy code does, and in which format
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Operations of one kind: least time by the roofline, and time taken.
+    """Operations of one kind: least time by the roofline, and time taken."""
 
-    Attributes
-    ----------
-    kind : str
-        One of ``operations.KINDS``.
-    operations, bytes : Quantity
-        What they do and move, each step through memory.
-    predicted, measured : Quantity
-        Sum of their bounds; sum of their fastest runs, those that
-        the rest of the machine disturbed least.
-    """
-
-    kind: str
-    operations: Quantity
+    kind: str  # one of ``operations.KINDS``
+    operations: Quantity  # what they do and move, each step through memory
     bytes: Quantity
     # Sum of their bounds; sum of their fastest runs, those that the rest of the machine
     # disturbed least.
@@ -64,40 +53,14 @@ class _Stopwatch:
 
 def time_block(
     model: str | LanguageModel,
-    tokens: int,
-    context: int = 0,
+    tokens: int,  # new tokens
+    context: int = 0,  # tokens cached before them
     *,
     on: str | Accelerator = THIS_MACHINE,
     repeats: int = 9,
-    clock: Callable[[], float] = time.perf_counter,
+    clock: Callable[[], float] = time.perf_counter,  # gives seconds
 ) -> list[Timed]:
-    """Predict one block of plain NumPy code kind by kind, then run it.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The shape, or its name; its layer must fit this machine several times over.
-    tokens, context : int
-        New tokens, and tokens cached before them.
-    on : str or Accelerator
-        The machine whose roofline predicts.
-    repeats : int
-        Runs after the first, which is not counted.
-    clock : callable
-        Gives seconds.
-
-    Returns
-    -------
-    list of Timed
-        One for each kind of operation.
-
-    Raises
-    ------
-    ValueError
-        For sizes that make no sense.
-    UnknownName, UnknownSpec
-        For an unknown machine, or one without a rate in fp64.
-    """
+    """Predict one block of plain NumPy code kind by kind, then run it."""
     from .numpy_block import random_inputs, run_block
 
     found, watch = model_of(model), _Stopwatch(clock, {})

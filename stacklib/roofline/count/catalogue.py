@@ -27,38 +27,13 @@ from .operations import (
 
 
 def catalogue(
-    side: int = 4096,
+    side: int = 4096,  # rows and columns of every input; tokens of a prompt
     *,
     model: str | LanguageModel = "llama-3-8b",
     dtype: str = "bf16",
     rule: str | Rule = "fused",
 ) -> list[Work]:
-    """Products, attention, elementwise operations and copies of square inputs.
-
-    Parameters
-    ----------
-    side : int
-        Rows and columns of every input; tokens of a prompt, tokens cached.
-    model : str or LanguageModel
-        Whose heads attention has, and whose vocabulary the loss; or its name.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Returns
-    -------
-    list of Work
-        Named as one speaks of them.
-
-    Raises
-    ------
-    ValueError
-        For a side that is not a whole number above zero, or a model whose block
-        ``block_operations`` does not list.
-    UnknownName
-        For an unknown model, format or rule.
-    """
+    """Products, attention, elementwise operations and copies of square inputs."""
     found, side = model_of(model), whole(side, "side")
     square: dict[str, Any] = {"rows": side, "columns": side, "dtype": dtype}
     listed: dict[str, Any] = {"elements": side * side, "dtype": dtype, "rule": rule}

@@ -33,50 +33,14 @@ _ID_BYTES = 4  # a token's number, as int32
 
 
 def sized(value: Any, name: str, least: int = 1) -> Quantity:
-    """``value`` as a quantity under its name; ValueError unless whole.
-
-    Parameters
-    ----------
-    value : int
-        The size.
-    name : str
-        What it is called.
-    least : int
-        The least it may be.
-
-    Raises
-    ------
-    ValueError
-        With the name and the value.
-    """
+    """``value`` as a quantity under its name; ValueError unless whole."""
     return chosen(whole(value, name, least), label=name)
 
 
 def recipe_work(
     name: str, recipe: Recipe, sizes: dict[str, Any], dtype: str, rule: str | Rule
 ) -> Work:
-    """Work of a recipe.
-
-    Parameters
-    ----------
-    name : str
-        What the work is called.
-    recipe : Recipe
-        Its steps.
-    sizes : dict
-        Quantities by the recipe's size names.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Raises
-    ------
-    ValueError
-        When a size of the recipe is not given.
-    UnknownName
-        For an unknown format or rule.
-    """
+    """Work of a recipe."""
     fmt, found = find_dtype(dtype), rule_of(rule)
     one = one_of(fmt.operation, f"{fmt.operation} per step and number")
     operations = operations_of(recipe, sizes, found, one)
@@ -94,29 +58,7 @@ def _rows(rows: int, columns: int) -> dict[str, Quantity]:
 def softmax(
     *, rows: int, columns: int, dtype: str = "bf16", rule: str | Rule = "fused"
 ) -> Work:
-    """Softmax along each row: largest, subtract, exponential, sum, divide.
-
-    Parameters
-    ----------
-    rows, columns : int
-        Shape of the input.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Raises
-    ------
-    ValueError
-        For a size that is not a whole number above zero.
-    UnknownName
-        For an unknown format or rule.
-
-    Examples
-    --------
-    >>> softmax(rows=4096, columns=4096).intensity.text()
-    '1.25 FLOP/B'
-    """
+    """Softmax along each row: largest, subtract, exponential, sum, divide."""
     sizes = _rows(rows, columns)
     return recipe_work(f"softmax {rows} x {columns}", SOFTMAX, sizes, dtype, rule)
 
@@ -124,22 +66,7 @@ def softmax(
 def layer_norm(
     *, rows: int, columns: int, dtype: str = "bf16", rule: str | Rule = "fused"
 ) -> Work:
-    """LayerNorm of each row, with scale and shift.
-
-    Parameters
-    ----------
-    rows, columns : int
-        Tokens and width.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As ``softmax`` does.
-    """
+    """LayerNorm of each row, with scale and shift."""
     sizes = _rows(rows, columns)
     return recipe_work(f"layer norm {rows} x {columns}", LAYER_NORM, sizes, dtype, rule)
 
@@ -147,22 +74,7 @@ def layer_norm(
 def rms_norm(
     *, rows: int, columns: int, dtype: str = "bf16", rule: str | Rule = "fused"
 ) -> Work:
-    """RMSNorm of each row, with scale.
-
-    Parameters
-    ----------
-    rows, columns : int
-        Tokens and width.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As ``softmax`` does.
-    """
+    """RMSNorm of each row, with scale."""
     sizes = _rows(rows, columns)
     return recipe_work(f"RMS norm {rows} x {columns}", RMS_NORM, sizes, dtype, rule)
 
@@ -175,84 +87,24 @@ def _elements(
 
 
 def gelu(*, elements: int, dtype: str = "bf16", rule: str | Rule = "fused") -> Work:
-    """GELU in its tangent form, number by number.
-
-    Parameters
-    ----------
-    elements : int
-        Numbers in the input.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As ``softmax`` does.
-    """
+    """GELU in its tangent form, number by number."""
     return _elements(GELU, elements, dtype, rule)
 
 
 def silu(*, elements: int, dtype: str = "bf16", rule: str | Rule = "fused") -> Work:
-    """SiLU, x / (1 + exp(-x)), number by number.
-
-    Parameters
-    ----------
-    elements : int
-        Numbers in the input.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As ``softmax`` does.
-    """
+    """SiLU, x / (1 + exp(-x)), number by number."""
     return _elements(SILU, elements, dtype, rule)
 
 
 def swiglu(*, elements: int, dtype: str = "bf16", rule: str | Rule = "fused") -> Work:
-    """SiLU of the gate times the other half: two inputs, one result.
-
-    Parameters
-    ----------
-    elements : int
-        Numbers in the result.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As ``softmax`` does.
-    """
+    """SiLU of the gate times the other half: two inputs, one result."""
     return _elements(SWIGLU, elements, dtype, rule)
 
 
 def residual_add(
     *, elements: int, dtype: str = "bf16", rule: str | Rule = "fused"
 ) -> Work:
-    """The sum of two arrays.
-
-    Parameters
-    ----------
-    elements : int
-        Numbers in each.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As ``softmax`` does.
-    """
+    """The sum of two arrays."""
     return _elements(ADD, elements, dtype, rule, "residual")
 
 
@@ -268,24 +120,6 @@ def rotary(
     """Rotary embedding: each pair of numbers turned by an angle of its token.
 
     Cosines and sines are read from a table, the same for all heads.
-
-    Parameters
-    ----------
-    tokens, heads, head_dim : int
-        Shape of the input.
-    dtype : str
-        Format in memory.
-    rule : str or Rule
-        One of ``steps.RULES``.
-    sequences : int
-        Inputs of this shape that share the table.
-
-    Raises
-    ------
-    ValueError
-        For a size below one, or an odd ``head_dim``.
-    UnknownName
-        For an unknown format or rule.
     """
     if whole(head_dim, "head_dim") % 2:
         raise ValueError(f"head_dim = {head_dim}: an even number is turned in pairs")
@@ -299,22 +133,7 @@ def rotary(
 
 
 def embedding(*, tokens: int, hidden: int, dtype: str = "bf16") -> Work:
-    """Embedding lookup: a row copied for each token, and no arithmetic.
-
-    Parameters
-    ----------
-    tokens, hidden : int
-        Rows copied and their width.
-    dtype : str
-        Format in memory; a token's number takes four bytes.
-
-    Raises
-    ------
-    ValueError
-        For a size that is not a whole number above zero.
-    UnknownName
-        For an unknown format.
-    """
+    """Embedding lookup: a row copied for each token, and no arithmetic."""
     count = sized(tokens, "tokens")
     each = assumed(_ID_BYTES, "B", "bytes per token number", why="an int32 each")
     copied = recipe_work("", TRANSPOSE, _rows(tokens, hidden), dtype, "fused")
@@ -324,22 +143,7 @@ def embedding(*, tokens: int, hidden: int, dtype: str = "bf16") -> Work:
 
 
 def transpose(*, rows: int, columns: int, dtype: str = "bf16") -> Work:
-    """A matrix copied into the other order, and no arithmetic.
-
-    Parameters
-    ----------
-    rows, columns : int
-        Shape of the input.
-    dtype : str
-        Format in memory.
-
-    Raises
-    ------
-    ValueError
-        For a size that is not a whole number above zero.
-    UnknownName
-        For an unknown format.
-    """
+    """A matrix copied into the other order, and no arithmetic."""
     name, sizes = f"transpose {rows} x {columns}", _rows(rows, columns)
     return recipe_work(name, TRANSPOSE, sizes, dtype, "fused")
 
@@ -347,21 +151,6 @@ def transpose(*, rows: int, columns: int, dtype: str = "bf16") -> Work:
 def cross_entropy(
     *, tokens: int, vocab: int, dtype: str = "bf16", rule: str | Rule = "fused"
 ) -> Work:
-    """Loss of each token: logarithm of the sum of exponentials, less the target's.
-
-    Parameters
-    ----------
-    tokens, vocab : int
-        Shape of the logits.
-    dtype : str
-        Format in memory; the targets are left out.
-    rule : str or Rule
-        One of ``steps.RULES``.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As ``softmax`` does.
-    """
+    """Loss of each token: logarithm of the sum of exponentials, less the target's."""
     name, sizes = f"cross-entropy {tokens} x {vocab}", _rows(tokens, vocab)
     return recipe_work(name, CROSS_ENTROPY, sizes, dtype, rule)

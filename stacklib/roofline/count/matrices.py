@@ -93,15 +93,6 @@ def count_decode(
 ) -> tuple[int, float]:
     """Operations and bytes of one decode step on one chip, by walking the model.
 
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The model, or its name.
-    dtype : str
-        Format of weights and cache.
-    batch, context : int
-        Sequences, and tokens cached in each.
-
     Returns
     -------
     tuple of int and float

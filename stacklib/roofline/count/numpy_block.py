@@ -35,74 +35,36 @@ _GELU_C, _GELU_A = math.sqrt(2 / math.pi), 0.044715
 
 
 def rms_norm(x: Array, scale: Array) -> Array:
-    """x over its root mean square, scaled.
-
-    Parameters
-    ----------
-    x, scale : array
-        (..., width) and (width,).
-    """
+    """x over its root mean square, scaled."""
     mean = (x * x).sum(-1, keepdims=True) / x.shape[-1]
     return x / np.sqrt(mean + _EPSILON) * scale
 
 
 def layer_norm(x: Array, scale: Array, shift: Array) -> Array:
-    """x less its mean, over its deviation, scaled and shifted.
-
-    Parameters
-    ----------
-    x, scale, shift : array
-        (..., width), (width,) and (width,).
-    """
+    """x less its mean, over its deviation, scaled and shifted."""
     centred = x - x.sum(-1, keepdims=True) / x.shape[-1]
     variance = (centred * centred).sum(-1, keepdims=True) / x.shape[-1]
     return centred / np.sqrt(variance + _EPSILON) * scale + shift
 
 
 def softmax(x: Array) -> Array:
-    """Exponentials of each row over their sum.
-
-    Parameters
-    ----------
-    x : array
-        (..., columns).
-    """
+    """Exponentials of each row over their sum."""
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
 
 
 def swiglu(gate: Array, up: Array) -> Array:
-    """SiLU of the gate, times the other half.
-
-    Parameters
-    ----------
-    gate, up : array
-        Of one shape.
-    """
+    """SiLU of the gate, times the other half."""
     return gate / (1 + np.exp(-gate)) * up
 
 
 def gelu(x: Array) -> Array:
-    """GELU in its tangent form.
-
-    Parameters
-    ----------
-    x : array
-        Any shape.
-    """
+    """GELU in its tangent form."""
     return x * (1 + np.tanh(_GELU_C * (x + _GELU_A * (x * x * x)))) * 0.5
 
 
 def rotary(x: Array, cosine: Array, sine: Array, out: Array) -> Array:
-    """Both halves of each head turned by the angle of the token.
-
-    Parameters
-    ----------
-    x, out : array
-        (tokens, heads, head_dim).
-    cosine, sine : array
-        (tokens, 1, head_dim / 2).
-    """
+    """Both halves of each head turned by the angle of the token."""
     half = x.shape[-1] // 2
     left, right = x[..., :half], x[..., half:]
     np.subtract(left * cosine, right * sine, out=out[..., :half])
@@ -111,13 +73,7 @@ def rotary(x: Array, cosine: Array, sine: Array, out: Array) -> Array:
 
 
 def angles(first: int, tokens: int, head_dim: int) -> tuple[Array, Array]:
-    """Cosines and sines of ``tokens`` positions from ``first``.
-
-    Parameters
-    ----------
-    first, tokens, head_dim : int
-        Position of the first token, their number, size of a head.
-    """
+    """Cosines and sines of ``tokens`` positions from ``first``."""
     rates = _THETA ** -(np.arange(head_dim // 2) * 2 / head_dim)
     turned = np.outer(np.arange(first, first + tokens), rates)[:, None, :]
     return np.cos(turned), np.sin(turned)
@@ -128,57 +84,26 @@ def angles(first: int, tokens: int, head_dim: int) -> tuple[Array, Array]:
 
 @dataclass(slots=True)
 class Inputs:
-    """What a block is given; (rows, columns) of each array beside it.
+    """What a block is given; (rows, columns) of each array beside it."""
 
-    Attributes
-    ----------
-    x : array
-        Hidden states of the new tokens, (tokens, hidden).
-    weights : dict of str to tuple of array
-        Matrices (rows, columns), each with its bias if there is one, and norms.
-    keys, values : array
-        The cache, (context + tokens, kv_heads, head_dim), the new rows still empty.
-    cosine, sine : array
-        (tokens, 1, head_dim / 2).
-    mask : array
-        (tokens, context + tokens): 0 where a query sees, minus infinity elsewhere.
-    """
-
-    x: Array
+    x: Array  # hidden states of the new tokens, (tokens, hidden)
     weights: dict[str, tuple[Array, ...]]
     keys: Array
     values: Array
-    cosine: Array
+    cosine: Array  # (tokens, 1, head_dim / 2)
     sine: Array
-    mask: Array
+    mask: Array  # (tokens, context + tokens)
 
 
 def random_inputs(
     model: LanguageModel,
-    tokens: int,
-    context: int = 0,
+    tokens: int,  # new tokens
+    context: int = 0,  # tokens cached before them
     *,
     layer: int = 0,
     seed: int = 0,
 ) -> Inputs:
-    """Weights, cache and hidden states of one block, drawn at random.
-
-    Parameters
-    ----------
-    model : LanguageModel
-        Its shape.
-    tokens, context : int
-        New tokens, and tokens cached before them.
-    layer : int
-        Which layer.
-    seed : int
-        Of the random numbers.
-
-    Raises
-    ------
-    ValueError
-        For sizes that make no sense, or a layer ``block_operations`` does not list.
-    """
+    """Weights, cache and hidden states of one block, drawn at random."""
     tokens, context = whole(tokens, "tokens"), whole(context, "context", least=0)
     a, mlp = grouped_block(model, layer)
     draw = np.random.default_rng(seed).standard_normal
@@ -326,34 +251,7 @@ def run_block(
     layer: int = 0,
     mark: Mark = _silent,
 ) -> Array:
-    """The hidden states after one block; the new rows of the cache are written.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The shape, or its name.
-    given : Inputs
-        From ``random_inputs``.
-    rule : str or Rule
-        Whether attention walks query by query and skips what the mask hides, or
-        computes all pairs and masks them; the result is the same.
-    layer : int
-        Which layer.
-    mark : callable
-        Told the name of each operation; gives a context.
-
-    Returns
-    -------
-    array
-        (tokens, hidden).
-
-    Raises
-    ------
-    ValueError
-        For a layer that ``block_operations`` does not list.
-    UnknownName
-        For an unknown model or rule.
-    """
+    """The hidden states after one block; the new rows of the cache are written."""
     found = model_of(model)
     a, mlp = grouped_block(found, layer)
     # Query by query without what the mask hides, or all pairs and then the mask: the
@@ -364,68 +262,24 @@ def run_block(
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A traced run.
+    """A traced run."""
 
-    Attributes
-    ----------
-    works : list of Work
-        By operation, in the order they ran.
-    output : array
-        Hidden states after the block, (tokens, hidden).
-    given : Inputs
-        What it ran on, as plain arrays, the cache filled.
-    """
-
-    works: list[Work]
-    output: Array
-    given: Inputs
+    works: list[Work]  # by operation, in the order they ran
+    output: Array  # hidden states after the block, (tokens, hidden)
+    given: Inputs  # what it ran on, as plain arrays, the cache filled
 
 
 def count_block(
     model: str | LanguageModel,
-    tokens: int,
-    context: int = 0,
+    tokens: int,  # new tokens
+    context: int = 0,  # tokens cached before them
     dtype: str = "bf16",
     *,
     rule: str | Rule = "fused",
     layer: int = 0,
     seed: int = 0,
 ) -> Counted:
-    """Run one block on arrays that count.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The shape, or its name; small sizes, for every number is followed.
-    tokens, context : int
-        New tokens, and tokens cached before them.
-    dtype : str
-        Format the numbers would have in memory; the run itself is in float64.
-    rule : str or Rule
-        One of ``steps.RULES``.
-    layer : int
-        Which layer.
-    seed : int
-        Of the random weights.
-
-    Raises
-    ------
-    ValueError
-        For sizes that make no sense, or a layer ``block_operations`` does not list.
-    UnknownName
-        For an unknown model, format or rule.
-
-    Examples
-    --------
-    >>> shape = {"model_type": "llama", "vocab_size": 9, "hidden_size": 8}
-    >>> heads = {"num_attention_heads": 4, "num_key_value_heads": 2}
-    >>> rest = {"num_hidden_layers": 1, "intermediate_size": 20}
-    >>> from stacklib import models
-    >>> tiny = models.from_hf_config({**shape, **heads, **rest,
-    ...                               "max_position_embeddings": 64})
-    >>> count_block(tiny, tokens=3).works[1].operations.text()
-    '384 FLOP'
-    """
+    """Run one block on arrays that count."""
     found, how, tape = model_of(model), rule_of(rule), Tape()
     plain = random_inputs(found, tokens, context, layer=layer, seed=seed)
     given = _on(tape, plain)

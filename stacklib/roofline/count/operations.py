@@ -41,49 +41,18 @@ KINDS = ("product", "attention", "elementwise")
 
 @dataclass(frozen=True, slots=True)
 class Operation(Work):
-    """One operation of a block: work, and what kind it is.
-
-    Parameters
-    ----------
-    kind : str
-        ``product`` with weights, ``attention`` with the cache, or ``elementwise``.
-    """
+    """One operation of a block: work, and what kind it is."""
 
     kind: str = "elementwise"
 
     @classmethod
     def of(cls, name: str, kind: str, work: Work) -> Operation:
-        """Some work under a name and a kind.
-
-        Parameters
-        ----------
-        name : str
-            What it is called in the block.
-        kind : str
-            One of ``KINDS``.
-        work : Work
-            What it takes.
-        """
+        """Some work under a name and a kind."""
         return cls(work.operations, work.bytes, name, work.dtype, kind)
 
 
 def total(operations: list[Operation], kind: str = "", name: str = "block") -> Work:
-    """The sum of some operations.
-
-    Parameters
-    ----------
-    operations : list of Operation
-        From ``block_operations``.
-    kind : str
-        Only those of this kind; empty for all.
-    name : str
-        What the sum is called.
-
-    Raises
-    ------
-    ValueError
-        When none is of that kind.
-    """
+    """The sum of some operations."""
     chosen = [op for op in operations if kind in ("", op.kind)]
     if not chosen:
         raise ValueError(f"kind = {kind!r}: none of these operations is of that kind")
@@ -97,20 +66,7 @@ def total(operations: list[Operation], kind: str = "", name: str = "block") -> W
 
 
 def norm_names(model: LanguageModel, layer: int = 0) -> tuple[str, ...]:
-    """Names of the norms of one layer, in the order they run.
-
-    Parameters
-    ----------
-    model : LanguageModel
-        Its last norm tells how many vectors a norm has.
-    layer : int
-        Which layer.
-
-    Raises
-    ------
-    ValueError
-        When a layer has neither two norms nor four, or norms without weights.
-    """
+    """Names of the norms of one layer, in the order they run."""
     block = model.kinds[model.pattern[layer]]
     names = {
         2: ("attention norm", "MLP norm"),
@@ -126,21 +82,7 @@ def norm_names(model: LanguageModel, layer: int = 0) -> tuple[str, ...]:
 
 
 def grouped_block(model: LanguageModel, layer: int = 0) -> tuple[Attention, Mlp]:
-    """Attention and MLP of one layer, where both are of the plain kind.
-
-    Parameters
-    ----------
-    model : LanguageModel
-        The model.
-    layer : int
-        Which layer.
-
-    Raises
-    ------
-    ValueError
-        For latent or compressed attention, attention sinks, experts, residual
-        streams, or a layer the model does not have.
-    """
+    """Attention and MLP of one layer, where both are of the plain kind."""
     if not 0 <= whole(layer, "layer", least=0) < model.layers:
         raise ValueError(f"layer = {layer}: {model.key} has {model.layers}, from 0")
     block = model.kinds[model.pattern[layer]]
@@ -272,8 +214,8 @@ class _Listing:
 
 def block_operations(
     model: str | LanguageModel,
-    tokens: int,
-    context: int = 0,
+    tokens: int,  # new tokens of a sequence: a prompt, or one for decode
+    context: int = 0,  # tokens cached before them
     dtype: str = "bf16",
     *,
     batch: int = 1,
@@ -284,44 +226,6 @@ def block_operations(
 
     A gated MLP is counted with SiLU, a plain one with GELU in its tangent form. Keys
     and values are written where they are kept, so that the cache costs no copy.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        The model, or its name.
-    tokens : int
-        New tokens of a sequence: a prompt, or one for decode.
-    context : int
-        Tokens cached before them.
-    dtype : str
-        Format of weights, cache and activations.
-    batch : int
-        Sequences; weights are read once for all.
-    rule : str or Rule
-        One of ``steps.RULES``.
-    layer : int
-        Which layer, from 0.
-
-    Returns
-    -------
-    list of Operation
-        Work with a kind; sum with ``total``.
-
-    Raises
-    ------
-    ValueError
-        For sizes that make no sense, or a layer of another kind (latent attention,
-        experts).
-    UnknownName
-        For an unknown model, format or rule.
-
-    Examples
-    --------
-    >>> ops = block_operations("llama-3-8b", tokens=1, context=4096)
-    >>> [op.name for op in ops][:4]
-    ['attention norm', 'q', 'k', 'v']
-    >>> total(ops, "product").operations.text()
-    '436 MFLOP'
     """
     listing = _Listing(
         model_of(model),
@@ -339,39 +243,12 @@ def side_at_ridge(point: Any, element: Any, per_mac: Any = 2.0) -> Any:
     """Side at which a square product's intensity is ``point``: 3/2 bytes x ridge.
 
     A product of side s does 2 s^3 operations on 3 s^2 numbers moved once.
-
-    Parameters
-    ----------
-    point : float, Quantity or array
-        Operations a byte.
-    element : float, Quantity or array
-        Bytes a number.
-    per_mac : float or Quantity
-        Operations a multiply-add.
     """
     return 3 * element * point / per_mac
 
 
 def crossover_side(on: str | Accelerator, dtype: str = "bf16") -> Quantity:
-    """Side above which a square product is bound by a device's arithmetic.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    dtype : str
-        Format of the matrices.
-
-    Raises
-    ------
-    UnknownName, UnknownSpec
-        For an unknown device, or one without a rate for this format.
-
-    Examples
-    --------
-    >>> crossover_side("h100-sxm", "bf16").text()
-    '886'
-    """
+    """Side above which a square product is bound by a device's arithmetic."""
     unit = find_dtype(dtype).operation
     per_mac = (2 * one_of(unit)).named(f"{unit} per multiply-add")
     side = side_at_ridge(ridge(on, dtype), bytes_per_element(dtype), per_mac)

@@ -22,23 +22,13 @@ NAMES = ("matmul", "layernorm", "softmax", "gelu", "transpose")
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One library call over an array, per element of that array.
+    """One library call over an array, per element of that array."""
 
-    Parameters
-    ----------
-    name : str
-        What the call computes.
-    operations : int
-        Arithmetic operations an element; an exponential counts as one.
-    reads, writes : int
-        Numbers read and written for each element.
-    """
-
-    name: str
+    name: str  # what the call computes
     # An exponential counts as one.
     operations: int
-    reads: int
-    writes: int
+    reads: int  # numbers read
+    writes: int  # written for each element
 
 
 def _over(*calls: str) -> tuple[Pass, ...]:
@@ -70,18 +60,7 @@ BUFFERS = {"layernorm": 3, "softmax": 2, "gelu": 2, "transpose": 2}
 
 
 def passes(operation: str) -> tuple[Pass, ...]:
-    """The calls an operation is made of.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``NAMES`` but ``matmul``, which is one call.
-
-    Raises
-    ------
-    ValueError
-        For another name.
-    """
+    """The calls an operation is made of."""
     if operation not in PASSES:
         known = ", ".join(PASSES)
         raise ValueError(f"operation {operation!r}: one of {known}")
@@ -89,20 +68,7 @@ def passes(operation: str) -> tuple[Pass, ...]:
 
 
 def operations(operation: str, rows: int, cols: int) -> int:
-    """Arithmetic operations of all passes over a (rows, cols) array.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``PASSES``.
-    rows, cols : int
-        Shape of the array.
-
-    Raises
-    ------
-    ValueError
-        For an unknown operation, or a size below one.
-    """
+    """Arithmetic operations of all passes over a (rows, cols) array."""
     elements = whole(rows, "rows") * whole(cols, "cols")
     return elements * sum(p.operations for p in passes(operation))
 
@@ -110,24 +76,7 @@ def operations(operation: str, rows: int, cols: int) -> int:
 def moved(operation: str, rows: int, cols: int, size: int = 4) -> int:
     """Bytes that all passes move together, each from wherever the array lies.
 
-    Parameters
-    ----------
-    operation : str
-        One of ``PASSES``.
-    rows, cols : int
-        Shape of the array.
-    size : int
-        Bytes an element.
-
-    Raises
-    ------
-    ValueError
-        For an unknown operation, or a size below one.
-
-    Examples
-    --------
-    >>> moved("softmax", 1, 1) / least("softmax", 1, 1)
-    4.0
+    ``size``: bytes an element.
     """
     elements = whole(rows, "rows") * whole(cols, "cols") * whole(size, "size")
     return elements * sum(p.reads + p.writes for p in passes(operation))
@@ -138,19 +87,7 @@ def least(operation: str, rows: int, cols: int, size: int = 4) -> int:
 
     The weight and bias of a layer norm, one row each, are left out.
 
-    Parameters
-    ----------
-    operation : str
-        One of ``PASSES``.
-    rows, cols : int
-        Shape of the array.
-    size : int
-        Bytes an element.
-
-    Raises
-    ------
-    ValueError
-        For an unknown operation, or a size below one.
+    ``size``: bytes an element.
     """
     passes(operation)
     return 2 * whole(rows, "rows") * whole(cols, "cols") * whole(size, "size")
@@ -159,24 +96,7 @@ def least(operation: str, rows: int, cols: int, size: int = 4) -> int:
 def passes_time(
     operation: str, elements: Any, size: Any, peak: Any, bandwidth: Any, call: Any
 ) -> Any:
-    """Seconds of all passes, each the longer of its two times, and a price a call.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``PASSES``.
-    elements, size : float, Quantity or array
-        Elements of the array; bytes of one.
-    peak, bandwidth : float, Quantity or array
-        Operations a second; bytes a second from where the array lies.
-    call : float, Quantity or array
-        Seconds one library call costs whatever it does.
-
-    Raises
-    ------
-    ValueError
-        For an unknown operation.
-    """
+    """Seconds of all passes, each the longer of its two times, and a price a call."""
     total: Any = None
     for p in passes(operation):
         swept = (p.reads + p.writes) * size * elements
@@ -188,21 +108,7 @@ def passes_time(
 def steps(
     operation: str, x: Any, y: Any, scratch: Any
 ) -> list[tuple[str, Callable[[], object]]]:
-    """The calls of an operation on given arrays, by the names of its passes, in order.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``PASSES``.
-    x, y, scratch : array
-        Input; output, for a transpose turned; an array like x, used where ``BUFFERS``
-        says three.
-
-    Raises
-    ------
-    ValueError
-        For an unknown operation.
-    """
+    """The calls of an operation on given arrays, by name of its passes, in order."""
     names = [p.name for p in passes(operation)]
     calls = {"layernorm": _layernorm, "softmax": _softmax, "gelu": _gelu,
              "transpose": _transpose}[operation](x, y, scratch)  # fmt: skip
@@ -210,20 +116,7 @@ def steps(
 
 
 def run(operation: str, x: Any, y: Any, scratch: Any) -> None:
-    """The operation in NumPy: y is written, no array of its size is allocated.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``PASSES``.
-    x, y, scratch : array
-        As for ``steps``.
-
-    Raises
-    ------
-    ValueError
-        For an unknown operation.
-    """
+    """The operation in NumPy: y is written, no array of its size is allocated."""
     for _, call in steps(operation, x, y, scratch):
         call()
 

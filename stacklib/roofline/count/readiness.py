@@ -14,48 +14,25 @@ from stacklib.quantity import Quantity, chosen, minimum, resolve
 
 
 def loop_bytes(n: Any, element: Any) -> Any:
-    """Bytes between memory and core for ``y[i] += a * x[i]``: x and y in, y out.
-
-    Parameters
-    ----------
-    n, element : float, Quantity or array
-        Elements of each array; bytes of one.
-    """
+    """Bytes between memory and core for ``y[i] += a * x[i]``: x and y in, y out."""
     return 3 * n * element
 
 
 def offset(row: Any, column: Any, columns: Any, element: Any) -> Any:
-    """Bytes from the first element of a C array to ``a[row][column]``.
-
-    Parameters
-    ----------
-    row, column, columns : float, Quantity or array
-        Which element, counted from zero; elements a row holds.
-    element : float, Quantity or array
-        Bytes of one.
-    """
+    """Bytes from the first element of a C array to ``a[row][column]``."""
     return (row * columns + column) * element
 
 
 def page_faults(size: Any, page: Any) -> Any:
     """Faults of a program that writes once to every page of fresh memory.
 
-    Parameters
-    ----------
-    size, page : float, Quantity or array
-        Bytes asked for; bytes of a page, a divisor of ``size``.
+    ``size``, ``page``: bytes asked for; bytes of a page, a divisor of ``size``.
     """
     return size / page
 
 
 def gibibytes(size: Any, gib: Any = 2**30) -> Any:
-    """A size in bytes as a count of GiB.
-
-    Parameters
-    ----------
-    size, gib : float, Quantity or array
-        Bytes; bytes of one GiB.
-    """
+    """A size in bytes as a count of GiB."""
     return size / gib
 
 
@@ -63,118 +40,56 @@ def strided_bytes(size: Any, element: Any, stride: Any, line: Any) -> Any:
     """Bytes that come from memory when every ``stride``-th element is read.
 
     Memory gives whole lines: with a stride within a line all of them come.
-
-    Parameters
-    ----------
-    size, element : float, Quantity or array
-        Bytes of the array, and of one element.
-    stride, line : float, Quantity or array
-        Elements from one read to the next; bytes of a cache line.
     """
     reads = size / (element * stride)
     return minimum(size, reads * line)
 
 
 def count_strided(size: int, element: int, stride: int, line: int) -> int:
-    """The same by doing the reads one after another and noting which lines come.
-
-    Parameters
-    ----------
-    size, element, stride, line : int
-        As ``strided_bytes`` takes them.
-    """
+    """The same by doing the reads one after another and noting which lines come."""
     lines = {i * element // line for i in range(0, size // element, stride)}
     return len(lines) * line
 
 
 def access_time(hit: Any, penalty: Any, misses: Any) -> Any:
-    """Average cycles of a load: the hit, and for some the penalty too.
-
-    Parameters
-    ----------
-    hit, penalty, misses : float, Quantity or array
-        Cycles of a hit; further cycles of a miss; share of loads that miss.
-    """
+    """Average cycles of a load: the hit, and for some the penalty too."""
     return hit + misses * penalty
 
 
 def simd_flop(register: Any, element: Any, units: Any, flop: Any = 2) -> Any:
     """FLOP a core does in a cycle with fused multiply-adds.
 
-    Parameters
-    ----------
-    register, element : float, Quantity or array
-        Bits of a vector register; bits of one number.
-    units, flop : float, Quantity or array
-        Multiply-adds of whole registers a cycle; FLOP of a multiply-add.
+    ``register``, ``element``: bits of a vector register; bits of one number.
     """
     return flop * units * register / element
 
 
 def product_flop(m: Any, k: Any, n: Any, flop: Any = 2) -> Any:
-    """FLOP of an m x k matrix times a k x n matrix.
-
-    Parameters
-    ----------
-    m, k, n : float, Quantity or array
-        Rows of the left, the side they share, columns of the right.
-    flop : float, Quantity or array
-        FLOP of a multiply-add.
-    """
+    """FLOP of an m x k matrix times a k x n matrix."""
     return flop * m * k * n
 
 
 def whole_speedup(times: Any, which: int, faster: Any) -> Any:
-    """How much faster a program is when one of its parts is.
-
-    Parameters
-    ----------
-    times : sequence of float
-        What each part takes.
-    which : int
-        The part that is made faster.
-    faster : float
-        By how much.
-    """
+    """How much faster a program is when one of its parts is."""
     total = sum(times[1:], times[0])
     return total / (total - times[which] + times[which] / faster)
 
 
 def transfer_time(size: Any, rate: Any, bits: Any = 8) -> Any:
-    """Seconds to send some bytes over a link rated in bits.
-
-    Parameters
-    ----------
-    size, rate, bits : float, Quantity or array
-        Bytes; bits a second; bits of a byte.
-    """
+    """Seconds to send some bytes over a link rated in bits."""
     return size * bits / rate
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question: what it is about, what is given, what computes the answer.
-
-    Parameters
-    ----------
-    key, topic : str
-        Its name; what one must know.
-    compute : callable
-        Takes the givens by name.
-    given : mapping
-        Name to value with unit; several values in a tuple.
-    unit : str
-        Unit the page asks for; empty for a count.
-    what : str
-        The answer in a sentence, shown beside its value.
-    """
+    """One question: what it is about, what is given, what computes the answer."""
 
     key: str
-    topic: str
-    compute: Callable[..., Any]
-    given: Mapping[str, Any]
-    unit: str
-    what: str
+    topic: str  # what one must know
+    compute: Callable[..., Any]  # takes the givens by name
+    given: Mapping[str, Any]  # name to value with unit; several values in a tuple
+    unit: str  # unit the page asks for; empty for a count
+    what: str  # the answer in a sentence, shown beside its value
 
     @property
     def answer(self) -> Quantity:
@@ -256,17 +171,6 @@ QUESTIONS = (
 
 
 def question(key: str) -> Question:
-    """The question of this name.
-
-    Parameters
-    ----------
-    key : str
-        Such as ``loop_bytes``.
-
-    Raises
-    ------
-    UnknownName
-        For any other; the last line lists them.
-    """
+    """The question of this name."""
     by_key = {q.key: q for q in QUESTIONS}
     return by_key[resolve(key, by_key, "question")]

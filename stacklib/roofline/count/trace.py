@@ -39,44 +39,18 @@ class NotCounted(TypeError):
 
 @dataclass(slots=True)
 class Tally:
-    """What one operation did.
+    """What one operation did."""
 
-    Attributes
-    ----------
-    macs, simple, special : int
-        Multiply-adds of products; additions, multiplications, divisions and
-        comparisons; exponentials, logarithms, roots and tangents.
-    step_reads, step_writes : int
-        Numbers moved when every step moves its inputs and result.
-    reads, writes : int
-        Numbers moved when only the operation does.
-    """
-
-    macs: int = 0
-    simple: int = 0
-    special: int = 0
-    step_reads: int = 0
-    step_writes: int = 0
-    reads: int = 0
+    macs: int = 0  # Multiply-adds of products
+    simple: int = 0  # additions, multiplications, divisions and comparisons
+    special: int = 0  # exponentials, logarithms, roots and tangents
+    step_reads: int = 0  # numbers moved when every step moves its inputs
+    step_writes: int = 0  # result
+    reads: int = 0  # numbers moved when only the operation does
     writes: int = 0
 
     def work(self, name: str, dtype: str, rule: str | Rule) -> Work:
-        """The tally in operations and bytes.
-
-        Parameters
-        ----------
-        name : str
-            What the work is called.
-        dtype : str
-            Format the numbers would have in memory.
-        rule : str or Rule
-            What counts, and which of the two memories.
-
-        Raises
-        ------
-        UnknownName
-            For an unknown format or rule.
-        """
+        """The tally in operations and bytes."""
         found, fmt = rule_of(rule), find_dtype(dtype)
         operations = 2 * self.macs + found.simple * self.simple
         operations += found.special * self.special
@@ -121,22 +95,7 @@ def _address(array: NDArray[Any]) -> int:
 
 
 class Tape:
-    """What is counted in one run.
-
-    Attributes
-    ----------
-    tallies : dict of str to Tally
-        By operation, in the order they first ran.
-
-    Examples
-    --------
-    >>> tape = Tape()
-    >>> x = tape.array([[1.0, 2.0], [3.0, 4.0]])
-    >>> with tape("square"):
-    ...     y = x @ x
-    >>> tape.tallies["square"].macs
-    8
-    """
+    """What is counted in one run."""
 
     def __init__(self) -> None:
         self.tallies: dict[str, Tally] = {}
@@ -146,13 +105,7 @@ class Tape:
         self._buffers: dict[int, _Buffer] = {}
 
     def array(self, value: Any) -> Traced:
-        """A copy of ``value`` in float64 that was in memory before the run.
-
-        Parameters
-        ----------
-        value : array_like
-            Its numbers.
-        """
+        """A copy of ``value`` in float64 that was in memory before the run."""
         traced = np.array(value, dtype=np.float64).view(Traced)
         traced.tape = self
         self._buffer(traced, stored=True)
@@ -163,11 +116,6 @@ class Tape:
         """Count what runs inside under ``name``.
 
         Blocks inside a block share its memory: together they are one operation.
-
-        Parameters
-        ----------
-        name : str
-            Of the operation.
         """
         if not self._open:
             self._operation += 1
@@ -181,18 +129,7 @@ class Tape:
             self._open.pop()
 
     def keep(self, array: NDArray[Any]) -> NDArray[np.float64]:
-        """A result of the run as a plain array; counts it as written to memory.
-
-        Parameters
-        ----------
-        array : Traced
-            What the run gave.
-
-        Raises
-        ------
-        NotCounted
-            For an array that is not the tape's: something on the way lost count.
-        """
+        """A result of the run as a plain array; counts it as written to memory."""
         # Something on the way lost count.
         if getattr(array, "tape", None) is not self:
             raise NotCounted(f"a {type(array).__name__} came back: it was not counted")
@@ -203,19 +140,7 @@ class Tape:
     # -- called by the arrays ------------------------------------------------
 
     def step(self, cost: str, count: int, reads: list[Any], out: NDArray[Any]) -> None:
-        """Write down one step.
-
-        Parameters
-        ----------
-        cost : str
-            ``macs``, ``simple``, ``special``, or empty for a copy.
-        count : int
-            Of them.
-        reads : list of array
-            Its inputs.
-        out : array
-            Its result.
-        """
+        """Write down one step."""
         if not self._open:
             raise NotCounted("a step outside every 'with tape(name)': name it")
         tally = self.tallies[self._open[-1]]
@@ -236,17 +161,7 @@ class Tape:
         stored[...] = False
 
     def pick(self, array: NDArray[Any], index: Any, out: NDArray[Any]) -> None:
-        """Write down a copy of the picked numbers of an array, each read once.
-
-        Parameters
-        ----------
-        array : array
-            From which.
-        index : object
-            What NumPy was given to pick by.
-        out : array
-            The copy.
-        """
+        """Write down a copy of the picked numbers of an array, each read once."""
         self.step("", 0, [], out)
         tally, taken = self.tallies[self._open[-1]], np.zeros(array.shape, bool)
         taken[index] = True
@@ -336,13 +251,7 @@ class Traced(np.ndarray):
         raise NotCounted("assignment is not counted; pass out= to the operation")
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
-        """A view of another shape; refused where NumPy would copy.
-
-        Parameters
-        ----------
-        *shape, **kwargs
-            As NumPy takes them.
-        """
+        """A view of another shape; refused where NumPy would copy."""
         return self._view(super().reshape(*shape, **kwargs), "reshape")
 
     def _view(self, result: Any, name: str) -> Any:
@@ -377,31 +286,7 @@ def _kind(
 
 
 def count(function: Callable[..., Any], *arrays: Any) -> tuple[Tally, Any]:
-    """Run a NumPy function on arrays that count, as one operation.
-
-    Parameters
-    ----------
-    function : callable
-        Takes the arrays; gives one.
-    *arrays : array_like
-        Its inputs.
-
-    Returns
-    -------
-    tuple of Tally and array
-        What it did, and its result.
-
-    Raises
-    ------
-    NotCounted
-        When it uses what the tape cannot count.
-
-    Examples
-    --------
-    >>> tally, result = count(lambda x, w: x @ w, [[1.0, 2.0]], [[3.0], [4.0]])
-    >>> tally.macs, tally.reads, tally.writes
-    (2, 4, 1)
-    """
+    """Run a NumPy function on arrays that count, as one operation."""
     tape = Tape()
     traced = [tape.array(a) for a in arrays]
     with tape("all"):

@@ -27,25 +27,6 @@ def five_operations(
     """The operations whose roofline everyone draws first, on one (rows, cols) array.
 
     The product multiplies the array by a square matrix of side ``cols``.
-
-    Parameters
-    ----------
-    rows, cols : int
-        Shape of the array.
-    dtype : str
-        Format of its numbers.
-    rule : str or Rule
-        What counts, one of ``operations.RULES``.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        For a size below one, an unknown format or rule.
-
-    Examples
-    --------
-    >>> [w.intensity.text(digits=2) for w in five_operations(4096, 4096).values()]
-    ['1,400 FLOP/B', '1.7 FLOP/B', '1.2 FLOP/B', '2.2 FLOP/B', '0 FLOP/B']
     """
     shape = {"rows": rows, "columns": cols, "dtype": dtype}
     elements = {"elements": rows * cols, "dtype": dtype}
@@ -60,18 +41,10 @@ def five_operations(
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One speed-up: its name, and the work before and after, for the same result.
-
-    Attributes
-    ----------
-    name : str
-        What people call it.
-    before, after : Work
-        For one and the same piece of result.
-    """
+    """One speed-up: its name, and the work before and after, for the same result."""
 
     name: str
-    before: Work
+    before: Work  # for one and the same piece of result
     after: Work
 
     @property
@@ -85,18 +58,7 @@ class Cut:
         return (self.after.bytes / self.before.bytes).named("bytes left")
 
     def speedup(self, on: str) -> Quantity:
-        """Least time before over least time after on a device.
-
-        Parameters
-        ----------
-        on : str
-            Its name.
-
-        Raises
-        ------
-        UnknownName, UnknownSpec
-            For an unknown device, or one without a rate for a format.
-        """
+        """Least time before over least time after on a device."""
         slow, fast = bound_on(self.before, on).time, bound_on(self.after, on).time
         return (slow / fast).named(f"least time before over after: {self.name}")
 
@@ -108,20 +70,6 @@ def unfused_attention(
 
     The score matrix is written, read and written by the softmax, and read again.
     Without a causal mask, as such calls compute all of it.
-
-    Parameters
-    ----------
-    tokens : int
-        Queries, and keys.
-    heads, kv_heads, head_dim : int
-        ``heads`` is a multiple of ``kv_heads``.
-    dtype : str
-        Format of the operands and of the scores.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        As ``attention`` does.
     """
     shape = {"heads": heads, "kv_heads": kv_heads, "head_dim": head_dim}
     fused = attention(queries=tokens, keys=tokens, dtype=dtype, **shape)  # type: ignore[arg-type]
@@ -139,22 +87,7 @@ def unfused_attention(
 
 
 def fused(operation: str, rows: int, cols: int, dtype: str = "bf16") -> Cut:
-    """A row-wise or elementwise operation: step by step, and as one kernel.
-
-    Parameters
-    ----------
-    operation : str
-        One of ``FIVE`` but the product, which is one step.
-    rows, cols : int
-        Shape of the array.
-    dtype : str
-        Format of its numbers.
-
-    Raises
-    ------
-    ValueError, UnknownName
-        For an unknown operation or format, or a size below one.
-    """
+    """A row-wise or elementwise operation: step by step, and as one kernel."""
     if operation == "matmul":
         raise ValueError("matmul is one step: nothing to fuse")
     stepwise = five_operations(rows, cols, dtype, rule="steps")
@@ -175,22 +108,7 @@ def _decode(model: LanguageModel, dtype: str, batch: int) -> Work:
 def famous_cuts(
     model: str | LanguageModel = "llama-3-70b", tokens: int = 8192, batch: int = 64
 ) -> list[Cut]:
-    """FlashAttention, 8-bit weights, batching, shared KV heads, fusion.
-
-    Parameters
-    ----------
-    model : str or LanguageModel
-        Whose shapes they are computed for.
-    tokens : int
-        Of the prompt, for attention.
-    batch : int
-        Sequences, for batching.
-
-    Raises
-    ------
-    UnknownName, ValueError
-        For an unknown model, or sizes that make no sense.
-    """
+    """FlashAttention, 8-bit weights, batching, shared KV heads, fusion."""
     found = model_of(model)
     shape = {"heads": found.heads, "kv_heads": found.kv_heads,
              "head_dim": found.head_dim}  # fmt: skip

@@ -94,13 +94,7 @@ def _read_blocks(x: Any, repeats: int) -> float:
 def time_calls(
     run: Callable[[int], object], samples: int = 5, sample_s: float = 0.005
 ) -> tuple[float, ...]:
-    """Seconds a call, once for each sample; ``run(n)`` makes n calls.
-
-    Raises
-    ------
-    RuntimeError
-        When the clock never advances, or more calls take no longer.
-    """
+    """Seconds a call, once for each sample; ``run(n)`` makes n calls."""
     run(1)  # warm-up: first touch, compilation, caches
     repeats = _repeats(run, sample_s)
     return tuple(_timed(run, repeats) / repeats for _ in range(samples))

@@ -53,22 +53,7 @@ class HostPrediction:
 
 
 def predict_gemv(m: int, n: int, dtype: str, host: HostRoofline) -> HostPrediction:
-    """Time of y = W x with W (m, n), all of W read once.
-
-    Parameters
-    ----------
-    m, n
-        Rows and columns.
-    dtype
-        ``fp32`` or ``fp64``.
-    host
-        The measured roofline of this machine.
-
-    Raises
-    ------
-    ValueError
-        For a size that is not a whole number from 1, or a format not measured.
-    """
+    """Time of y = W x with W (m, n), all of W read once."""
     return _predict(gemv(n=m, k=n, dtype=dtype), host.overhead("gemv"), host)
 
 
@@ -79,8 +64,6 @@ def predict_gemm(
 
     Parameters
     ----------
-    m, n, k : int
-        Sizes of the product.
     dtype : str
         ``fp32`` or ``fp64``.
     host : HostRoofline

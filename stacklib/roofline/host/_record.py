@@ -21,24 +21,14 @@ FIELDS = ("device", "driver", "clocks", "versions", "date", "mode", "kernel", "b
 
 @dataclass(frozen=True)
 class Point:
-    """One measured point, with its raw times.
-
-    Attributes
-    ----------
-    op : ``triad``, ``read``, ``gemm``, ``gemv_call`` or ``gemm_call``
-    dtype : ``fp32`` or ``fp64``
-    threads : threads used (for BLAS: threads it was allowed)
-    size : working set in bytes for streams, n for a GEMM of n x n x n
-    work : bytes or FLOP of one call
-    times_s : seconds a call, one for each sample
-    """
+    """One measured point, with its raw times."""
 
     op: str
     dtype: str
-    threads: int
-    size: int
+    threads: int  # threads used (for BLAS: threads it was allowed)
+    size: int  # working set in bytes for streams, n for a GEMM of n x n x n
     work: float
-    times_s: tuple[float, ...]
+    times_s: tuple[float, ...]  # seconds a call, one for each sample
 
     def __post_init__(self) -> None:
         if self.op not in WORK:

@@ -19,27 +19,15 @@ Run = Callable[[int], Any]
 
 @dataclass(frozen=True)
 class Way:
-    """One way to do one thing, with its raw times.
-
-    Attributes
-    ----------
-    op : ``dot``, ``matmul``, ``peak`` or ``copy``
-    how : who does it: ``python``, ``numpy``, ``numba``, ``blas``, ``c-plain``,
-        ``c-o3``, ``c-fast``, or an instruction set and its running sums (``avx2-8``)
-    n : elements, or the side of the matrices
-    operations : FLOP of one call
-    bytes : bytes of its operands, each once
-    times_s : seconds a call, one for each sample; empty where it was not run
-    why : why it was not run
-    """
+    """One way to do one thing, with its raw times."""
 
     op: str
     how: str
-    n: int
+    n: int  # elements, or the side of the matrices
     operations: int
     bytes: int
-    times_s: tuple[float, ...] = ()
-    why: str = ""
+    times_s: tuple[float, ...] = ()  # seconds a call, one for each sample
+    why: str = ""  # why it was not run
 
     @property
     def id(self) -> str:
@@ -48,31 +36,14 @@ class Way:
 
     @property
     def seconds(self) -> float:
-        """Median time.
-
-        Raises
-        ------
-        NotRun
-            Where there is none.
-        """
+        """Median time."""
         if not self.times_s:
             raise NotRun(f"{self.id}: not run: {self.why}")
         return median(self.times_s)
 
 
 def runner(case: Way) -> Run:
-    """``run(n)`` for a case, on operands of its own.
-
-    Parameters
-    ----------
-    case : Way
-        What to run.
-
-    Raises
-    ------
-    NotRun
-        Where something it needs is missing.
-    """
+    """``run(n)`` for a case, on operands of its own."""
     return {"dot": dot, "matmul": matmul, "peak": peak,
             "copy": copy}[case.op](case)  # fmt: skip
 
@@ -168,13 +139,7 @@ def aligned(n: int) -> Any:
 
 @cache
 def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """The same Python text through numba.
-
-    Raises
-    ------
-    NotRun
-        Without numba.
-    """
+    """The same Python text through numba."""
     try:
         import numba
     except ImportError:

@@ -46,24 +46,7 @@ def _groups(x: Sequence[int], taken: Sequence[bool], width: int) -> Any:
 def masked(
     x: Sequence[int], taken: Sequence[bool], width: int = 32, steps: int = 4
 ) -> Counted:
-    """SIMD: both sides for every vector, then one choice under the mask.
-
-    Parameters
-    ----------
-    x : sequence of int
-        Elements.
-    taken : sequence of bool
-        Which of them take the branch.
-    width : int
-        Elements of a vector.
-    steps : int
-        Instructions on either side.
-
-    Raises
-    ------
-    ValueError
-        For unequal lengths, or a width that is no positive whole number.
-    """
+    """SIMD: both sides for every vector, then one choice under the mask."""
     values: list[int] = []
     issued = 0
     for vector, mask in _groups(x, taken, width):
@@ -78,18 +61,7 @@ def masked(
 def divergent(
     x: Sequence[int], taken: Sequence[bool], width: int = 32, steps: int = 4
 ) -> Counted:
-    """SIMT: a side is issued only if a lane took it.
-
-    Parameters
-    ----------
-    x, taken, width, steps
-        As in ``masked``; ``width`` is the lanes of a warp.
-
-    Raises
-    ------
-    ValueError
-        As in ``masked``.
-    """
+    """SIMT: a side is issued only if a lane took it."""
     values: list[int] = []
     issued = 0
     for warp, mask in _groups(x, taken, width):
@@ -106,20 +78,7 @@ def divergent(
 
 
 def expected_divergent(p: Any, width: int = 32, steps: int = 4) -> Any:
-    """Instructions a warp issues on average when lanes branch with probability p.
-
-    Parameters
-    ----------
-    p : float or array
-        Probability that an element takes the branch, independent of the others.
-    width, steps : int
-        As in ``masked``.
-
-    Raises
-    ------
-    ValueError
-        For a probability outside 0 to 1, no lane, or less than no steps.
-    """
+    """Instructions a warp issues on average when lanes branch with probability p."""
     at_least(0, p=p, steps=steps)
     at_least(0, rest=1 - p)
     at_least(1, width=width)

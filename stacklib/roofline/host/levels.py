@@ -61,71 +61,34 @@ STREAMS = {
 
 
 def stream(name: str) -> Stream:
-    """One of the four loops.
-
-    Raises
-    ------
-    ValueError
-        For another name.
-    """
+    """One of the four loops."""
     if name not in STREAMS:
         raise ValueError(f"stream {name!r}: use one of {', '.join(STREAMS)}")
     return STREAMS[name]
 
 
 def counted_bytes(name: str, elements: Any, element: Any = ELEMENT) -> Any:
-    """Bytes one pass counts by STREAM's rule: each array once.
-
-    Parameters
-    ----------
-    name : str
-        ``copy``, ``scale``, ``add`` or ``triad``.
-    elements : int, Quantity or array
-        Elements of one array.
-    element : int or Quantity
-        Bytes of one element.
-    """
+    """Bytes one pass counts by STREAM's rule: each array once."""
     return elements * stream(name).arrays * element
 
 
 def moved_bytes(
     name: str, elements: Any, element: Any = ELEMENT, write_allocate: bool = True
 ) -> Any:
-    """Bytes that one pass moves between two levels.
-
-    Parameters
-    ----------
-    name : str
-        ``copy``, ``scale``, ``add`` or ``triad``.
-    elements : int, Quantity or array
-        Elements of one array.
-    element : int or Quantity
-        Bytes of one element.
-    write_allocate : bool
-        Whether a store first reads the line that it overwrites.
-    """
+    """Bytes that one pass moves between two levels."""
     extra = 1 if write_allocate else 0
     return elements * (stream(name).arrays + extra) * element
 
 
 @dataclass(frozen=True)
 class LevelPoint:
-    """One loop at one working set, with its raw times.
-
-    Attributes
-    ----------
-    stream : ``copy``, ``scale``, ``add`` or ``triad``
-    threads : threads, each with arrays of its own
-    size : working set in bytes, all arrays of all threads
-    bytes : bytes of one pass by STREAM's rule
-    times_s : seconds a pass, one for each sample
-    """
+    """One loop at one working set, with its raw times."""
 
     stream: str
-    threads: int
-    size: int
+    threads: int  # threads, each with arrays of its own
+    size: int  # working set in bytes, all arrays of all threads
     bytes: int
-    times_s: tuple[float, ...]
+    times_s: tuple[float, ...]  # seconds a pass, one for each sample
 
     def __post_init__(self) -> None:
         stream(self.stream)
@@ -158,13 +121,7 @@ class LevelPoint:
 
 
 def point(row: Mapping[str, Any]) -> LevelPoint:
-    """The point of a result file's row.
-
-    Raises
-    ------
-    ValueError
-        For a row that lacks a field.
-    """
+    """The point of a result file's row."""
     try:
         found = {name: row[name] for name in FIGURES}
     except (KeyError, TypeError):
@@ -176,17 +133,7 @@ def point(row: Mapping[str, Any]) -> LevelPoint:
 
 
 def elements(name: str, threads: int, size: int) -> int:
-    """Elements of one array over all threads, for a working set in bytes.
-
-    Parameters
-    ----------
-    name : str
-        The loop.
-    threads : int
-        Threads that share the working set evenly.
-    size : int
-        Bytes of all arrays.
-    """
+    """Elements of one array over all threads, for a working set in bytes."""
     one = size // ELEMENT // stream(name).arrays // threads
     return threads * max(8, one // 8 * 8)
 
@@ -194,17 +141,7 @@ def elements(name: str, threads: int, size: int) -> int:
 def sizes(largest: int, step: float, smallest: int = SMALLEST) -> list[int]:
     """Working sets in equal ratios, each a whole number of lines for every loop.
 
-    Parameters
-    ----------
-    largest, smallest : int
-        Bytes of the last and the first.
-    step : float
-        Ratio of neighbours, above 1.
-
-    Raises
-    ------
-    ValueError
-        For a step that does not grow, or a last size below the first.
+    ``largest``, ``smallest``: bytes of the last and the first.
     """
     if not step > 1 or not largest >= smallest > 0:
         raise ValueError(f"sizes from {smallest} to {largest} by {step}: cannot grow")
@@ -213,23 +150,11 @@ def sizes(largest: int, step: float, smallest: int = SMALLEST) -> list[int]:
 
 
 def sweep(
-    quick: bool = True,
+    quick: bool = True,  # true: about a second
     names: Sequence[str] = tuple(STREAMS),
     threads: Iterable[int] | None = None,
 ) -> tuple[LevelPoint, ...]:
-    """Measure the loops over working sets from 4 KiB to beyond the last cache.
-
-    Parameters
-    ----------
-    quick : bool
-        True: about a second, a coarse grid, one pass, one loop after the other.
-        False: a fine grid, swept several times so that a burst of other work
-        spoils some samples of many points and not every sample of one.
-    names : sequence of str
-        The loops.
-    threads : iterable of int, optional
-        Default one, and every usable core.
-    """
+    """Measure the loops over working sets from 4 KiB to beyond the last cache."""
     largest = beyond_cache(read_machine(), 2**26 if quick else 2**28)
     # Finely, several times over: a burst of other work then spoils some samples of many
     # points and not every sample of one.
@@ -257,12 +182,7 @@ def beyond_cache(machine: Machine, at_least: int) -> int:
 
     A quarter of the machine's memory is the most.
 
-    Parameters
-    ----------
-    machine : Machine
-        What it says about its caches and memory.
-    at_least : int
-        Bytes to reach in any case, memory allowing.
+    ``at_least``: bytes to reach in any case, memory allowing.
     """
     cache = max((c.bytes for c in machine.caches), default=0)
     memory = machine.memory_bytes or 4 * at_least
@@ -352,22 +272,7 @@ def _triad(a: Any, b: Any, c: Any, repeats: int) -> None:
 def found_levels(
     points: Iterable[LevelPoint], name: str = "triad", threads: int = 1
 ) -> list[Plateau]:
-    """Levels in one loop's sweep.
-
-    Parameters
-    ----------
-    points : iterable of LevelPoint
-        A whole sweep.
-    name : str
-        The loop.
-    threads : int
-        Its threads.
-
-    Raises
-    ------
-    ValueError
-        Where the sweep has no such points.
-    """
+    """Levels in one loop's sweep."""
     curve = list(curve_of(points, name, threads))
     return plateaus([p.size for p in curve], [p.rate for p in curve])
 
@@ -385,12 +290,5 @@ def reported(caches: Iterable[CacheLevel], threads: int = 1) -> list[int]:
 
     A level that each core has to itself counts once a thread, one that they share
     counts once.
-
-    Parameters
-    ----------
-    caches : iterable of CacheLevel
-        What the system says, such as ``read_machine().caches``.
-    threads : int
-        Threads, each on a core of its own.
     """
     return [c.bytes * -(-threads // (c.shared_by or 1)) for c in caches]

@@ -43,21 +43,7 @@ def compiler() -> str | None:
 
 
 def compile_c(source: Path, to: Path, flags: Iterable[str]) -> None:
-    """Compile one C file; ``{native}`` among the flags is this very processor.
-
-    Parameters
-    ----------
-    source, to : Path
-        The C file, and what to write.
-    flags : iterable of str
-        Options of the compiler.
-
-    Raises
-    ------
-    NotRun
-        Without a compiler, or where it takes too long or refuses; with its first
-        complaint.
-    """
+    """Compile one C file; ``{native}`` among the flags is this very processor."""
     program = compiler()
     if program is None:
         raise NotRun("no C compiler: looked for cc, gcc and clang; set CC to name one")
@@ -83,18 +69,7 @@ def compile_c(source: Path, to: Path, flags: Iterable[str]) -> None:
 
 @cache
 def compiled(flags: str = "plain") -> Any:
-    """``simd.c``, compiled with a set of ``FLAGS`` and loaded.
-
-    Parameters
-    ----------
-    flags : str
-        ``plain``, ``o3`` or ``fast``.
-
-    Raises
-    ------
-    NotRun
-        Where it cannot be compiled or loaded.
-    """
+    """``simd.c``, compiled with a set of ``FLAGS`` and loaded."""
     with tempfile.TemporaryDirectory(prefix="stacklib-c-") as folder:
         to = Path(folder) / "simd.so"
         compile_c(SOURCE, to, ("-shared", "-fPIC", *FLAGS[flags]))
@@ -111,22 +86,7 @@ def compiled(flags: str = "plain") -> Any:
 
 
 def call_c(name: str, flags: str, *arrays: Any) -> Callable[[int], Any]:
-    """``run(n)``: n calls of one of the C functions on arrays; gives its last value.
-
-    Parameters
-    ----------
-    name : str
-        The function's name in ``simd.c``.
-    flags : str
-        Which of the compiled libraries.
-    *arrays : numpy.ndarray
-        Two for a dot product or a copy, of one length.
-
-    Raises
-    ------
-    NotRun
-        Where it cannot be compiled.
-    """
+    """``run(n)``: n calls of one of the C functions on arrays; gives its last value."""
     found = compiled(flags)
     function = ctypes.cast(getattr(found, name), ctypes.c_void_p)
     repeat = found.repeat_dot if name.startswith(("dot", "peak")) else found.repeat_copy

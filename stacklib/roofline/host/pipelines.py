@@ -32,15 +32,7 @@ class Predictor:
         self.misses = 0
 
     def guess(self, at: int, taken: bool) -> bool:
-        """Whether the branch at this position was guessed right; learns from it.
-
-        Parameters
-        ----------
-        at : int
-            Position of the branch.
-        taken : bool
-            What it then did.
-        """
+        """Whether the branch at this position was guessed right; learns from it."""
         counter = self.counters.get(at, 1)
         self.counters[at] = min(3, counter + 1) if taken else max(0, counter - 1)
         right = (counter > 1) == taken
@@ -56,13 +48,7 @@ class Cache:
         self.held: OrderedDict[tuple[str, int], None] = OrderedDict()
 
     def hit(self, address: tuple[str, int]) -> bool:
-        """Whether the line of (array, index) was held; it is now.
-
-        Parameters
-        ----------
-        address : tuple
-            Array and index.
-        """
+        """Whether the line of (array, index) was held; it is now."""
         line = (address[0], address[1] // LINE)
         found = line in self.held
         self.hits, self.misses = self.hits + found, self.misses + (not found)
@@ -75,28 +61,14 @@ class Cache:
 
 @dataclass(frozen=True, slots=True)
 class LatencyCore:
-    """What a latency core is built of; latencies in cycles.
+    """What a latency core is built of; latencies in cycles."""
 
-    Attributes
-    ----------
-    width : int
-        Instructions it takes in a cycle.
-    window : int
-        Instructions it keeps in sight; 1 is in order.
-    hit, miss : int
-        Latency of a load from the cache, and from memory.
-    lines : int
-        Lines of the cache.
-    refill : int
-        Cycles lost after a wrong guess.
-    """
-
-    width: int = 4
-    window: int = 128
-    hit: int = 4
-    miss: int = 300
-    lines: int = 512
-    refill: int = 12
+    width: int = 4  # instructions it takes in a cycle
+    window: int = 128  # instructions it keeps in sight; 1 is in order
+    hit: int = 4  # latency of a load from the cache
+    miss: int = 300  # from memory
+    lines: int = 512  # lines of the cache
+    refill: int = 12  # cycles lost after a wrong guess
 
     def __post_init__(self) -> None:
         _whole(self, least={"refill": 0})
@@ -104,19 +76,11 @@ class LatencyCore:
 
 @dataclass(frozen=True, slots=True)
 class ThroughputCore:
-    """What a throughput core is built of; latencies in cycles.
+    """What a throughput core is built of; latencies in cycles."""
 
-    Attributes
-    ----------
-    warps, lanes : int
-        Warps it holds; threads in a warp.
-    arithmetic, load : int
-        Cycles until a result, and a loaded value, can be used.
-    """
-
-    warps: int = 32
-    lanes: int = 32
-    arithmetic: int = 4
+    warps: int = 32  # warps it holds
+    lanes: int = 32  # threads in a warp
+    arithmetic: int = 4  # cycles until a result, and a loaded value, can be used
     load: int = 500
 
     def __post_init__(self) -> None:
@@ -132,30 +96,14 @@ def _whole(core: LatencyCore | ThroughputCore, least: dict[str, int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a core did with a program.
+    """What a core did with a program."""
 
-    Attributes
-    ----------
-    cycles : int
-        Until the last instruction is done.
-    instructions : int
-        Issued: once a thread on the latency core, once a group of lanes on the other.
-    memory : dict
-        Arrays as the program left them.
-    wrong_guesses, missed : int
-        Branches guessed wrongly; loads the cache did not hold (latency core).
-    idle : int
-        Cycles in which every warp waited (throughput core).
-    lanes_used : float
-        Share of the lanes that an issued instruction was for (throughput core).
-    """
-
-    cycles: int
+    cycles: int  # until the last instruction is done
     instructions: int
-    memory: Memory
+    memory: Memory  # arrays as the program left them
     wrong_guesses: int = 0
     missed: int = 0
-    idle: int = 0
+    idle: int = 0  # cycles in which every warp waited (throughput core)
     lanes_used: float = 1.0
 
 
@@ -167,20 +115,6 @@ def run_latency(
     An instruction enters when there is room in the window (oldest leave first, in
     order), starts when its inputs are there, and ends after its latency. After a
     wrong guess nothing enters until the branch has ended and the pipe is refilled.
-
-    Parameters
-    ----------
-    program : list of tuple
-        See ``programs``.
-    memory : dict
-        Arrays by name; left as it is.
-    core : LatencyCore, optional
-        Its parts; default the book's.
-
-    Raises
-    ------
-    ProgramError
-        For a program that cannot run.
     """
     core = core or LatencyCore()
     copy = {name: list(array) for name, array in memory.items()}
@@ -243,26 +177,7 @@ def run_throughput(
     core: ThroughputCore | None = None,
     threads: int | None = None,
 ) -> Outcome:
-    """Many threads on the throughput core, one instruction a cycle.
-
-    Parameters
-    ----------
-    program : list of tuple
-        See ``programs``.
-    memory : dict
-        Arrays by name; left as it is.
-    core : ThroughputCore, optional
-        Its parts; default the book's.
-    threads : int, optional
-        How many; default as many as the core holds.
-
-    Raises
-    ------
-    ValueError
-        For no thread, or more than the core holds.
-    ProgramError
-        For a program that cannot run.
-    """
+    """Many threads on the throughput core, one instruction a cycle."""
     core = core or ThroughputCore()
     most = core.warps * core.lanes
     number = most if threads is None else threads
@@ -307,20 +222,7 @@ def _issue(
 
 
 def compare(n: int = 1024, seed: int = 0) -> dict[str, tuple[Outcome, Outcome]]:
-    """Each program of ``programs.PROGRAMS`` on both cores.
-
-    Parameters
-    ----------
-    n : int
-        Elements, or loads of the chase.
-    seed : int
-        Of the data.
-
-    Raises
-    ------
-    ValueError
-        For no elements.
-    """
+    """Each program of ``programs.PROGRAMS`` on both cores."""
     from .programs import PROGRAMS, inputs
 
     found = {}

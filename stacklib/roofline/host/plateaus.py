@@ -32,8 +32,8 @@ class Plateau:
 
 
 def plateaus(
-    at: Sequence[float],
-    rates: Sequence[float],
+    at: Sequence[float],  # working sets in bytes, growing
+    rates: Sequence[float],  # bandwidth at each, in B/s
     step: float = LEAST_STEP,
     span: float = LEAST_SPAN,
 ) -> list[Plateau]:
@@ -42,29 +42,6 @@ def plateaus(
     The curve is cut into the pieces that fit it best, as logarithms, each piece a
     constant and each further piece at a price that follows the noise. Pieces too
     much alike are one level; what then spans too few sizes is a ramp between two.
-
-    Parameters
-    ----------
-    at : sequence of float
-        Working sets in bytes, growing.
-    rates : sequence of float
-        Bandwidth at each, in B/s.
-    step : float
-        Ratio of rates from which two neighbours are two levels, above 1. A curve with
-        little noise bears a small one.
-    span : float
-        Ratio of sizes over which a level must hold, 1 or more.
-
-    Returns
-    -------
-    list of Plateau
-        Fastest level first.
-
-    Raises
-    ------
-    ValueError
-        For fewer than four points, sizes that do not grow, rates that are not above
-        zero, or a step or span too small to mean anything.
     """
     if not (1 < step < math.inf and 1 <= span < math.inf):
         raise ValueError(f"step = {step!r}, span = {span!r}: above 1, and 1 or more")

@@ -40,16 +40,7 @@ Chase = Callable[[Any, Any, int], None]
 def time_per_load(chains: Any, latency: Any, bandwidth: Any, line: Any = LINE) -> Any:
     """Seconds a load when independent chains overlap, by Little's law.
 
-    Parameters
-    ----------
-    chains : float or array
-        Independent chains, each with one load in flight.
-    latency : float, Quantity or array
-        Time of a load that nothing overlaps.
-    bandwidth : float, Quantity or array
-        Bytes a second that the level delivers to the core.
-    line : float or Quantity
-        Bytes a load moves.
+    ``line``: bytes a load moves.
     """
     return maximum(latency / chains, line / bandwidth)
 
@@ -57,22 +48,7 @@ def time_per_load(chains: Any, latency: Any, bandwidth: Any, line: Any = LINE) -
 def ring(size: int, seed: int = 0) -> Any:
     """One random cycle through every cache line of a buffer.
 
-    Parameters
-    ----------
-    size : int
-        Bytes; a whole number of lines, two or more.
-    seed : int
-        Of the order.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``ring[i]`` is the address (index) that follows i; only every eighth counts.
-
-    Raises
-    ------
-    ValueError
-        For a size that holds no two whole lines.
+    ``size``: bytes; a whole number of lines, two or more.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 2 * LINE:
         raise ValueError(f"size = {size!r}: give at least {2 * LINE} bytes, whole")
@@ -87,23 +63,7 @@ def ring(size: int, seed: int = 0) -> Any:
 
 
 def starts(following: Any, chains: int, first: int = 0) -> Any:
-    """Where each chain starts: spread evenly over the buffer's lines.
-
-    Parameters
-    ----------
-    following : numpy.ndarray
-        From ``ring``.
-    chains : int
-        One or more, at most one a line.
-    first : int
-        Line of the first chain. Another one each time, and a chain does not walk
-        over lines that the last one left in a cache.
-
-    Raises
-    ------
-    ValueError
-        For no chain, or more chains than lines.
-    """
+    """Where each chain starts: spread evenly over the buffer's lines."""
     import numpy
 
     lines = len(following) // _STRIDE
@@ -116,15 +76,7 @@ def starts(following: Any, chains: int, first: int = 0) -> Any:
 
 
 def chase_reference(following: Any, at: Any, steps: int) -> None:
-    """Follow every chain, one load at a time, in plain Python; ``at`` is moved.
-
-    Parameters
-    ----------
-    following, at : numpy.ndarray
-        From ``ring`` and ``starts``.
-    steps : int
-        Loads a chain makes.
-    """
+    """Follow every chain, one load at a time, in plain Python; ``at`` is moved."""
     for chain in range(len(at)):
         for _ in range(steps):
             at[chain] = following[at[chain]]
@@ -132,13 +84,7 @@ def chase_reference(following: Any, at: Any, steps: int) -> None:
 
 @cache
 def compiled(chains: int) -> tuple[str, Chase]:
-    """The loop that follows so many chains at once, and the name of its maker.
-
-    Parameters
-    ----------
-    chains : int
-        Each has a register of its own, so that loads do not wait for stores.
-    """
+    """The loop that follows so many chains at once, and the name of its maker."""
     try:
         # A register for each chain, so that loads do not wait for stores.
         return _by_numba(chains)
@@ -197,35 +143,11 @@ def measure(
     following: Any,
     chains: int,
     samples: int = 5,
-    sample_s: float = 0.01,
+    sample_s: float = 0.01,  # least seconds of a sample
     first: int = 0,
     settle: bool = False,
 ) -> tuple[float, ...]:
-    """Seconds a load, one for each sample: the wall time over all chains' loads.
-
-    Parameters
-    ----------
-    following : numpy.ndarray
-        From ``ring``.
-    chains : int
-        Chains followed at once, on one core.
-    samples : int
-        How many times.
-    sample_s : float
-        Least seconds of a sample.
-    first : int
-        Line of the first chain, as in ``starts``.
-    settle : bool
-        Walk the whole ring once before the clock starts, so that the caches hold what
-        the chase leaves there and not what was read last in order.
-
-    Raises
-    ------
-    ValueError
-        For no chain, or more chains than lines.
-    RuntimeError
-        When the clock never advances.
-    """
+    """Seconds a load, one for each sample: the wall time over all chains' loads."""
     at = starts(following, chains, first)
     _, chase = compiled(chains)
     following.sum()  # what fits a cache is in it

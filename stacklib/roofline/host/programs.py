@@ -70,18 +70,7 @@ class Thread:
         return self.registers[operand] if isinstance(operand, str) else int(operand)
 
     def step(self, memory: Memory) -> Step:
-        """Execute one instruction.
-
-        Parameters
-        ----------
-        memory : dict
-            Arrays by name, changed in place.
-
-        Raises
-        ------
-        ProgramError
-            For an unknown operation, register or array, or an index outside.
-        """
+        """Execute one instruction."""
         line = self.program[self.at]
         try:
             return self._step(line, memory)
@@ -125,24 +114,7 @@ def trace(
     program: list[Instruction], memory: Memory, tid: int = 0, threads: int = 1,
     most: int = 10**6,
 ) -> Iterator[Step]:  # fmt: skip
-    """The instructions one thread executes, in order; ``memory`` is changed.
-
-    Parameters
-    ----------
-    program : list of tuple
-        See the module.
-    memory : dict
-        Arrays by name.
-    tid, threads : int
-        Number of the thread and of threads.
-    most : int
-        Instructions after which it is taken to run for ever.
-
-    Raises
-    ------
-    ProgramError
-        For an instruction that cannot run, or more than ``most`` of them.
-    """
+    """The instructions one thread executes, in order; ``memory`` is changed."""
     thread = Thread(program, tid, threads)
     for _ in range(most):
         if thread.done:
@@ -153,22 +125,7 @@ def trace(
 
 
 def interpret(program: list[Instruction], memory: Memory, threads: int = 1) -> Memory:
-    """What the program leaves in memory, one thread after the other.
-
-    Parameters
-    ----------
-    program : list of tuple
-        See the module.
-    memory : dict
-        Arrays by name; a copy is changed.
-    threads : int
-        How many threads.
-
-    Raises
-    ------
-    ProgramError
-        As in ``trace``.
-    """
+    """What the program leaves in memory, one thread after the other."""
     copy = {name: list(array) for name, array in memory.items()}
     for tid in range(threads):
         for _ in trace(program, copy, tid, threads):
@@ -181,19 +138,7 @@ def _operand(word: str) -> Any:
 
 
 def assemble(text: str) -> list[Instruction]:
-    """A program from lines such as ``load x X i``; ``name:`` marks a place.
-
-    Parameters
-    ----------
-    text : str
-        One instruction a line; numbers are themselves, ``branch c name`` goes to a
-        marked place.
-
-    Raises
-    ------
-    ProgramError
-        For a place that is not marked.
-    """
+    """A program from lines such as ``load x X i``; ``name:`` marks a place."""
     places: dict[str, int] = {}
     listed: list[list[Any]] = []  # words and numbers
     for line in text.split("\n"):
@@ -231,52 +176,26 @@ def _loop(n: int, body: str, before: str = "", after: str = "") -> list[Instruct
 
 
 def saxpy(n: int) -> list[Instruction]:
-    """``Y[i] = 3 X[i] + Y[i]``: the same steps for every element.
-
-    Parameters
-    ----------
-    n : int
-        Elements.
-    """
+    """``Y[i] = 3 X[i] + Y[i]``: the same steps for every element."""
     body = "load x X i\n load y Y i\n mul x x 3\n add y y x\n store Y i y"
     return _loop(n, body)
 
 
 def branchy(n: int, steps: int = 4) -> list[Instruction]:
-    """Other steps where X[i] is odd than where it is even.
-
-    Parameters
-    ----------
-    n : int
-        Elements.
-    steps : int
-        Instructions on either side of the branch.
-    """
+    """Other steps where X[i] is odd than where it is even."""
     odd, even = "add x x 3\n" * steps, "sub x x 1\n" * steps
     body = f"load x X i\n rem odd x 2\n branch odd odd\n {even} jump both\n odd:\n"
     return _loop(n, body + f"{odd} both:\n store Y i x")
 
 
 def reduction(n: int) -> list[Instruction]:
-    """``S[0] = sum(X)``: a sum in each thread, then one atomic addition each.
-
-    Parameters
-    ----------
-    n : int
-        Elements.
-    """
+    """``S[0] = sum(X)``: a sum in each thread, then one atomic addition each."""
     body = "load x X i\n add sum sum x"
     return _loop(n, body, before="add sum 0 0", after="atomic S 0 sum")
 
 
 def chase(n: int) -> list[Instruction]:
-    """Thread 0 follows ``NEXT`` n times from 0: each load needs the last one's value.
-
-    Parameters
-    ----------
-    n : int
-        Loads.
-    """
+    """Thread 0 follows ``NEXT`` n times from 0: each load needs the last value."""
     return assemble(
         f"""
         branch tid out
@@ -294,22 +213,7 @@ def chase(n: int) -> list[Instruction]:
 
 
 def inputs(n: int, seed: int = 0, line: int = 8) -> Memory:
-    """Arrays for the four programs: random X and Y, a ring NEXT, a sum S.
-
-    Parameters
-    ----------
-    n : int
-        Elements.
-    seed : int
-        Of the random numbers.
-    line : int
-        Elements a cache line: the ring visits each line once before it returns.
-
-    Raises
-    ------
-    ValueError
-        For no elements.
-    """
+    """Arrays for the four programs: random X and Y, a ring NEXT, a sum S."""
     if n < 1:
         raise ValueError(f"n = {n}: give one element or more")
     chance = random.Random(seed)

@@ -30,30 +30,13 @@ LANES = {"sse2": 4, "neon": 4, "avx2": 8, "avx512f": 16}
 
 
 def isas(machine: Machine) -> tuple[str, ...]:
-    """Vector instruction sets that the processor reports and we have C for.
-
-    Parameters
-    ----------
-    machine : Machine
-        What the processor says.
-
-    Returns
-    -------
-    tuple of str
-        Narrowest first.
-    """
+    """Vector instruction sets that the processor reports and we have C for."""
     flags = {"neon" if f == "asimd" else f for f in machine.simd}
     return tuple(isa for isa in LANES if isa in flags)
 
 
 def dot_cases(found: Iterable[str]) -> list[Way]:
-    """Every way to a dot product.
-
-    Parameters
-    ----------
-    found : iterable of str
-        Instruction sets of the processor.
-    """
+    """Every way to a dot product."""
     ways = ["python", "numpy", "numba", "blas", "c-plain", "c-o3", "c-fast"]
     ways += [f"{isa}-{sums}" for sums in (1, 8) for isa in ("scalar", *found)]
     return [Way("dot", how, DOT_N, 2 * DOT_N, 8 * DOT_N) for how in ways]
@@ -75,46 +58,21 @@ def peak_cases(found: Iterable[str]) -> list[Way]:
 
 
 def copy_cases(found: Iterable[str], size: int) -> list[Way]:
-    """A copy of ``size`` bytes in all, by the widest set: plain and past the cache.
-
-    Parameters
-    ----------
-    found : iterable of str
-        Instruction sets of the processor, narrowest first.
-    size : int
-        Bytes of both arrays.
-    """
+    """A copy of ``size`` bytes in all, by the widest set: plain and past the cache."""
     n, widest = size // 8, list(found)[-1:]
     ways = ["libc", *widest, *(f"{w}-past-cache" for w in widest if w != "neon")]
     return [Way("copy", how, n, 0, 8 * n) for how in ways]
 
 
 def cases(machine: Machine, copy_bytes: int) -> list[Way]:
-    """Every case of this machine.
-
-    Parameters
-    ----------
-    machine : Machine
-        What the processor says.
-    copy_bytes : int
-        Working set of the copies.
-    """
+    """Every case of this machine."""
     found = isas(machine)
     return [*dot_cases(found), *matmul_cases(), *peak_cases(found),
             *copy_cases(found, copy_bytes)]  # fmt: skip
 
 
 def measure_case(case: Way, samples: int = 9, sample_s: float = 0.0005) -> Way:
-    """The case with times, or with the reason why it has none.
-
-    Parameters
-    ----------
-    case : Way
-        What to run.
-    samples, sample_s : int, float
-        How many samples, and the least seconds of each. Short ones: most of them
-        then end before the system gives the core to someone else.
-    """
+    """The case with times, or with the reason why it has none."""
     try:
         # Short samples mostly end before the system gives the core to someone else.
         times = time_calls(runner(case), samples, sample_s)
@@ -124,16 +82,7 @@ def measure_case(case: Way, samples: int = 9, sample_s: float = 0.0005) -> Way:
 
 
 def measure_simd(quick: bool = True, copy_bytes: int = 2**26) -> tuple[Way, ...]:
-    """Measure every case on this machine.
-
-    Parameters
-    ----------
-    quick : bool
-        True: about two seconds. False: three rounds of nine samples each.
-    copy_bytes : int
-        Working set of the copies; four times the last cache says something of
-        memory.
-    """
+    """Measure every case on this machine."""
     found = cases(read_machine(), copy_bytes)
     for _ in range(1 if quick else 3):
         found = [measure_case(c, 2, 0.001) if quick else measure_case(c) for c in found]
@@ -141,13 +90,7 @@ def measure_simd(quick: bool = True, copy_bytes: int = 2**26) -> tuple[Way, ...]
 
 
 def case_of(row: Mapping[str, Any]) -> Way:
-    """The case of a result file's row.
-
-    Raises
-    ------
-    ValueError
-        For a row that lacks a field.
-    """
+    """The case of a result file's row."""
     try:
         what = row["op"], row["how"], row["n"], row["operations"], row["bytes"]
         return Way(*what, times_s=tuple(row["times_s"]))
@@ -179,31 +122,14 @@ class Width:
 
 
 def nearest_power(ratio: float) -> int:
-    """The power of two nearest in ratio.
-
-    Parameters
-    ----------
-    ratio : float
-        A speed-up.
-
-    Raises
-    ------
-    ValueError
-        For what is not above zero and finite.
-    """
+    """The power of two nearest in ratio."""
     if not 0 < ratio < math.inf:
         raise ValueError(f"ratio {ratio!r}: give a finite number above zero")
     return int(2 ** max(round(math.log2(ratio)), 0))
 
 
 def widths(measured: Iterable[Way]) -> list[Width]:
-    """Speed of each width over scalar code that does the same operations.
-
-    Parameters
-    ----------
-    measured : iterable of Way
-        Dot products with intrinsics among them; those not run are left out.
-    """
+    """Speed of each width over scalar code that does the same operations."""
     seconds = {c.id: c.seconds for c in measured if c.times_s}
 
     def over(isa: str, sums: int) -> float:
@@ -214,13 +140,7 @@ def widths(measured: Iterable[Way]) -> list[Width]:
 
 
 def not_run(measured: Iterable[Way]) -> Iterator[str]:
-    """One line for each reason why cases were not run.
-
-    Parameters
-    ----------
-    measured : iterable of Way
-        Cases, with and without times.
-    """
+    """One line for each reason why cases were not run."""
     reasons: dict[str, list[str]] = {}
     for c in measured:
         if not c.times_s:

@@ -11,7 +11,14 @@ from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.hardware.links import Link
 from stacklib.models import LanguageModel, Matrix
 from stacklib.models.block import Block
-from stacklib.quantity import Quantity, assumed, bytes_per_element, chosen, one_of
+from stacklib.quantity import (
+    Quantity,
+    assumed,
+    bytes_per_element,
+    chosen,
+    counted,
+    one_of,
+)
 from stacklib.quantity import dtype as find_dtype
 
 from ..work.fit import kv_copies
@@ -22,36 +29,16 @@ BEFORE, PER_LAYER = 4, 8  # events before the layers; events of one layer
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happens to the token.
+    """Something that happens to the token."""
 
-    Parameters
-    ----------
-    layer : int
-        Layer of the stack, a key of ``LAYERS``.
-    what : str
-        What happens, for tables.
-    time : Quantity or None
-        Least time of one; None where it cannot be computed yet.
-    bytes : Quantity or None
-        Bytes that one moves, over all chips.
-    energy : Quantity or None
-        Energy of one; None where no figure is published.
-    times : int
-        How often it happens.
-    under : bool
-        Whether it runs while memory is read, and so adds no time.
-    chapter : int
-        Which chapter replaces it by a better one.
-    """
-
-    layer: int
-    what: str
+    layer: int  # layer of the stack, a key of ``LAYERS``
+    what: str  # what happens, for tables
     time: Quantity | None = None
-    bytes: Quantity | None = None
-    energy: Quantity | None = None
-    times: int = 1
-    under: bool = False
-    chapter: int = 1
+    bytes: Quantity | None = None  # bytes that one moves, over all chips
+    energy: Quantity | None = None  # energy of one; None where no figure is published
+    times: int = 1  # how often it happens
+    under: bool = False  # whether it runs while memory is read, and so adds no time
+    chapter: int = 1  # which chapter replaces it by a better one
 
     def all(self, field: str) -> Quantity | None:
         """A ``field`` (``time``, ``bytes`` or ``energy``) of all of them together."""
@@ -70,16 +57,8 @@ def exchange_time(
     Direct: each sends its whole vector to every other at once, one crossing. Ring:
     each passes on one piece at a time, ``2 (chips - 1)`` crossings.
 
-    Parameters
-    ----------
-    size : float, Quantity or array
-        Bytes of the vector.
-    chips : float, Quantity or array
-        How many hold one.
-    bandwidth, latency : float, Quantity or array
-        Bytes a second out of one chip; seconds of one crossing.
-    ring : bool
-        Whether they pass pieces round.
+    ``size``: bytes of the vector; ``bandwidth``, ``latency``: bytes a second out of one
+    chip; seconds of one crossing.
     """
     others = chips - 1
     if ring:
@@ -103,7 +82,8 @@ class _EventMaker:
 
     def size(self, value: int, label: str) -> Quantity:
         """A count from the model's config."""
-        return Quantity(value, label=label, kind="config", source=self.model.source)
+        return Quantity(value, label=label, kind="config", source=self.model.source,
+                        key=f"{self.model.key}.{label}")  # fmt: skip
 
     def link(self, field: str, words: str) -> Link:
         """The device's link of one kind; UnknownSpec where the database has none."""
@@ -203,7 +183,7 @@ class _EventMaker:
     def _products(self, matrices: Iterable[Matrix]) -> tuple[Quantity, Quantity]:
         """Parameters that a token passes, read and multiplied."""
         used = sum(m.used * m.each for m in matrices)
-        passed = self.size(used, "parameters passed")
+        passed = counted(float, used, label="parameters passed")
         flop = (2 * one_of("FLOP")).named("FLOP per parameter")
         return passed * self.width, flop * passed
 

@@ -14,22 +14,12 @@ from stacklib.quantity import resolve
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer of the stack.
+    """One layer of the stack."""
 
-    Parameters
-    ----------
-    number : int
-        From 1, the transistor, to 7, the invoice.
-    name, question : str
-        What it is called and what it decides.
-    chapters : tuple of int
-        Where the book explains it.
-    """
-
-    number: int
+    number: int  # from 1, the transistor, to 7, the invoice
     name: str
-    question: str
-    chapters: tuple[int, ...]
+    question: str  # what it decides
+    chapters: tuple[int, ...]  # where the book explains it
 
 
 STACK = (
@@ -66,27 +56,7 @@ NUMBERINGS = {
 
 
 def here(document: str, level: int) -> Layer:
-    """The book's layer that a document's level falls into.
-
-    Parameters
-    ----------
-    document : str
-        ``"000"`` or ``"001"``.
-    level : int
-        The number after its *L*.
-
-    Raises
-    ------
-    UnknownName
-        For another document.
-    ValueError
-        For a level the document does not have.
-
-    Examples
-    --------
-    >>> here("000", 1).name, here("001", 1).name
-    ('serving', 'silicon and package')
-    """
+    """The book's layer that a document's level falls into."""
     rows = NUMBERINGS[resolve(document, NUMBERINGS, "document with layers")]
     for number, _, ours in rows:
         if number == level:
@@ -95,27 +65,7 @@ def here(document: str, level: int) -> Layer:
 
 
 def there(layer: int, document: str) -> tuple[str, ...]:
-    """What a document calls one of the book's layers; empty where it has none.
-
-    Parameters
-    ----------
-    layer : int
-        1 to 7.
-    document : str
-        ``"000"`` or ``"001"``.
-
-    Raises
-    ------
-    UnknownName
-        For another document.
-    ValueError
-        For a layer there is not.
-
-    Examples
-    --------
-    >>> there(5, "000")
-    ('L5 within a node', 'L6 between nodes')
-    """
+    """What a document calls one of the book's layers; empty where it has none."""
     if layer not in LAYERS:
         raise ValueError(f"layer {layer!r}: 1 to {len(LAYERS)}")
     rows = NUMBERINGS[resolve(document, NUMBERINGS, "document with layers")]

@@ -86,13 +86,7 @@ class Journey:
         return chosen(self.chips, label="chips")
 
     def share(self, layer: int) -> Quantity:
-        """Share of the time in which the token is at one layer of the stack.
-
-        Parameters
-        ----------
-        layer : int
-            A key of ``LAYERS``.
-        """
+        """Share of the time in which the token is at one layer of the stack."""
         here = [e for e in self.events if e.layer == layer and not e.under and e.time]
         if not here:
             return chosen(0, label=f"nothing timed at layer {layer}")
@@ -105,39 +99,10 @@ def journey(
     on: str | Accelerator = "h100-sxm",
     dtype: str = "bf16",
     tp: int = 8,
-    context: int = 4096,
+    context: int = 4096,  # tokens already cached
     exchange: str = "direct",
 ) -> Journey:
-    """The events of one new token of one sequence.
-
-    Parameters
-    ----------
-    model, on : str or object
-        Model and device, or their names.
-    dtype : str
-        Format of weights, cache and arithmetic.
-    tp : int
-        Chips that share every layer.
-    context : int
-        Tokens already cached.
-    exchange : str
-        ``direct`` or ``ring``.
-
-    Raises
-    ------
-    Infeasible
-        When the model does not fit.
-    UnknownName, UnknownSpec
-        For unknown names, or a device without the fields this needs.
-    ValueError
-        For sizes that make no sense, another ``exchange``, or a model whose layers do
-        not all see the whole context.
-
-    Examples
-    --------
-    >>> journey("llama-3-70b", on="h100-sxm").time.text("ms")
-    '5.36 ms'
-    """
+    """The events of one new token of one sequence."""
     if exchange not in EXCHANGES:
         raise ValueError(f"exchange {exchange!r}: one of {', '.join(EXCHANGES)}")
     model, device = model_of(model), device_of(on)
@@ -153,15 +118,7 @@ def journey(
 
 
 def walk(journey: Journey, model: str | LanguageModel) -> Iterator[Span]:
-    """Step through the journey layer by layer, with a clock: floats, in seconds.
-
-    Parameters
-    ----------
-    journey : Journey
-        Whose events to step through.
-    model : str or LanguageModel
-        The same model, for the order of its layers.
-    """
+    """Step through the journey layer by layer, with a clock: floats, in seconds."""
     model = model_of(model)
     clock = 0.0
     inside = journey.layer_events
@@ -184,26 +141,14 @@ def closed_form(
     on: str | Accelerator,
     dtype: str = "bf16",
     tp: int = 8,
-    context: int = 4096,
+    context: int = 4096,  # tokens already cached
     exchange: str = "direct",
 ) -> Quantity:
-    """The journey's time by formula: the decode step, exchanges, two crossings.
-
-    Parameters
-    ----------
-    model, on : str or object
-        Model and device, or their names.
-    dtype : str
-        Format of weights, cache and arithmetic.
-    tp, context : int
-        Chips, and tokens already cached.
-    exchange : str
-        ``direct`` or ``ring``.
-    """
+    """The journey's time by formula: the decode step, exchanges, two crossings."""
     model, device = model_of(model), device_of(on)
     made = _EventMaker(model, device, dtype, tp, context, exchange == "ring")
     step = decode_step(model, on=device, dtype=dtype, tp=tp, context=context)
-    layers = Quantity(model.layers, label="layers", kind="config", source=model.source)
+    layers = model.size("layers", "layers")
     total = step.t_memory + made.row_time() + 2 * made.crossing()
     if tp > 1:
         total = total + 2 * layers * made.exchange() + made.gather()

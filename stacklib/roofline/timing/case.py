@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from stacklib import hardware
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, stamp
 
 from ..bound.hierarchy import read_rate, stream_rate
 from ..work.bounds import bound_on
@@ -26,34 +26,19 @@ def _suppose(value: float, unit: str, label: str) -> Quantity:
 
 @dataclass(frozen=True)
 class Case:
-    """Quantities of the case; ``.si`` of a time is what the simulator takes.
+    """Quantities of the case; ``.si`` of a time is what the simulator takes."""
 
-    Attributes
-    ----------
-    operations, seconds : Quantity
-        Of a square matrix product at its roofline.
-    launch : Quantity
-        Of the host, for each kernel of a stream; fitted to published measurements.
-    warm, cold : Quantity
-        Of a matrix-vector product with the matrix in the L2 cache, and not.
-    first, tick, others, boost_s : Quantity
-        Supposed: what a first call pays, a coarse clock's step, what other work adds
-        on average, how long the chip stays cool.
-    boost, depth : Quantity
-        Supposed: clock of the cool chip over its lasting one, room in the queue.
-    """
-
-    operations: Quantity
+    operations: Quantity  # of a square matrix product at its roofline
     seconds: Quantity
     launch: Quantity
-    warm: Quantity
+    warm: Quantity  # of a matrix-vector product with the matrix in the L2 cache
     cold: Quantity
-    first: Quantity
-    tick: Quantity
-    others: Quantity
-    boost: Quantity
-    boost_s: Quantity
-    depth: Quantity
+    first: Quantity  # supposed: what a first call pays
+    tick: Quantity  # a coarse clock's step
+    others: Quantity  # what other work adds on average
+    boost: Quantity  # supposed: clock of the cool chip over its lasting one
+    boost_s: Quantity  # how long the chip stays cool
+    depth: Quantity  # room in the queue
 
     @property
     def product(self) -> Kernel:
@@ -81,8 +66,8 @@ def case() -> Case:
         operations=square.operations,
         seconds=bound_on(square, DEVICE).time.named("time of the product"),
         launch=hardware.efficiency_quantity("launch_stream").named("launch"),
-        warm=(thin.bytes / near).named("time with the matrix in cache"),
-        cold=(thin.bytes / far).named("time with the matrix in memory"),
+        warm=stamp((thin.bytes / near).named("time with the matrix in cache"), "C"),
+        cold=stamp((thin.bytes / far).named("time with the matrix in memory"), "C"),
         first=_suppose(0.4, "s", "compiling and loading"),
         tick=_suppose(1, "ms", "step of a coarse clock"),
         others=_suppose(20, "µs", "other work, a call"),

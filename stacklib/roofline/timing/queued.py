@@ -17,24 +17,12 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Work for the device.
+    """Work for the device."""
 
-    Attributes
-    ----------
-    name : str
-        Two kernels of one name share operands and compiled code.
-    seconds : float
-        Time it takes alone, operands in the cache, clock at its lasting rate.
-    cold : float
-        Extra seconds when its operands have to be fetched first.
-    used : bool
-        Whether anybody reads its result. A clever compiler drops what nobody reads.
-    """
-
-    name: str
+    name: str  # two kernels of one name share operands and compiled code
     seconds: float
-    cold: float = 0.0
-    used: bool = True
+    cold: float = 0.0  # extra seconds when its operands have to be fetched first
+    used: bool = True  # whether anybody reads its result
 
     def __post_init__(self) -> None:
         for words, value in (("seconds", self.seconds), ("cold", self.cold)):
@@ -73,60 +61,22 @@ class Device(Protocol):
 
 @dataclass
 class SimulatedDevice:
-    """A device whose clocks are numbers: the same calls give the same readings.
+    """A device whose clocks are numbers: the same calls give the same readings."""
 
-    Parameters
-    ----------
-    launch_s : float
-        Seconds the host spends on each launch.
-    first_s : float
-        Seconds the host spends once for each kernel name: compiling, loading.
-    depth : int, optional
-        Kernels the queue holds; the host waits when it is full. Default: no limit.
-    tick_s : float
-        Step of the host's clock; a reading is rounded down to it.
-    offset_s : float
-        What the host's clock shows at the start.
-    elides : bool
-        Whether kernels whose result nobody uses are dropped.
-    boost : float
-        Rate of the device's clock while it is cool, over its lasting rate.
-    boost_s : float
-        Busy seconds until it is warm.
-    others_s : float
-        Mean of what other work adds to each kernel; it only ever adds.
-    seed : int
-        Of that other work.
-
-    Attributes
-    ----------
-    host, device : float
-        Present time of the host; when the device will have done all it was given.
-    busy : float
-        Seconds the device has worked: the truth that a timer should find.
-    ran : int
-        Kernels it ran.
-
-    Raises
-    ------
-    ValueError
-        For a negative time, a queue of less than two, or a boost below 1.
-    """
-
-    launch_s: float = 5e-6
-    first_s: float = 0.0
-    depth: int | None = None
-    tick_s: float = 0.0
-    offset_s: float = 0.0
-    elides: bool = False
+    launch_s: float = 5e-6  # seconds the host spends on each launch
+    first_s: float = 0.0  # seconds the host spends once for each kernel name
+    depth: int | None = None  # kernels the queue holds; the host waits when it is full
+    tick_s: float = 0.0  # step of the host's clock; a reading is rounded down to it
+    offset_s: float = 0.0  # what the host's clock shows at the start
+    elides: bool = False  # whether kernels whose result nobody uses are dropped
     boost: float = 1.0
-    boost_s: float = 0.0
+    boost_s: float = 0.0  # busy seconds until it is warm
     others_s: float = 0.0
-    seed: int = 0
-    host: float = field(default=0.0, init=False)
+    seed: int = 0  # of that other work
+    host: float = field(default=0.0, init=False)  # present time of the host
     device: float = field(default=0.0, init=False)
-    busy: float = field(default=0.0, init=False)
-    ran: int = field(default=0, init=False)
+    busy: float = field(default=0.0, init=False)  # seconds the device has worked
+    ran: int = field(default=0, init=False)  # kernels it ran
 
     def __post_init__(self) -> None:
         times = ("launch_s", "first_s", "tick_s", "offset_s", "boost_s", "others_s")
@@ -151,13 +101,7 @@ class SimulatedDevice:
         return math.floor(self.host / self.tick_s + 1e-9) * self.tick_s
 
     def launch(self, kernel: Kernel) -> None:
-        """Enqueue a kernel: the host pays for the launch, the device works later.
-
-        Parameters
-        ----------
-        kernel : Kernel
-            What is to run.
-        """
+        """Enqueue a kernel: the host pays for the launch, the device works later."""
         # The first launch of a kernel pays for compiling and loading it.
         if kernel.name not in self._known:
             self._known.add(kernel.name)
@@ -196,13 +140,7 @@ class SimulatedDevice:
         return Event(max(self.host, self.device))
 
     def elapsed(self, first: Event, last: Event) -> float:
-        """Seconds between two marks, on the device's clock.
-
-        Parameters
-        ----------
-        first, last : Event
-            From ``record``.
-        """
+        """Seconds between two marks, on the device's clock."""
         return last.seconds - first.seconds
 
     def flush(self) -> None:

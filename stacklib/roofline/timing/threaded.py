@@ -46,13 +46,7 @@ class ThreadDevice:
         return time.perf_counter()
 
     def launch(self, kernel: Kernel) -> None:
-        """Enqueue a kernel and return at once.
-
-        Parameters
-        ----------
-        kernel : Kernel
-            The thread sleeps for its ``seconds``.
-        """
+        """Enqueue a kernel and return at once."""
         self._jobs.put(kernel)
 
     def synchronize(self) -> None:
@@ -66,13 +60,7 @@ class ThreadDevice:
         return mark
 
     def elapsed(self, first: list[float], last: list[float]) -> float:
-        """Seconds between two marks; waits until the thread has passed both.
-
-        Parameters
-        ----------
-        first, last : list of float
-            From ``record``.
-        """
+        """Seconds between two marks; waits until the thread has passed both."""
         self.synchronize()
         return last[0] - first[0]
 

@@ -12,7 +12,7 @@ import math
 from statistics import mean, median
 from typing import Any
 
-from stacklib.quantity import ceil, maximum, minimum
+from stacklib.quantity import Quantity, ceil, counted, maximum, minimum
 
 from ..work.work import whole
 from .queued import Device, Kernel
@@ -21,27 +21,7 @@ from .queued import Device, Kernel
 
 
 def time_naive(device: Device, kernel: Kernel, calls: int = 1) -> float:
-    """Clock, launch, clock: the host's time to hand over the work.
-
-    Parameters
-    ----------
-    device : Device
-        Real or simulated.
-    kernel : Kernel
-        What is launched.
-    calls : int
-        How often.
-
-    Returns
-    -------
-    float
-        Seconds a call.
-
-    Raises
-    ------
-    ValueError
-        For fewer calls than one.
-    """
+    """Clock, launch, clock: the host's time to hand over the work."""
     whole(calls, "calls")
     began = device.clock()
     for _ in range(calls):
@@ -50,27 +30,7 @@ def time_naive(device: Device, kernel: Kernel, calls: int = 1) -> float:
 
 
 def time_synchronised(device: Device, kernel: Kernel, calls: int = 1) -> float:
-    """Drain the queue, clock, launch, drain it again, clock.
-
-    Parameters
-    ----------
-    device : Device
-        Real or simulated.
-    kernel : Kernel
-        What is launched.
-    calls : int
-        How often between the two readings.
-
-    Returns
-    -------
-    float
-        Seconds a call.
-
-    Raises
-    ------
-    ValueError
-        For fewer calls than one.
-    """
+    """Drain the queue, clock, launch, drain it again, clock."""
     whole(calls, "calls")
     device.synchronize()
     began = device.clock()
@@ -83,30 +43,7 @@ def time_synchronised(device: Device, kernel: Kernel, calls: int = 1) -> float:
 def time_events(
     device: Device, kernel: Kernel, calls: int = 1, backlog: Kernel | None = None
 ) -> float:
-    """Mark, launch, mark: the device reads its own clock as it passes the marks.
-
-    Parameters
-    ----------
-    device : Device
-        Real or simulated.
-    kernel : Kernel
-        What is launched.
-    calls : int
-        How often between the two marks.
-    backlog : Kernel, optional
-        Launched before the first mark, so that the host is ahead of the device and
-        no launch shows.
-
-    Returns
-    -------
-    float
-        Seconds a call.
-
-    Raises
-    ------
-    ValueError
-        For fewer calls than one.
-    """
+    """Mark, launch, mark: the device reads its own clock as it passes the marks."""
     whole(calls, "calls")
     device.synchronize()
     # Then the host is ahead of the device, and no launch shows.
@@ -129,35 +66,7 @@ def time_carefully(
     samples: int = 11,
     cold: bool = False,
 ) -> list[float]:
-    """Warm up, then sample the synchronised timer again and again.
-
-    Parameters
-    ----------
-    device : Device
-        Real or simulated.
-    kernel : Kernel
-        What is launched.
-    warmups : int
-        Calls that nobody times: compiling, loading, filling caches.
-    calls : int
-        Calls a sample, enough to drown the clock's step; ``calls_needed`` says.
-    samples : int
-        How many samples.
-    cold : bool
-        Whether the cache is flushed before each sample, as in a program whose
-        other work goes through it. Then ``calls`` must be 1.
-
-    Returns
-    -------
-    list of float
-        Seconds a call, one a sample.
-
-    Raises
-    ------
-    ValueError
-        For fewer samples or calls than one, negative warm-ups, or several calls a
-        cold sample, of which only the first would be cold.
-    """
+    """Warm up, then sample the synchronised timer again and again."""
     whole(samples, "samples")
     whole(warmups, "warmups", 0)
     if cold and calls != 1:
@@ -174,18 +83,7 @@ def time_carefully(
 
 
 def summary(samples: list[float]) -> dict[str, float]:
-    """Least, median and mean of some samples.
-
-    Parameters
-    ----------
-    samples : list of float
-        Seconds, one or more.
-
-    Raises
-    ------
-    ValueError
-        For no samples.
-    """
+    """Least, median and mean of some samples. ``samples``: seconds, one or more."""
     if not samples:
         raise ValueError("no samples: time something first")
     return {"min": min(samples), "median": median(samples), "mean": mean(samples)}
@@ -201,15 +99,6 @@ def naive_reading(
 
     Launches alone while the queue has room. Once it is full the host has to wait,
     and the reading creeps towards the truth from below.
-
-    Parameters
-    ----------
-    launch, seconds : float, Quantity or array
-        Of one call: for the host to enqueue it, for the device to run it.
-    calls : float or array
-        How many.
-    depth : float, Quantity or array, optional
-        Kernels that the queue holds, two or more; default no limit.
     """
     if depth is None:
         return launch * calls / calls
@@ -222,13 +111,6 @@ def synchronised_reading(launch: Any, seconds: Any, calls: Any = 1) -> Any:
     """What ``time_synchronised`` reads a call.
 
     The first launch shows, and then, of every call, the slower of the two.
-
-    Parameters
-    ----------
-    launch, seconds : float, Quantity or array
-        Of one call: for the host to enqueue it, for the device to run it.
-    calls : float or array
-        How many.
     """
     return (launch + seconds + (calls - 1) * maximum(launch, seconds)) / calls
 
@@ -236,15 +118,7 @@ def synchronised_reading(launch: Any, seconds: Any, calls: Any = 1) -> Any:
 def event_reading(launch: Any, seconds: Any, calls: Any = 1, backlog: Any = 0.0) -> Any:
     """What ``time_events`` reads a call.
 
-    Parameters
-    ----------
-    launch, seconds : float, Quantity or array
-        Of one call: for the host to enqueue it, for the device to run it.
-    calls : float or array
-        How many.
-    backlog : float, Quantity or array
-        Seconds the device is still busy when the host records the first mark. Once
-        it covers the launches, the reading is the device's time alone.
+    ``backlog``: seconds the device is still busy when the host records the first mark.
     """
     # Once the backlog covers the launches, this is the device's time alone.
     full = backlog + calls * seconds  # never a gap
@@ -253,52 +127,26 @@ def event_reading(launch: Any, seconds: Any, calls: Any = 1, backlog: Any = 0.0)
 
 
 def first_call_reading(first: Any, seconds: Any, calls: Any = 1) -> Any:
-    """Mean of some calls of which the first pays a cost of its own.
-
-    Parameters
-    ----------
-    first : float, Quantity or array
-        What it pays: compiling, loading, a cold cache.
-    seconds : float, Quantity or array
-        Of one call without that.
-    calls : float or array
-        How many are averaged.
-    """
+    """Mean of some calls of which the first pays a cost of its own."""
     return seconds + first / calls
 
 
 def boosted_reading(seconds: Any, calls: Any, boost: Any, boost_s: Any) -> Any:
-    """Mean of some calls on a device that starts fast and slows as it gets warm.
-
-    Parameters
-    ----------
-    seconds : float, Quantity or array
-        Of one call at the lasting clock.
-    calls : float or array
-        How many, back to back.
-    boost : float or array
-        Clock at the start over the lasting one.
-    boost_s : float, Quantity or array
-        Busy seconds until it slows.
-    """
+    """Mean of some calls on a device that starts fast and slows as it gets warm."""
     fast = minimum(calls * seconds / boost, boost_s)
     return (fast + calls * seconds - fast * boost) / calls
 
 
 def calls_needed(seconds: Any, tick: Any, error: Any) -> Any:
-    """Calls between two clock readings so that the clock's step drowns.
-
-    Parameters
-    ----------
-    seconds : float, Quantity or array
-        Of one call.
-    tick : float, Quantity or array
-        Step of the clock: one reading is off by up to that.
-    error : float or array
-        Largest relative error allowed.
-    """
+    """Calls between two clock readings so that the clock's step drowns."""
     # One reading is off by up to a tick.
     return ceil(tick / (seconds * error))
+
+
+def _middle_delay(samples: int) -> float:
+    """Mean of the middle one of so many delays, in units of their mean."""
+    return math.fsum(1 / i for i in range(samples // 2 + 1, samples + 1))
+
 
 
 def disturbed_readings(seconds: Any, others: Any, samples: int) -> tuple[Any, Any, Any]:
@@ -306,22 +154,10 @@ def disturbed_readings(seconds: Any, others: Any, samples: int) -> tuple[Any, An
 
     What it adds is taken as exponential: mostly little, sometimes much. The k-th
     smallest of n such delays has the mean ``others`` x (1/n + ... + 1/(n-k+1)).
-
-    Parameters
-    ----------
-    seconds : float, Quantity or array
-        Without other work.
-    others : float, Quantity or array
-        Mean of what it adds to a sample.
-    samples : int
-        How many; odd, so that there is one in the middle.
-
-    Raises
-    ------
-    ValueError
-        For an even number of samples, or none.
     """
     if whole(samples, "samples") % 2 == 0:
         raise ValueError(f"samples={samples}: take an odd number, for its middle one")
-    middle = math.fsum(1 / i for i in range(samples // 2 + 1, samples + 1))
+    middle: Any = _middle_delay(samples)
+    if isinstance(others, Quantity):
+        middle = counted(_middle_delay, samples, label="mean of the middle delay")
     return seconds + others / samples, seconds + others * middle, seconds + others

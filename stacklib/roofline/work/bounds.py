@@ -18,13 +18,7 @@ from .work import Work, whole
 
 
 def ridge_point(peak: Any, bandwidth: Any) -> Any:
-    """Intensity at which both limits meet, operations a byte.
-
-    Parameters
-    ----------
-    peak, bandwidth : float, Quantity or array
-        Operations a second; bytes a second.
-    """
+    """Intensity at which both limits meet, operations a byte."""
     return peak / bandwidth
 
 
@@ -46,8 +40,6 @@ def bound_time(operations: Any, moved: Any, peak: Any, bandwidth: Any) -> Any:
     ----------
     operations, moved : float, Quantity or array
         Work, in operations and in bytes.
-    peak, bandwidth : float, Quantity or array
-        Operations a second; bytes a second.
     """
     return maximum(operations / peak, moved / bandwidth)
 
@@ -59,13 +51,6 @@ def device_of(on: str | Accelerator) -> Accelerator:
 
 def ridge(on: str | Accelerator, dtype: str = "bf16") -> Quantity:
     """Ridge point of a device for one format.
-
-    Parameters
-    ----------
-    on : str or Accelerator
-        The device, or its name.
-    dtype : str
-        Number format of the peak.
 
     Raises
     ------
@@ -101,15 +86,7 @@ class Bound:
 def bound(
     operations: Quantity, moved: Quantity, peak: Quantity, bandwidth: Quantity
 ) -> Bound:
-    """Both times of some work, the longer of them, and which it is.
-
-    Parameters
-    ----------
-    operations, moved : Quantity
-        Work, in operations and in bytes.
-    peak, bandwidth : Quantity
-        Rates of all chips together.
-    """
+    """Both times of some work, the longer of them, and which it is."""
     t_compute = (operations / peak).named("time to compute")
     t_memory = (moved / bandwidth).named("time to move bytes")
     time = maximum(t_compute, t_memory).named("time")
@@ -124,10 +101,6 @@ def bound_on(work: Work, on: str | Accelerator, chips: int = 1) -> Bound:
     ----------
     work : Work
         Operations and bytes, in all.
-    on : str or Accelerator
-        The device, or its name.
-    chips : int
-        How many share the work.
 
     Raises
     ------

@@ -51,13 +51,7 @@ def model_of(model: str | LanguageModel) -> LanguageModel:
 
 
 def split(model: LanguageModel, tp: int) -> int:
-    """``tp`` when the attention heads can be shared over that many chips.
-
-    Raises
-    ------
-    ValueError
-        When ``tp`` is no whole number or does not divide the query heads.
-    """
+    """``tp`` when the attention heads can be shared over that many chips."""
     tp = whole(tp, "tp")
     if model.heads % tp:
         raise ValueError(
@@ -83,9 +77,7 @@ def kv_copies(model: LanguageModel, tp: int) -> Quantity:
     The latent of latent attention is one head that every query head reads, so
     each chip keeps all of it.
     """
-    heads = Quantity(
-        model.cache_heads, label="KV heads", source=model.source, kind="config"
-    )
+    heads = model.size("cache_heads", "KV heads")
     chips = chosen(whole(tp, "tp"), label="chips")
     return maximum(chips / heads, 1).named("copies of each KV head")
 
@@ -110,8 +102,6 @@ def fit_memory(
 
     Parameters
     ----------
-    model, on : str or object
-        Model and device, or their names.
     dtype : str
         Format of the weights, and of the KV cache unless ``kv_dtype`` is given.
     tp : int

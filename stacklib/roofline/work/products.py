@@ -20,38 +20,16 @@ _LEAST_DEPTH = 256  # a share of k worth splitting off
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A matrix product as a library is asked for it.
+    """A matrix product as a library is asked for it."""
 
-    Parameters
-    ----------
-    m, n, k : int
-        Rows of the left, columns of the right, shared size.
-    dtype : str
-        Format in which the units multiply.
-    left, right, out : float
-        Bytes an element of both operands and the result; scales included.
-    groups : int
-        Independent products of this shape in one launch.
-    expand : bool
-        Whether the right operand is expanded to ``dtype`` in the kernel
-        (weight-only quantization).
-
-    Raises
-    ------
-    ValueError
-        For a size that is not a whole number above zero, or bytes not above zero.
-    UnknownName
-        For an unknown format.
-    """
-
-    m: int
-    n: int
-    k: int
-    dtype: str
-    left: float
+    m: int  # rows of the left
+    n: int  # columns of the right
+    k: int  # shared size
+    dtype: str  # format in which the units multiply
+    left: float  # bytes an element of both operands and the result; scales included
     right: float
     out: float
-    groups: int = 1
+    groups: int = 1  # independent products of this shape in one launch
     expand: bool = False
 
     def __post_init__(self) -> None:
@@ -76,24 +54,7 @@ class Product:
 
 
 def product(*, m: int, n: int, k: int, dtype: str = "bf16", groups: int = 1) -> Product:
-    """A product whose operands are of one format and whose result has 16 bits or more.
-
-    Parameters
-    ----------
-    m, n, k : int
-        Rows of the left, columns of the right, shared size.
-    dtype : str
-        Format of the operands.
-    groups : int
-        Independent products of this shape.
-
-    Raises
-    ------
-    ValueError
-        For a size that is not a whole number above zero.
-    UnknownName
-        For an unknown format.
-    """
+    """A product with operands of one format and a result of 16 bits or more."""
     name = find_dtype(dtype).name
     size = bytes_per_element(name).si
     return Product(m, n, k, name, size, size, max(2.0, size), groups)
@@ -101,39 +62,16 @@ def product(*, m: int, n: int, k: int, dtype: str = "bf16", groups: int = 1) -> 
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """One way of cutting a product into thread blocks.
+    """One way of cutting a product into thread blocks."""
 
-    Parameters
-    ----------
-    rows, columns : int
-        Tile of the result one block computes.
-    split : int
-        Shares into which the shared size k is cut, summed afterwards.
-    blocks : int
-        Thread blocks in all.
-    """
-
-    rows: int
+    rows: int  # tile of the result one block computes
     columns: int
-    split: int
-    blocks: int
+    split: int  # shares into which the shared size k is cut, summed afterwards
+    blocks: int  # thread blocks in all
 
 
 def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
-    """The tilings a library would consider for a product.
-
-    Parameters
-    ----------
-    work : Product
-        Its shape.
-    units : int
-        Compute units; k is split only while the grid stays below two waves.
-
-    Raises
-    ------
-    ValueError
-        When ``units`` is not a whole number above zero.
-    """
+    """The tilings a library would consider for a product."""
     whole(units, "units")
     found = []
     for rows, columns in TILES:

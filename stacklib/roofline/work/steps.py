@@ -20,32 +20,10 @@ PASSES = ("operation", "step")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How operations and bytes are counted.
-
-    Parameters
-    ----------
-    name : str
-        What the rule is called.
-    what : str
-        The rule in a sentence.
-    passes : str
-        ``"operation"``: an operation reads its inputs once and writes its result
-        once. ``"step"``: so does every step of it.
-    fused_attention : bool
-        Whether scores, softmax and values are one operation, which never stores
-        the scores and skips the pairs that the mask hides.
-    simple, special : float
-        What an addition, multiplication, division or comparison counts as; what
-        an exponential, logarithm, root or hyperbolic tangent counts as.
-
-    Raises
-    ------
-    ValueError
-        For another word for passes, or a count below zero.
-    """
+    """How operations and bytes are counted."""
 
     name: str
-    what: str
+    what: str  # the rule in a sentence
     # An operation reads its inputs once and writes its result once; with "step", so
     # does every step of it.
     passes: str = "operation"
@@ -87,13 +65,7 @@ RULES = {
 
 
 def rule_of(rule: str | Rule) -> Rule:
-    """The rule, given itself or its name.
-
-    Raises
-    ------
-    UnknownName
-        For an unknown name, with the nearest ones.
-    """
+    """The rule, given itself or its name."""
     if isinstance(rule, Rule):
         return rule
     return RULES[resolve(rule, RULES, "counting rule")]
@@ -101,30 +73,14 @@ def rule_of(rule: str | Rule) -> Rule:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One pass of array code.
-
-    Parameters
-    ----------
-    name : str
-        What it does.
-    reads : tuple of str
-        Sizes of the arrays it reads.
-    writes : str
-        Size of the array it writes.
-    over : str
-        Size it computes over, one operation a number; empty: what it writes.
-    special : bool
-        Whether the operation is an exponential, logarithm, root or tangent.
-    copies : bool
-        Whether it only moves.
-    """
+    """One pass of array code."""
 
     name: str
-    reads: tuple[str, ...]
-    writes: str
+    reads: tuple[str, ...]  # sizes of the arrays it reads
+    writes: str  # size of the array it writes
     over: str = ""
     special: bool = False
-    copies: bool = False
+    copies: bool = False  # whether it only moves
 
     @property
     def place(self) -> str:
@@ -134,33 +90,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """An operation as steps.
-
-    Parameters
-    ----------
-    name : str
-        What the operation is called.
-    steps : tuple of Step
-        In the order plain array code runs them.
-    inputs, outputs : tuple of str
-        Sizes of the arrays it takes and gives.
-    """
+    """An operation as steps."""
 
     name: str
-    steps: tuple[Step, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
+    steps: tuple[Step, ...]  # in the order plain array code runs them
+    inputs: tuple[str, ...]  # sizes of the arrays it takes
+    outputs: tuple[str, ...]  # gives
 
     def cost(self, place: str, rule: Rule) -> float:
-        """Operations the recipe does for each number of one size.
-
-        Parameters
-        ----------
-        place : str
-            Name of the size.
-        rule : Rule
-            What counts.
-        """
+        """Operations the recipe does for each number of one size."""
         return sum(
             rule.special if step.special else rule.simple
             for step in self.steps
@@ -168,15 +106,7 @@ class Recipe:
         )
 
     def passes(self, place: str, rule: Rule) -> int:
-        """Times the arrays of one size are moved.
-
-        Parameters
-        ----------
-        place : str
-            Name of the size.
-        rule : Rule
-            Whether each step moves, or only the whole.
-        """
+        """Times the arrays of one size are moved."""
         moved = [*self.inputs, *self.outputs]
         if rule.passes == "step":
             moved = [size for s in self.steps for size in (*s.reads, s.writes)]
@@ -186,44 +116,12 @@ class Recipe:
 def operations_of(
     recipe: Recipe, sizes: Mapping[str, Any], rule: Rule, one: Any = 1.0
 ) -> Any:
-    """Operations of a recipe.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Its steps.
-    sizes : mapping
-        Numbers in the arrays of each size: floats, quantities or arrays.
-    rule : Rule
-        What counts.
-    one : float or Quantity
-        One operation: 1.0, or a quantity in FLOP.
-
-    Raises
-    ------
-    ValueError
-        When a size of the recipe is not given.
-    """
+    """Operations of a recipe. ``one``: one operation: 1.0, or a quantity in FLOP."""
     return _total(recipe, sizes, lambda place: recipe.cost(place, rule), one)
 
 
 def numbers_of(recipe: Recipe, sizes: Mapping[str, Any], rule: Rule) -> Any:
-    """Numbers a recipe reads and writes.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        Its steps, inputs and outputs.
-    sizes : mapping
-        Numbers in the arrays of each size: floats, quantities or arrays.
-    rule : Rule
-        Whether each step moves, or only the whole.
-
-    Raises
-    ------
-    ValueError
-        When a size of the recipe is not given.
-    """
+    """Numbers a recipe reads and writes."""
     return _total(recipe, sizes, lambda place: recipe.passes(place, rule), 1.0)
 
 

@@ -43,13 +43,7 @@ class Work:
 
 
 def whole(value: Any, name: str, least: int = 1) -> int:
-    """``value`` as a whole number not below ``least``.
-
-    Raises
-    ------
-    ValueError
-        For anything else, with the name and the value.
-    """
+    """``value`` as a whole number not below ``least``."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -74,8 +68,6 @@ def matmul(*, m: int, n: int, k: int, dtype: str = "bf16") -> Work:
 
     Parameters
     ----------
-    m, n, k : int
-        Rows of the left, columns of the right, and the shared size.
     dtype : str
         Format of both operands and the result.
 

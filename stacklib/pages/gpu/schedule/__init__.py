@@ -1,1 +1,28 @@
 """Section 2.3: What does a warp do while it waits?"""
+
+from __future__ import annotations
+
+from stacklib import hardware
+from stacklib.gpu.issue.hiding import hide
+from stacklib.hardware import microarchitecture
+from stacklib.quantity import Quantity, Source, assumed, one_of
+
+DEVICE, NEXT = "h100-sxm", "b200-sxm"
+CLAIMED = Quantity(
+    700, "cycle", label="latency of the claim", kind="claimed",
+    source=Source("source document 001", "", "2026-11-22", "secondary"),
+)  # fmt: skip
+BUSY = assumed(
+    600, "ns", "latency of a busy memory",
+    why="a memory with work to do answers later than an idle one; chapter 1 takes it",
+)  # fmt: skip
+
+
+def cycles(level: str) -> Quantity:
+    """Latency of a level of an H100 as a number, which the text follows with cycles."""
+    return microarchitecture(hardware.get(DEVICE)).latency(level) / one_of("cycle")
+
+
+def full(latency: Quantity | None = None, device: str = DEVICE) -> Quantity:
+    """Share of the bandwidth of a unit full of threads, each with one 4-byte load."""
+    return hide(threads=1024, device=device, latency=latency).share

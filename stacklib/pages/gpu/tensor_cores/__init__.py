@@ -1,1 +1,66 @@
 """Section 2.5: Where do the teraflops come from?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from stacklib import hardware
+from stacklib.gpu.issue.instructions import ROWS, arithmetic
+from stacklib.gpu.tensor.peaks import peak_of, per_mac
+from stacklib.quantity import Quantity, chosen
+
+H100, B200, RUBIN = "h100-sxm", "b200-sxm", "rubin"
+
+
+def kept(dtype: str, field: str = "fraction") -> Quantity:
+    """A number of the rule by which Hopper adds products, as others found it."""
+    rule = arithmetic("hopper", dtype)
+    label = {"fraction": "bits kept", "terms": "products an addition"}[field]
+    return Quantity(
+        getattr(rule, field), label=f"hopper {dtype} {label}", source=rule.source,
+        kind="measured", key=f"{ROWS}/arithmetic/hopper/{dtype}/{field}",
+    )  # fmt: skip
+
+
+@cache
+def lost(products: int) -> float:
+    """Share that a sum of so many equal FP8 products loses on Hopper."""
+    from stacklib.gpu.tensor.exact_dot import dot_exactly
+
+    ones = [1.125] * products
+    found = dot_exactly(ones, ones, dtype="e4m3fn", generation="hopper")
+    return 1 - found / (1.125**2 * products)
+
+
+def sparse_gain(dtype: str) -> Quantity:
+    """Printed rate with 2:4 sparsity over the printed dense rate, of an H100."""
+    peak = hardware.get(H100).peaks[dtype]
+    return Quantity(
+        peak.sparse_factor, label="sparse rate over dense rate, H100", kind="spec",
+        source=peak.rate.source, key=f"{H100}.peak.{dtype}.sparse_factor",
+    )  # fmt: skip
+
+
+def rubin_clock(claimed: Quantity) -> Quantity:
+    """Clock at which twice a B200's width in FP4 would give a claimed rate."""
+    wide = 2 * peak_of(B200, "fp4").macs * per_mac("fp4")
+    return claimed / (hardware.get(RUBIN).compute_units * wide)
+
+
+def one_tile(blocks: Quantity, units: Quantity) -> Quantity:
+    """Share of the peak that blocks of one tile can use, one a unit at a time."""
+    from stacklib.gpu.tensor.tile_waves import tile_waves
+
+    rows, columns = (chosen(n, label=f"{n} of a tile") for n in (128, 256))
+    found = tile_waves(
+        m=rows * blocks, n=columns, rows=rows, columns=columns, units=units
+    )
+    share: Quantity = found.share
+    return share
+
+
+def falls(shares: Sequence[float], tiles: Sequence[object]) -> tuple[int, int]:
+    """Falls of the sawtooth, and those at which the library's tile is another."""
+    at = [i for i in range(1, len(shares)) if shares[i] < shares[i - 1] - 0.02]
+    return len(at), sum(tiles[i] != tiles[i - 1] for i in at)

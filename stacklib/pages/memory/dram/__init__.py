@@ -1,1 +1,127 @@
 """Section 3.8: Why does memory not run at its own speed?"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stacklib import hardware
+from stacklib.evidence import dram_published, runs
+from stacklib.memory import DramChannel, dram_part, hbm_stack
+from stacklib.memory.dram.cell import Cell
+from stacklib.memory.dram.in_flight import Saturation, saturate
+from stacklib.memory.dram.rates import random_rate
+from stacklib.memory.dram.traffic import PATTERNS, chunks
+from stacklib.memory.dram.verify import rules
+from stacklib.quantity import Quantity, assumed, chosen
+from stacklib.roofline.bound import littles_law
+
+DEVICE = "h100-sxm"
+CELL = Cell()  # round numbers: 10 fF, bitline 40 fF, 1.1 V, 30 fA, 70 mV
+DDR4, DDR5, HBM3 = map(dram_part, ("ddr4-3200", "ddr5-6400", "hbm3"))
+BURSTS, QUEUE = 2000, 64  # of a simulated number: short enough for plain Python
+KEPT = "row:bank:group:column"  # a mapping that keeps neighbours in one row
+
+
+def bitline() -> Quantity:
+    """Capacitance of the bitline over that of the cell."""
+    wire, cell = (chosen(c * 1e15, label=f"fF of the {what}") for c, what in
+                  ((CELL.bitline, "bitline"), (CELL.capacitance, "cell")))  # fmt: skip
+    return wire / cell
+
+
+def signal() -> float:
+    """Share of the supply by which a full cell moves its bitline."""
+    return CELL.signal(0.0) / CELL.supply
+
+
+def electrons() -> float:
+    """Charge of half the supply on a cell, in electrons."""
+    return CELL.electrons
+
+
+def retention(celsius: float) -> float:
+    """Seconds until a cell can no longer be read: spare charge over leakage."""
+    return CELL.retention(celsius)
+
+
+def open_row() -> Quantity:
+    """From the read to the end of its data, row open, DDR4."""
+    return DDR4.cl + DDR4.burst_time
+
+
+def at_random(part: str, banks: int | None = None) -> Quantity:
+    """Share of the peak that random bursts get, refresh left out."""
+    return random_rate(part, banks) / dram_part(part).bandwidth
+
+
+def random_preset() -> Quantity:
+    """The same from DDR5 with the window of four activates of Ramulator's preset."""
+    why = "Ramulator 2.1, _resolve_nFAW"
+    window = assumed(20, "ns", "tFAW of the preset", why=why)
+    return DDR5.burst_time / (window / 4)
+
+
+@cache
+def steady(name: str, pattern: str, size: int = 0, **how: object) -> float:
+    """Share of the time that the bus is busy in a short simulation."""
+    if pattern == "chunks":
+        trace, stores = chunks(name, BURSTS, size)
+    else:
+        trace, stores = PATTERNS[pattern](name, BURSTS)
+    settings = {"queue": QUEUE, "refresh": "none", **how}
+    served = DramChannel(name, **settings).run(trace, stores)  # type: ignore[arg-type]
+    return served.steady
+
+
+def rule_count() -> int:
+    """Rules between two commands that the second program checks."""
+    return len(rules(DDR5.clocks()))
+
+
+def eight_stacks(rate: float) -> Quantity:
+    """Bandwidth of eight stacks of HBM3E at a rate of their pins."""
+    stack = hbm_stack(8, die_gbit=24, gbit_per_pin=rate)
+    return chosen(8, label="stacks") * stack.bandwidth
+
+
+def rubin_pin() -> Quantity:
+    """Rate that Rubin's bandwidth asks of each of its pins."""
+    chip = hardware.get("rubin")
+    pins = chip.memory_stacks * hardware.memory("hbm4").pins
+    return (chip.memory_bandwidth / pins).to("bit/s")
+
+
+# -- bytes in flight ---------------------------------------------------------------
+
+
+def needed(latency: Quantity | None = None) -> Quantity:
+    """Bytes that a compute unit of an H100 must have in flight."""
+    flying = littles_law.in_flight(DEVICE, 4, latency)
+    return flying.needed / hardware.get(DEVICE).compute_units
+
+
+def add(threads: int, width: int) -> Saturation:
+    """A vector add: two loads and a store of so many bytes a thread."""
+    return saturate(DEVICE, 2 * width, threads, stored=width)
+
+
+@cache
+def threads_for(width: int, share: float) -> int:
+    """Fewest threads of a unit, in whole warps, that reach a share."""
+    return next(n for n in range(32, 2049, 32) if add(n, width).share.si >= share)
+
+
+def worst(device: str, knee: bool) -> Quantity:
+    """Largest error of a sweep; before the bus is full, or after."""
+    points = (p for k in dram_published.KERNELS
+              for p in dram_published.sweep(device, k))  # fmt: skip
+    errors = [p.told.share / p.share - 1 for p in points
+              if (p.told.idle_limit.si < 1) == knee]  # fmt: skip
+    return max(map(abs, errors), key=lambda error: error.si)
+
+
+def chase(chains: int) -> Quantity:
+    """Bytes a second of so many pointer chases through this machine's memory."""
+    run = runs.get("pointer_chases", f"memory-{chains}")
+    why = "what the system reports of its caches"
+    return assumed(64, "B", "cache line", why=why) / run.measured

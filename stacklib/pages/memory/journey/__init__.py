@@ -1,0 +1,1 @@
+"""Section 3.11: Where is the token now?"""

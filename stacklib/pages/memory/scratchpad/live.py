@@ -1,0 +1,57 @@
+"""A scratchpad that fills up, live: bytes copied in by how full it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib.memory.scratchpad.sbuf import SbufCase, sbuf_case
+from stacklib.pages.memory.scratchpad.figures import POLICIES, cliff_spec
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import Spec
+from stacklib.plots.spec import readout
+from stacklib.quantity import Quantity
+
+CHIPS = ("trainium2", "trainium3")
+USES = range(88, 109)
+ORDERS = {"same": "always forwards", "snake": "there and back"}
+
+
+def controls() -> list[dict[str, Any]]:
+    """Menus and slider of ``explore``."""
+    return [
+        choices.select("device", "Device", choices.short(CHIPS), CHIPS[0]),
+        choices.select("order", "Each panel goes through X", ORDERS, "same"),
+        choices.slider("use", "X over the SBUF (%)", USES, 99),
+    ]
+
+
+def explore(*, device: str, order: str, use: int) -> Spec:
+    """Bytes copied in against the percent of the SBUF that X takes.
+
+    ``snake`` turns round after every panel.
+    """
+    case, snake = sbuf_case(device), order == "snake"
+    loads = {p: _loaded(case, use, p, snake) for p in POLICIES}
+    spec = cliff_spec(case, title=_title(case, use, loads), snake=snake)
+    spec["marks"].append(
+        here([use] * len(loads), [q.to("MB").value for q in loads.values()])
+    )
+    spec["y"]["limits"] = [20, 1500]
+    tokens = chosen(case.tokens(use / 100), "", "tokens")
+    said = [
+        readout(p, POLICIES[p].capitalize(), q, unit="MB") for p, q in loads.items()
+    ]
+    return {**spec, "readouts": [readout("tokens", "Tokens", tokens, digits=4), *said]}
+
+
+def _loaded(case: SbufCase, use: int, policy: str, snake: bool) -> Quantity:
+    loaded = case.loaded(use / 100, policy, snake=snake)
+    return chosen(loaded, "B", f"X copied in, {policy}")
+
+
+def _title(case: SbufCase, use: int, loads: dict[str, Quantity]) -> str:
+    if use / 100 * case.sbuf.si <= case.managed:
+        return f"At {use} % of the SBUF everything is loaded once."
+    ratio = loads["lru"].si / loads["belady"].si
+    return f"At {use} % of the SBUF, LRU copies {ratio:.2g} times what Belady copies."

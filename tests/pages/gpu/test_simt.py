@@ -1,0 +1,52 @@
+"""Numbers of section 2.2: closed forms against what the machine counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stacklib import gpu
+from stacklib.gpu.simt import kernels
+from stacklib.memory import sectors
+from stacklib.memory.warp.banks import bank_access
+
+LANES, WORD, SIDE = 32, 4, 256  # of a warp; bytes of fp32; side of the square
+# Instructions of the kernel `two_ways`: those of every lane, and those of one path.
+COMMON, PATH = 8, 2
+
+
+def two_ways(period):
+    out = gpu.empty(256, np.int64)
+    source = np.arange(256)
+    return gpu.launch(kernels.two_ways, 1, 256, "h100-sxm", source, out, period).report
+
+
+def transpose(kernel, *rest):
+    source, out = np.zeros((256, 256), np.float32), gpu.empty((256, 256))
+    return gpu.launch(kernel, (8, 8), (32, 8), "h100-sxm", source, out, *rest).report
+
+
+def test_divergence():
+    apart, together = two_ways(1), two_ways(32)
+    issued, alike = COMMON + 2 * PATH, COMMON + PATH
+    assert together.active_lanes == LANES
+    active = (COMMON * LANES + 2 * PATH * LANES / 2) / issued
+    assert apart.active_lanes == pytest.approx(active)
+    assert apart.instructions / together.instructions == pytest.approx(issued / alike)
+
+
+def test_transposes():
+    naive, tiled = (
+        transpose(kernels.transpose_naive),
+        transpose(kernels.transpose_tiled, 0),
+    )
+    along = sectors(range(0, LANES * WORD, WORD))
+    across = sectors(range(0, LANES * SIDE * WORD, SIDE * WORD))
+    assert naive.sectors_per_request == (along + across) / 2
+    assert tiled.sectors_per_request == along
+    loads = tiled.traffic.shared_requests["load"]
+    down = bank_access(range(0, LANES * LANES * WORD, LANES * WORD)).extra
+    assert tiled.bank_conflicts / loads == down
+    turned = bank_access([LANES * WORD * row + WORD * row for row in range(LANES)])
+    swizzled = transpose(kernels.transpose_swizzled)
+    assert swizzled.bank_conflicts / loads == turned.extra
