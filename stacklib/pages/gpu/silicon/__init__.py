@@ -13,15 +13,15 @@ from stacklib.cost.moore import Chip, fixed_doubling
 from stacklib.cost.nodes import mixed_density
 from stacklib.cost.wafers import Wafer, dies_less_edge
 from stacklib.evidence import ledger as claims
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, assumed, chosen, constant, counted, one_of
 
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
 
 
-DIRT = Quantity(0.1, "1/cm2", label="defects of the first review", kind="assumption")
+DIRT = chosen(0.1, "1/cm2", label="defects of the first review")
 
 
-PAID = Quantity(17000, "USD", label="a wafer, near the dearest", kind="assumption")
+PAID = chosen(17000, "USD", label="a wafer, near the dearest")
 
 
 def h100() -> Quantity:
@@ -49,30 +49,36 @@ def die(spare: int = 0) -> Die:
 
 
 def textbook(area: float) -> Quantity:
-    found = dies_less_edge(area, 300, 1 / math.sqrt(2))
-    return Quantity(found, label=f"dies of {area} mm2, the textbook's rim")
+    label = f"dies of {area} mm2, the textbook's rim"
+    return counted(dies_less_edge, area, 300, 1 / math.sqrt(2), label=label)
 
 
 def by_area() -> Quantity:
     """Area of the wafer over that of a B200's die."""
-    wafer = Quantity(math.pi / 4 * 300**2, "mm2", label="a wafer of 300 mm")
-    return wafer / b200_die()
+    return constant("disc") * wafer() ** 2 / b200_die()
 
 
-def _mean() -> Quantity:
+def mean() -> Quantity:
     return (b200_die() * DIRT).named("defects on a die")
 
 
 def half_gain() -> Quantity:
     """Good dies of half a field over those of a whole one, counted."""
-    half = good_dies(WIDTH, HALF, DIRT.si)
-    whole = good_dies(WIDTH, HEIGHT, DIRT.si)
-    return Quantity(half / whole, label="good dies, half a field over a field")
+    half, whole = (
+        counted(good_dies, WIDTH, side, DIRT.si, label=f"good dies of {words}")
+        for side, words in ((HALF, "half a field"), (HEIGHT, "a field"))
+    )
+    return half / whole
+
+
+def area(size: float) -> Quantity:
+    """A die's, as the page takes it."""
+    return chosen(size, "mm2", f"a die of {size} mm2")
 
 
 def half_gain_textbook() -> Quantity:
     """The same with the textbook's rim and no streets."""
-    counts = [textbook(a) * cost.poisson(Quantity(a, "mm2") * DIRT) for a in (429, 858)]
+    counts = [textbook(a) * cost.poisson(area(a) * DIRT) for a in (429, 858)]
     return counts[0] / counts[1]
 
 
@@ -91,8 +97,9 @@ def mixed() -> Quantity:
     """Density of a die half logic, N3E over N5, when only logic shrinks."""
     shares = {"logic": 0.5, "memory": 0.3, "analogue": 0.2}
     gains = {"logic": cost.gain("n5", "n3e").low.si, "memory": 1.0, "analogue": 1.0}
-    found = mixed_density(shares, gains)
-    return Quantity(found, label="half logic, the rest unchanged")
+    label = "half logic, the rest unchanged"
+    found = counted(mixed_density, shares, gains, label=label)
+    return found
 
 
 def gate_pitch() -> Quantity:
@@ -107,7 +114,7 @@ def metal() -> Quantity:
 
 def name_shrink() -> Quantity:
     """Times that an area would shrink if 5 and 3 nm were lengths."""
-    old, new = (Quantity(x, "nm", label=f"{x} nm, a name", kind="assumption")
+    old, new = (chosen(x, "nm", label=f"{x} nm, a name")
                 for x in (5, 3))  # fmt: skip
     return (old / new) ** 2
 
@@ -124,27 +131,38 @@ def chip(key: str) -> Chip:
     return next(chip for chip in moore.chips() if key in chip.keys)
 
 
+def millions() -> Quantity:
+    """A million a square millimetre."""
+    return constant("million") * one_of("1/mm2")
+
+
 def density_said() -> Quantity:
     """Millions a square millimetre, as a source document has it."""
-    unit = Quantity(1e6, "1/mm2", label="a million a square millimetre")
-    return claims.get("h100-density").quantity() / unit
+    return claims.get("h100-density").quantity() / millions()
 
 
 def logic_density() -> Quantity:
     """Logic alone in N4, from measured cells of N5, in millions."""
     packed = cost.fact("packed", "n5").low * cost.gain("n5", "n4").middle
-    return packed / Quantity(1e6, "1/mm2")
+    return packed / millions()
 
 
 def late_doubling() -> Quantity:
     """Years in which density doubled from A100 to B200."""
     found = fixed_doubling(chip("a100_sxm_80gb"), chip("b200_sxm"))
-    return found / Quantity(1, "year")
+    return found / one_of("year")
 
 
 def wafer() -> Quantity:
     """Diameter of a wafer."""
-    return Quantity(1000 * Wafer().diameter, "mm", label="diameter of a wafer")
+    most = 1000 * Wafer().diameter
+    why = "the largest that is printed on"
+    return assumed(most, "mm", label="diameter of a wafer", why=why)
+
+
+def doubling(growth: str) -> float:
+    """Years to twice the density at one end of the line's growth: log 2 / log g."""
+    return math.log(2) / math.log(getattr(cost.clock(), growth))
 
 
 def half() -> Quantity:
