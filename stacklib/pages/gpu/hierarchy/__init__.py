@@ -10,7 +10,7 @@ from stacklib.gpu.chip import chips
 from stacklib.gpu.chip.placement import GROUP, Filling
 from stacklib.gpu.chip.spec_sheet import SpecSheet, pcie_rate
 from stacklib.gpu.issue.occupancy import PARTITIONS, WARP
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, Source, assumed, chosen, counted
 
 H100, A100, B200, RTX4090 = "h100-sxm", "a100-sxm-80gb", "b200-sxm", "rtx-4090"
 
@@ -18,29 +18,41 @@ H100, A100, B200, RTX4090 = "h100-sxm", "a100-sxm-80gb", "b200-sxm", "rtx-4090"
 THREADS, BLOCKS, RESIDENT = 100, 133, 1  # the launch of the text
 
 
-def count(value: float, label: str, unit: str = "1") -> Quantity:
-    return Quantity(value, unit, label=label, kind="assumption")
+def given(value: float, label: str) -> Quantity:
+    """A size of the programming model that a guide states."""
+    return assumed(value, label=label, why="the same on every chip of NVIDIA's so far")
+
+
+def read(value: float, label: str) -> Quantity:
+    """A count from the comparison with CUDA's own calculator."""
+    told = Source(
+        "benchmarks/results/occupancy.json",
+        "CUDA's header, compiled on this machine",
+        "2026-11-22",
+        "measured",
+    )
+    return Quantity(value, label=label, source=told, kind="measured")
 
 
 def warp() -> Quantity:
     """Threads of a warp."""
-    return count(WARP, "threads a warp, CUDA programming guide")
+    return given(WARP, "threads a warp, CUDA programming guide")
 
 
 def group() -> Quantity:
     """Threads of a warp group."""
-    each = count(GROUP, "warps a warp group, PTX ISA")
+    each = given(GROUP, "warps a warp group, PTX ISA")
     return (each * warp()).named("threads a warp group")
 
 
 def partitions() -> Quantity:
     """Partitions of a unit."""
-    return count(PARTITIONS, "partitions a unit, NVIDIA white papers")
+    return given(PARTITIONS, "partitions a unit, NVIDIA white papers")
 
 
 def threads() -> Quantity:
     """Threads of the block in the example."""
-    return count(THREADS, "threads a block, chosen")
+    return chosen(THREADS, label="threads a block, chosen")
 
 
 @cache
@@ -51,7 +63,8 @@ def fill() -> Filling:
 
 def warps() -> Quantity:
     """Warps of that block."""
-    return count(fill().warps, "threads over those of a warp, rounded up")
+    words = "threads over those of a warp, rounded up"
+    return counted(fill, take="warps", label=words)
 
 
 def idle_lanes() -> Quantity:

@@ -6,15 +6,12 @@ from functools import cache
 
 from stacklib import cost, hardware
 from stacklib.cost.spans import Span
-from stacklib.evidence.numbers.chapter_01_front import CHIPS, DEVICE, MODEL
 from stacklib.gpu.chip.chips import chip as chips_chip
 from stacklib.gpu.issue.decode_slots import Slots, decode_slots
-from stacklib.quantity import Quantity
+from stacklib.pages.roofline.journey import CHIPS, DEVICE, MODEL
+from stacklib.quantity import Quantity, assumed, chosen, constant
 
 YEARS = 4
-
-
-SECONDS = 365.25 * 24 * 3600
 
 
 @cache
@@ -45,19 +42,19 @@ def die_high() -> Quantity:
 
 def years() -> Quantity:
     """Years over which the dies are paid off, an assumption."""
-    return Quantity(YEARS, label="years of service", kind="assumption")
+    return assumed(YEARS, label="years of service", why="as hardware is written off")
 
 
 def million() -> Quantity:
     """Tokens that prices are stated for."""
-    return Quantity(1e6, label="tokens that a price is for", kind="constant")
+    return constant("million")
 
 
 def silicon() -> Quantity:
     """Silicon in a million tokens, if one reader has eight chips all their life."""
-    life = years() * Quantity(SECONDS, "s", label="a year", kind="constant")
+    life = years() * constant("year")
     tokens = life / slots("memory").time / million()
-    chips = Quantity(CHIPS, label="chips", kind="assumption")
+    chips = chosen(CHIPS, label="chips")
     return (chips * die_high() / tokens).named("silicon in a million tokens")
 
 

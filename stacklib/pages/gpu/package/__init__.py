@@ -7,9 +7,10 @@ from functools import cache
 from stacklib import cost, hardware
 from stacklib.cost.packages import Package, implied_bond, link_rate, package_yield
 from stacklib.evidence import ledger as claims
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, assumed, chosen, constant, counted
 
 DIES, STACKS = 2, 8
+STACK = assumed(24, "GB", label="a stack", why="eight dies of 24 Gbit each")
 
 
 @cache
@@ -24,7 +25,7 @@ def bond() -> Quantity:
 @cache
 def b200() -> Package:
     """A B200 from wafers, quotes of memory and of packaging: CoWoS-L, as it is sold."""
-    each = cost.span(cost.memory_price("hbm3e")) * Quantity(24, "GB", label="a stack")
+    each = cost.span(cost.memory_price("hbm3e")) * STACK
     return cost.package(
         cost.fact("area", "b200_die").low, dies=DIES, stacks=STACKS, stack=each,
         interposer="cowos_l", bond=bond(), units=80, needed=74, share=0.5,
@@ -39,7 +40,7 @@ def silicon(device: str) -> Quantity:
         "b200": cost.fact("area", "b200_die").low * DIES,
         "rubin": cost.reticle() * DIES,
     }[device]
-    stacks = Quantity(sites, label="sites for stacks", kind="assumption")
+    stacks = chosen(sites, label="sites for stacks")
     return (die + stacks * cost.fact("footprint", "hbm").low).to("mm2")
 
 
@@ -52,7 +53,7 @@ def l_reticles() -> Quantity:
 def square_count() -> Quantity:
     """Squares of that size that fit on a wafer, counted."""
     side = (l_reticles() * cost.reticle()).si ** 0.5
-    return Quantity(cost.grid_dies(side, side), label="squares on a wafer")
+    return counted(cost.grid_dies, side, side, label="squares on a wafer")
 
 
 def rubin_count() -> Quantity:
@@ -87,15 +88,15 @@ def nvhbi() -> Quantity:
     return found
 
 
-LANE = Quantity(16, "Gbit/s", label="rate of a signal", kind="assumption")
+LANE = chosen(16, "Gbit/s", label="rate of a signal")
 
 
-CARRY = Quantity(0.5, label="bumps that carry signals", kind="assumption")
+CARRY = chosen(0.5, label="bumps that carry signals")
 
 
 def strip() -> Quantity:
     """Depth of the strip of micro-bumps along a field's long edge that carries it."""
-    both = Quantity(nvhbi().si * 8, "bit/s", label="NV-HBI, both directions")
+    both = (nvhbi() * constant("byte")).named("NV-HBI, both directions")
     edge = cost.fact("field", "height").low
     return both / link_rate(edge, 1, micro(), LANE, CARRY)
 
@@ -120,6 +121,11 @@ def said_value() -> Quantity:
 def stacks() -> Quantity:
     """Stacks of a B200."""
     return hardware.get("b200-sxm").memory_stacks
+
+
+def b200_placements() -> Quantity:
+    """Dies and stacks of a B200."""
+    return (hardware.get("b200-sxm").dies + stacks()).named("dies and stacks")
 
 
 def bill_total() -> Quantity:
