@@ -9,7 +9,7 @@ from stacklib.pages.gpu.hierarchy import live
 from stacklib.pages.gpu.hierarchy.figures import chip_spec, unit_spec
 from stacklib.plots.spec import check
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 
 def _cells(spec):
