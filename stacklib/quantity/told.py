@@ -10,7 +10,7 @@ from .core import Comparison, Quantity
 WORDS = {
     "spec": "spec", "config": "spec", "measured": "measured", "claimed": "claimed",
     "chosen": "chosen", "assumed": "assumed", "counted": "simulated",
-    "constant": "exact", "bare": "bare", "assumption": "assumed",
+    "constant": "exact", "bare": "bare",
 }  # fmt: skip
 # The word of a sum is that of its weakest part.
 ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
