@@ -220,7 +220,7 @@ def read_prices(raw: dict[str, Any], where: str) -> dict[str, tuple[Quote, ...]]
     for key, entry in raw.items():
         if key == "sources":
             continue
-        quotes = []
+        quotes: list[Quote] = []
         for cell in entry["quotes"]:
             place, what = f"{where}: {key}", cell.get("what", "")
             if what not in KINDS:
