@@ -217,7 +217,7 @@ def _cell(name: str, cell: Cell, column: Column, sheet: Sheet) -> str:
     if value is None:
         return f'<span class="st-unknown">{escape(cell.absent)}</span>'
     if isinstance(value, Quantity):
-        about = "≈" if value.kind == "assumption" else ""
+        about = "≈" if value.kind == "assumed" else ""
         number = value.to(column.unit or "1").value / column.scale
         text = about + format_number(number, 4)
         return sheet.number(name, value, text, tree={"full": value.text(digits=6)})

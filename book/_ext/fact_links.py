@@ -150,7 +150,7 @@ def _rung(link: Link, low: int, high: int, sheet: Sheet) -> str:
     """One link: its name, a bar to its speed, the speed."""
     speed = link.per_direction
     part = _part(speed.to("GB/s").value, low, high)
-    about = "≈" if speed.kind == "assumption" else ""
+    about = "≈" if speed.kind == "assumed" else ""
     shown = sheet.number(f"ladder.{link.key}", speed, about + speed.text(digits=3))
     return (
         f'<div class="st-ladder-row"><span>{escape(link.short)}</span>'

@@ -127,11 +127,9 @@ def cells(root: Path = tree.ROOT) -> Iterator[Cell]:
         yield Cell(FRONT, json.loads(front.read_text("utf-8")))
 
 
-def numbers(root: Path = tree.ROOT) -> dict[str, Any]:
+def numbers(root: Path = tree.ROOT) -> dict[str, Number]:
     """Every number of the book by name, as stored."""
-    from stacklib.evidence import numbers as registered
-
-    return {n.name: n for n in registered.all()} | index(cells(root))
+    return index(cells(root))
 
 
 def index(said: Iterable[Cell]) -> dict[str, Number]:

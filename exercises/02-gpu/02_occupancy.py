@@ -2,13 +2,13 @@
 
 level: build
 
-A unit of an H100 or an A100 holds at most 64 warps and 32 blocks. According to the
+A unit of an H100 or an A100 holds at most `64` warps and `32` blocks. According to the
 CUDA guide it has 65,536 registers, and 228 KiB (H100) or 164 KiB (A100) of shared
 memory. According to its calculator each block takes 1 KiB of that for the system,
 besides what it asks for, and the sum is rounded up to 128 bytes.
 
 Registers belong to four partitions with a quarter each. A warp gets its own in
-pieces of 256 and lives in one partition: first round up what a warp needs, then count
+pieces of `256` and lives in one partition: first round up what a warp needs, then count
 the warps that fit in a partition, then the warps of all four. Blocks are whole: all
 warps of a block have to fit.
 
@@ -17,7 +17,7 @@ Return the blocks that are resident at once and what allows no more: "warps",
 No case asks for more than one block could ever have.
 
 hint: Four counts of blocks, each as if nothing else mattered, and the least of them.
-A block of 100 threads has four warps. At 40 registers a warp needs 1,280, which are
+A block of `100` threads has four warps. At `40` registers a warp needs 1,280, which are
 five pieces.
 """
 

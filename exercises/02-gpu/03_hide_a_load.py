@@ -4,8 +4,8 @@ level: estimate
 
 According to its data sheet an H100 has 132 units, with four schedulers each, runs at
 1.98 GHz and reads 3.35 TB/s from memory. Suppose that a load takes 670 cycles. A warp
-has 32 threads, a scheduler holds at most 16 warps. Work out with pencil and paper what
-has to be under way.
+has `32` threads, a scheduler holds at most `16` warps. Work out with pencil and paper
+what has to be under way.
 
 Return plain numbers in the unit that each function names. Within a fiftieth of the
 exact number counts as right.

@@ -4,7 +4,7 @@ level: build
 project: P2.4
 
 A block of threads meets an `if`: thread i takes it where `takes[i]` is true, the others
-take the `else`. A warp has 32 threads in order, the last warp of a block may have
+take the `else`. A warp has `32` threads in order, the last warp of a block may have
 fewer. It issues an instruction for all of its lanes at once, and a lane on the other
 path sits it out.
 

@@ -4,7 +4,7 @@ level: estimate
 
 A wafer is a disc of `300 mm`. A die of a B200 covers `800 mm2`; take it for a square,
 and forget streets and the edge. A wafer of this process costs `17000 USD`, and a square
-centimetre has 0.1 defects. Suppose that defects know nothing of each other and that
+centimetre has `0.1` defects. Suppose that defects know nothing of each other and that
 any of them kills its die.
 
 Return plain numbers. For the dies, subtract from area over area those that the rim

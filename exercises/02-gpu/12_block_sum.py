@@ -2,8 +2,8 @@
 
 level: build
 
-Write a kernel for `gpu.launch`: every block of 256 threads adds up its 256 numbers of
-`src` and puts the sum into `out[t.block.x]`. A kernel is the program of one thread:
+Write a kernel for `gpu.launch`: every block of `256` threads adds up its `256` numbers
+of `src` and puts the sum into `out[t.block.x]`. A kernel is the program of one thread:
 `t.thread.x` is its number in the block, `t.block.x` that of the block, `t.block_dim.x`
 how many threads a block has. `t.shared(256)` is an array that the block shares and
 `t.sync()` a barrier that all of its threads have to reach.

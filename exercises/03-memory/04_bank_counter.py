@@ -12,7 +12,7 @@ the first half of the warp is served, then the second; at `width = 16` a quarter
 time. A phase takes as many passes as its busiest bank has distinct words to give.
 
 Write `passes`: for each phase its passes, as a list. `addresses` holds the byte
-address of each of 32 lanes, None for a lane that is masked off; `width` is 1, 2, 4, 8
+address of each of `32` lanes, None for a lane that is masked off; `width` is 1, 2, 4, 8
 or 16. A phase in which nobody asks takes 0. Then `conflicts`: the passes beyond one a
 phase, which is what a profiler shows.
 

@@ -3,7 +3,7 @@
 level: estimate
 
 From the data sheet of MI300X: 192 GB and 5.3 TB/s, of HBM3 whose pins run 5.2 Gbit/s
-each. A stack of HBM3 has 1,024 data pins. Suppose its dies hold 16 Gbit, which the
+each. A stack of HBM3 has `1,024` data pins. Suppose its dies hold 16 Gbit, which the
 trade calls 2 GB. Work out with pencil and paper what stands beside the chip.
 
 Return plain numbers in the unit that each function names. Within a fiftieth of the

@@ -5,9 +5,9 @@ level: derive
 A data sheet prints gigabytes and terabytes a second. From these two figures alone,
 and from what stacks there are, find every package that gives both.
 
-A stack of your generation has `pins` data pins and 4, 8, 12 or 16 dies; a die holds
+A stack of your generation has `pins` data pins and 4, 8, 12 or `16` dies; a die holds
 `die_gbit` gigabits, and the trade prints eight of them as a GB; a pin runs at most
-`top_rate` Gbit/s. From 1 to 16 stacks fit. All stacks are alike, and the device is
+`top_rate` Gbit/s. From 1 to `16` stacks fit. All stacks are alike, and the device is
 sold with all of its dies: the printed capacity must be met exactly.
 
 Return a list of `(stacks, height)`, fewest stacks first, then the lower height. A

@@ -220,16 +220,17 @@ def read_prices(raw: dict[str, Any], where: str) -> dict[str, tuple[Quote, ...]]
     for key, entry in raw.items():
         if key == "sources":
             continue
-        quotes = []
+        quotes: list[Quote] = []
         for cell in entry["quotes"]:
             place, what = f"{where}: {key}", cell.get("what", "")
             if what not in KINDS:
                 raise hardware.SpecError(f"{place}: {what!r} is not {', '.join(KINDS)}")
             unit = "USD/s" if what == "cloud" else "USD"
             cell = {**cell, "unit": f"{cell.get('unit', '')} per_chip"}
-            quotes.append(
-                read_quote(cell, raw["sources"], place, f"{key} {what} price", unit)
-            )
+            said = f"{key} {what} price"
+            quote = read_quote(cell, raw["sources"], place, said, unit)
+            value = _keyed(quote.value, f"quotes.{len(quotes)}")
+            quotes.append(replace(quote, value=value))
         found[key] = tuple(sorted(quotes, key=lambda quote: (quote.date, quote.what)))
     return found
 
@@ -290,6 +291,8 @@ def recorded() -> Iterator[Quantity]:
     """Every quote of the ranges, and every line of the bills."""
     for shelf in (_WAFER, _DEFECTS, _MEMORY, _PACKAGING):
         yield from (q.value for r in _shelf(*shelf).ranges.values() for q in r.quotes)
+    for quotes in _prices().values():
+        yield from (quote.value for quote in quotes)
     for found in _bills().values():
         yield from (*found.parts.values(), found.total)
 

@@ -120,7 +120,7 @@ def span(value: Given, other: Quantity | float | None = None) -> Span:
 
 
 def _quantity(value: Quantity | float) -> Quantity:
-    return value if isinstance(value, Quantity) else chosen(value)
+    return value if isinstance(value, Quantity) else chosen(value, label=f"{value:g}")
 
 
 def least(*spans: Span) -> Quantity:

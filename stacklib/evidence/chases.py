@@ -48,9 +48,7 @@ class Curve:
 
     def quantity(self, value: float, unit: str, label: str) -> Quantity:
         """A number that was read off the curve."""
-        return Quantity(
-            value, unit, label=label, source=self.source, kind="measured"
-        )
+        return Quantity(value, unit, label=label, source=self.source, kind="measured")
 
 
 @cache

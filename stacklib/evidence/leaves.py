@@ -8,7 +8,7 @@ from stacklib.quantity import Quantity, UnitError
 
 from .judge import Judgement
 
-TYPED = ("chosen", "assumed", "constant", "assumption")
+TYPED = ("chosen", "assumed", "constant")
 ALLOWED = ("spec", "config", "measured", "counted", *TYPED)
 
 

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import Quantity, Source, UnitError
+from stacklib.quantity import Quantity, Source, UnitError, assumed
 
 from .load import SpecError
 
@@ -79,15 +79,15 @@ def read_value(
     own = "source" in entry
     source = read_source(sources, entry.get("source", inherit), where, own)
     try:
-        q = Quantity(
-            _number(entry["value"], where),
-            entry.get("unit", ""),
-            label=label,
-            source=source,
-            kind=KINDS.get(entry.get("kind", ""), "spec"),
-            key=where.replace(".toml: ", "/"),
-        )
-        # Any unit will do that has the dimension and tags of this one.
+        value, key = _number(entry["value"], where), where.replace(".toml: ", "/")
+        kind = KINDS.get(entry.get("kind", ""), "spec")
+        if kind == "assumed":
+            why = entry.get("note", "an estimate: no document states it")
+            q = assumed(value, entry.get("unit", ""), label, why=why, source=source,
+                        key=key)  # fmt: skip
+        else:
+            q = Quantity(value, entry.get("unit", ""), label=label, source=source,
+                         kind=kind, key=key)  # fmt: skip
         q.to(unit)
     except UnitError as wrong:
         raise SpecError(f"{where}: {wrong}") from None

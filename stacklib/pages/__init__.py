@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from stacklib import evidence
+from stacklib import evidence as laboratory
 from stacklib.evidence import Finding, Judgement, ledger
 from stacklib.evidence.checks import Check, carried
 from stacklib.evidence.judge import judge as judge_row
@@ -38,7 +38,7 @@ def claims(**filters: Any) -> list[Judgement]:
     **filters
         ``chapter``, ``source``, ``verdict``, ``search``, as `evidence.claims` has them.
     """
-    return evidence.claims(checks(), **filters)
+    return laboratory.claims(checks(), **filters)
 
 
 def judge(id: str) -> Judgement:

@@ -61,7 +61,7 @@ def house() -> Saying:
     links = [*hardware.link_names(), *hardware.memory_names()]
     return say(
         "house",
-        devices=(counted(len, hardware.names()) - 1, "Devices, this machine apart"),
+        devices=(counted(len, hardware.names()), "Devices, this machine among them"),
         links=(counted(len, links), "Links and memories"),
         models=(counted(len, models.names()), "Models counted to their parameters"),
         claims=(counted(len, evidence.claims()), "Claims of the source documents"),

@@ -10,7 +10,7 @@ from .core import Comparison, Quantity
 WORDS = {
     "spec": "spec", "config": "spec", "measured": "measured", "claimed": "claimed",
     "chosen": "chosen", "assumed": "assumed", "counted": "simulated",
-    "constant": "exact", "bare": "bare", "assumption": "assumed",
+    "constant": "exact", "bare": "bare",
 }  # fmt: skip
 # The word of a sum is that of its weakest part.
 ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
@@ -27,6 +27,8 @@ def told(q: Quantity) -> str:
     """
     if q.family:
         return "predicted"
+    if q.kind == "counted" and q.note.startswith("len("):
+        return "exact"
     if not q.inputs or q.kind == "counted":
         return WORDS.get(q.kind, q.kind)
     words = {_inside(part) for part in parts(q)}

@@ -7,14 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
+from _tools import said
 
-from stacklib.evidence import numbers
 from stacklib.roofline.count import readiness
 from stacklib.roofline.journey import layers as stack
 
 from .test_extension import ROOT, Book, book, notebook  # noqa: F401  (a fixture)
 
 BOOK = ROOT / "book"
+SAID = said.index(said.cells())
 LAYER = re.compile(
     r":::\{stack-layer\} (\d) ([a-z ]+)\n:to: (\S+)\n(?::share: (\S+)\n)?(.*?)\n:::",
     re.S,
@@ -44,7 +45,7 @@ def test_the_map_has_the_layers_of_the_package_with_their_questions():
 def test_shares_of_the_map_are_those_of_the_journey():
     shares = {int(r[0]): r[3] for r in LAYER.findall(page("index.md")) if r[3]}
     assert shares == {2: "journey.memory_share", 5: "journey.link_share"}
-    total = sum(numbers.get(name).quantity.si for name in shares.values())
+    total = sum(SAID[name].quantity.si for name in shares.values())
     assert total == pytest.approx(1)
 
 
@@ -105,7 +106,7 @@ def test_the_page_gives_what_the_answers_are_computed_from():
 
 def test_every_answer_is_a_number_of_the_book():
     for question in readiness.QUESTIONS:
-        entry = numbers.get(f"readiness.{question.key}")
+        entry = SAID[f"readiness.{question.key}"]
         assert entry.quantity.si == pytest.approx(question.answer.si)
         assert entry.what == f"{question.what}."
 

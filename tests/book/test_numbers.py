@@ -1,13 +1,14 @@
 """What the prose says is what the specs give today."""
 
 import json
+import re
 
 from _tools import leaves, prose, said, sentences
 from _tools.prose import Block
 from _tools.said import Cell
 
 from stacklib import hardware
-from stacklib.quantity import chosen, counted, say
+from stacklib.quantity import chosen, counted, say, stamp
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}
 TEXT = """It takes [21.5 ms](#q:decode.t_mem), no less. The units
@@ -108,3 +109,37 @@ def test_only_runs_on_a_moved_leaf_are_repeated(repo, monkeypatch):
     ]
     found = sentences._to_run(cells, {BANDWIDTH}, repo)
     assert {path.stem for path in found} == {"b", "c"}
+
+
+BOOK = said.index(said.cells())
+
+
+def test_every_leaf_of_the_book_says_what_it_is():
+    bare = [
+        f"{number.cell.place}: {name} rests on {leaf!r}"
+        for name, number in BOOK.items()
+        for leaf in number.quantity.leaves()
+        if leaf.kind in ("bare", "computed")
+        or (leaf.kind == "assumed") > bool(leaf.note)
+    ]
+    assert bare == [], "\n".join(bare)
+
+
+def test_every_number_is_linked_and_every_link_is_said():
+    linked = set(sentences.used(prose.blocks()))
+    assert linked - set(BOOK) == set()
+    boxes = "".join(block.text for block in prose.blocks())
+    unused = {n for n in set(BOOK) - linked if not re.search(rf": {n}\b", boxes)}
+    assert unused == set()
+
+
+def test_a_band_goes_with_its_family_and_a_count_has_none(monkeypatch):
+    band = hardware.ErrorBand(0.15, 0.5)
+    monkeypatch.setattr(hardware, "error_band", {"A": band}.get)
+    time = stamp(chosen(3, "s") * 2, "A")
+    assert said.error_bar(time * 80) == (
+        "half of all predictions are within 15 %, nine in ten within 50 %"
+    )
+    assert said.error_bar(stamp(time, "X")) == said.NOT_VALIDATED
+    assert said.error_bar(chosen(3) * 2) == ""
+    assert said.error_bar(counted(len, "abc", label="c") * 2) == ""

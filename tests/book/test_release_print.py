@@ -7,11 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from _tools import release, release_book, release_page, release_pdf
+from _tools import release, release_book, release_page, release_pdf, said
 from _tools.release_page import PrintError
 from bs4 import BeautifulSoup
-
-from stacklib.evidence import numbers
 
 from . import downloads
 
@@ -248,7 +246,7 @@ def pages(pdf, tmp_path_factory):
 def test_the_pdf_says_what_the_book_says(pages):
     text = " ".join(" ".join(pages).split())
     assert "Why does one token take so long?" in text
-    assert f"It takes at least {numbers.get('decode.t_mem').text}." in text
+    assert f"It takes at least {said.numbers()['decode.t_mem'].text}." in text
     assert "A decode step sits far to the left of every ridge." in text
 
 

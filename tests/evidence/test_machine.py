@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from _tools import said
 
-from stacklib.evidence import machine, numbers, results
-from stacklib.quantity import Quantity
+from stacklib.evidence import machine, results
 
-NAMES = [n.name for n in numbers.all() if n.name.startswith("machine.")]
+SAID = said.index(said.cells())
+NAMES = [name for name in SAID if name.startswith("machine.")]
 
 
 def test_every_reported_cache_has_a_row_and_memory_is_last():
@@ -72,10 +73,8 @@ def test_a_result_that_is_not_there_says_how_to_make_it(monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_of_the_section_is_a_positive_quantity(name):
-    number = numbers.get(name)
-    assert isinstance(number.quantity, Quantity) and number.quantity.si > 0
-    assert number.text
+    assert SAID[name].quantity.si > 0 and SAID[name].text
 
 
 def test_predicted_numbers_do_not_follow_the_measurement():
-    assert numbers.get("machine.past_predicted").quantity.si == pytest.approx(1.5)
+    assert SAID["machine.past_predicted"].quantity.si == pytest.approx(1.5)

@@ -45,11 +45,11 @@ def test_every_device_of_the_menu_draws_and_passes_the_guard(module):
 
 def test_an_explorer_in_the_browser_reads_only_the_devices_chosen():
     code = (
-        "from stacklib import hardware\n"
+        "from stacklib.hardware import devices\n"
         "from stacklib.plots.live import compare\n"
         "compare.explore(first='h100_sxm', second='mi300x', third='tpu_v5p',"
         " dtype='bf16')\n"
-        "print(hardware._load.cache_info().currsize)"
+        "print(devices._load.cache_info().currsize)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "3\n", run.stderr

@@ -7,9 +7,9 @@ import pytest
 from stacklib import cost
 from stacklib.cost.moore import chips
 from stacklib.cost.yields import harvested
+from stacklib.pages.gpu.silicon import live as wafer
 from stacklib.plots import silicon
 from stacklib.plots import spec as grammar
-from stacklib.plots.live import wafer
 from stacklib.quantity import Quantity
 
 from ..live_figures import ask, values

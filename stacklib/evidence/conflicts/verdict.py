@@ -12,7 +12,7 @@ from .checks import CHECKS
 from .ledger import CAUSES, VERDICTS, Conflict, get, load
 
 AGREE_WITHIN = 0.02
-SOURCED = ("spec", "config", "measured", "assumed", "assumption")
+SOURCED = ("spec", "config", "measured", "assumed")
 
 
 @dataclass(frozen=True)

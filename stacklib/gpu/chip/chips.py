@@ -57,11 +57,12 @@ def _raw() -> dict[str, Any]:
     return tomllib.loads(_PATH.read_text(encoding="utf-8"))
 
 
-def _count(value: int, label: str, source: str) -> Quantity:
+def _count(value: int, label: str, source: str, place: str) -> Quantity:
     raw = _raw()["sources"][source]
     told = Source(raw["title"], raw["where"], raw["seen"].isoformat(),
                   raw["confidence"])  # fmt: skip
-    return Quantity(value, "1", label=label, source=told, kind="spec")
+    key = f"rows/gpu/chip/data/dies.toml/{place}"
+    return Quantity(value, label=label, source=told, kind="spec", key=key)
 
 
 def chips_known() -> tuple[str, ...]:
@@ -79,11 +80,16 @@ def chip(on: str | Accelerator) -> Chip:
     key = row["die"]
     die = _raw()["dies"][key]
     named = {"gpcs": "GPCs", "tpcs": "TPCs", "units_per_tpc": "units a TPC"}
-    made = [_count(die[field], f"{key.upper()} {word}", die["source"])
-            for field, word in named.items()]  # fmt: skip
+    made = [
+        _count(
+            die[field], f"{key.upper()} {word}", die["source"], f"dies/{key}/{field}"
+        )
+        for field, word in named.items()
+    ]
     on_ = None
     if "gpcs" in row:
-        on_ = _count(row["gpcs"], f"{device.short} GPCs", row["source"])
+        place = f"devices/{device.key}/gpcs"
+        on_ = _count(row["gpcs"], f"{device.short} GPCs", row["source"], place)
     return Chip(device, key.upper(), made[0], made[1], made[2], on_)
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import counted as of_run
 
 from ..marks import About, Mark, Numbers, dots
+
+__all__ = ["chosen", "counted", "here"]
 
 CHOSEN = 4  # series of the point chosen
 
 
-def chosen(value: float, unit: str, label: str) -> Quantity:
-    """A number that a control gives."""
-    return Quantity(value, unit, label=label, kind="assumption")
-
-
 def counted(value: float, label: str, unit: str = "") -> Quantity:
     """A number that a run of the figure counted."""
-    return Quantity(value, unit, label=label, kind="assumption")
+    return of_run(float, value, unit=unit, label=label)
 
 
 def here(

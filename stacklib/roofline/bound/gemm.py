@@ -36,7 +36,8 @@ from ..work.fit import Infeasible
 from ..work.products import TILES, Product, Tiling, product, tilings
 
 LAUNCHES = ("kernel", "stream", "host", "sweep")
-_LARGEST_REUSE = 2 * 256 * 128 / (256 + 128)
+# Twice the area, and half the rim, of the largest tile; whole numbers need no source.
+_AREA, _RIM = 2 * 256 * 128, 256 + 128
 _SHARPNESS = 4  # how sharply the compute and memory roofs join
 _WIDTH = {8: "tensor_energy_8_bit", 6: "tensor_energy_8_bit", 4: "tensor_energy_4_bit"}
 _ISSUE = {"NVIDIA": "gemm_issue_nvidia", "AMD": "gemm_issue_amd"}
@@ -163,8 +164,9 @@ def compute_time(
     """
     waves = tiling.blocks / units
     paid = waves + (ceil(waves) - waves) * wear.tail
-    reuse = 2 * tiling.rows * tiling.columns / (tiling.rows + tiling.columns)
-    share = reuse / (reuse + wear.half) * (1 + wear.half / _LARGEST_REUSE)
+    # A tile uses a number again twice its area over half its rim times.
+    area, rim = 2 * tiling.rows * tiling.columns, tiling.rows + tiling.columns
+    share = area / (area + wear.half * rim) * (1 + wear.half * _RIM / _AREA)
     # A tile pays its fill before the first product, whatever share of k it does.
     depth = work.k / tiling.split + wear.fill
     operations = 2 * tiling.rows * tiling.columns * depth * paid * operation

@@ -148,7 +148,6 @@ def _middle_delay(samples: int) -> float:
     return math.fsum(1 / i for i in range(samples // 2 + 1, samples + 1))
 
 
-
 def disturbed_readings(seconds: Any, others: Any, samples: int) -> tuple[Any, Any, Any]:
     """Expected least, median and mean of samples that other work only ever lengthens.
 

@@ -14,7 +14,7 @@ from stacklib.plots.live import choices
 from stacklib.roofline.bound import cache_aware
 from stacklib.roofline.count.traffic_cuts import FIVE
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 own = partial(ask, live.own_point, live.own_controls())
 

@@ -1,1 +1,175 @@
-"""Section 2.6: What can be printed at all?"""
+"""Setup of section 2.6 What can be printed at all?"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+from stacklib import cost, hardware
+from stacklib.cost import moore
+from stacklib.cost.chiplets import Pieces, good_dies
+from stacklib.cost.dies import Die
+from stacklib.cost.moore import Chip, fixed_doubling
+from stacklib.cost.nodes import mixed_density
+from stacklib.cost.wafers import Wafer, dies_less_edge
+from stacklib.evidence import ledger as claims
+from stacklib.quantity import Quantity, assumed, chosen, constant, counted, one_of
+
+WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
+
+
+DIRT = chosen(0.1, "1/cm2", label="defects of the first review")
+
+
+PAID = chosen(17000, "USD", label="a wafer, near the dearest")
+
+
+def h100() -> Quantity:
+    """The die of an H100."""
+    return hardware.get("h100-sxm").die_area
+
+
+def b200_dies() -> Quantity:
+    """Dies of a B200."""
+    found = hardware.get("b200-sxm").fields["dies"]
+    assert found is not None
+    return found
+
+
+def b200_die() -> Quantity:
+    """One of them, as the press has it."""
+    return cost.fact("area", "b200_die").low
+
+
+@cache
+def die(spare: int = 0) -> Die:
+    if not spare:
+        return cost.die(b200_die(), node="n5")
+    return cost.die(b200_die(), node="n5", units=80, needed=80 - spare, share=0.5)
+
+
+def textbook(area: float) -> Quantity:
+    label = f"dies of {area} mm2, the textbook's rim"
+    return counted(dies_less_edge, area, 300, 1 / math.sqrt(2), label=label)
+
+
+def by_area() -> Quantity:
+    """Area of the wafer over that of a B200's die."""
+    return constant("disc") * wafer() ** 2 / b200_die()
+
+
+def mean() -> Quantity:
+    return (b200_die() * DIRT).named("defects on a die")
+
+
+def half_gain() -> Quantity:
+    """Good dies of half a field over those of a whole one, counted."""
+    half, whole = (
+        counted(good_dies, WIDTH, side, DIRT.si, label=f"good dies of {words}")
+        for side, words in ((HALF, "half a field"), (HEIGHT, "a field"))
+    )
+    return half / whole
+
+
+def area(size: float) -> Quantity:
+    """A die's, as the page takes it."""
+    return chosen(size, "mm2", f"a die of {size} mm2")
+
+
+def half_gain_textbook() -> Quantity:
+    """The same with the textbook's rim and no streets."""
+    counts = [textbook(a) * cost.poisson(area(a) * DIRT) for a in (429, 858)]
+    return counts[0] / counts[1]
+
+
+@cache
+def cut(count: int, spare: bool = False) -> Pieces:
+    units = {"units": 160, "needed": 144, "share": 0.5} if spare else {}
+    return cost.pieces(b200_die(), count, price=PAID, defects=DIRT, **units)  # type: ignore[arg-type]
+
+
+def n4_n2() -> Quantity:
+    """Logic density of N2 over N4, along stated steps."""
+    return cost.gain("n4", "n2").middle
+
+
+def mixed() -> Quantity:
+    """Density of a die half logic, N3E over N5, when only logic shrinks."""
+    shares = {"logic": 0.5, "memory": 0.3, "analogue": 0.2}
+    gains = {"logic": cost.gain("n5", "n3e").low.si, "memory": 1.0, "analogue": 1.0}
+    label = "half logic, the rest unchanged"
+    found = counted(mixed_density, shares, gains, label=label)
+    return found
+
+
+def gate_pitch() -> Quantity:
+    """From gate to gate in N3."""
+    return cost.fact("feature", "gate_pitch_n3").low
+
+
+def metal() -> Quantity:
+    """From wire to wire in N3, at the finest."""
+    return cost.fact("feature", "metal_n3").low
+
+
+def name_shrink() -> Quantity:
+    """Times that an area would shrink if 5 and 3 nm were lengths."""
+    old, new = (chosen(x, "nm", label=f"{x} nm, a name")
+                for x in (5, 3))  # fmt: skip
+    return (old / new) ** 2
+
+
+def pitch_shrink() -> Quantity:
+    """Times that a gate pitch by a wire pitch shrank from N5 to N3."""
+    old = (
+        cost.fact("feature", "gate_pitch_n5").low * cost.fact("feature", "metal_n5").low
+    )
+    return old / (gate_pitch() * metal())
+
+
+def chip(key: str) -> Chip:
+    return next(chip for chip in moore.chips() if key in chip.keys)
+
+
+def millions() -> Quantity:
+    """A million a square millimetre."""
+    return constant("million") * one_of("1/mm2")
+
+
+def density_said() -> Quantity:
+    """Millions a square millimetre, as a source document has it."""
+    return claims.get("h100-density").quantity() / millions()
+
+
+def logic_density() -> Quantity:
+    """Logic alone in N4, from measured cells of N5, in millions."""
+    packed = cost.fact("packed", "n5").low * cost.gain("n5", "n4").middle
+    return packed / millions()
+
+
+def late_doubling() -> Quantity:
+    """Years in which density doubled from A100 to B200."""
+    found = fixed_doubling(chip("a100_sxm_80gb"), chip("b200_sxm"))
+    return found / one_of("year")
+
+
+def wafer() -> Quantity:
+    """Diameter of a wafer."""
+    most = 1000 * Wafer().diameter
+    why = "the largest that is printed on"
+    return assumed(most, "mm", label="diameter of a wafer", why=why)
+
+
+def doubling(growth: str) -> float:
+    """Years to twice the density at one end of the line's growth: log 2 / log g."""
+    return math.log(2) / math.log(getattr(cost.clock(), growth))
+
+
+def half() -> Quantity:
+    """Share of a field, as a source document has it."""
+    return claims.get("ai5-half-reticle").quantity()
+
+
+def eighty() -> Quantity:
+    """Multiprocessors on a die of a B200."""
+    return cost.fact("industry", "b200_units").low

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import models, roofline
-from stacklib.evidence import ledger as claims
+from stacklib.evidence import ledger
 from stacklib.quantity import Quantity, bytes_per_element, chosen, one_of
 from stacklib.roofline.count import operations
 from stacklib.roofline.count.catalogue import catalogue
@@ -85,7 +85,7 @@ def cache_intensity() -> Quantity:
 
 def own_division() -> Quantity:
     """Operations of a step over its bytes, both as document 001 states them."""
-    work, moved = (claims.get(f"decode-step-{of}") for of in ("flops", "bytes"))
+    work, moved = (ledger.get(f"decode-step-{of}") for of in ("flops", "bytes"))
     return work.quantity() / moved.quantity()
 
 

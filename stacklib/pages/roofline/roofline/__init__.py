@@ -6,8 +6,7 @@ from functools import cache
 
 from stacklib import hardware, roofline
 from stacklib.evidence import five_operations as five
-from stacklib.evidence import ledger as claims
-from stacklib.evidence import limits
+from stacklib.evidence import ledger, limits
 from stacklib.quantity import Quantity, counted
 from stacklib.roofline.bound import cache_aware, gains
 from stacklib.roofline.count import traffic_cuts
@@ -29,7 +28,7 @@ def ridges_between(low: float, high: float) -> int:
 
 
 def claimed(value: float, label: str) -> Quantity:
-    said = claims.get("breakeven-300-500").quantity()
+    said = ledger.get("breakeven-300-500").quantity()
     return Quantity(value, "FLOP/B", label=label, source=said.source, kind="claimed")
 
 

@@ -3,13 +3,13 @@
 from functools import partial
 
 from stacklib import gpu
+from stacklib.pages.roofline.cores import live as explorer
+from stacklib.pages.roofline.cores.figures import timeline_spec
 from stacklib.plots import spec as grammar
-from stacklib.plots.live import littles_law as explorer
-from stacklib.plots.timeline import timeline_spec
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound import littles_law
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 readouts = partial(ask, explorer.explore, explorer.controls())
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from stacklib.gpu.chip.chips import chip, chips_known
-from stacklib.plots.chips import chip_spec, unit_spec
-from stacklib.plots.live import blocks as live
+from stacklib.pages.gpu.hierarchy import live
+from stacklib.pages.gpu.hierarchy.figures import chip_spec, unit_spec
 from stacklib.plots.spec import check
 
-from ..live_figures import ask
+from ...live_figures import ask
 
 
 def _cells(spec):

@@ -1,0 +1,1 @@
+"""The pages on evidence: what only they need."""

@@ -1,0 +1,62 @@
+"""Setup of the page *Predicted against measured*."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stacklib.evidence import calibrate, measurements, validate
+from stacklib.hardware.factors import efficiency_names
+from stacklib.quantity import Quantity, Source, counted
+
+READ = "2026-11-21"
+
+
+@cache
+def report() -> validate.Validation:
+    """Every row a fit may see, predicted or refused."""
+    return validate.validate(measurements.fitted())
+
+
+@cache
+def unseen(by: str) -> validate.Validation:
+    """The same rows by factors that never saw their ``source``, or their ``device``."""
+    return calibrate.unseen(report(), by)
+
+
+def rows() -> int:
+    return len(report().outcomes)
+
+
+def predicted(family: str) -> int:
+    return report().families[family].predicted
+
+
+def refused(family: str) -> int:
+    return report().families[family].refused
+
+
+def read_back(family: str) -> int:
+    """Rows whose constant was measured by their own source."""
+    found = report().of(family).predicted
+    return sum(validate.read_back(o.row, o.bound) for o in found)
+
+
+def factors() -> Quantity:
+    return counted(len, efficiency_names(), label="factors")
+
+
+def errors(family: str, by: str) -> tuple[Quantity, Quantity]:
+    """Median and 90th percentile of the errors, each group left out of its fit."""
+    found = unseen(by).families[family]
+    where = f"family {family}, each {by} left out of the fit that predicts it"
+    return (
+        _error(found.median_error, f"median error of family {family}", where),
+        _error(found.p90_error, f"p90 error of family {family}", where),
+    )
+
+
+def _error(value: float | None, label: str, where: str) -> Quantity:
+    if value is None:
+        raise ValueError(f"no row of {where}, is predicted; run the calibration")
+    source = Source("Published measurements, stacklib", where, READ, "secondary")
+    return Quantity(value, label=label, source=source, kind="measured")

@@ -1,0 +1,1 @@
+"""The pages on models: what only they need."""
