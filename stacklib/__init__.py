@@ -34,7 +34,8 @@ def offer(
             raise AttributeError(
                 f"{room} offers no {name!r} but {known}; the rest is in its modules"
             )
-        value = getattr(importlib.import_module(homes[name], room), name)
+        home = importlib.import_module(homes[name], room)
+        value = home if home.__name__ == f"{room}.{name}" else getattr(home, name)
         setattr(sys.modules[room], name, value)
         return value
 
@@ -54,4 +55,5 @@ def offered(room: str) -> Iterator[tuple[str, str]]:
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
             for line in block.body:
                 if isinstance(line, ast.ImportFrom) and line.level == 1:
-                    yield from ((name.name, f".{line.module}") for name in line.names)
+                    for name in line.names:
+                        yield name.name, f".{line.module or name.name}"

@@ -7,48 +7,16 @@ this book's own prose.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .config import Config
-from .tokenizer import Tokenizer, load_tokenizer
+from stacklib import offer
 
 if TYPE_CHECKING:
+    from .config import Config
     from .forward import KVCache
     from .model import TinyLM, generate, load
     from .sampling import Sampling
+    from .tokenizer import Tokenizer, load_tokenizer
     from .weights import CorruptWeights
-
-# What needs NumPy is imported when it is first asked for.
-_LATER = {
-    "CorruptWeights": "weights",
-    "KVCache": "forward",
-    "Sampling": "sampling",
-    "TinyLM": "model",
-    "generate": "model",
-    "load": "model",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        module = importlib.import_module(f"{__name__}.{_LATER[name]}")
-        return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})  # also what is imported later
-
-
-__all__ = [
-    "Config",
-    "CorruptWeights",
-    "KVCache",
-    "Sampling",
-    "TinyLM",
-    "Tokenizer",
-    "generate",
-    "load",
-    "load_tokenizer",
-]
+else:
+    __all__, __getattr__, __dir__ = offer(__name__)
