@@ -1,27 +1,31 @@
-"""``stacklib new device|claim|exercise``: write a stub that the checkers refuse.
+"""``stacklib new device|claim|section|exercise``: write one, and the tree stays green.
 
-A stub is valid in form and says TODO where a fact, a computation or a sentence is
-missing. The loader, the ledger or the proof of exercises names each TODO left.
-Nothing is ever written over.
+What is written loads, runs and is listed where it must be: a device of which nothing
+is known, a claim that is open, a section with one number, an exercise that proves. It
+is then filled in. All is written or nothing, and nothing is written over.
 """
 
 from __future__ import annotations
 
 import argparse
+import keyword
 import re
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stacklib import grading
+from stacklib.evidence import ledger
+from stacklib.hardware.load import KINDS, words
 
-from . import stubs
+from . import sections, stubs
 from .arguments import add_json, emit, whole
 
 KEY = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 PAGE = re.compile(r"[a-z]+/[a-z0-9]+(_[a-z0-9]+)*")
-NUMBER = re.compile(r"([1-9]\d?)\.([1-9]\d?)")
+NUMBER = re.compile(r"([1-9]|10)\.([1-9]\d?)")
 
 
 class Taken(ValueError):
@@ -32,96 +36,216 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "new",
-        help="write the stub of a device, claim or exercise",
-        description="Writes a stub with TODO in it; the tests fail until it is filled.",
+        help="write a device, claim, section or exercise, to be filled in",
+        description="Writes files that the tests accept as they are; then fill them.",
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     device = kinds.add_parser("device", help="a spec file of a device")
     device.add_argument("key", help="its key, such as mi300x")
+    device.add_argument("--name", help="as its maker prints it (the key)")
+    device.add_argument("--vendor", required=True, help="its maker")
+    device.add_argument("--year", type=whole, required=True, help="year of release")
+    device.add_argument("--kind", dest="of", choices=KINDS, default="gpu", help="(gpu)")
     claim = kinds.add_parser("claim", help="a ledger row and the check of a claim")
     claim.add_argument("id", help="its id, such as decode-wait-share")
     claim.add_argument("--chapter", type=whole, required=True, help="1 to 10")
     claim.add_argument("--page", required=True, help="its page, such as memory/caches")
+    new = "; a new claim needs it"
+    claim.add_argument("--document", help=f"{', '.join(ledger.DOCUMENTS)}{new}")
+    claim.add_argument("--text", help=f"what the document says{new}")
+    claim.add_argument("--value", help=f"the number it says{new}")
+    claim.add_argument("--unit", help=f"the number's unit, or ratio{new}")
+    section = kinds.add_parser("section", help="notebook, page module, test, lists")
+    section.add_argument("number", help="chapter and number, such as 7.3")
+    section.add_argument("title", help="its title; the file is named after it")
+    section.add_argument(
+        "--covers", nargs="+", default=[], metavar="ID",
+        help="ids of book/systems.toml that it shows (the chapter's first one left)",
+    )  # fmt: skip
     exercise = kinds.add_parser("exercise", help="an exercise, two wrong answers")
     exercise.add_argument("number", help="chapter and number, such as 1.4")
     exercise.add_argument("slug", help="its name, such as two_chips")
     exercise.add_argument(
         "--level", choices=grading.LEVELS, default="derive", help="(derive)"
     )
-    for kind in (device, claim, exercise):
+    for kind in (device, claim, section, exercise):
         kind.add_argument("--root", type=Path, help="the checkout (found from here)")
         add_json(kind)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the stub and say what it asks for. Raises ValueError for bad input."""
-    root = args.root or grading.find_root()
-    if args.kind == "device":
-        files = new_device(root, args.key)
-    elif args.kind == "claim":
-        files = new_claim(root, args.id, args.chapter, args.page)
-    else:
-        files = new_exercise(root, args.number, args.slug, args.level)
+    """Write the files and say which. Raises ValueError for bad input."""
+    root = (args.root or grading.find_root()).absolute()
+    files = MAKERS[args.kind](root, args)
     if args.json:
         emit({"kind": args.kind, "wrote": [str(path) for path in files]})
         return 0
     for path in files:
         print(f"wrote {path}")
-    print("Fill in every TODO; `make test` fails until you have.")
+    print("The tests accept it as it is; book/how-to-add.md says what to fill in.")
     return 0
 
 
-def new_device(root: Path, key: str) -> list[Path]:
+def new_device(root: Path, args: argparse.Namespace) -> list[Path]:
     """The spec file of a device."""
+    key, name = args.key, args.name or args.key
     well_formed(key, KEY, "key", "mi300x or rtx_4090")
+    if not words(name) or not args.vendor.strip():
+        raise ValueError(f"name {name!r}, vendor {args.vendor!r}: write a word")
+    if not 1970 <= args.year <= 2100:
+        raise ValueError(f"year {args.year}: write the year of release, such as 2025")
     key = key.replace("-", "_")
     folder = existing(root / "stacklib" / "hardware" / "data" / "accelerators")
-    return write_all({folder / f"{key}.toml": stubs.device(key)})
+    text = stubs.device(key, name, args.vendor, args.year, args.of)
+    return write_all({folder / f"{key}.toml": text.encode()})
 
 
-def new_claim(root: Path, id: str, chapter: int, page: str) -> list[Path]:
-    """A row of the ledger, where the id is new, and a check in its page's module."""
+def new_claim(root: Path, args: argparse.Namespace) -> list[Path]:
+    """A row of the ledger, where the id is new, a check, and the judgement: open."""
+    id, page = args.id, args.page
     well_formed(id, ID, "id", "decode-wait-share")
     well_formed(page, PAGE, "page", "memory/caches")
-    if not 1 <= chapter <= 10:
-        raise ValueError(f"chapter {chapter}: the book has chapters 1 to 10")
-    ledger = existing(root / "stacklib" / "evidence") / "data" / "claims.csv"
+    path = existing(root / "stacklib" / "evidence") / "data" / "claims.csv"
+    record = existing(root / "tests" / "pages") / "judged.csv"
     checks = stubs.module_of(existing(root / "stacklib" / "pages"), id, page)
-    rows = ledger.read_text("utf-8")
-    source = checks.read_text("utf-8") if checks.exists() else ""
-    row = stubs.ledger_row(rows, id, chapter)
-    source = stubs.with_check(source, checks.name, id, page)
-    checks.parent.mkdir(parents=True, exist_ok=True)
-    checks.write_text(source, "utf-8")
-    if not row:
-        return [checks]
-    ledger.write_text(rows + "\n" * (not rows.endswith("\n")) + row, "utf-8")
-    return [checks, ledger]
+    rows, judged = path.read_bytes(), record.read_bytes()
+    source = checks.read_bytes().decode() if checks.exists() else ""
+    text = stubs.with_check(source, checks.name, id, page).encode()
+    known = {claim.id: claim for claim in ledger.read(path)}
+    changed = {} if id in known else {path: row_added(rows, args)}
+    claim = known[id] if id in known else loaded(changed[path], id)
+    if claim.chapter != args.chapter:
+        raise ValueError(f"claim {id!r} is of chapter {claim.chapter}: --chapter")
+    changed[record] = stubs.record_with(judged, claim)
+    if source:
+        return write_all({}, {checks: text, **changed})
+    return write_all({**room_of(checks.parent, page), checks: text}, changed)
 
 
-def new_exercise(root: Path, number: str, slug: str, level: str) -> list[Path]:
+def row_added(rows: bytes, args: argparse.Namespace) -> bytes:
+    """The ledger with the row of a new claim; ValueError for what it lacks."""
+    needed = ("document", "text", "value", "unit")
+    if missing := [f"--{n}" for n in needed if not (getattr(args, n) or "").strip()]:
+        raise ValueError(f"claim {args.id!r} is new: it needs {', '.join(missing)}")
+    cells = {
+        "id": args.id, "seed": args.document, "chapter": str(args.chapter),
+        "claim": args.text, "value": args.value, "unit": args.unit,
+        "how_to_check": f"by stacklib, on the page {args.page}", "computed": "",
+        "verdict": "unverifiable", "why": "Nobody has computed it yet.",
+    }  # fmt: skip
+    return stubs.ledger_with(rows, cells)
+
+
+def loaded(rows: bytes, id: str) -> ledger.Claim:
+    """The claim of a ledger not yet written; LedgerError or UnitError for its row."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "claims.csv"
+        path.write_bytes(rows)
+        claim = next(claim for claim in ledger.read(path) if claim.id == id)
+    if claim.is_number:
+        claim.quantity()
+    return claim
+
+
+def new_section(root: Path, args: argparse.Namespace) -> list[Path]:
+    """Notebook, page module, test, and the section's place in the lists."""
+    if not (found := NUMBER.fullmatch(args.number)):
+        raise ValueError(f"{args.number!r}: chapter and number, such as 7.3")
+    chapter, name = int(found[1]), module_name(args.title)
+    folder = existing(root / "chapters") / sections_folder(root, chapter)
+    refuse_taken(root, folder, args.number, name)
+    given = sections.words_of(args.number, args.title, name)
+    slug, room = name.replace("_", "-"), given["room"]
+    pages = existing(root / "stacklib" / "pages") / room
+    if (pages / name).exists():
+        raise Taken(f"{pages / name} is there; give the section another title")
+    files = {
+        folder / f"{slug}.ipynb": sections.notebook(given),
+        pages / f"{name}.py": sections.PAGE.format(**given),
+        root / "tests" / "pages" / room / f"test_{name}.py": (
+            sections.TEST.format(**given)
+        ),
+    }
+    if not (folder / "index.ipynb").exists():
+        files[folder / "index.ipynb"] = sections.index(chapter)
+    new = {path: text.encode() for path, text in files.items()}
+    lists = listed(root, chapter, folder.name, slug, name, args.covers)
+    return write_all({**room_of(pages, f"chapter {chapter}"), **new}, lists)
+
+
+def listed(
+    root: Path, chapter: int, folder: str, slug: str, name: str, ids: list[str]
+) -> dict[Path, bytes]:
+    """Table of contents and coverage map, with the section in them."""
+    book = existing(root / "book")
+    toc, covered = book / "_toc.yml", book / "coverage.toml"
+    coverage = covered.read_text("utf-8")
+    systems = (book / "systems.toml").read_text("utf-8")
+    ids = sections.to_cover(systems, coverage, chapter, ids)
+    call = f"stacklib.pages.{stubs.CHAPTERS[chapter][0]}.{name}.example"
+    section = f"chapters/{folder}/{slug}.ipynb"
+    contents = sections.contents_with(toc.read_text("utf-8"), folder, slug)
+    rows = sections.coverage_with(coverage, ids, section, call)
+    return {toc: contents.encode(), covered: rows.encode()}
+
+
+def refuse_taken(root: Path, folder: Path, number: str, name: str) -> None:
+    """Raise Taken for a number or a name that another section has."""
+    if there := sections.numbered(folder, number):
+        raise Taken(f"section {number} is there: {folder / there}")
+    if there := sections.said_in(root, name):
+        raise Taken(f"{there} says numbers of {name!r}; give another title")
+
+
+def module_name(title: str) -> str:
+    """A title as the name of a module: ``Who waits?`` is ``who_waits``."""
+    name = "_".join(words(title))
+    if not name.isidentifier() or keyword.iskeyword(name) or len(title) > 70:
+        raise ValueError(f"title {title!r}: words, the first a letter, at most 70")
+    if set(title) & set('"\\\n'):
+        raise ValueError(f"title {title!r}: without quotes, backslashes and breaks")
+    return name
+
+
+def sections_folder(root: Path, chapter: int) -> str:
+    """``07-quantizers``: the folder that the chapter has or will have."""
+    named = sorted((root / "chapters").glob(f"{chapter:02}-*"))
+    return named[0].name if named else f"{chapter:02}-{stubs.CHAPTERS[chapter][0]}"
+
+
+def room_of(folder: Path, what: str) -> dict[Path, bytes]:
+    """The first file of a folder of pages, where it has none."""
+    first = folder / "__init__.py"
+    return {} if first.exists() else {first: f'"""Pages of {what}."""\n'.encode()}
+
+
+def new_exercise(root: Path, args: argparse.Namespace) -> list[Path]:
     """The file of an exercise, and that of its wrong answers."""
+    number, slug = args.number, args.slug
     if not (found := NUMBER.fullmatch(number)):
         raise ValueError(f"{number!r}: chapter and number are needed, such as 1.4")
     well_formed(slug, KEY, "slug", "two_chips")
-    slug = slug.replace("-", "_")
+    existing(root / "exercises")
     for e in grading.discover(root):
         if e.id == number:
             raise Taken(f"exercise {number} is there: {e.file}")
-    folder = chapter_folder(root, int(found[1]))
-    name = f"{int(found[2]):02}_{slug}.py"
+    folder = root / "exercises" / sections_folder(root, int(found[1]))
+    name = f"{int(found[2]):02}_{slug.replace('-', '_')}.py"
     return write_all(
-        {folder / name: stubs.exercise(level), folder / "wrong" / name: stubs.WRONG}
+        {
+            folder / name: stubs.exercise(args.level).encode(),
+            folder / "wrong" / name: stubs.WRONG.encode(),
+        }
     )
 
 
-def chapter_folder(root: Path, chapter: int) -> Path:
-    """``exercises/NN-topic``, named as the chapter is."""
-    for place in ("exercises", "chapters"):
-        if named := sorted((root / place).glob(f"{chapter:02}-*")):
-            return root / "exercises" / named[0].name
-    raise ValueError(f"chapter {chapter}: no folder chapters/{chapter:02}-... yet")
+MAKERS = {
+    "device": new_device,
+    "claim": new_claim,
+    "section": new_section,
+    "exercise": new_exercise,
+}
 
 
 def well_formed(text: str, pattern: re.Pattern[str], what: str, such_as: str) -> None:
@@ -137,13 +261,24 @@ def existing(folder: Path) -> Path:
     return folder
 
 
-def write_all(files: Mapping[Path, str]) -> list[Path]:
-    """Write files that must all be new; none is written where one is taken."""
-    for path in files:
+def write_all(
+    new: Mapping[Path, bytes], changed: Mapping[Path, bytes] | None = None
+) -> list[Path]:
+    """Write files that must all be new, and those that change: all, or none."""
+    for path in new:
         if path.exists():
             raise Taken(f"{path} is there; nothing was written")
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+    before = {path: path.read_bytes() for path in changed or {}}
+    files = {**new, **(changed or {})}
+    try:
+        for path, data in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    except OSError as error:
+        for path in new:
+            path.unlink(missing_ok=True)
+        for path, data in before.items():
+            if path.read_bytes() != data:
+                path.write_bytes(data)
+        raise ValueError(f"{error.filename}: {error.strerror}; nothing kept") from None
     return list(files)

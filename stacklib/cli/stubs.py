@@ -5,32 +5,49 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import json
+from datetime import date
 from pathlib import Path
 
 from stacklib.evidence import ledger
 from stacklib.hardware.accelerator import FIELDS
+from stacklib.hardware.load import words
 from stacklib.pages import CARRIES
+
+# Chapters by number: the folder's name, which is its room's, and the title.
+CHAPTERS = {
+    1: ("roofline", "How a computer computes"),
+    2: ("gpu", "The GPU, inside out"),
+    3: ("memory", "The memory hierarchy"),
+    4: ("kernels", "Kernels"),
+    5: ("accelerators", "TPUs and other accelerators"),
+    6: ("interconnect", "Interconnects"),
+    7: ("quantizers", "Number formats and quantization"),
+    8: ("serving", "Inference and serving"),
+    9: ("diy", "DIY builds"),
+    10: ("frontier", "Frontier and co-design"),
+}
 
 DEVICE = """\
 key = "{key}"
-name = "TODO"
-short = "TODO"
-vendor = "TODO"
-year = "TODO"
-kind = "TODO"  # gpu, tpu, cpu or asic
-architecture = "TODO"  # one word: hopper, cdna3, tpu
-compute_capability = "TODO"  # CUDA's, such as 9.0; "" where there is none
-process = "TODO"
-memory_type = "TODO"
-aliases = []  # words that published tables use for it: "h100 sxm"
+name = {name}
+short = {name}
+vendor = {vendor}
+year = {year}
+kind = "{kind}"
+architecture = "unknown"  # one word: hopper, cdna3, tpu
+compute_capability = ""  # CUDA's, such as 9.0; "" where there is none
+process = "unknown"
+memory_type = "unknown"
+aliases = ["{alias}"]  # words that published tables use for it
 link_key = ""  # its scale-up link among hardware.link_names(); "" where none
 host_link_key = ""
 
 [sources.device]
-title = "TODO"
-where = "TODO"
-seen = "TODO"  # a date: 2026-11-21
-confidence = "TODO"  # vendor, measured, secondary, recalled or announced
+title = {title}
+where = "not yet read: table and page"
+seen = {today}
+confidence = "recalled"  # vendor, measured, secondary, recalled or announced
 
 # A field that no source tells is "unknown"; a field of another source names it.
 [fields]
@@ -39,7 +56,7 @@ confidence = "TODO"  # vendor, measured, secondary, recalled or announced
 # Dense rates. With per_unit_per_cycle (operations of one compute unit in a cycle)
 # a test holds units x clock x rate to the printed peak.
 [peak]
-bf16 = {{ value = "TODO", unit = "TFLOP/s dense", accumulate = "TODO" }}
+# bf16 = {{ value = ..., unit = "TFLOP/s dense", accumulate = "fp32" }}
 """
 
 CHECKS = '''\
@@ -54,48 +71,52 @@ CHECK = '''
 
 @claim("{id}")
 def {name}() -> Finding:
-    """TODO: what is computed, and from what."""
-    raise NotImplementedError("{id}: TODO: compute the claimed quantity")
+    """Not yet computed: return the quantity that the claim is about."""
+    return Finding.open("Nobody has computed it yet.")
 '''
 
 EXERCISE = '''\
-"""TODO: a title.
+"""A square matrix.
 
 level: {level}
 
-TODO: the question. Say of each given where it is from, or "suppose".
+Suppose a matrix of 4,096 rows and 4,096 columns in bf16. How many MB is it?
 
-hint: TODO: the step that is hard to see.
+hint: Numbers times the bytes of each.
 """
 
 from stacklib.grading import expect
+from stacklib.quantity import Quantity, bytes_per_element
 
 # ---- your answer ----
 
 
-def answer():
-    """TODO: what it returns, and in which unit."""
-    return None  # TODO: the solution
+def megabytes():
+    """MB of the matrix."""
+    return 4096 * 4096 * 2 / 1e6
 
 
 # ---- tests ----
 
 
-def test_answer():
-    value = answer()
-    expected = None  # TODO: compute it with stacklib
-    expect.number(value, expected, mistakes={{"TODO: a mistake": 0.0}})
+def test_megabytes():
+    expected = Quantity(4096 * 4096, "1") * bytes_per_element("bf16")
+    mistakes = {{
+        "A number in bf16 has two bytes.": expected / 2,
+        "That is one row of it.": expected / 4096,
+    }}
+    expect.number(megabytes(), expected, unit="MB", mistakes=mistakes)
 '''
 
 WRONG = """\
-# ---- mistake_1: TODO: what the grader says of mistake 1
-def answer():
-    return 1  # TODO: a mistake readers make
+# ---- one_byte: A number in bf16 has two bytes.
+def megabytes():
+    return 4096 * 4096 / 1e6
 
 
-# ---- mistake_2: TODO: what the grader says of mistake 2
-def answer():
-    return 2  # TODO: a mistake readers make
+# ---- one_row: That is one row of it.
+def megabytes():
+    return 4096 * 2 / 1e6
 """
 
 # The units data sheets print, where they differ from the loader's SI.
@@ -115,14 +136,28 @@ PRINTED = {
 }
 
 
-def device(key: str) -> str:
-    """The spec file of a device, one line for each field the loader wants."""
-    units = {name: PRINTED.get(name, si) for name, (si, _) in FIELDS.items()}
+def device(key: str, name: str, vendor: str, year: int, kind: str) -> str:
+    """The spec file of a device: all that its fields could tell is unknown."""
     fields = (
-        f'{name} = {{ value = "TODO"{f", unit = {unit!r}" if unit else ""} }}'
-        for name, unit in units.items()
+        f'{field} = "unknown"  # {PRINTED.get(field, unit) or "a number"}'
+        for field, (unit, _) in FIELDS.items()
     )
-    return DEVICE.format(key=key, fields="\n".join(fields).replace("'", '"'))
+    return DEVICE.format(
+        key=key,
+        name=quoted(name),
+        vendor=quoted(vendor),
+        year=year,
+        kind=kind,
+        alias=" ".join(words(name)),
+        title=quoted(f"{name}, data sheet"),
+        today=date.today().isoformat(),
+        fields="\n".join(fields),
+    )
+
+
+def quoted(text: str) -> str:
+    """A text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def exercise(level: str) -> str:
@@ -130,22 +165,27 @@ def exercise(level: str) -> str:
     return EXERCISE.format(level=level)
 
 
-def ledger_row(rows: str, id: str, chapter: int) -> str:
-    """The line to append to the ledger; empty where the id has its row.
-
-    Raises ValueError where that row belongs to another chapter.
-    """
-    for row in csv.DictReader(io.StringIO(rows)):
-        if row["id"] == id:
-            if row["chapter"] != str(chapter):
-                raise ValueError(f"claim {id!r} is of chapter {row['chapter']}")
-            return ""
-    cells = {"id": id, "chapter": str(chapter), "computed": ""}
+def ledger_with(data: bytes, cells: dict[str, str]) -> bytes:
+    """The ledger with one row more, in the line ending that it has."""
+    ending = "\r\n" if b"\r\n" in data else "\n"
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(
-        cells.get(column, "TODO") for column in ledger.COLUMNS
-    )
-    return line.getvalue()
+    writer = csv.writer(line, lineterminator=ending)
+    writer.writerow([cells[column] for column in ledger.COLUMNS])
+    gap = b"" if data.endswith(b"\n") else ending.encode()
+    return data + gap + line.getvalue().encode()
+
+
+def record_with(record: bytes, claim: ledger.Claim) -> bytes:
+    """The record of judgements with a claim that is open, in its place or last."""
+    line = io.StringIO()
+    said = (claim.id, f"{claim.value:.12g}", claim.unit, "", "open")
+    csv.writer(line, lineterminator="\n").writerow(said)
+    lines = record.decode().splitlines(keepends=True)
+    place = [n for n, old in enumerate(lines) if old.startswith(f"{claim.id},")]
+    lines[place[0] if place else len(lines) : place[0] + 1 if place else None] = [
+        line.getvalue()
+    ]
+    return "".join(lines).encode()
 
 
 def module_of(pages: Path, id: str, page: str) -> Path:
@@ -177,7 +217,10 @@ def with_check(source: str, file: str, id: str, page: str) -> str:
     if name in names:
         raise ValueError(f"{file} has a {name} already; give the claim another id")
     if missing := {"claim", "Finding"} - names:
-        raise ValueError(f"{file} does not import {' and '.join(sorted(missing))}")
+        raise ValueError(
+            f"{file} does not import {' and '.join(sorted(missing))}; "
+            "add: from stacklib.evidence import Finding, claim"
+        )
     return source.rstrip("\n") + "\n" + CHECK.format(id=id, name=name)
 
 

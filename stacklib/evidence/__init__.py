@@ -1,9 +1,8 @@
 """The laboratory: what is claimed, how it is judged, what was measured.
 
 ``claims``: the rows of the ledger; a check carries ``@claim("id")`` and stands with
-the page that shows it, so ``stacklib.pages.claims`` judges them. ``numbers``: every
-computed number of the text, by name. ``conflicts``: what published tables got wrong.
-``guard``: nothing shown may be impossible. ``results``: what was measured on our own
+the page that shows it, so ``stacklib.pages.claims`` judges them. ``conflicts``:
+what published tables got wrong. ``guard``: nothing shown may be impossible. ``results``: what was measured on our own
 machines, ``runs``: that beside what was predicted before. Plain Python throughout.
 """
 
@@ -28,7 +27,6 @@ __all__ = [
     "guard",
     "leaf_faults",
     "ledger",
-    "numbers",
     "results",
     "runs",
 ]

@@ -16,6 +16,8 @@ from _tools import (
 )
 from _tools.lines import Count, Line, Most
 
+from stacklib.evidence import ledger
+
 CHAPTERS = list(chapter.CHAPTERS)
 
 
@@ -35,7 +37,8 @@ def test_the_totals_of_chapter_1_are_those_of_its_lists():
         "contradictions": 1,
     }
     assert wants(chapter_code.ways(1, tree.ROOT)) == {"three ways": 2, "two ways": 15}
-    assert wants(chapter_code.claims(1, tree.ROOT))["claims"] == 34
+    own = [c for c in ledger.load() if c.chapter == 1]
+    assert wants(chapter_code.claims(1, tree.ROOT))["claims"] == len(own) >= 34
 
 
 def test_no_id_is_left_without_a_chapter():

@@ -1,250 +1,241 @@
-"""``stacklib new``: each stub is written, and each is refused until it is filled."""
+"""``stacklib new``: bad input names the value and the fix, and nothing is written.
+
+That what it writes is sound is told by ``tests/book/test_how_to_add.py``.
+"""
 
 from __future__ import annotations
 
-import ast
 import json
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from stacklib import grading, hardware
-from stacklib.cli import main, stubs
+from stacklib.cli import main, new, stubs
 from stacklib.evidence import ledger
 from stacklib.hardware.accelerator import FIELDS
 from stacklib.hardware.load import read
 from stacklib.quantity import Quantity
 
 BOOK = Path(__file__).parents[2]
+HELD = (
+    "exercises/01-roofline/04_count_a_block.py",
+    "stacklib/hardware/data/accelerators/h100_sxm.toml",
+    "stacklib/evidence/data/claims.csv",
+    "stacklib/pages/roofline/decode/claims.py",
+    "stacklib/pages/roofline/__init__.py",
+    "tests/pages/judged.csv",
+    "chapters/03-memory/caches.ipynb",
+    "chapters/03-memory/index.ipynb",
+    "book/_toc.yml",
+    "book/coverage.toml",
+    "book/systems.toml",
+)
+DEVICE = ("--vendor", "Acme", "--year", "2025")
+CLAIM = ("--chapter", "1", "--page", "roofline/decode", "--document", "001",
+         "--text", "Two, or \"more\"", "--value", "2", "--unit", "ratio")  # fmt: skip
 
 
 @pytest.fixture
 def root(tmp_path) -> Path:
-    """A checkout with what the stubs are added to."""
-    for folder in (
-        "exercises/01-roofline",
-        "stacklib/hardware/data/accelerators",
-        "stacklib/evidence",
-        "stacklib/pages",
-    ):
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(BOOK / folder, tmp_path / folder, ignore=ignore)
+    """A checkout with what the commands add to."""
+    for name in HELD:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(BOOK / name, tmp_path / name)
     return tmp_path
 
 
-def new(root: Path, *argv: str) -> int:
+def run(root: Path, *argv: str) -> int:
     return main(["new", *argv, "--root", str(root)])
 
 
-# -- device ------------------------------------------------------------------
+def held(root: Path) -> dict[Path, bytes]:
+    """Every file of a checkout."""
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
-def device_file(root: Path, key: str) -> Path:
-    return root / "stacklib" / "hardware" / "data" / "accelerators" / f"{key}.toml"
+def without(given: tuple[str, ...], option: str) -> list[str]:
+    """Arguments with one option left out."""
+    place = given.index(option)
+    return [*given[:place], *given[place + 2 :]]
 
 
-def test_a_device_stub_is_refused_by_the_loader(root, capsys):
-    assert new(root, "device", "gizmo_1") == 0
-    path = device_file(root, "gizmo_1")
-    assert f"wrote {path}" in capsys.readouterr().out
-    with pytest.raises(hardware.SpecError, match=r"gizmo_1\.toml\.name is still TODO"):
-        read(path)
+def but(given: tuple[str, ...], option: str, value: str) -> list[str]:
+    """Arguments with another value of one option."""
+    return [*without(given, option), option, value]
 
 
-def test_every_todo_of_a_device_is_demanded_and_then_it_loads(root):
-    new(root, "device", "gizmo_1")
-    path = device_file(root, "gizmo_1")
-    filled = {"year": "2023", "kind": '"gpu"', "seen": '"2026-11-21"'}
-    filled["confidence"] = '"vendor"'
-    demands = 0
-    while "TODO" in (text := path.read_text()):
-        with pytest.raises(hardware.SpecError, match="is still TODO"):
-            read(path)
-        line = next(x for x in text.splitlines() if "TODO" in x)
-        name = line.split(" = ")[0]
-        value = filled.get(name, '"x"')
-        if "{ value" in line:
-            value = "1" if name == "bf16" else '"unknown"'
-        new_line = f"{name} = {value}"
-        if name == "bf16":
-            new_line = 'bf16 = { value = 1, unit = "TFLOP/s dense" }'
-        path.write_text(text.replace(line, new_line))
-        demands += 1
-    assert read(path).key == "gizmo_1"
-    assert demands > len(FIELDS)
+REFUSED = [
+    (["device", "Gizmo!", *DEVICE], "key 'Gizmo!': lower case, such as mi300x"),
+    (["device", "gizmo", *but(DEVICE, "--year", "25")], "year 25: write the year"),
+    (["device", "gizmo", *without(DEVICE, "--vendor")], "required: --vendor"),
+    (["device", "gizmo", *DEVICE, "--name", "!"], "name '!', vendor 'Acme': write a"),
+    (["device", "h100-sxm", *DEVICE], "h100_sxm.toml is there; nothing was written"),
+    (["claim", "Not_An_Id", *CLAIM], "id 'Not_An_Id': lower case"),
+    (["claim", "a-b", *but(CLAIM, "--chapter", "11")], "chapter '11' is not one of"),
+    (["claim", "a-b", *but(CLAIM, "--page", "caches")], "page 'caches': lower case"),
+    (["claim", "a-b", *without(CLAIM, "--text")], "'a-b' is new: it needs --text"),
+    (["claim", "a-b", *but(CLAIM, "--value", "two")], "value 'two' is not a number"),
+    (["claim", "a-b", *but(CLAIM, "--document", "9")], "seed '9' is not one of 000"),
+    (["claim", "a-b", *but(CLAIM, "--unit", "smoots")], "smoots"),
+    (["claim", "h200-ridge", *but(CLAIM, "--chapter", "2")], "is of chapter 1: "),
+    (["section", "11.1", "Who"], "'11.1': chapter and number, such as 7.3"),
+    (["section", "7.3", "7 of 9"], "title '7 of 9': words, the first a letter"),
+    (["section", "7.3", 'A "b"'], "without quotes"),
+    (["section", "3.4", "Who waits?"], "section 3.4 is there"),
+    (["section", "3.99", "Caches"], "caches.ipynb says numbers of 'caches'"),
+    (["section", "7.3", "Who", "--covers", "7.99"], "id '7.99' is not in book/systems"),
+    (["section", "7.3", "Who", "--covers", "1.01"], "'1.01' is shown in chapters/01"),
+    (["exercise", "1.4", "other_name"], "exercise 1.4 is there"),
+    (["exercise", "1", "name"], "chapter and number are needed"),
+    (["exercise", "1.0", "name"], "chapter and number are needed"),
+    (["exercise", "1.99", "Two-Chips"], "slug 'Two-Chips': lower case"),
+    (["exercise", "1.99", "x", "--level", "hard"], "invalid choice: 'hard'"),
+]  # fmt: skip
 
 
-def test_the_stub_asks_in_the_units_that_data_sheets_print():
-    for name, unit in stubs.PRINTED.items():
-        Quantity(1, unit).to(FIELDS[name][0])
-    assert 'memory_bandwidth = { value = "TODO", unit = "TB/s" }' in stubs.device("x")
-
-
-def test_a_device_is_never_written_over(root, capsys):
-    path = device_file(root, "h100_sxm")
-    before = path.read_text()
-    assert new(root, "device", "h100_sxm") == 2
-    assert f"{path} is there; nothing was written" in capsys.readouterr().err
-    assert path.read_text() == before
-
-
-# -- claim -------------------------------------------------------------------
-
-
-def claim_files(root: Path) -> tuple[Path, Path]:
-    package = root / "stacklib"
-    rows = package / "evidence" / "data" / "claims.csv"
-    return rows, package / "pages" / "roofline" / "decode" / "claims.py"
-
-
-def new_claim(root: Path, id: str, chapter: int, *more: str) -> int:
-    page = "roofline/decode" if chapter < 9 else "diy/power"
-    return new(root, "claim", id, "--chapter", str(chapter), "--page", page, *more)
-
-
-def test_a_new_claims_row_is_refused_by_the_ledger(root, capsys):
-    rows, checks = claim_files(root)
-    before = rows.read_text()
-    assert new_claim(root, "a-new-claim", 1, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["wrote"] == [str(checks), str(rows)]
-    assert rows.read_text().startswith(before)
-    with pytest.raises(ledger.LedgerError, match=r"'a-new-claim': .*'TODO'"):
-        ledger.read(rows)
-    filled = rows.read_text().replace("a-new-claim,TODO", "a-new-claim,000")
-    filled = re.sub(r"(a-new-claim,000,1,)TODO,TODO", r"\g<1>Text,3", filled)
-    with pytest.raises(ledger.LedgerError, match="'a-new-claim'"):
-        rows.write_text(filled)
-        ledger.read(rows)
-
-
-def stub_function(path: Path, name: str) -> ast.FunctionDef:
-    tree = ast.parse(path.read_text())
-    return next(n for n in tree.body if getattr(n, "name", "") == name)
-
-
-def test_the_check_of_a_known_claim_asks_to_be_computed(root, capsys):
-    rows, checks = claim_files(root)
-    before, source = rows.read_text(), checks.read_text()
-    claim = next(c for c in ledger.read(rows) if c.chapter == 8)
-    assert new_claim(root, claim.id, 8) == 0
-    assert rows.read_text() == before
-    assert checks.read_text().startswith(source)
-    function = stub_function(checks, claim.id.replace("-", "_"))
-    assert ast.unparse(function.decorator_list[0]) == f"claim('{claim.id}')"
-    function.decorator_list.clear()
-    names: dict = {"Finding": object}
-    exec(compile(ast.Module([function], []), "stub", "exec"), names)
-    with pytest.raises(NotImplementedError, match=f"{claim.id}: TODO: compute"):
-        names[function.name]()
-
-
-def test_the_first_claim_of_a_page_starts_its_file(root):
-    rows, checks = claim_files(root)
-    claim = next(c for c in ledger.read(rows) if c.chapter == 9)
-    assert new_claim(root, claim.id, 9) == 0
-    path = checks.parents[2] / "diy" / "power.py"
-    compile(path.read_text(), str(path), "exec")
-    assert stub_function(path, claim.id.replace("-", "_"))
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["Not_An_Id", "1", "a/b"], "id 'Not_An_Id': lower case"),
-        (["a-claim", "11", "a/b"], "chapter 11: the book has chapters 1 to 10"),
-        (["a-claim", "x", "a/b"], "'x': a whole number is needed"),
-        (
-            ["a-claim", "1", "caches"],
-            "page 'caches': lower case, such as",
-        ),
-    ],
-)
-def test_a_bad_claim_changes_nothing(root, capsys, argv, message):
-    before = [p.read_text() for p in claim_files(root)]
-    id, chapter, page = argv
-    assert new(root, "claim", id, "--chapter", chapter, "--page", page) == 2
+@pytest.mark.parametrize(("argv", "message"), REFUSED)
+def test_bad_input_is_named_and_writes_nothing(root, capsys, argv, message):
+    before = held(root)
+    assert run(root, *argv) == 2
     assert message in capsys.readouterr().err
-    assert [p.read_text() for p in claim_files(root)] == before
+    assert held(root) == before
 
 
-def test_a_claim_has_one_check_and_one_chapter(root, capsys):
-    rows, _ = claim_files(root)
-    claim = next(c for c in ledger.read(rows) if c.chapter == 9)
-    assert new_claim(root, claim.id, 8) == 2
-    assert "is of chapter 9" in capsys.readouterr().err
-    assert new_claim(root, claim.id, 9) == 0
-    assert new_claim(root, claim.id, 9) == 2
-    said = capsys.readouterr().err
-    assert "has its check in" in said and "pages/diy/power.py" in said
+GOOD = [
+    ["device", "gizmo-1", *DEVICE],
+    ["claim", "a-new-claim", *CLAIM],
+    ["section", "7.3", "Who waits?"],
+    ["exercise", "1.99", "two_chips"],
+]
 
 
-def test_a_broken_module_of_checks_is_left_as_it_is(root, capsys):
-    rows, checks = claim_files(root)
-    before = rows.read_text()
-    for text, message in [
-        ("def broken(:\n", "mend it first"),
-        ("x = 1\n", "does not import Finding and claim"),
-    ]:
-        checks.write_text(text)
-        assert new_claim(root, "a-new-claim", 1) == 2
-        assert message in capsys.readouterr().err
-        assert checks.read_text() == text
-        assert rows.read_text() == before
+@pytest.mark.parametrize("argv", GOOD)
+def test_what_was_written_is_never_written_again(root, capsys, argv):
+    assert run(root, *argv, "--json") == 0
+    wrote = json.loads(capsys.readouterr().out)["wrote"]
+    before = held(root)
+    assert wrote and set(map(Path, wrote)) <= set(before)
+    assert run(root, *argv) == 2
+    assert held(root) == before
 
 
-# -- exercise ----------------------------------------------------------------
+@pytest.mark.parametrize("argv", GOOD)
+def test_a_disk_that_fails_at_the_last_file_leaves_nothing(root, monkeypatch, argv):
+    before, write, count = held(root), Path.write_bytes, [0]
+    files: list[Path] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            new, "write_all", lambda a, b=None: files.extend([*a, *(b or ())])
+        )
+        with pytest.raises(TypeError):
+            run(root, *argv)
 
+    def failing(path: Path, data: bytes) -> int:
+        count[0] += path in files
+        if count[0] == len(files):
+            count[0] += 1
+            raise OSError(28, "No space left on device", str(path))
+        return write(path, data)
 
-def test_an_exercise_stub_is_refused_by_the_proof(root, capsys):
-    for e in grading.discover(root)[1:]:  # one is enough beside the new one
-        e.file.unlink()
-        e.wrong.unlink()
-    assert new(root, "exercise", "1.4", "two_chips", "--level", "build") == 0
-    assert capsys.readouterr().out.count("wrote ") == 2
-    e = grading.discover(root)[-1]
-    assert (e.id, e.slug, len(e.wrong_answers())) == ("1.4", "two_chips", 2)
-    assert e.text().level == "build"
-    faults = "\n".join(grading.prove(root).faults)
-    assert "1.4: 04_two_chips.py:1: TODO left" in faults
-    assert "wrong/04_two_chips.py:6: TODO left" in faults
-    assert "1.4: 04_two_chips.py: its answer does not pass" in faults
-    assert "1.4: mistake_1: the diagnosis 'TODO" in faults
-    assert "ships" not in faults
-
-
-def test_a_new_exercise_can_be_begun(root, capsys):
-    assert new(root, "exercise", "1.40", "two_chips") == 0
-    assert main(["check", "1.40", "--root", str(root)]) == 1
-    assert "write answer" in capsys.readouterr().out
-
-
-def test_an_exercise_of_a_new_chapter_takes_the_chapters_name(root, capsys):
-    assert new(root, "exercise", "2.1", "warps") == 2
-    assert "no folder chapters/02-... yet" in capsys.readouterr().err
-    (root / "chapters" / "02-gpu").mkdir(parents=True)
-    assert new(root, "exercise", "2.1", "warps") == 0
-    assert (root / "exercises" / "02-gpu" / "01_warps.py").exists()
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["1.1", "other_name"], "exercise 1.1 is there"),
-        (["1", "name"], "chapter and number are needed"),
-        (["1.0", "name"], "chapter and number are needed"),
-        (["1.4", "Two-Chips"], "slug 'Two-Chips': lower case"),
-        (["1.4", "x", "--level", "hard"], "invalid choice: 'hard'"),
-    ],
-)
-def test_a_bad_exercise_writes_nothing(root, capsys, argv, message):
-    before = sorted(root.rglob("*"))
-    assert new(root, "exercise", *argv) == 2
-    assert message in capsys.readouterr().err
-    assert sorted(root.rglob("*")) == before
+    monkeypatch.setattr(Path, "write_bytes", failing)
+    assert run(root, *argv) == 2
+    assert held(root) == before
 
 
 def test_a_folder_that_is_no_checkout_is_named(tmp_path, capsys):
-    assert new(tmp_path, "device", "gizmo_1") == 2
-    assert "name the checkout with --root" in capsys.readouterr().err
+    for argv in GOOD:
+        assert run(tmp_path, *argv) == 2
+        assert "name the checkout with --root" in capsys.readouterr().err
+
+
+# -- device --------------------------------------------------------------------
+
+
+def test_a_device_of_which_nothing_is_known_loads(root):
+    assert run(root, "device", "gizmo-1", *DEVICE, "--name", 'The "G" 1') == 0
+    device = read(root / "stacklib/hardware/data/accelerators/gizmo_1.toml")
+    assert device.aliases == ("the g 1",) and device.year == 2025
+    assert set(device.fields) == set(FIELDS) and not any(device.fields.values())
+
+
+def test_the_file_names_the_units_that_data_sheets_print():
+    for name, unit in stubs.PRINTED.items():
+        Quantity(1, unit).to(FIELDS[name][0])
+    text = stubs.device("x", "x", "Acme", 2025, "gpu")
+    assert 'memory_bandwidth = "unknown"  # TB/s' in text
+
+
+def test_a_todo_left_in_a_device_is_refused(root):
+    run(root, "device", "gizmo_1", *DEVICE)
+    path = root / "stacklib/hardware/data/accelerators/gizmo_1.toml"
+    path.write_text(path.read_text().replace('process = "unknown"', 'process = "TODO"'))
+    with pytest.raises(hardware.SpecError, match=r"gizmo_1\.toml\.process is still"):
+        read(path)
+
+
+# -- claim ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_the_ledger_keeps_its_line_ending(root, ending):
+    path = root / "stacklib/evidence/data/claims.csv"
+    before = path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", ending)
+    path.write_bytes(before.removesuffix(ending))  # nor is a last line run on
+    assert run(root, "claim", "a-new-claim", *CLAIM) == 0
+    after = path.read_bytes()
+    assert after.startswith(before) and after.endswith(ending)
+    assert after.count(b"\n") == after.count(ending) == before.count(ending) + 1
+    claim = ledger.read(path)[-1]
+    assert (claim.id, claim.text, claim.value) == ("a-new-claim", 'Two, or "more"', 2)
+
+
+def test_a_known_claim_keeps_its_row_and_its_line_of_the_record(root):
+    rows = root / "stacklib/evidence/data/claims.csv"
+    record = root / "tests/pages/judged.csv"
+    before, lines = rows.read_bytes(), record.read_text().splitlines()
+    claim = next(c for c in ledger.read(rows) if c.chapter == 9)
+    argv = [claim.id, "--chapter", "9", "--page", "diy/power"]
+    assert run(root, "claim", *argv) == 0
+    assert rows.read_bytes() == before
+    now = record.read_text().splitlines()
+    assert len(now) == len(lines)
+    (changed,) = (n for n in now if n.startswith(f"{claim.id},"))
+    assert changed.endswith(",,open")
+    source = (root / "stacklib/pages/diy/power.py").read_text()
+    assert f'@claim("{claim.id}")' in source
+    assert (root / "stacklib/pages/diy/__init__.py").exists()
+
+
+def test_a_broken_module_of_checks_is_left_as_it_is(root, capsys):
+    checks = root / "stacklib/pages/roofline/decode/claims.py"
+    for text, message in [
+        ("def broken(:\n", "mend it first"),
+        ("x = 1\n", "does not import Finding and claim; add: from stacklib.evidence"),
+    ]:
+        checks.write_text(text)
+        before = held(root)
+        assert run(root, "claim", "a-new-claim", *CLAIM) == 2
+        assert message in capsys.readouterr().err
+        assert held(root) == before
+
+
+# -- section and exercise ------------------------------------------------------
+
+
+def test_a_section_of_a_chapter_that_stands_ends_its_list(root):
+    assert run(root, "section", "3.99", "Who waits?", "--covers", "7.01", "7.02") == 0
+    listed = (root / "book/_toc.yml").read_text().splitlines()
+    place = listed.index("          - file: chapters/03-memory/who-waits")
+    assert listed[place - 1] == "          - file: chapters/03-memory/journey"
+    coverage = (root / "book/coverage.toml").read_text()
+    assert coverage.count("stacklib.pages.memory.who_waits.example") == 2
+
+
+def test_a_new_exercise_can_be_begun(root, capsys):
+    assert run(root, "exercise", "1.40", "two-chips", "--level", "build") == 0
+    e = next(e for e in grading.discover(root) if e.id == "1.40")
+    assert (e.slug, e.text().level) == ("two_chips", "build")
+    assert main(["check", "1.40", "--root", str(root)]) == 1
+    assert "write megabytes" in capsys.readouterr().out

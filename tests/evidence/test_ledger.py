@@ -16,7 +16,7 @@ GOOD = {
 
 def test_the_ledger_holds_every_claim_of_five_documents():
     found = ledger.load()
-    assert len(found) == 760 and len({c.id for c in found}) == 760
+    assert len(found) == len({c.id for c in found}) >= 760
     assert {c.source for c in found} == set(DOCUMENTS)
     assert {c.chapter for c in found} == set(range(1, 11))
 
