@@ -3,9 +3,8 @@
 ``launch`` runs a kernel written as ordinary Python on every thread of a grid and
 reports what a profiler would; ``occupancy`` says how many blocks fit on a unit.
 ``schedule`` runs warps through a scheduler cycle by cycle and ``utilisation`` says in
-closed form what it should find; ``pipelines`` runs one program on a core built for
-latency and on one built for throughput. What computes on arrays
-(``launch``, ``mma``, sparsity) needs NumPy, the rest nothing.
+closed form what it should find. What computes on arrays (``launch``, ``mma``,
+sparsity) needs NumPy, the rest nothing.
 """
 
 from __future__ import annotations
