@@ -28,8 +28,10 @@ from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.quantity import Quantity, constant
 from stacklib.quantity.constants import CONSTANTS
 from stacklib.quantity.say import digest
+from stacklib.tinylm import model as tinylm
 
 SAME = 1e-9
+OWN = "tinylm-"  # how keys of the book's own models begin
 AGAIN = "run make numbers, then make execute"
 RECORDED = ("spec", "config")  # kinds of leaf that name a record
 
@@ -110,22 +112,35 @@ def _records() -> dict[str, float]:
 
 
 def _split(key: str) -> tuple[str, str]:
-    name = max(
-        (m for m in models.names() if key.startswith(f"{m}.")), key=len, default=""
-    )
+    ours = [f"{OWN}{path.parent.name}" for path in tinylm.DATA.glob("*/config.json")]
+    known = (one for one in (*models.names(), *ours) if key.startswith(f"{one}."))
+    name = max(known, key=len, default="")
     if not name:
         raise NoRecord(f"no record is called {key}")
     return name, key.removeprefix(f"{name}.")
 
 
+def _model(name: str) -> models.LanguageModel:
+    return models.get(name) if not name.startswith(OWN) else _own(name)
+
+
+@cache
+def _own(name: str) -> models.LanguageModel:
+    path = tinylm.DATA / name.removeprefix(OWN) / "config.json"
+    return models.from_hf_config(path, key=name)
+
+
 @cache
 def _sizes(name: str) -> dict[str, set[float]]:
     """Every size that a model's formulas take from its config, by label."""
-    model = models.get(name)
-    published = models.published(name)
-    made = [model.parameters, model.active_parameters, model.kv_bytes(4096, "bf16"),
-            model.attention_flops(4096), model.attention_flops_per_token_pair,
-            published.total, published.active]  # fmt: skip
+    model = _model(name)
+    made = [
+        model.parameters, model.active_parameters, model.kv_bytes(256, "bf16"),
+        model.attention_flops(256), model.attention_flops_per_token_pair,
+    ]  # fmt: skip
+    if not name.startswith(OWN):
+        published = models.published(name)
+        made += [published.total, published.active]
     found: dict[str, set[float]] = {}
     for leaf in (leaf for q in made if q is not None for leaf in q.leaves()):
         if leaf.key:
@@ -137,7 +152,7 @@ def _config(name: str, label: str) -> float:
     values = _sizes(name).get(label, set())
     if len(values) == 1:
         return next(iter(values))
-    value = getattr(models.get(name), label.replace(" ", "_"), None)
+    value = getattr(_model(name), label.replace(" ", "_"), None)
     if isinstance(value, int | float):
         return float(value)
     raise NoRecord(f"{name} has no one size {label!r}")

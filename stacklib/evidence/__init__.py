@@ -1,9 +1,10 @@
 """The laboratory: what is claimed, how it is judged, what was measured.
 
 ``claims``: the rows of the ledger; a check carries ``@claim("id")`` and stands with
-the page that shows it, so ``stacklib.pages.claims`` judges them. ``conflicts``:
-what published tables got wrong. ``guard``: nothing shown may be impossible. ``results``: what was measured on our own
-machines, ``runs``: that beside what was predicted before. Plain Python throughout.
+the page that shows it, so ``stacklib.pages.claims`` judges them. ``conflicts``: what
+published tables got wrong. ``guard``: nothing shown may be impossible. ``results``:
+what was measured on our own machines, ``runs``: that beside what was predicted before.
+Plain Python throughout.
 """
 
 from .checks import Finding, claim

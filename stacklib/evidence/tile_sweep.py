@@ -101,7 +101,7 @@ def shares() -> tuple[Quantity, Quantity, Quantity]:
 
 def second_cache() -> Quantity:
     """Bytes of the second cache, one core's, as the prediction took them."""
-    return _read(_forecast()["caches"][1][0], "B", "L2 as reported", "config")
+    return _read(_forecast()["caches"][1][0], "B", "L2 as reported", "measured")
 
 
 def _read(value: float, unit: str, label: str, kind: str) -> Quantity:

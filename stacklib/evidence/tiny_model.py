@@ -7,9 +7,9 @@ import math
 from typing import Any
 
 from stacklib import tinylm
-from stacklib.models import from_hf_config
 from stacklib.quantity import Quantity, Source
-from stacklib.tinylm.config import DATA, shapes
+from stacklib.tinylm.config import shapes
+from stacklib.tinylm.model import architecture
 from stacklib.tinylm.record import quality, training
 
 from . import results, runs
@@ -100,7 +100,7 @@ def measured_quality(table: str, name: str, which: int | str = 0) -> Quantity:
 
 def parameters(name: str) -> Quantity:
     """Parameters of one of the book's models, counted from its config."""
-    return from_hf_config(DATA / name / "config.json").parameters
+    return architecture(name).parameters
 
 
 def quality_rows(table: str) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stacklib.models import LanguageModel, from_hf_config
+from stacklib.quantity import Source
 from stacklib.quantity.names import resolve
 
 from .config import DATA, NAMES, Config, read_config, shapes
@@ -19,6 +20,14 @@ from .tokenizer import Tokenizer, load_tokenizer
 from .weights import read_weights
 
 __all__ = ["TinyLM", "generate", "load"]
+
+
+def architecture(name: str) -> LanguageModel:
+    """One of the book's models, its config read as every other model's is."""
+    source = Source("the book's own model", f"stacklib/tinylm/data/{name}",
+                    "2026-11-21", "vendor")  # fmt: skip
+    path = DATA / name / "config.json"
+    return from_hf_config(path, key=f"tinylm-{name}", source=source)
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class TinyLM:
     @property
     def architecture(self) -> LanguageModel:
         """The same config as every other model of the book is read."""
-        return from_hf_config(DATA / self.name / "config.json")
+        return architecture(self.name)
 
     def logits(
         self, ids: ArrayLike, cache: KVCache | None = None, *, last_only: bool = False
