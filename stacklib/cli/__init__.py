@@ -24,6 +24,7 @@ COMMANDS = {
     "fit": "does a model fit the memory of some chips?",
     "measure": "the roofline of this machine, measured",
     "claims": "claims of the source documents and their verdicts",
+    "assumptions": "judgements that the book's numbers rest on, each with its reason",
     "validate": "predictions held against published measurements",
     "generate": "text from the book's own small language model",
     "start": "your own copies of the exercises, in my/",

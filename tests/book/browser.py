@@ -173,7 +173,7 @@ def open_by_tap(page: Page, number) -> None:
 # Tables of facts hold hundreds of numbers, all made alike: of more than MANY on a
 # page a FEW are tried.
 MANY, FEW = 60, 12
-KNOWN = "Source:|assumption|constant"  # what stated assumptions alone stand on
+KNOWN = "Source:|[Aa]ssumed|we take|[Cc]ounted|constant"  # what a number may stand on
 
 
 def number_faults(page: Page, opened) -> list[str]:

@@ -108,7 +108,7 @@ def test_every_answer_is_a_number_of_the_book():
     for question in readiness.QUESTIONS:
         entry = SAID[f"readiness.{question.key}"]
         assert entry.quantity.si == pytest.approx(question.answer.si)
-        assert entry.what == f"{question.what}."
+        assert entry.what == question.what
 
 
 # ---- glossary, plan, tools ----
