@@ -2,12 +2,14 @@
 
 A docstring says `Span` and means the one of its own room, though other rooms have
 theirs. Sphinx calls that ambiguous; here the name that shares most of its module's
-path is taken.
+path is taken. Of one module some names are offered by the room and others stand in
+the API pages under the module itself; a source page's links back follow each name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Container, Iterable
 from typing import Any
 
 from docutils import nodes
@@ -48,7 +50,33 @@ class RoomNames(SphinxPostTransform):
                 node["reftarget"] = nearest(node["reftarget"], module, known)
 
 
+BACK = re.compile(r'(<a class="viewcode-back" href="[^"#]*#)([^"]+)(")')
+
+
+def links_back(body: str, module: str, known: Container[str]) -> str:
+    """A source page whose links to the documentation name what stands there."""
+
+    def mended(match: re.Match[str]) -> str:
+        name = match[2]
+        for start in range(name.count(".") + 1):  # efficiency_names, Served.share, ...
+            own = ".".join([module, *name.split(".")[start:]])
+            if name not in known and own in known:
+                return match[1] + own + match[3]
+        return match[0]
+
+    return BACK.sub(mended, body)
+
+
+def on_page(app: Sphinx, page: str, _: str, context: dict[str, Any], __: Any) -> None:
+    """Mend the links of a source page, which Sphinx gives one prefix for all names."""
+    if page.startswith("_modules/stacklib"):
+        module = page.removeprefix("_modules/").replace("/", ".")
+        known = app.env.domains["py"].data["objects"]
+        context["body"] = links_back(context["body"], module, known)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the transform."""
+    """Register the transform and the mended links."""
     app.add_post_transform(RoomNames)
+    app.connect("html-page-context", on_page)
     return {"version": "1", "parallel_read_safe": True}

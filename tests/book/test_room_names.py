@@ -36,3 +36,12 @@ KNOWN = (
 )
 def test_a_name_means_the_nearest(name: str, module: str, meant: str):
     assert room_names.nearest(name, module, KNOWN) == meant
+
+
+def test_a_source_page_links_back_to_each_name_where_it_stands():
+    line = '<a class="viewcode-back" href="../memory.html#{}">[docs]</a>'
+    module = "stacklib.memory.dram.channel"
+    body = line.format("stacklib.memory.Served") + line.format("stacklib.memory.Cache")
+    mended = room_names.links_back(body, module, KNOWN)
+    assert f"#{module}.Served" in mended  # documented under its module
+    assert "#stacklib.memory.Cache" in mended  # offered by the room
