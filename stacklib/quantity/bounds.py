@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 from typing import Any
 
 
@@ -17,6 +18,20 @@ def at_least(low: float, **values: Any) -> None:
 def above_zero(**values: Any) -> None:
     """Refuse what is not above zero, NaN, infinity and truth values."""
     _check(values, lambda x: 0 < x < math.inf, "above zero")
+
+
+def whole(least: int = 1, **values: Any) -> None:
+    """Refuse what is not a whole number, or one below ``least``; truth values too."""
+    for name, value in values.items():
+        if not is_whole(value) or value < least:
+            raise ValueError(
+                f"{name} = {value!r}: a whole number from {least} is needed"
+            )
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, Python's or NumPy's, and no truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _check(values: dict[str, Any], allowed: Any, words: str) -> None:

@@ -16,7 +16,7 @@ from stacklib.gpu.chip.placement import deal_blocks
 from stacklib.gpu.issue import divergence, hiding
 from stacklib.gpu.tensor import tile_copies
 from stacklib.quantity import Quantity
-from stacklib.quantity.bounds import above_zero, at_least
+from stacklib.quantity.bounds import above_zero, at_least, whole
 from stacklib.roofline.host import branching as simd
 
 BAD = [math.nan, -1, -math.inf, math.inf, None, "4"]
@@ -89,3 +89,10 @@ def test_clusters_of_no_blocks(size):
     """Zero blocks a cluster once ran for ever."""
     with pytest.raises(ValueError, match="size"):
         slices.place_clusters([16, 18], size)
+
+
+@pytest.mark.parametrize("bad", [*BAD, 0, 3.0, True, np.bool_(True), "4", [4], 2**0.5])
+def test_a_count_is_a_whole_number_from_its_least(bad):
+    whole(1, warps=4, ilp=np.int64(1))
+    with pytest.raises(ValueError, match="a whole number from 1 is needed"):
+        whole(1, warps=bad)
