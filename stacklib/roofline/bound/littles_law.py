@@ -65,8 +65,8 @@ def askers(latency: Any, throughput: Any, each: Any) -> Any:
 def load_latency(on: str | Accelerator, level: str = "dram") -> Quantity:
     """Time of a dependent load on an idle device, as others measured it."""
     device = device_of(on)
-    cycles = hardware.microarchitecture(device).latency(level)
-    return (cycles / device.clock).named(f"{device.short} {level} load latency")
+    latency = hardware.level(device, level).known("latency")
+    return latency.named(f"{device.short} {level} load latency")
 
 
 @dataclass(frozen=True, slots=True)
