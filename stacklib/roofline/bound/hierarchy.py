@@ -17,6 +17,7 @@ from stacklib.quantity import Quantity, minimum
 
 from ..work.bounds import device_of
 from ..work.fit import Infeasible
+from . import littles_law
 
 KINDS = ("read", "mixed")
 CACHES = ("l1", "l2")
@@ -50,11 +51,11 @@ def stream_rate(
     if threads is None or idle is None:
         return Bandwidth(drawn, "dram")
     seconds = idle.si * hardware.efficiency("loaded_latency")
-    # Little's law: a device filled with threads moves no more than all of them have
-    # asked for, once every loaded latency.
-    asked = device.compute_units.si * threads.si * in_flight / seconds
-    bound = "dram" if drawn <= asked else "concurrency"
-    return Bandwidth(min(drawn, asked), bound)
+    # A device filled with threads moves no more than all of them have asked for, once
+    # every loaded latency.
+    asked = device.compute_units.si * threads.si * in_flight
+    rate = littles_law.throughput(asked, seconds, drawn)
+    return Bandwidth(rate, "concurrency" if rate < drawn else "dram")
 
 
 def cache_rate(on: str | Accelerator, level: str) -> Bandwidth:
