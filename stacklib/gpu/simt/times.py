@@ -20,7 +20,7 @@ from ..issue.occupancy import WARP
 from .counters import Counters
 
 if TYPE_CHECKING:  # they need NumPy, the rates do not
-    from .levels import Levels
+    from .cache_hits import CacheHits
     from .requests import Traffic
 
 SCHEDULERS = 4  # warp instructions a unit issues in a cycle, since Volta
@@ -61,7 +61,7 @@ class Times:
 def estimate(
     counters: Counters,
     traffic: Traffic,
-    levels: Levels,
+    levels: CacheHits,
     device: Accelerator,
     blocks: int,
     warps_of_block: int,
@@ -103,7 +103,7 @@ def _rate(device: Accelerator, level: str) -> float:
 
 def _waiting(
     counters: Counters,
-    levels: Levels,
+    levels: CacheHits,
     device: Accelerator,
     waves_a_warp: float,
     dram: float,

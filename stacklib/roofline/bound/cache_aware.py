@@ -78,7 +78,7 @@ def traffic_time(
     return maximum(operations / peak, *levels)
 
 
-def levels_of(on: str | Accelerator) -> tuple[Slope, ...]:
+def slopes_of(on: str | Accelerator) -> tuple[Slope, ...]:
     """Levels of a GPU, nearest first: L1, L2, memory.
 
     The L1 of a unit and its shared memory are one array, and its printed size is that
@@ -100,7 +100,7 @@ def levels_of(on: str | Accelerator) -> tuple[Slope, ...]:
     )
 
 
-def host_levels(host: HostRoofline, op: str = "read") -> tuple[Slope, ...]:
+def host_slopes(host: HostRoofline, op: str = "read") -> tuple[Slope, ...]:
     """Levels of a measured machine, nearest first, all cores together.
 
     The rate of a level is that of the middle one, by rate, of the measured points
