@@ -35,9 +35,10 @@ from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, assumed
 from stacklib.roofline.work.bounds import device_of
 
+from ..warp.coalescing import LINE
+
 __all__ = ["ChaseLevel", "gpu_levels", "latency", "served"]
 
-GPU_LINE = 128  # bytes of a line in NVIDIA's L1 and L2
 GPU_WAYS = 16  # nobody publishes them; they only soften the steps
 
 
@@ -49,7 +50,7 @@ class ChaseLevel:
     latency: float  # of a load that this level answers: cycles
     size: int | None = None  # bytes; none for the memory, which holds everything
     ways: int = GPU_WAYS  # lines of a set
-    line: int = GPU_LINE  # bytes of a line
+    line: int = LINE  # bytes of a line
 
     def __post_init__(self) -> None:
         if isinstance(self.latency, bool) or not 0 < self.latency < math.inf:
@@ -125,7 +126,7 @@ def lines_of(working_set: int, stride: int) -> int:
 def served(
     working_set: int,  # bytes from the first line to the last
     levels: Sequence[ChaseLevel],
-    stride: int = GPU_LINE,  # bytes from one line of the working set to the next
+    stride: int = LINE,  # bytes from one line of the working set to the next
     page: int | None = None,  # bytes of a page that may lie anywhere in physical memory
 ) -> tuple[float, ...]:
     """Share of a chase's loads that each level answers, nearest first."""
@@ -144,7 +145,7 @@ def served(
 def latency(
     working_set: int,
     levels: Sequence[ChaseLevel],
-    stride: int = GPU_LINE,
+    stride: int = LINE,
     page: int | None = None,
 ) -> float:
     """Mean latency of a chase's loads, in the unit of the levels' latencies."""
@@ -201,7 +202,7 @@ def gpu_levels(on: str | Accelerator, ways: int = GPU_WAYS) -> tuple[ChaseLevel,
 
     def level(name: str, key: str, size: Quantity | None = None) -> ChaseLevel:
         cycles = hardware.level(device, key).known("cycles").si
-        whole = ways * GPU_LINE
+        whole = ways * LINE
         held = None if size is None else int(size.to("B").si // whole * whole)
         return ChaseLevel(name, cycles, held, ways)
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..warp.coalescing import LINE
 from .cache import Cache, chain
-from .chase_model import GPU_LINE, ChaseLevel, check, lines_of
+from .chase_model import ChaseLevel, check, lines_of
 
 __all__ = ["Chase", "chase"]
 
@@ -54,7 +55,7 @@ def addresses(working_set: int, stride: int, page: int | None, seed: int) -> Any
 def chase(
     working_set: int,  # bytes from the first line to the last
     levels: Sequence[ChaseLevel],
-    stride: int = GPU_LINE,  # bytes from one line of the working set to the next
+    stride: int = LINE,  # bytes from one line of the working set to the next
     page: int | None = None,  # bytes of a page
     seed: int = 0,
     policy: str = "lru",

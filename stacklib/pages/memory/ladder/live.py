@@ -11,8 +11,9 @@ from functools import cache
 from typing import Any
 
 from stacklib import hardware
-from stacklib.memory.cache.chase_model import GPU_LINE, gpu_levels, latency, served
+from stacklib.memory.cache.chase_model import gpu_levels, latency, served
 from stacklib.memory.ladder.rungs import Rung, ladder
+from stacklib.memory.warp.coalescing import LINE
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import here
 from stacklib.plots.marks import About, Spec, axis, chart, line, rule
@@ -83,7 +84,7 @@ def _drawn(rung: Rung) -> list[dict[str, Any]]:
 @cache
 def _curve(device: str) -> tuple[float, ...]:
     levels = gpu_levels(device)
-    return tuple(latency(s // GPU_LINE * GPU_LINE, levels) for s in SIZES)
+    return tuple(latency(s // LINE * LINE, levels) for s in SIZES)
 
 
 def _rung(device: str, name: str) -> Rung:
