@@ -20,8 +20,9 @@ from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
 from .occupancy import PARTITIONS, WARP, Occupancy, occupancy
+from .sub_core import SubCore, Trace
 from .warp_programs import stream
-from .warp_scheduler import SubCore, Trace, run
+from .warp_scheduler import run
 
 FAMILY = "littles_law"  # of predictions that nobody has held against kernels yet
 
