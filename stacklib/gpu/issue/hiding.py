@@ -85,17 +85,16 @@ def sub_core_of(device: str | Accelerator, width: int = 4) -> SubCore:
     ``width``: bytes each thread loads.
     """
     chip = device_of(device)
-    here = hardware.microarchitecture(chip)
-    there = hardware.microarchitecture(hardware.get("h100-sxm"))
 
     def cycles(level: str) -> int:
-        known = here if f"{level}_latency" in here.constants else there
-        return round(known.latency(level).si)
+        here = hardware.level(chip, level).cycles
+        known = here or hardware.level("h100-sxm", level).known("cycles")
+        return round(known.si)
 
     return SubCore(
         math=cycles("register"),
         shared=cycles("shared"),
-        memory=round(here.latency("dram").si),
+        memory=round(hardware.level(chip, "dram").known("cycles").si),
         interval=request_interval(chip, width),
     )
 
