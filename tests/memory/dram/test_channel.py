@@ -412,7 +412,7 @@ def test_what_is_no_channel_is_refused(fields, message):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(([],), "no addresses"), (([-64],), "address -64"), (([0.5],), "address 0.5"),
+    [(([],), "no addresses"), (([-64],), "address = -64"), (([0.5],), "address = 0.5"),
      (([0], [True, False]), "2 stores for 1")],
 )  # fmt: skip
 def test_what_is_no_trace_is_refused(arguments, message):
