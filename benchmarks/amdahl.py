@@ -14,7 +14,6 @@ counts. This rule was fixed before the run.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -26,13 +25,13 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-import record  # noqa: E402
+import host_common  # noqa: E402
 
 from stacklib.roofline.bound import scaling, scaling_run  # noqa: E402
 from stacklib.roofline.bound.scaling import Chunk  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 
-NAME = "amdahl.json"
+NAME = "amdahl"
 UNITS = 48  # of work in a case; about a fortieth of a second
 SERIAL = (0, 6, 12, 24, 36, 48)
 SAMPLES, ENOUGH, FEWEST = 2, 20, 6
@@ -80,17 +79,15 @@ def predict(folder: Path) -> None:
     """Time one unit, the best of many as the roofline does; write every case."""
     wait_until_quiet(30.0)
     unit_s = float(f"{min(scaling_run.time_unit(samples=60)):.6g}")
-    head = {
-        "kind": "amdahl",
+    about = {
+        "kind": NAME,
         "device": host.read_machine().text(),
         "model": "units handed to workers in order, times the time of one unit",
         "unit_s": unit_s,
         "bytes": "0: the array stays in each core's own cache",
     }
     rows = [predict_case(case, unit_s) for case in cases()]
-    path = folder / "predictions" / NAME
-    record.write_prediction(path, {**head, "rows": rows})
-    print(f"wrote {path}: {len(rows)} cases, {unit_s * 1e6:.0f} us a unit")
+    host_common.foretell(folder, NAME, about, rows)
 
 
 def wait_until_quiet(patience_s: float) -> bool:
@@ -107,13 +104,8 @@ def wait_until_quiet(patience_s: float) -> bool:
 
 def measure(folder: Path, budget_s: float = BUDGET_S) -> int:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / NAME
-    if not predicted.exists() or not record.committed(predicted):
-        print(
-            f"refused: {predicted} is not in git's HEAD as it stands here; "
-            "run predict, commit the file, then measure",
-            file=sys.stderr,
-        )
+    predicted = folder / "predictions" / f"{NAME}.json"
+    if not host_common.may_measure(predicted):
         return 2
     forecast = json.loads(predicted.read_text(encoding="utf-8"))
     names = ("id", "serial", "parallel", "workers", "pinned")
@@ -125,10 +117,13 @@ def measure(folder: Path, budget_s: float = BUDGET_S) -> int:
         return 1
     for told, seen in zip(forecast["rows"], rows, strict=True):
         print(compare(told, seen["times_s"]))
-    head = _head(predicted, watch.others(), missed)
-    path = record.result_path(folder / "results", "amdahl", record.today())
-    record.write(path, head | {"rows": rows})
-    print(f"wrote {path}")
+    result = host_common.head(
+        NAME, predicted, watch, skipped_for_noise=missed, rows=rows,
+        driver="one Python thread a core, NumPy's square root without the lock",
+        note="each case after 50 ms in which less than 0.1 cores were busy; "
+        "between those, other work ran",
+    )  # fmt: skip
+    host_common.save(folder, NAME, result)
     return 0
 
 
@@ -154,37 +149,5 @@ def compare(row: dict[str, Any], times: list[float]) -> str:
     return f"{row['id']:16} {told:8.2f} ms {seen:8.2f} ms {told / seen:6.2f}"
 
 
-def _head(predicted: Path, others: float | None, missed: int) -> dict[str, Any]:
-    machine = host.read_machine()
-    clocks = machine.read_from.get("clock_hz", "unknown")
-    return {
-        "kind": "amdahl",
-        "device": machine.text(),
-        "driver": "one Python thread a core, NumPy's square root without the lock",
-        "clocks": f"{clocks}, not controlled",
-        "versions": host.versions(),
-        "date": record.today(),
-        "machine": machine.as_dict(),
-        "others": others,
-        "skipped_for_noise": missed,
-        "prediction": record.stamp(predicted),
-        "note": "each case after 50 ms in which less than 0.1 cores were busy; "
-        "between those, other work ran",
-    }
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("phase", choices=("predict", "measure"))
-    parser.add_argument(
-        "--folder", type=Path, default=HERE, help="default: %(default)s"
-    )
-    options = parser.parse_args(arguments)
-    if options.phase == "measure":
-        return measure(options.folder)
-    predict(options.folder)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(host_common.command(__doc__ or "", predict, measure))

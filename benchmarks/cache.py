@@ -20,9 +20,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
-import record  # noqa: E402
+import host_common  # noqa: E402
 
-from stacklib.hardware.this_machine import read_machine  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM = "cache"
@@ -101,29 +100,12 @@ def measure() -> dict[str, Any]:
             rows.append({**row, "accesses": ACCESSES, "times_s": times})
             ratio = median(times) / median(samples["stacklib"])
             print(f"{name}: {misses} misses, {who} takes {ratio:.1f} times (bar {BAR})")
-    machine = read_machine()
-    return {
-        "kind": STEM,
-        "device": machine.text(),
-        "driver": "none",
-        "clocks": machine.read_from.get("clock_hz", "unknown") + ", not controlled",
-        "versions": host.versions() | {"pycachesim": version("pycachesim")},
-        "date": record.today(),
-        "machine": machine.as_dict(),
-        "others": watch.others(),
-        "prediction": None,
-        "why_no_prediction": "a comparison of speed with a named peer in one run",
-        "rows": rows,
-    }
-
-
-def main() -> int:
-    """Measure and write the result."""
-    path = record.result_path(HERE / "results", STEM, record.today())
-    record.write(path, measure())
-    print(f"wrote {path}")
-    return 0
+    return host_common.head(
+        STEM, None, watch, driver="none", rows=rows,
+        versions=host.versions() | {"pycachesim": version("pycachesim")},
+        why_no_prediction="a comparison of speed with a named peer in one run",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    host_common.save(HERE, STEM, measure())

@@ -19,9 +19,10 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
+import host_common  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.hardware.this_machine import busy_seconds, read_machine  # noqa: E402
+from stacklib.hardware.this_machine import busy_seconds  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM = "fit_process"
@@ -77,25 +78,15 @@ def measure(rounds: int = ROUNDS) -> dict[str, Any]:
     for _ in range(rounds):
         for name, arguments in COMMANDS.items():
             rows[name].append(seconds(arguments))
-    machine = read_machine()
-    return {
-        "kind": STEM,
-        "device": machine.text(),
-        "driver": "none",
-        "clocks": machine.read_from.get("clock_hz", "unknown") + ", not controlled",
-        "versions": {"python": host.versions()["python"]},
-        "date": record.today(),
-        "machine": machine.as_dict(),
-        "others": others(began),
-        "prediction": None,
-        "why_no_prediction": "held against a bar and a peer's recorded time",
-        "bar_s": BAR_S,
-        "peer": PEER,
-        "rows": [
+    return host_common.head(
+        STEM, None, host.Watch(), driver="none", others=others(began),
+        versions={"python": host.versions()["python"]}, bar_s=BAR_S, peer=PEER,
+        why_no_prediction="held against a bar and a peer's recorded time",
+        rows=[
             {"id": name, "command": ["python", *COMMANDS[name]], "times_s": times}
             for name, times in rows.items()
         ],
-    }
+    )  # fmt: skip
 
 
 def main() -> int:

@@ -12,8 +12,6 @@ call on all cores. A blocked case runs the same passes on blocks that fit the L2
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,14 +23,14 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import host as products  # noqa: E402
+import host_common  # noqa: E402
 import record  # noqa: E402
 
 from stacklib.roofline.count import passes  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 from stacklib.roofline.host._kernels import time_calls  # noqa: E402
 
-NAME = "five_operations.json"
-ROOFLINE = products.ROOFLINE
+NAME = "five_operations"
 SIZE = 4  # bytes of an fp32 number
 SHAPES = {  # the array fits the L2, the L3, and neither
     "layernorm": ((16, 1024), (1024, 1024), (32768, 1024)),
@@ -162,51 +160,27 @@ def _blocked_transpose(x: Any, y: Any) -> None:
 
 def predict(folder: Path) -> None:
     """Write the prediction of every case; the same roofline gives the same bytes."""
-    source = folder / "results" / ROOFLINE
+    source = folder / "results" / host_common.ROOFLINE
     ceilings = host.HostRoofline.load(source)
     rows = [predict_case(case, ceilings) for case in cases()]
-    head: dict[str, Any] = {
-        "kind": "five_operations",
+    about: dict[str, Any] = {
+        "kind": NAME,
         "device": ceilings.device,
         "model": "matmul: max(operations / peak, bytes / read bandwidth) + call; "
         "others: sum over passes of max(operations / peak, bytes / triad bandwidth) "
         "+ call, on one core; blocked: passes in cache, and memory once",
         "roofline": record.stamp(source),
     }
-    record.write_prediction(folder / "predictions" / NAME, {**head, "rows": rows})
-    print(f"wrote {folder / 'predictions' / NAME}: {len(rows)} cases")
+    host_common.foretell(folder, NAME, about, rows)
 
 
 def measure(folder: Path) -> int:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / NAME
-    if not predicted.exists() or not record.committed(predicted):
-        print(
-            f"refused: {predicted} is not in git's HEAD as it stands here; "
-            "run predict, commit the file, then measure",
-            file=sys.stderr,
-        )
-        return 2
-    forecast = json.loads(predicted.read_text(encoding="utf-8"))
-    machine = host.read_machine()
-    if machine.text() != forecast["device"]:
-        print(f"note: predicted for {forecast['device']}", file=sys.stderr)
-    names = ("id", "op", "variant", "dtype", "rows", "cols")
-    rows = [{n: row[n] for n in names} | {"times_s": []} for row in forecast["rows"]]
-    watch = host.Watch()
-    for _ in range(ROUNDS):  # a burst of other work spoils one round, not a case
-        for row in rows:
-            row["times_s"] += run_case(row)["times_s"]
-    for told, seen in zip(forecast["rows"], rows, strict=True):
-        print(products.compare(told, seen["times_s"]))
-    stem = NAME.removesuffix(".json")
-    path = record.result_path(folder / "results", stem, record.today())
-    head = products._head(machine, predicted, watch) | {"kind": stem}
-    head["note"] = "arrays are allocated beforehand; median of samples"
-    record.write(path, head | {"rows": rows})
-    print(f"wrote {path}")
-    products.warn(watch.others())
-    return 0
+    return host_common.measure_cases(
+        folder, NAME, ("id", "op", "variant", "dtype", "rows", "cols"), run_case,
+        products.compare, rounds=ROUNDS,
+        note="arrays are allocated beforehand; median of samples",
+    )  # fmt: skip
 
 
 def diagnose(folder: Path) -> None:
@@ -219,18 +193,15 @@ def diagnose(folder: Path) -> None:
         for group in groups:
             _time_passes(group)
     rows = [row for group in groups for row in group]
-    stem = f"{NAME.removesuffix('.json')}_passes"
+    stem = f"{NAME}_passes"
     why = "a diagnosis of five_operations, made after its misses were seen"
-    head = products._head(host.read_machine(), folder / "none", watch) | {"kind": stem}
-    head |= {"why_no_prediction": why, "note": "each pass timed where it runs"}
-    path = record.result_path(folder / "results", stem, record.today())
-    record.write(path, head | {"rows": rows})
+    note = "each pass timed where it runs"
+    head = host_common.head(stem, None, watch, why_no_prediction=why, note=note)
     for row in rows:
         print(
             f"{row['id']:28} {row['pass']:20} {median(row['times_s']) * 1e6:10.1f} us"
         )
-    print(f"wrote {path}")
-    products.warn(watch.others())
+    host_common.save(folder, stem, head | {"rows": rows})
 
 
 def _pass_rows(operation: str, rows: int, cols: int) -> list[dict[str, Any]]:
@@ -263,19 +234,5 @@ def _time_passes(group: list[dict[str, Any]]) -> None:
         row["times_s"].append(median(times))
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run one phase; the exit status is 2 when measuring is refused."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("phase", choices=("predict", "measure", "diagnose"))
-    parser.add_argument(
-        "--folder", type=Path, default=HERE, help="default: %(default)s"
-    )
-    options = parser.parse_args(arguments)
-    if options.phase == "measure":
-        return measure(options.folder)
-    (predict if options.phase == "predict" else diagnose)(options.folder)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(host_common.command(__doc__ or "", predict, measure, diagnose))

@@ -9,7 +9,6 @@ The peer is the roofline itself: how far is NumPy's BLAS from it, and where.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -20,13 +19,13 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+import host_common  # noqa: E402
 import record  # noqa: E402
 
 from stacklib.hardware.host_spec import host_spec  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 
-ROOFLINE = "host_roofline.json"
-PRODUCTS = "host_gemv_gemm.json"
+ROOFLINE, PRODUCTS = host_common.ROOFLINE, "host_gemv_gemm"
 DEVICE = HERE.parent / "stacklib" / "hardware" / "data" / "this_machine.json"
 
 # A square matrix for each level: L1, L2, L3, and memory up to 1 GiB; 1024 x 256
@@ -38,7 +37,6 @@ GEMV = [
     (8192, 8192, "fp64"),
 ]
 ROUNDS, SAMPLES = 3, 3
-DISTURBED = 0.1  # cores
 BATCHES = tuple(2**i for i in range(10))
 LAYERS = (512, 2048, 8192)  # n = k: cached, nearly cached, out of cache
 
@@ -90,7 +88,7 @@ def roofline(folder: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(found.to_json(), encoding="utf-8")
     print(f"wrote {path}: {found.device}")
-    warn(found.others)
+    host_common.warn(found.others)
     if folder == HERE:
         refresh_device()
 
@@ -107,47 +105,18 @@ def predict(folder: Path) -> None:
     ceilings = host.HostRoofline.load(source)
     rows = [predict_case(case, ceilings) for case in cases()]
     model = "max(operations / peak, bytes / read bandwidth(bytes)) + call overhead"
-    head: dict[str, Any] = {"kind": "host_gemv_gemm", "device": ceilings.device}
-    head |= {"model": model, "roofline": record.stamp(source)}
-    record.write_prediction(folder / "predictions" / PRODUCTS, {**head, "rows": rows})
-    print(f"wrote {folder / 'predictions' / PRODUCTS}: {len(rows)} products")
+    about: dict[str, Any] = {"kind": PRODUCTS, "device": ceilings.device}
+    about |= {"model": model, "roofline": record.stamp(source)}
+    host_common.foretell(folder, PRODUCTS, about, rows)
 
 
 def measure(folder: Path) -> int:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / PRODUCTS
-    if not predicted.exists() or not record.committed(predicted):
-        print(
-            f"refused: {predicted} is not in git's HEAD as it stands here; "
-            "run predict, commit the file, then measure",
-            file=sys.stderr,
-        )
-        return 2
-    forecast = json.loads(predicted.read_text(encoding="utf-8"))
-    machine = host.read_machine()
-    if machine.text() != forecast["device"]:
-        print(f"note: predicted for {forecast['device']}", file=sys.stderr)
-    names = ("id", "op", "dtype", "m", "n", "k")
-    rows = [{n: row[n] for n in names} | {"times_s": []} for row in forecast["rows"]]
-    watch = host.Watch()
-    for _ in range(ROUNDS):  # a burst of other work spoils one round, not a case
-        for row in rows:
-            row["times_s"] += run_case(row)["times_s"]
-    for told, seen in zip(forecast["rows"], rows, strict=True):
-        print(compare(told, seen["times_s"]))
-    stem = PRODUCTS.removesuffix(".json")
-    path = record.result_path(folder / "results", stem, record.today())
-    record.write(path, _head(machine, predicted, watch) | {"rows": rows})
-    print(f"wrote {path}")
-    warn(watch.others())
-    return 0
-
-
-def warn(others: float | None) -> None:
-    """Say when other work disturbed the run; its numbers are kept all the same."""
-    if others is not None and others > DISTURBED:
-        message = f"note: other work kept {others:.2g} cores busy meanwhile"
-        print(f"{message}; measure again on a quiet machine", file=sys.stderr)
+    return host_common.measure_cases(
+        folder, PRODUCTS, ("id", "op", "dtype", "m", "n", "k"), run_case, compare,
+        rounds=ROUNDS,
+        note="operands stay where the calls before left them; median of samples",
+    )  # fmt: skip
 
 
 def compare(row: dict[str, Any], times: list[float]) -> str:
@@ -157,35 +126,5 @@ def compare(row: dict[str, Any], times: list[float]) -> str:
     return f"{row['id']:28} {told_us:11.1f} us {seen_us:11.1f} us {told / seen:6.2f}"
 
 
-def _head(machine: Any, predicted: Path, watch: host.Watch) -> dict[str, Any]:
-    blas = host.blas_threads()
-    clocks = machine.read_from.get("clock_hz", "unknown")
-    return {
-        "kind": "host_gemv_gemm",
-        "device": machine.text(),
-        "driver": f"{host.blas_name()}, {blas['threads']} threads ({blas['from']})",
-        "clocks": f"{clocks}, not controlled",
-        "versions": host.versions(),
-        "date": record.today(),
-        "machine": machine.as_dict(),
-        "others": watch.others(),
-        "prediction": record.stamp(predicted),
-        "note": "operands stay where the calls before left them; median of samples",
-    }
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("phase", choices=("roofline", "predict", "measure"))
-    parser.add_argument(
-        "--folder", type=Path, default=HERE, help="default: %(default)s"
-    )
-    options = parser.parse_args(arguments)
-    if options.phase == "measure":
-        return measure(options.folder)
-    (roofline if options.phase == "roofline" else predict)(options.folder)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(host_common.command(__doc__ or "", roofline, predict, measure))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +35,16 @@ def may_measure(predicted: Path) -> bool:
     return False
 
 
-def head(kind: str, predicted: Path, watch: host.Watch, **more: Any) -> dict[str, Any]:
+def foretell(folder: Path, stem: str, about: dict[str, Any], rows: list[Any]) -> None:
+    """Write the prediction; say where."""
+    path = folder / "predictions" / f"{stem}.json"
+    record.write_prediction(path, {**about, "rows": rows})
+    print(f"wrote {path}: {len(rows)} cases")
+
+
+def head(
+    kind: str, predicted: Path | None, watch: host.Watch, **more: Any
+) -> dict[str, Any]:
     """The fields of a result that do not depend on what was measured."""
     machine = host.read_machine()
     blas = host.blas_threads()
@@ -47,7 +57,7 @@ def head(kind: str, predicted: Path, watch: host.Watch, **more: Any) -> dict[str
         "date": record.today(),
         "machine": machine.as_dict(),
         "others": watch.others(),
-        "prediction": record.stamp(predicted),
+        "prediction": predicted and record.stamp(predicted),
         **more,
     }
 
@@ -57,24 +67,53 @@ def save(folder: Path, stem: str, result: dict[str, Any]) -> None:
     path = record.result_path(folder / "results", stem, record.today())
     record.write(path, result)
     print(f"wrote {path}: {len(result['rows'])} rows")
-    others = result["others"]
+    warn(result["others"])
+
+
+def warn(others: float | None) -> None:
+    """Say when other work disturbed the run; its numbers are kept all the same."""
     if others is not None and others > DISTURBED:
         message = f"note: other work kept {others:.2g} cores busy meanwhile"
         print(f"{message}; measure again on a quiet machine", file=sys.stderr)
 
 
+def measure_cases(
+    folder: Path,
+    stem: str,
+    names: tuple[str, ...],  # fields of a case that the result repeats
+    run: Callable[[dict[str, Any]], dict[str, Any]],
+    compare: Callable[[dict[str, Any], list[float]], str],
+    *,
+    rounds: int,  # a burst of other work spoils one round, not a case
+    note: str,
+) -> int:
+    """Run every case, unless the prediction is not committed as it stands."""
+    predicted = folder / "predictions" / f"{stem}.json"
+    if not may_measure(predicted):
+        return 2
+    forecast = json.loads(predicted.read_text(encoding="utf-8"))
+    if host.read_machine().text() != forecast["device"]:
+        print(f"note: predicted for {forecast['device']}", file=sys.stderr)
+    rows = [{n: row[n] for n in names} | {"times_s": []} for row in forecast["rows"]]
+    watch = host.Watch()
+    for _ in range(rounds):
+        for row in rows:
+            row["times_s"] += run(row)["times_s"]
+    for told, seen in zip(forecast["rows"], rows, strict=True):
+        print(compare(told, seen["times_s"]))
+    save(folder, stem, head(stem, predicted, watch, note=note) | {"rows": rows})
+    return 0
+
+
 def command(
-    doc: str, predict: Callable[[Path], None], measure: Callable[[Path], int],
-    arguments: list[str] | None = None,
-) -> int:  # fmt: skip
-    """``predict`` or ``measure``, in this folder or another."""
+    doc: str, *phases: Callable[[Path], int | None], arguments: list[str] | None = None
+) -> int:
+    """One of the phases, such as ``predict``, in this folder or another."""
+    named = {phase.__name__: phase for phase in phases}
     parser = argparse.ArgumentParser(description=doc.split("\n")[0])
-    parser.add_argument("phase", choices=("predict", "measure"))
+    parser.add_argument("phase", choices=named)
     parser.add_argument(
         "--folder", type=Path, default=HERE, help="default: %(default)s"
     )
     options = parser.parse_args(arguments)
-    if options.phase == "measure":
-        return measure(options.folder)
-    predict(options.folder)
-    return 0
+    return named[options.phase](options.folder) or 0

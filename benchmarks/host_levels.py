@@ -81,16 +81,14 @@ def predict(folder: Path) -> None:
         for name in streams.STREAMS
     ]
     ends = {str(t): streams.reported(machine.caches, t) for t in cores}
-    head = {
+    about = {
         "kind": STEM,
         "device": ceilings.device,
         "model": MODEL,
         "level_ends_bytes": ends,
         "roofline": record.stamp(folder / "results" / host_common.ROOFLINE),
     }
-    path = folder / "predictions" / f"{STEM}.json"
-    record.write_prediction(path, {**head, "rows": rows})
-    print(f"wrote {path}: {len(rows)} points")
+    host_common.foretell(folder, STEM, about, rows)
 
 
 def measure(folder: Path, quick: bool = False) -> int:

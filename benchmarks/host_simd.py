@@ -129,7 +129,7 @@ def predict(folder: Path) -> None:
         shape = {k: v for k, v in asdict(case).items() if k not in ("times_s", "why")}
         rows.append({"id": case.id, **shape,
                      "predicted_s": told and float(f"{told:.6g}")})  # fmt: skip
-    head = {
+    about = {
         "kind": STEM,
         "device": known.ceilings.device,
         "reported": list(known.isas),
@@ -137,9 +137,7 @@ def predict(folder: Path) -> None:
         "assumed": {"cycles an addition waits": ADD_CYCLES},
         "roofline": record.stamp(folder / "results" / host_common.ROOFLINE),
     }
-    path = folder / "predictions" / f"{STEM}.json"
-    record.write_prediction(path, {**head, "rows": rows})
-    print(f"wrote {path}: {len(rows)} cases")
+    host_common.foretell(folder, STEM, about, rows)
 
 
 def measure(folder: Path, quick: bool = False) -> int:

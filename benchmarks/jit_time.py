@@ -19,7 +19,6 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 import host_common  # noqa: E402
-import record  # noqa: E402
 
 from stacklib.gpu.code import toolchain  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
@@ -61,10 +60,8 @@ def predict(folder: Path) -> None:
          "predicted_s": float(f"{START_S + EACH_S * (n + 6):.6g}")}
         for n in SIZES
     ]  # fmt: skip
-    head = {"kind": STEM, "device": host.read_machine().text(), "model": MODEL}
-    path = folder / "predictions" / f"{STEM}.json"
-    record.write_prediction(path, {**head, "rows": rows})
-    print(f"wrote {path}: {len(rows)} points")
+    about = {"kind": STEM, "device": host.read_machine().text(), "model": MODEL}
+    host_common.foretell(folder, STEM, about, rows)
 
 
 def measure(folder: Path) -> int:

@@ -96,11 +96,9 @@ def predict(folder: Path) -> None:
         rows.append(
             {"id": f"chase-{size}", "size": size, **counts, "predicted_s": told}
         )
-    head = {"kind": STEM, "device": idle["device"], "model": MODEL}
-    head |= {"latency": record.stamp(source), "caches": reported}
-    path = folder / "predictions" / f"{STEM}.json"
-    record.write_prediction(path, {**head, "rows": rows})
-    print(f"wrote {path}: {len(rows)} working sets")
+    about = {"kind": STEM, "device": idle["device"], "model": MODEL}
+    about |= {"latency": record.stamp(source), "caches": reported}
+    host_common.foretell(folder, STEM, about, rows)
 
 
 def measure(folder: Path) -> int:

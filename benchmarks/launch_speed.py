@@ -18,9 +18,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
-import record  # noqa: E402
+import host_common  # noqa: E402
 
-from stacklib.hardware.this_machine import read_machine  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM = "launch_speed"
@@ -89,30 +88,11 @@ def measure() -> dict[str, Any]:
         row = {"id": name, "stride": stride, "lane_instructions": lanes[name]}
         rows.append({**row, "times_s": samples[name], "rate": rate})
         print(f"{name}: {rate / 1e6:.2f} M lane instructions a second")
-    machine = read_machine()
-    return {
-        "kind": STEM,
-        "device": machine.text(),
-        "driver": "none",
-        "clocks": machine.read_from.get("clock_hz", "unknown") + ", not controlled",
-        "versions": host.versions(),
-        "date": record.today(),
-        "machine": machine.as_dict(),
-        "others": watch.others(),
-        "prediction": None,
-        "why_no_prediction": "a speed of our own simulator, held to a bar",
-        "bar": BAR,
-        "rows": rows,
-    }
-
-
-def main() -> int:
-    """Measure and write the result."""
-    path = record.result_path(HERE / "results", STEM, record.today())
-    record.write(path, measure())
-    print(f"wrote {path}")
-    return 0
+    return host_common.head(
+        STEM, None, watch, driver="none", bar=BAR, rows=rows,
+        why_no_prediction="a speed of our own simulator, held to a bar",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    host_common.save(HERE, STEM, measure())

@@ -10,7 +10,6 @@ has all the bytes it can stream.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -22,19 +21,19 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+import host_common  # noqa: E402
 import record  # noqa: E402
 
 from stacklib.roofline.bound import littles_law  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 from stacklib.roofline.host import pointer_chase  # noqa: E402
 
-LATENCY, CHASES = "host_latency.json", "pointer_chases.json"
+LATENCY, CHASES = "host_latency", "pointer_chases"
 MODEL = "max(latency of one chain / chains, 64 B / one core's read bandwidth)"
 # a working set inside each level (far inside the L3, which neighbours share), and
 # one that is eight times the largest cache
 LEVELS = {"L1": 2**15, "L2": 2**19, "L3": 2**22, "memory": 2**28}
 ROUNDS, SAMPLES, SAMPLE_S = 5, 3, 0.02
-DISTURBED = 0.1  # cores
 
 
 def cases(chains: tuple[int, ...] = pointer_chase.CHAINS) -> Iterator[dict[str, Any]]:
@@ -58,21 +57,12 @@ def time_all(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def head(kind: str, watch: host.Watch) -> dict[str, Any]:
+def head(kind: str, predicted: Path | None, watch: host.Watch) -> dict[str, Any]:
     """Who measured, on what, beside how much other work."""
-    machine = host.read_machine()
-    clocks = machine.read_from.get("clock_hz", "unknown")
-    return {
-        "kind": kind,
-        "device": machine.text(),
-        "driver": f"{pointer_chase.compiled(1)[0]}, one thread",
-        "clocks": f"{clocks}, not controlled",
-        "versions": host.versions(),
-        "date": record.today(),
-        "machine": machine.as_dict(),
-        "others": watch.others(),
-        "note": "one random cycle through every line; wall time over all chains' loads",
-    }
+    return host_common.head(
+        kind, predicted, watch, driver=f"{pointer_chase.compiled(1)[0]}, one thread",
+        note="one random cycle through every line; wall time over all chains' loads",
+    )  # fmt: skip
 
 
 def latency(folder: Path) -> int:
@@ -80,18 +70,19 @@ def latency(folder: Path) -> int:
     watch = host.Watch()
     rows = time_all(list(cases((1,))))
     why = "the latencies that predictions start from"
-    told = {"prediction": None, "why_no_prediction": why}
-    path = folder / "results" / LATENCY
-    record.write(path, head("host_latency", watch) | told | {"rows": rows})
+    found = head(LATENCY, None, watch) | {"why_no_prediction": why, "rows": rows}
+    record.write(folder / "results" / f"{LATENCY}.json", found)
     for row in rows:
         print(f"{row['id']:12} {median(row['times_s']) * 1e9:8.3f} ns a load")
-    warn(watch.others())
+    host_common.warn(found["others"])
     return 0
 
 
 def predict(folder: Path) -> int:
     """Write the prediction of every case; the same inputs give the same bytes."""
-    sources = [folder / "results" / name for name in (LATENCY, "host_roofline.json")]
+    sources = [
+        folder / "results" / name for name in (f"{LATENCY}.json", host_common.ROOFLINE)
+    ]
     idle = json.loads(sources[0].read_text(encoding="utf-8"))
     seconds = {row["level"]: median(row["times_s"]) for row in idle["rows"]}
     ceilings = host.HostRoofline.load(sources[1])
@@ -102,23 +93,16 @@ def predict(folder: Path) -> int:
         time = littles_law.time_per_load(case["chains"], idle_s, rate, line)
         counts = {"operations": 0, "bytes": line}
         rows.append({**case, **counts, "predicted_s": float(f"{time:.6g}")})
-    about = {"kind": "pointer_chases", "device": idle["device"], "model": MODEL}
+    about = {"kind": CHASES, "device": idle["device"], "model": MODEL}
     about |= {"latency": record.stamp(sources[0]), "roofline": record.stamp(sources[1])}
-    path = folder / "predictions" / CHASES
-    record.write_prediction(path, {**about, "rows": rows})
-    print(f"wrote {path}: {len(rows)} chases")
+    host_common.foretell(folder, CHASES, about, rows)
     return 0
 
 
 def measure(folder: Path) -> int:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / CHASES
-    if not predicted.exists() or not record.committed(predicted):
-        print(
-            f"refused: {predicted} is not in git's HEAD as it stands here; "
-            "run predict, commit the file, then measure",
-            file=sys.stderr,
-        )
+    predicted = folder / "predictions" / f"{CHASES}.json"
+    if not host_common.may_measure(predicted):
         return 2
     forecast = json.loads(predicted.read_text(encoding="utf-8"))
     names = ("id", "level", "size", "chains")
@@ -126,11 +110,7 @@ def measure(folder: Path) -> int:
     rows = time_all([{n: row[n] for n in names} for row in forecast["rows"]])
     for told, seen in zip(forecast["rows"], rows, strict=True):
         print(compare(told, seen["times_s"]))
-    path = record.result_path(folder / "results", "pointer_chases", record.today())
-    about = head("pointer_chases", watch) | {"prediction": record.stamp(predicted)}
-    record.write(path, about | {"rows": rows})
-    print(f"wrote {path}")
-    warn(watch.others())
+    host_common.save(folder, CHASES, head(CHASES, predicted, watch) | {"rows": rows})
     return 0
 
 
@@ -141,23 +121,5 @@ def compare(row: dict[str, Any], times: list[float]) -> str:
     return f"{row['id']:12} {told_ns:9.3f} ns {seen_ns:9.3f} ns {told / seen:6.2f}"
 
 
-def warn(others: float | None) -> None:
-    """Say when other work disturbed the run; its numbers are kept all the same."""
-    if others is not None and others > DISTURBED:
-        message = f"note: other work kept {others:.2g} cores busy meanwhile"
-        print(f"{message}; measure again on a quiet machine", file=sys.stderr)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("phase", choices=("latency", "predict", "measure"))
-    parser.add_argument(
-        "--folder", type=Path, default=HERE, help="default: %(default)s"
-    )
-    options = parser.parse_args(arguments)
-    phases = {"latency": latency, "predict": predict, "measure": measure}
-    return phases[options.phase](options.folder)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(host_common.command(__doc__ or "", latency, predict, measure))

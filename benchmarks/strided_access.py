@@ -58,16 +58,14 @@ def predict(folder: Path) -> None:
         for stride in STRIDES
     ]
     results = folder / "results"
-    head = {
+    about = {
         "kind": STEM,
         "device": ceilings.device,
         "model": MODEL,
         "roofline": record.stamp(results / host_common.ROOFLINE),
         "chases": record.stamp(results / CHASES),
     }
-    path = folder / "predictions" / f"{STEM}.json"
-    record.write_prediction(path, {**head, "rows": rows})
-    print(f"wrote {path}: {len(rows)} strides")
+    host_common.foretell(folder, STEM, about, rows)
 
 
 def measured_rows(data: Any, rounds: int = ROUNDS) -> list[dict[str, Any]]:

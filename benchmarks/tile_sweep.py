@@ -12,7 +12,6 @@ are. The prediction adds the three; the longest of them alone is kept beside it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -137,30 +136,15 @@ def kernel(folder: Path) -> int:
                 loop(x, w, y, n, times)
                 row["times_s"].append((perf_counter() - start) / times)
     why = "what the prediction of the tile sweep starts from"
-    head = calibration(KERNEL, watch, why)
+    head = host_common.head(
+        KERNEL, None, watch, driver="numba, one thread", why_no_prediction=why,
+        note="four rows, four steps of the sum, operands in the first cache",
+    )  # fmt: skip
     record.write(folder / "results" / f"{KERNEL}.json", head | {"rows": rows})
     for n, seconds in sweeps(rows).items():
         rate = 2 * GROUP * GROUP * n / seconds / 1e9
         print(f"row of {n:5} {seconds * 1e9:8.2f} ns a sweep {rate:7.1f} GFLOP/s")
     return 0
-
-
-def calibration(kind: str, watch: host.Watch, why: str) -> dict[str, Any]:
-    """Head of a result that nothing was predicted for."""
-    machine = host.read_machine()
-    return {
-        "kind": kind,
-        "device": machine.text(),
-        "driver": "numba, one thread",
-        "clocks": machine.read_from.get("clock_hz", "unknown") + ", not controlled",
-        "versions": host.versions(),
-        "date": record.today(),
-        "machine": machine.as_dict(),
-        "others": watch.others(),
-        "note": "four rows, four steps of the sum, operands in the first cache",
-        "prediction": None,
-        "why_no_prediction": why,
-    }
 
 
 # -- prediction ---------------------------------------------------------------------
@@ -210,7 +194,7 @@ def predict(folder: Path) -> int:
         }
         rows.append(row)
         print(f"{row['id']:20} {row['predicted_s'] * 1e3:9.2f} ms", flush=True)
-    head = {
+    about = {
         "kind": STEM,
         "device": ceilings.device,
         "model": MODEL,
@@ -219,9 +203,7 @@ def predict(folder: Path) -> int:
         "kernel": record.stamp(source),
         "roofline": record.stamp(folder / "results" / host_common.ROOFLINE),
     }
-    path = folder / "predictions" / f"{STEM}.json"
-    record.write_prediction(path, {**head, "rows": rows})
-    print(f"wrote {path}: {len(rows)} products")
+    host_common.foretell(folder, STEM, about, rows)
     return 0
 
 
@@ -260,16 +242,5 @@ def _operands(n: int) -> tuple[Any, Any, Any]:
     return x, w, x @ w
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("phase", choices=("kernel", "predict", "measure"))
-    parser.add_argument(
-        "--folder", type=Path, default=HERE, help="default: %(default)s"
-    )
-    options = parser.parse_args(arguments)
-    phases = {"kernel": kernel, "predict": predict, "measure": measure}
-    return phases[options.phase](options.folder)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(host_common.command(__doc__ or "", kernel, predict, measure))

@@ -11,7 +11,6 @@ training step keeps for its backward pass, with and without recomputation.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -97,9 +96,7 @@ def predict(folder: Path) -> None:
         "roofline": record.stamp(folder / "results" / common.ROOFLINE),
         "memory": memory(),
     }
-    path = folder / "predictions" / f"{NAME}.json"
-    record.write_prediction(path, {**head, "rows": rows})
-    print(f"wrote {path}: {len(rows)} rows")
+    common.foretell(folder, NAME, head, rows)
 
 
 def kept_bytes(name: str, *, recompute: bool) -> int:
@@ -202,19 +199,5 @@ def measure(folder: Path) -> int:
     return 0
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Read the phase and run it."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("phase", choices=("predict", "measure"))
-    parser.add_argument(
-        "--folder", type=Path, default=HERE, help="default: %(default)s"
-    )
-    options = parser.parse_args(arguments)
-    if options.phase == "measure":
-        return measure(options.folder)
-    predict(options.folder)
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(common.command(__doc__ or "", predict, measure))

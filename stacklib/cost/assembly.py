@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.quantity import Quantity, chosen
+from stacklib.quantity.bounds import above_zero
 
 from .data import Bill, bill, memory_price, packaging_price
 from .dies import die
@@ -78,7 +79,6 @@ def if_dearer(found: Bill, part: str, factor: float) -> Quantity:
     """Total of a bill when one part costs ``factor`` times as much."""
     if part not in found.parts:
         raise ValueError(f"part {part!r}: the bill lists {', '.join(found.parts)}")
-    if isinstance(factor, bool) or not 0 < factor < float("inf"):
-        raise ValueError(f"factor = {factor!r}: new price over old, above zero")
+    above_zero(factor=factor)
     change = chosen(factor, label="new price over old")
     return found.total + (change - 1) * found.parts[part]

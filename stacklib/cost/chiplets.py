@@ -10,10 +10,11 @@ import math
 from dataclasses import dataclass
 
 from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity.bounds import at_least, whole
 
 from .dies import CLUSTER, FIELD
 from .wafers import WAFER, Wafer, grid_dies
-from .yields import harvested, poisson
+from .yields import check_shares, harvested, poisson
 
 __all__ = ["Pieces", "good_dies", "pieces"]
 
@@ -79,12 +80,11 @@ def pieces(
     >>> whole.cost.text("USD/mm2", 2), four.cost.text("USD/mm2", 2)
     ('0.61 USD/mm2', '0.41 USD/mm2')
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"count = {count!r}: a whole number of pieces from 1")
-    if isinstance(talk, bool) or not 0 <= talk < 1:
+    whole(count=count)
+    at_least(0, talk=talk)
+    if talk >= 1:
         raise ValueError(f"talk = {talk!r}: part of a piece, from 0 and below 1")
-    if isinstance(bond, bool) or not 0 < bond <= 1:
-        raise ValueError(f"bond = {bond!r}: a share above 0 and up to 1")
+    check_shares(bond=bond)
     if units == needed:  # none to spare: a piece is one unit
         units = needed = count
     if units % count or needed % count:
@@ -106,8 +106,8 @@ def pieces(
         mean, units=units // count, needed=needed // count, share=share, alpha=alpha
     )
     works = bond**count if count > 1 else 1.0
-    whole = counted(working, gross, good, works, label="good dies of a wafer")
-    spent = price * count / whole
+    alive = counted(working, gross, good, works, label="good dies of a wafer")
+    spent = price * count / alive
     return Pieces(
         count,
         each,

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.quantity import Quantity, assumed, ceil, chosen, constant, one_of
+from stacklib.quantity.bounds import above_zero
 
 from .data import wafer_price
 from .dies import Die, die
 from .making import fact, keys
 from .spans import Span, least, most, span
 from .wafers import WAFER, grid_dies
+from .yields import check_shares
 
 __all__ = [
     "Held",
@@ -101,10 +103,8 @@ def sram(node: str, efficiency: Span | Quantity | None = None) -> Span:
 
 def sram_counted(node: str, megabytes: float = 64, share: float = 0.5) -> float:
     """The middle of ``sram``, by laying dies on a wafer and counting their bytes."""
-    if isinstance(megabytes, bool) or not 0 < megabytes < math.inf:
-        raise ValueError(f"megabytes = {megabytes!r}: above zero")
-    if isinstance(share, bool) or not 0 < share <= 1:
-        raise ValueError(f"share = {share!r}: above 0 and up to 1")
+    above_zero(megabytes=megabytes)
+    check_shares(share=share)
     cell = span(fact("cell", node)).middle.si
     side = math.sqrt(8e6 * megabytes * cell / share)
     gigabytes = grid_dies(side, side) * megabytes / 1000
@@ -128,8 +128,7 @@ def dram_wafer() -> Span:
 
 
 def _bits(gbit: float) -> Quantity:
-    if isinstance(gbit, bool) or not 0 < gbit < math.inf:
-        raise ValueError(f"gbit = {gbit!r}: gibibits of a die, above zero")
+    above_zero(gbit=gbit)
     return chosen(gbit, "Gibit", label="bits of a die")
 
 

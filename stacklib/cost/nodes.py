@@ -14,6 +14,7 @@ from functools import cache
 from itertools import pairwise
 
 from stacklib.quantity import one_of, resolve
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
 from .making import fact, keys
 from .spans import Span, span
@@ -104,10 +105,8 @@ def _parts(shares: Mapping[str, float], gains: Mapping[str, float]) -> None:
             "the die needs both"
         )
     for name in shares:
-        if isinstance(shares[name], bool) or not 0 <= shares[name] <= 1:
-            raise ValueError(f"share of {name} = {shares[name]!r}: from 0 to 1")
-        if isinstance(gains[name], bool) or not 0 < gains[name] < float("inf"):
-            raise ValueError(f"gain of {name} = {gains[name]!r}: above zero")
+        at_least(0, **{f"share of {name}": shares[name]})
+        above_zero(**{f"gain of {name}": gains[name]})
     if abs(sum(shares.values()) - 1) > 1e-9:
         raise ValueError(f"shares add up to {sum(shares.values()):g}, not to one")
 
@@ -129,8 +128,7 @@ def shrink_blocks(
 ) -> float:
     """``mixed_density``, by drawing a die's blocks and shrinking them one by one."""
     _parts(shares, gains)
-    if isinstance(blocks, bool) or not isinstance(blocks, int) or blocks < 1:
-        raise ValueError(f"blocks = {blocks!r}: a whole number from 1")
+    whole(blocks=blocks)
     draw = random.Random(seed)
     names, weights = list(shares), list(shares.values())
     old = new = 0.0

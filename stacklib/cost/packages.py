@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import Quantity, resolve
-from stacklib.quantity.bounds import above_zero, at_least
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
 from .data import packaging_price
 from .dies import die as price_die
 from .making import fact, keys
 from .spans import Given, Span, span
+from .yields import check_shares
 
 __all__ = [
     "ORDERS",
@@ -80,11 +81,8 @@ def count_link(
 
     ``edge``, ``depth``, ``pitch``: metres.
     """
-    for name, value in (("edge", edge), ("depth", depth), ("pitch", pitch),
-                        ("rate", rate)):  # fmt: skip
-        if isinstance(value, bool) or not 0 < value < math.inf:
-            raise ValueError(f"{name} = {value!r}: it must be above zero")
-    _share("share", share)
+    above_zero(edge=edge, depth=depth, pitch=pitch, rate=rate)
+    check_shares(share=share)
     signals, row, due = 0, 0, 0.0
     while (row + 1) * pitch <= depth * (1 + 1e-9):
         due += math.floor(edge / pitch + 1e-9) * share
@@ -109,20 +107,6 @@ def carriers(area: Quantity, year: str = "9999") -> tuple[str, ...]:
     return tuple(sorted((k for k in most if most[k] >= needed), key=most.__getitem__))
 
 
-def _count(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name} = {value!r}: a whole number from {least}")
-    return value
-
-
-def _share(name: str, value: Any) -> Any:
-    plain = value.si if isinstance(value, Quantity) else value
-    number = isinstance(plain, (int, float)) and not isinstance(plain, bool)
-    if not number or not 0 < plain <= 1:
-        raise ValueError(f"{name} = {value!r}: a share above 0 and up to 1")
-    return value
-
-
 def package_yield(
     dies: int, stacks: int, *, die: Any, bond: Any, stack: Any = 1.0,
     assembly: Any = 1.0, order: str = "known good dies",
@@ -132,11 +116,9 @@ def package_yield(
     ``bond^(dies + stacks) stack^stacks assembly``, times ``die^dies`` where dies are
     placed untested.
     """
-    _count("dies", dies, 1)
-    _count("stacks", stacks, 0)
-    for name, value in (("die", die), ("bond", bond), ("stack", stack),
-                        ("assembly", assembly)):  # fmt: skip
-        _share(name, value)
+    whole(dies=dies)
+    whole(0, stacks=stacks)
+    check_shares(die=die, bond=bond, stack=stack, assembly=assembly)
     works = bond ** (dies + stacks) * stack**stacks * assembly
     return works * die**dies if resolve(order, ORDERS, "order") == "blind" else works
 
@@ -185,7 +167,7 @@ def assemble_packages(
     """``package_cost``, by assembling packages part by part."""
     shares = {"die": die, "bond": bond, "stack": stack, "assembly": assembly}
     package_yield(dies, stacks, **shares, order=order)  # refuses what is wrong
-    _count("packages", packages, 1)
+    whole(packages=packages)
     draw = random.Random(seed)
     spent, good, scrapped = 0.0, 0, 0
     for _ in range(packages):
@@ -229,7 +211,7 @@ def implied_bond(parts: Any, lost: Any, placements: int) -> Any:
     """
     above_zero(parts=parts)
     at_least(0, lost=lost)
-    _count("placements", placements, 1)
+    whole(placements=placements)
     return (parts / (parts + lost)) ** (1 / placements)
 
 
@@ -292,8 +274,8 @@ def package(
     >>> two.reticles.text(digits=3), two.interposer, two.works.text("%")
     ('1.86', 'cowos_s', '98 to 98 %')
     """
-    _count("dies", dies, 1)
-    _count("stacks", stacks, 0)
+    whole(dies=dies)
+    whole(0, stacks=stacks)
     if stacks and stack is None:
         raise ValueError(f"stacks = {stacks}: what does one cost? give stack=")
     made = price_die(area, node=node, units=units, needed=needed, share=share)

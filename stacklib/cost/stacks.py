@@ -13,11 +13,13 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import Quantity, resolve
+from stacklib.quantity import resolve
+from stacklib.quantity.bounds import whole
 
 from .making import fact
 from .memory import hbm_die, sold
 from .spans import Span, span
+from .yields import check_shares
 
 __all__ = [
     "FLOWS",
@@ -34,22 +36,8 @@ __all__ = [
 FLOWS = ("blind", "known good dies", "tested bonds")
 
 
-def _height(height: int) -> int:
-    if isinstance(height, bool) or not isinstance(height, int) or height < 1:
-        raise ValueError(f"height = {height!r}: a whole number of dies from 1")
-    return height
-
-
 def _flow(flow: str) -> str:
     return resolve(flow, FLOWS, "way of stacking")
-
-
-def _is_share(name: str, value: Any) -> None:
-    plain = value.si if isinstance(value, Quantity) else value
-    if isinstance(value, bool) or not (
-        isinstance(plain, (int, float)) and 0 < plain <= 1
-    ):
-        raise ValueError(f"{name} = {value!r}: a share above 0 and up to 1")
 
 
 def stack_yield(
@@ -60,9 +48,8 @@ def stack_yield(
     ``y_die^n y_bond^n`` when dies are stacked blind, ``y_bond^n`` when only good ones
     are. The base die takes the first bond, so there are as many bonds as dies.
     """
-    _height(height)
-    _is_share("die", die)
-    _is_share("bond", bond)
+    whole(height=height)
+    check_shares(die=die, bond=bond)
     bonds = bond**height
     return bonds * die**height if _flow(flow) == "blind" else bonds
 

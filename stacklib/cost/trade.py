@@ -12,11 +12,13 @@ import random
 from dataclasses import dataclass
 
 from stacklib.quantity import Quantity, chosen, one_of
+from stacklib.quantity.bounds import whole
 
 from .dies import Die
 from .making import fact
 from .memory import dram_die, hbm_die
 from .spans import Span, span
+from .yields import check_shares
 
 __all__ = ["Trade", "count_wafers", "counted_ends", "factors"]
 
@@ -109,13 +111,8 @@ def count_wafers(
     away. Stacks are built from good dies until ``stacks`` of them work, and then DDR5
     dies are drawn until they hold as many gigabytes.
     """
-    for name, value in (("die", die), ("stack", stack)):
-        if isinstance(value, bool) or not 0 < value <= 1:
-            raise ValueError(f"{name} = {value!r}: a share above 0 and up to 1")
-    for name, count in (("gross", gross), ("ddr_gross", ddr_gross),
-                        ("height", height), ("stacks", stacks)):  # fmt: skip
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"{name} = {count!r}: a whole number from 1 is needed")
+    check_shares(die=die, stack=stack)
+    whole(gross=gross, ddr_gross=ddr_gross, height=height, stacks=stacks)
     draw = random.Random(seed)
 
     def cut(good: int) -> int:

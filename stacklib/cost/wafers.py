@@ -30,11 +30,7 @@ class Wafer:
     scribe: float = 0.0001  # street between two dies, where the saw runs, metres
 
     def __post_init__(self) -> None:
-        for name in ("diameter", "edge", "scribe"):
-            value = getattr(self, name)
-            number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not number or not 0 <= value < math.inf:
-                raise ValueError(f"{name} = {value!r}: metres, from zero")
+        at_least(0, diameter=self.diameter, edge=self.edge, scribe=self.scribe)
         if not 2 * self.edge < self.diameter:
             raise ValueError(
                 f"edge = {self.edge!r} m on both sides leaves nothing of "
@@ -96,9 +92,7 @@ def _in_row(half: float, width: float, pitch: float, offset: float) -> int:
 @cache
 def _best(width: float, height: float, wafer: Wafer) -> tuple[int, float, float]:
     """Most dies of one grid, and where its rows and columns begin."""
-    for name, value in (("width", width), ("height", height)):
-        if isinstance(value, bool) or not 0 < value < math.inf:
-            raise ValueError(f"{name} = {value!r}: metres, above zero")
+    above_zero(width=width, height=height)
     across, up = width + wafer.scribe, height + wafer.scribe
     steps = [i * up / OFFSETS for i in range(OFFSETS)]
     best = (0, 0.0, 0.0)

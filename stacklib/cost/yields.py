@@ -18,7 +18,7 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 from stacklib.quantity import exp, resolve
-from stacklib.quantity.bounds import above_zero, at_least
+from stacklib.quantity.bounds import above_zero, at_least, is_whole, whole
 
 __all__ = [
     "harvested",
@@ -72,14 +72,17 @@ def negative_binomial(defects: Any, alpha: float) -> Any:
     Proc. IEEE 71 (1983). A large ``alpha`` gives Poisson's law, one gives Seeds'.
     """
     at_least(0, defects=defects)
-    return (1 + defects / _alpha(alpha)) ** -alpha
+    above_zero(alpha=alpha)
+    return (1 + defects / alpha) ** -alpha
 
 
-def _alpha(alpha: float) -> float:
-    number = isinstance(alpha, (int, float)) and not isinstance(alpha, bool)
-    if not number or not 0 < alpha < math.inf:
-        raise ValueError(f"alpha = {alpha!r}: a cluster parameter above zero")
-    return alpha
+def check_shares(**values: Any) -> None:
+    """Refuse what is no share above 0 and up to 1."""
+    for name, value in values.items():
+        plain = getattr(value, "si", value)
+        number = isinstance(plain, float) or is_whole(plain)
+        if not number or not 0 < plain <= 1:
+            raise ValueError(f"{name} = {value!r}: a share above 0 and up to 1")
 
 
 # Law -> the density of one wafer over the mean, drawn at random.
@@ -109,23 +112,19 @@ def thrown(
     Each wafer draws its own density. Its defects fall anywhere on its dies, several on
     one die included.
     """
-    for name, value in (("dies", dies), ("wafers", wafers)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
-    if isinstance(defects, bool) or not 0 <= defects < math.inf:
-        raise ValueError(f"defects = {defects!r}: a mean number on a die, from zero")
+    whole(dies=dies, wafers=wafers)
+    at_least(0, defects=defects)
+    above_zero(alpha=alpha)
     density = DENSITIES[resolve(law, DENSITIES, "yield law")]
     draw, good = random.Random(seed), 0
     for _ in range(wafers):
-        many = _poisson_count(draw, defects * dies * density(draw, _alpha(alpha)))
+        many = _poisson_count(draw, defects * dies * density(draw, alpha))
         good += dies - len({draw.randrange(dies) for _ in range(many)})
     return good / (dies * wafers)
 
 
 def _units(units: int, needed: int) -> None:
-    for name, value in (("units", units), ("needed", needed)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    whole(units=units, needed=needed)
     if needed > units:
         raise ValueError(f"needed = {needed}, of {units} units: more than there are")
 
@@ -145,14 +144,14 @@ def harvested(
     """
     at_least(0, defects=defects)
     _units(units, needed)
-    if isinstance(share, bool) or not 0 < share <= 1:
-        raise ValueError(f"share = {share!r}: a part of the die, above 0 and up to 1")
+    above_zero(alpha=alpha)
+    check_shares(share=share)
     with localcontext() as exact:
         exact.prec = 40 + units  # the binomials grow as 4^units
         each = Decimal(defects) * Decimal(share) / units
         # What is no unit must be whole: a defect there kills the die.
         rest = Decimal(defects) * (1 - Decimal(share))
-        shape = Decimal(_alpha(alpha))
+        shape = Decimal(alpha)
         total = Decimal(0)
         for t in range(needed, units + 1):
             whole = (1 + (rest + t * each) / shape) ** -shape

@@ -13,6 +13,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from stacklib.quantity.bounds import is_whole
+
 FIELDS = {"kind": str, "device": str, "driver": str, "clocks": object,
           "versions": dict, "date": str, "prediction": object, "rows": list,
           }  # fmt: skip
@@ -82,7 +84,7 @@ def _row_fault(i: int, row: Any) -> str | None:
     if not isinstance(times, list) or not times:
         return f"field 'rows[{i}].times_s' is not a list of seconds"
     for t in times:
-        if isinstance(t, bool) or not isinstance(t, (int, float)):
+        if not (is_whole(t) or isinstance(t, float)):
             return f"field 'rows[{i}].times_s' holds {t!r}, not seconds"
         if not math.isfinite(t) or t <= 0:
             return f"field 'rows[{i}].times_s' holds {t!r}, not a positive time"

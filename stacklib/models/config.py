@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklib.quantity import Source
+from stacklib.quantity.bounds import is_whole
 
 from .attention_fields import attention_kinds
 from .block import Block
@@ -205,7 +206,7 @@ def _sparse_layers(reader: Reader, kind: Kind, layers: int) -> list[bool]:
 def _indices(reader: Reader, name: str, layers: int) -> set[int]:
     label, values = reader.items(name)
     for value in values or []:
-        if isinstance(value, bool) or not isinstance(value, int):
+        if not is_whole(value):
             raise ConfigError(f"{label} has {shown(value)}: whole numbers are needed")
         if not 0 <= value < layers:
             raise ConfigError(f"{label} has {shown(value)}: not one of {layers} layers")

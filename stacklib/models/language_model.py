@@ -7,30 +7,17 @@ they are stored in: block scales of quantized releases are not parameters.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, constant
+from stacklib.quantity.bounds import whole
 
 from .block import AnyAttention, Block
 from .compressed import CompressedAttention
 from .formulas import Sizes, block_attention_flops, block_cache, block_parameters
 from .parts import Attention, Experts, LatentAttention
-
-
-def whole(value: Any, name: str, least: int = 0) -> int:
-    """``value`` as a whole number not below ``least``."""
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} = {value!r}: a whole number is needed") from None
-    if number < least:
-        raise ValueError(f"{name} = {value!r}: at least {least} is needed")
-    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +247,7 @@ class LanguageModel:
         ValueError
             When ``batch`` is no whole number above zero.
         """
-        batch = whole(batch, "batch", least=1)
+        whole(batch=batch)
         body = self._body(lambda block: self._used(block, batch))
         return (body + self.embedding_parameters).named("parameters read")
 
@@ -351,8 +338,8 @@ class LanguageModel:
 
     @staticmethod
     def _tokens(context: int) -> Quantity:
-        count = whole(context, "context")
-        return chosen(count, label="context")
+        whole(0, context=context)
+        return chosen(context, label="context")
 
     # -- arithmetic ----------------------------------------------------------
 

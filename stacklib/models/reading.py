@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stacklib.quantity.bounds import is_whole
+
 _MOST = 10**9  # no size of a real model is larger
 _FILE_LIMIT = 1_000_000  # bytes; real configs have a few thousand
 _NEEDED: Any = object()
@@ -136,7 +138,7 @@ class Reader:
                 also = f" (or {others})" if others else ""
                 raise ConfigError(f"config lacks {label!r}{also}")
             return int(default)
-        if isinstance(value, bool) or not isinstance(value, int):
+        if not is_whole(value):
             raise ConfigError(f"{label} = {shown(value)}: a whole number is needed")
         if not least <= value <= most:
             raise ConfigError(

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from stacklib.quantity import Dtype
 from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity.bounds import whole
 
 from .block import Block
-from .language_model import LanguageModel, whole
+from .language_model import LanguageModel
 from .parts import Experts, Matrix
 
 PHASES = ("prefill", "decode")
@@ -92,8 +93,8 @@ def operations(
     if logits not in ("all", "last"):
         raise ValueError(f"logits = {logits!r}: use all or last")
     prefill = phase == "prefill"
-    context = whole(context, "context", least=1 if prefill else 0)
-    batch = whole(batch, "batch", least=1)
+    whole(int(prefill), context=context)
+    whole(batch=batch)
     tokens = batch * context if prefill else batch
     weight, cache = find_dtype(dtype), find_dtype(kv_dtype or dtype)
     once = _Layer(model, tokens, weight, cache)

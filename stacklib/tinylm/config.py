@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklib.models import ConfigError
+from stacklib.quantity.bounds import is_whole
 
 __all__ = ["DATA", "NAMES", "Config", "read_config", "shapes"]
 
@@ -64,8 +65,8 @@ def read_config(path: Path) -> Config:
         raise ConfigError(f"{path.name}: a {KIND} with tied embeddings is needed")
     sizes: dict[str, Any] = {}
     for name in (each.name for each in fields(Config)):
-        value = table.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        value: Any = table.get(name)
+        if not (is_whole(value) or isinstance(value, float)) or value <= 0:
             raise ConfigError(f"{path.name}: {name} = {value!r}: it must be positive")
         sizes[name] = value
     config = Config(**sizes)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stacklib.models import LanguageModel, from_hf_config
 from stacklib.quantity import Source
+from stacklib.quantity.bounds import whole
 from stacklib.quantity.names import resolve
 
 from .config import DATA, NAMES, Config, read_config, shapes
@@ -154,8 +155,7 @@ def generate(
     ValueError
         For tokens below one, or a sampling value out of range.
     """
-    if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
-        raise ValueError(f"tokens = {tokens!r}: a whole number from 1 is needed")
+    whole(tokens=tokens)
     how = Sampling(temperature, top_k, top_p, min_p)
     chosen = load(model) if isinstance(model, str) else model
     end = chosen.tokenizer.end

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stacklib.quantity.bounds import whole
+
 __all__ = ["Sampling", "draw", "probabilities"]
 
 
@@ -47,10 +49,7 @@ class Sampling:
         number = isinstance(self.temperature, int | float)
         if not (number and 0 <= self.temperature < math.inf):
             raise ValueError(f"temperature = {self.temperature!r}: 0 or more is needed")
-        if isinstance(self.top_k, bool) or not isinstance(self.top_k, int):
-            raise ValueError(f"top_k = {self.top_k!r}: a whole number is needed")
-        if self.top_k < 0:
-            raise ValueError(f"top_k = {self.top_k}: 0 (all) or more is needed")
+        whole(0, top_k=self.top_k)  # 0 is all
         if not 0 < self.top_p <= 1:
             raise ValueError(f"top_p = {self.top_p!r}: above 0, at most 1 is needed")
         if not 0 <= self.min_p <= 1:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy
@@ -19,21 +17,6 @@ from stacklib.roofline.count import passes
 
 FOLDER = Path(record.__file__).parent
 NAME = "five_operations.json"
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    """A benchmark folder of its own, holding the committed roofline."""
-    (tmp_path / "results").mkdir()
-    shutil.copy(FOLDER / "results" / "host_roofline.json", tmp_path / "results")
-    return tmp_path
-
-
-def _commit(folder: Path) -> None:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
-        command = ["git", *identity, *arguments]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
 def _keep_small(folder: Path) -> Path:
@@ -65,21 +48,20 @@ def test_a_block_fits_the_second_level_cache():
 
 
 def test_same_roofline_gives_the_committed_bytes(folder):
-    bench.main(["predict", "--folder", str(folder)])
+    bench.predict(folder)
     told = FOLDER / "predictions" / NAME
     assert (folder / "predictions" / NAME).read_bytes() == told.read_bytes()
     for row in json.loads(told.read_text())["rows"]:
         assert 0 < row["roofline_s"] < row["predicted_s"]
 
 
-def test_measuring_is_refused_until_the_prediction_is_committed(folder, capsys):
-    run = ["measure", "--folder", str(folder)]
-    assert bench.main(run) == 2  # nothing predicted
-    bench.main(["predict", "--folder", str(folder)])
+def test_measuring_is_refused_until_the_prediction_is_committed(commit, folder, capsys):
+    assert bench.measure(folder) == 2  # nothing predicted
+    bench.predict(folder)
     path = _keep_small(folder)
-    assert bench.main(run) == 2  # no repository
-    _commit(folder)
-    assert bench.main(run) == 0
+    assert bench.measure(folder) == 2  # no repository
+    commit(folder)
+    assert bench.measure(folder) == 0
     result = json.loads((folder / "results" / NAME).read_text())
     assert results._fault(result) is None and result["kind"] == "five_operations"
     assert result["prediction"]["sha256"] == record.sha256(path)
@@ -87,7 +69,7 @@ def test_measuring_is_refused_until_the_prediction_is_committed(folder, capsys):
         len(r["times_s"]) == bench.ROUNDS * bench.SAMPLES for r in result["rows"]
     )
     path.write_text(path.read_text().replace("predicted_s", "predicted_s ", 1))
-    assert bench.main(run) == 2  # changed after the commit
+    assert bench.measure(folder) == 2  # changed after the commit
     assert "commit the file" in capsys.readouterr().err
 
 
@@ -112,7 +94,7 @@ def test_a_diagnosis_times_every_pass_and_says_that_nothing_predicted_it(
     small = dict.fromkeys(passes.PASSES, ((4, 4), (8, 16), (16, 16)))
     monkeypatch.setattr(bench, "SHAPES", small)
     monkeypatch.setattr(bench, "ODD_SIDES", (9,))
-    bench.main(["diagnose", "--folder", str(folder)])
+    bench.diagnose(folder)
     result = json.loads(
         (folder / "results" / "five_operations_passes.json").read_text()
     )

@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
+import host_common
 import record
 
+import host as bench  # isort: skip
+
 FOLDER = Path(record.__file__).parent
-
-
-@pytest.fixture(scope="module")
-def bench():
-    spec = importlib.util.spec_from_file_location("bench_host", FOLDER / "host.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    """A benchmark folder of its own, holding the committed roofline."""
-    (tmp_path / "results").mkdir()
-    source = FOLDER / "results" / "host_roofline.json"
-    shutil.copy(source, tmp_path / "results")
-    return tmp_path
-
-
-def _commit(folder: Path) -> None:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
-        command = ["git", *identity, *arguments]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
 def _keep_two(folder: Path) -> Path:
@@ -47,22 +22,22 @@ def _keep_two(folder: Path) -> Path:
     return path
 
 
-def test_case_ids_are_unique_and_say_the_shape(bench):
+def test_case_ids_are_unique_and_say_the_shape():
     cases = list(bench.cases())
     assert len({c["id"] for c in cases}) == len(cases)
     assert all(str(c["m"]) in c["id"] and c["dtype"] in c["id"] for c in cases)
 
 
-def test_cases_reach_from_first_level_cache_to_memory(bench):
+def test_cases_reach_from_first_level_cache_to_memory():
     sizes = [c["m"] * c["n"] * 4 for c in bench.cases() if c["op"] == "gemv"]
     assert min(sizes) < 48 * 1024 and 2**29 < max(sizes) <= 2**30
 
 
-def test_same_roofline_gives_the_same_bytes(bench, folder):
+def test_same_roofline_gives_the_same_bytes(folder):
     path = folder / "predictions" / "host_gemv_gemm.json"
-    bench.main(["predict", "--folder", str(folder)])
+    bench.predict(folder)
     first = path.read_bytes()
-    bench.main(["predict", "--folder", str(folder)])
+    bench.predict(folder)
     assert path.read_bytes() == first
     data = json.loads(first)
     assert data["roofline"]["sha256"] == record.sha256(
@@ -71,24 +46,23 @@ def test_same_roofline_gives_the_same_bytes(bench, folder):
     assert all(r["predicted_s"] > 0 for r in data["rows"])
 
 
-def test_measuring_is_refused_until_the_prediction_is_committed(bench, folder, capsys):
-    run = ["measure", "--folder", str(folder)]
-    assert bench.main(run) == 2  # nothing predicted
-    bench.main(["predict", "--folder", str(folder)])
+def test_measuring_is_refused_until_the_prediction_is_committed(commit, folder, capsys):
+    assert bench.measure(folder) == 2  # nothing predicted
+    bench.predict(folder)
     path = _keep_two(folder)
-    assert bench.main(run) == 2  # no repository
-    _commit(folder)
+    assert bench.measure(folder) == 2  # no repository
+    commit(folder)
     path.write_text(path.read_text().replace("predicted_s", "predicted_s ", 1))
-    assert bench.main(run) == 2  # changed after the commit
+    assert bench.measure(folder) == 2  # changed after the commit
     assert "commit the file" in capsys.readouterr().err
     assert not (folder / "results" / "host_gemv_gemm.json").exists()
 
 
-def test_measured_rows_join_their_predictions(bench, folder):
-    bench.main(["predict", "--folder", str(folder)])
+def test_measured_rows_join_their_predictions(commit, folder):
+    bench.predict(folder)
     path = _keep_two(folder)
-    _commit(folder)
-    assert bench.main(["measure", "--folder", str(folder)]) == 0
+    commit(folder)
+    assert bench.measure(folder) == 0
     result = json.loads((folder / "results" / "host_gemv_gemm.json").read_text())
     assert result["prediction"]["sha256"] == record.sha256(path)
     told = {r["id"] for r in json.loads(path.read_text())["rows"]}
@@ -100,8 +74,8 @@ def test_measured_rows_join_their_predictions(bench, folder):
     assert needed <= set(result)
 
 
-def test_predicted_operations_and_bytes_are_those_of_the_work(bench, folder):
-    bench.main(["predict", "--folder", str(folder)])
+def test_predicted_operations_and_bytes_are_those_of_the_work(folder):
+    bench.predict(folder)
     rows = json.loads((folder / "predictions/host_gemv_gemm.json").read_text())["rows"]
     for row in rows:
         m, n, k = row["m"], row["n"], row["k"]
@@ -112,9 +86,15 @@ def test_predicted_operations_and_bytes_are_those_of_the_work(bench, folder):
         assert row["bytes"] == size * (matrix + vectors)
 
 
-def test_a_disturbed_run_says_so(bench, capsys):
-    bench.warn(None)
-    bench.warn(0.0)
+def test_a_phase_runs_in_the_folder_that_is_named(folder):
+    place = ["predict", "--folder", str(folder)]
+    assert host_common.command("Doc.", bench.predict, arguments=place) == 0
+    assert (folder / "predictions" / "host_gemv_gemm.json").exists()
+
+
+def test_a_disturbed_run_says_so(capsys):
+    host_common.warn(None)
+    host_common.warn(0.0)
     assert capsys.readouterr().err == ""
-    bench.warn(1.33)
+    host_common.warn(1.33)
     assert "1.3 cores busy" in capsys.readouterr().err

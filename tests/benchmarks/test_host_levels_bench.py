@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,33 +17,7 @@ FOLDER = Path(record.__file__).parent
 
 @pytest.fixture(params=["host_levels", "host_simd"])
 def bench(request):
-    return load(request.param)
-
-
-def load(name):
-    """A benchmark by file: some share their name with the module they measure."""
-    spec = importlib.util.spec_from_file_location(
-        f"bench_{name}", FOLDER / f"{name}.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    """A benchmark folder of its own, holding the committed roofline."""
-    (tmp_path / "results").mkdir()
-    shutil.copy(FOLDER / "results" / "host_roofline.json", tmp_path / "results")
-    return tmp_path
-
-
-def commit(folder: Path) -> None:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
-        subprocess.run(
-            ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True
-        )
+    return importlib.import_module(request.param)
 
 
 def test_the_same_roofline_gives_the_same_bytes(bench, folder):
@@ -70,7 +42,7 @@ def test_measuring_is_refused_until_the_prediction_is_committed(bench, folder, c
     assert not (folder / "results" / f"{bench.STEM}.json").exists()
 
 
-def test_measured_rows_join_their_predictions(bench, folder, monkeypatch):
+def test_measured_rows_join_their_predictions(commit, bench, folder, monkeypatch):
     monkeypatch.setattr(streams, "beyond_cache", lambda *_: 2**15)
     monkeypatch.setattr(simd, "MATMUL_N", 8)
     if bench.STEM == "host_simd":
@@ -90,14 +62,14 @@ def test_measured_rows_join_their_predictions(bench, folder, monkeypatch):
 
 
 def test_a_loop_moves_lines_beyond_the_first_cache_and_stores_within():
-    bench = load("host_levels")
+    bench = importlib.import_module("host_levels")
     assert bench.share("copy", 100, 1000) == 1  # one store an element, as a triad
     assert bench.share("copy", 2000, 1000) == 24 / 32
     assert bench.share("add", 2000, 1000) == 1
 
 
 def test_vectors_are_predicted_by_their_lanes(folder):
-    bench = load("host_simd")
+    bench = importlib.import_module("host_simd")
     known = bench.Known(folder)
     case = simd.Way("dot", "scalar-8", 4096, 8192, 32768)
     for sums in (1, 8):
@@ -110,7 +82,7 @@ def test_vectors_are_predicted_by_their_lanes(folder):
 
 
 def test_a_whole_process_is_timed_beside_bare_python():
-    bench = load("fit_process")
+    bench = importlib.import_module("fit_process")
     result = bench.measure(rounds=2)
     times = {row["id"]: min(row["times_s"]) for row in result["rows"]}
     assert 0 < times["bare-python"] < times["fit"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 import record
+
+import latency_sweep  # isort: skip
 
 from stacklib.evidence import runs
 
@@ -22,19 +21,8 @@ REPORTED = [{"level": 1, "bytes": 49152, "ways": 12},
 
 @pytest.fixture
 def bench(monkeypatch):
-    path = FOLDER / "latency_sweep.py"
-    spec = importlib.util.spec_from_file_location("bench_latency_sweep", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "caches", lambda: REPORTED)
-    return module
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    (tmp_path / "results").mkdir()
-    shutil.copy(FOLDER / "results" / "host_latency.json", tmp_path / "results")
-    return tmp_path
+    monkeypatch.setattr(latency_sweep, "caches", lambda: REPORTED)
+    return latency_sweep
 
 
 def test_the_same_inputs_give_the_committed_bytes(bench, folder):
@@ -56,10 +44,6 @@ def test_the_curve_climbs_from_the_first_cache_to_the_memory(bench, folder):
 
 
 def test_caches_are_read_where_the_system_keeps_them(tmp_path):
-    path = FOLDER / "latency_sweep.py"
-    spec = importlib.util.spec_from_file_location("bench_latency_caches", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     for i, (level, kind, size, ways) in enumerate(
         [("1", "Data", "48K", "12"), ("1", "Instruction", "32K", "8"),
          ("2", "Unified", "1024K", "16")]
@@ -69,19 +53,17 @@ def test_caches_are_read_where_the_system_keeps_them(tmp_path):
         for name, text in (("level", level), ("type", kind), ("size", size),
                            ("ways_of_associativity", ways)):  # fmt: skip
             (index / name).write_text(text + "\n")
-    assert module.caches(tmp_path) == REPORTED[:2]
+    assert latency_sweep.caches(tmp_path) == REPORTED[:2]
 
 
-def test_measuring_waits_for_the_commit(bench, folder, monkeypatch, capsys):
+def test_measuring_waits_for_the_commit(commit, bench, folder, monkeypatch, capsys):
     monkeypatch.setattr(bench, "LARGEST", 2**14)
     monkeypatch.setattr(bench, "ROUNDS", 1)
     monkeypatch.setattr(bench, "SAMPLE_S", 1e-4)
     assert bench.measure(folder) == 2  # nothing predicted
     bench.predict(folder)
     assert bench.measure(folder) == 2  # no repository
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
-        subprocess.run(["git", *identity, *arguments], cwd=folder, check=True)
+    commit(folder)
     assert bench.measure(folder) == 0
     result = json.loads((folder / "results" / NAME).read_text())
     assert [r["size"] for r in result["rows"]] == bench.sizes()

@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 import record
+
+import pointer_chases as bench  # isort: skip
 
 from stacklib.evidence import results, runs
 
 FOLDER = Path(record.__file__).parent
 
 
-@pytest.fixture(scope="module")
-def bench():
-    path = FOLDER / "pointer_chases.py"
-    spec = importlib.util.spec_from_file_location("bench_chases", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    """A benchmark folder of its own, holding the committed calibrations."""
-    (tmp_path / "results").mkdir()
-    for name in ("host_roofline.json", "host_latency.json"):
-        shutil.copy(FOLDER / "results" / name, tmp_path / "results")
-    return tmp_path
-
-
-def test_the_same_inputs_give_the_committed_bytes(bench, folder):
+def test_the_same_inputs_give_the_committed_bytes(folder):
     """While the calibrations it names are the ones that are there."""
-    bench.main(["predict", "--folder", str(folder)])
+    bench.predict(folder)
     again = json.loads((folder / "predictions" / "pointer_chases.json").read_text())
     kept = json.loads((FOLDER / "predictions" / "pointer_chases.json").read_text())
     hashes = [kept[k]["sha256"] for k in ("latency", "roofline")]
@@ -45,15 +26,15 @@ def test_the_same_inputs_give_the_committed_bytes(bench, folder):
     assert again["rows"] == kept["rows"]
 
 
-def test_case_ids_are_unique_and_cover_every_level(bench):
+def test_case_ids_are_unique_and_cover_every_level():
     cases = list(bench.cases())
     assert len({c["id"] for c in cases}) == len(cases) == 4 * 8
     sizes = sorted({c["size"] for c in cases})
     assert sizes[0] <= 2**15 and sizes[-1] >= 2**28
 
 
-def test_predicted_times_fall_with_chains(bench, folder):
-    bench.main(["predict", "--folder", str(folder)])
+def test_predicted_times_fall_with_chains(folder):
+    bench.predict(folder)
     rows = json.loads((folder / "predictions" / "pointer_chases.json").read_text())
     for level in bench.LEVELS:
         times = [r["predicted_s"] for r in rows["rows"] if r["level"] == level]
@@ -61,29 +42,25 @@ def test_predicted_times_fall_with_chains(bench, folder):
 
 
 def test_measuring_is_refused_until_the_prediction_is_committed(
-    bench, folder, capsys, monkeypatch
+    commit, folder, capsys, monkeypatch
 ):
-    run = ["measure", "--folder", str(folder)]
-    assert bench.main(run) == 2  # nothing predicted
+    assert bench.measure(folder) == 2  # nothing predicted
     monkeypatch.setattr(bench, "LEVELS", {"L1": 2**15})
     monkeypatch.setattr(bench, "SAMPLE_S", 1e-4)
-    bench.main(["predict", "--folder", str(folder)])
-    assert bench.main(run) == 2  # no repository
+    bench.predict(folder)
+    assert bench.measure(folder) == 2  # no repository
     assert "not in git's HEAD" in capsys.readouterr().err
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
-        command = ["git", *identity, *arguments]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    assert bench.main(run) == 0
+    commit(folder)
+    assert bench.measure(folder) == 0
     found = json.loads((folder / "results" / "pointer_chases.json").read_text())
     assert len(found["rows"]) == 8
     assert all(min(row["times_s"]) > 0 for row in found["rows"])
 
 
-def test_a_calibration_says_why_nothing_predicts_it(bench, folder, monkeypatch):
+def test_a_calibration_says_why_nothing_predicts_it(folder, monkeypatch):
     monkeypatch.setattr(bench, "LEVELS", {"L1": 2**15})
     monkeypatch.setattr(bench, "SAMPLE_S", 1e-4)
-    assert bench.main(["latency", "--folder", str(folder)]) == 0
+    assert bench.latency(folder) == 0
     monkeypatch.setenv("STACKLIB_ROOT", str(folder.parent))
     folder.rename(folder.parent / "benchmarks")
     found = results.load("host_latency")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import subprocess
@@ -11,30 +10,21 @@ from pathlib import Path
 import pytest
 import record
 
+import strided_access as bench  # isort: skip
+
 from stacklib.memory.cache.walk import sawtooth
 
 FOLDER = Path(record.__file__).parent
 
 
-@pytest.fixture(scope="module")
-def bench():
-    path = FOLDER / "strided_access.py"
-    spec = importlib.util.spec_from_file_location("bench_strided", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
-def folder(tmp_path) -> Path:
-    """A benchmark folder of its own, holding the results that predictions use."""
-    (tmp_path / "results").mkdir()
-    for name in ("host_roofline.json", "pointer_chases.json"):
-        shutil.copy(FOLDER / "results" / name, tmp_path / "results")
-    return tmp_path
+def folder(folder) -> Path:
+    """With the result of another benchmark, which its predictions use."""
+    shutil.copy(FOLDER / "results" / "pointer_chases.json", folder / "results")
+    return folder
 
 
-def test_the_same_inputs_give_the_committed_rows(bench, folder):
+def test_the_same_inputs_give_the_committed_rows(folder):
     bench.predict(folder)
     again = json.loads((folder / "predictions" / "strided_access.json").read_text())
     kept = json.loads((FOLDER / "predictions" / "strided_access.json").read_text())
@@ -46,7 +36,7 @@ def test_the_same_inputs_give_the_committed_rows(bench, folder):
     assert all(row["alone_s"] > row["predicted_s"] for row in again["rows"])
 
 
-def test_measuring_is_refused_before_a_commit(bench, folder, capsys):
+def test_measuring_is_refused_before_a_commit(folder, capsys):
     subprocess.run(["git", "init", "-q", folder], check=True)
     bench.predict(folder)
     assert bench.measure(folder) == 2
@@ -54,7 +44,7 @@ def test_measuring_is_refused_before_a_commit(bench, folder, capsys):
     assert not (folder / "results" / "strided_access.json").exists()
 
 
-def test_rows_hold_the_sum_that_was_read(bench, monkeypatch):
+def test_rows_hold_the_sum_that_was_read(monkeypatch):
     monkeypatch.setattr(bench, "STRIDES", (1, 16, 64))
     one, line, far = bench.measured_rows(sawtooth(2**16), rounds=2)
     assert [len(row["times_s"]) for row in (one, line, far)] == [6, 6, 6]

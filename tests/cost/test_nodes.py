@@ -70,7 +70,7 @@ def test_an_arithmetic_mean_would_be_seen():
     [
         ({"a": 0.5}, {"a": 1.0}, "add up to 0.5"),
         ({"a": 1.0}, {"b": 1.0}, "needs both"),
-        ({"a": 1.5, "b": -0.5}, {"a": 1.0, "b": 1.0}, "from 0 to 1"),
+        ({"a": 1.5, "b": -0.5}, {"a": 1.0, "b": 1.0}, "share of b = -0.5"),
         ({"a": 1.0}, {"a": 0.0}, "above zero"),
         ({}, {}, "needs both"),
     ],

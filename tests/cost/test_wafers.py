@@ -111,7 +111,7 @@ def test_one_formula_for_floats_quantities_and_arrays():
 def test_a_side_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="above zero"):
         grid_dies(bad, 0.01)
-    with pytest.raises(ValueError, match="metres, from zero"):
+    with pytest.raises(ValueError, match="diameter = -1: a number from 0"):
         Wafer(diameter=-1)
     with pytest.raises(ValueError, match="leaves nothing"):
         Wafer(edge=0.15)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import ceil, minimum
-from stacklib.quantity.bounds import at_least
+from stacklib.quantity.bounds import at_least, is_whole, whole
 
 from ..issue.occupancy import MOST_THREADS, PARTITIONS, WARP
 
@@ -71,8 +71,8 @@ class Filling:
 
 def _sizes(name: str, given: Size) -> tuple[int, int, int]:
     sizes: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
-    whole = all(isinstance(n, int) and not isinstance(n, bool) for n in sizes)
-    if not whole or not 1 <= len(sizes) <= 3 or any(n < 1 for n in sizes):
+    good = all(is_whole(n) and n > 0 for n in sizes)
+    if not good or not 1 <= len(sizes) <= 3:
         raise ValueError(f"{name} = {given!r}: one to three whole numbers from 1")
     full = (*sizes, 1, 1)
     return full[0], full[1], full[2]
@@ -140,19 +140,15 @@ def number_threads(block: Size) -> Iterator[tuple[tuple[int, int, int], Place]]:
 
 def seat_of(block: int, *, units: int, at_once: int = 1) -> Seat:
     """Where a block of this number runs, when blocks are dealt in turn."""
-    for name, value, least in (("block", block, 0), ("units", units, 1),
-                               ("at_once", at_once, 1)):  # fmt: skip
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{name} = {value!r}: a whole number from {least}")
+    whole(0, block=block)
+    whole(units=units, at_once=at_once)
     wave, rest = divmod(block, units * at_once)
     return Seat(wave, rest % units, rest // units)
 
 
 def deal_blocks(blocks: int, *, units: int, at_once: int = 1) -> list[list[int]]:
     """Blocks that each unit has in each wave, dealt out one by one."""
-    for name, value in (("blocks", blocks), ("units", units), ("at_once", at_once)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 up")
+    whole(blocks=blocks, units=units, at_once=at_once)
     waves: list[list[int]] = []
     free = 0
     for number in range(blocks):

@@ -18,17 +18,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from stacklib.quantity.bounds import above_zero
+from stacklib.quantity.bounds import above_zero, whole
 
 COMPUTE_SLICES, MEMORY_SLICES = 7, 8
 
 
 def clusters_that_fit(units: Sequence[int], size: int, blocks: int = 1) -> int:
     """Clusters that are resident at once."""
-    given = [("size", size), ("blocks", blocks), *(("units", u) for u in units)]
-    for name, value in given:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 up")
+    whole(size=size, blocks=blocks)
+    for each in units:
+        whole(units=each)
     return sum(u * blocks // size for u in units)
 
 

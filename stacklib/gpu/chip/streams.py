@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import maximum
-from stacklib.quantity.bounds import above_zero, at_least
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
 ENGINES = ("copy in", "kernel", "copy out")
 COPY = {2: {"copy in": "copy in", "copy out": "copy out"},
@@ -87,9 +87,7 @@ def chunked(
     ``times``: seconds of copying in, computing and copying out the whole job;
     ``fixed``: seconds of every command besides.
     """
-    for name, value in (("chunks", chunks), ("streams", streams)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 up")
+    whole(chunks=chunks, streams=streams)
     if copy_engines not in COPY:
         raise ValueError(f"copy_engines = {copy_engines!r}: 1 or 2")
     if order not in ORDERS:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from stacklib.quantity.bounds import is_whole
+
 _DIRECTIVES = (".version", ".target", ".address_size", ".file", ".section", ".pragma")
 _SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
@@ -77,7 +79,7 @@ class Kernel:
         """Instructions executed when each block runs so many times."""
         lengths = {block.name: block.length for block in self.blocks()}
         for name, runs in times.items():
-            if name not in lengths or isinstance(runs, bool) or runs < 0:
+            if name not in lengths or not is_whole(runs) or runs < 0:
                 raise PtxError(
                     f"{name!r}: {runs!r} times; blocks of {self.name} are "
                     f"{', '.join(lengths)}, each run 0 or more times"

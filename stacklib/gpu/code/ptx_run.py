@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from stacklib.quantity.bounds import is_whole
+
 from ..simt.launcher import Empty, Size, dimensions
 from .ptx import Kernel, PtxError, parse
 from .ptx_step import WARP, Lane, Memory, Step, place
@@ -126,7 +128,7 @@ def _arguments(
             base = -(-(base + len(data) + ALIGNMENT) // ALIGNMENT) * ALIGNMENT
         elif kind == "f32":
             params[name] = to_bits(float(given))
-        elif isinstance(given, int | np.integer) and not isinstance(given, bool):
+        elif is_whole(given):
             params[name] = int(given) & (1 << width(kind)) - 1
         else:
             raise TypeError(f"{name} = {given!r}: a whole number for .{kind}")

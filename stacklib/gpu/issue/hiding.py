@@ -15,13 +15,14 @@ from fractions import Fraction
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, assumed, counted, minimum, stamp
-from stacklib.quantity.bounds import above_zero
+from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
 from .occupancy import PARTITIONS, WARP, Occupancy, occupancy
+from .sub_core import SubCore, Trace
 from .warp_programs import stream
-from .warp_scheduler import SubCore, Trace, run
+from .warp_scheduler import run
 
 FAMILY = "littles_law"  # of predictions that nobody has held against kernels yet
 
@@ -112,6 +113,7 @@ def draw(
     Each warp loads ``ilp`` numbers, adds each to a sum, and goes on. The share counts
     from the first load to the arrival of the last value.
     """
+    whole(warps=warps)
     core = sub_core_of(device, width)
     done = run([stream(ilp, rounds)] * warps, core, policy=policy)
     loads = warps * ilp * rounds

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stacklib.quantity.bounds import is_whole
+
 from .hazards import Hazards
 from .lanes import Lanes
 
@@ -27,7 +29,7 @@ def layout(shape: int | Sequence[int], dtype: Any) -> tuple[tuple[int, ...], Any
         raise TypeError(f"{kind}: whole numbers, floats to 8 bytes or bool are needed")
     sizes = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
     for n in sizes:
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        if not is_whole(n) or n < 1:
             raise ValueError(f"a shape of {shape!r}: whole numbers from 1 are needed")
     return tuple(map(int, sizes)), kind
 

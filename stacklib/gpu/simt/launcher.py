@@ -11,6 +11,7 @@ import numpy as np
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.quantity.bounds import is_whole
 
 from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
@@ -58,11 +59,8 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
 def dimensions(size: Size, name: str) -> Dim:
     """One, two or three whole numbers as ``x, y, z``."""
     given: list[Any] = list(size) if isinstance(size, list | tuple) else [size]
-    whole = all(
-        isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0
-        for n in given
-    )
-    if not whole or not 1 <= len(given) <= 3:
+    good = all(is_whole(n) and n > 0 for n in given)
+    if not good or not 1 <= len(given) <= 3:
         raise ValueError(f"{name} = {size!r}: one to three whole numbers from 1")
     return Dim(*map(int, given))
 

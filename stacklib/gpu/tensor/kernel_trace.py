@@ -22,6 +22,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.quantity import chosen
+from stacklib.quantity.bounds import above_zero, is_whole, whole
 
 from .peaks import peak_of
 from .tile_feed import feed_of, feed_time
@@ -60,8 +61,7 @@ def run_kernels(kernels: Sequence[Kernel], units: int) -> list[dict[str, Any]]:
     Blocks are handed out in the order of launching, a block a unit, so a kernel of
     another stream starts where the last wave of one leaves units free.
     """
-    if isinstance(units, bool) or not isinstance(units, int) or units < 1:
-        raise ValueError(f"units = {units!r}: a whole number from 1")
+    whole(units=units)
     waiting: dict[int, list[Kernel]] = {}
     for one in kernels:
         if not (one.time > 0 and one.issued >= 0 and one.blocks >= 0 and one.flop >= 0):
@@ -156,7 +156,7 @@ def _spans(events: Iterable[Event], kind: str = "") -> list[tuple[float, float]]
             continue
         for name in ("ts", "dur"):
             value = event.get(name)
-            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            number = isinstance(value, float) or is_whole(value)
             if not number or not float(value or 0) >= 0:
                 said = f"{event.get('name')}: {name} = {value!r}"
                 raise ValueError(f"{said}: microseconds from 0")
@@ -183,7 +183,6 @@ def busy(events: Sequence[Event], kind: str = "kernel") -> float:
 
 def tensor_share(events: Sequence[Event], peak: float) -> float:
     """Operations of the tensor cores over those that the window had room for."""
-    if isinstance(peak, bool) or not peak > 0:
-        raise ValueError(f"peak = {peak!r}: must be above zero")
+    above_zero(peak=peak)
     done = sum(event.get("args", {}).get("flop", 0.0) for event in events)
     return float(done / (window(events) * peak))

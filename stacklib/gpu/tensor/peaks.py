@@ -16,6 +16,7 @@ from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity import DTYPES, Quantity
 from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity.bounds import above_zero, whole
 
 from .tile_waves import run_blocks
 
@@ -37,11 +38,8 @@ def peak_by_hand(
     units: Any, macs: Any, clock: Any, *, each: Any = 2, gain: Any = None
 ) -> Any:
     """Operations a second of a chip. ``clock``: cycles a second."""
-    given = {"units": units, "macs": macs, "clock": clock, "each": each}
-    for name, value in {**given, "gain": 1 if gain is None else gain}.items():
-        least = value.min() if getattr(value, "shape", ()) else value
-        if isinstance(least, bool) or not getattr(least, "si", least) > 0:
-            raise ValueError(f"{name} = {value}: must be above zero")
+    factor = 1 if gain is None else gain
+    above_zero(units=units, macs=macs, clock=clock, each=each, gain=factor)
     dense = units * macs * each * clock
     return dense if gain is None else dense * gain
 
@@ -59,10 +57,7 @@ def count_peak(
 
     ``clock``: cycles a second.
     """
-    for name, value in (("cores", cores), ("macs_per_core", macs_per_core),
-                        ("each", each), ("count", count)):  # fmt: skip
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    whole(cores=cores, macs_per_core=macs_per_core, each=each, count=count)
     if each % macs_per_core:
         raise ValueError(
             f"{each} multiply-adds take no whole cycles at {macs_per_core}"
@@ -193,9 +188,8 @@ def matching_bases(
 
     ``rate``: operations a second, from a table.
     """
+    above_zero(rate=rate)
     wanted = getattr(rate, "si", rate)
-    if isinstance(wanted, bool) or not wanted > 0:
-        raise ValueError(f"rate = {rate}: must be above zero")
     device = hardware.get(on) if isinstance(on, str) else on
     found = []
     for name, peak in device.peaks.items():

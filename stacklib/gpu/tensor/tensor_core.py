@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stacklib.quantity.bounds import whole
 from stacklib.quantizers import Format
 
 from ..issue.instructions import Arithmetic, arithmetic
@@ -157,8 +158,7 @@ def promoted(
 
     ``a`` (m, k); ``b`` (k, n).
     """
-    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-        raise ValueError(f"every = {every!r}: a whole number of products from 1")
+    whole(every=every)
     left, right = np.asarray(a), np.asarray(b)
     total = np.zeros((left.shape[0], right.shape[-1]), np.float32)
     for start in range(0, left.shape[-1], every):

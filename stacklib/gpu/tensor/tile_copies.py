@@ -17,7 +17,7 @@ from collections import Counter
 from typing import Any
 
 from stacklib.quantity import ceil, maximum
-from stacklib.quantity.bounds import above_zero, at_least
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
 WARP, WIDEST = 32, 16  # threads; bytes that one thread copies at once
 # Instructions for one warp-wide copy. The address: one addition a copy.
@@ -32,10 +32,7 @@ TMA = {"arrive": 1, "cp.async.bulk.tensor": 1}  # barrier told how much, then th
 def _checked(tile_bytes: int, way: str) -> None:
     if way not in WAYS:
         raise ValueError(f"way = {way!r}: one of {', '.join(WAYS)}")
-    if isinstance(tile_bytes, bool) or not isinstance(tile_bytes, int):
-        raise ValueError(f"tile_bytes = {tile_bytes!r}: a whole number")
-    if tile_bytes < 1:
-        raise ValueError(f"tile_bytes = {tile_bytes}: from 1 up")
+    whole(tile_bytes=tile_bytes)
 
 
 def count(tile_bytes: int, way: str) -> Counter[str]:

@@ -32,6 +32,7 @@ from stacklib.quantity import (
     maximum,
     stamp,
 )
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
 from ..chip.slices import cluster_bytes
 from .peaks import peak_of
@@ -70,16 +71,9 @@ class Step:
 
 
 def _checked(feed: Feed, steps: Any) -> None:
-    given = {"load": feed.load, "latency": feed.latency, "mma": feed.mma}
-    for name, value in given.items():
-        least = value.min() if getattr(value, "shape", ()) else value
-        least = getattr(least, "si", least)
-        if isinstance(least, bool) or not (least > 0 or (name != "mma" and least == 0)):
-            raise ValueError(f"{name} = {value}: cycles from 0 on, of mma above 0")
-    for name, value in (("buffers", feed.buffers), ("steps", steps)):
-        least = value.min() if getattr(value, "shape", ()) else value
-        if isinstance(least, bool) or not getattr(least, "si", least) >= 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1")
+    at_least(0, load=feed.load, latency=feed.latency)
+    above_zero(mma=feed.mma)
+    at_least(1, buffers=feed.buffers, steps=steps)
 
 
 def _plain(feed: Feed) -> tuple[float, ...]:
@@ -160,9 +154,7 @@ def feed_of(
     """
     sizes = {"rows": rows, "columns": columns, "depth": depth, "buffers": buffers}
     sizes |= {"cluster[0]": cluster[0], "cluster[1]": cluster[1]}
-    for name, value in sizes.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1")
+    whole(**sizes)
     built = peak_of(on, dtype)
     if cluster != (1, 1) and float(built.device.compute_capability or 0) < 9:
         raise ValueError(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import ceil
-from stacklib.quantity.bounds import above_zero
+from stacklib.quantity.bounds import above_zero, whole
 
 __all__ = ["BlocksRun", "TileWaves", "run_blocks", "tile_waves"]
 
@@ -84,8 +84,7 @@ class BlocksRun:
 
 def run_blocks(times: Iterable[float], places: int) -> BlocksRun:
     """Blocks handed out in order, each to the place that is free first."""
-    if isinstance(places, bool) or not isinstance(places, int) or places < 1:
-        raise ValueError(f"places = {places!r}: a whole number from 1 is needed")
+    whole(places=places)
     free = [(0.0, place) for place in range(places)]
     taken, busy, last = [0] * places, 0.0, 0.0
     for time in times:

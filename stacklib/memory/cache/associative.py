@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from math import exp, isfinite, lgamma, log
 
+from stacklib.quantity.bounds import whole
+
 __all__ = ["hit_chance"]
 
 
@@ -17,9 +19,7 @@ def hit_chance(distance: float, sets: int, ways: int) -> float:
     """Chance that an access hits a set-associative LRU cache, by its reuse distance."""
     if not (isfinite(distance) and distance >= 0):
         raise ValueError(f"distance = {distance!r}: a count from 0 is needed")
-    for name, value in (("sets", sets), ("ways", ways)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    whole(sets=sets, ways=ways)
     if distance < ways:
         return 1.0
     if sets == 1:

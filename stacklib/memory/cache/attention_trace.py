@@ -16,6 +16,8 @@ from heapq import heapify, heapreplace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from stacklib.quantity.bounds import whole
+
 from .waves import Reads, wave_reads
 
 if TYPE_CHECKING:
@@ -70,16 +72,16 @@ class TiledAttention:
     causal: bool = False  # whether a query sees only keys that are not after it
 
     def __post_init__(self) -> None:
-        for name in ("heads", "kv_heads", "queries", "keys", "head_dim", "tile_q",
-                     "tile_k", "width"):  # fmt: skip
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
-        for whole, part in (("heads", "kv_heads"), ("queries", "tile_q"),
-                            ("keys", "tile_k")):  # fmt: skip
-            if getattr(self, whole) % getattr(self, part):
+        whole(
+            heads=self.heads, kv_heads=self.kv_heads, queries=self.queries,
+            keys=self.keys, head_dim=self.head_dim, tile_q=self.tile_q,
+            tile_k=self.tile_k, width=self.width,
+        )  # fmt: skip
+        for name, part in (("heads", "kv_heads"), ("queries", "tile_q"),
+                           ("keys", "tile_k")):  # fmt: skip
+            if getattr(self, name) % getattr(self, part):
                 raise ValueError(
-                    f"{whole} = {getattr(self, whole)} is no multiple of {part} = "
+                    f"{name} = {getattr(self, name)} is no multiple of {part} = "
                     f"{getattr(self, part)}"
                 )
         if self.causal and self.queries != self.keys:
@@ -147,8 +149,7 @@ class TiledAttention:
         the heads that share keys and values together, and ``heads`` runs one tile of
         every head before the next tile.
         """
-        if isinstance(section, bool) or not isinstance(section, int) or section < 1:
-            raise ValueError(f"section = {section!r}: at least 1 head")
+        whole(section=section)
         tiles = range(self.q_tiles)
         for start in range(0, self.heads, section):
             for tile in reversed(tiles) if longest_first else tiles:
@@ -159,8 +160,7 @@ class TiledAttention:
         self, at_once: int, section: int = 1, longest_first: bool = False
     ) -> list[Start]:
         """When and where each block runs, if a free slot takes the next in order."""
-        if isinstance(at_once, bool) or not isinstance(at_once, int) or at_once < 1:
-            raise ValueError(f"at_once = {at_once!r}: at least 1 block runs")
+        whole(at_once=at_once)
         free = [(0, slot) for slot in range(at_once)]
         heapify(free)
         started = []

@@ -16,6 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stacklib.quantity.bounds import whole
+
 from ._cache_kernel import POLICIES, run, run_reads
 
 __all__ = ["WRITES", "Cache", "Traffic", "chain", "checked_trace"]
@@ -129,10 +131,7 @@ class Cache:
     hashed: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("size", "ways", "line"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+        whole(size=self.size, ways=self.ways, line=self.line)
         if self.policy not in POLICIES:
             raise ValueError(
                 f"policy {self.policy!r}: use one of {', '.join(POLICIES)}"

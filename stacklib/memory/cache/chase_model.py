@@ -33,6 +33,7 @@ from itertools import pairwise
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, assumed
+from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.bounds import device_of
 
 from ..warp.coalescing import LINE
@@ -53,14 +54,9 @@ class ChaseLevel:
     line: int = LINE  # bytes of a line
 
     def __post_init__(self) -> None:
-        if isinstance(self.latency, bool) or not 0 < self.latency < math.inf:
-            raise ValueError(f"{self.name}: latency = {self.latency!r}: above zero")
+        above_zero(**{f"{self.name}: latency": self.latency})
         for name in ("ways", "line") if self.size is None else ("size", "ways", "line"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(
-                    f"{self.name}: {name} = {value!r}: a whole number from 1 is needed"
-                )
+            whole(**{f"{self.name}: {name}": getattr(self, name)})
         if self.size is not None and self.size % (self.ways * self.line):
             raise ValueError(
                 f"{self.name}: {self.size} bytes do not divide into {self.ways} ways "
@@ -92,8 +88,7 @@ def check(levels: Sequence[ChaseLevel], stride: int) -> None:
     """Hold a hierarchy to what the closed form counts."""
     if len(levels) < 2 or levels[-1].size is not None:
         raise ValueError("give caches, nearest first, then a memory without size")
-    if isinstance(stride, bool) or not isinstance(stride, int) or stride < 1:
-        raise ValueError(f"stride = {stride!r}: a whole number from 1 is needed")
+    whole(stride=stride)
     caches = levels[:-1]
     for level in caches:
         if level.size is None:
@@ -113,8 +108,7 @@ def check(levels: Sequence[ChaseLevel], stride: int) -> None:
 
 def lines_of(working_set: int, stride: int) -> int:
     """Loads of one lap."""
-    if isinstance(working_set, bool) or not isinstance(working_set, int):
-        raise ValueError(f"working_set = {working_set!r}: whole bytes are needed")
+    whole(working_set=working_set)
     if working_set < 2 * stride or working_set % stride:
         raise ValueError(
             f"working_set = {working_set}: a whole number of {stride}-byte strides, "
@@ -162,8 +156,7 @@ def _kept(lines: int, level: ChaseLevel, stride: int) -> int:
 
 def _colours(level: ChaseLevel, page: int, stride: int) -> int:
     """Places that a page can have in a cache: the bytes of a way over its own."""
-    if isinstance(page, bool) or not isinstance(page, int) or page < stride:
-        raise ValueError(f"page = {page!r}: whole bytes, at least one stride")
+    whole(stride, page=page)
     if page % stride:
         raise ValueError(f"page = {page}: no whole number of {stride}-byte strides")
     return level.sets * level.line // page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.bounds import device_of
 
 from .cache import Cache
@@ -26,8 +27,7 @@ def l2_cache(
     device = device_of(on)
     if device.fields["l2_capacity"] is None:
         raise UnknownSpec(f"{device.key}: its last-level cache is unknown")
-    if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
-        raise ValueError(f"parts = {parts!r}: a whole number from 1 is needed")
+    whole(parts=parts)
     # Each part keeps a copy of what its half of the chip reads, so together they hold
     # the less. An A100, H100 or H200 has two.
     held = int(device.l2_capacity.si) // parts

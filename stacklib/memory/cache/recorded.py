@@ -13,6 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from stacklib.quantity.bounds import whole
+
 from ..tile.tiling import TiledMatmul
 from .attention_trace import TiledAttention, Trace
 
@@ -28,8 +30,7 @@ class Recorder:
     """
 
     def __init__(self, arrays: Mapping[str, Floats], line: int) -> None:
-        if isinstance(line, bool) or not isinstance(line, int) or line < 1:
-            raise ValueError(f"line = {line!r}: a whole number of bytes from 1")
+        whole(line=line)
         self.line = line
         self._memory = np.zeros(sum(a.nbytes for a in arrays.values()), np.uint8)
         self._base: int = self._memory.__array_interface__["data"][0]

@@ -13,6 +13,8 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol
 
+from stacklib.quantity.bounds import whole
+
 __all__ = ["POLICIES", "Policy", "belady_misses", "misses", "set_misses"]
 
 
@@ -286,11 +288,6 @@ POLICIES: dict[str, Callable[[int], Policy]] = {
 }
 
 
-def _checked_capacity(capacity: int) -> None:
-    if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
-        raise ValueError(f"capacity = {capacity!r}: a whole number from 1 is needed")
-
-
 def misses(keys: Iterable[Hashable], capacity: int, policy: str) -> int:
     """Misses of a trace of keys in a cache with room for ``capacity`` of them.
 
@@ -308,7 +305,7 @@ def misses(keys: Iterable[Hashable], capacity: int, policy: str) -> int:
     ValueError
         For a capacity below one or another policy.
     """
-    _checked_capacity(capacity)
+    whole(capacity=capacity)
     if policy == "belady":
         return belady_misses(list(keys), capacity)
     if policy not in POLICIES:
@@ -325,8 +322,7 @@ def set_misses(lines: Iterable[int], sets: int, ways: int, policy: str = "lru") 
 
     The plain reading of what `cache.Cache` runs fast; for any of ``POLICIES``.
     """
-    if isinstance(sets, bool) or not isinstance(sets, int) or sets < 1:
-        raise ValueError(f"sets = {sets!r}: a whole number from 1 is needed")
+    whole(sets=sets)
     parts: list[list[int]] = [[] for _ in range(sets)]
     for line in lines:
         parts[line % sets].append(line)
@@ -338,7 +334,7 @@ def belady_misses(keys: Sequence[Hashable], capacity: int, bypass: bool = True) 
 
     Belady (1966).
     """
-    _checked_capacity(capacity)
+    whole(capacity=capacity)
     coming: defaultdict[Hashable, deque[int]] = defaultdict(deque)
     for at, key in enumerate(keys):
         coming[key].append(at)

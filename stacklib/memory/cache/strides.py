@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from math import ceil, gcd
 from typing import TYPE_CHECKING, Any
 
+from stacklib.quantity.bounds import whole
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -24,12 +26,6 @@ __all__ = [
 ]
 
 
-def _checked(**values: int) -> None:
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
-
-
 def fullest_set(count: int, stride: int, line: int, sets: int) -> int:
     """Lines of a strided walk that fall into the set which gets most of them.
 
@@ -38,7 +34,7 @@ def fullest_set(count: int, stride: int, line: int, sets: int) -> int:
     ``stride``: bytes from one to the next, a multiple of the line; ``line``: bytes of a
     line.
     """
-    _checked(count=count, stride=stride, line=line, sets=sets)
+    whole(count=count, stride=stride, line=line, sets=sets)
     if stride % line:
         raise ValueError(f"stride = {stride} is no multiple of the line of {line}")
     return ceil(count / (sets // gcd(stride // line, sets)))
@@ -46,7 +42,7 @@ def fullest_set(count: int, stride: int, line: int, sets: int) -> int:
 
 def count_fullest_set(count: int, stride: int, line: int, sets: int) -> int:
     """The same, counted line by line; for any stride."""
-    _checked(count=count, stride=stride, line=line, sets=sets)
+    whole(count=count, stride=stride, line=line, sets=sets)
     return max(_lines_by_set(count, stride, line, sets))
 
 
@@ -67,7 +63,7 @@ def column_fills(side: int, width: int, *, line: int, sets: int, ways: int) -> f
 
     ``width``: bytes of a number.
     """
-    _checked(side=side, width=width, line=line, sets=sets, ways=ways)
+    whole(side=side, width=width, line=line, sets=sets, ways=ways)
     if side * width % line:
         raise ValueError(
             f"a row of {side * width} bytes is no whole number of lines of {line}: run "
@@ -86,7 +82,7 @@ def transpose_trace(side: int, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """
     import numpy as np
 
-    _checked(side=side, width=width)
+    whole(side=side, width=width)
     rows, columns = np.indices((side, side)).reshape(2, -1)
     # y begins at the next page of 4 KiB after x.
     after = -(-side * side * width // 4096) * 4096

@@ -9,23 +9,19 @@ import random
 from collections.abc import Callable
 from itertools import accumulate, count
 
+from stacklib.quantity.bounds import whole
+
 __all__ = ["TRACES", "conversations", "scans_and_loops", "zipf"]
 
 _SYSTEM_BLOCKS = 12  # of a prompt that all conversations of an application share
 _APPLICATIONS = 3
 
 
-def _checked(length: int, **more: int) -> None:
-    for name, value in {"length": length, **more}.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
-
-
 def zipf(
     length: int, keys: int = 3000, exponent: float = 1.1, seed: int = 0
 ) -> list[int]:
     """Keys of which the k-th is asked for in proportion to k to the -``exponent``."""
-    _checked(length, keys=keys)
+    whole(length=length, keys=keys)
     if not exponent > 0:
         raise ValueError(f"exponent = {exponent!r}: above zero")
     weights = list(accumulate(k**-exponent for k in range(1, keys + 1)))
@@ -34,7 +30,7 @@ def zipf(
 
 def scans_and_loops(length: int, loop: int = 330, seed: int = 0) -> list[int]:
     """Popular keys, interrupted by scans of new keys and by loops over old ones."""
-    _checked(length, loop=loop)
+    whole(length=length, loop=loop)
     r = random.Random(seed)
     new = count(loop + 400)
     found: list[int] = []
@@ -58,7 +54,7 @@ def conversations(length: int, people: int = 60, seed: int = 0) -> list[int]:
     blocks of its own conversation, then writes some new ones. Who spoke last is more
     likely to speak again; conversations end, and others begin.
     """
-    _checked(length, people=people)
+    whole(length=length, people=people)
     r = random.Random(seed)
     new = count(_APPLICATIONS * _SYSTEM_BLOCKS)
 

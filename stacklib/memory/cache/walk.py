@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from stacklib.quantity.bounds import whole
+
 from ..warp._fast import fast
 from ..warp.coalescing import strided_pieces
-from ..warp.lanes import whole
 
 __all__ = ["HOST_LINE", "Walk", "sawtooth", "strided_walk", "walk_seconds"]
 
@@ -43,7 +44,8 @@ def sawtooth(size: int) -> Any:
 
     ``size``: bytes; a whole number of lines.
     """
-    if whole(size, "size", HOST_LINE) % HOST_LINE:
+    whole(HOST_LINE, size=size)
+    if size % HOST_LINE:
         raise ValueError(f"size = {size}: not a whole number of {HOST_LINE}-byte lines")
     raw: Any = np.empty(size + HOST_LINE, np.uint8)
     first = -raw.ctypes.data % HOST_LINE
@@ -72,10 +74,10 @@ def _checked(data: Any, stride: int) -> int:
         raise ValueError("data: one row of int32 is needed; see sawtooth")
     if data.ctypes.data % HOST_LINE or len(data) % _IN_LINE or not len(data):
         raise ValueError("data: whole cache lines are needed; see sawtooth")
-    step = whole(stride, "stride", 1)
-    if len(data) % step:
-        raise ValueError(f"stride = {step}: does not divide {len(data)} elements")
-    return step
+    whole(stride=stride)
+    if len(data) % stride:
+        raise ValueError(f"stride = {stride}: does not divide {len(data)} elements")
+    return int(stride)
 
 
 def strided_walk(data: Any, stride: int) -> Walk:
@@ -97,9 +99,10 @@ def walk_seconds(data: Any, stride: int, times: int = 1) -> list[float]:
 
     step = _checked(data, stride)
     out: Any = np.zeros(2, np.int64)
+    whole(times=times)
     run = fast(_loop)
     found = []
-    for _ in range(whole(times, "times", 1)):
+    for _ in range(times):
         start = perf_counter()
         run(data, step, _IN_LINE, out)
         found.append(perf_counter() - start)

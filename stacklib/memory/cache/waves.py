@@ -15,6 +15,8 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stacklib.quantity.bounds import whole
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -40,8 +42,7 @@ class Reads:
 
 def waves(blocks: Iterable[Block], at_once: int) -> list[list[Block]]:
     """Blocks in the order they start, ``at_once`` of them together."""
-    if isinstance(at_once, bool) or not isinstance(at_once, int) or at_once < 1:
-        raise ValueError(f"at_once = {at_once!r}: at least 1 block runs")
+    whole(at_once=at_once)
     left = iter(blocks)
     found = []
     while wave := list(islice(left, at_once)):
@@ -114,9 +115,7 @@ def stream_trace(
     """Byte addresses of the tiles that waves of blocks read, step by step."""
     import numpy as np
 
-    for name, value in (("steps", steps), ("tile", tile)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    whole(steps=steps, tile=tile)
     number: dict[Hashable, int] = {}
     parts = []
     for wave in waves(blocks, at_once):

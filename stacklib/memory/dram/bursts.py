@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from stacklib.hardware import stack_generation
 from stacklib.hardware.stacks import StackGeneration
 from stacklib.quantity import Quantity
+from stacklib.quantity.bounds import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,7 @@ class Bus:
     rate: float  # bits a second of a pin, which is beats a second of a part
 
     def __post_init__(self) -> None:
-        for name in ("parts", "width", "burst"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+        whole(parts=self.parts, width=self.width, burst=self.burst)
         if self.width * self.burst % 8:
             raise ValueError(
                 f"width x burst = {self.width * self.burst} bits: no whole bytes"
@@ -62,8 +60,7 @@ def stack_bus(
     rate: Quantity | None = None,
 ) -> Bus:
     """The pseudo-channels of some stacks of a generation."""
-    if isinstance(stacks, bool) or not isinstance(stacks, int) or stacks < 1:
-        raise ValueError(f"stacks = {stacks!r}: a whole number from 1 is needed")
+    whole(stacks=stacks)
     made = stack_generation(generation) if isinstance(generation, str) else generation
     one = made.memory
     parts = int(one.channels.si * made.pseudo_channels.si)
@@ -92,8 +89,7 @@ def _accesses(bus: Bus, addresses: Sequence[int], size: int) -> list[int]:
     """The units of ``bus.access`` bytes that each request covers, in order."""
     units: list[int] = []
     for address in addresses:
-        if isinstance(address, bool) or not isinstance(address, int) or address < 0:
-            raise ValueError(f"address {address!r}: a whole number from 0 is needed")
+        whole(0, address=address)
         units += range(address // bus.access, (address + size - 1) // bus.access + 1)
     return units
 
@@ -109,9 +105,7 @@ def count_stream(
 
     ``size``: bytes of each.
     """
-    for name, value in (("size", size), ("window", window)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    whole(size=size, window=window)
     units = _accesses(bus, addresses, size)
     if not units:
         raise ValueError("no addresses: at least one request is needed")

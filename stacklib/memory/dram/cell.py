@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from stacklib.quantity.bounds import above_zero
+
 __all__ = ["ELECTRON", "Cell"]
 
 ELECTRON = 1.602176634e-19  # C, exact since 2019
@@ -29,10 +31,10 @@ class Cell:
     hot: float = 85.0  # degrees Celsius at which the leakage is given
 
     def __post_init__(self) -> None:
-        for name in ("capacitance", "bitline", "supply", "leakage", "margin"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not 0 < value < float("inf"):
-                raise ValueError(f"{name} = {value!r}: must be above zero")
+        above_zero(
+            capacitance=self.capacitance, bitline=self.bitline, supply=self.supply,
+            leakage=self.leakage, margin=self.margin,
+        )  # fmt: skip
         if self.signal(0.0) <= self.margin:
             raise ValueError(
                 f"margin = {self.margin}: a full cell moves its bitline by "

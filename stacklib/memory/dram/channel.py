@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from stacklib.quantity.bounds import whole
+
 from ..warp._fast import fast
 from . import _loop as _dram_loop
 from .parts import REFRESH, Clocks, DramPart, dram_part
@@ -152,10 +154,7 @@ class DramChannel:
             if getattr(self, name) not in words:
                 given = getattr(self, name)
                 raise ValueError(f"{name} {given!r}: use one of {', '.join(words)}")
-        if isinstance(self.queue, bool) or not isinstance(self.queue, int):
-            raise ValueError(f"queue = {self.queue!r}: a whole number is needed")
-        if self.queue < 1:
-            raise ValueError(f"queue = {self.queue}: a place is needed")
+        whole(queue=self.queue)
         names = self.mapping.split(":")
         if sorted(names) != sorted(FIELDS) or names[0] != "row":
             raise ValueError(
@@ -191,8 +190,7 @@ class DramChannel:
         low = [(name, sizes[name]) for name in reversed(self.mapping.split(":")[1:])]
         banks, rows = [], []
         for address in addresses:
-            if isinstance(address, bool) or int(address) != address or address < 0:
-                raise ValueError(f"address {address!r}: a whole number from 0")
+            whole(0, address=address)
             rest, digit = int(address) // burst, {}
             for name, size in low:
                 rest, digit[name] = divmod(rest, size)
@@ -242,9 +240,7 @@ class DramChannel:
         times = [0] * n if arrivals is None else [int(t) for t in arrivals]
         if any(t < 0 for t in times) or times != sorted(times):
             raise ValueError("arrivals: clocks from 0 that do not fall")
-        for name, value in (("window", window), ("road", road)):
-            if isinstance(value, bool) or int(value) != value or value < 0:
-                raise ValueError(f"{name} = {value!r}: a whole number from 0")
+        whole(0, window=window, road=road)
         banks, rows = self._places(addresses)
         writes = [False] * n if stores is None else [bool(s) for s in stores]
         requests = (banks, rows, writes, times)

@@ -16,11 +16,11 @@ import heapq
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, assumed, chosen, counted, one_of, stamp
+from stacklib.quantity.bounds import at_least, whole
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
@@ -34,19 +34,13 @@ ACCESS = assumed(
 PIN = one_of("bit", "bit of a pin")
 
 
-def _whole(**values: Any) -> None:
-    for name, value in values.items():
-        if isinstance(value, bool) or int(value) != value or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
-
-
 def closed_rate(requests: int, channels: int, service: float, road: float) -> float:
     """Requests a second of a closed network of equal queues, exactly.
 
     With ``n`` requests, one that arrives at a queue finds what ``n - 1`` would leave
     there on average; from that the time it waits, and the rate, follow one by one.
     """
-    _whole(requests=requests, channels=channels)
+    whole(requests=requests, channels=channels)
     if not service > 0 or not road >= 0:
         raise ValueError(f"service = {service!r}, road = {road!r}: seconds from 0 on")
     queued, rate = 0.0, 0.0
@@ -68,7 +62,7 @@ def closed_run(
     seed: int = 1,
 ) -> float:
     """The same network run event by event: requests served a second."""
-    _whole(requests=requests, channels=channels, rounds=rounds)
+    whole(requests=requests, channels=channels, rounds=rounds)
     if not service > 0 or not road >= 0:
         raise ValueError(f"service = {service!r}, road = {road!r}: seconds from 0 on")
     draw = random.Random(seed)
@@ -124,9 +118,8 @@ def saturate(
     device = device_of(on)
     held = int(device.max_threads_per_unit.si)
     threads = held if threads is None else threads
-    _whole(each=each, threads=threads)
-    if isinstance(stored, bool) or stored < 0:
-        raise ValueError(f"stored = {stored!r}: bytes from 0")
+    whole(each=each, threads=threads)
+    at_least(0, stored=stored)
     if threads > held:
         raise ValueError(f"threads = {threads}: a unit of {device.short} holds {held}")
     asked = (

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.quantity import Quantity, chosen, maximum
+from stacklib.quantity.bounds import above_zero
 
 from .parts import REFRESH, DramPart, dram_part
 
@@ -28,16 +29,9 @@ __all__ = [
 ]
 
 
-def _positive(**values: Any) -> None:
-    for name, value in values.items():
-        least = value.min() if getattr(value, "shape", ()) else value
-        if isinstance(least, bool) or not getattr(least, "si", least) > 0:
-            raise ValueError(f"{name} = {value}: must be above zero")
-
-
 def random_interval(burst: Any, rc: Any, banks: Any, rrd: Any, faw: Any) -> Any:
     """Least time from one burst to the next when each opens a row of its own."""
-    _positive(burst=burst, rc=rc, banks=banks, rrd=rrd, faw=faw)
+    above_zero(burst=burst, rc=rc, banks=banks, rrd=rrd, faw=faw)
     return maximum(burst, rc / banks, rrd, faw / 4)
 
 
@@ -49,20 +43,20 @@ def chunk_interval(
     One activate serves all bursts of the chunk, so the row limits are paid once for
     it, and the bus as often as it has bursts.
     """
-    _positive(bursts=bursts, ccd=ccd)
+    above_zero(bursts=bursts, ccd=ccd)
     row = random_interval(burst, maximum(rc, bursts * ccd), banks, rrd, faw)
     return maximum(bursts * burst, row)
 
 
 def row_run_time(bursts: Any, rc: Any, rcd: Any, ccd: Any, rtp: Any, rp: Any) -> Any:
     """Time one bank needs for a row: open it, read some bursts, close it."""
-    _positive(bursts=bursts, rc=rc, rcd=rcd, ccd=ccd, rtp=rtp, rp=rp)
+    above_zero(bursts=bursts, rc=rc, rcd=rcd, ccd=ccd, rtp=rtp, rp=rp)
     return maximum(rc, rcd + (bursts - 1) * ccd + rtp + rp)
 
 
 def turnaround_share(batch: Any, burst: Any, to_write: Any, to_read: Any) -> Any:
     """Share of the bus that reads and writes in turn leave, ``batch`` bursts each."""
-    _positive(batch=batch, burst=burst, to_write=to_write, to_read=to_read)
+    above_zero(batch=batch, burst=burst, to_write=to_write, to_read=to_read)
     whole = 2 * (batch - 1) * burst + to_write + to_read
     return 2 * batch * burst / whole
 

@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from stacklib.quantity.bounds import whole
+
 from . import rates as dram
 from .channel import DramChannel, Served
 from .parts import DramPart, dram_part
@@ -30,8 +32,7 @@ Trace = tuple[list[int], list[bool]]
 
 def _sizes(part: DramPart | str, n: int) -> tuple[int, int, int]:
     """Bytes of a burst, of a row, and of one row in every bank."""
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ValueError(f"n = {n!r}: a whole number from 1 is needed")
+    whole(n=n)
     p = dram_part(part) if isinstance(part, str) else part
     row = int(p.row.si)
     return int(p.burst.si), row, row * int(p.bank_count.si)
@@ -113,8 +114,7 @@ def told(channel: DramChannel, pattern: str) -> float:
 
 def compare(channel: DramChannel, intervals: int = 6) -> list[Outcome]:
     """Every pattern on a channel, each command checked."""
-    if isinstance(intervals, bool) or intervals < 2:
-        raise ValueError(f"intervals = {intervals!r}: 2 or more are needed")
+    whole(2, intervals=intervals)
     part, rows = channel.kind, []
     bursts = intervals * part.refi.si / part.burst_time.si
     for name, make in PATTERNS.items():
@@ -151,8 +151,7 @@ def pieces(part: DramPart | str, sizes: Sequence[int], n: int = 1500) -> list[Pi
     channel = DramChannel(p, mapping="row:bank:group:column", queue=64, refresh="none")
     found = []
     for size in sizes:
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise ValueError(f"size = {size!r}: whole bytes from 1")
+        whole(size=size)
         # A piece below a burst still moves a burst.
         moved = max(size, burst)
         bursts = moved // burst

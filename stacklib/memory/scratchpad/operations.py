@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from stacklib.quantity.bounds import is_whole, whole
+
 __all__ = ["Op", "Program", "cyclic_loads"]
 
 
@@ -50,7 +52,7 @@ class Program:
                 uses.setdefault(name, []).append(at)
         for name in uses:
             size = self.sizes.get(name)
-            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            if size is None or not is_whole(size) or size < 1:
                 raise ValueError(f"size of {name!r} is {size!r}: whole bytes from 1")
         for name in self.outputs | self.streamed:
             if name not in uses:
@@ -126,9 +128,7 @@ def cyclic_loads(
     places but one for blocks that stay. In the last round a block is dead once it was
     used, and leaves room.
     """
-    for name, value in (("blocks", blocks), ("capacity", capacity), ("rounds", rounds)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    whole(blocks=blocks, capacity=capacity, rounds=rounds)
     if policy not in ("lru", "belady", "weight"):
         raise ValueError(f"policy {policy!r}: 'lru', 'belady' or 'weight'")
     over = blocks - capacity

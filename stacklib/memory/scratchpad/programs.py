@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from stacklib.quantity.bounds import whole
+
 from .operations import Op, Program
 
 __all__ = ["matmul_program", "mlp_program"]
 
 
-def _cut(name: str, whole: int, part: int) -> int:
+def _cut(name: str, size: int, part: int) -> int:
     """How many parts; they must divide."""
-    for value in (whole, part):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
-    if whole % part:
-        raise ValueError(f"{name}: parts of {part} do not divide {whole}")
-    return whole // part
+    for value in (size, part):
+        whole(**{name: value})
+    if size % part:
+        raise ValueError(f"{name}: parts of {part} do not divide {size}")
+    return size // part
 
 
 def matmul_program(

@@ -12,6 +12,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from math import inf
 
+from stacklib.quantity.bounds import whole
+
 from .operations import Program
 
 __all__ = ["POLICIES", "Move", "Plan", "allocate"]
@@ -149,8 +151,7 @@ class _Allocation:
 
 def allocate(program: Program, capacity: int, policy: str = "belady") -> Plan:
     """Plan a program for a scratchpad of ``capacity`` bytes."""
-    if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
-        raise ValueError(f"capacity = {capacity!r}: whole bytes from 1 are needed")
+    whole(capacity=capacity)
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r}: use one of {', '.join(POLICIES)}")
     for op in program.ops:

@@ -14,6 +14,7 @@ from stacklib.hardware import Accelerator, get, stack_generation, stack_generati
 from stacklib.hardware.crosscheck import TOLERANCE
 from stacklib.hardware.stacks import StackGeneration
 from stacklib.quantity import Quantity, chosen, one_of
+from stacklib.quantity.bounds import whole
 
 from .hbm import built_from
 
@@ -132,8 +133,7 @@ def _counts(stacks: int | Iterable[int] | None) -> Iterable[int]:
         return COUNTS
     chosen = (stacks,) if isinstance(stacks, int) else tuple(stacks)
     for count in chosen:
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"stacks = {count!r}: a whole number from 1 is needed")
+        whole(stacks=count)
     return chosen
 
 

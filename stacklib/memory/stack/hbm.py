@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import Quantity, chosen
+from stacklib.quantity.bounds import is_whole, whole
 
 __all__ = ["HEIGHTS", "HbmStack", "built_from", "hbm_stack"]
 
@@ -61,10 +62,9 @@ def hbm_stack(
     >>> stack.capacity.text(), stack.bandwidth.text()
     ('17.2 GB', '666 GB/s')
     """
-    if isinstance(height, bool) or height not in HEIGHTS:
+    if not is_whole(height) or height not in HEIGHTS:
         raise ValueError(f"height = {height!r}: one of {HEIGHTS} is needed")
-    if isinstance(pins, bool) or not isinstance(pins, int) or pins < 1:
-        raise ValueError(f"pins = {pins!r}: a whole number from 1 is needed")
+    whole(pins=pins)
     for name, value in (("die_gbit", die_gbit), ("gbit_per_pin", gbit_per_pin)):
         if not isinstance(value, int | float) or not 0 < value < float("inf"):
             raise ValueError(f"{name} = {value!r}: a positive number is needed")

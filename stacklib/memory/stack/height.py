@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from stacklib.hardware import stack_fact, stack_generation
 from stacklib.quantity import Quantity, chosen
+from stacklib.quantity.bounds import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,7 @@ class Section:
     rest: float  # base die, what the top die has more than the others, and mould
 
     def __post_init__(self) -> None:
-        if isinstance(self.dies, bool) or not isinstance(self.dies, int):
-            raise ValueError(f"dies = {self.dies!r}: a whole number is needed")
-        if self.dies < 1:
-            raise ValueError(f"dies = {self.dies}: at least one is needed")
+        whole(dies=self.dies)
         for name, least in (("die", "above"), ("gap", "from"), ("rest", "from")):
             value = getattr(self, name)
             if not (value > 0 if least == "above" else value >= 0):

@@ -15,8 +15,8 @@ from typing import Any
 
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, chosen, maximum
+from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.fit import model_of
-from stacklib.roofline.work.work import whole
 
 __all__ = [
     "ADAM",
@@ -46,20 +46,13 @@ def checkpoint_bytes(
     return (shape.parameters * sum(parts[1:], parts[0])).named("checkpoint")
 
 
-def _above_zero(**given: Any) -> None:
-    for name, value in given.items():
-        plain = getattr(value, "si", value)
-        if isinstance(plain, bool) or not 0 < plain < math.inf:
-            raise ValueError(f"{name} = {value}: must be above zero")
-
-
 def write_time(size: Any, drives: int, rate: Any) -> Any:
     """Seconds to write a checkpoint, spread evenly.
 
     ``size``: bytes; ``rate``: bytes a second of one drive.
     """
-    whole(drives, "drives", least=1)
-    _above_zero(size=size, rate=rate)
+    whole(drives=drives)
+    above_zero(size=size, rate=rate)
     return size / (rate * drives)
 
 
@@ -73,7 +66,7 @@ def stall(
     buffers there are. With a single buffer the copy cannot begin before the write
     has ended, and the wait comes on top.
     """
-    whole(buffers, "buffers", least=1)
+    whole(buffers=buffers)
     if not behind:
         return copy + write
     # The one buffer is free again only when it has been written.
@@ -87,7 +80,7 @@ def young_interval(cost: Any, between_failures: Any) -> Any:
 
     ``cost``: seconds that one checkpoint holds up the training.
     """
-    _above_zero(cost=cost, between_failures=between_failures)
+    above_zero(cost=cost, between_failures=between_failures)
     return (2 * cost * between_failures) ** 0.5
 
 
@@ -99,7 +92,7 @@ def daly_interval(cost: float, between_failures: float) -> float:
 
     ``cost``: seconds that one checkpoint holds up the training.
     """
-    _above_zero(cost=cost, between_failures=between_failures)
+    above_zero(cost=cost, between_failures=between_failures)
     if cost >= 2 * between_failures:
         return between_failures
     ratio = cost / (2 * between_failures)
@@ -116,7 +109,7 @@ def expected_time(
     Failures come without memory, also during checkpoints and restarts (Daly 2006,
     equation 20): M exp(R / M) (exp((t + c) / M) - 1) / t.
     """
-    _above_zero(interval=interval, between_failures=between_failures)
+    above_zero(interval=interval, between_failures=between_failures)
     if cost < 0 or restart < 0:
         raise ValueError(f"cost = {cost}, restart = {restart}: not below zero")
     m = between_failures
@@ -136,8 +129,8 @@ def run_failures(
     seed: int = 0,
 ) -> float:
     """``expected_time``, drawn: work, checkpoints, failures and repeats in order."""
-    whole(segments, "segments", least=1)
-    _above_zero(interval=interval, between_failures=between_failures)
+    whole(segments=segments)
+    above_zero(interval=interval, between_failures=between_failures)
     draw = random.Random(seed)
     clock = 0.0
     failure = draw.expovariate(1 / between_failures)
@@ -168,8 +161,7 @@ def run_checkpoints(
     behind: bool = True,
 ) -> Run:  # fmt: skip
     """Train and checkpoint, event by event: buffers in host memory, one writer."""
-    whole(count, "count", least=1)
-    whole(buffers, "buffers", least=1)
+    whole(count=count, buffers=buffers)
     now, writer = 0.0, 0.0
     written: list[float] = []  # when each checkpoint left its buffer
     stalls = []

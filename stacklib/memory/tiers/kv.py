@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity.bounds import whole
 from stacklib.roofline import decode_step
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.fit import model_of
-from stacklib.roofline.work.work import whole
+from stacklib.roofline.work.work import sized
 
 from .parts import Drive, drive
 
@@ -39,8 +40,7 @@ def pages_read(tokens: int, picked: int, per_page: int) -> float:
     stays unread with the chance that none of its tokens is picked:
     C(tokens - per_page, picked) / C(tokens, picked).
     """
-    for name, value in (("tokens", tokens), ("picked", picked), ("per_page", per_page)):
-        whole(value, name, least=1)
+    whole(tokens=tokens, picked=picked, per_page=per_page)
     if picked > tokens:
         raise ValueError(f"picked = {picked} of {tokens} tokens")
 
@@ -106,11 +106,11 @@ def kv_demand(
         For counts that make no sense, or a model whose cache does not grow evenly.
     """
     shape = model_of(model)
-    whole(context, "context", least=1)
+    whole(context=context, block=block, top_k=context if top_k is None else top_k)
     if not shape.grows:
         raise ValueError(f"{shape.key}: its KV cache does not grow evenly")
-    picked = context if top_k is None else min(whole(top_k, "top_k", least=1), context)
-    if whole(block, "block", least=1) > picked or (top_k and picked % block):
+    picked = context if top_k is None else min(top_k, context)
+    if block > picked or (top_k and picked % block):
         raise ValueError(f"block = {block} does not divide the {picked} picked")
     page = page or drive("micron_9550").page
     token = shape.kv_bytes_per_token(dtype) / shape.layers
@@ -156,7 +156,7 @@ def drive_depth(of: Drive) -> Quantity:
 
 def reads_per_second(of: Drive, depth: int) -> Quantity:
     """Random reads a second with so many in flight, at most the drive's rate."""
-    waiting = chosen(whole(depth, "depth", least=1), label="depth")
+    waiting = sized(depth, "depth")
     return littles_law.throughput(waiting, of.latency, of.reads)
 
 
@@ -171,7 +171,7 @@ def drives_needed(
     rate = float(getattr(tokens_per_second, "si", tokens_per_second))
     if not 0 < rate < math.inf:
         raise ValueError(f"tokens_per_second = {tokens_per_second}: above zero")
-    whole(sequences, "sequences", least=1)
+    whole(sequences=sequences)
     return {
         "reads": rate * demand.pages.si / of.reads.si,
         "bandwidth": rate * demand.read.si / of.read.si,
@@ -210,7 +210,7 @@ def lifetime(
     of: Drive, *, written: Quantity, drives: int, years: float = 5.0
 ) -> Quantity:
     """Years until so many drives have been written as often as the warranty allows."""
-    count = chosen(whole(drives, "drives", least=1), label="drives")
+    count = sized(drives, "drives")
     if written.si <= 0:
         raise ValueError(f"written = {written}: above zero")
     term = chosen(years, "year", label="warranty")

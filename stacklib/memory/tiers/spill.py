@@ -15,6 +15,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, chosen, maximum, minimum
+from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.bounds import device_of
 
 __all__ = ["TwoTiers", "knee", "layer_steps", "spilled_time", "spread", "two_tiers"]
@@ -58,8 +59,7 @@ def layer_steps(
         raise ValueError(f"{len(near_bytes)} and {len(far_bytes)} layers: as many each")
     if not (near > 0 and far > 0):
         raise ValueError(f"rates {near!r} and {far!r} B/s: above zero")
-    if isinstance(ahead, bool) or not isinstance(ahead, int) or ahead < 0:
-        raise ValueError(f"ahead = {ahead!r}: a whole number from 0 is needed")
+    whole(0, ahead=ahead)
     if not all(b >= 0 for b in (*near_bytes, *far_bytes)):
         raise ValueError("bytes of a layer are not below zero")
     done: list[float] = []
@@ -124,8 +124,7 @@ def two_tiers(
     on: str | Accelerator, host: str = "grace", *, sharers: int = 1
 ) -> TwoTiers:
     """The memories of a device and of the processor beside it."""
-    if isinstance(sharers, bool) or not isinstance(sharers, int) or sharers < 1:
-        raise ValueError(f"sharers = {sharers!r}: a whole number from 1 is needed")
+    whole(sharers=sharers)
     device, other = device_of(on), hardware.get(host)
     count = chosen(sharers, label="devices that share it")
     link = device.host_link.across(1)

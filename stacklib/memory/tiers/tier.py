@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from stacklib.quantity import Quantity
+from stacklib.quantity.bounds import above_zero, is_whole
 from stacklib.roofline import Infeasible
 
 __all__ = [
@@ -74,7 +75,7 @@ class Need:
     def __post_init__(self) -> None:
         for name in ("capacity", "latency", "bandwidth"):
             value = getattr(self, name)
-            plain = isinstance(value, int | float) and not isinstance(value, bool)
+            plain = isinstance(value, float) or is_whole(value)
             floor = value >= 0 if name == "bandwidth" else plain and value > 0
             if not plain or math.isnan(value) or not floor:
                 raise ValueError(f"{name} = {value!r}: a positive number is needed")
@@ -209,11 +210,8 @@ def break_even_interval(
 
     ``price_per_byte``: USD a byte of memory; ``drive_price``: USD of one drive.
     """
-    given = {"page": page, "price_per_byte": price_per_byte,
-             "drive_price": drive_price,
-             "reads_per_second": reads_per_second}  # fmt: skip
-    for name, value in given.items():
-        least = value.min() if getattr(value, "shape", ()) else value
-        if isinstance(least, bool) or not getattr(least, "si", least) > 0:
-            raise ValueError(f"{name} = {value}: must be above zero")
+    above_zero(
+        page=page, price_per_byte=price_per_byte, drive_price=drive_price,
+        reads_per_second=reads_per_second,
+    )  # fmt: skip
     return drive_price / reads_per_second / (page * price_per_byte)

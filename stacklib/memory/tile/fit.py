@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import Quantity, assumed, bytes_per_element, chosen, one_of
+from stacklib.quantity import Quantity, assumed, bytes_per_element, one_of
 from stacklib.roofline.work.bounds import device_of
+from stacklib.roofline.work.work import sized
 
 from .tiling import TiledMatmul, tile_intensity
 
@@ -83,12 +84,6 @@ class TileFit:
         return ""
 
 
-def _whole(value: int, name: str) -> Quantity:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
-    return chosen(value, label=name)
-
-
 def fit_tile(
     on: str | Accelerator,
     tile_m: int,
@@ -100,8 +95,8 @@ def fit_tile(
     stages: int = STAGES,
 ) -> TileFit:
     """A tile on a device."""
-    down, across = _whole(tile_m, "tile_m"), _whole(tile_n, "tile_n")
-    depth, held = _whole(tile_k, "tile_k"), _whole(stages, "stages")
+    down, across = sized(tile_m, "tile_m"), sized(tile_n, "tile_n")
+    depth, held = sized(tile_k, "tile_k"), sized(stages, "stages")
     x, w = bytes_per_element(dtype), bytes_per_element(dtype_w or dtype)
     staged = (held * depth * (down * x + across * w)).named("operands staged")
     sums = (down * across * bytes_per_element("fp32")).named("fp32 sums")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity import minimum
+from stacklib.quantity.bounds import whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,9 +39,7 @@ def chain_trace(
     """
     import numpy as np
 
-    for name, value in (("operations", operations), ("block", block)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    whole(operations=operations, block=block)
     if elements % block or block * width % line:
         raise ValueError(
             f"{elements} elements in blocks of {block}: the blocks divide them and "

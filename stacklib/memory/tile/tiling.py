@@ -10,9 +10,11 @@ numbers, against a least of 2 m n k / sqrt(S) with a store of S numbers (Hong an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
+
+from stacklib.quantity.bounds import whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,10 +52,7 @@ class TiledMatmul:
     width: int = 2
 
     def __post_init__(self) -> None:
-        for name in ("m", "n", "k", "tile_m", "tile_n", "tile_k", "width"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+        whole(**asdict(self))
 
     @property
     def grid(self) -> tuple[int, int]:

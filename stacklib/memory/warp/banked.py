@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from stacklib.quantity.bounds import whole
+
 from .banks import BANKS, WORD, phases, words_of
-from .lanes import lane_addresses, whole
+from .lanes import lane_addresses
 
 __all__ = ["BankedMemory", "Served"]
 
@@ -28,7 +30,8 @@ class BankedMemory:
     """Bytes in thirty-two banks, word after word."""
 
     def __init__(self, size: int) -> None:
-        if whole(size, "size", 1) % WORD:
+        whole(size=size)
+        if size % WORD:
             raise ValueError(f"size = {size}: not a whole number of {WORD}-byte words")
         self.size = size
         rows = -(-size // (BANKS * WORD))

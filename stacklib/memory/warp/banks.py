@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import gcd
 
-from .lanes import WARP, check_width, lane_addresses, whole
+from .lanes import WARP, check_lanes, check_width, lane_addresses
 
 __all__ = [
     "BANKS",
@@ -129,13 +129,9 @@ def strided_ways(
     ``width``: bytes of an element: 1, 2, 4, 8 or 16; ``base``: byte address of the
     first lane, a multiple of the width.
     """
-    stride, width = whole(stride, "stride"), check_width(width)
-    base, lanes = whole(base, "base", 0), whole(lanes, "lanes", 1)
-    if lanes > WARP or base % width:
-        raise ValueError(
-            f"lanes = {lanes}, base = {base}: 1 to {WARP} lanes from a multiple of "
-            f"{width} bytes"
-        )
+    stride, base, lanes = check_lanes(stride, base, lanes)
+    if base % check_width(width):
+        raise ValueError(f"base = {base}: no multiple of {width} bytes")
     if stride == 0:
         return 1
     if width < WORD:

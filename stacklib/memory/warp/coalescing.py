@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import ceil, maximum, minimum
+from stacklib.quantity.bounds import whole
 
-from .lanes import WARP, lane_addresses, whole
+from .lanes import WARP, lane_addresses
 
 __all__ = [
     "LINE",
@@ -94,7 +95,8 @@ def pieces(addresses: Iterable[int | None], width: int = 4, size: int = SECTOR) 
     ``width``: bytes each lane accesses: 1, 2, 4, 8 or 16; ``size``: bytes of a piece: a
     sector, a line, what a cache fetches at once.
     """
-    if whole(size, "size", 1) % width:
+    whole(size=size)
+    if size % width:
         raise ValueError(f"size = {size}: not a whole number of {width}-byte accesses")
     lanes = lane_addresses(addresses, width)
     return len({address // size for address in lanes if address is not None})

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import index
 
-__all__ = ["WARP", "WIDTHS", "check_width", "lane_addresses", "strided", "whole"]
+from stacklib.quantity.bounds import is_whole, whole
+
+__all__ = [
+    "WARP",
+    "WIDTHS",
+    "check_lanes",
+    "check_width",
+    "lane_addresses",
+    "strided",
+]
 
 WARP = 32  # lanes
 WIDTHS = (1, 2, 4, 8, 16)  # bytes one lane can load or store at once
 
 
-def whole(value: object, name: str, least: int | None = None) -> int:
-    """A whole number as an int."""
-    try:
-        number = index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
-    # NumPy's whole numbers pass too; a bool does not.
-    if number is None or isinstance(value, bool):
-        raise ValueError(f"{name} = {value!r}: a whole number is needed")
-    if least is not None and number < least:
-        raise ValueError(f"{name} = {number}: {least} or more is needed")
-    return number
-
-
 def check_width(width: object) -> int:
     """The width of an access, if lanes can have it."""
-    if isinstance(width, bool) or width not in WIDTHS:
+    if not is_whole(width) or width not in WIDTHS:
         raise ValueError(f"width = {width!r}: a lane accesses 1, 2, 4, 8 or 16 bytes")
     return int(width)
+
+
+def check_lanes(stride: int, base: int, lanes: int) -> tuple[int, int, int]:
+    """What lanes at equal distances are given by, as plain numbers."""
+    if not is_whole(stride):  # below zero too
+        raise ValueError(f"stride = {stride!r}: a whole number is needed")
+    whole(0, base=base)
+    whole(lanes=lanes)
+    if lanes > WARP:
+        raise ValueError(f"lanes = {lanes}: a warp has 1 to {WARP}")
+    return int(stride), int(base), int(lanes)
 
 
 def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | None]:
@@ -44,7 +49,7 @@ def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | No
     for lane, address in enumerate(lanes):
         if address is None:
             continue
-        if isinstance(address, bool) or not hasattr(address, "__index__"):
+        if not is_whole(address):
             raise ValueError(f"lane {lane}: address {address!r} is no whole number")
         if address < 0:
             raise ValueError(f"lane {lane}: address {address} is below zero")
@@ -53,7 +58,7 @@ def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | No
             raise ValueError(
                 f"lane {lane}: address {address} is no multiple of its {width} bytes"
             )
-        lanes[lane] = index(address)
+        lanes[lane] = int(address)
     return lanes
 
 
@@ -66,10 +71,8 @@ def strided(
     """
     # 0 broadcasts, below zero walks backwards; field i of an array of structs of n
     # fields is stride n from a base of i elements.
-    step = whole(stride, "stride") * check_width(width)
-    base, lanes = whole(base, "base", 0), whole(lanes, "lanes", 1)
-    if lanes > WARP:
-        raise ValueError(f"lanes = {lanes}: a warp has 1 to {WARP}")
+    stride, base, lanes = check_lanes(stride, base, lanes)
+    step = stride * check_width(width)
     if base + (lanes - 1) * step < 0:
         raise ValueError(
             f"stride = {stride} from byte {base} ends at {base + (lanes - 1) * step}: "

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
+from stacklib.quantity.bounds import is_whole
+
 __all__ = [
     "Layout",
     "coalesced",
@@ -84,14 +86,14 @@ class Layout:
 
     def __post_init__(self) -> None:
         for size in flat(self.shape):
-            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            if not is_whole(size) or size < 1:
                 raise ValueError(f"shape {self.shape}: {size!r} is no size from 1")
         if self.stride is None:
             object.__setattr__(self, "stride", compact(self.shape)[0])
         if not alike(self.shape, self.stride):
             raise ValueError(f"{self.shape} and {self.stride} have other brackets")
         for stride in flat(self.stride):
-            if isinstance(stride, bool) or not isinstance(stride, int) or stride < 0:
+            if not is_whole(stride) or stride < 0:
                 raise ValueError(f"stride {self.stride}: {stride!r} is below zero")
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .lanes import whole
+from stacklib.quantity.bounds import is_whole, whole
 
 __all__ = ["MODES", "Mode", "Place", "Swizzle", "matching_swizzle", "padded"]
 
@@ -47,10 +47,9 @@ class Swizzle:
     shift: int
 
     def __post_init__(self) -> None:
-        for name in ("bits", "base", "shift"):
-            whole(getattr(self, name), name)
-        if self.bits < 0 or self.base < 0:
-            raise ValueError(f"{self}: bits and base are 0 or more")
+        whole(0, bits=self.bits, base=self.base)
+        if not is_whole(self.shift):  # below zero too
+            raise ValueError(f"shift = {self.shift!r}: a whole number is needed")
         if abs(self.shift) < self.bits:
             raise ValueError(
                 f"{self}: a shift of at least {self.bits} keeps the bits apart"
@@ -58,8 +57,7 @@ class Swizzle:
 
     def __call__(self, offset: int) -> int:
         """Where ``offset`` goes; calling it again leads back."""
-        if whole(offset, "offset") < 0:
-            raise ValueError(f"offset {offset} is below zero")
+        whole(0, offset=offset)
         mask = ((1 << self.bits) - 1) << (self.base + max(0, self.shift))
         mixed = offset & mask
         moved = mixed >> self.shift if self.shift >= 0 else mixed << -self.shift
@@ -88,7 +86,8 @@ class Swizzle:
 
 def _log2(value: int, name: str) -> int:
     """The exponent of a power of two."""
-    if whole(value, name, 1) & (value - 1):
+    whole(**{name: value})
+    if value & (value - 1):
         raise ValueError(f"{name} = {value}: a power of two is needed")
     return value.bit_length() - 1
 
@@ -98,8 +97,8 @@ def padded(row: int, padding: int) -> Place:
 
     ``row``: length of a row, in elements or in bytes.
     """
-    whole(row, "row", 1)
-    whole(padding, "padding", 0)
+    whole(row=row)
+    whole(0, padding=padding)
     return lambda offset: offset + offset // row * padding
 
 

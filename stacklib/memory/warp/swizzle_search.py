@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from stacklib.quantity.bounds import whole
+
 from .banks import BANKS, WORD, bank_conflicts
-from .lanes import whole
 from .swizzle import Swizzle
 from .tiles import Pattern
 
@@ -37,7 +38,8 @@ class Search:
 
 def candidates(keep: int, top: int) -> Iterator[Swizzle]:
     """Swizzles of bytes that keep some together, few bits first."""
-    low = whole(keep, "keep", 1).bit_length() - 1
+    whole(keep=keep)
+    low = int(keep).bit_length() - 1
     for bits, base, shift in product(range(MOST_BITS + 1), range(low, top), range(top)):
         fits = shift >= bits and base + shift + bits <= top
         # Without bits there is one permutation, not one for each place.
@@ -57,10 +59,11 @@ def search_swizzle(
     if not any(pattern.requests for pattern in wanted):
         raise ValueError("no request to serve")
     widest = max(pattern.width for pattern in wanted)
-    if whole(keep, "keep", 1) & (keep - 1) or keep < widest:
+    whole(keep=keep, top=top)
+    if keep & (keep - 1) or keep < widest:
         raise ValueError(f"keep = {keep}: a power of two from {widest} on is needed")
     best, ways, tried = Swizzle(0, 0, 0), BANKS + 1, 0
-    for swizzle in candidates(keep, whole(top, "top", 1)):
+    for swizzle in candidates(keep, top):
         tried += 1
         reached = _up_to(wanted, swizzle, ways)
         if reached < ways:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stacklib.quantity.bounds import whole
+
 from .banks import BANKS, WORD, bank_access, bank_conflicts, phases, words_of
-from .lanes import WARP, check_width, whole
+from .lanes import WARP, check_width
 from .swizzle import Place
 
 __all__ = ["MATRIX_ROW", "Pattern", "Tile", "least_ways", "worst"]
@@ -55,8 +57,7 @@ class Tile:
     width: int
 
     def __post_init__(self) -> None:
-        whole(self.rows, "rows", 1)
-        whole(self.columns, "columns", 1)
+        whole(rows=self.rows, columns=self.columns)
         check_width(self.width)
 
     @property

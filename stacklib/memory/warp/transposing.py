@@ -11,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from sys import byteorder
 
+from stacklib.quantity.bounds import whole
+
 from .banked import BankedMemory
-from .lanes import WARP, whole
+from .lanes import WARP
 from .sectored import SectoredMemory
 from .swizzle import Place, matching_swizzle, padded
 
@@ -55,7 +57,8 @@ def transpose(side: int, way: str) -> Transposed:
     ValueError
         For another side or way.
     """
-    if whole(side, "side", 1) % WARP:
+    whole(side=side)
+    if side % WARP:
         raise ValueError(f"side = {side}: a multiple of {WARP} is needed")
     if way not in WAYS:
         raise ValueError(f"way = {way!r}: one of {', '.join(WAYS)}")

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity import bytes_per_element
+from stacklib.quantity.bounds import whole
 
 from ..work.bounds import device_of
 from ..work.products import product
-from ..work.work import whole
 from .gemm import gemm_time
 
 
@@ -69,7 +69,7 @@ def bake_off(n: int, cpu: float, on: str | Accelerator, dtype: str = "fp32") -> 
 
     ``cpu``: seconds it takes on the CPU.
     """
-    whole(n, "n")
+    whole(n=n)
     if not cpu > 0:
         raise ValueError(f"cpu = {cpu!r}: seconds above zero")
     moved = 3 * n * n * bytes_per_element(dtype).si

@@ -19,7 +19,7 @@ from stacklib.quantity import dtype as find_dtype
 
 from ..work.bounds import Bound, bound_on, device_of, ridge
 from ..work.fit import Fit, Infeasible, fit_memory, kv_copies, model_of, with_copies
-from ..work.work import Work, whole
+from ..work.work import Work, sized
 
 FAMILY = "E_decode"  # its predictions are held against published decode rates
 
@@ -146,8 +146,8 @@ def decode_work(
     """
     fmt = find_dtype(dtype)
     per_mac = (2 * one_of(fmt.operation)).named(f"{fmt.operation} per parameter")
-    sequences = chosen(whole(batch, "batch"), label="batch")
-    cached = chosen(whole(context, "context", least=0), label="context")
+    sequences = sized(batch, "batch")
+    cached = sized(context, "context", least=0)
     weight = bytes_per_element(fmt.name)
     weights = (model.read_parameters(batch) * weight).named("weights read")
     copies = kv_copies(model, tp)

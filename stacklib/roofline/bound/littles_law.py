@@ -21,15 +21,9 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, ceil, chosen, minimum
+from stacklib.quantity.bounds import above_zero
 
 from ..work.bounds import device_of
-
-
-def _positive(**values: Any) -> None:
-    for name, value in values.items():
-        least = value.min() if getattr(value, "shape", ()) else value
-        if isinstance(least, bool) or not getattr(least, "si", least) > 0:
-            raise ValueError(f"{name} = {value}: must be above zero")
 
 
 def concurrency(latency: Any, throughput: Any) -> Any:
@@ -37,7 +31,7 @@ def concurrency(latency: Any, throughput: Any) -> Any:
 
     ``latency``: seconds from the question to the answer.
     """
-    _positive(latency=latency, throughput=throughput)
+    above_zero(latency=latency, throughput=throughput)
     return latency * throughput
 
 
@@ -47,7 +41,7 @@ def throughput(in_flight: Any, latency: Any, ceiling: Any) -> Any:
     ``in_flight``: bytes asked for and not yet here; ``ceiling``: bytes a second that
     can be delivered.
     """
-    _positive(in_flight=in_flight, latency=latency, ceiling=ceiling)
+    above_zero(in_flight=in_flight, latency=latency, ceiling=ceiling)
     return minimum(ceiling, in_flight / latency)
 
 
@@ -72,7 +66,7 @@ def time_per_load(chains: Any, latency: Any, bandwidth: Any, line: Any) -> Any:
 
 def askers(latency: Any, throughput: Any, each: Any) -> Any:
     """How many threads must wait at once when each has so many bytes in flight."""
-    _positive(each=each)
+    above_zero(each=each)
     return ceil(concurrency(latency, throughput) / each)
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.quantity import maximum, minimum
-
-from ..work.work import whole
+from stacklib.quantity.bounds import whole
 
 
 def overlapped_time(t_memory: Any, t_compute: Any, chunks: Any) -> Any:
@@ -27,12 +26,12 @@ def simulate_overlap(
     """The same, chunk by chunk: each computes once it has arrived, in order."""
     if not (0 <= t_memory < float("inf") and 0 <= t_compute < float("inf")):
         raise ValueError(f"times {t_memory!r} and {t_compute!r}: seconds from zero on")
-    count = whole(chunks, "chunks")
-    room = count if buffers is None else whole(buffers, "buffers")
-    load, compute = t_memory / count, t_compute / count
+    room = chunks if buffers is None else buffers
+    whole(chunks=chunks, buffers=room)
+    load, compute = t_memory / chunks, t_compute / chunks
     arrived, done = 0.0, 0.0
     finished: list[float] = []
-    for i in range(count):
+    for i in range(chunks):
         # A load waits until a buffer is free: two are enough when chunks are alike,
         # with one nothing overlaps.
         free = finished[i - room] if i >= room else 0.0

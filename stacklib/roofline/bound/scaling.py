@@ -16,6 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stacklib.quantity.bounds import whole
+
 INFINITE = math.inf
 
 
@@ -163,8 +165,7 @@ class ChunkRun:
 
 def run_chunks(chunks: Iterable[Chunk], workers: int) -> ChunkRun:
     """Hand out chunks in order, each to the worker that is free first."""
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise ValueError(f"workers={workers!r}: a whole number, 1 or more")
+    whole(workers=workers)
     free = [0.0] * workers
     slots = []
     for i, chunk in enumerate(chunks):

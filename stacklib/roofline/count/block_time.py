@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from stacklib.hardware import THIS_MACHINE, Accelerator
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity
+from stacklib.quantity.bounds import whole
 
 from ..work.bounds import bound_on, device_of
 from ..work.fit import model_of
-from ..work.work import whole
 from .operations import KINDS, block_operations, total
 
 RULE, DTYPE = "steps", "fp64"  # what plain NumPy code does, and in which format
@@ -64,12 +64,13 @@ def time_block(
     from .numpy_block import random_inputs, run_block
 
     found, watch = model_of(model), _Stopwatch(clock, {})
-    device, runs = device_of(on), whole(repeats, "repeats")
+    whole(repeats=repeats)
+    device = device_of(on)
     listed = block_operations(found, tokens, context, DTYPE, rule=RULE)
     bounds = {op.name: bound_on(op, device).time for op in listed}
     # The layer must fit this machine several times over.
     given = random_inputs(found, tokens, context)
-    for _ in range(1 + runs):
+    for _ in range(1 + repeats):
         run_block(found, given, rule=RULE, mark=watch)
     # The first run is not counted; the fastest is what the rest of the machine
     # disturbed least.

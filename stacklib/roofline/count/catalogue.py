@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from stacklib.models import LanguageModel
+from stacklib.quantity.bounds import whole
 
 from ..work.fit import model_of
-from ..work.work import Work, gemv, matmul, whole
+from ..work.work import Work, gemv, matmul
 from .operations import (
     Rule,
     block_operations,
@@ -34,7 +35,8 @@ def catalogue(
     rule: str | Rule = "fused",
 ) -> list[Work]:
     """Products, attention, elementwise operations and copies of square inputs."""
-    found, side = model_of(model), whole(side, "side")
+    whole(side=side)
+    found = model_of(model)
     square: dict[str, Any] = {"rows": side, "columns": side, "dtype": dtype}
     listed: dict[str, Any] = {"elements": side * side, "dtype": dtype, "rule": rule}
     heads: dict[str, Any] = {"heads": found.heads, "head_dim": found.head_dim}

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.quantity import Quantity, assumed, bytes_per_element, chosen, one_of
+from stacklib.quantity import Quantity, assumed, bytes_per_element, one_of
 from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity.bounds import whole
 
 from ..work.steps import (
     ADD,
@@ -27,14 +28,9 @@ from ..work.steps import (
     operations_of,
     rule_of,
 )
-from ..work.work import Work, whole
+from ..work.work import Work, sized
 
 _ID_BYTES = 4  # a token's number, as int32
-
-
-def sized(value: Any, name: str, least: int = 1) -> Quantity:
-    """``value`` as a quantity under its name; ValueError unless whole."""
-    return chosen(whole(value, name, least), label=name)
 
 
 def recipe_work(
@@ -121,7 +117,8 @@ def rotary(
 
     Cosines and sines are read from a table, the same for all heads.
     """
-    if whole(head_dim, "head_dim") % 2:
+    whole(head_dim=head_dim)
+    if head_dim % 2:
         raise ValueError(f"head_dim = {head_dim}: an even number is turned in pairs")
     count, pairs = sized(tokens, "tokens"), sized(head_dim, "head_dim") / 2
     table = (count * pairs).named("angles")

@@ -16,9 +16,9 @@ from stacklib.models import (
 )
 from stacklib.models.block import AnyAttention
 from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity.bounds import whole
 
 from ..work.fit import model_of
-from ..work.work import whole
 
 
 @dataclass(slots=True)
@@ -106,7 +106,9 @@ def count_decode(
         As ``decode_work`` does.
     """
     model = model_of(model)
-    batch, tokens = whole(batch, "batch"), whole(context, "context", least=0) + 1
+    whole(batch=batch)
+    whole(0, context=context)
+    tokens = context + 1
     bits = find_dtype(dtype).bits
     tally = Tally()
     caches: dict[AnyAttention, Tally] = {}

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stacklib.models import Attention, LanguageModel
+from stacklib.quantity.bounds import whole
 
 from ..work.fit import model_of
 from ..work.steps import Rule, rule_of
-from ..work.work import Work, whole
+from ..work.work import Work
 from .operations import grouped_block, norm_names
 from .trace import Tape
 
@@ -104,7 +105,8 @@ def random_inputs(
     seed: int = 0,
 ) -> Inputs:
     """Weights, cache and hidden states of one block, drawn at random."""
-    tokens, context = whole(tokens, "tokens"), whole(context, "context", least=0)
+    whole(tokens=tokens)
+    whole(0, context=context)
     a, mlp = grouped_block(model, layer)
     draw = np.random.default_rng(seed).standard_normal
     weights: dict[str, tuple[Array, ...]] = {}

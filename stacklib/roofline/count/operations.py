@@ -15,11 +15,12 @@ from stacklib.hardware import Accelerator
 from stacklib.models import Attention, LanguageModel, Matrix, Mlp
 from stacklib.quantity import Quantity, bytes_per_element, one_of
 from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity.bounds import whole
 
 from ..work.bounds import ridge
 from ..work.fit import model_of
 from ..work.steps import BIAS, MASKED_SOFTMAX, RULES, SCALED_SOFTMAX, Rule, rule_of
-from ..work.work import Work, matmul, whole
+from ..work.work import Work, matmul
 from .elementwise import (
     cross_entropy,
     embedding,
@@ -83,7 +84,8 @@ def norm_names(model: LanguageModel, layer: int = 0) -> tuple[str, ...]:
 
 def grouped_block(model: LanguageModel, layer: int = 0) -> tuple[Attention, Mlp]:
     """Attention and MLP of one layer, where both are of the plain kind."""
-    if not 0 <= whole(layer, "layer", least=0) < model.layers:
+    whole(0, layer=layer)
+    if layer >= model.layers:
         raise ValueError(f"layer = {layer}: {model.key} has {model.layers}, from 0")
     block = model.kinds[model.pattern[layer]]
     plain = isinstance(block.attention, Attention) and isinstance(block.mlp, Mlp)
@@ -227,12 +229,14 @@ def block_operations(
     A gated MLP is counted with SiLU, a plain one with GELU in its tangent form. Keys
     and values are written where they are kept, so that the cache costs no copy.
     """
+    whole(batch=batch, tokens=tokens)
+    whole(0, context=context)
     listing = _Listing(
         model_of(model),
         layer,
-        whole(batch, "batch"),
-        whole(tokens, "tokens"),
-        whole(context, "context", least=0),
+        batch,
+        tokens,
+        context,
         find_dtype(dtype).name,
         rule_of(rule),
     )

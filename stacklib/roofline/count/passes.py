@@ -14,8 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from stacklib.quantity.bounds import whole
+
 from ..work.bounds import bound_time
-from ..work.work import whole
 
 NAMES = ("matmul", "layernorm", "softmax", "gelu", "transpose")
 
@@ -69,8 +70,8 @@ def passes(operation: str) -> tuple[Pass, ...]:
 
 def operations(operation: str, rows: int, cols: int) -> int:
     """Arithmetic operations of all passes over a (rows, cols) array."""
-    elements = whole(rows, "rows") * whole(cols, "cols")
-    return elements * sum(p.operations for p in passes(operation))
+    whole(rows=rows, cols=cols)
+    return rows * cols * sum(p.operations for p in passes(operation))
 
 
 def moved(operation: str, rows: int, cols: int, size: int = 4) -> int:
@@ -78,8 +79,8 @@ def moved(operation: str, rows: int, cols: int, size: int = 4) -> int:
 
     ``size``: bytes an element.
     """
-    elements = whole(rows, "rows") * whole(cols, "cols") * whole(size, "size")
-    return elements * sum(p.reads + p.writes for p in passes(operation))
+    whole(rows=rows, cols=cols, size=size)
+    return rows * cols * size * sum(p.reads + p.writes for p in passes(operation))
 
 
 def least(operation: str, rows: int, cols: int, size: int = 4) -> int:
@@ -90,7 +91,8 @@ def least(operation: str, rows: int, cols: int, size: int = 4) -> int:
     ``size``: bytes an element.
     """
     passes(operation)
-    return 2 * whole(rows, "rows") * whole(cols, "cols") * whole(size, "size")
+    whole(rows=rows, cols=cols, size=size)
+    return 2 * rows * cols * size
 
 
 def passes_time(

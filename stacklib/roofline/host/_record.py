@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from stacklib.quantity import Quantity, Source
+from stacklib.quantity.bounds import is_whole
 
 KIND = "host_roofline"
 # operation -> what one call of it counts; `call` points have no work worth a rate
@@ -64,7 +65,7 @@ class Point:
 
 
 def _positive(x: object) -> bool:
-    number = isinstance(x, (int, float)) and not isinstance(x, bool)
+    number = isinstance(x, float) or is_whole(x)
     return number and math.isfinite(x) and x > 0  # type: ignore[arg-type,operator]
 
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity.bounds import at_least
+from stacklib.quantity.bounds import at_least, whole
 
 COMMON = 3  # load, compare, store
 BRANCHES = 2  # the branch, and the jump over the other side
@@ -37,8 +37,7 @@ class Counted:
 def _groups(x: Sequence[int], taken: Sequence[bool], width: int) -> Any:
     if len(x) != len(taken):
         raise ValueError(f"{len(x)} values and {len(taken)} branches: give as many")
-    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise ValueError(f"width = {width!r}: a whole number from 1 up")
+    whole(width=width)
     at = range(0, len(x), width)
     return ((x[i : i + width], taken[i : i + width]) for i in at)
 

@@ -17,7 +17,9 @@ instruction fetch, and energy. ``pipelines`` counts cycles, not seconds.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+
+from stacklib.quantity.bounds import whole
 
 from .programs import Instruction, Memory, Step, Thread, trace
 
@@ -71,7 +73,11 @@ class LatencyCore:
     refill: int = 12  # cycles lost after a wrong guess
 
     def __post_init__(self) -> None:
-        _whole(self, least={"refill": 0})
+        whole(0, refill=self.refill)
+        whole(
+            width=self.width, window=self.window, hit=self.hit, miss=self.miss,
+            lines=self.lines,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +90,7 @@ class ThroughputCore:
     load: int = 500
 
     def __post_init__(self) -> None:
-        _whole(self, least={})
-
-
-def _whole(core: LatencyCore | ThroughputCore, least: dict[str, int]) -> None:
-    for name in core.__dataclass_fields__:
-        value, low = getattr(core, name), least.get(name, 1)
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise ValueError(f"{name} = {value!r}: a whole number from {low} up")
+        whole(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +180,8 @@ def run_throughput(
     core = core or ThroughputCore()
     most = core.warps * core.lanes
     number = most if threads is None else threads
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise ValueError(f"threads = {number!r}: a whole number")
-    if not 1 <= number <= most:
+    whole(threads=number)
+    if number > most:
         raise ValueError(f"threads = {number}: this core holds one to {most}")
     copy = {name: list(array) for name, array in memory.items()}
     every = [Thread(program, tid, number) for tid in range(number)]

@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from stacklib.quantity.bounds import whole
+
 from ._kernels import time_calls
 
 LINE = 64  # bytes of a cache line
@@ -44,8 +46,7 @@ def ring(size: int, seed: int = 0) -> Any:
 
     ``size``: bytes; a whole number of lines, two or more.
     """
-    if isinstance(size, bool) or not isinstance(size, int) or size < 2 * LINE:
-        raise ValueError(f"size = {size!r}: give at least {2 * LINE} bytes, whole")
+    whole(2 * LINE, size=size)
     if size % LINE:
         raise ValueError(f"size = {size}: not a whole number of {LINE}-byte lines")
     import numpy

@@ -13,8 +13,8 @@ from statistics import mean, median
 from typing import Any
 
 from stacklib.quantity import Quantity, ceil, counted, maximum, minimum
+from stacklib.quantity.bounds import whole
 
-from ..work.work import whole
 from .queued import Device, Kernel
 
 # -- timers ------------------------------------------------------------------------
@@ -22,7 +22,7 @@ from .queued import Device, Kernel
 
 def time_naive(device: Device, kernel: Kernel, calls: int = 1) -> float:
     """Clock, launch, clock: the host's time to hand over the work."""
-    whole(calls, "calls")
+    whole(calls=calls)
     began = device.clock()
     for _ in range(calls):
         device.launch(kernel)
@@ -31,7 +31,7 @@ def time_naive(device: Device, kernel: Kernel, calls: int = 1) -> float:
 
 def time_synchronised(device: Device, kernel: Kernel, calls: int = 1) -> float:
     """Drain the queue, clock, launch, drain it again, clock."""
-    whole(calls, "calls")
+    whole(calls=calls)
     device.synchronize()
     began = device.clock()
     for _ in range(calls):
@@ -44,7 +44,7 @@ def time_events(
     device: Device, kernel: Kernel, calls: int = 1, backlog: Kernel | None = None
 ) -> float:
     """Mark, launch, mark: the device reads its own clock as it passes the marks."""
-    whole(calls, "calls")
+    whole(calls=calls)
     device.synchronize()
     # Then the host is ahead of the device, and no launch shows.
     if backlog is not None:
@@ -67,8 +67,8 @@ def time_carefully(
     cold: bool = False,
 ) -> list[float]:
     """Warm up, then sample the synchronised timer again and again."""
-    whole(samples, "samples")
-    whole(warmups, "warmups", 0)
+    whole(samples=samples)
+    whole(0, warmups=warmups)
     if cold and calls != 1:
         raise ValueError(f"calls={calls}: after a flush only the first call is cold")
     for _ in range(warmups):
@@ -154,7 +154,8 @@ def disturbed_readings(seconds: Any, others: Any, samples: int) -> tuple[Any, An
     What it adds is taken as exponential: mostly little, sometimes much. The k-th
     smallest of n such delays has the mean ``others`` x (1/n + ... + 1/(n-k+1)).
     """
-    if whole(samples, "samples") % 2 == 0:
+    whole(samples=samples)
+    if samples % 2 == 0:
         raise ValueError(f"samples={samples}: take an odd number, for its middle one")
     middle: Any = _middle_delay(samples)
     if isinstance(others, Quantity):

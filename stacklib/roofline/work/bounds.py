@@ -12,9 +12,9 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, chosen, maximum, minimum
+from stacklib.quantity import Quantity, maximum, minimum
 
-from .work import Work, whole
+from .work import Work, sized
 
 
 def ridge_point(peak: Any, bandwidth: Any) -> Any:
@@ -108,7 +108,7 @@ def bound_on(work: Work, on: str | Accelerator, chips: int = 1) -> Bound:
         For an unknown device, no rate for the work's format, or ``chips`` below 1.
     """
     device = device_of(on)
-    n = chosen(whole(chips, "chips"), label="chips")
+    n = sized(chips, "chips")
     peak = device.peak(work.dtype).across(n).named("peak of all chips")
     bandwidth = device.memory_bandwidth.across(n).named("bandwidth of all chips")
     return bound(work.operations, work.bytes, peak, bandwidth)

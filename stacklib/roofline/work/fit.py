@@ -8,9 +8,9 @@ from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, UnitError, chosen, maximum
+from stacklib.quantity.bounds import whole
 
 from .bounds import device_of
-from .work import whole
 
 
 class Infeasible(ValueError):
@@ -52,7 +52,7 @@ def model_of(model: str | LanguageModel) -> LanguageModel:
 
 def split(model: LanguageModel, tp: int) -> int:
     """``tp`` when the attention heads can be shared over that many chips."""
-    tp = whole(tp, "tp")
+    whole(tp=tp)
     if model.heads % tp:
         raise ValueError(
             f"tp = {tp} does not divide the {model.heads} heads of {model.key}"
@@ -78,7 +78,8 @@ def kv_copies(model: LanguageModel, tp: int) -> Quantity:
     each chip keeps all of it.
     """
     heads = model.size("cache_heads", "KV heads")
-    chips = chosen(whole(tp, "tp"), label="chips")
+    whole(tp=tp)
+    chips = chosen(tp, label="chips")
     return maximum(chips / heads, 1).named("copies of each KV head")
 
 
@@ -123,14 +124,15 @@ def fit_memory(
     """
     model, device = model_of(model), device_of(on)
     chips = chosen(split(model, tp), label="chips")
-    sequences, cached = whole(batch, "batch"), whole(context, "context", least=0)
+    whole(batch=batch)
+    whole(0, context=context)
     weights = model.weight_bytes(dtype)
     if model.grows:
-        tokens = chosen(sequences * cached, label="tokens cached")
+        tokens = chosen(batch * context, label="tokens cached")
         kv = tokens * model.kv_bytes_per_token(kv_dtype or dtype)
     else:
-        count = chosen(sequences, label="batch")
-        kv = count * model.kv_bytes(cached, kv_dtype or dtype)
+        count = chosen(batch, label="batch")
+        kv = count * model.kv_bytes(context, kv_dtype or dtype)
     kv = kv.named("KV cache")
     need = ((weights + kv) / chips + _reserve(reserve)).named("needed per chip")
     have = device.memory_capacity

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from stacklib.quantity import bytes_per_element
 from stacklib.quantity import dtype as find_dtype
-
-from .work import whole
+from stacklib.quantity.bounds import whole
 
 TILES = (
     (256, 128), (128, 256), (128, 128), (128, 64), (64, 128), (64, 256), (64, 64),
@@ -33,8 +32,7 @@ class Product:
     expand: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("m", "n", "k", "groups"):
-            whole(getattr(self, name), name)
+        whole(m=self.m, n=self.n, k=self.k, groups=self.groups)
         find_dtype(self.dtype)
         for name in ("left", "right", "out"):
             value = getattr(self, name)
@@ -72,7 +70,7 @@ class Tiling:
 
 def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
     """The tilings a library would consider for a product."""
-    whole(units, "units")
+    whole(units=units)
     found = []
     for rows, columns in TILES:
         if any(c == columns and work.m <= r < rows for r, c in TILES):

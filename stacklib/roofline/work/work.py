@@ -7,12 +7,12 @@ of the rooms ``memory`` and ``kernels``.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import Quantity, bytes_per_element, chosen, one_of
 from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity.bounds import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +42,10 @@ class Work:
         return (self.operations / self.bytes).named("arithmetic intensity")
 
 
-def whole(value: Any, name: str, least: int = 1) -> int:
-    """``value`` as a whole number not below ``least``."""
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} = {value!r}: a whole number is needed") from None
-    if number < least:
-        raise ValueError(f"{name} = {value!r}: at least {least} is needed")
-    return number
-
-
-def _count(value: int, label: str) -> Quantity:
-    return chosen(value, label=label)
+def sized(value: Any, name: str, least: int = 1) -> Quantity:
+    """``value`` as a quantity under its name; ValueError unless whole."""
+    whole(least, **{name: value})
+    return chosen(value, label=name)
 
 
 def _per_mac(operation: str) -> Quantity:
@@ -84,9 +73,7 @@ def matmul(*, m: int, n: int, k: int, dtype: str = "bf16") -> Work:
     '1,370 FLOP/B'
     """
     fmt = find_dtype(dtype)
-    rows, cols, depth = (
-        _count(whole(v, s), s) for v, s in ((m, "m"), (n, "n"), (k, "k"))
-    )
+    rows, cols, depth = sized(m, "m"), sized(n, "n"), sized(k, "k")
     operations = _per_mac(fmt.operation) * rows * cols * depth
     moved = (rows * depth + depth * cols + rows * cols) * bytes_per_element(dtype)
     return Work(
@@ -142,7 +129,7 @@ def attention(
     fmt = find_dtype(dtype)
     sizes = {"queries": queries, "keys": keys, "heads": heads,
              "kv_heads": kv_heads, "head_dim": head_dim, "batch": batch}  # fmt: skip
-    q = {name: _count(whole(v, name), name) for name, v in sizes.items()}
+    q = {name: sized(v, name) for name, v in sizes.items()}
     if heads % kv_heads:
         raise ValueError(f"heads = {heads} is no multiple of kv_heads = {kv_heads}")
     if causal and queries > keys:

@@ -106,7 +106,7 @@ def test_what_is_no_bus_is_refused(fields, message):
 
 @pytest.mark.parametrize(
     ("addresses", "given", "message"),
-    [([], {}, "no addresses"), ([-1], {}, "address -1"), ([1.5], {}, "address 1.5"),
+    [([], {}, "no addresses"), ([-1], {}, "address = -1"), ([1.5], {}, "address = 1.5"),
      ([0], {"size": 0}, "size = 0"), ([0], {"window": 0}, "window = 0")],
 )  # fmt: skip
 def test_bad_requests_are_named(addresses, given, message):

@@ -177,9 +177,9 @@ def test_where_no_swizzle_helps_the_search_says_so():
 @pytest.mark.parametrize(
     ("call", "message"),
     [(lambda: Swizzle(2, 0, 1), "shift of at least 2"),
-     (lambda: Swizzle(-1, 0, 0), "0 or more"), (lambda: Swizzle(1, -1, 1), "0 or more"),
+     (lambda: Swizzle(-1, 0, 0), "bits = -1"), (lambda: Swizzle(1, -1, 1), "base = -1"),
      (lambda: Swizzle(1.0, 0, 1), "bits = 1.0"),
-     (lambda: Swizzle(1, 0, 1)(-1), "offset -1"),
+     (lambda: Swizzle(1, 0, 1)(-1), "offset = -1"),
      (lambda: Swizzle(1, 0, 1)(0.5), "offset = 0.5"),
      (lambda: Swizzle(1, 0, 1).on_bytes(3), "width = 3"),
      (lambda: matching_swizzle(96, 4), "pitch = 96"),

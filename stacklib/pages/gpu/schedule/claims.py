@@ -8,9 +8,9 @@ from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.issue.hiding import hide
 from stacklib.gpu.issue.occupancy import PARTITIONS
-from stacklib.gpu.issue.schedule import KERNELS
-from stacklib.gpu.issue.warp_programs import chains
-from stacklib.gpu.issue.warp_scheduler import SubCore, Trace, run
+from stacklib.gpu.issue.sub_core import SubCore, Trace
+from stacklib.gpu.issue.warp_programs import KERNELS, chains
+from stacklib.gpu.issue.warp_scheduler import run
 from stacklib.gpu.tensor.dpx import REPLACES, per_cell
 from stacklib.hardware.warp_rules import rule
 from stacklib.memory.dram.in_flight import saturate

@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from stacklib import gpu, hardware, roofline
-from stacklib.gpu.issue.schedule import KERNELS, round_cycles, round_slots
+from stacklib.gpu.issue.warp_programs import KERNELS, round_cycles, round_slots
 from stacklib.quantity import Quantity, Source, assumed, chosen, counted, one_of
 from stacklib.roofline import HostRoofline
 from stacklib.roofline.bound import bakeoff, littles_law
