@@ -60,7 +60,7 @@ def time_per_load(chains: Any, latency: Any, bandwidth: Any, line: Any) -> Any:
     moves. Left out: how many misses a core can keep track of, the cost of address
     translation, the instructions of the loop.
     """
-    _positive(chains=chains, line=line)
+    above_zero(chains=chains, line=line)
     return line / throughput(chains * line, latency, bandwidth)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from stacklib.pages.roofline.this_machine.figures import levels_spec
 from stacklib.plots import spec as grammar
-from stacklib.plots.levels import levels_spec
 from stacklib.roofline.host.streams import StreamPoint
 
 POINTS = [
