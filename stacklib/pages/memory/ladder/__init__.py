@@ -6,9 +6,10 @@ from functools import cache
 from statistics import median
 
 from stacklib import hardware
-from stacklib.evidence import ledger, machine, results
+from stacklib.evidence import ledger, results
 from stacklib.memory.cache.chase_model import ChaseLevel, served
 from stacklib.memory.ladder.rungs import Rung, ladder
+from stacklib.pages.roofline.this_machine import machine
 from stacklib.quantity import Quantity, assumed, constant, counted, one_of
 
 from . import chases

@@ -16,10 +16,11 @@ from statistics import median
 from typing import Any
 
 from stacklib import hardware
-from stacklib.evidence import machine, results, runs
+from stacklib.evidence import results, runs
 from stacklib.evidence.ledger import DATA
 from stacklib.memory.cache.chase_model import gpu_levels, half_of_l2, latency
 from stacklib.memory.cache.find_levels import FoundLevel, find_levels
+from stacklib.pages.roofline.this_machine import machine
 from stacklib.quantity import Quantity, Source
 
 CURVES = DATA / "latency_curves.toml"
