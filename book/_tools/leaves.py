@@ -17,7 +17,6 @@ import stacklib
 from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.cost import data, making
-from stacklib.evidence import dram_published
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
 from stacklib.hardware.sourced import read_toml
@@ -25,6 +24,7 @@ from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.hardware.warp_rules import KNOWN, rule
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
+from stacklib.pages.memory.dram import published
 from stacklib.quantity import Quantity, constant
 from stacklib.quantity.constants import CONSTANTS
 from stacklib.quantity.say import digest
@@ -95,7 +95,7 @@ def _records() -> dict[str, float]:
         *accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
         map(rule, KNOWN),
-        map(dram_published.fact, dram_published.facts()),
+        map(published.fact, published.facts()),
         *(dram_part(name).fields.values() for name in dram_names()),
         *(parts.drive(name).fields.values() for name in parts.drive_names()),
         map(parts.constant, parts.constant_names()),

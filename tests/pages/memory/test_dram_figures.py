@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 
 from stacklib import memory
-from stacklib.evidence import dram_published
 from stacklib.memory.dram.rates import random_rate
 from stacklib.pages.memory.dram import live as explorer
+from stacklib.pages.memory.dram import published
 from stacklib.pages.memory.dram.figures import commands_spec, in_flight_spec
 from stacklib.plots import spec as grammar
 
@@ -42,7 +42,7 @@ def test_bars_end_where_the_figure_does():
 
 
 def test_saturation_has_a_dot_for_every_run_on_a_line():
-    curves = dram_published.curves("a100_sxm_40gb")
+    curves = published.curves("a100_sxm_40gb")
     spec = in_flight_spec(curves, title="An A100.")
     grammar.check(spec)
     lines = [m for m in spec["marks"] if m["kind"] == "line"]

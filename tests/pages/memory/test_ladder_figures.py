@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 
 from stacklib import hardware
-from stacklib.evidence import chases
 from stacklib.memory.cache.chase_model import gpu_levels, latency
 from stacklib.memory.ladder.rungs import ladder
+from stacklib.pages.memory.ladder import chases
 from stacklib.pages.memory.ladder import live as explorer
 from stacklib.pages.memory.ladder.figures import chase_spec
 from stacklib.plots import spec as grammar

@@ -3,10 +3,11 @@
 import pytest
 
 from stacklib import cost, memory, pages
-from stacklib.evidence import ledger, tiers
+from stacklib.evidence import ledger
 from stacklib.memory.ladder.energy import MOVES
 from stacklib.memory.ladder.energy_walk import count_energy
 from stacklib.memory.tiers.seen import tiers_from
+from stacklib.pages.memory.tiers import priced
 
 
 def test_the_share_that_moves_is_the_share_that_is_counted():
@@ -33,14 +34,14 @@ def test_typical_steps_are_roots():
 
 
 def test_sram_costs_its_silicon():
-    assert tiers.sram_price().si == cost.sram("n5").middle.si
+    assert priced.sram_price().si == cost.sram("n5").middle.si
 
 
 def test_prices_fall_outwards_and_rise_in_the_shortage():
-    calm, dear = tiers.prices(), tiers.prices("shortage")
+    calm, dear = priced.prices(), priced.prices("shortage")
     order = [calm[k].si for k in ("sram", "hbm", "ddr5", "nvme")]
     assert order == sorted(order, reverse=True)
     assert all(dear[k].si >= calm[k].si for k in calm)
     assert calm["cxl"].si == calm["ddr5"].si
     with pytest.raises(ValueError, match="market 'tomorrow'"):
-        tiers.prices("tomorrow")
+        priced.prices("tomorrow")

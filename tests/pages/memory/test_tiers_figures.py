@@ -5,10 +5,10 @@ from functools import partial
 import pytest
 
 from stacklib import memory
-from stacklib.evidence import tiers as priced
 from stacklib.memory.tiers.seen import tiers_from
 from stacklib.memory.tiers.tier import Need
 from stacklib.pages.memory.tiers import live as explorer
+from stacklib.pages.memory.tiers import priced
 from stacklib.pages.memory.tiers.figures import energy_spec, tiers_spec
 from stacklib.plots import spec as grammar
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from stacklib.evidence import Finding, claim
-from stacklib.evidence.addresses import ways
 from stacklib.hardware.warp_rules import rule
 from stacklib.memory import Swizzle, Tile
-from stacklib.memory.warp.swizzle import MODES, Place, matching_swizzle, padded
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
+from stacklib.memory.warp.swizzle import MODES, matching_swizzle, padded
+from stacklib.quantity import bytes_per_element, chosen, counted, one_of
+
+from . import column, ways
 
 HALVES, SQUARE = Tile(32, 64, 2), Tile(32, 32, 4)
 FP32 = bytes_per_element("fp32")
-
-
-def _column(tile: Tile, place: Place | None = None) -> Quantity:
-    lanes = tile.down().requests[0]
-    return ways([place(a) if place else a for a in lanes], tile.width, "a column")
 
 
 @claim("smem-banks-32")
@@ -31,7 +27,7 @@ def bytes_a_cycle() -> Finding:
 def fp16_column() -> Finding:
     """Every row starts in the same bank."""
     return Finding(
-        _column(HALVES),
+        column(HALVES),
         why="Rows of 64 fp16 numbers are as long as all banks, so every row starts in "
         f"the same one. A read by ldmatrix takes eight rows at a time and waits "
         f"{matrix_ways(Swizzle(0, 4, 3)):.0f} passes.",
@@ -73,9 +69,9 @@ def same_bank() -> Finding:
 @claim("padding-fixes-33")
 def padding_fixes() -> Finding:
     """A column of fp32 with one more number a row."""
-    fp16 = _column(HALVES, padded(HALVES.pitch, HALVES.width))
+    fp16 = column(HALVES, place=padded(HALVES.pitch, HALVES.width))
     return Finding(
-        _column(SQUARE, padded(SQUARE.pitch, SQUARE.width)),
+        column(SQUARE, place=padded(SQUARE.pitch, SQUARE.width)),
         why=f"For fp32. A row of fp16 that is one number longer leaves {fp16} "
         "passes: it moves on by half a word. One word more frees it too.",
     )
@@ -133,11 +129,11 @@ def self_inverse() -> Finding:
 def xor_free() -> Finding:
     """A column of the document's own tile, fp16, single numbers swizzled."""
     return Finding(
-        _column(HALVES, Swizzle(5, 0, 6).on_bytes(HALVES.width)),
+        column(HALVES, place=Swizzle(5, 0, 6).on_bytes(HALVES.width)),
         why="Two fp16 numbers share a word, and a XOR of single columns separates "
         "them: two rows meet in every bank.",
         condition="what is swizzled are words of four bytes",
-        then=_column(HALVES, matching_swizzle(HALVES.pitch, 4)),
+        then=column(HALVES, place=matching_swizzle(HALVES.pitch, 4)),
     )
 
 

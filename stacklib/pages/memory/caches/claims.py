@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stacklib.evidence import Finding, claim, five_operations
+from stacklib.evidence import Finding, claim
+from stacklib.pages.roofline.roofline import five_operations
 from stacklib.quantity import Quantity, counted
 from stacklib.roofline.count import passes
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from stacklib.evidence import Finding, claim
-from stacklib.evidence.addresses import moved
 from stacklib.hardware.warp_rules import rule
 from stacklib.quantity import bytes_per_element, chosen
+
+from . import moved
 
 FP32 = bytes_per_element("fp32")
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from stacklib.evidence import addresses
 from stacklib.memory.warp.coalescing import pieces, strided_pieces
 from stacklib.memory.warp.lanes import WARP, strided
 from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line
+
+from . import alone, walks
 
 DRAWN = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 SIZES, WIDTH = (32, 64, 128), 4  # bytes of a piece, of a number
@@ -33,9 +34,9 @@ def stride_spec(*, title: str) -> Spec:
 
 def walk_spec(*, title: str) -> Spec:
     """The time of a walk against its stride, in ms."""
-    runs = addresses.walks()
+    runs = walks()
     strides = [float(run.case["stride"]) for run in runs]
-    alone = [addresses.alone(run.case["stride"]).si * 1e3 for run in runs]
+    single = [alone(run.case["stride"]).si * 1e3 for run in runs]
     ends = [[run.low.si * 1e3, run.high.si * 1e3] for run in runs]
     moved = [run.predicted.si * 1e3 for run in runs]
     seen = [run.measured.si * 1e3 for run in runs]
@@ -47,7 +48,7 @@ def walk_spec(*, title: str) -> Spec:
         y=axis("Time of a walk (ms)", log=True, unit="ms", limits=[4, 120]),
         marks=[
             line(strides, moved, "lines moved", "predicted", **core),
-            line(strides, alone, "lines alone", "predicted", **core),
+            line(strides, single, "lines alone", "predicted", **core),
             dots(strides, seen, "measured", "measured", spread=ends, at="none", **own),
         ],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware
-from stacklib.evidence import dram_published, runs
+from stacklib.evidence import runs
 from stacklib.memory import DramChannel, dram_part, hbm_stack
 from stacklib.memory.dram.cell import Cell
 from stacklib.memory.dram.in_flight import Saturation, saturate
@@ -14,6 +14,8 @@ from stacklib.memory.dram.traffic import PATTERNS, chunks
 from stacklib.memory.dram.verify import rules
 from stacklib.quantity import Quantity, assumed, chosen
 from stacklib.roofline.bound import littles_law
+
+from . import published
 
 DEVICE = "h100-sxm"
 CELL = Cell()  # round numbers: 10 fF, bitline 40 fF, 1.1 V, 30 fA, 70 mV
@@ -113,8 +115,8 @@ def threads_for(width: int, share: float) -> int:
 
 def worst(device: str, knee: bool) -> Quantity:
     """Largest error of a sweep; before the bus is full, or after."""
-    points = (p for k in dram_published.KERNELS
-              for p in dram_published.sweep(device, k))  # fmt: skip
+    points = (p for k in published.KERNELS
+              for p in published.sweep(device, k))  # fmt: skip
     errors = [p.told.share / p.share - 1 for p in points
               if (p.told.idle_limit.si < 1) == knee]  # fmt: skip
     return max(map(abs, errors), key=lambda error: error.si)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
-from stacklib.evidence.dram_published import achieved
 from stacklib.memory import dram_part
 from stacklib.quantity import Quantity, assumed, chosen
+
+from .published import achieved
 
 PAIR = assumed(2, label="sub-channels of a channel", why="JESD79-5, of DDR5.")
 CHANNELS = chosen(2, label="channels of a desktop")

@@ -6,10 +6,13 @@ from functools import cache
 from statistics import median
 
 from stacklib import hardware
-from stacklib.evidence import chases, ledger, machine, results
+from stacklib.evidence import ledger, results
 from stacklib.memory.cache.chase_model import ChaseLevel, served
 from stacklib.memory.ladder.rungs import Rung, ladder
+from stacklib.pages.roofline.this_machine import machine
 from stacklib.quantity import Quantity, assumed, constant, counted, one_of
+
+from . import chases
 
 H100, B200, A100, CURVE = "h100_sxm", "b200_sxm", "a100_sxm_80gb", "h100_pcie"
 LISTED = ("registers", "shared memory", "L2", "HBM")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware
-from stacklib.evidence import ledger, tiers
+from stacklib.evidence import ledger
 from stacklib.memory import Tier, drive, kv_demand
 from stacklib.memory.ladder import energy
 from stacklib.memory.tiers import checkpoint
@@ -15,6 +15,8 @@ from stacklib.memory.tiers.parts import constant
 from stacklib.memory.tiers.tier import Need, break_even_interval, steps
 from stacklib.models import get
 from stacklib.quantity import Quantity, assumed, ceil, chosen, counted, maximum, one_of
+
+from . import priced
 
 CHIP = hardware.get("h100-sxm")
 SM = ("shared", "hbm", "ddr", "cxl", "nvme")
@@ -34,7 +36,7 @@ def claimed(id: str) -> Quantity:
 @cache
 def sm() -> dict[str, Tier]:
     """Tiers with the prices of before the shortage."""
-    return dict(zip(SM, tiers.seen("sm"), strict=True))
+    return dict(zip(SM, priced.seen("sm"), strict=True))
 
 
 def column(field: str) -> list[Quantity]:
@@ -86,7 +88,7 @@ def bill(wait: Quantity, rate: Quantity) -> Quantity:
 
 def rule(market: str) -> Quantity:
     """Gray's interval with a drive of today."""
-    ssd, price = drive("micron_9550"), tiers.prices(market)
+    ssd, price = drive("micron_9550"), priced.prices(market)
     whole = ssd.capacity * price["nvme"]
     interval = break_even_interval(ssd.page, price["ddr5"], whole, ssd.reads)
     return interval.named("break-even interval")

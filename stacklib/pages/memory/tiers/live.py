@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import memory
-from stacklib.evidence import tiers as priced
 from stacklib.memory import Tier
 from stacklib.memory.tiers.mix import cheapest_mix, zipf_pages
 from stacklib.memory.tiers.tier import Need
@@ -20,6 +19,8 @@ from stacklib.plots.marks import Spec, rule
 from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
+
+from . import priced
 
 GIGABYTES = (1, 10, 30, 80, 200, 500, 1000, 5000, 12000, 50000)
 NANOSECONDS = (10, 30, 100, 400, 700, 1000, 3000, 10000, 100000, 1000000)

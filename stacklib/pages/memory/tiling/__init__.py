@@ -12,6 +12,8 @@ from stacklib.quantity import (
     one_of,
 )
 
+from . import sweep
+
 N = chosen(8192, label="rows, columns and steps of the product")
 TILE = 128, 256
 
@@ -55,47 +57,35 @@ def together(rows: int, columns: int, label: str) -> Quantity:
 
 def over_best(n: int, tile: str) -> Quantity:
     """Time of a tile over that of the fastest."""
-    from stacklib.evidence import tile_sweep
-
-    fastest = tile_sweep.best(n).run.measured
-    return tile_sweep.point(n, tile).run.measured / fastest
+    fastest = sweep.best(n).run.measured
+    return sweep.point(n, tile).run.measured / fastest
 
 
 def loop_share() -> Quantity:
     """Share of the smallest tile's predicted time that is the innermost loop."""
-    from stacklib.evidence import tile_sweep
-
-    point = tile_sweep.point(2048, "16x16x16")
+    point = sweep.point(2048, "16x16x16")
     return point.core / point.run.predicted
 
 
 def regret() -> Quantity:
     """Most that choosing the tile predicted to be best costs, over the fastest one."""
-    from stacklib.evidence import tile_sweep
-
-    told = {n: tile_sweep.best(n, predicted=True).tile for n in tile_sweep.sizes()}
+    told = {n: sweep.best(n, predicted=True).tile for n in sweep.sizes()}
     return max((over_best(n, tile) for n, tile in told.items()), key=lambda q: q.si)
 
 
 def whole_over() -> Quantity:
     """Predicted over measured time untiled, the median of three sizes that fit."""
-    from stacklib.evidence import tile_sweep
-
-    told = [tile_sweep.point(n, "whole").run for n in (768, 1024, 1040)]
+    told = [sweep.point(n, "whole").run for n in (768, 1024, 1040)]
     return sorted((r.predicted / r.measured for r in told), key=lambda q: q.si)[1]
 
 
 def pitch_bytes() -> Quantity:
     """L1 misses of a tile of 64, rows a power of two apart over rows that are not."""
-    from stacklib.evidence import tile_sweep
-
-    near, odd = (tile_sweep.point(n, "64x64x64") for n in (1024, 1040))
+    near, odd = (sweep.point(n, "64x64x64") for n in (1024, 1040))
     return (near.from_l2 / near.run.operations) / (odd.from_l2 / odd.run.operations)
 
 
 def pitch(tile: str) -> Quantity:
     """Time of a multiply-add, rows a power of two apart over rows that are not."""
-    from stacklib.evidence import tile_sweep
-
-    near, odd = (tile_sweep.point(n, tile).run for n in (1024, 1040))
+    near, odd = (sweep.point(n, tile).run for n in (1024, 1040))
     return (odd.rate / near.rate).named("slower by the power of two")

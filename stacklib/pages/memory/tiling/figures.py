@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stacklib.evidence.tile_sweep import TilePoint
 from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.tiling import hong_kung
 from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
+
+from .sweep import TilePoint
 
 SQUARES = (32, 64, 128, 256, 512, 1024)
 ABOUT = About(device="this_machine", dtype="fp32")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
+from stacklib.pages.roofline.roofline.five_operations import ceilings
 from stacklib.quantity import Quantity, Source, chosen, counted
 from stacklib.tinylm import decode_step, plan
 from stacklib.tinylm.config import DATA, Config, read_config
+from stacklib.tinylm.model import architecture
 from stacklib.tinylm.recipes import RECIPES
 from stacklib.tinylm.record import TAILS, quality
+
+from .measured import measured_quality, of_quality
 
 STEP = "decode-tiny-128"
 
@@ -24,9 +28,7 @@ def parameters(name: str) -> Quantity:
 
 
 def in_config(name: str) -> float:
-    from stacklib.evidence import tiny_model
-
-    return tiny_model.parameters(name).si
+    return architecture(name).parameters.si
 
 
 def file_bytes() -> Quantity:
@@ -40,19 +42,13 @@ def file_bytes() -> Quantity:
 
 def held_documents() -> Quantity:
     """Documents that no training read."""
-    held = quality()["held_out"]
-    source = Source(
-        "stacklib/tinylm/data/quality.json", "documents", held["date"], "measured"
-    )
-    return Quantity(held["documents"], label="held-out documents",
-                    source=source, kind="measured")  # fmt: skip
+    count = quality()["held_out"]["documents"]
+    return of_quality(count, "1", "held-out documents", "documents")
 
 
 def gap_end(which: int) -> Quantity:
     """One end of the interval of the 5-gram's distance, its sign turned."""
-    from stacklib.evidence import tiny_model
-
-    return -1 * tiny_model.measured_quality("less_than", "kneser_ney", which)
+    return -1 * measured_quality("less_than", "kneser_ney", which)
 
 
 def confidence() -> Quantity:
@@ -64,11 +60,7 @@ def confidence() -> Quantity:
 @cache
 def step() -> decode_step.DecodeTime:
     """The predicted decode step, taken apart."""
-    from stacklib.evidence import results
-    from stacklib.roofline import HostRoofline
-
-    path = results.root() / "benchmarks" / "results" / "host_roofline.json"
-    return decode_step.decode_time(config(), 128, HostRoofline.load(path))
+    return decode_step.decode_time(config(), 128, ceilings())
 
 
 def calls(name: str) -> Quantity:

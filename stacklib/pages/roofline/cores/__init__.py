@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from stacklib import gpu, hardware, roofline
 from stacklib.gpu.issue.warp_programs import KERNELS, round_cycles, round_slots
+from stacklib.pages.roofline.roofline.five_operations import ceilings
 from stacklib.quantity import Quantity, Source, assumed, chosen, counted, one_of
-from stacklib.roofline import HostRoofline
 from stacklib.roofline.bound import bakeoff, littles_law
 from stacklib.roofline.bound.gemm import gemm_trace, product
 
@@ -76,14 +76,6 @@ def chase(chains: int, level: str = "memory") -> runs.Run:
     return runs.get("pointer_chases", f"{level}-{chains}")
 
 
-@cache
-def host() -> HostRoofline:
-    from stacklib.evidence import results
-
-    path = results.root() / "benchmarks" / "results" / "host_roofline.json"
-    return HostRoofline.load(path)
-
-
 def chase_latency() -> Quantity:
     """Time of a dependent load from this machine's memory, measured beforehand."""
     from stacklib.evidence import results
@@ -100,7 +92,7 @@ def chase_latency() -> Quantity:
 
 def stream_lines() -> Quantity:
     """Cache lines one core of this machine keeps in flight when it streams."""
-    rate = host().bandwidth_at(chosen(2**28, "B", "working set"), "read", 1)
+    rate = ceilings().bandwidth_at(chosen(2**28, "B", "working set"), "read", 1)
     line = chosen(LINE, "B", "cache line")
     return littles_law.concurrency(chase_latency(), rate) / line
 
@@ -141,7 +133,7 @@ def crossover_rows() -> int:
     """Rows from which a square fp32 product is faster on an H100, journey included."""
 
     def here(n: int) -> float:
-        return roofline.predict_gemm(n, n, n, "fp32", host()).time.si
+        return roofline.predict_gemm(n, n, n, "fp32", ceilings()).time.si
 
     rows = bakeoff.crossover(here, DEVICE)
     assert rows is not None, "an H100 wins at some size"
@@ -150,11 +142,12 @@ def crossover_rows() -> int:
 
 def here() -> Quantity:
     """Measured on this machine, when its roofline was."""
+    host = ceilings()
     point = next(
-        p for p in host().points if (p.op, p.dtype, p.size) == ("gemm", "fp32", SIZE)
+        p for p in host.points if (p.op, p.dtype, p.size) == ("gemm", "fp32", SIZE)
     )
     where = "benchmarks/results/host_roofline.json"
-    source = Source(where, host().device, host().date, "measured")
+    source = Source(where, host.device, host.date, "measured")
     seconds = median(point.times_s)
     return Quantity(seconds, "s", label="time here", source=source, kind="measured")
 

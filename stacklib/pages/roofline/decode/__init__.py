@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware, models, roofline
-from stacklib.evidence import results, runs
+from stacklib.evidence import runs
+from stacklib.pages.roofline.roofline.five_operations import ceilings
 from stacklib.quantity import Quantity, bytes_per_element, one_of
-from stacklib.roofline import DecodeStep, HostRoofline
+from stacklib.roofline import DecodeStep
 
 MODEL, DEVICE, DTYPE = "llama-3-70b", "h100-sxm", "bf16"
 
@@ -46,5 +47,4 @@ def host_thin() -> Quantity:
 
 def host_read() -> Quantity:
     """Rate at which this machine read an array as large as that matrix, beforehand."""
-    path = results.root() / "benchmarks" / "results" / "host_roofline.json"
-    return HostRoofline.load(path).bandwidth_at(gemv().bytes, "read")
+    return ceilings().bandwidth_at(gemv().bytes, "read")

@@ -1,30 +1,96 @@
-"""Setup of section 1.3 Which of two limits do you hit?"""
+"""Setup of section 1.3 Which of two limits do you hit?
+
+Every ridge of the database, the operations of a block, the best published products.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 from stacklib import hardware, roofline
-from stacklib.evidence import five_operations as five
-from stacklib.evidence import ledger, limits
-from stacklib.quantity import Quantity, counted
+from stacklib.evidence import ledger, measurements
+from stacklib.hardware import Accelerator
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity, Source, counted
 from stacklib.roofline.bound import cache_aware, gains
 from stacklib.roofline.count import traffic_cuts
+from stacklib.roofline.count.operations import block_operations
+from stacklib.roofline.work.bounds import Bound
+
+from . import five_operations as five
 
 A100, H100, B200 = "a100_sxm_80gb", "h100_sxm", "b200_sxm"
-
-
 MODEL = "llama-3-70b"
+CLAIMED = (300.0, 500.0)  # FLOP/B: where document 003 puts the ridge of high-end GPUs
+SWEEP = "MAMF best of sweep"
+
+
+def ridges(dtype: str) -> list[tuple[Accelerator, Quantity]]:
+    """Every device of the database that exists and has a dense rate, with its ridge."""
+    found = []
+    for key in hardware.names():
+        device = hardware.get(key)
+        known = dtype in device.formats and device.fields["memory_bandwidth"]
+        if key == hardware.THIS_MACHINE or not known:
+            continue
+        source = device.peak(dtype).source
+        if source is None or source.confidence != "announced":
+            found.append((device, roofline.ridge(device, dtype)))
+    return found
+
+
+def sides(
+    model: str | LanguageModel, tokens: int, on: str, context: int = 4096
+) -> list[tuple[roofline.Work, Bound]]:
+    """Operations of one block that move bytes, and what each waits for."""
+    listed = block_operations(model, tokens=tokens, context=context)
+    return [(op, roofline.bound_on(op, on)) for op in listed if op.bytes.si > 0]
+
+
+@dataclass(frozen=True, slots=True)
+class BestProduct:
+    """The fastest bf16 product of a device among those published in our evidence."""
+
+    device: Accelerator  # on which it ran
+    published: Quantity  # its rate, the best of a sweep of shapes
+
+    @property
+    def share(self) -> Quantity:
+        """Of the dense bf16 peak."""
+        return (self.published / self.device.peak("bf16")).named("share of peak")
+
+
+def best_products() -> list[BestProduct]:
+    """Best published bf16 products, one a device, from sweeps of shapes."""
+    rows = [m for m in measurements.public() if SWEEP in m.subject]
+    found = []
+    for row in rows:
+        if row.text("dtype") != "bf16":
+            continue
+        vendor, _, name = row.system.partition(" ")
+        if vendor not in ("NVIDIA", "AMD", "Intel"):
+            name = row.system
+        device = hardware.get(name.removesuffix(" SXM"))
+        rate = Quantity(
+            row.value,
+            "TFLOP/s dense per_chip",
+            label=f"best published product, {device.short}",
+            source=Source(row.source, row.id, row.date, "measured"),
+            kind="measured",
+        )
+        found.append(BestProduct(device, rate))
+    return found
 
 
 def in_claimed() -> Quantity:
     """Devices among them whose bf16 ridge lies in the claimed range."""
-    return counted(ridges_between, *limits.CLAIMED, label="devices in the range")
+    return counted(ridges_between, *CLAIMED, label="devices in the range")
 
 
 def ridges_between(low: float, high: float) -> int:
     """Devices of the database whose bf16 ridge lies between two."""
-    return sum(low <= ridge.si <= high for _, ridge in limits.ridges("bf16"))
+    return sum(low <= ridge.si <= high for _, ridge in ridges("bf16"))
 
 
 def claimed(value: float, label: str) -> Quantity:
@@ -45,7 +111,7 @@ def gain_fp8() -> Quantity:
 
 
 def published(key: str) -> Quantity:
-    return next(b.published for b in limits.best_products() if b.device.key == key)
+    return next(b.published for b in best_products() if b.device.key == key)
 
 
 def h20_tokens() -> Quantity:
@@ -80,7 +146,7 @@ def memory(tokens: int) -> Quantity:
 
 def waiting(tokens: int) -> int:
     """Operations of a layer that memory bounds on an H100, so many tokens at once."""
-    return sum(b.bound == "memory" for _, b in limits.sides(MODEL, tokens, H100))
+    return sum(b.bound == "memory" for _, b in sides(MODEL, tokens, H100))
 
 
 @cache

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from stacklib.evidence import machine, results
+from stacklib.evidence import results
 from stacklib.hardware import get as get_device
 from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.host import simd as host_simd
+
+from . import machine
 
 
 def level(name: str) -> machine.LevelRow:

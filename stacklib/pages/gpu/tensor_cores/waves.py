@@ -13,10 +13,9 @@ from functools import cache
 from typing import Any
 
 from stacklib import hardware
+from stacklib.evidence import measurements, validate
+from stacklib.evidence.validate import Outcome, quantile
 from stacklib.quantity import Quantity, Source
-
-from . import measurements, validate
-from .validate import Outcome, quantile
 
 FACTOR = "wave_tail"
 MATTERS = 0.10  # a product of which waves change the predicted time by more

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stacklib.evidence import five_operations as five
 from stacklib.evidence import results
+from stacklib.pages.roofline.roofline import five_operations as five
 from stacklib.roofline.count import passes
 
 

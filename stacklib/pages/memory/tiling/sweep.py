@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from stacklib.evidence import results, runs
+from stacklib.evidence.runs import Run
 from stacklib.quantity import Quantity, Source
-
-from . import results, runs
-from .runs import Run
 
 NAME, KERNEL = "tile_sweep", "tile_kernel"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from stacklib.evidence import measurements, validate
+from stacklib.evidence.calibrate import unseen
+from stacklib.evidence.validate import Outcome, Validation, read_back
 from stacklib.quantity import Quantity, counted
-
-from . import measurements, validate
-from .calibrate import unseen
-from .validate import Outcome, Validation, read_back
 
 # What limits a row of family C, in the words of this chapter.
 LEVELS = {

@@ -2,15 +2,15 @@
 
 import pytest
 
-from stacklib.evidence import tile_sweep
 from stacklib.evidence.results import ResultError
+from stacklib.pages.memory.tiling import sweep
 from stacklib.pages.memory.tiling.figures import bound_spec, sweep_spec
 from stacklib.plots.spec import check
 
 
 def test_every_prediction_was_run_and_none_beats_the_bytes():
-    for n in tile_sweep.sizes():
-        found = tile_sweep.points(n)
+    for n in sweep.sizes():
+        found = sweep.points(n)
         assert {p.tile for p in found} >= {"16x16x16", "512x512x512", "whole"}
         for point in found:
             assert point.run.operations.si == 2 * n**3
@@ -21,27 +21,27 @@ def test_every_prediction_was_run_and_none_beats_the_bytes():
 
 
 def test_best_is_the_least_and_points_are_found_by_name():
-    n = tile_sweep.sizes()[0]
-    fastest = tile_sweep.best(n)
+    n = sweep.sizes()[0]
+    fastest = sweep.best(n)
     assert all(fastest.run.measured.si <= p.run.measured.si
-               for p in tile_sweep.points(n))  # fmt: skip
-    told = tile_sweep.best(n, predicted=True)
-    assert told == tile_sweep.point(n, told.tile)
+               for p in sweep.points(n))  # fmt: skip
+    told = sweep.best(n, predicted=True)
+    assert told == sweep.point(n, told.tile)
     assert fastest.side in (0, 16, 32, 64, 128, 256, 512, n)
-    inside, slower, total = (q.si for q in tile_sweep.shares())
+    inside, slower, total = (q.si for q in sweep.shares())
     assert 0 <= inside <= inside + slower <= total
 
 
 def test_what_was_not_run_is_refused():
     with pytest.raises(ResultError, match="no product of 7"):
-        tile_sweep.points(7)
+        sweep.points(7)
     with pytest.raises(ResultError, match="no tile '3x3x3'"):
-        tile_sweep.point(tile_sweep.sizes()[0], "3x3x3")
+        sweep.point(sweep.sizes()[0], "3x3x3")
 
 
 def test_the_figures_hold_their_grammar():
-    n = tile_sweep.sizes()[-1]
-    check(sweep_spec({"a": tile_sweep.points(n)}, title="A sweep.", peak=1e11))
+    n = sweep.sizes()[-1]
+    check(sweep_spec({"a": sweep.points(n)}, title="A sweep.", peak=1e11))
     spec = bound_spec(1024, title="A floor.", stores={"x": 1e5})
     check(spec)
     floor, tiled = spec["marks"][:2]

@@ -3,7 +3,7 @@
 import pytest
 
 from stacklib import hardware
-from stacklib.evidence import by_level, chases
+from stacklib.pages.memory.ladder import by_level, chases
 
 
 def test_published_curves_are_whole_and_sourced():

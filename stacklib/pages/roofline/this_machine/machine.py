@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from stacklib.evidence import results, runs
 from stacklib.hardware.this_machine import CacheLevel
 from stacklib.quantity import Quantity, Source, counted
 from stacklib.roofline.host import simd as host_simd
 from stacklib.roofline.host import streams
 from stacklib.roofline.host.simd import Way
 from stacklib.roofline.host.streams import Plateau, StreamPoint
-
-from . import results, runs
 
 LEVELS, SIMD = "host_levels", "host_simd"
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from stacklib import hardware
+from stacklib.evidence import measurements
+from stacklib.evidence.ledger import DATA
 from stacklib.hardware.sourced import read_source, read_toml, read_value
 from stacklib.memory import DramChannel, dram_part
 from stacklib.memory.dram.in_flight import Saturation, saturate
 from stacklib.memory.dram.traffic import copy, stream
 from stacklib.quantity import Quantity, Source, counted
-
-from . import measurements
 
 __all__ = [
     "ACHIEVED",
@@ -33,7 +32,6 @@ __all__ = [
     "sweep",
 ]
 
-_DATA = Path(__file__).parent / "data"
 SWEPT, MEASURED = "evidence/data/in_flight.csv", "evidence/data/measurements.csv"
 # kernel -> bytes loaded and stored by a thread, in fp64
 KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
@@ -56,7 +54,7 @@ class Point:
 
 @cache
 def _sources() -> dict[str, dict]:
-    return read_toml(_DATA / "dram_published.toml")["sources"]
+    return read_toml(DATA / "dram_published.toml")["sources"]
 
 
 def fact(name: str) -> Quantity:
@@ -68,12 +66,12 @@ def fact(name: str) -> Quantity:
 
 def facts() -> dict[str, dict]:
     """The published figures by name, as the file has them."""
-    return read_toml(_DATA / "dram_published.toml")["facts"]
+    return read_toml(DATA / "dram_published.toml")["facts"]
 
 
 @cache
 def _rows() -> tuple[dict[str, str], ...]:
-    with (_DATA / "in_flight.csv").open(encoding="utf-8", newline="") as file:
+    with (DATA / "in_flight.csv").open(encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(file))
 
 

@@ -7,12 +7,10 @@ import math
 from typing import Any
 
 from stacklib import tinylm
+from stacklib.evidence import results, runs
 from stacklib.quantity import Quantity, Source
 from stacklib.tinylm.config import shapes
-from stacklib.tinylm.model import architecture
 from stacklib.tinylm.record import quality, training
-
-from . import results, runs
 
 __all__ = [
     "acceptance_rows",
@@ -80,27 +78,18 @@ def kept_bytes(name: str, what: str) -> tuple[Quantity, Quantity]:
     )
 
 
+def of_quality(value: float, unit: str, label: str, place: str) -> Quantity:
+    """A figure of the file that `tinylm.evaluate` wrote, and where it stands there."""
+    file, date = "stacklib/tinylm/data/quality.json", quality()["held_out"]["date"]
+    source = Source(file, place, date, "measured")
+    return Quantity(value, unit, label=label, source=source, kind="measured")
+
+
 def measured_quality(table: str, name: str, which: int | str = 0) -> Quantity:
     """One figure of `tinylm.evaluate`."""
-    place = f"{table}, {name}, {which}"
-    source = Source(
-        "stacklib/tinylm/data/quality.json",
-        place,
-        quality()["held_out"]["date"],
-        "measured",
-    )
-    return Quantity(
-        quality()[table][name][which],
-        UNIT.get(table, "1"),
-        label=f"{table.replace('_', ' ')} of {name}",
-        source=source,
-        kind="measured",
-    )
-
-
-def parameters(name: str) -> Quantity:
-    """Parameters of one of the book's models, counted from its config."""
-    return architecture(name).parameters
+    label, place = f"{table.replace('_', ' ')} of {name}", f"{table}, {name}, {which}"
+    value = quality()[table][name][which]
+    return of_quality(value, UNIT.get(table, "1"), label, place)
 
 
 def quality_rows(table: str) -> list[dict[str, Any]]:
@@ -140,12 +129,6 @@ def probe_rows(model: str = "tiny") -> list[dict[str, Any]]:
         found = Result(part, right, asked, 0.25 if part == "cloze" else 0.5).accuracy
         before = quality()["probe"]["untrained"][part]
         place = f"probe, {model}, {part}"
-        source = Source(
-            "stacklib/tinylm/data/quality.json",
-            place,
-            quality()["held_out"]["date"],
-            "measured",
-        )
         shares = (found.value, found.low, found.high, before[0] / before[1])
         columns = ("right", "low", "high", "before training")
         rows.append(
@@ -153,9 +136,7 @@ def probe_rows(model: str = "tiny") -> list[dict[str, Any]]:
                 "asked for": part,
                 "questions": asked,
                 **{
-                    column: Quantity(
-                        share, "1", label=column, source=source, kind="measured"
-                    )
+                    column: of_quality(share, "1", column, place)
                     for column, share in zip(columns, shares, strict=True)
                 },
             }

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
+from stacklib.evidence import results, runs
 from stacklib.quantity import Quantity, Source, chosen, counted
 from stacklib.roofline import HostRoofline, bound_time
 from stacklib.roofline.count import passes
-
-from . import results, runs
 
 NAME = "five_operations"
 DIAGNOSIS = f"{NAME}_passes"

@@ -1,7 +1,7 @@
 """Pointer chases beside what was predicted of them: published ones, and our own.
 
-Published curves of latency by working set (``data/latency_curves.toml``), and the sweep
-of the book's machine (``benchmarks/latency_sweep.py``).
+Published curves of latency by working set (``latency_curves.toml``), and the sweep of
+the book's machine (``benchmarks/latency_sweep.py``).
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from stacklib import hardware
+from stacklib.evidence import results, runs
+from stacklib.evidence.ledger import DATA
 from stacklib.memory.cache.chase_model import gpu_levels, half_of_l2, latency
 from stacklib.memory.cache.find_levels import FoundLevel, find_levels
+from stacklib.pages.roofline.this_machine import machine
 from stacklib.quantity import Quantity, Source
 
-from . import machine, results, runs
-
-CURVES = Path(__file__).parent / "data" / "latency_curves.toml"
+CURVES = DATA / "latency_curves.toml"
 SWEEP = "latency_sweep"
 KIB = 1024
 ALIKE, APART = 0.03, 1.5  # points of one level that need not all be drawn
@@ -67,7 +67,7 @@ def curves() -> dict[str, Curve]:
 
 
 def published_series(device: str, above: float = 0.0) -> dict[str, Any]:
-    """A published curve as ``plots.chases.chase_spec`` takes it.
+    """A published curve as ``figures.chase_spec`` takes it.
 
     Where it is level, only every so many points are kept; where it climbs, all.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from _tools import said
 
-from stacklib.evidence import machine, results
+from stacklib.evidence import results
+from stacklib.pages.roofline.this_machine import machine
 
 SAID = said.index(said.cells())
 NAMES = [name for name in SAID if name.startswith("machine.")]
