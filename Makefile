@@ -5,7 +5,8 @@
 PY ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 # The checkout comes first on the path, so that a copied tree computes with its own stacklib.
-RUN := STACKLIB_THIS_MACHINE=book PYTHONPATH=$(CURDIR):$(CURDIR)/book $(BIN)/python
+# Bytecode is kept whatever the shell says: tests start hundreds of processes.
+RUN := PYTHONDONTWRITEBYTECODE= STACKLIB_THIS_MACHINE=book PYTHONPATH=$(CURDIR):$(CURDIR)/book $(BIN)/python
 # Through python, so that a copied environment does not install into the original.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 HTML := _build/html

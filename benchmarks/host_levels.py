@@ -24,8 +24,8 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import host_common  # noqa: E402
 import record  # noqa: E402
 
-from stacklib.roofline.host import levels  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.host import streams  # noqa: E402
 
 STEM = "host_levels"
 MODEL = (
@@ -40,14 +40,14 @@ def triad_s(ceilings: host.HostRoofline, threads: int, size: int) -> float:
     """Seconds an element of the stored triad at the working set nearest in ratio."""
     points = ceilings.stream("triad", threads)
     near = min(points, key=lambda p: abs(math.log(p.size / size)))
-    return levels.counted_bytes("triad", 1) / near.median_rate
+    return streams.counted_bytes("triad", 1) / near.median_rate
 
 
 def share(name: str, size: int, first_cache: int) -> float:
     """Time of a loop's element over that of a triad's."""
     if size <= first_cache:
         return 1.0
-    return levels.moved_bytes(name, 1) / levels.moved_bytes("triad", 1)
+    return streams.moved_bytes(name, 1) / streams.moved_bytes("triad", 1)
 
 
 def predict_row(
@@ -55,8 +55,8 @@ def predict_row(
 ) -> dict[str, Any]:
     """One loop at one size, with its predicted seconds."""
     machine = host.read_machine()
-    first = levels.reported(machine.caches, threads)[0]
-    n = levels.elements(name, threads, size)
+    first = streams.reported(machine.caches, threads)[0]
+    n = streams.elements(name, threads, size)
     seconds = n * triad_s(ceilings, threads, size) * share(name, size, first)
     return {
         "id": f"{name}-t{threads}-{size}",
@@ -64,7 +64,7 @@ def predict_row(
         "threads": threads,
         "size": size,
         "operations": FLOP[name] * n,
-        "bytes": levels.counted_bytes(name, n),
+        "bytes": streams.counted_bytes(name, n),
         "predicted_s": float(f"{seconds:.6g}"),
     }
 
@@ -72,15 +72,15 @@ def predict_row(
 def predict(folder: Path) -> None:
     """Write the prediction; the same roofline gives the same bytes."""
     ceilings, machine = host_common.stored(folder), host.read_machine()
-    largest = levels.beyond_cache(machine, 2**28)
+    largest = streams.beyond_cache(machine, 2**28)
     cores = sorted({1, machine.usable_cores})
     rows = [
         predict_row(ceilings, name, t, size)
         for t in cores
-        for size in levels.sizes(largest, 2**0.5)
-        for name in levels.STREAMS
+        for size in streams.sizes(largest, 2**0.5)
+        for name in streams.STREAMS
     ]
-    ends = {str(t): levels.reported(machine.caches, t) for t in cores}
+    ends = {str(t): streams.reported(machine.caches, t) for t in cores}
     about = {
         "kind": STEM,
         "device": ceilings.device,
@@ -98,7 +98,7 @@ def measure(folder: Path, quick: bool = False) -> int:
         return 2
     told = {r["id"] for r in json.loads(predicted.read_text("utf-8"))["rows"]}
     watch = host.Watch()
-    points = levels.sweep(quick=quick)
+    points = streams.sweep(quick=quick)
     rows = [{"id": p.id, **asdict(p)} for p in points if p.id in told]
     kernel = f"{host.kernels().name}, stores through the cache"
     note = "bytes as STREAM counts them; each thread sweeps arrays of its own"

@@ -24,6 +24,7 @@ sys.path.insert(0, str(HERE.parent))
 import host_common  # noqa: E402
 import record  # noqa: E402
 
+from stacklib.roofline.bound import littles_law  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 from stacklib.roofline.host import pointer_chase  # noqa: E402
 
@@ -88,8 +89,9 @@ def predict(folder: Path) -> int:
     rows = []
     for case in cases():
         rate = ceilings.bandwidth_at(case["size"], "read", 1).si
-        time = pointer_chase.time_per_load(case["chains"], seconds[case["level"]], rate)
-        counts = {"operations": 0, "bytes": pointer_chase.LINE}
+        idle_s, line = seconds[case["level"]], pointer_chase.LINE
+        time = littles_law.time_per_load(case["chains"], idle_s, rate, line)
+        counts = {"operations": 0, "bytes": line}
         rows.append({**case, **counts, "predicted_s": float(f"{time:.6g}")})
     about = {"kind": CHASES, "device": idle["device"], "model": MODEL}
     about |= {"latency": record.stamp(sources[0]), "roofline": record.stamp(sources[1])}

@@ -20,7 +20,7 @@ from stacklib import plots, roofline
 from stacklib.hardware import Accelerator
 from stacklib.hardware.accelerator import FIELDS, Peak
 from stacklib.hardware.crosscheck import residuals
-from stacklib.plots.live import compare
+from stacklib.pages.hardware import compare
 from stacklib.plots.rooflines import device_roofline_spec, main_format
 from stacklib.quantity import Quantity
 
@@ -194,7 +194,7 @@ def _integers_only(device: Accelerator, sheet: Sheet) -> str:
 def comparison(sheet: Sheet) -> str:
     """The live figure of three devices side by side."""
     figure = plots.live(
-        call="stacklib.plots.live.compare:explore",
+        call="stacklib.pages.hardware.compare:explore",
         controls=compare.controls(),
         name="compare",
         alt="Rooflines of three devices, attainable rate against intensity",

@@ -22,9 +22,9 @@ from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import _table
 from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
+from stacklib.hardware.warp_rules import KNOWN, rule
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
-from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.quantity import Quantity, constant
 from stacklib.quantity.constants import CONSTANTS
 from stacklib.quantity.say import digest

@@ -27,7 +27,7 @@ a power of ten, not of two.
 """
 
 from stacklib.grading import expect
-from stacklib.roofline.host import levels as host_levels
+from stacklib.roofline.host import streams
 
 # ---- your answer ----
 
@@ -63,7 +63,7 @@ def bandwidth(size, times):
 
 LOOPS = [
     {"loop": loop, "n": n, "element": element}
-    for loop in host_levels.STREAMS
+    for loop in streams.STREAMS
     for n in (1000, 2**20)
     for element in (8, 4)
 ]
@@ -72,7 +72,7 @@ LOOPS = [
 def test_counted():
     expect.function_matches(
         counted,
-        lambda loop, n, element: host_levels.counted_bytes(loop, n, element),
+        lambda loop, n, element: streams.counted_bytes(loop, n, element),
         LOOPS,
         unit="B",
         mistakes={
@@ -80,7 +80,7 @@ def test_counted():
                 lambda loop, n, element: n * element
             ),
             "You counted elements; each has several bytes.": (
-                lambda loop, n, element: host_levels.counted_bytes(loop, n, 1)
+                lambda loop, n, element: streams.counted_bytes(loop, n, 1)
             ),
         },
     )
@@ -89,12 +89,12 @@ def test_counted():
 def test_moved():
     expect.function_matches(
         moved,
-        lambda loop, n, element: host_levels.moved_bytes(loop, n, element),
+        lambda loop, n, element: streams.moved_bytes(loop, n, element),
         LOOPS,
         unit="B",
         mistakes={
             "The line that a store overwrites is read first: one array more.": (
-                lambda loop, n, element: host_levels.counted_bytes(loop, n, element)
+                lambda loop, n, element: streams.counted_bytes(loop, n, element)
             ),
         },
     )

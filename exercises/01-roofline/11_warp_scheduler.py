@@ -89,7 +89,7 @@ def test_cycles():
         rel=1e-9,
         mistakes={
             "Your warps take turns, and so wait together. Stay with one until it "
-            "has to wait.": lambda **c: scheduled(**c, policy="round robin"),
+            "has to wait.": lambda **c: scheduled(**c, policy="lrr"),
             "Your warps run one after the other: while one waits, another can "
             "issue.": lambda **c: c["warps"] * scheduled(**{**c, "warps": 1}),
             "The value is there `latency` cycles after the load was issued; yours "

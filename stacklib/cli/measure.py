@@ -53,10 +53,10 @@ def levels(as_json: bool) -> int:
 
     from stacklib.hardware.this_machine import read_machine
     from stacklib.quantity import Quantity
-    from stacklib.roofline.host import levels as host_levels
+    from stacklib.roofline.host import streams
 
-    found = host_levels.found_levels(
-        host_levels.sweep(quick=True, names=("triad",), threads=(1,))
+    found = streams.found_levels(
+        streams.sweep(quick=True, names=("triad",), threads=(1,))
     )
     reported = [c.bytes for c in read_machine().caches]
     if as_json:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from stacklib.hardware.warp_rules import rule
 from stacklib.memory import Tile, bank_conflicts
 from stacklib.memory.warp.banks import BANKS, bank_access, words_of
 from stacklib.memory.warp.coalescing import strided_pieces
-from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import Place
 from stacklib.quantity import Quantity, Source, chosen, counted
 

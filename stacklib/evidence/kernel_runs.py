@@ -26,6 +26,7 @@ from stacklib.gpu.chip import microbenchmarks as kernels
 from stacklib.gpu.issue.occupancy import limits_of
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.memory.warp.coalescing import LINE
+from stacklib.roofline.host.pointer_chase import linked
 
 from . import measurements
 from .calibrate import Problem, fit, folds, problem_of
@@ -148,13 +149,12 @@ def _chased(device: Accelerator, level: str) -> tuple[float, Steady]:
     """Loads and time of a pointer chase that a level serves."""
     stride = LINE // 8
     lines = {"l2": RING // LINE, "dram": 2 * STEPS}.get(level, STEPS)
-    ring: Any = np.zeros(lines * stride, np.int64)
-    ring[::stride] = np.roll(np.arange(lines) * stride, -1)
+    ring = linked(np.arange(lines) * stride, lines * stride).astype(np.int64)
 
     def run(rounds: int) -> Any:
         out = gpu.empty(1, np.int64)
         if level == "shared":
-            small = np.roll(np.arange(STEPS), -1)
+            small = linked(np.arange(STEPS), STEPS).astype(np.int64)
             steps = rounds * STEPS
             return _launch(kernels.chase_shared, 1, 1, device, small, out, steps, STEPS)
         # Memory is met by lines not seen before: half a ring, then all of it.

@@ -14,10 +14,10 @@ from typing import Any
 
 from stacklib.hardware.this_machine import CacheLevel
 from stacklib.quantity import Quantity, Source, counted
-from stacklib.roofline.host import levels as host_levels
 from stacklib.roofline.host import simd as host_simd
-from stacklib.roofline.host.levels import LevelPoint, Plateau
+from stacklib.roofline.host import streams
 from stacklib.roofline.host.simd import Way
+from stacklib.roofline.host.streams import Plateau, StreamPoint
 
 from . import results, runs
 
@@ -54,9 +54,9 @@ def measured(value: float, unit: str, label: str, name: str, where: str) -> Quan
 
 
 @cache
-def points() -> tuple[LevelPoint, ...]:
+def points() -> tuple[StreamPoint, ...]:
     """Every point of the sweep over working sets."""
-    return tuple(host_levels.point(row) for row in result(LEVELS)["rows"])
+    return tuple(streams.point(row) for row in result(LEVELS)["rows"])
 
 
 def cores() -> int:
@@ -81,15 +81,15 @@ def predicted_rates(name: str, threads: int) -> dict[int, float]:
     }
 
 
-def curve(name: str, threads: int) -> list[LevelPoint]:
+def curve(name: str, threads: int) -> list[StreamPoint]:
     """Measured points of one loop, by working set."""
-    return list(host_levels.curve_of(points(), name, threads))
+    return list(streams.curve_of(points(), name, threads))
 
 
 @cache
 def levels(threads: int = 1, name: str = "triad") -> tuple[Plateau, ...]:
     """Levels found in one loop's curve, fastest first."""
-    return tuple(host_levels.found_levels(points(), name, threads))
+    return tuple(streams.found_levels(points(), name, threads))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class LevelRow:
 
 def level_rows(threads: int = 1) -> list[LevelRow]:
     """Every cache as reported beside the plateau that ends nearest it, and memory."""
-    sizes = host_levels.reported(caches(), threads)
+    sizes = streams.reported(caches(), threads)
     *inner, last = levels(threads)
     rows = [
         _level_row(c.level, size, _nearest(inner, size), threads)

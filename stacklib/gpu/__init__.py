@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .code.ptx_run import run_ptx
     from .issue.instructions import instruction, part_count
     from .issue.occupancy import occupancy
-    from .issue.schedule import schedule, utilisation, warps_needed
+    from .issue.warp_programs import schedule, utilisation, warps_needed
     from .simt.launcher import empty, launch
     from .simt.rewrite import KernelError
     from .tensor.peaks import peak_of, peaks

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .devices import THIS_MACHINE, get, names
     from .errors import ErrorBand, error_band
     from .factors import efficiency, efficiency_override, efficiency_quantity
+    from .level_table import level, levels
     from .links import link, link_names
     from .load import SpecError
     from .memories import memory, memory_names

@@ -54,12 +54,8 @@ class Microarchitecture:
     constants: dict[str, Quantity]
 
     def latency(self, level: str) -> Quantity:
-        """Cycles of a dependent load that is served from a level."""
+        """Cycles of a dependent load that a level serves, whatever the clock."""
         return self._constant(f"{level}_latency")
-
-    def rate(self, level: str) -> Quantity:
-        """Bytes one unit reads from a level in a cycle."""
-        return self._constant(f"{level}_bytes_per_cycle")
 
     def size(self, name: str) -> Quantity:
         """Bytes of a part of one unit."""

@@ -15,6 +15,7 @@ import pandas
 from stacklib import hardware
 from stacklib.evidence import guard
 from stacklib.quantity import Quantity, UnitError, format_number
+from stacklib.quantity.units import axis_of
 
 from .spec import SpecError, check_name
 
@@ -101,14 +102,20 @@ def _column(name: str, values: list[Any], unit: str | None) -> tuple[str, list[A
     if bare:
         raise UnitError(f"column {name!r} mixes quantities with {bare[0]!r}")
     shown = unit if unit is not None else quantities[0].text().partition(" ")[2]
-    if len({q.tags for q in quantities}) > 1:
-        q = next(q for q in quantities if q.tags != quantities[0].tags)
+    first = _basis(quantities[0])
+    q = next((q for q in quantities if _basis(q) != first), None)
+    if q is not None:
         raise UnitError(f"column {name!r} mixes {quantities[0]!r} with {q!r}")
     try:
         values = [v if v is None else v.to(shown or "1") for v in values]
     except UnitError as error:
         raise UnitError(f"column {name!r}: {error}") from None
     return f"{name} ({shown})" if shown else name, values
+
+
+def _basis(q: Quantity) -> frozenset[str]:
+    """Tags that a column may not mix; rates at two clocks may stand side by side."""
+    return frozenset(tag for tag in q.tags if axis_of(tag) != "clock")
 
 
 def _text(value: Any, digits: int) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import record
 
-from stacklib.roofline.host import levels, simd
+from stacklib.roofline.host import simd, streams
 
 FOLDER = Path(record.__file__).parent
 
@@ -43,7 +43,7 @@ def test_measuring_is_refused_until_the_prediction_is_committed(bench, folder, c
 
 
 def test_measured_rows_join_their_predictions(commit, bench, folder, monkeypatch):
-    monkeypatch.setattr(levels, "beyond_cache", lambda *_: 2**15)
+    monkeypatch.setattr(streams, "beyond_cache", lambda *_: 2**15)
     monkeypatch.setattr(simd, "MATMUL_N", 8)
     if bench.STEM == "host_simd":
         monkeypatch.setattr(bench, "COPY_BYTES", 2**16)

@@ -327,3 +327,20 @@ def test_an_incomplete_record_of_the_run_warns(book):
     (book.folder / "index.md").unlink()
     (warning,) = book.build()
     assert "stacklib.executed lacks machine" in warning
+
+
+def test_cells_that_say_numbers_stand_in_one_fold_at_the_end(book):
+    made = json.loads(notebook("# Page", "Words.", "## Later", "More words."))
+    for at in (1, 3):
+        made["cells"].insert(at, {
+            "cell_type": "code", "execution_count": 1, "source": f"say({at})",
+            "metadata": {"tags": ["hide-cell"]}, "outputs": []})  # fmt: skip
+    book.write("page.ipynb", json.dumps(made))
+    book.write("index.md", "# Tiny\n\n```{toctree}\npage\n```\n")
+    assert book.build() == []
+    html = book.html("page")
+    assert html.count("<details") == html.count("st-said") == 1
+    places = [html.index(said) for said in ("More words", "<details", "say", "</det")]
+    assert places == sorted(places)
+    inside = re.sub(r"<[^>]*>", "", html[places[1] : places[-1]])
+    assert inside.index("say(1)") < inside.index("say(3)")

@@ -150,12 +150,12 @@ def test_module_runs_as_a_program():
 
 
 def test_measure_levels_prints_what_it_found_and_what_is_reported(capsys, monkeypatch):
-    from stacklib.roofline.host import levels as host_levels
-    from stacklib.roofline.host.levels import LevelPoint
+    from stacklib.roofline.host import streams
+    from stacklib.roofline.host.streams import StreamPoint
 
     ends = [(2**s, 4e11 if s < 16 else 3e10) for s in range(12, 22)]
-    points = tuple(LevelPoint("triad", 1, s, s, (s / r,)) for s, r in ends)
-    monkeypatch.setattr(host_levels, "sweep", lambda **_: points)
+    points = tuple(StreamPoint("triad", 1, s, s, (s / r,)) for s, r in ends)
+    monkeypatch.setattr(streams, "sweep", lambda **_: points)
     status, out, _ = run(capsys, "measure", "--levels")
     assert status == 0
     assert "400 GB/s until" in out and "30 GB/s beyond" in out and "reported" in out

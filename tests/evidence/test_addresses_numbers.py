@@ -3,11 +3,11 @@
 import pytest
 
 from stacklib.evidence import addresses
+from stacklib.hardware.warp_rules import KNOWN, rule
 from stacklib.memory import bank_conflicts, sectors
 from stacklib.memory.warp.banks import BANKS, WORD
 from stacklib.memory.warp.coalescing import LINE, SECTOR
 from stacklib.memory.warp.lanes import WARP, strided
-from stacklib.memory.warp.rules import KNOWN, rule
 from stacklib.memory.warp.swizzle_proof import FAMILY, prove
 from stacklib.pages.memory.banks import served
 from stacklib.quantity import Quantity, UnknownName

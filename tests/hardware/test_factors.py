@@ -110,7 +110,7 @@ def test_constants_nobody_measured_are_unknown():
     with pytest.raises(UnknownSpec, match="unknown"):
         tpu.latency("dram")
     with pytest.raises(UnknownSpec, match="no such constant"):
-        tpu.rate("l7")
+        tpu.latency("l7")
 
 
 def test_sizes_of_an_architecture_are_the_vendors():

@@ -25,6 +25,13 @@ def same(a: float, b: float) -> bool:
     )
 
 
+def whole(x: float) -> int:
+    """An fp32 number in units of the smallest one, so that gaps are exact."""
+    exact = Fraction(x) * 2**149
+    assert exact.denominator == 1
+    return exact.numerator
+
+
 def patterns(count: int = 1 << 20) -> np.ndarray:
     """Bit patterns of fp32 that any machine makes alike."""
     steps = np.arange(count, dtype=np.uint64) * np.uint64(2654435761)
@@ -82,12 +89,13 @@ def test_every_code_comes_back(name: str):
 def test_rounding_is_to_the_nearest_and_ties_to_even(name: str):
     """Every half way and its neighbours, by searching all numbers of the format."""
     form = Format(name)
-    values = [Fraction(form.decode(code)) for code in range(form.top + 1)]
+    values = [whole(form.decode(code)) for code in range(form.top + 1)]
     for x in corners(form).tolist():
         if not 0 < abs(x) <= form.largest:
             continue
-        gaps = [abs(abs(Fraction(x)) - v) for v in values]
-        best = [code for code, gap in enumerate(gaps) if gap == min(gaps)]
+        gaps = [abs(whole(abs(x)) - v) for v in values]
+        least = min(gaps)
+        best = [code for code, gap in enumerate(gaps) if gap == least]
         even = next((c for c in best if c % 2 == 0), best[0])
         want = (even if len(best) > 1 else best[0]) | (x < 0) << form.bits - 1
         assert form.encode(x) == want, x

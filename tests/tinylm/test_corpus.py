@@ -120,6 +120,7 @@ def test_a_digest_tells_names_texts_and_order_apart():
     assert len(digests) == 5
 
 
+@pytest.mark.slow  # it reads the whole standard library
 def test_this_python_gives_an_accepted_text_or_says_so():
     found = corpus.from_cpython()
     if corpus.digest(found) not in corpus.accepted().values():

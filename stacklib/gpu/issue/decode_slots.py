@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 from stacklib import models
 from stacklib.hardware import Accelerator
-from stacklib.memory.ladder.descent import COLUMNS, descent
-from stacklib.quantity import Quantity, chosen
+from stacklib.memory.ladder.descent import descent
+from stacklib.quantity import Quantity, assumed, chosen, constant, counted, one_of
+from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.bounds import device_of
 
-from .instructions import part_count
+from .instructions import instruction, part_count
 from .occupancy import PARTITIONS
 
-WARP = 32
 # Warp instructions of `kernels.matvec`: for each 64 weights two places (2), two
 # addresses (2), four loads, two products and two sums; then those of a row: the row
 # (2), ten of the shuffled sum, compare, branch and store of the result.
@@ -29,9 +29,7 @@ STEP, ROW = 12, 15
 
 def matvec_instructions(rows: int, k: int) -> int:
     """Warp instructions of ``kernels.matvec``."""
-    for name, value in (("rows", rows), ("k", k)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} = {value!r}: a whole number from 1 is needed")
+    whole(rows=rows, k=k)
     if k % 64:
         raise ValueError(f"k = {k}: a multiple of 64")
     return rows * (STEP * (k // 64) + ROW)
@@ -51,6 +49,16 @@ class Slots:
         return (self.work / self.rate).named(f"{self.part}: busy")
 
 
+def fewest_columns(device: str | Accelerator) -> Quantity:
+    """Columns of the smallest shape that multiplies at a device's matrix rate."""
+    found = instruction(device)
+    why = f"the shapes of {found.name} begin with them"
+    return assumed(
+        found.columns[0], label="columns of an mma, one used", why=why,
+        source=found.source,
+    )  # fmt: skip
+
+
 def decode_slots(
     model: str = "llama-3-70b", *, on: str | Accelerator = "h100-sxm", tp: int = 8
 ) -> tuple[Slots, ...]:
@@ -65,17 +73,16 @@ def decode_slots(
     units, clock = device.compute_units, device.clock
     chips = chosen(tp, label="chips that share it")
     kept = found.streamed_parameters / chips
-    slots = Quantity(PARTITIONS, "1/cycle", label="issued by a unit", kind="constant")
-    one = Quantity(1, "1/cycle", label="multiply-adds of a lane", kind="constant")
-    each = Quantity(STEP / 64, label="warp instructions a weight, by matvec",
-                    kind="constant")  # fmt: skip
+    why = "four schedulers in every SM since Volta, each one a cycle"
+    slots = assumed(PARTITIONS, "1/cycle", label="issued by a unit", why=why)
+    each = counted(matvec_instructions, rows=1, k=64, take=lambda n: (n - ROW) / 64,
+                   label="warp instructions a weight, by matvec")  # fmt: skip
     lanes = part_count(device, "fp32_lanes")
-    columns = Quantity(COLUMNS, label="columns of an mma, one used", kind="constant")
-    two = Quantity(2, "FLOP", label="operations of a multiply-add", kind="constant")
-    tensor = device.peak("bf16") / two
+    one = one_of("1/cycle", "multiply-adds of a lane")
+    tensor = device.peak("bf16") / constant("multiply_add")
     return (
         Slots("memory", moved.bytes, moved.rate.retag("per_direction")),
         Slots("issue slots", kept * each, slots * units * clock),
         Slots("fp32 lanes", kept, lanes * one * units * clock),
-        Slots("tensor cores", kept * columns, tensor),
+        Slots("tensor cores", kept * fewest_columns(device), tensor),
     )

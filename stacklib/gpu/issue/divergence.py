@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stacklib.quantity.bounds import whole
+
 WARP = 32
 COMMON = 5  # of `many_ways` whatever happens: index (2), two loads, a store
 CHOICE = 2  # compare and branch, for each path there is
@@ -21,18 +23,11 @@ STEP = 2  # of a path, for every unit of its work: multiply, add
 
 def checked(paths: Sequence[int], width: int) -> list[int]:
     """Path numbers of whole warps."""
-    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise ValueError(f"width = {width!r}: a whole number of lanes from 1")
+    whole(width=width)
     found = [int(path) for path in paths]
     if not found or any(n != p or n < 0 for n, p in zip(found, paths, strict=True)):
         raise ValueError("paths: whole numbers from 0, one a lane, at least one")
     return found
-
-
-def _counts(**values: int) -> None:
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ValueError(f"{name} = {value!r}: a whole number from 0 up")
 
 
 def passes(paths: Sequence[int], width: int = WARP) -> list[int]:
@@ -45,7 +40,7 @@ def passes(paths: Sequence[int], width: int = WARP) -> list[int]:
 
 def instructions(paths: Sequence[int], ways: int, work: int) -> int:
     """Warp instructions of ``kernels.many_ways``, in closed form."""
-    _counts(ways=ways, work=work)
+    whole(0, ways=ways, work=work)
     each = passes(paths)
     if max(paths) >= ways:
         raise ValueError(f"path {max(paths)}: there are {ways}, from 0")
@@ -59,7 +54,7 @@ def masked(x: Any, paths: Any, work: int) -> tuple[Any, int]:
     """
     import numpy as np
 
-    _counts(work=work)
+    whole(0, work=work)
     rows = np.array(x, np.int64).reshape(-1, WARP)
     wants = np.asarray(checked(list(np.ravel(paths)), WARP)).reshape(rows.shape)
     done = 0

@@ -15,13 +15,14 @@ from fractions import Fraction
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, assumed, counted, minimum, stamp
-from stacklib.quantity.bounds import above_zero
+from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
 from .occupancy import PARTITIONS, WARP, Occupancy, occupancy
+from .sub_core import SubCore, Trace
 from .warp_programs import stream
-from .warp_scheduler import SubCore, Trace, run
+from .warp_scheduler import run
 
 FAMILY = "littles_law"  # of predictions that nobody has held against kernels yet
 
@@ -84,17 +85,16 @@ def sub_core_of(device: str | Accelerator, width: int = 4) -> SubCore:
     ``width``: bytes each thread loads.
     """
     chip = device_of(device)
-    here = hardware.microarchitecture(chip)
-    there = hardware.microarchitecture(hardware.get("h100-sxm"))
 
     def cycles(level: str) -> int:
-        known = here if f"{level}_latency" in here.constants else there
-        return round(known.latency(level).si)
+        here = hardware.level(chip, level).cycles
+        known = here or hardware.level("h100-sxm", level).known("cycles")
+        return round(known.si)
 
     return SubCore(
         math=cycles("register"),
         shared=cycles("shared"),
-        memory=round(here.latency("dram").si),
+        memory=round(hardware.level(chip, "dram").known("cycles").si),
         interval=request_interval(chip, width),
     )
 
@@ -113,6 +113,7 @@ def draw(
     Each warp loads ``ilp`` numbers, adds each to a sum, and goes on. The share counts
     from the first load to the arrival of the last value.
     """
+    whole(warps=warps)
     core = sub_core_of(device, width)
     done = run([stream(ilp, rounds)] * warps, core, policy=policy)
     loads = warps * ilp * rounds

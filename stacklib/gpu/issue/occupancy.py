@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity.bounds import is_whole
 
 WARP, MOST_THREADS = 32, 1024
 REGISTERS = 65536  # of a unit, 32 bits each, since Kepler
@@ -125,8 +126,7 @@ def occupancy(
         ("registers", registers, 1, MOST_REGISTERS),
         ("shared_bytes", shared_bytes, 0, None),
     ):
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or value < low or (high is not None and value > high):
+        if not is_whole(value) or value < low or (high is not None and value > high):
             least = f"{low} to {high:,}" if high else f"{low} or more"
             raise ValueError(f"{name} = {value!r}: a whole number of {least}")
     has = limits_of(device)

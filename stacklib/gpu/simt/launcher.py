@@ -16,9 +16,9 @@ from stacklib.quantity.bounds import is_whole
 from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
 from .arrays import ALIGNMENT, DeviceArray, layout
+from .cache_hits import through
 from .counters import Counters
 from .hazards import Hazards
-from .levels import through
 from .machine import Machine
 from .report import Report
 from .requests import Traffic

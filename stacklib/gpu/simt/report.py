@@ -9,8 +9,8 @@ from stacklib.hardware import Accelerator
 from stacklib.memory.warp.coalescing import SECTOR
 
 from ..issue.occupancy import Occupancy
+from .cache_hits import CacheHits
 from .counters import Counters
-from .levels import Levels
 from .requests import Traffic
 from .times import Times
 
@@ -29,7 +29,7 @@ class Report:
     waves: float  # blocks over what all units hold at once
     counters: Counters  # instructions
     traffic: Traffic  # requests
-    levels: Levels  # cache hits and bytes
+    levels: CacheHits  # cache hits and bytes
     times: Times  # seconds by part
 
     @property

@@ -20,7 +20,7 @@ from ..issue.occupancy import WARP
 from .counters import Counters
 
 if TYPE_CHECKING:  # they need NumPy, the rates do not
-    from .levels import Levels
+    from .cache_hits import CacheHits
     from .requests import Traffic
 
 SCHEDULERS = 4  # warp instructions a unit issues in a cycle, since Volta
@@ -61,7 +61,7 @@ class Times:
 def estimate(
     counters: Counters,
     traffic: Traffic,
-    levels: Levels,
+    levels: CacheHits,
     device: Accelerator,
     blocks: int,
     warps_of_block: int,
@@ -103,7 +103,7 @@ def _rate(device: Accelerator, level: str) -> float:
 
 def _waiting(
     counters: Counters,
-    levels: Levels,
+    levels: CacheHits,
     device: Accelerator,
     waves_a_warp: float,
     dram: float,
@@ -113,10 +113,10 @@ def _waiting(
     Memory that is busy for a share ``u`` of the time answers later, by ``u`` times what
     its latency grows under full load. With ``u = dram / t``, ``t`` solves a quadratic.
     """
-    micro = hardware.microarchitecture(device)
-    l1, l2, far = (micro.latency(level).si for level in ("l1", "l2", "dram"))
+    l1, l2, far = (hierarchy.load_cycles(device, x) for x in ("l1", "l2", "dram"))
     # Nobody printed it for some architectures; it is the same array as the L1.
-    shared = micro.latency("shared").si if "shared_latency" in micro.constants else l1
+    own = hardware.level(device, "shared").cycles
+    shared = l1 if own is None else own.si
     past_l1 = 1 - levels.l1_hit_rate
     past_l2 = past_l1 * (1 - levels.l2_hit_rate)
     wait = levels.l1_hit_rate * l1 + past_l1 * levels.l2_hit_rate * l2 + past_l2 * far

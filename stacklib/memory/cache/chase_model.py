@@ -29,10 +29,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, assumed
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.bounds import device_of
@@ -192,19 +191,16 @@ def gpu_levels(on: str | Accelerator, ways: int = GPU_WAYS) -> tuple[ChaseLevel,
     the chip. Where the far side of the L2 was measured, the near side is half of it.
     """
     device = device_of(on)
-    if device.vendor != "NVIDIA" or device.kind != "gpu":
-        raise UnknownSpec(f"{device.key}: the size of its L1 is not in the database")
-    micro = hardware.microarchitecture(device)
 
-    def level(name: str, constant: str, size: Any = None) -> ChaseLevel:
-        cycles = micro.latency(constant).si
+    def level(name: str, key: str, size: Quantity | None = None) -> ChaseLevel:
+        cycles = hardware.level(device, key).known("cycles").si
         whole = ways * GPU_LINE
         held = None if size is None else int(size.to("B").si // whole * whole)
         return ChaseLevel(name, cycles, held, ways)
 
-    first = level("L1", "l1", device.shared_per_unit)
-    memory = level("memory", "dram")
-    if "l2_far_latency" not in micro.constants:
-        return first, level("L2", "l2", device.l2_capacity), memory
+    first = level("L1", "l1", hardware.level(device, "l1").known("capacity"))
+    memory, l2 = level("memory", "dram"), hardware.level(device, "l2").known("capacity")
+    if hardware.level(device, "l2_far").cycles is None:
+        return first, level("L2", "l2", l2), memory
     near = level("near L2", "l2", half_of_l2(device))
-    return first, near, level("far L2", "l2_far", device.l2_capacity), memory
+    return first, near, level("far L2", "l2_far", l2), memory

@@ -165,12 +165,9 @@ def _product(
     plan: TiledMatmul, recorder: Recorder, y: Floats, row: int, column: int
 ) -> Iterator[None]:
     """One block: a band of x times a band of w, a tile of each a step."""
-    rows = slice(row * plan.tile_m, (row + 1) * plan.tile_m)
-    columns = slice(column * plan.tile_n, (column + 1) * plan.tile_n)
-    for start in range(0, plan.k, plan.tile_k):
-        if start:
+    for rows, within, columns in plan.steps(row, column):
+        if within.start:
             yield
-        within = slice(start, start + plan.tile_k)
         left = recorder.load(recorder.views["x"][rows, within])
         right = recorder.load(recorder.views["w"][within, columns])
         y[rows, columns] += left @ right

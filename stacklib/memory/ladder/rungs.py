@@ -5,11 +5,9 @@ belongs to a unit is given twice: for one unit, tagged ``per_core``, and for all
 of the chip, tagged ``per_chip``. The two cannot be added, compared or put into one
 column by mistake.
 
-A bandwidth is units x bytes a cycle x clock. An operand of the arithmetic units comes
-from registers, three of them to a fused multiply-add (a b + c); shared memory gives a
-word from each bank in a cycle; what a unit draws from the L2 was measured
-(``hardware.microarchitecture``). A latency is that of one dependent load on an idle
-device, in cycles of the unit's clock.
+What the chip itself has stands in ``hardware.levels``: bytes a cycle, of which a unit's
+bandwidth is so many at its clock, and latencies of one dependent load on an idle
+device, in cycles of that clock.
 
 Left out: writes, conflicts between banks, what a busy level does to its latency, and
 address translation.
@@ -18,18 +16,15 @@ address translation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.hardware.level_table import Level
 from stacklib.hardware.links import Link
-from stacklib.hardware.microarchitectures import Microarchitecture
-from stacklib.quantity import Quantity, assumed, constant, one_of
+from stacklib.quantity import Quantity
 from stacklib.roofline.work.bounds import device_of
-
-from ..warp.banks import WORD
-from ..warp.rules import rule
 
 __all__ = ["Rung", "ladder", "launched_copy", "mean_step", "steps"]
 
@@ -59,13 +54,12 @@ def ladder(on: str | Accelerator) -> tuple[Rung, ...]:
         raise hardware.UnknownSpec(
             f"{device.key} is a {device.kind}: the ladder is that of a GPU"
         )
-    micro = hardware.microarchitecture(device)
     every = (
-        _registers(device, micro),
-        _shared(device, micro),
-        *_l2(device, micro),
-        _memory(device, micro),
-        *_beyond(device, micro),
+        _of_unit("registers", device, hardware.level(device, "register")),
+        _of_unit("shared memory", device, _shared(device)),
+        *_l2(device),
+        _memory(device),
+        *_beyond(device),
     )
     return tuple(r for r in every if r.chip_bandwidth or r.cycles)
 
@@ -73,42 +67,19 @@ def ladder(on: str | Accelerator) -> tuple[Rung, ...]:
 # -- the levels -------------------------------------------------------------------
 
 
-def _registers(device: Accelerator, micro: Microarchitecture) -> Rung:
-    """Lanes x three operands x four bytes; latency as one operation hands it on."""
-    peak = device.peaks.get("fp32")
-    width = None
-    if peak is not None and peak.per_unit_per_cycle is not None:
-        fma = constant("multiply_add")
-        reads = constant("fma_operands")
-        word = assumed(WORD, "B", "bytes of an operand", why="an fp32 number has them")
-        width = (peak.per_unit_per_cycle / fma * reads * word).named("operand bytes")
-    return _of_unit(
-        "registers", device, device.fields["registers_per_unit"], width,
-        _cycles(micro, "register"),
-    )  # fmt: skip
+def _shared(device: Accelerator) -> Level:
+    """NVIDIA's L1 is the same array: its latency fills a gap."""
+    shared, l1 = (hardware.level(device, name) for name in ("shared", "l1"))
+    if shared.cycles is None and device.vendor == "NVIDIA":
+        return replace(shared, cycles=l1.cycles, latency=l1.latency)
+    return shared
 
 
-def _shared(device: Accelerator, micro: Microarchitecture) -> Rung:
-    """Banks x a word. NVIDIA's L1 is the same array: its latency fills a gap."""
-    width = rule("banks") * (rule("word") / one_of("cycle"))
-    cycles = _cycles(micro, "shared")
-    if cycles is None and device.vendor == "NVIDIA":
-        cycles = _cycles(micro, "l1")
-    size = device.fields["shared_per_unit"]
-    return _of_unit("shared memory", device, size, width, cycles)
-
-
-def _of_unit(
-    name: str,
-    device: Accelerator,
-    size: Quantity | None,
-    width: Quantity | None,
-    cycles: Quantity | None,
-) -> Rung:
+def _of_unit(name: str, device: Accelerator, level: Level) -> Rung:
     """A level that each unit has to itself."""
     units = device.compute_units
-    capacity = None if size is None else size.retag("per_core")
-    rate = None if width is None else (width * device.clock).retag("per_core")
+    capacity = level.capacity and level.capacity.retag("per_core")
+    rate = _drawn(device, level)
     return Rung(
         name,
         "unit",
@@ -116,54 +87,56 @@ def _of_unit(
         _named(_all(capacity, units), f"{device.short} {name} of all units"),
         _named(rate, f"{device.short} {name}, one unit"),
         _named(_all(rate, units), f"{device.short} {name}, all units"),
-        cycles,
-        _time(cycles, device),
+        level.cycles,
+        level.latency,
     )
 
 
-def _l2(device: Accelerator, micro: Microarchitecture) -> tuple[Rung, ...]:
+def _drawn(device: Accelerator, level: Level) -> Quantity | None:
+    """Bytes a second that one unit draws from a level."""
+    if level.width is None:
+        return None
+    return (level.width * device.clock).at_clock(device.clock).retag("per_core")
+
+
+def _l2(device: Accelerator) -> tuple[Rung, ...]:
     """One level, or two where the far partition was measured: half the lines each."""
-    size = device.fields["l2_capacity"]
-    rate = None
-    if "l2_bytes_per_cycle" in micro.constants:
-        rate = (micro.rate("l2") * device.clock).retag("per_core")
-    near, far = _cycles(micro, "l2"), _cycles(micro, "l2_far")
+    near, far = (hardware.level(device, name) for name in ("l2", "l2_far"))
+    rate = _drawn(device, near)
     whole = Rung(
         "L2",
         "chip",
         None,
-        size,
+        near.capacity,
         _named(rate, f"{device.short} L2, drawn by one unit"),
         _named(_all(rate, device.compute_units), f"{device.short} L2, all units"),
-        near,
-        _time(near, device),
+        near.cycles,
+        near.latency,
     )
-    if far is None:
+    if far.cycles is None:
         return (whole,)
-    beyond = Rung("L2, far side", "chip", cycles=far, latency=_time(far, device))
+    beyond = Rung("L2, far side", "chip", cycles=far.cycles, latency=far.latency)
     return whole, beyond
 
 
-def _memory(device: Accelerator, micro: Microarchitecture) -> Rung:
+def _memory(device: Accelerator) -> Rung:
     """The pins; a unit's bandwidth is its even share of them."""
-    rate, cycles = device.fields["memory_bandwidth"], _cycles(micro, "dram")
-    share = None
-    if rate is not None:
-        share = (rate / device.compute_units).retag("per_core")
+    memory = hardware.level(device, "dram")
+    share = memory.rate and (memory.rate / device.compute_units).retag("per_core")
     stacked = device.memory_type.upper().startswith("HBM")
     return Rung(
         "HBM" if stacked else "memory",
         "chip",
         None,
-        device.fields["memory_capacity"],
+        memory.capacity,
         _named(share, f"{device.short} memory, even share of a unit"),
-        rate,
-        cycles,
-        _time(cycles, device),
+        memory.rate,
+        memory.cycles,
+        memory.latency,
     )
 
 
-def _beyond(device: Accelerator, micro: Microarchitecture) -> tuple[Rung, ...]:
+def _beyond(device: Accelerator) -> tuple[Rung, ...]:
     """Another device's memory, the host's, and a drive.
 
     The latency on file of a scale-up link is that of a load from a peer, that of a host
@@ -175,19 +148,15 @@ def _beyond(device: Accelerator, micro: Microarchitecture) -> tuple[Rung, ...]:
         found.append(_far("peer", device, device.link, peer.fields["latency"]))
     if device.host_link_key and device.fields["host_link"] is not None:
         link = hardware.link(device.host_link_key)
-        found.append(
-            _far("host", device, device.host_link, _host_load(device, micro, link))
-        )
+        found.append(_far("host", device, device.host_link, _host_load(device, link)))
     drive = hardware.link(DRIVE)
     rate = (drive.fields["achieved"] or drive.per_direction).retag("per_chip")
     return (*found, _far("drive", device, rate, drive.fields["latency"]))
 
 
-def _host_load(
-    device: Accelerator, micro: Microarchitecture, link: Link
-) -> Quantity | None:
+def _host_load(device: Accelerator, link: Link) -> Quantity | None:
     """Seconds of a load that a unit makes from the host's memory."""
-    way, out = link.fields["latency"], _time(_cycles(micro, "l2"), device)
+    way, out = link.fields["latency"], hardware.level(device, "l2").latency
     if way is None or out is None:
         return None
     total = out + way + hardware.memory(HOST_MEMORY).latency
@@ -199,7 +168,8 @@ def _far(
 ) -> Rung:
     cycles = None
     if latency is not None:
-        cycles = (latency * device.clock).named(f"{name} latency in cycles")
+        cycles = (latency * device.clock).at_clock(device.clock)
+        cycles = cycles.named(f"{name} latency in cycles")
     return Rung(name, "beyond", chip_bandwidth=rate, cycles=cycles, latency=latency)
 
 
@@ -249,14 +219,6 @@ def _plain(value: Quantity) -> Quantity:
 
 
 # -- small things -----------------------------------------------------------------
-
-
-def _cycles(micro: Microarchitecture, level: str) -> Quantity | None:
-    return micro.constants.get(f"{level}_latency")
-
-
-def _time(cycles: Quantity | None, device: Accelerator) -> Quantity | None:
-    return None if cycles is None else cycles / device.clock
 
 
 def _all(each: Quantity | None, units: Quantity) -> Quantity | None:

@@ -14,6 +14,7 @@ from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantity.bounds import whole
 from stacklib.roofline import decode_step
+from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.fit import model_of
 from stacklib.roofline.work.work import sized
 
@@ -149,15 +150,14 @@ def _pages(context: int, picked: int, per_page: int, block: int) -> float:
 
 
 def drive_depth(of: Drive) -> Quantity:
-    """Reads a drive has in flight at its full rate (Little): rate times latency."""
-    return (of.reads * of.latency).named("reads in flight")
+    """Reads a drive has in flight at its full rate, by Little's law."""
+    return littles_law.concurrency(of.latency, of.reads).named("reads in flight")
 
 
 def reads_per_second(of: Drive, depth: int) -> Quantity:
     """Random reads a second with so many in flight, at most the drive's rate."""
     waiting = sized(depth, "depth")
-    asked = (waiting / of.latency).named("reads asked for")
-    return of.reads if asked.si > of.reads.si else asked
+    return littles_law.throughput(waiting, of.latency, of.reads)
 
 
 def drives_needed(

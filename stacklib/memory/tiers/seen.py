@@ -73,21 +73,20 @@ def _cxl() -> tuple[Quantity, Quantity, Quantity]:
 
 
 def _from_sm(device: Accelerator, prices: Mapping[str, Quantity]) -> list[Tier]:
-    micro = hardware.microarchitecture(device)
+    shared, l1, memory = (
+        hardware.level(device, name) for name in ("shared", "l1", "dram")
+    )
     link = hardware.link("pcie5_x16")
     across = _rate(link.achieved)
-    shared = device.shared_per_unit * device.compute_units
-    l1 = _rate(micro.rate("l1") * device.compute_units * device.clock)
     ddr, cxl, ssd = _host_memory(), _cxl(), drive("micron_9550")
     sram, hbm = sram_energy(), hbm2_energy()
     wire = link.energy
     dram = ddr5_energy()
     return [
-        Tier("shared memory", micro.latency("shared") / device.clock, l1,
-             shared.across(1), prices.get("sram"), sram),
-        Tier("HBM", micro.latency("dram") / device.clock,
-             _rate(device.memory_bandwidth), device.memory_capacity.across(1),
-             prices.get("hbm"), hbm),
+        Tier("shared memory", shared.known("latency"), _rate(l1.known("rate")),
+             shared.total.across(1), prices.get("sram"), sram),
+        Tier("HBM", memory.known("latency"), _rate(memory.known("rate")),
+             memory.total.across(1), prices.get("hbm"), hbm),
         Tier("DDR5 of the host", ddr[0] + link.latency, minimum(ddr[1], across),
              ddr[2], prices.get("ddr5"), dram + wire),
         Tier("CXL of the host", cxl[0] + link.latency, minimum(cxl[1], across),
@@ -103,9 +102,7 @@ def _from_core(device: Accelerator, prices: Mapping[str, Quantity]) -> list[Tier
     ddr, cxl, ssd = _host_memory(), _cxl(), drive("micron_9550")
     l3 = constant("l3_bytes_per_cycle") * host.clock * host.compute_units
     # At least: the device's own way to its memory comes on top of the link's.
-    hbm = link.latency + hardware.microarchitecture(device).latency("dram") / (
-        device.clock
-    )
+    hbm = link.latency + hardware.level(device, "dram").known("latency")
     wire, dram = link.energy, ddr5_energy()
     return [
         Tier("L3", constant("l3_cycles") / host.clock, _rate(l3),

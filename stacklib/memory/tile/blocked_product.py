@@ -2,9 +2,9 @@
 
 Three ways to the same numbers. `TiledMatmul` has the closed form. `tiled_product`
 copies every tile into a store of its own and counts what it copies. `blocked` copies
-nothing: it multiplies tile by tile where the operands lie, as fast as four rows at a
-time can go, and leaves the rest to the caches of the machine; `line_trace` says which
-lines it touches, in its order, for a `Cache` to judge.
+nothing where it is compiled: it multiplies tile by tile where the operands lie, as fast
+as four rows at a time can go, and leaves the rest to the caches of the machine;
+`line_trace` says which lines it touches, in its order, for a `Cache` to judge.
 """
 
 from __future__ import annotations
@@ -56,16 +56,13 @@ def tiled_product(x: Floats, w: Floats, tiles: TiledMatmul) -> TiledProduct:
     _checked(x, w, tiles)
     y = np.empty((tiles.m, tiles.n), np.result_type(x, w))
     read = written = held = 0
-    for row, column in tiles.order():
-        rows = slice(row * tiles.tile_m, (row + 1) * tiles.tile_m)
-        columns = slice(column * tiles.tile_n, (column + 1) * tiles.tile_n)
-        sums = np.zeros_like(y[rows, columns])
-        for step in range(0, tiles.k, tiles.tile_k):
-            inner = slice(step, step + tiles.tile_k)
+    for block in tiles.order():
+        sums: Any = 0
+        for rows, inner, columns in tiles.steps(*block):
             a, b = x[rows, inner].copy(), w[inner, columns].copy()
             read += a.size + b.size
+            sums = sums + a @ b
             held = max(held, a.size + b.size + sums.size)
-            sums += a @ b
         y[rows, columns] = sums
         written += sums.size
     return TiledProduct(y, read, written, held)
@@ -80,19 +77,13 @@ def blocked(x: Floats, w: Floats, tiles: TiledMatmul, *, how: str = "") -> Float
     how = how or ("loop" if compiled() else "numpy")
     if how not in ("loop", "numpy"):
         raise ValueError(f"how {how!r}: 'loop' or 'numpy'")
+    if how == "numpy":
+        return tiled_product(x, w, tiles).y
     dtype = np.result_type(x, w)
     y = np.zeros((tiles.m, tiles.n), dtype)
     x, w = np.ascontiguousarray(x, dtype), np.ascontiguousarray(w, dtype)
-    if how == "loop":
-        sizes = tiles.tile_m, tiles.tile_n, tiles.tile_k
-        fast(product_loop, fused=True)(x, w, y, *sizes)
-        return y
-    for row, column in tiles.order():
-        rows = slice(row * tiles.tile_m, (row + 1) * tiles.tile_m)
-        columns = slice(column * tiles.tile_n, (column + 1) * tiles.tile_n)
-        for step in range(0, tiles.k, tiles.tile_k):
-            inner = slice(step, step + tiles.tile_k)
-            y[rows, columns] += x[rows, inner] @ w[inner, columns]
+    sizes = tiles.tile_m, tiles.tile_n, tiles.tile_k
+    fast(product_loop, fused=True)(x, w, y, *sizes)
     return y
 
 

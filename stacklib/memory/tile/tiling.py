@@ -80,12 +80,21 @@ class TiledMatmul:
         """
         read = written = 0
         for row, column in self.order():
-            rows = min(self.tile_m, self.m - row * self.tile_m)
-            columns = min(self.tile_n, self.n - column * self.tile_n)
-            for step in range(0, self.k, self.tile_k):
-                read += min(self.tile_k, self.k - step) * (rows + columns)
+            for step in self.steps(row, column):
+                rows, inner, columns = (part.stop - part.start for part in step)
+                read += inner * (rows + columns)
             written += rows * columns
         return read, written
+
+    def steps(self, row: int, column: int) -> Iterator[tuple[slice, slice, slice]]:
+        """Rows, place in the sum and columns that each step of a block multiplies.
+
+        ``row``, ``column``: place of the block in the grid.
+        """
+        rows = _part(row, self.tile_m, self.m)
+        columns = _part(column, self.tile_n, self.n)
+        for step in range(ceil(self.k / self.tile_k)):
+            yield rows, _part(step, self.tile_k, self.k), columns
 
     @property
     def useful(self) -> float:
@@ -156,43 +165,32 @@ class TiledMatmul:
                 raise ValueError(
                     f"{name} = {row}: rows of whole {line}-byte lines only"
                 )
-        parts = []
+        parts, second = [], self.m * self.k * self.width
         blocks = list(self.order(how, group))
         for start in range(0, len(blocks), at_once):
-            for step in range(0, self.k, self.tile_k):
-                for row, column in blocks[start : start + at_once]:
-                    parts.append(self._x_lines(row, step, line))
-                    parts.append(self._w_lines(step, column, line))
+            together = [self.steps(*block) for block in blocks[start : start + at_once]]
+            for step in zip(*together, strict=True):
+                for rows, inner, columns in step:
+                    parts.append(self._lines(0, self.k, rows, inner, line))
+                    parts.append(self._lines(second, self.n, inner, columns, line))
         return np.concatenate(parts)
 
-    def _x_lines(self, row: int, step: int, line: int) -> NDArray[Any]:
-        rows = range(row * self.tile_m, min((row + 1) * self.tile_m, self.m))
-        columns = (step, min(step + self.tile_k, self.k))
-        return self._lines(0, self.k, rows, columns, line)
-
-    def _w_lines(self, step: int, column: int, line: int) -> NDArray[Any]:
-        rows = range(step, min(step + self.tile_k, self.k))
-        columns = (column * self.tile_n, min((column + 1) * self.tile_n, self.n))
-        return self._lines(self.m * self.k * self.width, self.n, rows, columns, line)
-
     def _lines(
-        self,
-        base: int,
-        row_length: int,
-        rows: range,
-        columns: tuple[int, int],
-        line: int,
+        self, base: int, row_length: int, rows: slice, columns: slice, line: int
     ) -> NDArray[Any]:
         """Addresses of the lines that a tile of a matrix touches."""
         import numpy as np
 
-        first = columns[0] * self.width // line
-        last = (columns[1] * self.width - 1) // line
-        starts = (
-            base + np.array(rows, dtype=np.int64)[:, None] * row_length * self.width
-        )
-        addresses: NDArray[Any] = starts + np.arange(first, last + 1) * line
-        return addresses.ravel()
+        first = columns.start * self.width // line
+        last = (columns.stop * self.width - 1) // line
+        down = np.arange(rows.start, rows.stop, dtype=np.int64)[:, None]
+        starts: NDArray[Any] = base + down * row_length * self.width
+        return (starts + np.arange(first, last + 1) * line).ravel()
+
+
+def _part(number: int, size: int, whole: int) -> slice:
+    """Where a tile of so many lies along a side, the last one perhaps shorter."""
+    return slice(number * size, min((number + 1) * size, whole))
 
 
 def tile_traffic(m: Any, n: Any, k: Any, tile_m: Any, tile_n: Any) -> Any:

@@ -27,8 +27,8 @@ from ..work.fit import Infeasible
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """One place data can live."""
+class Slope:
+    """The roof that one place where data can live sets: its own slope."""
 
     name: str  # ``L1``, ``L2``, ``L3`` or ``memory``
     capacity: Quantity  # bytes it holds, all units or cores together
@@ -78,29 +78,29 @@ def traffic_time(
     return maximum(operations / peak, *levels)
 
 
-def levels_of(on: str | Accelerator) -> tuple[Level, ...]:
+def slopes_of(on: str | Accelerator) -> tuple[Slope, ...]:
     """Levels of a GPU, nearest first: L1, L2, memory.
 
     The L1 of a unit and its shared memory are one array, and its printed size is that
     of the shared memory; all units together hold that many times more, each a part.
     """
     device = device_of(on)
-    micro = hardware.microarchitecture(device)
-    units, clock = device.compute_units, device.clock
+    shared, l1, l2, memory = (
+        hardware.level(device, name) for name in ("shared", "l1", "l2", "dram")
+    )
 
-    def cache(name: str, capacity: Quantity) -> Level:
-        rate = micro.rate(name.lower()) * units * clock
+    def cache(name: str, capacity: Quantity, rate: Quantity) -> Slope:
         words = f"{device.short} {name} of all units"
-        return Level(name, capacity.named(f"{words}, size"), rate.named(words))
+        return Slope(name, capacity.named(f"{words}, size"), rate.named(words))
 
     return (
-        cache("L1", device.shared_per_unit * units),
-        cache("L2", device.l2_capacity),
-        Level("memory", device.memory_capacity, device.memory_bandwidth),
+        cache("L1", shared.total, l1.known("rate")),
+        cache("L2", l2.total, l2.known("rate")),
+        Slope("memory", memory.total, memory.known("rate")),
     )
 
 
-def host_levels(host: HostRoofline, op: str = "read") -> tuple[Level, ...]:
+def host_slopes(host: HostRoofline, op: str = "read") -> tuple[Slope, ...]:
     """Levels of a measured machine, nearest first, all cores together.
 
     The rate of a level is that of the middle one, by rate, of the measured points
@@ -109,18 +109,18 @@ def host_levels(host: HostRoofline, op: str = "read") -> tuple[Level, ...]:
     """
     cores = int(host.machine["usable_cores"])
     points = host.stream(op, cores)
-    found: list[Level] = []
+    found: list[Slope] = []
     inner = 0.0
     for cache in sorted(host.machine["caches"], key=lambda c: c["level"]):
         name = f"L{cache['level']}"
         size = float(cache["bytes"] * max(1, cores // cache["shared_by"]))
         rate = _middle(host, points, name, 2 * inner, 0.75 * size)
         capacity = Quantity(size, "B", label=f"{name}, all cores", kind="measured")
-        found.append(Level(name, capacity, rate))
+        found.append(Slope(name, capacity, rate))
         inner = size
     total = Quantity(host.machine["memory_bytes"], "B", label="memory", kind="measured")
     rate = _middle(host, points, "memory", 2 * inner, float("inf"))
-    return (*found, Level("memory", total, rate))
+    return (*found, Slope("memory", total, rate))
 
 
 def _middle(
@@ -136,7 +136,7 @@ def _middle(
     return host.quantity(point, f"{name} bandwidth, all cores")
 
 
-def home(working_set: Any, levels: Sequence[Level]) -> Level:
+def home(working_set: Any, levels: Sequence[Slope]) -> Slope:
     """The nearest level that holds a working set.
 
     ``working_set``: bytes that are used again and again.

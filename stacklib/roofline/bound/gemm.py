@@ -80,7 +80,7 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     micro = hardware.microarchitecture(device)
     units = device.compute_units
     clock = _clock(device, name)
-    width = micro.constants.get("l2_bytes_per_cycle")
+    width = hardware.level(device, "l2").width
     l2_rate = None if width is None or clock is None else width * units * clock
     issue = _ISSUE.get(device.vendor, "gemm_issue_other")
     gpu, vector = device.kind == "gpu", name in _VECTOR

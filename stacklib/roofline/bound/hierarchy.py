@@ -2,7 +2,7 @@
 
 What a device's memory delivers falls short of what its pins could carry, and which
 memory answers depends on how much is read. The rates of caches and the latencies
-are constants of the architecture (``hardware.microarchitecture``); the shares are
+stand in the table of a device's levels (``hardware.levels``); the shares are
 efficiency factors.
 """
 
@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator, UnknownSpec, microarchitectures
+from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, minimum
 
 from ..work.bounds import device_of
 from ..work.fit import Infeasible
+from . import littles_law
 
 KINDS = ("read", "mixed")
-LEVELS = ("l1", "l2")
+CACHES = ("l1", "l2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +46,23 @@ def stream_rate(
         return Bandwidth(drawn, "dram")
     if not in_flight > 0:
         raise ValueError(f"in_flight = {in_flight!r}: bytes above zero are needed")
-    micro = hardware.microarchitecture(device)
-    threads, clock = device.fields["max_threads_per_unit"], device.fields["clock"]
-    if threads is None or clock is None or "dram_latency" not in micro.constants:
+    threads = device.fields["max_threads_per_unit"]
+    idle = hardware.level(device, "dram").latency
+    if threads is None or idle is None:
         return Bandwidth(drawn, "dram")
-    idle = micro.latency("dram").si / clock.si
-    seconds = idle * hardware.efficiency("loaded_latency")
-    # Little's law: a device filled with threads moves no more than all of them have
-    # asked for, once every loaded latency.
-    asked = device.compute_units.si * threads.si * in_flight / seconds
-    bound = "dram" if drawn <= asked else "concurrency"
-    return Bandwidth(min(drawn, asked), bound)
+    seconds = idle.si * hardware.efficiency("loaded_latency")
+    # A device filled with threads moves no more than all of them have asked for, once
+    # every loaded latency.
+    asked = device.compute_units.si * threads.si * in_flight
+    rate = littles_law.throughput(asked, seconds, drawn)
+    return Bandwidth(rate, "concurrency" if rate < drawn else "dram")
 
 
 def cache_rate(on: str | Accelerator, level: str) -> Bandwidth:
     """Bandwidth of all units together from the L1 or the L2."""
-    if level not in LEVELS:
-        raise ValueError(f"level = {level!r}: one of {', '.join(LEVELS)}")
-    device = device_of(on)
-    width = hardware.microarchitecture(device).rate(level)
-    return Bandwidth(width.si * device.compute_units.si * device.clock.si, level)
+    if level not in CACHES:
+        raise ValueError(f"level = {level!r}: one of {', '.join(CACHES)}")
+    return Bandwidth(hardware.level(on, level).known("rate").si, level)
 
 
 def hit_share(working_set: Any, capacity: Any) -> Any:
@@ -104,11 +102,7 @@ def read_rate(on: str | Accelerator, working_set: float) -> Bandwidth:
 
 def load_cycles(on: str | Accelerator, level: str) -> float:
     """Cycles of a dependent load served from a level."""
-    device = device_of(on)
-    if level not in microarchitectures.LEVELS:
-        known = ", ".join(microarchitectures.LEVELS)
-        raise UnknownSpec(f"no level {level!r}; known: {known}")
-    return float(hardware.microarchitecture(device).latency(level).si)
+    return hardware.level(on, level).known("cycles").si
 
 
 def row_operation_rate(on: str | Accelerator, moved: float, call: str) -> Bandwidth:

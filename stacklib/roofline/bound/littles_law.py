@@ -50,6 +50,20 @@ def share(in_flight: Any, latency: Any, ceiling: Any) -> Any:
     return throughput(in_flight, latency, ceiling) / ceiling
 
 
+def time_per_load(chains: Any, latency: Any, bandwidth: Any, line: Any) -> Any:
+    """Seconds a load when independent chains of dependent loads overlap.
+
+        seconds a load = max(latency / chains, line / bandwidth)
+
+    ``latency``: seconds of a load of one chain alone; ``bandwidth``: bytes a second of
+    one core that streams through a working set of the same size; ``line``: bytes a load
+    moves. Left out: how many misses a core can keep track of, the cost of address
+    translation, the instructions of the loop.
+    """
+    above_zero(chains=chains, line=line)
+    return line / throughput(chains * line, latency, bandwidth)
+
+
 def askers(latency: Any, throughput: Any, each: Any) -> Any:
     """How many threads must wait at once when each has so many bytes in flight."""
     above_zero(each=each)
@@ -59,8 +73,8 @@ def askers(latency: Any, throughput: Any, each: Any) -> Any:
 def load_latency(on: str | Accelerator, level: str = "dram") -> Quantity:
     """Time of a dependent load on an idle device, as others measured it."""
     device = device_of(on)
-    cycles = hardware.microarchitecture(device).latency(level)
-    return (cycles / device.clock).named(f"{device.short} {level} load latency")
+    latency = hardware.level(device, level).known("latency")
+    return latency.named(f"{device.short} {level} load latency")
 
 
 @dataclass(frozen=True, slots=True)

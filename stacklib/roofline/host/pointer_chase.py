@@ -2,13 +2,8 @@
 
 A pointer chase reads an address, and what it reads is the next address: the next
 load cannot start before this one has come back. Several independent chains can wait
-at the same time. Little's law says how much that buys:
-
-    seconds a load = max(latency / chains, line / bandwidth)
-
-The latency is that of one chain; the bandwidth that of one core which streams
-through a working set of the same size. Left out: how many misses a core can keep
-track of, the cost of address translation, the instructions of the loop.
+at the same time; how much that buys, Little's law says (``bound.littles_law``,
+``time_per_load``).
 
 The loop is compiled by numba where it is present, else by the C compiler, else
 NumPy gathers all chains at once; the result says which ran.
@@ -25,7 +20,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import maximum
 from stacklib.quantity.bounds import whole
 
 from ._kernels import time_calls
@@ -38,12 +32,13 @@ _STRIDE = LINE // 8  # one address a line
 Chase = Callable[[Any, Any, int], None]
 
 
-def time_per_load(chains: Any, latency: Any, bandwidth: Any, line: Any = LINE) -> Any:
-    """Seconds a load when independent chains overlap, by Little's law.
+def linked(order: Any, size: int) -> Any:
+    """Elements of which each that ``order`` names holds the index of the next one."""
+    import numpy
 
-    ``line``: bytes a load moves.
-    """
-    return maximum(latency / chains, line / bandwidth)
+    following: Any = numpy.zeros(size, numpy.uintp)
+    following[order] = numpy.roll(order, -1)
+    return following
 
 
 def ring(size: int, seed: int = 0) -> Any:
@@ -57,9 +52,7 @@ def ring(size: int, seed: int = 0) -> Any:
     import numpy
 
     order = numpy.random.default_rng(seed).permutation(size // LINE) * _STRIDE
-    following: Any = numpy.zeros(size // 8, numpy.uintp)
-    following[order] = numpy.roll(order, -1)
-    return following
+    return linked(order, size // 8)
 
 
 def starts(following: Any, chains: int, first: int = 0) -> Any:

@@ -118,8 +118,7 @@ class _EventMaker:
 
     def row_time(self) -> Quantity:
         """Latency of one load from memory, then the row on one chip's wires."""
-        micro = hardware.microarchitecture(self.device)
-        wait = micro.latency("dram") / self.device.clock
+        wait = hardware.level(self.device, "dram").known("latency")
         return (wait + self.row() / self.device.memory_bandwidth).named("one row")
 
     def crossing(self) -> Quantity:

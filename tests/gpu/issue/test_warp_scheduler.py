@@ -9,24 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.gpu.issue.schedule import schedule
+from stacklib.gpu.issue.sub_core import KINDS, Issued, Op, SubCore, check
 from stacklib.gpu.issue.warp_programs import (
     chain_cycles,
     chain_share,
     chains,
+    schedule,
     stream,
     stream_share,
     warps_to_hide,
 )
-from stacklib.gpu.issue.warp_scheduler import (
-    KINDS,
-    POLICIES,
-    Issued,
-    Op,
-    SubCore,
-    check,
-    run,
-)
+from stacklib.gpu.issue.warp_scheduler import POLICIES, run
 
 policies = st.sampled_from(POLICIES)
 
@@ -51,6 +44,7 @@ cores = st.builds(
     memory=st.integers(1, 40),
     queue=st.integers(1, 6),
     interval=st.sampled_from([0, 1, 2, Fraction(7, 3)]),
+    issue=st.integers(1, 3),
 )
 
 
@@ -60,7 +54,9 @@ def test_every_schedule_passes_the_checker_and_accounts_for_every_cycle(w, core,
     assert check(w, core, done.issued) == []
     assert len(done.issued) == sum(map(len, w))
     assert sum(done.states.values()) == done.warps * done.cycles
-    assert done.utilisation * done.cycles + done.stalled == pytest.approx(done.cycles)
+    filled = [one.cycle for one in done.issued]
+    assert done.utilisation * core.issue * done.cycles == pytest.approx(len(filled))
+    assert len(set(filled)) + done.stalled == done.cycles
 
 
 @given(programs(), policies)
@@ -95,6 +91,26 @@ def test_the_oldest_first_leave_the_youngest_alone_at_the_end():
     assert fair.cycles == 3 * 800
 
 
+def test_the_policies_part_when_the_first_comes_back():
+    # in cycle 4 warp 0 can go on again, and warp 2 has been ready from the start
+    told = {
+        "lrr": [0, 1, 2] * 4,
+        "gto": [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 2],
+        "greedy": [0, 0, 1, 1, 2, 2] * 2,
+    }
+    for policy in POLICIES:
+        done = run([chains(2, 2)] * 3, SubCore(math=4), policy=policy)
+        assert [one.warp for one in done.issued] == told[policy]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_two_slots_by_hand(policy):
+    done = run([chains(1, 2)] * 3, SubCore(math=3, issue=2), policy=policy)
+    order = [(one.cycle, one.warp) for one in done.issued]
+    assert order == [(0, 0), (0, 1), (1, 2), (3, 0), (3, 1), (4, 2)]
+    assert (done.cycles, done.stalled, done.utilisation) == (5, 1, 6 / 10)
+
+
 @settings(deadline=None)
 @given(st.integers(1, 24), st.integers(1, 6), st.integers(2, 12), st.integers(1, 3))
 def test_a_stream_draws_littles_law_at_most(warps, ilp, interval, work):
@@ -125,7 +141,7 @@ def test_warps_and_ilp_are_the_same_thing():
     assert len(cycles) == 1
 
 
-def test_it_agrees_with_the_scheduler_of_chapter_1():
+def test_it_agrees_with_the_loop_of_chapter_1():
     # one load at a time and work on its value that does not depend on other work
     for warps in (1, 3, 8):
         listed = []
@@ -133,7 +149,7 @@ def test_it_agrees_with_the_scheduler_of_chapter_1():
             listed += [Op("global", (5 * i - 1,) if i else ())]
             listed += [Op("math", (5 * i,))] * 4
         here = run([listed] * warps, SubCore(math=1, memory=36), policy="lrr")
-        there = schedule(warps, work=4, latency=36, rounds=10, policy="round robin")
+        there = schedule(warps, work=4, latency=36, rounds=10, policy="lrr")
         assert here.cycles == there.cycles
 
 
@@ -153,6 +169,8 @@ def test_the_checker_sees_planted_faults():
     twice = [*good]
     twice[1] = dataclasses.replace(twice[1], cycle=good[0].cycle)
     assert "issue" in check(listed, core, twice)[0]
+    pair, wide = [Issued(0, 0, 0), Issued(0, 0, 1)], SubCore(issue=2)
+    assert "warps [0, 0] issue" in check([[Op("math")] * 2], wide, pair)[0]
     early = [Issued(n, i.warp, i.at) for n, i in enumerate(good)]
     assert any("needs" in fault for fault in check(listed, core, early))
     assert "of 8 issued" in " ".join(check(listed, core, good[:-1]))

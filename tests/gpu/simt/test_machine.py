@@ -112,20 +112,29 @@ def test_two_dimensions():
     same(grids, (3, 3), (5, 4), np.zeros((10, 13), np.int64), rest=(13,))
 
 
-STATEMENTS = st.deferred(
-    lambda: st.one_of(
-        st.sampled_from(["x = x + i", "y += 2", "x = y - x", "x, y = y, x",
-                         "x = x % 17", "y = i if x > y else y", "out[i] = out[i] + x"]),
-        st.tuples(st.just("if"), CONDITIONS, BODIES, BODIES),
-        st.tuples(st.just("for"), st.sampled_from(["3", "i % 5", "2, i % 7"]), BODIES),
-        st.tuples(st.just("while"), CONDITIONS, BODIES),
-    )
+PLAIN = st.sampled_from(
+    ["x = x + i", "y += 2", "x = y - x", "x, y = y, x",
+     "x = x % 17", "y = i if x > y else y", "out[i] = out[i] + x"]
 )  # fmt: skip
 CONDITIONS = st.sampled_from(
     ["i % 2", "x > 5", "y < i", "x < y or i > 20", "x > 2 and not i % 3", "1 <= x < 9"]
 )
+RANGES = st.sampled_from(["3", "i % 5", "2, i % 7"])
 JUMPS = st.sampled_from(["", "", "", "break", "continue", "return"])
-BODIES = st.tuples(st.lists(STATEMENTS, min_size=1, max_size=3), JUMPS)
+
+
+def compound(statements):
+    """Branches and loops of statements."""
+    bodies = st.tuples(st.lists(statements, min_size=1, max_size=3), JUMPS)
+    return st.one_of(
+        st.tuples(st.just("if"), CONDITIONS, bodies, bodies),
+        st.tuples(st.just("for"), RANGES, bodies),
+        st.tuples(st.just("while"), CONDITIONS, bodies),
+    )
+
+
+# With a bound on leaves: without one most of what is drawn is too large and dropped.
+STATEMENTS = st.recursive(PLAIN, compound, max_leaves=20)
 
 
 def text_of(body, depth, loops):
@@ -152,7 +161,7 @@ def text_of(body, depth, loops):
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(STATEMENTS, min_size=1, max_size=4))
+@given(st.lists(STATEMENTS, min_size=2, max_size=4))
 def test_random_kernels_equal_one_thread_at_a_time(statements):
     body = text_of((statements, ""), 1, 0)
     head = ["def kernel(t, out):", "    i = t.thread.x", "    x = i", "    y = 3"]

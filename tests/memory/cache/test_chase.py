@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from stacklib import hardware
 from stacklib.memory.cache import chase_model
 from stacklib.memory.cache.chase_model import ChaseLevel, gpu_levels, latency, served
-from stacklib.memory.cache.chase_run import chase
+from stacklib.memory.cache.chase_run import addresses, chase
 from stacklib.memory.cache.find_levels import find_levels
+from stacklib.roofline.host import pointer_chase
 
 LINE = 64
 
@@ -37,6 +38,12 @@ def test_the_walk_is_the_closed_form_to_the_last_load(levels, lines, seed):
     assert walked.loads == lines
     assert walked.served == pytest.approx(served(size, levels, LINE), abs=1e-12)
     assert walked.latency == pytest.approx(latency(size, levels, LINE))
+
+
+def test_the_walk_is_the_cycle_that_real_loads_follow():
+    order = addresses(64 * LINE, LINE, page=None, seed=3)
+    following = pointer_chase.ring(64 * LINE, seed=3)
+    assert (following[order // 8] * 8).tolist() == [*order[1:], order[0]]
 
 
 def test_one_cache_exhaustively():

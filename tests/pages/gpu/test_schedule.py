@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from stacklib.gpu.chip.streams import chunked, run_streams
+from stacklib.gpu.issue.sub_core import SubCore
 from stacklib.gpu.issue.warp_programs import chains, stream
-from stacklib.gpu.issue.warp_scheduler import SubCore, run
+from stacklib.gpu.issue.warp_scheduler import run
 from stacklib.pages.gpu.schedule import live
 from stacklib.pages.gpu.schedule.figures import issue_spec, streams_spec
 from stacklib.plots.spec import check
@@ -17,7 +18,7 @@ def test_every_cycle_of_every_warp_is_one_cell_until_it_is_done():
     listed = [stream(2, 3, 2), chains(2, 8), stream(1, 5)]
     for policy in ("lrr", "gto"):
         done = run(listed, core, policy=policy)
-        spec = issue_spec(done, listed, core, title="T.", cycles=done.cycles)
+        spec = issue_spec(done, title="T.", cycles=done.cycles)
         check(spec)
         at = [p for m in spec["marks"] for p in zip(m["x"], m["y"], strict=True)]
         assert len(at) == len(set(at)) == done.warps * done.cycles - done.states["done"]

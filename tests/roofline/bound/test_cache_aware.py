@@ -26,7 +26,7 @@ def host():
 
 @pytest.mark.parametrize("name", GPUS)
 def test_nearer_levels_are_smaller_and_faster_and_need_less_work(name):
-    levels = cache_aware.levels_of(name)
+    levels = cache_aware.slopes_of(name)
     peak = hardware.get(name).peak("bf16")
     ridges = [level.ridge(peak).si for level in levels]
     speeds = [level.bandwidth.si for level in levels]
@@ -38,7 +38,7 @@ def test_nearer_levels_are_smaller_and_faster_and_need_less_work(name):
 
 @pytest.mark.parametrize("name", GPUS)
 def test_cache_rates_are_those_of_the_hierarchy(name):
-    for level in cache_aware.levels_of(name)[:-1]:
+    for level in cache_aware.slopes_of(name)[:-1]:
         told = hierarchy.cache_rate(name, level.name.lower()).rate
         assert level.bandwidth.si == pytest.approx(told)
         assert level.bandwidth.tree()["inputs"], "a rate names what it is made of"
@@ -46,7 +46,7 @@ def test_cache_rates_are_those_of_the_hierarchy(name):
 
 @pytest.mark.parametrize("name", ("h100-sxm", "a100-sxm-80gb"))
 def test_a_set_far_from_every_step_is_fed_as_the_hierarchy_says(name):
-    l1, l2, memory = cache_aware.levels_of(name)
+    l1, l2, memory = cache_aware.slopes_of(name)
     between = math.sqrt(l1.capacity.si * l2.capacity.si * 0.5)
     if between > l1.capacity.si:
         told = hierarchy.read_rate(name, between).rate
@@ -115,14 +115,14 @@ def test_floats_quantities_and_arrays_agree():
 
 
 def test_home_is_the_nearest_level_that_holds():
-    levels = cache_aware.levels_of("h100-sxm")
+    levels = cache_aware.slopes_of("h100-sxm")
     homes = {mb: cache_aware.home(mb * 1e6, levels).name for mb in (1, 40, 1000)}
     assert homes == {1: "L1", 40: "L2", 1000: "memory"}
     assert cache_aware.home(Quantity(40, "MB"), levels).name == "L2"
 
 
 def test_what_fits_nowhere_has_no_rate():
-    levels = cache_aware.levels_of("h100-sxm")
+    levels = cache_aware.slopes_of("h100-sxm")
     with pytest.raises(Infeasible, match="does not fit"):
         cache_aware.home(Quantity(81, "GB"), levels)
 
@@ -130,7 +130,7 @@ def test_what_fits_nowhere_has_no_rate():
 @pytest.mark.parametrize("bad", [0, -1.0, math.nan, math.inf])
 def test_a_set_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="above zero"):
-        cache_aware.home(bad, cache_aware.levels_of("h100-sxm"))
+        cache_aware.home(bad, cache_aware.slopes_of("h100-sxm"))
 
 
 def test_lists_of_different_length_and_no_levels_are_refused():
@@ -144,14 +144,14 @@ def test_lists_of_different_length_and_no_levels_are_refused():
 
 def test_a_device_without_published_caches_is_refused():
     with pytest.raises(hardware.UnknownSpec):
-        cache_aware.levels_of("tpu-v5p")
+        cache_aware.slopes_of("tpu-v5p")
 
 
 # -- this machine ---------------------------------------------------------------
 
 
 def test_levels_of_the_measured_machine(host):
-    levels = cache_aware.host_levels(host)
+    levels = cache_aware.host_slopes(host)
     assert [level.name for level in levels] == ["L1", "L2", "L3", "memory"]
     speeds = [level.bandwidth.si for level in levels]
     assert speeds == sorted(speeds, reverse=True)
@@ -159,7 +159,7 @@ def test_levels_of_the_measured_machine(host):
 
 
 def test_most_measured_points_lie_near_the_roof_of_their_level(host):
-    levels = cache_aware.host_levels(host)
+    levels = cache_aware.host_slopes(host)
     sizes = [level.capacity.si for level in levels]
     speeds = [level.bandwidth.si for level in levels]
     points = host.stream("read")
@@ -177,4 +177,4 @@ def test_a_machine_without_points_in_a_level_says_so(host):
         **{f: getattr(host, f) for f in host.__dataclass_fields__}, "machine": machine
     })  # fmt: skip
     with pytest.raises(ValueError, match="L1: no working set"):
-        cache_aware.host_levels(few)
+        cache_aware.host_slopes(few)

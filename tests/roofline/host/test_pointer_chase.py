@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stacklib.roofline.bound.littles_law import time_per_load
 from stacklib.roofline.host import pointer_chase as chase
 
 
@@ -47,11 +48,12 @@ def test_the_c_loop_is_the_same_where_there_is_a_compiler():
 
 @given(st.integers(1, 64), st.floats(1e-9, 1e-6), st.floats(1e8, 1e12))
 def test_time_falls_with_chains_down_to_what_the_level_delivers(n, latency, bandwidth):
-    one = chase.time_per_load(n, latency, bandwidth)
-    more = chase.time_per_load(n + 1, latency, bandwidth)
+    one = time_per_load(n, latency, bandwidth, chase.LINE)
+    more = time_per_load(n + 1, latency, bandwidth, chase.LINE)
     assert chase.LINE / bandwidth <= more <= one
-    swept = chase.time_per_load(numpy.array([n, n + 1]), latency, bandwidth)
+    swept = time_per_load(numpy.array([n, n + 1]), latency, bandwidth, chase.LINE)
     assert swept.tolist() == [one, more]
+    assert one == pytest.approx(max(latency / n, chase.LINE / bandwidth))
 
 
 @pytest.mark.parametrize("size", [0, 64, 100, 1000.0, True])

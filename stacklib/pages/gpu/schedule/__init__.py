@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stacklib import hardware
 from stacklib.gpu.issue.hiding import hide
-from stacklib.hardware import microarchitecture
 from stacklib.quantity import Quantity, Source, assumed, one_of
 
 DEVICE, NEXT = "h100-sxm", "b200-sxm"
@@ -20,7 +19,7 @@ BUSY = assumed(
 
 def cycles(level: str) -> Quantity:
     """Latency of a level of an H100 as a number, which the text follows with cycles."""
-    return microarchitecture(hardware.get(DEVICE)).latency(level) / one_of("cycle")
+    return hardware.level(DEVICE, level).known("cycles") / one_of("cycle")
 
 
 def full(latency: Quantity | None = None, device: str = DEVICE) -> Quantity:

@@ -8,12 +8,12 @@ from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.issue.hiding import hide
 from stacklib.gpu.issue.occupancy import PARTITIONS
-from stacklib.gpu.issue.schedule import KERNELS
-from stacklib.gpu.issue.warp_programs import chains
-from stacklib.gpu.issue.warp_scheduler import SubCore, Trace, run
+from stacklib.gpu.issue.sub_core import SubCore, Trace
+from stacklib.gpu.issue.warp_programs import KERNELS, chains
+from stacklib.gpu.issue.warp_scheduler import run
 from stacklib.gpu.tensor.dpx import REPLACES, per_cell
+from stacklib.hardware.warp_rules import rule
 from stacklib.memory.dram.in_flight import saturate
-from stacklib.memory.warp.rules import rule
 from stacklib.quantity import (
     Quantity,
     Source,
@@ -132,7 +132,7 @@ def filling(kernel: str, latency: float) -> float:
 def high_occupancy() -> Finding:
     """Occupancy at which the loop of a matrix product fills every issue slot."""
     chip = hardware.get(DEVICE)
-    latency = hardware.microarchitecture(chip).latency("dram").si
+    latency = hardware.level(chip, "dram").known("cycles").si
     why = "Every SM since Volta has four partitions."
     parts = assumed(PARTITIONS, label="schedulers a unit", why=why)
     held = chip.max_warps_per_unit / parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stacklib.gpu.chip.streams import ENGINES, Command, Ran
-from stacklib.gpu.issue.warp_scheduler import Program, SubCore, Trace
+from stacklib.gpu.issue.sub_core import Trace
 from stacklib.plots.marks import Mark, Spec, across, axis, bar, cells, chart, down, line
 
 ISSUES = {
@@ -22,29 +22,25 @@ WAITS = {
 MEMORY, MATH, READY = WAITS
 
 
-def _waits(
-    done: Trace, programs: Sequence[Program], core: SubCore, cycles: int
-) -> dict[str, list[tuple[int, int]]]:
+def _waits(done: Trace, cycles: int) -> dict[str, list[tuple[int, int]]]:
     """Cycles and warps in which nothing is issued, by what the warp waits for."""
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in WAITS}
     there: dict[tuple[int, int], int] = {}
     free = [0] * done.warps
     for one in done.issued:
-        op = programs[one.warp][one.at]
+        op = done.op(one)
         last = max(op.needs, key=lambda n: there[one.warp, n], default=None)
         ready = free[one.warp] if last is None else there[one.warp, last]
-        math = last is not None and programs[one.warp][last].kind == "math"
+        math = last is not None and done.programs[one.warp][last].kind == "math"
         for cycle in range(free[one.warp], min(one.cycle, cycles)):
             name = READY if cycle >= ready else MATH if math else MEMORY
             found[name].append((cycle, one.warp))
-        there[one.warp, one.at] = one.cycle + core.latency(op.kind)
+        there[one.warp, one.at] = one.cycle + done.core.latency(op.kind)
         free[one.warp] = one.cycle + 1
     return found
 
 
-def issue_spec(
-    done: Trace, programs: Sequence[Program], core: SubCore, *, title: str, cycles: int
-) -> Spec:
+def issue_spec(done: Trace, *, title: str, cycles: int) -> Spec:
     """The first ``cycles`` of a sub-core: a row a warp, a cell a cycle.
 
     For a memory without a limit on its rate: what was issued says when values come.
@@ -52,9 +48,8 @@ def issue_spec(
     issues: dict[str, list[tuple[int, int]]] = {kind: [] for kind in ISSUES}
     for one in done.issued:
         if one.cycle < cycles:
-            kind = programs[one.warp][one.at].kind
-            issues[kind].append((one.cycle, one.warp))
-    waits = _waits(done, programs, core, cycles)
+            issues[done.op(one).kind].append((one.cycle, one.warp))
+    waits = _waits(done, cycles)
     ticks, wide = range(0, cycles, 8), across(cycles)
     return chart(
         title,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from random import Random
 
+from stacklib.hardware.warp_rules import rule
 from stacklib.memory import Swizzle, Tile, bank_conflicts
-from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import Place, padded
 from stacklib.memory.warp.swizzle_proof import requests
 from stacklib.memory.warp.swizzle_search import Search, search_swizzle

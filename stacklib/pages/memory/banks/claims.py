@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stacklib.evidence import Finding, claim
 from stacklib.evidence.addresses import ways
+from stacklib.hardware.warp_rules import rule
 from stacklib.memory import Swizzle, Tile
-from stacklib.memory.warp.rules import rule
 from stacklib.memory.warp.swizzle import MODES, Place, matching_swizzle, padded
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
 

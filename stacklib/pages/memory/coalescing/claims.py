@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib.evidence import Finding, claim
 from stacklib.evidence.addresses import moved
-from stacklib.memory.warp.rules import rule
+from stacklib.hardware.warp_rules import rule
 from stacklib.quantity import bytes_per_element, chosen
 
 FP32 = bytes_per_element("fp32")

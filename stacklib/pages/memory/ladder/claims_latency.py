@@ -6,8 +6,8 @@ from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.evidence.judge import ratio_of, verdict_of
 from stacklib.evidence.ledger import get
+from stacklib.hardware.warp_rules import rule
 from stacklib.memory.ladder.rungs import Rung, launched_copy, mean_step
-from stacklib.memory.warp.rules import rule
 from stacklib.quantity import Quantity, assumed, chosen, constant
 
 from .claims import A100, B200, H100, all_units, cycles, field, known, rate, rungs
@@ -51,7 +51,7 @@ def register_latency_ten() -> Finding:
 @claim("mem-shared-latency")
 def shared_latency() -> Finding:
     """A load from shared memory of an H100, the low end of the range."""
-    hit = hardware.microarchitecture(hardware.get(B200)).latency("l1")
+    hit = hardware.level(B200, "l1").known("cycles")
     return Finding(
         cycles(H100, "shared memory"),
         why="The low end is shared memory, the high end a hit in the L1: "

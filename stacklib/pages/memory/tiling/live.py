@@ -17,7 +17,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
 from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, rule
 from stacklib.plots.spec import readout
-from stacklib.roofline.bound.cache_aware import levels_of
+from stacklib.roofline.bound.cache_aware import slopes_of
 
 N = 8192  # rows and columns of the product
 SIDES = (16, 32, 64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512)
@@ -27,7 +27,7 @@ STAGES = (1, 2, 3, 4, 5, 6)
 
 def _needs(device: Accelerator) -> object:
     """Shared memory, registers and caches of a GPU."""
-    return tile_store(device), levels_of(device), device.peak("bf16")
+    return tile_store(device), slopes_of(device), device.peak("bf16")
 
 
 def controls() -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def explore(*, device: str, tile_m: int, tile_n: int, tile_k: int, stages: int) 
         return fit_tile(chip, tile_m, columns, tile_k, stages=stages)
 
     mine, peak = fit(tile_n), chip.peak("bf16")
-    ridges = [(level.name, level.ridge(peak).si) for level in levels_of(chip)[1:]]
+    ridges = [(level.name, level.ridge(peak).si) for level in slopes_of(chip)[1:]]
     rules = [rule(f"ridge of {name}", "predicted", y=y) for name, y in ridges]
     ring = [here(tile_n, mine.intensity.si, "your tile")] if mine.fits else []
     return chart(

@@ -7,8 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from stacklib import gpu, hardware, roofline
-from stacklib.gpu.issue.schedule import KERNELS, round_cycles, round_slots
-from stacklib.hardware import microarchitecture
+from stacklib.gpu.issue.warp_programs import KERNELS, round_cycles, round_slots
 from stacklib.quantity import Quantity, Source, assumed, chosen, counted, one_of
 from stacklib.roofline import HostRoofline
 from stacklib.roofline.bound import bakeoff, littles_law
@@ -38,7 +37,7 @@ def flying(each: Quantity, idle: bool = False) -> littles_law.InFlight:
 
 def load_cycles() -> Quantity:
     """Latency of an H100's memory in cycles, without the unit for the closed form."""
-    cycles = microarchitecture(hardware.get(DEVICE)).latency("dram")
+    cycles = hardware.level(DEVICE, "dram").known("cycles")
     return (cycles / one_of("cycle")).named("load latency in cycles")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stacklib.gpu.issue.schedule import Schedule
+from stacklib.gpu.issue.sub_core import Trace
 from stacklib.plots.marks import Mark, Spec, axis, bar, chart, line
 
-LOOKS = {"load": ("load", 1), "work": ("arithmetic", 0), "wait": ("waits", 2)}
+LOOKS = {"global": ("load", 1), "math": ("arithmetic", 0), "wait": ("waits", 2)}
 
 
 def _part(kind: str, start: float, end: float, row: float, at: str = "none") -> Mark:
@@ -26,7 +26,7 @@ def _legend(cycles: int, row: float) -> list[Mark]:
 
 
 def timeline_spec(
-    done: Schedule, *, title: str, cycles: int, rows: int | None = None
+    done: Trace, *, title: str, cycles: int, rows: int | None = None
 ) -> Spec:
     """A timeline of ``cycles``: a row a warp, the first at the bottom.
 

@@ -27,8 +27,8 @@ def embedding() -> Quantity:
 @claim("mem-hbm-latency-cycles")
 def memory_latency() -> Finding:
     """What microbenchmarks measured on H100."""
-    hopper = hardware.microarchitecture(hardware.get(HOPPER)).latency("dram")
-    blackwell = hardware.microarchitecture(hardware.get(BLACKWELL)).latency("dram")
+    hopper = hardware.level(HOPPER, "dram").known("cycles")
+    blackwell = hardware.level(BLACKWELL, "dram").known("cycles")
     return Finding(
         hopper * one_of("", "loads"),
         why=f"A chain of dependent loads took {hopper.text()} on an H100 and "

@@ -84,10 +84,10 @@ def waiting(tokens: int) -> int:
 
 
 @cache
-def levels(key: str = H100) -> dict[str, cache_aware.Level]:
+def levels(key: str = H100) -> dict[str, cache_aware.Slope]:
     if key == hardware.THIS_MACHINE:
-        return {lv.name: lv for lv in cache_aware.host_levels(five.ceilings())}
-    return {level.name: level for level in cache_aware.levels_of(key)}
+        return {lv.name: lv for lv in cache_aware.host_slopes(five.ceilings())}
+    return {level.name: level for level in cache_aware.slopes_of(key)}
 
 
 def ratio(operation: str, variant: str = "whole", rows: int = 0) -> Quantity:

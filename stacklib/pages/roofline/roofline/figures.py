@@ -8,7 +8,7 @@ from stacklib import hardware, roofline
 from stacklib.plots.marks import About, Mark, Spec, axis, band, chart, dots, line, rule
 from stacklib.plots.rooflines import SPAN, roofline_spec
 from stacklib.quantity import Quantity
-from stacklib.roofline.bound.cache_aware import Level
+from stacklib.roofline.bound.cache_aware import Slope
 
 FIRST, LAST = 2014, 2027  # years drawn
 REACH = 3000.0  # FLOP/B, right of every ridge of every level
@@ -31,7 +31,7 @@ def two_lines_spec(device: str, dtype: str, *, title: str) -> Spec:
 
 
 def levels_spec(
-    levels: Sequence[Level], peak: Quantity, *, device: str, dtype: str, title: str
+    levels: Sequence[Slope], peak: Quantity, *, device: str, dtype: str, title: str
 ) -> Spec:
     """A cache-aware roofline: a slope for each level, nearest first, under one roof."""
     own = device == hardware.THIS_MACHINE
@@ -40,7 +40,7 @@ def levels_spec(
     return {**roofline_spec([], title=title), "marks": marks}
 
 
-def _level(level: Level, peak: Quantity, series: int, about: About) -> list[Mark]:
+def _level(level: Slope, peak: Quantity, series: int, about: About) -> list[Mark]:
     """Slope and roof of one level, and its ridge."""
     ridge = level.ridge(peak)
     xs = [SPAN[0], *([ridge.si] if SPAN[0] < ridge.si < REACH else []), REACH]

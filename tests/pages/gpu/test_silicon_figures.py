@@ -7,12 +7,13 @@ import pytest
 from stacklib import cost
 from stacklib.cost.moore import chips
 from stacklib.cost.yields import harvested
+from stacklib.pages.gpu.package.figures import reticle_spec
+from stacklib.pages.gpu.silicon import figures
 from stacklib.pages.gpu.silicon import live as wafer
-from stacklib.plots import silicon
 from stacklib.plots import spec as grammar
 from stacklib.quantity import Quantity
 
-from ..live_figures import ask, values
+from ...live_figures import ask, values
 
 
 @pytest.mark.parametrize("control", wafer.controls(), ids=lambda c: c["name"])
@@ -36,7 +37,7 @@ def test_thrown_wafers_sell_what_the_closed_form_says():
 
 
 def test_figures_hold_what_was_computed():
-    found = silicon.clock_spec("clock")
+    found = figures.clock_spec("clock")
     grammar.check(found)
     dots = [m for m in found["marks"] if m["kind"] == "dots"]
     assert [d["y"][0] for d in dots] == [
@@ -44,5 +45,5 @@ def test_figures_hold_what_was_computed():
     ]
     row = [cost.pieces(Quantity(800, "mm2"), n, price=Quantity(17000, "USD"),
                        defects=Quantity(0.1, "1/cm2")) for n in (1, 2)]  # fmt: skip
-    grammar.check(silicon.pieces_spec("pieces", {"a": row}))
-    grammar.check(silicon.reticle_spec("reticles", {"a": Quantity(858, "mm2")}))
+    grammar.check(figures.pieces_spec("pieces", {"a": row}))
+    grammar.check(reticle_spec("reticles", {"a": Quantity(858, "mm2")}))

@@ -1,4 +1,4 @@
-"""Silicon drawn: Moore's clock, designs in pieces, packages by the reticle."""
+"""Silicon drawn: Moore's clock, designs in pieces."""
 
 from __future__ import annotations
 
@@ -6,20 +6,7 @@ from stacklib import cost
 from stacklib.cost import moore
 from stacklib.cost.chiplets import Pieces
 from stacklib.cost.moore import Chip
-from stacklib.plots.marks import (
-    Mark,
-    Spec,
-    axis,
-    bar,
-    chart,
-    diamonds,
-    dots,
-    line,
-    rule,
-)
-from stacklib.quantity import Quantity
-
-CARRIED = {"CoWoS-S, CoWoS-L 2024": 3.3, "CoWoS-L 2026": 5.5}  # reticles
+from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, dots, line
 
 
 def clock_spec(title: str, last: int = 2026) -> Spec:
@@ -67,25 +54,4 @@ def pieces_spec(title: str, cuts: dict[str, list[Pieces]]) -> Spec:
         x=axis(words, log=True, limits=span, ticks=counts),
         y=axis("Dollars a good mm2 of logic", unit="USD/mm2", limits=(0.2, 0.8)),
         marks=marks,
-    )
-
-
-def reticle_spec(title: str, packages: dict[str, Quantity]) -> Spec:
-    """Silicon of packages in reticles, smallest first, and what interposers carry."""
-    bars = [
-        bar(0, (area / cost.reticle()).si, row, name, "predicted", series=0)
-        for row, (name, area) in enumerate(packages.items())
-    ]
-    known = {q.value.si for q in cost.fact("carries", "cowos_l").quotes}
-    carried = {name: x for name, x in CARRIED.items() if x in known}
-    rules = [
-        rule(name, "claimed", x=x, series=4)
-        for name, x in {"one exposure": 1.0, **carried}.items()
-    ]
-    high = (-0.7, len(packages) - 0.3)
-    return chart(
-        title,
-        x=axis("Area of dies and stacks, in reticles", limits=(0, 6.5)),
-        y=axis("Package", limits=high, ticks=()),
-        marks=[*bars, *rules],
     )

@@ -9,12 +9,11 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from stacklib.hardware.sourced import read_toml, read_value
 from stacklib.quantity import Quantity, resolve
 
-__all__ = ["rule"]
+from .sourced import read_toml, read_value
 
-DATA = Path(__file__).parent / "data" / "rules.toml"
+DATA = Path(__file__).parent / "data" / "warp_rules.toml"
 KNOWN = {
     "lanes": ("", "lanes of a warp"),
     "banks": ("", "banks of shared memory"),

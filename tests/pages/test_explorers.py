@@ -8,9 +8,10 @@ from functools import partial
 import pytest
 
 from stacklib import hardware, plots, roofline
+from stacklib.pages.hardware import compare
 from stacklib.pages.roofline.decode import live as decode
 from stacklib.pages.roofline.roofline import live as roof
-from stacklib.plots.live import choices, compare
+from stacklib.plots.live import choices
 
 from ..live_figures import ask, values
 
@@ -46,7 +47,7 @@ def test_every_device_of_the_menu_draws_and_passes_the_guard(module):
 def test_an_explorer_in_the_browser_reads_only_the_devices_chosen():
     code = (
         "from stacklib.hardware import devices\n"
-        "from stacklib.plots.live import compare\n"
+        "from stacklib.pages.hardware import compare\n"
         "compare.explore(first='h100_sxm', second='mi300x', third='tpu_v5p',"
         " dtype='bf16')\n"
         "print(devices._load.cache_info().currsize)"

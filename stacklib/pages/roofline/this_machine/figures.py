@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from stacklib.hardware import THIS_MACHINE
 from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
-from stacklib.roofline.host.levels import LevelPoint
+from stacklib.roofline.host.streams import StreamPoint
 
 RATE = 1e9  # the axis is in GB/s
 ABOUT = About(device=THIS_MACHINE, level="as measured", dtype="fp64")
 
 
 def levels_spec(
-    measured: Mapping[str, Sequence[LevelPoint]],
+    measured: Mapping[str, Sequence[StreamPoint]],
     predicted: Mapping[str, Mapping[int, float]],
     *,
     title: str,
@@ -51,7 +51,7 @@ def _line(name: str, rates: Mapping[int, float], series: int) -> Mark:
     return line(map(float, at), y, name, "predicted", series=series, **ABOUT)
 
 
-def _dots(name: str, points: Sequence[LevelPoint], series: int) -> Mark:
+def _dots(name: str, points: Sequence[StreamPoint], series: int) -> Mark:
     ends = [[low / RATE, high / RATE] for low, high in (p.spread for p in points)]
     x, y = [float(p.size) for p in points], [p.rate / RATE for p in points]
     words = f"{name}, measured"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from stacklib.pages.roofline.this_machine.figures import levels_spec
 from stacklib.plots import spec as grammar
-from stacklib.plots.levels import levels_spec
-from stacklib.roofline.host.levels import LevelPoint
+from stacklib.roofline.host.streams import StreamPoint
 
 POINTS = [
-    LevelPoint("copy", 1, 2**12, 4096, (1e-7, 2e-7, 4e-7)),
-    LevelPoint("copy", 1, 2**20, 2**20, (1e-4, 1e-4)),
+    StreamPoint("copy", 1, 2**12, 4096, (1e-7, 2e-7, 4e-7)),
+    StreamPoint("copy", 1, 2**20, 2**20, (1e-4, 1e-4)),
 ]
 
 

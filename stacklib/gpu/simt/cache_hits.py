@@ -25,7 +25,7 @@ KINDS = ("load", "store", "atomic")
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
+class CacheHits:
     """Sectors asked of each level, and how many were there."""
 
     l1_sectors: int  # sectors that loads asked of an L1
@@ -66,13 +66,13 @@ def in_order(
 
 def through(
     traffic: Traffic, device: Accelerator, warps_of_block: int, resident: int, l1: int
-) -> Levels:
+) -> CacheHits:
     """What a launch asked of every level.
 
     ``l1``: bytes of a unit's L1: what shared memory leaves; 0 for none.
     """
     if not traffic.trace:
-        return Levels(0, 0, 0, 0, 0, 0)
+        return CacheHits(0, 0, 0, 0, 0, 0)
     units = int(device.compute_units.si)
     unit, sector, kind = in_order(traffic, warps_of_block, units, resident)
     loads = kind == 0
@@ -90,7 +90,7 @@ def through(
     addresses, writes = sector[left] * SECTOR, kind[left] != 0
     out = _l2(device).run(addresses, writes)
     missed = int(np.count_nonzero(~out.hit & (kind[left] != 1)))
-    return Levels(
+    return CacheHits(
         int(np.count_nonzero(loads)),
         int(np.count_nonzero(hit)),
         len(addresses),

@@ -1,7 +1,7 @@
 """A learning curve is framed by its losses and drawn as measured."""
 
+from stacklib.pages.models.tiny.figures import learning_spec
 from stacklib.plots import spec
-from stacklib.plots.learning import learning_spec
 
 CURVES = {
     "tiny": {"tokens": [1000, 2000, 3000], "held_out": [4.0, 3.5, 3.2]},

@@ -1,4 +1,4 @@
-"""The scheduler against cases done by hand, its closed forms, and Little's law."""
+"""Loops of loads and work: cases done by hand, closed forms, and Little's law."""
 
 from itertools import pairwise
 
@@ -8,18 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import gpu
-from stacklib.gpu.issue.schedule import (
-    KINDS,
-    POLICIES,
-    Segment,
+from stacklib.gpu.issue.sub_core import Op, Segment, check
+from stacklib.gpu.issue.warp_programs import (
     lockstep_utilisation,
-    program,
     round_cycles,
     round_slots,
     schedule,
+    stream,
     utilisation,
     warps_needed,
 )
+from stacklib.gpu.issue.warp_scheduler import POLICIES
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound import littles_law
 
@@ -31,10 +30,11 @@ SAME = settings(max_examples=60, deadline=None)
 
 def test_one_warp_by_hand():
     found = schedule(1, work=2, latency=5, rounds=2)
-    assert [(i.cycle, i.kind) for i in found.issued] == [
-        (0, "load"), (5, "work"), (6, "work"), (7, "load"), (12, "work"), (13, "work"),
+    assert [(i.cycle, found.op(i).kind) for i in found.issued] == [
+        (0, "global"), (5, "math"), (6, "math"),
+        (7, "global"), (12, "math"), (13, "math"),
     ]  # fmt: skip
-    assert (found.cycles, found.stall_cycles) == (14, 8)
+    assert (found.cycles, found.stalled) == (14, 8)
     assert found.utilisation == 6 / 14
 
 
@@ -42,14 +42,15 @@ def test_two_warps_by_hand():
     found = schedule(2, work=2, latency=5, rounds=1)
     order = [(i.cycle, i.warp) for i in found.issued]
     assert order == [(0, 0), (1, 1), (5, 0), (6, 0), (7, 1), (8, 1)]
-    turns = schedule(2, work=2, latency=5, rounds=1, policy="round robin")
+    turns = schedule(2, work=2, latency=5, rounds=1, policy="lrr")
     order = [(i.cycle, i.warp) for i in turns.issued]
     assert order == [(0, 0), (1, 1), (5, 0), (6, 1), (7, 0), (8, 1)]
 
 
 def test_loads_ahead_by_hand():
-    assert program(1, 1, 3, ahead=1) == [
-        ("load", 0), ("load", 1), ("work", 0), ("load", 2), ("work", 1), ("work", 2),
+    load = Op("global")
+    assert stream(1, 3, ahead=1) == [
+        load, load, Op("math", (0,)), load, Op("math", (1,)), Op("math", (3,)),
     ]  # fmt: skip
 
 
@@ -76,7 +77,7 @@ def test_greedy_is_never_faster_and_at_most_one_start_up_slower(loop, warps, ahe
 @SAME
 @given(loops, st.integers(1, 20), st.integers(1, 20))
 def test_round_robin_keeps_warps_in_step_exactly(loop, warps, rounds):
-    found = schedule(warps, rounds=rounds, policy="round robin", **loop)
+    found = schedule(warps, rounds=rounds, policy="lrr", **loop)
     assert found.utilisation == pytest.approx(lockstep_utilisation(warps, **loop))
     assert found.utilisation <= utilisation(warps, **loop) + 1e-12
 
@@ -93,16 +94,14 @@ def test_every_schedule_keeps_the_rules(loop, warps, issue, ahead, policy):
         per_cycle.setdefault(one.cycle, []).append(one.warp)
     for warps_now in per_cycle.values():
         assert len(warps_now) <= issue and len(set(warps_now)) == len(warps_now)
-    listed = program(loop["ilp"], loop["work"], rounds, ahead)
+    listed = stream(loop["ilp"], rounds, loop["work"], ahead)
     for warp in range(warps):
         mine = [i for i in found.issued if i.warp == warp]
-        assert [i.kind for i in mine] == [kind for kind, _ in listed]
-        loaded: dict[int, int] = {}
-        for one, (kind, load) in zip(mine, listed, strict=True):
-            if kind == "load":
-                loaded[load] = one.cycle
-            assert one.cycle >= loaded[load] + (latency if kind == "work" else 0)
-    assert len(per_cycle) + found.stall_cycles == found.cycles
+        assert [found.op(i) for i in mine] == listed
+        for one, op in zip(mine, listed, strict=True):
+            assert all(one.cycle >= mine[at].cycle + latency for at in op.needs)
+    assert check(found.programs, found.core, found.issued) == []
+    assert len(per_cycle) + found.stalled == found.cycles
 
 
 @SAME
@@ -113,12 +112,12 @@ def test_the_timeline_covers_every_cycle_once(loop, warps, policy):
         mine = [s for s in found.timeline() if s.warp == warp]
         assert mine[0].start == 0 and mine[-1].end == found.cycles
         assert all(a.end == b.start for a, b in pairwise(mine))
-        assert {s.kind for s in mine} <= set(KINDS)
+        assert {s.kind for s in mine} <= {"global", "math", "wait", "done"}
 
 
 def test_a_timeline_by_hand():
     assert schedule(1, work=1, latency=3, rounds=1).timeline() == [
-        Segment(0, 0, 1, "load"), Segment(0, 1, 3, "wait"), Segment(0, 3, 4, "work"),
+        Segment(0, 0, 1, "global"), Segment(0, 1, 3, "wait"), Segment(0, 3, 4, "math"),
     ]  # fmt: skip
 
 

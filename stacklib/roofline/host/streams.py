@@ -81,7 +81,7 @@ def moved_bytes(
 
 
 @dataclass(frozen=True)
-class LevelPoint:
+class StreamPoint:
     """One loop at one working set, with its raw times."""
 
     stream: str
@@ -120,13 +120,13 @@ class LevelPoint:
         return self.bytes / cuts[-1], self.bytes / cuts[0]
 
 
-def point(row: Mapping[str, Any]) -> LevelPoint:
+def point(row: Mapping[str, Any]) -> StreamPoint:
     """The point of a result file's row."""
     try:
         found = {name: row[name] for name in FIGURES}
     except (KeyError, TypeError):
         raise ValueError(f"bad row {row!r}: needs {', '.join(FIGURES)}") from None
-    return LevelPoint(**{**found, "times_s": tuple(found["times_s"])})
+    return StreamPoint(**{**found, "times_s": tuple(found["times_s"])})
 
 
 # -- measuring -----------------------------------------------------------------
@@ -153,7 +153,7 @@ def sweep(
     quick: bool = True,  # true: about a second
     names: Sequence[str] = tuple(STREAMS),
     threads: Iterable[int] | None = None,
-) -> tuple[LevelPoint, ...]:
+) -> tuple[StreamPoint, ...]:
     """Measure the loops over working sets from 4 KiB to beyond the last cache."""
     largest = beyond_cache(read_machine(), 2**26 if quick else 2**28)
     # Finely, several times over: a burst of other work then spoils some samples of many
@@ -169,7 +169,7 @@ def sweep(
         for size in sizes(largest, step)
         for n in names
     ]
-    found: dict[str, LevelPoint] = {}
+    found: dict[str, StreamPoint] = {}
     for job in jobs * passes:
         p = job()
         before = found[p.id].times_s if p.id in found else ()
@@ -191,16 +191,16 @@ def beyond_cache(machine: Machine, at_least: int) -> int:
 
 def _job(
     buffer: Any, what: tuple[Stream, int, int], samples: int, sample_s: float
-) -> Callable[[], LevelPoint]:
+) -> Callable[[], StreamPoint]:
     loop, threads, size = what
     parts = slices(buffer, loop.arrays, threads, size // ELEMENT // loop.arrays)
     counted = counted_bytes(loop.name, elements(loop.name, threads, size))
     kernel = loops()[loop.name]
 
-    def job() -> LevelPoint:
+    def job() -> StreamPoint:
         with ThreadPoolExecutor(threads) as pool:
             times = time_calls(run_stream(kernel, parts, pool), samples, sample_s)
-        return LevelPoint(loop.name, threads, size, counted, times)
+        return StreamPoint(loop.name, threads, size, counted, times)
 
     return job
 
@@ -270,7 +270,7 @@ def _triad(a: Any, b: Any, c: Any, repeats: int) -> None:
 
 
 def found_levels(
-    points: Iterable[LevelPoint], name: str = "triad", threads: int = 1
+    points: Iterable[StreamPoint], name: str = "triad", threads: int = 1
 ) -> list[Plateau]:
     """Levels in one loop's sweep."""
     curve = list(curve_of(points, name, threads))
@@ -278,8 +278,8 @@ def found_levels(
 
 
 def curve_of(
-    points: Iterable[LevelPoint], name: str, threads: int
-) -> Iterator[LevelPoint]:
+    points: Iterable[StreamPoint], name: str, threads: int
+) -> Iterator[StreamPoint]:
     """Points of one loop with so many threads, by working set."""
     found = [p for p in points if (p.stream, p.threads) == (name, threads)]
     return iter(sorted(found, key=lambda p: p.size))

@@ -5,14 +5,14 @@ from functools import partial
 import pytest
 
 from stacklib import roofline
+from stacklib.pages.roofline.scaling import figures, live
 from stacklib.plots import spec as grammar
-from stacklib.plots.live import amdahl, wall
 from stacklib.roofline.bound import scaling, trend
 
-from ..live_figures import ask
+from ...live_figures import ask
 
-speed_up = partial(ask, amdahl.explore, amdahl.controls())
-growth = partial(ask, wall.explore, wall.controls())
+speed_up = partial(ask, live.explore, live.controls())
+growth = partial(ask, live.wall, live.wall_controls())
 
 
 @pytest.mark.parametrize("serial", [0, 10, 100])
@@ -47,7 +47,7 @@ def test_years_without_a_trend_get_a_reason_and_no_growth(first, last):
 
 
 def test_the_ridge_figure_names_its_devices_and_holds_all_others():
-    found = wall.ridge_spec()
+    found = figures.ridge_spec()
     grammar.check(found)
     dots = [m for m in found["marks"] if m["kind"] == "dots"]
     assert sum(len(m["x"]) for m in dots) == len(trend.data_centre_gpus())

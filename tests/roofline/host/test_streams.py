@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from stacklib.hardware.this_machine import CacheLevel, read_machine
 from stacklib.quantity import Quantity
-from stacklib.roofline.host import levels
-from stacklib.roofline.host.levels import LevelPoint, Plateau, plateaus, sizes
+from stacklib.roofline.host import streams
+from stacklib.roofline.host.streams import Plateau, StreamPoint, plateaus, sizes
 
 KIB = 2**10
 
@@ -29,21 +29,21 @@ KIB = 2**10
     [("copy", 16, 24), ("scale", 16, 24), ("add", 24, 32), ("triad", 24, 32)],
 )
 def test_bytes_of_an_element(name, counted, moved):
-    assert levels.counted_bytes(name, 1) == counted
-    assert levels.moved_bytes(name, 1) == moved
-    assert levels.moved_bytes(name, 1, write_allocate=False) == counted
+    assert streams.counted_bytes(name, 1) == counted
+    assert streams.moved_bytes(name, 1) == moved
+    assert streams.moved_bytes(name, 1, write_allocate=False) == counted
 
 
 def test_bytes_of_floats_quantities_and_arrays_agree():
     n = np.array([1, 1000])
-    swept = levels.moved_bytes("triad", n)
+    swept = streams.moved_bytes("triad", n)
     for each, value in zip(n, swept, strict=True):
-        assert levels.moved_bytes("triad", int(each)) == value
-        traced = levels.moved_bytes("triad", Quantity(int(each), ""), Quantity(8, "B"))
+        assert streams.moved_bytes("triad", int(each)) == value
+        traced = streams.moved_bytes("triad", Quantity(int(each), ""), Quantity(8, "B"))
         assert traced.si == value and traced.text().endswith("B")
 
 
-@pytest.mark.parametrize("ask", [levels.counted_bytes, levels.moved_bytes])
+@pytest.mark.parametrize("ask", [streams.counted_bytes, streams.moved_bytes])
 def test_another_loop_has_no_count(ask):
     with pytest.raises(ValueError, match="'dot': use one of copy, scale, add, triad"):
         ask("dot", 1)
@@ -52,13 +52,13 @@ def test_another_loop_has_no_count(ask):
 # -- the loops -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", levels.STREAMS)
+@pytest.mark.parametrize("name", streams.STREAMS)
 @pytest.mark.parametrize("size", [1, 97, 8193])
 def test_compiled_and_block_loops_do_what_the_formula_says(name, size):
     b, c = np.random.default_rng(size).random((2, size))
     right = {"copy": b, "scale": 3 * b, "add": b + c, "triad": b + 3 * c}[name]
-    inputs = (b, c)[: levels.STREAMS[name].reads]
-    for loops in (levels.loops(), levels.block_loops()):
+    inputs = (b, c)[: streams.STREAMS[name].reads]
+    for loops in (streams.loops(), streams.block_loops()):
         out = np.full(size, np.nan)
         loops[name](out, *inputs, 2)
         np.testing.assert_allclose(out, right, rtol=1e-14)
@@ -66,22 +66,22 @@ def test_compiled_and_block_loops_do_what_the_formula_says(name, size):
 
 def test_without_numba_the_blocks_run(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    levels.loops.cache_clear()
+    streams.loops.cache_clear()
     try:
-        assert set(levels.loops()) == set(levels.STREAMS)
+        assert set(streams.loops()) == set(streams.STREAMS)
     finally:
-        levels.loops.cache_clear()
+        streams.loops.cache_clear()
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("name", levels.STREAMS)
+@pytest.mark.parametrize("name", streams.STREAMS)
 def test_elements_are_those_of_the_slices(name, threads):
-    arrays = levels.STREAMS[name].arrays
+    arrays = streams.STREAMS[name].arrays
     for size in (100, 3840, 10**5):
-        buffer = levels.aligned(size // 8 + 10**4)
-        parts = levels.slices(buffer, arrays, threads, size // 8 // arrays)
+        buffer = streams.aligned(size // 8 + 10**4)
+        parts = streams.slices(buffer, arrays, threads, size // 8 // arrays)
         seen = sum(part[0].size for part in parts)
-        assert levels.elements(name, threads, size) == seen
+        assert streams.elements(name, threads, size) == seen
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +89,10 @@ def swept():
     patch = pytest.MonkeyPatch()
     machine = read_machine()
     small = dataclasses.replace(machine, caches=(CacheLevel(1, "data", 2**14, 1),))
-    patch.setattr(levels, "read_machine", lambda: small)
-    patch.setattr(levels, "beyond_cache", lambda *_: 2**16)
+    patch.setattr(streams, "read_machine", lambda: small)
+    patch.setattr(streams, "beyond_cache", lambda *_: 2**16)
     try:
-        return levels.sweep(quick=True, threads=(1, 2))
+        return streams.sweep(quick=True, threads=(1, 2))
     finally:
         patch.undo()
 
@@ -101,8 +101,8 @@ def test_a_sweep_is_possible_and_whole(swept):
     ids = [p.id for p in swept]
     assert len(ids) == len(set(ids)) == 4 * 2 * len(sizes(2**16, 2.0))
     for p in swept:
-        n = levels.elements(p.stream, p.threads, p.size)
-        assert p.bytes == levels.counted_bytes(p.stream, n) <= p.size
+        n = streams.elements(p.stream, p.threads, p.size)
+        assert p.bytes == streams.counted_bytes(p.stream, n) <= p.size
         assert 1e7 < p.rate < 1e13, p.id
         assert p.spread[0] <= p.rate <= p.spread[1]
 
@@ -110,9 +110,9 @@ def test_a_sweep_is_possible_and_whole(swept):
 def test_a_row_gives_its_point_back(swept):
     for p in swept[:3]:
         row = {"id": p.id, **dataclasses.asdict(p)}
-        assert levels.point(row) == p
+        assert streams.point(row) == p
     with pytest.raises(ValueError, match="needs stream, threads"):
-        levels.point({"stream": "copy"})
+        streams.point({"stream": "copy"})
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_row_gives_its_point_back(swept):
      {"stream": "dot"}],
 )  # fmt: skip
 def test_an_impossible_point_is_refused(change):
-    good = LevelPoint("copy", 1, 4096, 4096, (1e-6,))
+    good = StreamPoint("copy", 1, 4096, 4096, (1e-6,))
     with pytest.raises(ValueError):
         dataclasses.replace(good, **change)
 
@@ -145,7 +145,7 @@ def test_the_sweep_ends_beyond_the_cache_and_within_memory():
     def largest(cache, memory):
         level = (CacheLevel(3, "unified", cache, 2),)
         planted = dataclasses.replace(machine, caches=level, memory_bytes=memory)
-        return levels.beyond_cache(planted, 2**20)
+        return streams.beyond_cache(planted, 2**20)
 
     assert largest(2**25, 2**34) >= 4 * 2**25
     assert largest(2**30, 2**31) <= 2**29
@@ -245,25 +245,25 @@ def test_a_smaller_step_sees_a_smaller_level():
 
 def test_found_levels_take_one_loop_and_thread_count():
     at, rates = curve(ENDS, RATES)
-    points = [LevelPoint("triad", 1, s, s, (s / r,))
+    points = [StreamPoint("triad", 1, s, s, (s / r,))
               for s, r in zip(at, rates, strict=True)]  # fmt: skip
-    noise = [LevelPoint("copy", 1, s, s, (1.0,)) for s in at]
-    assert len(levels.found_levels([*noise, *reversed(points)])) == 4
+    noise = [StreamPoint("copy", 1, s, s, (1.0,)) for s in at]
+    assert len(streams.found_levels([*noise, *reversed(points)])) == 4
     with pytest.raises(ValueError, match="four or more"):
-        levels.found_levels(points, threads=2)
+        streams.found_levels(points, threads=2)
 
 
 def test_reported_sizes_of_private_and_shared_caches():
     caches = (CacheLevel(1, "data", 48 * KIB, 1), CacheLevel(2, "unified", 2**20, 2),
               CacheLevel(3, "unified", 2**25, None))  # fmt: skip
-    assert levels.reported(caches, 1) == [48 * KIB, 2**20, 2**25]
-    assert levels.reported(caches, 4)[:2] == [192 * KIB, 2**21]
+    assert streams.reported(caches, 1) == [48 * KIB, 2**20, 2**25]
+    assert streams.reported(caches, 4)[:2] == [192 * KIB, 2**21]
 
 
 def test_finding_needs_no_numpy():
     code = (
         "import sys; sys.modules['numpy'] = None\n"
-        "from stacklib.roofline.host.levels import plateaus, sizes\n"
+        "from stacklib.roofline.host.streams import plateaus, sizes\n"
         "at = sizes(2**26, 2)\n"
         "assert len(plateaus(at, [1e9 if s < 2**20 else 1e8 for s in at])) == 2"
     )

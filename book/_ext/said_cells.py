@@ -1,0 +1,49 @@
+"""The cells that say a page's numbers stand together, in one fold at its end.
+
+A notebook says each number where it computes it. On the page the number opens itself,
+and a fold after every few paragraphs would only stand in the reader's way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+SHOW, HIDE = "Show the cells that compute the numbers of this page", "Hide the cells"
+
+
+class SaidCells(SphinxPostTransform):
+    """Gathers the cells tagged ``hide-cell`` before each is folded by itself."""
+
+    default_priority = 198  # MyST-NB folds at 199
+    formats = ("html",)
+
+    def run(self, **options: Any) -> None:
+        """Move the cells, in their order, into a fold after the page's last section."""
+        folded = [
+            node
+            for node in self.document.findall(nodes.container)
+            if node.get("hide_mode") == "all"
+        ]
+        if not folded:
+            return
+        fold = HideCodeCellNode(prompt_show=SHOW, prompt_hide=HIDE)
+        fold["classes"] += ["above-input", "st-said"]
+        for node in folded:
+            node.parent.remove(node)
+            del node["hide_mode"]
+            fold += node
+        cell = nodes.container(classes=["cell", "tag_hide-cell"], is_div=True)
+        cell += fold
+        page = self.document.next_node(nodes.section) or self.document
+        page += cell
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the transform."""
+    app.add_post_transform(SaidCells)
+    return {"version": "1", "parallel_read_safe": True}

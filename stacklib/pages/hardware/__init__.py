@@ -1,0 +1,1 @@
+"""The pages on devices: what only they need."""

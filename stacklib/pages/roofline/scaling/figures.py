@@ -1,0 +1,65 @@
+"""The ridges of a family of devices over the years, and the line through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stacklib.hardware import Accelerator
+from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
+from stacklib.roofline.bound import trend
+from stacklib.roofline.bound.trend import FAMILIES, Trend
+
+NAMED = (
+    *("p100_sxm2", "v100_sxm2_32gb", "a100_sxm_80gb", "h100_sxm"),
+    *("h20", "b200_sxm"),
+)
+
+
+def band(
+    name: str,
+    told: Trend,
+    devices: list[Accelerator],
+    first: int,
+    base: float,
+    series: int,
+) -> Iterator[Mark]:
+    """The line over ``base``, and the two ends of its band."""
+    years = range(devices[0].year, devices[-1].year + 1)
+    x = [year - first for year in years]
+    ends = (
+        (1, name, "end"),
+        (0, f"{name}: low end", "none"),
+        (2, f"{name}: high end", "none"),
+    )
+    for i, words, at in ends:
+        y = [told.at(year)[i] / base for year in years]
+        yield line(x, y, words, "predicted", at=at, series=series)
+
+
+def ridge_spec(kind: str = "hbm", names: tuple[str, ...] = NAMED) -> Spec:
+    """Every ridge of a family over the years, some named, the trend and its band."""
+    kin = FAMILIES[kind]
+    found = trend.family(kind)
+    told = trend.memory_wall(found, dtype=kin.dtype).ridge
+    first = found[0].year
+
+    def points(name: str, some: list[Accelerator], series: int, at: str) -> Mark:
+        x = [d.year - first for d in some]
+        y = [d.peak(kin.dtype).si / d.memory_bandwidth.si for d in some]
+        return diamonds(x, y, name, at=at, series=series)
+
+    rest = [d for d in found if d.key not in names]
+    some = [points(d.short, [d], 1, "end") for d in found if d.key in names]
+    middle, *ends = band("ridge", told, found, first, 1.0, 0)
+    off = f"single GPUs lie a factor of {told.spread:.2f} off the line"
+    return chart(
+        f"The ridge grew {told.growth:.2f} times in two years; {off}.",
+        x=axis(f"Years after {first}", limits=[0, found[-1].year - first]),
+        y=axis(f"Ridge, {kin.dtype} (FLOP/B)", log=True, unit="FLOP/B"),
+        marks=[
+            points("others", rest, 5, "none"),
+            *some,
+            {**middle, "name": "trend"},
+            *ends,
+        ],
+    )

@@ -1,0 +1,124 @@
+"""One table of a device's levels: sizes as printed, rates and latencies as measured."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from stacklib import hardware
+from stacklib.hardware import UnknownSpec
+from stacklib.hardware.microarchitectures import LEVELS
+from stacklib.quantity import UnitError, UnknownName
+
+DEVICES = hardware.names()
+SIZES = {"register": "registers_per_unit", "shared": "shared_per_unit",
+         "l2": "l2_capacity", "dram": "memory_capacity"}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", DEVICES)
+def test_sizes_are_those_printed_times_the_units_that_have_one(key):
+    device = hardware.get(key)
+    for name, field in SIZES.items():
+        level, printed = hardware.level(key, name), device.fields[field]
+        assert level.capacity is printed
+        if printed is None:
+            with pytest.raises(UnknownSpec, match=f"{key}: {name} capacity is unknown"):
+                _ = level.total
+        elif level.shared_by == "chip":
+            assert level.total.si == printed.si
+        elif device.fields["compute_units"] is not None:
+            assert level.total.si == printed.si * device.compute_units.si
+
+
+@pytest.mark.parametrize("key", DEVICES)
+def test_latencies_and_widths_are_those_of_the_architecture(key):
+    device = hardware.get(key)
+    known = hardware.microarchitecture(device).constants
+    clock = device.fields["clock"]
+    for level in (hardware.level(device, name) for name in LEVELS):
+        cycles = known.get(f"{level.name}_latency")
+        assert (level.cycles and level.cycles.si) == (cycles and cycles.si)
+        if cycles is not None and clock is not None:
+            assert level.known("latency").si == pytest.approx(cycles.si / clock.si)
+            assert level.cycles.source is cycles.source and level.cycles.key
+        if f"{level.name}_bytes_per_cycle" in known:
+            assert level.width is known[f"{level.name}_bytes_per_cycle"]
+
+
+@pytest.mark.parametrize("key", DEVICES)
+def test_a_rate_is_bytes_a_cycle_times_units_times_clock(key):
+    device = hardware.get(key)
+    for level in hardware.levels(key):
+        if level.rate is None:
+            assert level.width is None or device.fields["clock"] is None
+        elif level.name == "dram":
+            assert level.rate is device.memory_bandwidth and level.width is None
+        else:
+            told = level.width.si * device.compute_units.si * device.clock.si
+            assert level.rate.si == pytest.approx(told)
+            assert f"@{device.clock.si / 1e6:g}MHz" in level.rate.tags
+
+
+@pytest.mark.parametrize("key", DEVICES)
+def test_levels_stand_in_order_and_something_is_known_of_each(key):
+    names = [level.name for level in hardware.levels(key)]
+    assert names == [name for name in LEVELS if name in names]
+    for level in hardware.levels(key):
+        assert level.capacity or level.rate or level.cycles
+
+
+def test_farther_levels_are_slower_and_take_longer():
+    for key in ("h100-sxm", "a100-sxm-80gb", "v100-sxm2-32gb"):
+        levels = {level.name: level for level in hardware.levels(key)}
+        assert list(levels) == [n for n in LEVELS if n != "l2_far" or n in levels]
+        cycles = [level.cycles.si for level in levels.values()]
+        assert cycles == sorted(cycles)
+        rates = [levels[n].rate.si for n in ("register", "shared", "l2", "dram")]
+        assert rates == sorted(rates, reverse=True)
+        assert levels["l2"].sector.si == 32 and levels["l2"].line.si == 128
+
+
+def test_the_clocks_of_two_devices_refuse_to_meet():
+    hopper, blackwell = (hardware.level(key, "l2") for key in ("h100", "b200"))
+    for field in ("rate", "cycles"):
+        with pytest.raises(UnitError, match="two clocks never meet"):
+            getattr(hopper, field) / getattr(blackwell, field)
+    with pytest.raises(UnitError, match=r"1\.98 GHz"):
+        hopper.cycles / hardware.get("b200").clock
+    assert (hopper.latency / blackwell.latency).si < 1  # seconds are seconds
+
+
+def test_the_l1_has_a_size_only_where_it_is_the_array_of_the_shared_memory():
+    hopper = hardware.level("h100", "l1")
+    assert hopper.capacity is hardware.level("h100", "shared").capacity
+    for key in ("mi300x", "tesla_p40"):
+        level = hardware.level(key, "l1")
+        assert level.capacity is None and level.cycles is not None
+        with pytest.raises(UnknownSpec, match=f"{key}: l1 capacity is unknown"):
+            level.known("capacity")
+
+
+def test_a_changed_device_has_levels_of_its_own():
+    h100 = hardware.get("h100")
+    slower = replace(h100, fields={**h100.fields, "clock": h100.tensor_clock})
+    before, after = (hardware.level(d, "l2") for d in (h100, slower))
+    assert after.rate.si < before.rate.si and after.latency.si > before.latency.si
+
+
+def test_unknown_names_are_refused_with_the_nearest():
+    with pytest.raises(UnknownName, match="did you mean: h100"):
+        hardware.levels("h1000-sxm")
+    with pytest.raises(UnknownSpec, match="no level 'l3'; known: register, shared"):
+        hardware.level("h100", "l3")
+
+
+def test_the_table_needs_no_numpy():
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from stacklib import hardware\n"
+        "assert len(hardware.levels('h100')) == 6"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
