@@ -7,13 +7,15 @@ import difflib
 import math
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from stacklib.quantity import Quantity, Source, format_number
 
+Row = TypeVar("Row")
 DATA = Path(__file__).parent / "data"
 DOCUMENTS = {
     "000": "The Complete AI Hardware Stack, Layer by Layer",
@@ -195,6 +197,31 @@ def _claim(row: dict[str, str]) -> Claim:
     )
 
 
+def read_rows(
+    path: Path,
+    columns: tuple[str, ...],
+    made: Callable[[dict[str, str]], Row],
+    fault: type[Exception],  # what `made` raises, and what is raised here
+) -> dict[str, Row]:
+    """Rows of a CSV by their ``id``; a fault names the file, the line and the id."""
+    rows: dict[str, Row] = {}
+    with path.open(encoding="utf-8", newline="") as lines:
+        reader = csv.DictReader(lines)
+        if tuple(reader.fieldnames or ()) != columns:
+            raise fault(f"{path.name}: columns must be {', '.join(columns)}")
+        for row in reader:
+            where = f"{path.name} line {reader.line_num}, {row['id']!r}"
+            if None in row or None in row.values():
+                raise fault(f"{where}: needs {len(columns)} cells")
+            if row["id"] in rows:
+                raise fault(f"{where}: id appears twice")
+            try:
+                rows[row["id"]] = made(row)
+            except fault as error:
+                raise fault(f"{where}: {error}") from None
+    return rows
+
+
 def read(path: Path) -> list[Claim]:
     """Read a ledger file.
 
@@ -202,22 +229,7 @@ def read(path: Path) -> list[Claim]:
     value that is not a number, an empty text, a repeated id, or a row that repeats a
     claim there is not; says which row.
     """
-    claims: dict[str, Claim] = {}
-    with path.open(encoding="utf-8", newline="") as lines:
-        reader = csv.DictReader(lines)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise LedgerError(f"{path.name}: columns must be {', '.join(COLUMNS)}")
-        for row in reader:
-            where = f"{path.name} line {reader.line_num}, {row['id']!r}"
-            if None in row or None in row.values():
-                raise LedgerError(f"{where}: needs {len(COLUMNS)} cells")
-            try:
-                claim = _claim(row)
-            except LedgerError as error:
-                raise LedgerError(f"{where}: {error}") from None
-            if claim.id in claims:
-                raise LedgerError(f"{where}: id appears twice")
-            claims[claim.id] = claim
+    claims = read_rows(path, COLUMNS, _claim, LedgerError)
     for claim in claims.values():
         if claim.same_as and claim.same_as not in claims:
             raise LedgerError(

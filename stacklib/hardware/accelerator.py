@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
 
 from stacklib.quantity import DTYPES, Quantity, resolve
 from stacklib.quantity import dtype as find_dtype
@@ -15,6 +16,30 @@ class UnknownSpec(LookupError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class Known:
+    """Fields as attributes, which raise ``UnknownSpec`` where the value is not known."""
+
+    __slots__ = ()
+    _known: ClassVar[Mapping[str, tuple[str, str]]]  # field -> unit, reader's words
+    if TYPE_CHECKING:
+        key: str
+        fields: Mapping[str, Quantity | None]
+
+    def __getattr__(self, name: str) -> Quantity:
+        if name.startswith("_") or name not in self._known:
+            raise AttributeError(f"{type(self).__name__} has no field {name!r}")
+        value = self.fields.get(name)
+        if value is None:
+            raise UnknownSpec(f"{self.key}: {self._known[name][1]} ({name}) is unknown")
+        return value
+
+    @property
+    def estimates(self) -> tuple[str, ...]:
+        """Fields that are somebody's estimate, not a published figure."""
+        values = self.fields.items()
+        return tuple(n for n, q in values if q is not None and q.kind == "assumed")
 
 
 # field -> (unit whose dimension it must have, what the reader sees)
@@ -61,7 +86,7 @@ class Peak:
 
 
 @dataclass(frozen=True, slots=True)
-class Accelerator:
+class Accelerator(Known):
     """A device: names, fields, peaks.
 
     Fields are attributes (``device.memory_bandwidth``) and raise ``UnknownSpec``
@@ -73,6 +98,7 @@ class Accelerator:
     or ``"peak.<key>"``, with the reason.
     """
 
+    _known: ClassVar = FIELDS
     key: str
     name: str
     short: str
@@ -92,14 +118,6 @@ class Accelerator:
     aliases: tuple[str, ...] = ()
     link_key: str = ""
     host_link_key: str = ""
-
-    def __getattr__(self, name: str) -> Quantity:
-        if name.startswith("_") or name not in FIELDS:
-            raise AttributeError(f"an Accelerator has no field {name!r}")
-        value = self.fields.get(name)
-        if value is None:
-            raise UnknownSpec(f"{self.key}: {FIELDS[name][1]} ({name}) is unknown")
-        return value
 
     @property
     def formats(self) -> tuple[str, ...]:

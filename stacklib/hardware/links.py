@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from stacklib.quantity import Quantity, resolve
 
-from .accelerator import UnknownSpec
+from .accelerator import Known
 from .load import SpecError
-from .sourced import read_fields, read_toml
+from .sourced import check_keys, read_fields, read_toml
 
 LINK_DATA = Path(__file__).parent / "data" / "links"
 CATEGORIES = (
@@ -46,7 +46,7 @@ TEXTS = ("name", "short", "encoding", "source")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Link(Known):
     """A link or a switch: names, fields, and where its figures disagree.
 
     Fields are attributes (``link.per_direction``) and raise ``UnknownSpec`` where the
@@ -54,6 +54,7 @@ class Link:
     device, ``per_direction`` is all of them together; for a switch it is all ports.
     """
 
+    _known: ClassVar = LINK_FIELDS
     key: str
     name: str
     short: str
@@ -66,32 +67,13 @@ class Link:
         default_factory=lambda: MappingProxyType({})
     )
 
-    def __getattr__(self, name: str) -> Quantity:
-        if name.startswith("_") or name not in LINK_FIELDS:
-            raise AttributeError(f"a Link has no field {name!r}")
-        value = self.fields.get(name)
-        if value is None:
-            raise UnknownSpec(f"{self.key}: {LINK_FIELDS[name][1]} ({name}) is unknown")
-        return value
-
-    @property
-    def estimates(self) -> tuple[str, ...]:
-        """Fields that are somebody's estimate, not a published figure."""
-        values = self.fields.items()
-        return tuple(n for n, q in values if q is not None and q.kind == "assumed")
-
 
 def link_from_dict(
     key: str, raw: dict[str, Any], sources: dict[str, Any], category: str, where: str
 ) -> Link:
     """A Link from parsed TOML."""
     place = f"{where}: {key}"
-    missing = [k for k in (*TEXTS, "year", "fields") if k not in raw]
-    unknown = sorted(set(raw) - {*TEXTS, "year", "fields", "note"})
-    if missing:
-        raise SpecError(f"{place}: {missing[0]} is missing")
-    if unknown:
-        raise SpecError(f"{place}: unknown key {unknown[0]!r}")
+    check_keys(raw, place, (*TEXTS, "year", "fields"), ("note",))
     if category not in CATEGORIES:
         raise SpecError(f"{where}: category {category!r} is not one of {CATEGORIES}")
     skip = ("links", "achieved") if category == "switch" else SWITCH_ONLY

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from stacklib.quantity import Quantity, resolve
 
-from .accelerator import UnknownSpec
+from .accelerator import Known
 from .links import LINK_DATA
 from .load import SpecError
-from .sourced import read_fields, read_toml
+from .sourced import check_keys, read_fields, read_toml
 
 # field -> (unit whose dimension it must have, what the reader sees)
 MEMORY_FIELDS: dict[str, tuple[str, str]] = {
@@ -46,13 +46,14 @@ TEXTS = ("name", "short", "part", "source")
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Known):
     """A kind of memory: names, fields, stack heights, and where figures disagree.
 
     Fields are attributes (``memory.pin_rate``) and raise ``UnknownSpec`` where the
     value is not known or the part has no such field.
     """
 
+    _known: ClassVar = MEMORY_FIELDS
     key: str
     name: str
     short: str
@@ -65,33 +66,13 @@ class Memory:
         default_factory=lambda: MappingProxyType({})
     )
 
-    def __getattr__(self, name: str) -> Quantity:
-        if name.startswith("_") or name not in MEMORY_FIELDS:
-            raise AttributeError(f"a Memory has no field {name!r}")
-        value = self.fields.get(name)
-        if value is None:
-            words = MEMORY_FIELDS[name][1]
-            raise UnknownSpec(f"{self.key}: {words} ({name}) is unknown")
-        return value
-
-    @property
-    def estimates(self) -> tuple[str, ...]:
-        """Fields that are somebody's estimate, not a published figure."""
-        values = self.fields.items()
-        return tuple(n for n, q in values if q is not None and q.kind == "assumed")
-
 
 def memory_from_dict(
     key: str, raw: dict[str, Any], sources: dict[str, Any], where: str
 ) -> Memory:
     """A Memory from parsed TOML."""
     place = f"{where}: {key}"
-    missing = [k for k in (*TEXTS, "year", "fields") if k not in raw]
-    unknown = sorted(set(raw) - {*TEXTS, "year", "heights", "fields", "note"})
-    if missing:
-        raise SpecError(f"{place}: {missing[0]} is missing")
-    if unknown:
-        raise SpecError(f"{place}: unknown key {unknown[0]!r}")
+    check_keys(raw, place, (*TEXTS, "year", "fields"), ("heights", "note"))
     if raw["part"] not in PARTS:
         raise SpecError(f"{place}: part {raw['part']!r} is not {', '.join(PARTS)}")
     known = {n: MEMORY_FIELDS[n] for n in PARTS[raw["part"]]}

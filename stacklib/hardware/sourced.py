@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -33,6 +33,17 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as wrong:
         raise SpecError(f"{path.name}: {wrong}") from None
+
+
+def check_keys(
+    raw: Mapping[str, Any], place: str, needed: Sequence[str], optional: Sequence[str]
+) -> None:
+    """Refuse an entry that lacks a key or has one too many."""
+    for key in needed:
+        if key not in raw:
+            raise SpecError(f"{place}: {key} is missing")
+    for key in sorted({*raw} - {*needed, *optional}):
+        raise SpecError(f"{place}: unknown key {key!r}")
 
 
 def read_source(sources: dict[str, Any], name: str, where: str, own: bool) -> Source:

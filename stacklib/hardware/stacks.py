@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from stacklib.quantity import Quantity, one_of, resolve
 
-from .accelerator import UnknownSpec
+from .accelerator import Known
 from .load import SpecError
 from .memories import Memory, memory
 from .sourced import read_fields, read_source, read_value
@@ -37,13 +37,14 @@ STACK_FIELDS: dict[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class StackGeneration:
+class StackGeneration(Known):
     """One generation of HBM.
 
     Fields are attributes (``generation.burst``) and raise ``UnknownSpec`` where the
     value is not known.
     """
 
+    _known: ClassVar = STACK_FIELDS
     key: str
     name: str
     document: str
@@ -51,15 +52,6 @@ class StackGeneration:
     dies: tuple[int, ...]
     fields: Mapping[str, Quantity | None]
     notes: Mapping[str, str]
-
-    def __getattr__(self, name: str) -> Quantity:
-        if name.startswith("_") or name not in STACK_FIELDS:
-            raise AttributeError(f"a StackGeneration has no field {name!r}")
-        value = self.fields.get(name)
-        if value is None:
-            words = STACK_FIELDS[name][1]
-            raise UnknownSpec(f"{self.key}: {words} ({name}) is unknown")
-        return value
 
     @property
     def top_rate(self) -> Quantity:

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from _tools import release, release_pdf
+from _tools import release_pdf
 
-NOT_RUN = "release tests: not run ({})"
-
-
-def unavailable(why: str) -> None:
-    """Skip, except in CI, where an artefact nobody opens is a failure."""
-    if os.environ.get("CI", "").lower() in ("1", "true"):
-        pytest.fail(NOT_RUN.format(why))
-    pytest.skip(NOT_RUN.format(why))
-
-
-def built_book() -> Path:
-    """The built book, or a skip."""
-    if not (release.BUILT / "index.html").exists():
-        unavailable("no built book; run `make book`")
-    return release.BUILT
+from .needs import unavailable
 
 
 def chromium_path() -> str:
     """A Chromium, or a skip."""
-    pytest.importorskip("playwright.sync_api", reason=NOT_RUN.format("no playwright"))
-    return release_pdf.chromium() or unavailable("no Chromium")
+    pytest.importorskip("playwright.sync_api", reason="release tests: no playwright")
+    return release_pdf.chromium() or unavailable("no Chromium", "release")
 
 
 def text_of(pdf: bytes, tmp_path: Path) -> list[str]:

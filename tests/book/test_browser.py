@@ -7,22 +7,15 @@ whole of it: each page in both themes on both devices.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
-NOT_RUN = "browser tests: not run ({})"
-playwright_api = pytest.importorskip(
-    "playwright.sync_api", reason=NOT_RUN.format("no playwright")
-)
+pytest.importorskip("playwright.sync_api", reason="browser tests: no playwright")
 
-from . import browser as b  # noqa: E402  (imports playwright)
+from . import browser as b  # (imports playwright)
+from .needs import BUILT
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).parents[2]
-BUILT = ROOT / "_build" / "html"
 PAGES = b.pages(BUILT)
 # Without the listings of the package's source, which are many and alike, and with
 # some of the pages of devices and models.
@@ -36,45 +29,15 @@ LOOKS = {
 FAST = ("light-desktop", "dark-phone")
 
 
-def unavailable(why: str) -> None:
-    """Skip, except in CI, where a browser test that does not run is a failure."""
-    if os.environ.get("CI", "").lower() in ("1", "true"):
-        pytest.fail(NOT_RUN.format(why))
-    pytest.skip(NOT_RUN.format(why))
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    path = b.chromium()
-    if path is None:
-        unavailable("no Chromium")
-    with playwright_api.sync_playwright() as playwright:
-        opened = b.launch(playwright, path)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def book():
-    if not PAGES:
-        unavailable("no built book; run `make book`")
-    with b.serve(BUILT) as base:
-        yield base
-
-
 @pytest.fixture
-def visit(chromium, request):
+def visit(fresh):
     """``visit(base, look)`` gives a watched page and its list of faults."""
-    made = []
 
     def open_page(base, look="light-desktop", **options):
         theme, device = LOOKS[look]
-        made.append(b.context(chromium, theme, **device, **options))
-        return b.watched(made[-1], base)
+        return fresh(base, theme, **device, **options)
 
-    yield open_page
-    for inside in made:
-        inside.close()
+    return open_page
 
 
 def having(marker: str) -> list[str]:
@@ -93,13 +56,13 @@ SHARES = [
 
 @pytest.mark.parametrize(("look", "paths"), SHARES)
 def test_pages_ask_only_their_host_raise_no_error_can_be_read_and_open_their_numbers(
-    book, visit, look, paths
+    served, visit, look, paths
 ):
-    page, faults = visit(book, look)
+    page, faults = visit(served, look)
     assert having('id="st-quantities"'), "no page holds a computed number"
     opened = b.open_by_tap if look.endswith("phone") else b.open_by_key
     for path in paths:
-        page.goto(book + path)
+        page.goto(served + path)
         faults += b.overflow_faults(page)
         faults += b.contrast_faults(page)
         faults += b.stale_faults(page)
@@ -108,19 +71,19 @@ def test_pages_ask_only_their_host_raise_no_error_can_be_read_and_open_their_num
 
 
 @pytest.mark.parametrize("look", ["light-desktop", "dark-desktop"])
-def test_every_colour_of_the_book_reads_on_both_papers(book, visit, look):
-    page, _ = visit(book, look)
-    page.goto(book + having('id="st-quantities"')[0])
+def test_every_colour_of_the_book_reads_on_both_papers(served, visit, look):
+    page, _ = visit(served, look)
+    page.goto(served + having('id="st-quantities"')[0])
     for name, ratios in b.palette(page).items():
         least = 3 if name == "line" else 4.5
         assert min(ratios) >= least, f"--st-{name} has contrast {ratios}"
 
 
-def test_an_opened_number_can_be_read(book, visit):
+def test_an_opened_number_can_be_read(served, visit):
     faults = []
     for look in FAST:
-        page, _ = visit(book, look)
-        page.goto(book + having('id="st-quantities"')[0])
+        page, _ = visit(served, look)
+        page.goto(served + having('id="st-quantities"')[0])
         b.open_by_key(page, page.locator(".st-q[role]:visible").first)
         page.locator("#st-popover details").evaluate_all(
             "all => all.map(d => d.open = true)"
@@ -137,30 +100,30 @@ def test_an_opened_number_can_be_read(book, visit):
         pytest.param("dark-phone", 1, marks=pytest.mark.slow),
     ],
 )
-def test_live_figures_compute_what_python_computed(book, visit, look, every):
-    page, faults = visit(book, look)
+def test_live_figures_compute_what_python_computed(served, visit, look, every):
+    page, faults = visit(served, look)
     paths = having('class="st-live"')
     assert paths, "no page holds a live figure"
     for path in paths[::every]:
-        page.goto(book + path)
+        page.goto(served + path)
         faults += b.live_faults(page) + b.contrast_faults(page)
         faults += b.overflow_faults(page)
     assert not faults, "\n".join(faults)
 
 
-def test_runnable_blocks_run(book, visit):
-    page, faults = visit(book)
+def test_runnable_blocks_run(served, visit):
+    page, faults = visit(served)
     paths = having("st-pyrun")
     assert paths, "no page holds a runnable block"
     for path in paths:
-        page.goto(book + path)
+        page.goto(served + path)
         faults += b.pyrun_faults(page)
     assert not faults, "\n".join(faults)
 
 
-def test_a_running_program_can_be_stopped_and_run_again(book, visit):
-    page, faults = visit(book)
-    page.goto(book + having("st-pyrun")[0])
+def test_a_running_program_can_be_stopped_and_run_again(served, visit):
+    page, faults = visit(served)
+    page.goto(served + having("st-pyrun")[0])
     faults += b.pyrun_faults(page)
     block = page.locator(".st-pyrun").first
     run, output = block.locator(".st-run"), block.locator(".st-pyrun-output")
@@ -172,10 +135,10 @@ def test_a_running_program_can_be_stopped_and_run_again(book, visit):
     assert not b.pyrun_faults(page) + faults
 
 
-def test_a_python_that_cannot_start_is_told_in_place(book, visit):
-    page, _ = visit(book)
+def test_a_python_that_cannot_start_is_told_in_place(served, visit):
+    page, _ = visit(served)
     page.context.route("**/*.wasm", lambda route: route.abort())
-    page.goto(book + having('class="st-live"')[0])
+    page.goto(served + having('class="st-live"')[0])
     figure = page.locator(".st-live").first
     figure.locator("[data-control]").first.focus()
     page.keyboard.press("ArrowDown")
@@ -184,27 +147,27 @@ def test_a_python_that_cannot_start_is_told_in_place(book, visit):
     assert figure.locator(".st-live-static").is_visible()
 
 
-def test_predictions_are_kept_and_answered(book, visit):
-    page, faults = visit(book, "dark-phone")
+def test_predictions_are_kept_and_answered(served, visit):
+    page, faults = visit(served, "dark-phone")
     paths = having("st-prediction")
     assert paths, "no page holds a prediction"
     for path in paths:
-        page.goto(book + path)
+        page.goto(served + path)
         faults += b.predict_faults(page)
     assert not faults, "\n".join(faults)
 
 
-def test_without_javascript_the_book_is_plain_text(book, visit):
-    page, faults = visit(book, java_script_enabled=False)
+def test_without_javascript_the_book_is_plain_text(served, visit):
+    page, faults = visit(served, java_script_enabled=False)
     for path in TEXT:
-        page.goto(book + path)
+        page.goto(served + path)
         faults += b.without_script_faults(page)
     assert not faults, "\n".join(faults)
 
 
-def test_in_print_folds_are_open_and_paper_is_white(book, visit):
-    page, _ = visit(book, "dark-desktop")
-    page.goto(book + having("st-prediction")[0])
+def test_in_print_folds_are_open_and_paper_is_white(served, visit):
+    page, _ = visit(served, "dark-desktop")
+    page.goto(served + having("st-prediction")[0])
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".st-answer .st-q").first.is_visible()
@@ -215,7 +178,7 @@ def test_in_print_folds_are_open_and_paper_is_white(book, visit):
     assert not page.locator("article details[open]").count()
 
 
-def test_a_page_opened_from_a_file_says_how_to_serve_it(book, visit):
+def test_a_page_opened_from_a_file_says_how_to_serve_it(served, visit):
     path = next(p for p in having('class="st-live"') if p in having("st-quantities"))
     page, _ = visit("file:")
     page.goto((BUILT / path).as_uri())

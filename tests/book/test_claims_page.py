@@ -5,26 +5,21 @@ Every count asserted here is computed by ``pages.claims`` with the same filters.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from stacklib import pages
 from stacklib.evidence import VERDICTS
 
-NOT_RUN = "browser tests: not run ({})"
-playwright_api = pytest.importorskip(
-    "playwright.sync_api", reason=NOT_RUN.format("no playwright")
-)
+pytest.importorskip("playwright.sync_api", reason="browser tests: no playwright")
 
-from . import browser as b  # noqa: E402  (imports playwright)
+from . import browser as b  # (imports playwright)
+from .needs import BUILT
 
 pytestmark = pytest.mark.browser
 
-BUILT = Path(__file__).parents[2] / "_build" / "html"
 PAGE = "book/evidence/claims.html"
 MOST_BYTES = 1_200_000
 INTERACTIVE_MS = 3_000  # 700 on an idle core; other jobs may share it
@@ -38,46 +33,16 @@ def table(**filters):
     return [row.row for row in pages.claims(**filters)]
 
 
-def unavailable(why: str) -> None:
-    """Skip, except in CI, where a browser test that does not run is a failure."""
-    if os.environ.get("CI", "").lower() in ("1", "true"):
-        pytest.fail(NOT_RUN.format(why))
-    pytest.skip(NOT_RUN.format(why))
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    path = b.chromium()
-    if path is None:
-        unavailable("no Chromium")
-    with playwright_api.sync_playwright() as playwright:
-        opened = b.launch(playwright, path)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def address():
-    if not (BUILT / PAGE).exists():
-        unavailable("no built book; run `make book`")
-    with b.serve(BUILT) as base:
-        yield base
-
-
 @pytest.fixture
-def visit(chromium, address):
+def visit(fresh, served):
     """``visit(fragment, theme, device)`` gives the page and its list of faults."""
-    made = []
 
     def open_page(fragment="", theme="light", device=b.DESKTOP, **options):
-        made.append(b.context(chromium, theme, **device, **options))
-        page, faults = b.watched(made[-1], address)
-        page.goto(address + PAGE + fragment)
+        page, faults = fresh(served, theme, **device, **options)
+        page.goto(served + PAGE + fragment)
         return page, faults
 
-    yield open_page
-    for inside in made:
-        inside.close()
+    return open_page
 
 
 def counted(rows, of=None):
@@ -296,6 +261,6 @@ def test_the_page_is_small_and_quick(visit):
     assert ready < INTERACTIVE_MS
 
 
-def test_its_script_and_style_are_on_no_other_page(address):
+def test_its_script_and_style_are_on_no_other_page(served):
     with_it = [p for p in b.pages(BUILT) if "claims.js" in (BUILT / p).read_text()]
     assert with_it == [PAGE]

@@ -238,37 +238,22 @@ def test_device_rows_open_and_say_what_is_unknown(book):  # noqa: F811
 
 # ---- in a browser ----
 
-playwright_api = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 
 from . import browser as b  # noqa: E402
-from .test_browser import chromium, unavailable  # noqa: E402, F401
-
-BUILT = ROOT / "_build" / "html"
-
-
-@pytest.fixture(scope="module")
-def served():
-    if not (BUILT / "book" / "index.html").exists():
-        unavailable("no built book; run `make book`")
-    with b.serve(BUILT) as base:
-        yield base
+from .needs import BUILT  # noqa: E402
 
 
 @pytest.fixture
-def opened(chromium, served):  # noqa: F811
-    """Open a page in some look; closes what it opened."""
-    made = []
+def opened(fresh, served):
+    """Open a page in some look."""
 
     def at(path: str, theme: str = "light", **options):
-        inside = b.context(chromium, theme, **options)
-        made.append(inside)
-        tab, faults = b.watched(inside, served)
+        tab, faults = fresh(served, theme, **options)
         tab.goto(served + path)
         return tab, faults
 
-    yield at
-    for inside in made:
-        inside.close()
+    return at
 
 
 @pytest.mark.browser
@@ -315,10 +300,10 @@ def test_a_click_on_a_band_leads_and_on_its_number_opens(opened):
 
 
 @pytest.mark.browser
-def test_the_token_moves_once_and_not_for_those_who_prefer_none(chromium, served):  # noqa: F811
+def test_the_token_moves_once_and_not_for_those_who_prefer_none(browser, served):
     shown = {}
     for motion in ("no-preference", "reduce"):
-        inside = chromium.new_context(reduced_motion=motion, **b.DESKTOP)
+        inside = browser.new_context(reduced_motion=motion, **b.DESKTOP)
         tab = inside.new_page()
         tab.goto(served + "book/index.html")
         shown[motion] = tab.locator(".st-stack-token").evaluate(

@@ -18,7 +18,7 @@ from _tools import release, release_archives, release_pdf
 
 from stacklib import __version__
 
-from . import downloads
+from . import downloads, needs
 
 ROOT = Path(__file__).parents[2]
 FIT = ["fit", "llama-3-70b", "--on", "h100-sxm", "--dtype", "bf16", "--tp", "2"]
@@ -26,7 +26,7 @@ FIT = ["fit", "llama-3-70b", "--on", "h100-sxm", "--dtype", "bf16", "--tp", "2"]
 
 @pytest.fixture(scope="module")
 def built():
-    return downloads.built_book()
+    return needs.built_book(tests="release")
 
 
 @pytest.fixture(scope="module")

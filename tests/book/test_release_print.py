@@ -11,12 +11,12 @@ from _tools import release, release_book, release_page, release_pdf, said
 from _tools.release_page import PrintError
 from bs4 import BeautifulSoup
 
-from . import downloads
+from . import downloads, needs
 
 
 @pytest.fixture(scope="module")
 def built():
-    return downloads.built_book()
+    return needs.built_book(tests="release")
 
 
 @pytest.fixture(scope="module")
@@ -218,9 +218,7 @@ def test_mathematics_is_typeset(toy, built, chromium, tmp_path):
 
 
 def test_a_program_that_is_no_chromium_is_named(toy, monkeypatch):
-    pytest.importorskip(
-        "playwright.sync_api", reason=downloads.NOT_RUN.format("no playwright")
-    )
+    pytest.importorskip("playwright.sync_api", reason="release tests: no playwright")
     with pytest.raises(PrintError, match=r"^\S*false does not start"):
         printed(toy(), shutil.which("false"))
     monkeypatch.setenv("CHROMIUM", "/nowhere/chromium")

@@ -13,7 +13,8 @@ pytest.importorskip(
 )
 
 from . import browser as b
-from .test_browser import BUILT, book, chromium, visit  # noqa: F401
+from .needs import BUILT
+from .test_browser import visit  # noqa: F401
 
 pytestmark = pytest.mark.browser
 
@@ -28,12 +29,12 @@ SEEN = """() => [...document.querySelectorAll('#devices tbody tr:not([hidden])')
 
 
 @pytest.fixture
-def table(book, visit):  # noqa: F811
+def table(served, visit):  # noqa: F811
     """The page of all devices and its list of faults."""
     if not (BUILT / TABLE).exists():
         pytest.skip("browser tests: not run (the book has no hardware page)")
-    page, faults = visit(book)
-    page.goto(book + TABLE)
+    page, faults = visit(served)
+    page.goto(served + TABLE)
     yield page
     assert not faults, "\n".join(faults)
 
@@ -106,9 +107,9 @@ def test_a_number_opens_with_its_unit_and_source(table):
     assert "3.35 TB/s" in said and "Source:" in said
 
 
-def test_on_a_phone_the_name_stays_and_the_table_scrolls(book, visit):  # noqa: F811
-    page, _ = visit(book, "dark-phone")
-    page.goto(book + TABLE)
+def test_on_a_phone_the_name_stays_and_the_table_scrolls(served, visit):  # noqa: F811
+    page, _ = visit(served, "dark-phone")
+    page.goto(served + TABLE)
     box = page.locator("#devices .st-sift-box")
     box.evaluate("e => e.scrollLeft = 600")
     name = page.locator("#devices tbody tr th").first
@@ -116,18 +117,18 @@ def test_on_a_phone_the_name_stays_and_the_table_scrolls(book, visit):  # noqa: 
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
 
 
-def test_without_javascript_the_table_is_whole(book, visit):  # noqa: F811
-    page, _ = visit(book, java_script_enabled=False)
-    page.goto(book + TABLE)
+def test_without_javascript_the_table_is_whole(served, visit):  # noqa: F811
+    page, _ = visit(served, java_script_enabled=False)
+    page.goto(served + TABLE)
     rows = page.locator("#devices tbody tr")
     assert rows.count() == len(DEVICES) and rows.last.is_visible()
     assert not page.locator("#devices button").count()
 
 
-def test_three_devices_are_compared_by_address(book, visit):  # noqa: F811
-    page, faults = visit(book)
+def test_three_devices_are_compared_by_address(served, visit):  # noqa: F811
+    page, faults = visit(served)
     chosen = "first=h200_sxm&second=b200_sxm&third=tpu_v5p&dtype=bf16"
-    page.goto(f"{book}book/hardware/compare.html#live-compare:{chosen}")
+    page.goto(f"{served}book/hardware/compare.html#live-compare:{chosen}")
     row = page.locator(".st-live-moving .st-live-table tr", has_text="memory bandwidth")
     row.wait_for(timeout=b.PYTHON_MS)
     first, second = (hardware.get(key) for key in ("h200_sxm", "b200_sxm"))

@@ -5,16 +5,9 @@ import json
 import pytest
 
 from stacklib import pages
-from stacklib.cli import main
 
 
-def run(capsys, *words):
-    code = main(["claims", *words])
-    got = capsys.readouterr()
-    return code, got.out, got.err
-
-
-def test_every_filter_counts_what_the_ledger_counts(capsys):
+def test_every_filter_counts_what_the_ledger_counts(run):
     for filters in (
         {},
         {"chapter": "1"},
@@ -23,23 +16,23 @@ def test_every_filter_counts_what_the_ledger_counts(capsys):
         {"chapter": "3", "search": "HBM", "verdict": "cited"},
     ):
         words = [word for k, v in filters.items() for word in (f"--{k}", v)]
-        code, out, _ = run(capsys, *words, "--json")
+        code, out, _ = run("claims", *words, "--json")
         found = json.loads(out)
         assert code == 0 and found["claims"] == [
             row.row for row in pages.claims(**filters)
         ]
         assert sum(found["counts"].values()) == len(found["claims"])
-        _, out, _ = run(capsys, *words)
+        _, out, _ = run("claims", *words)
         assert f"{len(found['claims'])} claims: " in out.splitlines()[-1]
 
 
-def test_nothing_found_is_said(capsys):
-    code, out, _ = run(capsys, "--search", "no such words")
+def test_nothing_found_is_said(run):
+    code, out, _ = run("claims", "--search", "no such words")
     assert code == 0 and out == "0 claims: none\n"
 
 
-def test_one_claim_shows_document_condition_reason_review_and_derivation(capsys):
-    _, out, _ = run(capsys, "decode-memory-time")
+def test_one_claim_shows_document_condition_reason_review_and_derivation(run):
+    _, out, _ = run("claims", "decode-memory-time")
     assert "claimed 21.5 ms; The Whole Stack" in out
     assert "close: right if the chip is an H100" in out
     assert "A first review called it reproduced." in out
@@ -57,6 +50,6 @@ def test_one_claim_shows_document_condition_reason_review_and_derivation(capsys)
         (["h200-ridge", "--chapter", "1"], "with an id leave it out"),
     ],
 )
-def test_a_wrong_word_is_named(capsys, words, says):
-    code, out, err = run(capsys, *words)
+def test_a_wrong_word_is_named(run, words, says):
+    code, out, err = run("claims", *words)
     assert code == 2 and says in err and not out

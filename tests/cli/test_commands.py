@@ -12,12 +12,6 @@ from stacklib.evidence import ledger
 FIT = ["fit", "llama-3-70b", "--on", "h100-sxm", "--dtype", "bf16"]
 
 
-def run(capsys, *argv):
-    status = cli.main(list(argv))
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
 @pytest.mark.parametrize("command", cli.COMMANDS)
 def test_every_command_has_help(command, capsys):
     kind = ["device"] if command == "new" else []
@@ -27,17 +21,17 @@ def test_every_command_has_help(command, capsys):
     assert "--json" in capsys.readouterr().out
 
 
-def test_fit_answers_with_the_sum_and_its_status(capsys):
-    status, out, _ = run(capsys, *FIT)
+def test_fit_answers_with_the_sum_and_its_status(run):
+    status, out, _ = run(*FIT)
     assert status == 1
     assert "142.4 GB > 80 GB" in out
-    status, out, _ = run(capsys, *FIT, "--tp", "2")
+    status, out, _ = run(*FIT, "--tp", "2")
     assert status == 0
     assert "71.22 GB <= 80 GB" in out
 
 
-def test_fit_json_holds_the_promised_fields(capsys):
-    status, out, _ = run(capsys, *FIT, "--tp", "2", "--reserve", "9", "--json")
+def test_fit_json_holds_the_promised_fields(run):
+    status, out, _ = run(*FIT, "--tp", "2", "--reserve", "9", "--json")
     found = json.loads(out)
     assert status == 1 and found["fits"] is False
     need = (found["weights_bytes"] + found["kv_bytes"]) / 2 + found["reserve_bytes"]
@@ -66,77 +60,77 @@ def test_fit_json_holds_the_promised_fields(capsys):
         (["claims", "--chapter", "11"], "11"),
     ],
 )
-def test_bad_input_ends_with_status_2_and_no_number(argv, says, capsys):
-    status, out, err = run(capsys, *argv)
+def test_bad_input_ends_with_status_2_and_no_number(argv, says, run):
+    status, out, err = run(*argv)
     assert status == 2
     assert says in err
     assert out == ""
 
 
-def test_bad_input_with_json_is_json(capsys):
-    status, out, _ = run(capsys, "specs", "h10O-sxm", "--json")
+def test_bad_input_with_json_is_json(run):
+    status, out, _ = run("specs", "h10O-sxm", "--json")
     assert status == 2
     assert "h100_sxm" in json.loads(out)["error"]
 
 
-def test_roofline_prints_ridges_and_a_step(capsys):
-    status, out, _ = run(capsys, "roofline", "h100")
+def test_roofline_prints_ridges_and_a_step(run):
+    status, out, _ = run("roofline", "h100")
     assert status == 0 and "295 FLOP/B" in out
     argv = ["roofline", "h100", "--model", "llama-3-70b", "--tp", "2"]
-    status, out, _ = run(capsys, *argv, "--explain")
+    status, out, _ = run(*argv, "--explain")
     assert status == 0
     assert "20.9 ms" in out and "not yet validated" in out and "[1]" in out
-    status, out, _ = run(capsys, *argv, "--json")
+    status, out, _ = run(*argv, "--json")
     assert json.loads(out)["time_s"] == pytest.approx(0.02095, rel=1e-3)
 
 
-def test_what_does_not_fit_gets_no_speed(capsys):
+def test_what_does_not_fit_gets_no_speed(run):
     argv = ["roofline", "h100", "--model", "llama-3-70b", "--json"]
-    status, out, _ = run(capsys, *argv)
+    status, out, _ = run(*argv)
     found = json.loads(out)
     assert status == 1
     assert found["fits"] is False and "time_s" not in found
 
 
-def test_specs_show_sources_and_the_audit_adds_up(capsys):
-    _, out, _ = run(capsys, "specs", "a100")
+def test_specs_show_sources_and_the_audit_adds_up(run):
+    _, out, _ = run("specs", "a100")
     assert "unknown" in out and "inherited" in out
-    _, out, _ = run(capsys, "specs", "--audit", "--json")
+    _, out, _ = run("specs", "--audit", "--json")
     found = json.loads(out)
     known = found["own source"] + found["inherited"]
     assert found["fields"] == known + found["unknown"]
     assert sum(found["confidence"].values()) == known
     assert abs(found["worst"][0]["gap"]) <= 0.02 < 1 < len(found["inconsistent"])
-    _, out, _ = run(capsys, "specs", "--json")
+    _, out, _ = run("specs", "--json")
     assert len(json.loads(out)["devices"]) == found["devices"] >= 110
 
 
-def test_the_audit_of_one_device_names_its_contradiction(capsys):
-    _, out, _ = run(capsys, "specs", "h20", "--audit")
+def test_the_audit_of_one_device_names_its_contradiction(run):
+    _, out, _ = run("specs", "h20", "--audit")
     assert "peak.fp32" in out and "would need 2.2 GHz" in out
     assert "pins x rate" in out and "own source" in out
 
 
-def test_claims_are_filtered_counted_and_explained(capsys):
-    _, out, _ = run(capsys, "claims", "--chapter", "1", "--json")
+def test_claims_are_filtered_counted_and_explained(run):
+    _, out, _ = run("claims", "--chapter", "1", "--json")
     found = json.loads(out)
     own = [c for c in ledger.load() if c.chapter == 1]
     assert len(found["claims"]) == sum(found["counts"].values()) == len(own)
-    _, out, _ = run(capsys, "claims", "decode-wait-share")
+    _, out, _ = run("claims", "decode-wait-share")
     assert "reproduced" in out and "H200" in out and "[1]" in out
-    _, out, _ = run(capsys, "claims", "decode-wait-share", "--json")
+    _, out, _ = run("claims", "decode-wait-share", "--json")
     assert json.loads(out)["verdict"] == "reproduced"
 
 
-def test_doctor_says_what_each_piece_is_for(capsys):
-    status, out, _ = run(capsys, "doctor")
+def test_doctor_says_what_each_piece_is_for(run):
+    status, out, _ = run("doctor")
     assert status == 0 and "GPU kernels" in out
-    status, out, _ = run(capsys, "doctor", "--json")
+    status, out, _ = run("doctor", "--json")
     assert "numpy" in json.loads(out)["packages"]
 
 
-def test_no_command_prints_help_and_fails(capsys):
-    status, out, _ = run(capsys)
+def test_no_command_prints_help_and_fails(run):
+    status, out, _ = run()
     assert status == 2
     assert all(name in out for name in cli.COMMANDS)
 
@@ -149,15 +143,15 @@ def test_module_runs_as_a_program():
     assert "does not fit" in done.stdout
 
 
-def test_measure_levels_prints_what_it_found_and_what_is_reported(capsys, monkeypatch):
+def test_measure_levels_prints_what_it_found_and_what_is_reported(run, monkeypatch):
     from stacklib.roofline.host import streams
     from stacklib.roofline.host.streams import StreamPoint
 
     ends = [(2**s, 4e11 if s < 16 else 3e10) for s in range(12, 22)]
     points = tuple(StreamPoint("triad", 1, s, s, (s / r,)) for s, r in ends)
     monkeypatch.setattr(streams, "sweep", lambda **_: points)
-    status, out, _ = run(capsys, "measure", "--levels")
+    status, out, _ = run("measure", "--levels")
     assert status == 0
     assert "400 GB/s until" in out and "30 GB/s beyond" in out and "reported" in out
-    status, out, _ = run(capsys, "measure", "--levels", "--json")
+    status, out, _ = run("measure", "--levels", "--json")
     assert [round(p["bytes_per_s"]) for p in json.loads(out)["found"]] == [4e11, 3e10]

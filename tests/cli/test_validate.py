@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from stacklib import cli
 from stacklib.evidence import predict
 from stacklib.evidence.measurements import COLUMNS
 from stacklib.evidence.predict import Forecast
@@ -37,14 +36,8 @@ def file(tmp_path, monkeypatch):
     return str(path)
 
 
-def run(capsys, *argv):
-    status = cli.main(["validate", *argv])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def test_json_is_as_promised(file, capsys):
-    status, out, err = run(capsys, file, "--json")
+def test_json_is_as_promised(file, run):
+    status, out, err = run("validate", file, "--json")
     found = json.loads(out)
     assert status == 0 and err == ""
     assert tuple(found["families"]) == KEYS
@@ -60,8 +53,8 @@ def test_json_is_as_promised(file, capsys):
     assert "'n/a' is not a number" in found["rows"][3]["reason"]
 
 
-def test_the_printed_report_has_scores_groups_outliers_and_reasons(file, capsys):
-    status, out, _ = run(capsys, file)
+def test_the_printed_report_has_scores_groups_outliers_and_reasons(file, run):
+    status, out, _ = run("validate", file)
     assert status == 0
     assert "A       matrix products        2          1        50.0 %" in out
     assert "12/40 %  over" in out
@@ -70,13 +63,13 @@ def test_the_printed_report_has_scores_groups_outliers_and_reasons(file, capsys)
     assert "2 refused" in out and "config does not give 'ms'" in out
 
 
-def test_the_number_of_outliers_is_chosen(file, capsys):
-    assert "A-1  " not in run(capsys, file, "--worst", "1")[1]
-    assert "furthest off" not in run(capsys, file, "--worst", "0")[1]
+def test_the_number_of_outliers_is_chosen(file, run):
+    assert "A-1  " not in run("validate", file, "--worst", "1")[1]
+    assert "furthest off" not in run("validate", file, "--worst", "0")[1]
 
 
-def test_one_family_alone(file, capsys):
-    _, out, _ = run(capsys, file, "--family", "c", "--json")
+def test_one_family_alone(file, run):
+    _, out, _ = run("validate", file, "--family", "c", "--json")
     assert [row["id"] for row in json.loads(out)["rows"]] == ["C-4"]
 
 
@@ -90,19 +83,19 @@ def test_one_family_alone(file, capsys):
         (["a", "b"], "unrecognized arguments: b"),
     ],
 )
-def test_bad_input_is_status_2_and_named(argv, says, capsys):
-    status, _, err = run(capsys, *argv)
+def test_bad_input_is_status_2_and_named(argv, says, run):
+    status, _, err = run("validate", *argv)
     assert status == 2 and says in err
 
 
-def test_a_damaged_file_is_status_2_and_one_json_object(tmp_path, capsys):
+def test_a_damaged_file_is_status_2_and_one_json_object(tmp_path, run):
     path = tmp_path / "m.csv"
     path.write_text("id,family\n")
-    status, out, err = run(capsys, str(path), "--json")
+    status, out, err = run("validate", str(path), "--json")
     assert status == 2 and "column 'system' is missing" in json.loads(out)["error"]
     assert err.startswith("stacklib: m.csv")
 
 
-def test_the_books_own_rows_need_no_file(capsys):
-    status, out, _ = run(capsys, "--family", "I", "--worst", "0")
+def test_the_books_own_rows_need_no_file(run):
+    status, out, _ = run("validate", "--family", "I", "--worst", "0")
     assert status == 0 and "silicon, cost, energy" in out and "43" in out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
 import math
 import re
@@ -12,6 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from stacklib.quantity import Quantity, UnitError
+
+from ..ledger import read_rows
 
 # cause -> what went wrong, for the reader
 CAUSES = {
@@ -149,23 +150,7 @@ def read(path: Path) -> list[Conflict]:
         For a missing column or cell, an unknown verdict or cause, a value that is no
         number, a unit that cannot be read, or a repeated id; says which row.
     """
-    rows: dict[str, Conflict] = {}
-    with path.open(encoding="utf-8", newline="") as lines:
-        reader = csv.DictReader(lines)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ConflictError(f"{path.name}: columns must be {', '.join(COLUMNS)}")
-        for row in reader:
-            where = f"{path.name} line {reader.line_num}, {row['id']!r}"
-            if None in row or None in row.values():
-                raise ConflictError(f"{where}: needs {len(COLUMNS)} cells")
-            try:
-                conflict = _conflict(row)
-            except ConflictError as error:
-                raise ConflictError(f"{where}: {error}") from None
-            if conflict.id in rows:
-                raise ConflictError(f"{where}: id appears twice")
-            rows[conflict.id] = conflict
-    return list(rows.values())
+    return list(read_rows(path, COLUMNS, _conflict, ConflictError).values())
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.hardware.nvidia_smi import SmiReading
 from stacklib.quantity import Quantity, assumed
 from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity.bounds import above_zero
 from stacklib.roofline import ridge_point
 
 __all__ = ["SpecSheet", "busy_share", "device_of_reading", "pcie_rate", "spec_sheet"]
@@ -77,8 +78,7 @@ def busy_share(kernels: Iterable[tuple[float, float]], period: float) -> float:
 
     ``period``: seconds that are looked at.
     """
-    if not period > 0:
-        raise ValueError(f"period = {period!r} s: a time above zero is needed")
+    above_zero(period=period)
     busy, reached = 0.0, 0.0
     for begin, end in sorted(kernels):
         if not begin <= end:

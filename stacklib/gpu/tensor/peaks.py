@@ -62,8 +62,7 @@ def count_peak(
         raise ValueError(
             f"{each} multiply-adds take no whole cycles at {macs_per_core}"
         )
-    if not clock > 0:
-        raise ValueError(f"clock = {clock!r}: must be above zero")
+    above_zero(clock=clock)
     # A count that does not share out evenly leaves cores idle at the end.
     done = run_blocks([each / macs_per_core] * count, units * cores)
     multiplied = sum(done.by_unit) * each

@@ -8,17 +8,16 @@ still there when it is below the ways (Smith, 1978; Hill and Smith, 1989).
 
 from __future__ import annotations
 
-from math import exp, isfinite, lgamma, log
+from math import exp, lgamma, log
 
-from stacklib.quantity.bounds import whole
+from stacklib.quantity.bounds import at_least, whole
 
 __all__ = ["hit_chance"]
 
 
 def hit_chance(distance: float, sets: int, ways: int) -> float:
     """Chance that an access hits a set-associative LRU cache, by its reuse distance."""
-    if not (isfinite(distance) and distance >= 0):
-        raise ValueError(f"distance = {distance!r}: a count from 0 is needed")
+    at_least(0, distance=distance)
     whole(sets=sets, ways=ways)
     if distance < ways:
         return 1.0

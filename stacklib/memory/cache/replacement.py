@@ -25,24 +25,6 @@ class Policy(Protocol):
         """Whether ``key`` was there; it is afterwards."""
 
 
-class Lru:
-    """Out goes what was used longest ago."""
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self.held: OrderedDict[Hashable, None] = OrderedDict()
-
-    def access(self, key: Hashable) -> bool:
-        """Whether ``key`` was there; it is the most recent afterwards."""
-        if key in self.held:
-            self.held.move_to_end(key)
-            return True
-        if len(self.held) == self.capacity:
-            self.held.popitem(last=False)
-        self.held[key] = None
-        return False
-
-
 class Fifo:
     """Out goes what came in first, used or not."""
 
@@ -58,6 +40,16 @@ class Fifo:
             self.held.popitem(last=False)
         self.held[key] = None
         return False
+
+
+class Lru(Fifo):
+    """Out goes what was used longest ago."""
+
+    def access(self, key: Hashable) -> bool:
+        """Whether ``key`` was there; it is the most recent afterwards."""
+        there = super().access(key)
+        self.held.move_to_end(key)
+        return there
 
 
 class Lfu:

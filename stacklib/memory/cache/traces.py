@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from itertools import accumulate, count
 
-from stacklib.quantity.bounds import whole
+from stacklib.quantity.bounds import above_zero, whole
 
 __all__ = ["TRACES", "conversations", "scans_and_loops", "zipf"]
 
@@ -22,8 +22,7 @@ def zipf(
 ) -> list[int]:
     """Keys of which the k-th is asked for in proportion to k to the -``exponent``."""
     whole(length=length, keys=keys)
-    if not exponent > 0:
-        raise ValueError(f"exponent = {exponent!r}: above zero")
+    above_zero(exponent=exponent)
     weights = list(accumulate(k**-exponent for k in range(1, keys + 1)))
     return random.Random(seed).choices(range(keys), cum_weights=weights, k=length)
 

@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from stacklib.quantity.bounds import whole
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,11 +67,8 @@ def wave_reads(
     what w has read before x. That is linear in x, so the share of the stream that is
     still there is a quotient.
     """
-    if not (isfinite(capacity) and capacity > 0):
-        raise ValueError(f"capacity = {capacity!r}: bytes above zero are needed")
-    for name, value in (("own_read", own_read), ("own_written", own_written)):
-        if not (isfinite(value) and value >= 0):
-            raise ValueError(f"{name} = {value!r}: bytes from zero are needed")
+    above_zero(capacity=capacity)
+    at_least(0, own_read=own_read, own_written=own_written)
     running = waves(blocks, at_once)
     held = [dict.fromkeys(s for block in wave for s in block) for wave in running]
     asked = sum(size(s) for wave in running for block in wave for s in block)

@@ -72,8 +72,7 @@ class Cell:
 
         ``step``: seconds of a step.
         """
-        if not step > 0:
-            raise ValueError(f"step = {step!r}: must be above zero")
+        above_zero(step=step)
         current = self.leaks(self.hot if celsius is None else celsius)
         charge, waited = self.capacitance * self.supply, 0.0
         while True:

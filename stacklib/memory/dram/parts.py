@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from stacklib.hardware import SpecError, UnknownSpec
+from stacklib.hardware import SpecError
+from stacklib.hardware.accelerator import Known
 from stacklib.hardware.sourced import read_fields, read_toml
 from stacklib.quantity import Quantity, one_of, resolve
 
@@ -96,27 +97,20 @@ class Clocks(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DramPart:
+class DramPart(Known):
     """One kind of channel.
 
     Fields are attributes (``part.rcd``) and raise ``UnknownSpec`` where the value is
     not known.
     """
 
+    _known: ClassVar = FIELDS
     key: str
     name: str
     short: str
     refreshed: str
     buses: int  # command buses: 2 where rows and columns have their own
     fields: Mapping[str, Quantity | None]  # quantities by name, None where unknown
-
-    def __getattr__(self, name: str) -> Quantity:
-        if name.startswith("_") or name not in FIELDS:
-            raise AttributeError(f"a DramPart has no field {name!r}")
-        value = self.fields[name]
-        if value is None:
-            raise UnknownSpec(f"{self.key}: {FIELDS[name][1]} ({name}) is unknown")
-        return value
 
     @property
     def burst(self) -> Quantity:

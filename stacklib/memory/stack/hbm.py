@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import Quantity, chosen
-from stacklib.quantity.bounds import is_whole, whole
+from stacklib.quantity.bounds import above_zero, is_whole, whole
 
 __all__ = ["HEIGHTS", "HbmStack", "built_from", "hbm_stack"]
 
@@ -65,9 +65,7 @@ def hbm_stack(
     if not is_whole(height) or height not in HEIGHTS:
         raise ValueError(f"height = {height!r}: one of {HEIGHTS} is needed")
     whole(pins=pins)
-    for name, value in (("die_gbit", die_gbit), ("gbit_per_pin", gbit_per_pin)):
-        if not isinstance(value, int | float) or not 0 < value < float("inf"):
-            raise ValueError(f"{name} = {value!r}: a positive number is needed")
+    above_zero(die_gbit=die_gbit, gbit_per_pin=gbit_per_pin)
     return HbmStack(
         chosen(height, label="dies"),
         chosen(die_gbit * 2**30, "bit", label="bits of a die"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from stacklib.hardware import link, stack_fact, stack_generation
 from stacklib.quantity import Quantity, assumed, one_of
+from stacklib.quantity.bounds import above_zero, at_least
 
 # Base-die processes: the fact that says how much more efficient each is than DRAM's.
 PROCESSES = {"DRAM process": None, "N12": "n12_gain", "N3P": "n3p_gain"}
@@ -39,11 +40,8 @@ def ucie_edge(package: str) -> Quantity:
 
 def stacks_along(edge: float, width: float, gap: float = 0.0) -> int:
     """Stacks that fit beside each other along an edge, in closed form."""
-    for name, value in (("edge", edge), ("width", width)):
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} = {value!r}: a positive length is needed")
-    if not 0 <= gap < math.inf:
-        raise ValueError(f"gap = {gap!r}: a length from 0 is needed")
+    above_zero(edge=edge, width=width)
+    at_least(0, gap=gap)
     return math.floor((edge + gap) / (width + gap) + 1e-9)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from stacklib.hardware import SpecError, UnknownSpec
+from stacklib.hardware import SpecError
+from stacklib.hardware.accelerator import Known
 from stacklib.hardware.sourced import read_fields, read_toml, read_value
 from stacklib.quantity import Quantity, assumed, resolve
 
@@ -31,20 +32,13 @@ DRIVE_FIELDS: dict[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Drive:
+class Drive(Known):
     """A flash drive; fields are attributes and raise where the value is unknown."""
 
+    _known: ClassVar = DRIVE_FIELDS
     key: str
     name: str
     fields: dict[str, Quantity | None]  # field of ``DRIVE_FIELDS`` to quantity or None
-
-    def __getattr__(self, name: str) -> Quantity:
-        if name.startswith("_") or name not in DRIVE_FIELDS:
-            raise AttributeError(f"a Drive has no field {name!r}")
-        value = self.fields.get(name)
-        if value is None:
-            raise UnknownSpec(f"{self.key}: {DRIVE_FIELDS[name][1]} is unknown")
-        return value
 
     @property
     def page(self) -> Quantity:

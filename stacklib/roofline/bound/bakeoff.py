@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity import bytes_per_element
-from stacklib.quantity.bounds import whole
+from stacklib.quantity.bounds import above_zero, whole
 
 from ..work.bounds import device_of
 from ..work.products import product
@@ -55,8 +55,7 @@ class BakeOff:
 
 def transfer_time(moved: float, on: str | Accelerator) -> float:
     """Seconds for bytes over a device's link to its host, one after the other."""
-    if not moved > 0:
-        raise ValueError(f"moved = {moved!r}: bytes above zero")
+    above_zero(moved=moved)
     device = device_of(on)
     rate = device.fields["host_link"]
     if rate is None:
@@ -70,8 +69,7 @@ def bake_off(n: int, cpu: float, on: str | Accelerator, dtype: str = "fp32") -> 
     ``cpu``: seconds it takes on the CPU.
     """
     whole(n=n)
-    if not cpu > 0:
-        raise ValueError(f"cpu = {cpu!r}: seconds above zero")
+    above_zero(cpu=cpu)
     moved = 3 * n * n * bytes_per_element(dtype).si
     time = gemm_time(product(m=n, n=n, k=n, dtype=dtype), on, "host").time
     return BakeOff(n, cpu, time, transfer_time(moved, on))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.quantity import maximum, minimum
-from stacklib.quantity.bounds import whole
+from stacklib.quantity.bounds import above_zero, whole
 
 
 def overlapped_time(t_memory: Any, t_compute: Any, chunks: Any) -> Any:
@@ -46,9 +46,7 @@ def free_intensity(peak: float, bandwidth: float, chunks: int = 64) -> float:
 
     Bisects on the simulation, in which the ridge is not written anywhere.
     """
-    for name, rate in (("peak", peak), ("bandwidth", bandwidth)):
-        if not 0 < rate < float("inf"):
-            raise ValueError(f"{name} = {rate!r}: a rate above zero is needed")
+    above_zero(peak=peak, bandwidth=bandwidth)
     moving = 1.0 / bandwidth  # of one byte
     free = simulate_overlap(moving, 0.0, chunks) * (1 + 1 / chunks)
 

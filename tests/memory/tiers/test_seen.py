@@ -91,7 +91,7 @@ def test_unknown_names_and_fields():
         parts.drive("micron-9551")
     with pytest.raises(UnknownName, match="sram_8kb"):
         parts.constant("sram_9kb")
-    with pytest.raises(UnknownSpec, match="latency is unknown"):
+    with pytest.raises(UnknownSpec, match=r"latency \(latency\) is unknown"):
         _ = parts.drive("micron-7600").latency
     with pytest.raises(AttributeError, match="no field 'colour'"):
         _ = parts.drive("micron-7600").colour
