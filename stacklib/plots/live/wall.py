@@ -13,7 +13,7 @@ from stacklib.hardware import Accelerator
 from stacklib.plots.live import choices
 from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity
+from stacklib.quantity import counted
 from stacklib.roofline.bound import trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
 
@@ -44,7 +44,7 @@ def explore(*, kind: str, first: str, last: str) -> Spec:
     """
     kin = FAMILIES[kind]
     found = trend.family(kind, int(first), int(last))
-    count = readout("devices", "Devices", Quantity(len(found)))
+    count = readout("devices", "Devices", counted(len, found, label="devices"))
     x = axis(f"Years after {first}", limits=[0, max(int(last) - int(first), 1)])
     try:
         wall = trend.memory_wall(found, dtype=kin.dtype)
@@ -78,7 +78,7 @@ def _first_up(text: str) -> str:
 
 def _growth(name: str, label: str, line: Trend) -> dict[str, Any]:
     """Growth with its interval."""
-    value = Quantity(line.growth, label=label.lower(), kind="computed")
+    value = counted(float, line.growth, label=label.lower())
     return {**readout(name, label, value), "text": str(line)}
 
 
