@@ -237,6 +237,6 @@ def readout(name: str, label: str, value: Any, role: str = "", **text: Any) -> d
     if isinstance(value, str):
         return {"name": name, "label": label, "text": value}
     refuse_bare(f"readout {name!r}", value)
-    role = role or ("spec" if value.kind == "spec" else "")
+    role = role or ("spec" if value.kind in ("spec", "claimed") else "")
     shown = {"text": value.text(**text), "tree": value.tree(), "role": role}
     return {"name": name, "label": label, **shown}
