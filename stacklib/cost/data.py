@@ -60,8 +60,19 @@ def read_quote(
         raise hardware.SpecError(f"{where}: date {date!r}: write 2025 or 2025-10")
     if "source" not in entry:
         raise hardware.SpecError(f"{where}: a price names its source")
-    value = read_value(entry, sources, "", where, label, unit)
+    value = _reported(
+        read_value(entry, sources, "", where, label, unit), sources[entry["source"]]
+    )
     return Quote(value, date, what, entry.get("note", ""))
+
+
+def _reported(value: Quantity, source: dict[str, Any]) -> Quantity:
+    """What others tell of a maker is claimed; what it tells itself is its data sheet.
+
+    ``source``: may say ``kind = "spec"`` where others print the maker's own figures.
+    """
+    others = source["confidence"] == "secondary" and source.get("kind") != "spec"
+    return _make(value, kind="claimed") if others and value.kind == "spec" else value
 
 
 def _keyed(value: Quantity, place: object) -> Quantity:
@@ -278,13 +289,20 @@ def _bills() -> dict[str, Bill]:
             continue
         place = f"bills.toml: {key}"
         found[key] = Bill(
-            {n: _keyed(read_value(part, raw["sources"], "", place, f"{key} {n}", "USD"),
-                       n) for n, part in entry.get("parts", {}).items()},
-            read_value(entry["total"], raw["sources"], "", place, f"{key} bill", "USD"),
+            {n: _keyed(_line(part, raw["sources"], place, f"{key} {n}"), n)
+             for n, part in entry.get("parts", {}).items()},
+            _line(entry["total"], raw["sources"], place, f"{key} bill"),
             entry["date"],
             entry["total"].get("inconsistent", ""),
         )  # fmt: skip
     return found
+
+
+def _line(
+    entry: dict[str, Any], sources: dict[str, Any], place: str, label: str
+) -> Quantity:
+    value = read_value(entry, sources, "", place, label, "USD")
+    return _reported(value, sources[entry["source"]])
 
 
 def recorded() -> Iterator[Quantity]:

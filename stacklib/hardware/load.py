@@ -53,6 +53,8 @@ def _value(
         raise SpecError(f"{where}: source {name!r} is not in [sources]")
     source = _source(sources[name], where, inherited="source" not in entry)
     kind = "measured" if entry.get("kind") == "measured" else "spec"
+    if unit.startswith("USD") and source.confidence == "secondary":
+        kind = "claimed"  # what others ask for it, not what the maker prints
     text = entry.get("unit", "")
     scoped = text if not text or label == "rate per pin" else _scope(text)
     try:

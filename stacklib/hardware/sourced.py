@@ -15,7 +15,7 @@ from stacklib.quantity import Quantity, Source, UnitError, assumed
 from .load import SpecError
 
 KEYS = ("value", "unit", "source", "note", "kind", "inconsistent")
-KINDS = {"measured": "measured", "estimate": "assumed"}
+KINDS = {"measured": "measured", "claimed": "claimed", "estimate": "assumed"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stacklib.evidence import guard
+from stacklib.quantity.told import refuse_bare
 
 SCALES = ("linear", "log")
 EVIDENCE = ("predicted", "simulated", "measured", "claimed", "impossible")
@@ -227,9 +228,15 @@ def readout(name: str, label: str, value: Any, role: str = "", **text: Any) -> d
         Guard role, where neither unit nor kind tells it.
     **text
         ``unit`` and ``digits`` of ``Quantity.text``.
+
+    Raises
+    ------
+    ValueError
+        For a quantity with a leaf that does not say what it is (``bare``).
     """
     if isinstance(value, str):
         return {"name": name, "label": label, "text": value}
-    role = role or ("spec" if value.kind == "spec" else "")
+    refuse_bare(f"readout {name!r}", value)
+    role = role or ("spec" if value.kind in ("spec", "claimed") else "")
     shown = {"text": value.text(**text), "tree": value.tree(), "role": role}
     return {"name": name, "label": label, **shown}

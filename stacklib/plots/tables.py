@@ -15,6 +15,7 @@ import pandas
 from stacklib import hardware
 from stacklib.evidence import guard
 from stacklib.quantity import Quantity, UnitError, format_number
+from stacklib.quantity.told import refuse_bare
 from stacklib.quantity.units import axis_of
 
 from .spec import SpecError, check_name
@@ -98,9 +99,11 @@ def _column(name: str, values: list[Any], unit: str | None) -> tuple[str, list[A
     quantities = [v for v in given if isinstance(v, Quantity)]
     if not quantities:
         return name + (f" ({unit})" if unit else ""), values
-    bare = [v for v in given if not isinstance(v, Quantity)]
-    if bare:
-        raise UnitError(f"column {name!r} mixes quantities with {bare[0]!r}")
+    others = [v for v in given if not isinstance(v, Quantity)]
+    if others:
+        raise UnitError(f"column {name!r} mixes quantities with {others[0]!r}")
+    for quantity in quantities:
+        refuse_bare(f"column {name!r}", quantity)
     shown = unit if unit is not None else quantities[0].text().partition(" ")[2]
     first = _basis(quantities[0])
     q = next((q for q in quantities if _basis(q) != first), None)
@@ -207,6 +210,8 @@ def table(
         ``about`` list of another length.
     UnitError
         For a column that mixes units.
+    ValueError
+        For a quantity with a leaf that does not say what it is (``bare``).
     """
     check_name(name)
     found = [_as_dict(row) for row in rows]

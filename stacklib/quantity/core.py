@@ -29,7 +29,7 @@ CONFIDENCE = ("vendor", "measured", "secondary", "recalled", "announced")
 # What a leaf may be; `leaves` makes those that need more than a value and a unit.
 KINDS = (
     "spec", "config", "measured", "claimed", "chosen", "assumed", "counted",
-    "constant", "bare", "computed",
+    "constant", "bare",
 )  # fmt: skip
 SOURCED = ("spec", "config", "measured", "claimed")
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from .core import Quantity
 from .store import dump
-from .told import bare
+from .told import refuse_bare
 
 MIME = "application/vnd.stacklib.numbers+json"
 _FILE = re.compile(r"\b(?:benchmarks|stacklib)/[\w./-]+\.(?:json|csv|toml)\b")
@@ -131,13 +131,7 @@ def _said(name: str, given: Any) -> Said:
             f"{name}: {quantity!r} has no derivation; say what it is with chosen(), "
             "assumed(why=), counted() or a quantity of a spec"
         )
-    unknown = bare(quantity)
-    if unknown:
-        leaves = ", ".join(repr(leaf) for leaf in unknown[:4])
-        raise ValueError(
-            f"{name}: {leaves}: a typed number; say what it is with chosen(), "
-            "assumed(why=), counted() or constant()"
-        )
+    refuse_bare(name, quantity)
     said = Said(*parts) if len(parts) > 1 else Said(quantity, quantity.label)
     what = said.what.strip() if isinstance(said.what, str) else ""
     if not what:

@@ -61,5 +61,31 @@ def families(q: Quantity) -> set[str]:
 
 def bare(q: Quantity) -> list[Quantity]:
     """The leaves that do not say what they are, repeats left out."""
-    found = {id(leaf): leaf for leaf in q.leaves() if leaf.kind == "bare"}
-    return list(found.values())
+    found: list[Quantity] = []
+    seen: set[int] = set()
+
+    def visit(part: Quantity) -> None:
+        if id(part) in seen:
+            return
+        seen.add(id(part))
+        if part.kind == "bare":
+            found.append(part)
+        for below in parts(part):
+            visit(below)
+
+    visit(q)
+    return found
+
+
+def refuse_bare(name: str, q: Quantity) -> None:
+    """ValueError, with labels and the remedy, where the book would show typed numbers.
+
+    ``name``: what is shown, as the message calls it.
+    """
+    unknown = bare(q)
+    if unknown:
+        leaves = ", ".join(repr(leaf) for leaf in unknown[:4])
+        raise ValueError(
+            f"{name}: {leaves}: a typed number; say what it is with chosen(), "
+            "assumed(why=), counted() or constant()"
+        )

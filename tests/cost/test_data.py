@@ -59,7 +59,7 @@ def test_a_range_spans_its_quotes_and_every_quote_is_dated(file, key):
 def test_the_ends_of_a_range_know_their_quotes(file, key):
     found = SHELVES[file][2](key)
     kinds = {leaf.kind for leaf in found.low.leaves()}
-    assert kinds <= {"spec", "assumed"}
+    assert kinds <= {"spec", "claimed", "assumed"}
 
 
 @pytest.mark.parametrize("file", [*SHELVES, "prices.toml", "bills.toml"])
@@ -202,3 +202,10 @@ def test_a_price_of_no_kind_or_in_the_wrong_unit_is_refused():
     file["h100_sxm"]["quotes"][0].update(what="cloud", unit="USD")
     with pytest.raises(SpecError, match="cannot be given"):
         data.read_prices(file, "planted")
+
+
+def test_what_others_say_of_a_maker_is_claimed_and_its_own_word_is_not():
+    assert {q.value.kind for q in cost.wafer_price("n5").quotes} == {"claimed"}
+    launch = cost.prices("rtx-5090", "launch")  # the maker's own list
+    assert {quote.value.kind for quote in launch} == {"spec"}
+    assert cost.bill("h100-sxm").total.kind == "claimed"

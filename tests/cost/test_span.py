@@ -43,7 +43,7 @@ def test_the_middle_is_as_far_from_both_ends(a, b):
 
 def test_a_span_knows_what_it_came_from():
     found = span(cost.wafer_price("n5")) / Quantity(60, label="dies")
-    assert {leaf.kind for leaf in found.low.leaves()} >= {"spec"}
+    assert {leaf.kind for leaf in found.low.leaves()} >= {"claimed"}
     assert len({leaf.source for leaf in found.low.leaves() if leaf.source}) == 3
 
 

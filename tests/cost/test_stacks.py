@@ -89,7 +89,7 @@ def test_hbm_from_the_wafer_up():
         assert 3 < found.low.to("USD/GB").value < found.high.to("USD/GB").value < 20
         assert hbm(height, flow="blind").low > found.low
     kinds = {leaf.kind for leaf in hbm(8).low.leaves()}
-    assert kinds <= {"spec", "assumed", "constant", "counted", "chosen"}
+    assert kinds <= {"spec", "claimed", "assumed", "constant", "counted", "chosen"}
     # Sold above the dearest that making it may cost, at least by somebody.
     assert cost.memory_price("hbm3e").high > hbm(8).high
 

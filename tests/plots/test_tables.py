@@ -6,7 +6,8 @@ import pytest
 
 from stacklib import hardware, plots
 from stacklib.evidence import guard
-from stacklib.quantity import Quantity, UnitError
+from stacklib.plots.spec import readout
+from stacklib.quantity import Quantity, UnitError, chosen
 
 
 def show(rows, **options):
@@ -14,17 +15,17 @@ def show(rows, **options):
 
 
 def ms(value):
-    return Quantity(value, "ms")
+    return chosen(value, "ms")
 
 
 def test_a_column_is_shown_in_the_unit_of_its_header():
-    found = show([{"t": ms(21.08)}, {"t": Quantity(9, "µs")}], units={"t": "ms"})
+    found = show([{"t": ms(21.08)}, {"t": chosen(9, "µs")}], units={"t": "ms"})
     assert list(found.frame.columns) == ["t (ms)"]
     assert found.frame["t (ms)"].tolist() == ["21.08", "0.009"]
 
 
 def test_without_a_unit_the_first_quantity_chooses():
-    assert list(show([{"t": Quantity(0.021, "s")}]).frame.columns) == ["t (ms)"]
+    assert list(show([{"t": chosen(0.021, "s")}]).frame.columns) == ["t (ms)"]
 
 
 def test_no_float_prints_more_than_four_digits():
@@ -35,7 +36,7 @@ def test_no_float_prints_more_than_four_digits():
 @pytest.mark.parametrize(
     ("other", "says"),
     [
-        (Quantity(1, "GB"), "t"),
+        (chosen(1, "GB"), "t"),
         (7, "mixes quantities with 7"),
         (7.0, "mixes quantities with 7.0"),
         ("fast", "mixes quantities with 'fast'"),
@@ -53,8 +54,8 @@ def test_rates_at_two_clocks_stand_side_by_side():
 
 
 def test_a_column_that_mixes_bases_is_refused():
-    rows = [{"r": Quantity(1, "GB/s per_direction")},
-            {"r": Quantity(1, "GB/s bidirectional")}]  # fmt: skip
+    rows = [{"r": chosen(1, "GB/s per_direction")},
+            {"r": chosen(1, "GB/s bidirectional")}]  # fmt: skip
     with pytest.raises(UnitError, match="mixes"):
         show(rows)
 
@@ -80,7 +81,7 @@ def test_a_dataclass_is_a_row_and_none_a_dash():
 
 def test_a_column_of_devices_tells_the_guard():
     chip = hardware.get("rtx-4090")
-    found = show([{"Device": chip, "rate": Quantity(1, "PFLOP/s")}], dtype="bf16")
+    found = show([{"Device": chip, "rate": chosen(1, "PFLOP/s")}], dtype="bf16")
     assert found.entry["rows"][0]["device"] == "rtx_4090"
     assert "RTX 4090" in found.html
     (fault,) = guard.faults([found.entry])
@@ -95,7 +96,7 @@ def test_what_does_not_fit_must_not_be_timed():
 
 
 def test_roles_reach_the_guard():
-    rows = [{"need": Quantity(90, "GB")}]
+    rows = [{"need": chosen(90, "GB")}]
     found = show(rows, roles={"need": "resident"}, device="h100_sxm")
     assert "capacity" in guard.faults([found.entry])[0]
 
@@ -123,3 +124,13 @@ def test_the_bundle_is_deterministic():
 def test_a_bad_table_is_refused(rows, options, says):
     with pytest.raises(plots.SpecError, match=says):
         show(rows, **options)
+
+
+def test_a_typed_number_is_refused_with_its_label_wherever_it_stands():
+    typed = Quantity(421.7, "ns", label="latency")
+    says = r"latency = 422 ns: a typed number; say what it is with chosen\(\)"
+    for found in (typed, 2 * typed, ms(1) + 2 * typed):
+        with pytest.raises(ValueError, match=f"column 't': {says}"):
+            show([{"t": ms(1)}, {"t": found}])
+        with pytest.raises(ValueError, match=f"readout 't': {says}"):
+            readout("t", "Time", found)

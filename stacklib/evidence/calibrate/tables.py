@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.hardware.factors import efficiency_table
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, counted
 
 from ..validate import (
     BARS,
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 def share(value: float | None) -> Quantity | None:
     """A share as a quantity a table can print in per cent; None stays None."""
-    return None if value is None else Quantity(value)
+    return None if value is None else counted(float, value)
 
 
 def families(report: Validation) -> list[Row]:

@@ -41,7 +41,7 @@ def cell(value: Any, unit: str = "", role: str = "") -> list[Any]:
     Parameters
     ----------
     value : Quantity, float or sequence of float
-        A Quantity brings its unit, and the role ``spec`` when it is one.
+        A Quantity brings its unit, and the role ``spec`` when it was read.
     unit : str
         Unit of plain numbers.
     role : str
@@ -55,7 +55,7 @@ def cell(value: Any, unit: str = "", role: str = "") -> list[Any]:
     if role not in ROLES:
         raise ValueError(f"guard role {role!r}: one of {', '.join(ROLES[1:])}")
     if isinstance(value, Quantity):
-        role = role or ("spec" if value.kind == "spec" else "")
+        role = role or ("spec" if value.kind in ("spec", "claimed") else "")
         return [_round(value.value), value.unit, role]
     if isinstance(value, Sequence):
         return [[_round(float(v)) for v in value], unit, role]

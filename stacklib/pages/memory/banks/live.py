@@ -11,10 +11,9 @@ from stacklib.memory.warp.swizzle import Place, padded
 from stacklib.memory.warp.tiles import MATRIX_ROW, Pattern
 from stacklib.pages.memory._request_maps import bank_spec
 from stacklib.plots.live import choices
-from stacklib.plots.live.parts import counted
+from stacklib.plots.live.parts import chosen, counted
 from stacklib.plots.marks import Spec
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity
 
 ROWS = 32
 WIDTHS = {"2": "fp16", "4": "fp32", "8": "fp64"}
@@ -67,8 +66,8 @@ def explore(
 
 
 def _readouts(tile: Tile, padding: int, access: str, ways: int) -> list[dict[str, Any]]:
-    row = Quantity(tile.pitch, "B", label="bytes of a row")
-    waste = Quantity(padding, "B", label="padding") / row
+    row = chosen(tile.pitch, "B", "bytes of a row")
+    waste = chosen(padding, "B", "padding") / row
     found = counted(ways, f"worst {access}, counted, request by request")
     return [
         readout("ways", "Ways", found if ways else "not possible"),

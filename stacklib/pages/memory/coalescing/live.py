@@ -40,7 +40,7 @@ def explore(*, stride: int, width: int, offset: int) -> Spec:
     request = coalesce(lanes, width)
     sectors, lines = (_pieces(stride * width, first, size) for size in (SECTOR, LINE))
     asked = chosen(request.asked, "B", "bytes asked for")
-    moved = sectors * Quantity(SECTOR, "B", label="bytes of a sector")
+    moved = sectors * chosen(SECTOR, "B", "bytes of a sector")
     share = asked / moved
     moved, used = moved.named("bytes moved"), share.named("share used")
     return {

@@ -13,7 +13,7 @@ from stacklib.memory.dram.channel import Served
 from stacklib.memory.dram.rates import stream_share
 from stacklib.memory.dram.traffic import PATTERNS, told
 from stacklib.plots.live import choices
-from stacklib.plots.live.parts import here
+from stacklib.plots.live.parts import counted, here
 from stacklib.plots.marks import Spec, axis, chart, line, rule
 from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
@@ -56,7 +56,7 @@ def explore(*, part: str, pattern: str, mapping: str, policy: str, queue: int) -
     runs = {q: channel(q).run(trace, stores) for q in sorted({1, 8, 64, queue})}
     reached = [100 * run.steady for run in runs.values()]
     mine = runs[queue]
-    share = Quantity(mine.steady, "1", label="share of the peak")
+    share = counted(mine.steady, "share of the peak")
     law = 100 * told(channel(queue), pattern)
     return chart(
         f"{kind.short}, {pattern}: {share.text('%')} of the peak.",
@@ -74,10 +74,10 @@ def explore(*, part: str, pattern: str, mapping: str, policy: str, queue: int) -
 def _readouts(mine: Served, share: Quantity) -> list[dict[str, Any]]:
     lasted = sorted(mine.latencies())
     tick = mine.part.clock * 1e9
-    middle = Quantity(lasted[len(lasted) // 2] * tick, "ns", label="median latency")
+    middle = counted(lasted[len(lasted) // 2] * tick, "median latency", "ns")
     name = "share with refreshes of all banks"
     left = (share * stream_share(mine.part)).named(name)
-    hits = Quantity(mine.share("hit"), "1", label="hits")
+    hits = counted(mine.share("hit"), "hits")
     return [
         readout("share", "Share of the peak", share, "share", unit="%"),
         readout("left", "With refreshes of all banks", left, "share", unit="%"),

@@ -15,15 +15,14 @@ from stacklib.memory.cache.chase_model import gpu_levels, latency, served
 from stacklib.memory.ladder.rungs import Rung, ladder
 from stacklib.memory.warp.coalescing import LINE
 from stacklib.plots.live import choices
-from stacklib.plots.live.parts import here
+from stacklib.plots.live.parts import counted, here
 from stacklib.plots.marks import About, Spec, axis, chart, line, rule
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity
+from stacklib.quantity import one_of
 
 KIB = tuple(2**i for i in range(2, 23))  # 4 KiB to 4 GiB
 SIZES = tuple(4096 * 2 ** (i // 4) * (4 + i % 4) // 4 for i in range(81))
 WORDS = "latency of a load"
-ONE = Quantity(1, "cycle", label="one cycle")
 # A level of the chase, in the words of the ladder.
 RUNGS = {
     "L1": "shared memory",
@@ -49,7 +48,7 @@ def explore(*, device: str, kib: int) -> Spec:
     size = kib * 1024
     shares = served(size, levels)
     answering = levels[max(range(len(shares)), key=shares.__getitem__)].name
-    cycles = Quantity(latency(size, levels), "cycle", label="mean latency")
+    cycles = counted(latency(size, levels), "mean latency", "cycle")
     mine = About(device=device, level=answering)
     ruled = {level.name: level.size for level in levels if level.size}
     unit, span = "cycle", [SIZES[0], SIZES[-1]]
@@ -64,7 +63,7 @@ def explore(*, device: str, kib: int) -> Spec:
         ],
         readouts=[
             readout("level", "Answers most", answering),
-            readout("cycles", "Latency in cycles", cycles / ONE),
+            readout("cycles", "Latency in cycles", cycles / one_of("cycle")),
             readout("time", "In time", cycles / chip.clock, unit="ns"),
             *_drawn(_rung(device, RUNGS[answering])),
         ],

@@ -13,12 +13,11 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen
 from stacklib.plots.marks import Spec, axis, chart, dots, line
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity
 
 HEIGHTS = tuple(range(1, 17))
 LAYERS = (900, 920, 940, 950, 960, 970, 975, 980, 985, 990, 995, 999)
 DIES = (50, 60, 70, 75, 80, 85, 90, 95, 99)
-EACH = 3.0  # GB a die of 24 Gb is sold as
+EACH = chosen(3, "GB", "a die of 24 Gb is sold as")
 NAMES = {
     "blind": "stacked blind",
     "known good dies": "good dies only",
@@ -46,13 +45,13 @@ def explore(*, flow: str, height: int, layer: int, good: int) -> Spec:
 
     def gigabyte(dies: int, way: str) -> float:
         whole = stack_cost(dies, plain, die=good / 100, bond=layer / 1000, flow=way)
-        return whole / (dies * EACH)
+        return whole / (dies * EACH.value)
 
     die = chosen(good / 100, "", "dies that work")
     bond = chosen(layer / 1000, "", "layers that survive")
     works = stack_yield(height, die=die, bond=bond, flow=flow)
     stack = stack_cost(height, traced, die=die, bond=bond, flow=flow)
-    each, sold = gigabyte(height, flow), Quantity(EACH * height, "GB", label="sold as")
+    each, sold = gigabyte(height, flow), (EACH * height).named("sold as")
     lines = []
     for i, way in enumerate(FLOWS):
         y = [gigabyte(n, way) for n in HEIGHTS]

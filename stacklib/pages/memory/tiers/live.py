@@ -14,7 +14,7 @@ from stacklib.memory.tiers.mix import cheapest_mix, zipf_pages
 from stacklib.memory.tiers.tier import Need
 from stacklib.pages.memory.tiers.figures import tiers_spec
 from stacklib.plots.live import choices
-from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.live.parts import chosen, counted, here
 from stacklib.plots.marks import Spec, rule
 from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
@@ -79,11 +79,11 @@ def _mixed(tiers: list[Tier], need: Need, size: Quantity) -> list[dict[str, Any]
     try:
         mix = cheapest_mix(tiers, pages, need, most=2)
     except Infeasible:
-        none = Quantity(0, label="mixes that will do")
+        none = counted(0, "mixes that will do")
         return [readout("mix", "Mixes of two that will do", none)]
     names = " and ".join(t.name for t in mix.tiers)
-    cost = Quantity(mix.cost, "USD", label="cost of the mix", kind="computed")
-    near = Quantity(mix.sizes[0] / pages.bytes, label="share in the nearer")
+    cost = counted(mix.cost, "cost of the mix", "USD")
+    near = counted(mix.sizes[0] / pages.bytes, "share in the nearer")
     return [
         readout("mix", f"Hot and cold, on average: {names}", cost),
         readout("near", f"Of it in {mix.tiers[0].name}", near, "share", unit="%"),

@@ -140,11 +140,11 @@ def crossover_rows() -> int:
     return rows
 
 
-def here() -> Quantity:
+def here(rows: int = SIZE) -> Quantity:
     """Measured on this machine, when its roofline was."""
     host = ceilings()
     point = next(
-        p for p in host.points if (p.op, p.dtype, p.size) == ("gemm", "fp32", SIZE)
+        p for p in host.points if (p.op, p.dtype, p.size) == ("gemm", "fp32", rows)
     )
     where = "benchmarks/results/host_roofline.json"
     source = Source(where, host.device, host.date, "measured")
@@ -152,8 +152,8 @@ def here() -> Quantity:
     return Quantity(seconds, "s", label="time here", source=source, kind="measured")
 
 
-def there() -> Quantity:
-    work = product(m=SIZE, n=SIZE, k=SIZE, dtype="fp32")
+def there(rows: int = SIZE) -> Quantity:
+    work = product(m=rows, n=rows, k=rows, dtype="fp32")
     return gemm_trace(work, DEVICE, "host")
 
 

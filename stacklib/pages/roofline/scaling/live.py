@@ -15,7 +15,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, counted
 from stacklib.roofline.bound import scaling, trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
 
@@ -123,7 +123,7 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
     """
     kin = FAMILIES[kind]
     found = trend.family(kind, int(first), int(last))
-    count = readout("devices", "Devices", Quantity(len(found)))
+    count = readout("devices", "Devices", counted(len, found, label="devices"))
     x = axis(f"Years after {first}", limits=[0, max(int(last) - int(first), 1)])
     try:
         walls = trend.memory_wall(found, dtype=kin.dtype)
@@ -157,7 +157,7 @@ def _first_up(text: str) -> str:
 
 def _growth(name: str, label: str, line: Trend) -> dict[str, Any]:
     """Growth with its interval."""
-    value = Quantity(line.growth, label=label.lower(), kind="computed")
+    value = counted(float, line.growth, label=label.lower())
     return {**readout(name, label, value), "text": str(line)}
 
 
