@@ -47,6 +47,21 @@ def load(name: str) -> dict[str, Any] | None:
     return result
 
 
+def need(name: str) -> dict[str, Any]:
+    """A result file that must be there; ResultError where nothing was measured."""
+    found = load(name)
+    if found is None:
+        raise ResultError(f"{name}: not measured here; measure with `make bench`")
+    return found
+
+
+def prediction(name: str) -> dict[str, Any]:
+    """The file that was committed before a result was measured."""
+    path = root() / need(name)["prediction"]["file"]
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
 def _fault(result: Any) -> str | None:
     if not isinstance(result, dict):
         return f"needs an object, not {type(result).__name__}"

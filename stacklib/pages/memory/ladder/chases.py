@@ -6,7 +6,6 @@ the book's machine (``benchmarks/latency_sweep.py``).
 
 from __future__ import annotations
 
-import json
 import math
 import tomllib
 from collections.abc import Sequence
@@ -230,9 +229,7 @@ def cache_rows() -> list[CacheRow]:
 
 def _earlier() -> dict[str, Quantity]:
     """Latencies of the run that the prediction of the sweep stands on."""
-    result = results.load("host_latency")
-    if result is None:
-        raise results.ResultError("host_latency: not measured here")
+    result = results.need("host_latency")
     source = Source(
         "benchmarks/results/host_latency.json", result["device"], result["date"],
         "measured",
@@ -255,8 +252,7 @@ def _measured(value: float | None, unit: str, label: str) -> Quantity | None:
 
 def reported_ways() -> dict[str, int]:
     """Ways of each cache of the book's machine, as its prediction file holds them."""
-    path = results.root() / machine.result(SWEEP)["prediction"]["file"]
-    caches = json.loads(path.read_text(encoding="utf-8"))["caches"]
+    caches = results.prediction(SWEEP)["caches"]
     return {f"L{c['level']}": c["ways"] for c in caches}
 
 

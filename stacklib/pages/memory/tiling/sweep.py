@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -34,9 +33,7 @@ class TilePoint:
 
 @cache
 def _forecast() -> dict[str, Any]:
-    path = results.root() / "benchmarks" / "predictions" / f"{NAME}.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    return results.prediction(NAME)
 
 
 @cache

@@ -80,8 +80,7 @@ def chase_latency() -> Quantity:
     """Time of a dependent load from this machine's memory, measured beforehand."""
     from stacklib.evidence import results
 
-    found = results.load("host_latency")
-    assert found is not None, "benchmarks/results/host_latency.json is committed"
+    found = results.need("host_latency")
     row = next(r for r in found["rows"] if r["level"] == "memory")
     where = "benchmarks/results/host_latency.json"
     source = Source(where, found["device"], found["date"], "measured")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from statistics import median
@@ -38,8 +37,7 @@ def outcomes() -> list[Outcome]:
     found = runs.load(NAME)
     if not found:
         return []
-    path = results.root() / "benchmarks" / "predictions" / f"{NAME}.json"
-    rows = {r["id"]: r for r in json.loads(path.read_text(encoding="utf-8"))["rows"]}
+    rows = {row["id"]: row for row in results.prediction(NAME)["rows"]}
     told = {run.id: rows[run.id]["roofline_s"] for run in found}
     return [
         Outcome(
