@@ -12,6 +12,7 @@ import random
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from stacklib.quantity import one_of, resolve
 
@@ -97,22 +98,23 @@ def gain(old: str, new: str, what: str = "logic") -> Span:
     return total.named(f"{what}, {way[-1].upper()} over {way[0].upper()}")
 
 
-def _parts(shares: Mapping[str, float], gains: Mapping[str, float]) -> None:
+def _parts(shares: Mapping[str, Any], gains: Mapping[str, Any]) -> None:
     if not shares or shares.keys() != gains.keys():
         raise ValueError(
             f"shares of {sorted(shares)} and gains of {sorted(gains)}: each part of "
             "the die needs both"
         )
     for name in shares:
-        if isinstance(shares[name], bool) or not 0 <= shares[name] <= 1:
+        if isinstance(shares[name], bool) or not 0 <= float(shares[name]) <= 1:
             raise ValueError(f"share of {name} = {shares[name]!r}: from 0 to 1")
-        if isinstance(gains[name], bool) or not 0 < gains[name] < float("inf"):
+        if isinstance(gains[name], bool) or not 0 < float(gains[name]) < float("inf"):
             raise ValueError(f"gain of {name} = {gains[name]!r}: above zero")
-    if abs(sum(shares.values()) - 1) > 1e-9:
-        raise ValueError(f"shares add up to {sum(shares.values()):g}, not to one")
+    whole = float(sum(shares.values()))
+    if abs(whole - 1) > 1e-9:
+        raise ValueError(f"shares add up to {whole:g}, not to one")
 
 
-def mixed_density(shares: Mapping[str, float], gains: Mapping[str, float]) -> float:
+def mixed_density(shares: Mapping[str, Any], gains: Mapping[str, Any]) -> Any:
     """Gain of a die whose parts do not gain alike: ``1 / sum(share / gain)``.
 
     What does not shrink keeps its area, so it bounds the whole, as in Amdahl's law.

@@ -80,7 +80,12 @@ def _registers(device: Accelerator, micro: Microarchitecture) -> Rung:
     if peak is not None and peak.per_unit_per_cycle is not None:
         fma = constant("multiply_add")
         reads = constant("fma_operands")
-        word = assumed(WORD, "B", "bytes of an operand", why="an fp32 number has them")
+        word = assumed(
+            WORD,
+            "B",
+            "bytes of an operand",
+            why="The loads that were measured read fp32 numbers.",
+        )
         width = (peak.per_unit_per_cycle / fma * reads * word).named("operand bytes")
     return _of_unit(
         "registers", device, device.fields["registers_per_unit"], width,
