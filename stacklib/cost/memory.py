@@ -69,7 +69,7 @@ def sram_area(node: str, efficiency: Span | Quantity | None = None) -> Span:
 def wafer_area() -> Quantity:
     """Of a whole wafer, its rim with it."""
     d = assumed(
-        WAFER.diameter, "m", "wafer diameter", why="every leading line runs these"
+        WAFER.diameter, "m", "wafer diameter", why="Every leading line runs them."
     )
     return (constant("disc") * d**2).named("area of a wafer")
 

@@ -33,6 +33,7 @@ _SIZES = {
     "psum_bank": "PSUM bank of one partition",
 }
 _COUNTS = {
+    "warp_schedulers": "warp schedulers of a unit",
     "partitions": "partitions of the scratchpad",
     "psum_banks": "PSUM banks of a partition",
 }

@@ -429,14 +429,14 @@ def _computed(
 
 
 def _wrap(other: object) -> Quantity:
-    """A number written in a formula: whole ones and their reciprocals belong to it."""
+    """A number in a formula: whole ones, their reciprocals and pi belong to it."""
     if isinstance(other, Quantity):
         return other
     number = Quantity(other)  # type: ignore[arg-type]
     inverse = 1 / number.si if 0 < abs(number.si) < 1 else number.si
     near = round(inverse) if math.isfinite(inverse) else 0
     whole = abs(inverse - near) <= 1e-12 * abs(inverse)
-    return _make(number, kind="constant") if whole else number
+    return _make(number, kind="constant") if whole or other == math.pi else number
 
 
 def _words(unit: Unit) -> str:

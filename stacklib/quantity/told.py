@@ -12,6 +12,7 @@ WORDS = {
     "chosen": "chosen", "assumed": "assumed", "counted": "simulated",
     "constant": "exact", "bare": "bare",
 }  # fmt: skip
+COUNT = "counted from its shapes"  # a count that no run made: it is exact
 # The word of a sum is that of its weakest part.
 ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
 
@@ -27,7 +28,7 @@ def told(q: Quantity) -> str:
     """
     if q.family:
         return "predicted"
-    if q.kind == "counted" and q.note.startswith("len("):
+    if q.kind == "counted" and q.note.startswith(("len(", COUNT)):
         return "exact"
     if not q.inputs or q.kind == "counted":
         return WORDS.get(q.kind, q.kind)

@@ -15,7 +15,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import Quantity, Source, assumed
+from stacklib.quantity import Quantity, Source
 
 from ..issue.instructions import part_count
 from ..issue.occupancy import PARTITIONS
@@ -115,9 +115,7 @@ def part_total(on: str | Accelerator, part: str) -> Quantity:
     """
     device = hardware.get(on) if isinstance(on, str) else on
     if part == "partitions":
-        each = assumed(
-            PARTITIONS, label="partitions a unit", why="so in every SM since Volta"
-        )
+        each = hardware.microarchitecture(device).count("warp_schedulers")
     else:
         each = part_count(device, part)
     words = part.replace("_", " ")

@@ -109,7 +109,7 @@ class Stage:
 
 def _array(name: str) -> Quantity:
     bits = assumed(
-        64, "bit", "bits of an access", why="the paper's energies are of one word"
+        64, "bit", "bits of an access", why="The energies of the paper are of one word."
     )
     return constant(name) / bits
 

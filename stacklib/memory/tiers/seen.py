@@ -22,7 +22,7 @@ PRICED = ("sram", "hbm", "ddr5", "cxl", "nvme")  # kinds that a price may be giv
 VIEWPOINTS = ("sm", "core")
 HOST = "epyc_9755"
 HOST_MEMORY = "ddr5_6000_12ch"
-WORD = "the paper's energies are of one word"
+WORD = "The energies of the paper are of one word."
 MODULES, MODULE_GB = 12, 64  # one RDIMM a channel, the size servers are sold with
 CXL_MODULES = 4
 

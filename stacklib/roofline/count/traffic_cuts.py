@@ -75,7 +75,9 @@ def unfused_attention(
     fused = attention(queries=tokens, keys=tokens, dtype=dtype, **shape)  # type: ignore[arg-type]
     side, count = chosen(tokens, label="tokens"), chosen(heads, label="heads")
     crossings = assumed(
-        4, label="times the scores cross", why="written, read, written and read again"
+        4,
+        label="times the scores cross",
+        why="They are written, read by the softmax, written and read again.",
     )
     scores = crossings * count * side * side * bytes_per_element(dtype)
     return Work(

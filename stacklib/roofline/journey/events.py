@@ -124,7 +124,9 @@ class _EventMaker:
     def crossing(self) -> Quantity:
         """A word's number over the host link."""
         link = self.link("host_link_key", "host link")
-        number = assumed(NUMBER_BYTES, "B", "a token's number", why="an int32")
+        number = assumed(
+            NUMBER_BYTES, "B", "a token's number", why="Tokens are numbered in int32."
+        )
         return link.latency + number / link.per_direction
 
     def exchange(self) -> Quantity:
@@ -144,7 +146,9 @@ class _EventMaker:
         return Event(2, what, moved / self.bandwidth, moved, times=times, chapter=3)
 
     def _cross(self, what: str) -> Event:
-        number = assumed(NUMBER_BYTES, "B", "a token's number", why="an int32")
+        number = assumed(
+            NUMBER_BYTES, "B", "a token's number", why="Tokens are numbered in int32."
+        )
         link = self.link("host_link_key", "host link")
         energy = link.fields["energy"]
         joules = number.to("bit") * energy if energy is not None else None

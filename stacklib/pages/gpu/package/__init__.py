@@ -10,7 +10,12 @@ from stacklib.evidence import ledger as claims
 from stacklib.quantity import Quantity, assumed, chosen, constant, counted
 
 DIES, STACKS = 2, 8
-STACK = assumed(24, "GB", label="a stack", why="eight dies of 24 Gbit each")
+STACK = assumed(
+    24,
+    "GB",
+    label="a stack",
+    why="Stacks sold at the time have eight dies of 24 Gbit each.",
+)
 
 
 @cache

@@ -13,7 +13,7 @@ CLAIMED = Quantity(
 )  # fmt: skip
 BUSY = assumed(
     600, "ns", "latency of a busy memory",
-    why="a memory with work to do answers later than an idle one; chapter 1 takes it",
+    why="A memory with work to do answers later than an idle one; chapter 1 takes it.",
 )  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def at_random(part: str, banks: int | None = None) -> Quantity:
 
 def random_preset() -> Quantity:
     """The same from DDR5 with the window of four activates of Ramulator's preset."""
-    why = "Ramulator 2.1, _resolve_nFAW"
+    why = "Ramulator 2.1 sets it in _resolve_nFAW; the preset states none."
     window = assumed(20, "ns", "tFAW of the preset", why=why)
     return DDR5.burst_time / (window / 4)
 
@@ -125,5 +125,5 @@ def worst(device: str, knee: bool) -> Quantity:
 def chase(chains: int) -> Quantity:
     """Bytes a second of so many pointer chases through this machine's memory."""
     run = runs.get("pointer_chases", f"memory-{chains}")
-    why = "what the system reports of its caches"
+    why = "Linux reports it of its caches; no document was read."
     return assumed(64, "B", "cache line", why=why) / run.measured

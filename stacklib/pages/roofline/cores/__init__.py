@@ -20,14 +20,13 @@ DEVICE = "h100-sxm"
 ELEMENTS = 1024
 TOY: dict[str, Any] = {"work": 4, "latency": 36}
 SIZE = 2048  # of the products of the bake-off
-SCHEDULERS = 4  # of a compute unit
 LINE = 64  # bytes of a cache line here
 
 
 @cache
 def busy_latency() -> Quantity:
     """The latency that the guide's example gives a busy memory."""
-    why = "between the idle latency and that of a memory at its limit"
+    why = "It lies between the idle latency and that of a memory at its limit."
     return assumed(600, "ns", "latency of a load, busy memory", why=why)
 
 
@@ -44,10 +43,7 @@ def load_cycles() -> Quantity:
 def warps_each() -> Quantity:
     """Warps that one scheduler of an H100 can hold."""
     held = hardware.get(DEVICE).max_warps_per_unit
-    schedulers = assumed(
-        SCHEDULERS, label="schedulers a compute unit",
-        why="each unit of this generation is drawn in four parts",
-    )  # fmt: skip
+    schedulers = hardware.microarchitecture(hardware.get(DEVICE)).count("warp_schedulers")
     return (held / schedulers).named("warps a scheduler holds")
 
 
