@@ -42,9 +42,9 @@ def load_cycles() -> Quantity:
 
 def warps_each() -> Quantity:
     """Warps that one scheduler of an H100 can hold."""
-    held = hardware.get(DEVICE).max_warps_per_unit
-    schedulers = hardware.microarchitecture(hardware.get(DEVICE)).count("warp_schedulers")
-    return (held / schedulers).named("warps a scheduler holds")
+    chip = hardware.get(DEVICE)
+    schedulers = hardware.microarchitecture(chip).count("warp_schedulers")
+    return (chip.max_warps_per_unit / schedulers).named("warps a scheduler holds")
 
 
 def warps_for(kernel: str) -> Quantity:
