@@ -15,9 +15,16 @@ from typing import Any
 
 from stacklib.quantity.bounds import is_whole
 
-FIELDS = {"kind": str, "device": str, "driver": str, "clocks": object,
-          "versions": dict, "date": str, "prediction": object, "rows": list,
-          }  # fmt: skip
+FIELDS = {
+    "kind": str,
+    "device": str,
+    "driver": str,
+    "clocks": object,
+    "versions": dict,
+    "date": str,
+    "prediction": object,
+    "rows": list,
+}
 
 
 class ResultError(ValueError):
@@ -75,8 +82,9 @@ def _fault(result: Any) -> str | None:
     fault = _prediction_fault(result)
     if fault:
         return fault
-    return next(filter(None, map(_row_fault, range(len(result["rows"])),
-                                 result["rows"])), None)  # fmt: skip
+    return next(
+        filter(None, map(_row_fault, range(len(result["rows"])), result["rows"])), None
+    )
 
 
 def _prediction_fault(result: dict[str, Any]) -> str | None:

@@ -76,14 +76,19 @@ class Microarchitecture:
 
 def _quantity(key: str, name: str, entry: Any, sources: dict[str, Any]) -> Quantity:
     raw = sources[entry["source"]]
-    source = Source(raw["title"], raw["where"], raw["seen"].isoformat(),
-                    raw["confidence"])  # fmt: skip
+    source = Source(
+        raw["title"], raw["where"], raw["seen"].isoformat(), raw["confidence"]
+    )
     label = f"{key} {_WORDS[name]}"
     kind = "spec" if name in (*_SIZES, *_COUNTS) else "measured"
     return Quantity(
-        entry["value"], _UNITS[name], label=label, source=source, kind=kind,
+        entry["value"],
+        _UNITS[name],
+        label=label,
+        source=source,
+        kind=kind,
         key=f"{PATH.stem}/{key}.{name}",
-    )  # fmt: skip
+    )
 
 
 @cache

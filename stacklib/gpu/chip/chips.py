@@ -59,8 +59,9 @@ def _raw() -> dict[str, Any]:
 
 def _count(value: int, label: str, source: str, place: str) -> Quantity:
     raw = _raw()["sources"][source]
-    told = Source(raw["title"], raw["where"], raw["seen"].isoformat(),
-                  raw["confidence"])  # fmt: skip
+    told = Source(
+        raw["title"], raw["where"], raw["seen"].isoformat(), raw["confidence"]
+    )
     key = f"rows/gpu/chip/data/dies.toml/{place}"
     return Quantity(value, label=label, source=told, kind="spec", key=key)
 

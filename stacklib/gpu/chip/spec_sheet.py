@@ -145,13 +145,18 @@ def spec_sheet(reading: SmiReading, dtype: str = "bf16") -> SpecSheet:
         return (device.memory_pins * edges * cycles).to("GB/s").named(label)
 
     return SpecSheet(
-        device, reading, dtype, memory, peak,
+        device,
+        reading,
+        dtype,
+        memory,
+        peak,
         (peak * (clock / at)).named("peak at this clock"),
         bandwidth(most, "bandwidth, highest memory clock"),
         bandwidth(now, "bandwidth at this memory clock"),
-        pcie_rate(generation_max, lanes_max), pcie_rate(generation, lanes),
+        pcie_rate(generation_max, lanes_max),
+        pcie_rate(generation, lanes),
         tuple(_findings(reading, device)),
-    )  # fmt: skip
+    )
 
 
 def _findings(reading: SmiReading, device: Accelerator) -> Iterator[str]:

@@ -53,9 +53,11 @@ def fewest_columns(device: str | Accelerator) -> Quantity:
     found = instruction(device)
     why = f"The narrowest shape of {found.name} has so many."
     return assumed(
-        found.columns[0], label="columns of an mma, one used", why=why,
+        found.columns[0],
+        label="columns of an mma, one used",
+        why=why,
         source=found.source,
-    )  # fmt: skip
+    )
 
 
 def decode_slots(
@@ -74,8 +76,13 @@ def decode_slots(
     kept = found.streamed_parameters / chips
     schedulers = microarchitecture(device).count("warp_schedulers")
     slots = schedulers * one_of("1/cycle", "issued by a scheduler")
-    each = counted(matvec_instructions, rows=1, k=64, take=lambda n: (n - ROW) / 64,
-                   label="warp instructions a weight, by matvec")  # fmt: skip
+    each = counted(
+        matvec_instructions,
+        rows=1,
+        k=64,
+        take=lambda n: (n - ROW) / 64,
+        label="warp instructions a weight, by matvec",
+    )
     lanes = part_count(device, "fp32_lanes")
     one = one_of("1/cycle", "multiply-adds of a lane")
     tensor = device.peak("bf16") / constant("multiply_add")

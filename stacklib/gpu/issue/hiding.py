@@ -54,9 +54,14 @@ def hide(
     # Without a latency, that of the idle memory, as measured.
     law = littles_law.in_flight(chip, each, latency)
     resident = counted(
-        occupancy, threads=threads, registers=registers, shared_bytes=shared_bytes,
-        device=chip, label="resident warps", take="warps",
-    )  # fmt: skip
+        occupancy,
+        threads=threads,
+        registers=registers,
+        shared_bytes=shared_bytes,
+        device=chip,
+        label="resident warps",
+        take="warps",
+    )
     lanes = assumed(
         WARP,
         label="threads a warp",

@@ -137,8 +137,12 @@ def embedding(*, tokens: int, hidden: int, dtype: str = "bf16") -> Work:
     )
     copied = recipe_work("", TRANSPOSE, _rows(tokens, hidden), dtype, "fused")
     moved = copied.bytes + count * each
-    return Work(copied.operations, moved.named("bytes moved"),
-                f"embedding {tokens} x {hidden}", copied.dtype)  # fmt: skip
+    return Work(
+        copied.operations,
+        moved.named("bytes moved"),
+        f"embedding {tokens} x {hidden}",
+        copied.dtype,
+    )
 
 
 def transpose(*, rows: int, columns: int, dtype: str = "bf16") -> Work:

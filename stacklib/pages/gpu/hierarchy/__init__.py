@@ -57,8 +57,9 @@ def threads() -> Quantity:
 
 @cache
 def fill() -> Filling:
-    return gpu.fill(threads=THREADS, blocks=BLOCKS, at_once=RESIDENT,
-                    units=int(units().value))  # fmt: skip
+    return gpu.fill(
+        threads=THREADS, blocks=BLOCKS, at_once=RESIDENT, units=int(units().value)
+    )
 
 
 def warps() -> Quantity:

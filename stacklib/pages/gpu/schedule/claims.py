@@ -165,9 +165,10 @@ def dpx() -> Finding:
     plain = counted(per_cell, False, label="instructions of a cell without DPX")
     fused = counted(per_cell, True, label="with DPX")
     return Finding(
-        Quantity(done, label="operations of one instruction", kind="spec",
-                 source=source),
+        Quantity(
+            done, label="operations of one instruction", kind="spec", source=source
+        ),
         why=f"Addition, maximum, clamp at zero. A whole cell of Smith-Waterman takes "
         f"{plain} instructions without and {fused} with: {plain / fused:.2} times "
         "fewer, since not all of it fuses.",
-    )  # fmt: skip
+    )

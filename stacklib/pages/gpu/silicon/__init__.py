@@ -116,8 +116,7 @@ def metal() -> Quantity:
 
 def name_shrink() -> Quantity:
     """Times that an area would shrink if 5 and 3 nm were lengths."""
-    old, new = (chosen(x, "nm", label=f"{x} nm, a name")
-                for x in (5, 3))  # fmt: skip
+    old, new = (chosen(x, "nm", label=f"{x} nm, a name") for x in (5, 3))
     return (old / new) ** 2
 
 

@@ -26,8 +26,10 @@ KEPT = "row:bank:group:column"  # a mapping that keeps neighbours in one row
 
 def bitline() -> Quantity:
     """Capacitance of the bitline over that of the cell."""
-    wire, cell = (chosen(c * 1e15, label=f"fF of the {what}") for c, what in
-                  ((CELL.bitline, "bitline"), (CELL.capacitance, "cell")))  # fmt: skip
+    wire, cell = (
+        chosen(c * 1e15, label=f"fF of the {what}")
+        for c, what in ((CELL.bitline, "bitline"), (CELL.capacitance, "cell"))
+    )
     return wire / cell
 
 
@@ -115,10 +117,10 @@ def threads_for(width: int, share: float) -> int:
 
 def worst(device: str, knee: bool) -> Quantity:
     """Largest error of a sweep; before the bus is full, or after."""
-    points = (p for k in published.KERNELS
-              for p in published.sweep(device, k))  # fmt: skip
-    errors = [p.told.share / p.share - 1 for p in points
-              if (p.told.idle_limit.si < 1) == knee]  # fmt: skip
+    points = (p for k in published.KERNELS for p in published.sweep(device, k))
+    errors = [
+        p.told.share / p.share - 1 for p in points if (p.told.idle_limit.si < 1) == knee
+    ]
     return max(map(abs, errors), key=lambda error: error.si)
 
 

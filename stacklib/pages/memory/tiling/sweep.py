@@ -48,13 +48,16 @@ def points(n: int) -> tuple[TilePoint, ...]:
 
     found = tuple(
         TilePoint(
-            run.id.partition("-")[2], run,
-            quantity(run.id, "core_s", "s"), quantity(run.id, "longest_s", "s"),
-            quantity(run.id, "from_l2", "B"), quantity(run.id, "from_l3", "B"),
+            run.id.partition("-")[2],
+            run,
+            quantity(run.id, "core_s", "s"),
+            quantity(run.id, "longest_s", "s"),
+            quantity(run.id, "from_l2", "B"),
+            quantity(run.id, "from_l3", "B"),
         )
         for run in runs.load(NAME)
         if run.case["n"] == n
-    )  # fmt: skip
+    )
     if not found:
         raise results.ResultError(f"{NAME}: no product of {n} was measured here")
     return found

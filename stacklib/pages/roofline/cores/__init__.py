@@ -59,8 +59,15 @@ def warps_for(kernel: str) -> Quantity:
 
 def filled(policy: str) -> Quantity:
     """Share of the slots that eight warps of the toy loop fill."""
-    return counted(gpu.schedule, 8, rounds=64, policy=policy, take="utilisation",
-                   label=f"slots filled, {policy}", **TOY)  # fmt: skip
+    return counted(
+        gpu.schedule,
+        8,
+        rounds=64,
+        policy=policy,
+        take="utilisation",
+        label=f"slots filled, {policy}",
+        **TOY,
+    )
 
 
 # -- chases through this machine's memory --------------------------------------------
@@ -105,8 +112,9 @@ def ran(program: str, core: str) -> Any:
 
 
 def cycles(program: str, core: str) -> Quantity:
-    return counted(ran, program, core, take="cycles", unit="cycle",
-                   label=f"{program}, {core} core")  # fmt: skip
+    return counted(
+        ran, program, core, take="cycles", unit="cycle", label=f"{program}, {core} core"
+    )
 
 
 def guesses() -> Quantity:

@@ -38,8 +38,12 @@ def source(name: str, where: str) -> Source:
 def measured(value: float, unit: str, label: str, name: str, where: str) -> Quantity:
     """A quantity that stands on a result file."""
     return Quantity(
-        value, unit, label=label, source=source(name, where), kind="measured",
-    )  # fmt: skip
+        value,
+        unit,
+        label=label,
+        source=source(name, where),
+        kind="measured",
+    )
 
 
 # -- levels ---------------------------------------------------------------------
