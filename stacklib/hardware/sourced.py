@@ -97,7 +97,7 @@ def read_value(
         value, key = _number(entry["value"], where), where.replace(".toml: ", "/")
         kind = KINDS.get(entry.get("kind", ""), "spec")
         if kind == "assumed":
-            why = entry.get("note", f"An estimate after {source.title}.")
+            why = entry.get("note", f"Nobody measured it for us: {source.title}.")
             q = assumed(
                 value, entry.get("unit", ""), label, why=why, source=source, key=key
             )

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .constants import CONSTANTS
-from .core import Quantity, Source, _fill, _make, _wrap
+from .core import Quantity, _fill, _make, _wrap
 from .names import resolve
+from .source import Source
 from .units import UnitError, parse
 
 _LONG = 40  # characters of an argument that are shown

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .core import Comparison, Quantity
+from .core import Quantity
+from .meeting import Comparison
 
 # A leaf's kind, in the reader's word.
 WORDS = {

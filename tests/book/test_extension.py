@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from stacklib import hardware
-from stacklib.quantity import chosen, say
+from stacklib.quantity import assumed, chosen, say
 from stacklib.quantity.say import MIME, Saying
 
 ROOT = Path(__file__).parents[2]
@@ -264,6 +264,24 @@ def test_the_claims_table_counts_and_opens(book):
     assert book.build() == []
     assert re.search(r"\d+ claims: .*reproduced", book.html())
     assert 'data-q="claim:' in book.html()
+
+
+def test_the_list_of_assumptions_names_what_stands_on_each(book):
+    book.write("index.md", "# T\n\n:::{assumptions}\n:::\n")
+    share = assumed(0.5, label="share", why="Two take turns.")
+    twice = say("a", b=(chosen(3, "GB", "size") * share, "Half of it."))
+    cell = {
+        "cell_type": "code", "source": "a = 1", "metadata": {}, "execution_count": 1,
+        "outputs": [{
+            "output_type": "display_data", "metadata": {},
+            "data": {MIME: twice.stored()},
+        }],
+    }  # fmt: skip
+    page = json.loads(notebook("# Page"))
+    book.write("chapters/01-a/page.ipynb", json.dumps({**page, "cells": [cell]}))
+    book.build()
+    assert "share 0.5 Two take turns. page: a.b" in book.words()
+    assert 'href="chapters/01-a/page.html"' in book.html()
 
 
 @pytest.mark.parametrize(
