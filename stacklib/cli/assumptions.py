@@ -54,11 +54,13 @@ def assumptions(root: Path) -> list[dict[str, Any]]:
         raise ValueError(f"{root} holds no book; run it in a checkout of the book")
     return [
         {
-            "what": what, "value": value, "why": why,
+            "what": what,
+            "value": value,
+            "why": why,
             "numbers": {page: sorted(names) for page, names in sorted(pages.items())},
         }
         for (what, value, why), pages in sorted(found.items())
-    ]  # fmt: skip
+    ]
 
 
 def stored(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:

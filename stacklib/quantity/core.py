@@ -27,9 +27,16 @@ from .units import (
 
 # What a leaf may be; `leaves` makes those that need more than a value and a unit.
 KINDS = (
-    "spec", "config", "measured", "claimed", "chosen", "assumed", "counted",
-    "constant", "bare",
-)  # fmt: skip
+    "spec",
+    "config",
+    "measured",
+    "claimed",
+    "chosen",
+    "assumed",
+    "counted",
+    "constant",
+    "bare",
+)
 SOURCED = ("spec", "config", "measured", "claimed")
 
 
@@ -333,9 +340,17 @@ class Quantity:
 
 
 _SLOTS = (
-    "si", "shown", "label", "kind", "source", "op", "inputs", "key", "family",
+    "si",
+    "shown",
+    "label",
+    "kind",
+    "source",
+    "op",
+    "inputs",
+    "key",
+    "family",
     "note",
-)  # fmt: skip
+)
 
 
 def _fill(q: Quantity, *values: Any) -> Quantity:

@@ -133,9 +133,18 @@ def counted(
     inputs = tuple(x for x in (*args, *kwargs.values()) if isinstance(x, Quantity))
     blank = object.__new__(Quantity)
     return _fill(
-        blank, checked.si, shown, label or call, "counted", None, "counted", inputs,
-        "", "", call,
-    )  # fmt: skip
+        blank,
+        checked.si,
+        shown,
+        label or call,
+        "counted",
+        None,
+        "counted",
+        inputs,
+        "",
+        "",
+        call,
+    )
 
 
 def stamp(q: Quantity, family: str) -> Quantity:

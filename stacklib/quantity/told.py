@@ -9,10 +9,16 @@ from .meeting import Comparison
 
 # A leaf's kind, in the reader's word.
 WORDS = {
-    "spec": "spec", "config": "spec", "measured": "measured", "claimed": "claimed",
-    "chosen": "chosen", "assumed": "assumed", "counted": "simulated",
-    "constant": "exact", "bare": "bare",
-}  # fmt: skip
+    "spec": "spec",
+    "config": "spec",
+    "measured": "measured",
+    "claimed": "claimed",
+    "chosen": "chosen",
+    "assumed": "assumed",
+    "counted": "simulated",
+    "constant": "exact",
+    "bare": "bare",
+}
 COUNT = "counted from its shapes"  # a count that no run made: it is exact
 # The word of a sum is that of its weakest part.
 ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")

@@ -138,8 +138,11 @@ def explain(q: Quantity) -> str:
         lines.append(lead + line)
         for i, child in enumerate(node["inputs"]):
             last = i == len(node["inputs"]) - 1
-            walk(child, below + ("└─ " if last else "├─ "),
-                 below + ("   " if last else "│  "))  # fmt: skip
+            walk(
+                child,
+                below + ("└─ " if last else "├─ "),
+                below + ("   " if last else "│  "),
+            )
 
     walk(tree(q), "", "")
     notes = [f"[{i}] {text}" for i, text in enumerate(sources, 1)]
