@@ -30,8 +30,8 @@ def told(q: Quantity) -> str:
 
     A model's stamp makes a prediction. Sums and products of data-sheet values are
     predictions too as soon as they say how long, how much energy or how much money; a
-    ratio or a total of them is still the data sheet's. A cost or a time that a claim and
-    something else make together is our prediction from that claim. Arithmetic on
+    ratio or a total of them is still the data sheet's. A cost or a time that is made
+    of a claim and something else is our prediction from that claim. Arithmetic on
     counts, givens and constants is exact.
     """
     if q.family:
