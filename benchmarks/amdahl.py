@@ -57,8 +57,13 @@ def cases() -> Iterator[dict[str, Any]]:
 def _case(
     id: str, serial: int, parallel: list[int], workers: int, pinned: bool = True
 ) -> dict[str, Any]:
-    return {"id": id, "serial": serial, "parallel": parallel, "workers": workers,
-            "pinned": pinned}  # fmt: skip
+    return {
+        "id": id,
+        "serial": serial,
+        "parallel": parallel,
+        "workers": workers,
+        "pinned": pinned,
+    }
 
 
 def chunks_of(case: dict[str, Any]) -> list[Chunk]:
@@ -118,11 +123,15 @@ def measure(folder: Path, budget_s: float = BUDGET_S) -> int:
     for told, seen in zip(forecast["rows"], rows, strict=True):
         print(compare(told, seen["times_s"]))
     result = host_common.head(
-        NAME, predicted, watch, skipped_for_noise=missed, rows=rows,
+        NAME,
+        predicted,
+        watch,
+        skipped_for_noise=missed,
+        rows=rows,
         driver="one Python thread a core, NumPy's square root without the lock",
         note="each case after 50 ms in which less than 0.1 cores were busy; "
         "between those, other work ran",
-    )  # fmt: skip
+    )
     host_common.save(folder, NAME, result)
     return 0
 

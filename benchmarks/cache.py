@@ -101,10 +101,14 @@ def measure() -> dict[str, Any]:
             ratio = median(times) / median(samples["stacklib"])
             print(f"{name}: {misses} misses, {who} takes {ratio:.1f} times (bar {BAR})")
     return host_common.head(
-        STEM, None, watch, driver="none", rows=rows,
+        STEM,
+        None,
+        watch,
+        driver="none",
+        rows=rows,
         versions=host.versions() | {"pycachesim": version("pycachesim")},
         why_no_prediction="a comparison of speed with a named peer in one run",
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -23,8 +23,17 @@ sys.path.insert(0, str(ROOT))
 from stacklib.gpu.code import toolchain  # noqa: E402
 from stacklib.gpu.code.compiled import PTX_FOR, TARGETS  # noqa: E402
 
-PROBED = ("sm_75", "sm_80", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103a", "sm_120",
-          "sm_120a")  # fmt: skip
+PROBED = (
+    "sm_75",
+    "sm_80",
+    "sm_90",
+    "sm_90a",
+    "sm_100",
+    "sm_100a",
+    "sm_103a",
+    "sm_120",
+    "sm_120a",
+)
 WANTED = re.compile(r"\b\w*(?:MMA|UBLKCP|UTMALDG)\S* [^;]*")
 
 
@@ -33,8 +42,12 @@ def disassemble(tool: str, cubin: bytes) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "k.cubin"
         path.write_bytes(cubin)
-        done = subprocess.run([tool, "-c", "-g", "-hex", str(path)],
-                              capture_output=True, text=True, check=True)  # fmt: skip
+        done = subprocess.run(
+            [tool, "-c", "-g", "-hex", str(path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     return done.stdout
 
 
@@ -47,8 +60,9 @@ def listing(text: str, source: str) -> list[str]:
             line = mark[-1]
         elif label := re.match(r"(\.L_x_\d+):", row):
             rows.append([label[1] + ":"])
-        elif code := re.match(r"\s+/\*[0-9a-f]{4}\*/\s+(.*?)\s*;\s+/\* 0x(\w+) \*/",
-                              row):  # fmt: skip
+        elif code := re.match(
+            r"\s+/\*[0-9a-f]{4}\*/\s+(.*?)\s*;\s+/\* 0x(\w+) \*/", row
+        ):
             rows.append([line, code[2], "", code[1]])
         elif high := re.match(r"\s+/\* 0x(\w+) \*/", row):
             rows[-1][2] = high[1]

@@ -79,14 +79,20 @@ def measure(rounds: int = ROUNDS) -> dict[str, Any]:
         for name, arguments in COMMANDS.items():
             rows[name].append(seconds(arguments))
     return host_common.head(
-        STEM, None, host.Watch(), driver="none", others=others(began),
-        versions={"python": host.versions()["python"]}, bar_s=BAR_S, peer=PEER,
+        STEM,
+        None,
+        host.Watch(),
+        driver="none",
+        others=others(began),
+        versions={"python": host.versions()["python"]},
+        bar_s=BAR_S,
+        peer=PEER,
         why_no_prediction="held against a bar and a peer's recorded time",
         rows=[
             {"id": name, "command": ["python", *COMMANDS[name]], "times_s": times}
             for name, times in rows.items()
         ],
-    )  # fmt: skip
+    )
 
 
 def main() -> int:

@@ -64,17 +64,23 @@ def predict_case(case: dict[str, Any], ceilings: host.HostRoofline) -> dict[str,
     """The case with its work and both predicted times, six digits each."""
     found = (_matmul if case["op"] == "matmul" else _passes)(case, ceilings)
     counts = ("operations", "bytes", "bytes_swept")
-    return {**case, **{k: int(v) if k in counts else float(f"{v:.6g}")
-                       for k, v in found.items()}}  # fmt: skip
+    return {
+        **case,
+        **{k: int(v) if k in counts else float(f"{v:.6g}") for k, v in found.items()},
+    }
 
 
 def _matmul(case: dict[str, Any], ceilings: host.HostRoofline) -> dict[str, float]:
     n = case["rows"]
     told = host.predict_gemm(n, n, n, "fp32", ceilings)
     moved = told.work.bytes.si
-    return {"operations": told.work.operations.si, "bytes": moved, "bytes_swept": moved,
-            "roofline_s": max(told.t_compute.si, told.t_memory.si),
-            "predicted_s": told.time.si}  # fmt: skip
+    return {
+        "operations": told.work.operations.si,
+        "bytes": moved,
+        "bytes_swept": moved,
+        "roofline_s": max(told.t_compute.si, told.t_memory.si),
+        "predicted_s": told.time.si,
+    }
 
 
 def _passes(case: dict[str, Any], ceilings: host.HostRoofline) -> dict[str, float]:
@@ -84,10 +90,13 @@ def _passes(case: dict[str, Any], ceilings: host.HostRoofline) -> dict[str, floa
     peak = ceilings.peak("fp32").si
     everyone = ceilings.bandwidth_at(least, "triad").si
     time = _one_core(case, ceilings, peak / ceilings.blas["threads"])
-    return {"operations": work, "bytes": least,
-            "bytes_swept": passes.moved(operation, rows, cols, SIZE),
-            "roofline_s": max(work / peak, least / everyone),
-            "predicted_s": time}  # fmt: skip
+    return {
+        "operations": work,
+        "bytes": least,
+        "bytes_swept": passes.moved(operation, rows, cols, SIZE),
+        "roofline_s": max(work / peak, least / everyone),
+        "predicted_s": time,
+    }
 
 
 def _one_core(case: dict[str, Any], ceilings: host.HostRoofline, peak: float) -> float:
@@ -177,10 +186,14 @@ def predict(folder: Path) -> None:
 def measure(folder: Path) -> int:
     """Run every case, unless the prediction is not committed as it stands."""
     return host_common.measure_cases(
-        folder, NAME, ("id", "op", "variant", "dtype", "rows", "cols"), run_case,
-        products.compare, rounds=ROUNDS,
+        folder,
+        NAME,
+        ("id", "op", "variant", "dtype", "rows", "cols"),
+        run_case,
+        products.compare,
+        rounds=ROUNDS,
         note="arrays are allocated beforehand; median of samples",
-    )  # fmt: skip
+    )
 
 
 def diagnose(folder: Path) -> None:

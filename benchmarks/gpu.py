@@ -167,8 +167,10 @@ class Run:
     def summary(self) -> str:
         """Counts, and for each section and format the best rate and ratio."""
         rows = list(self.rows.values())
-        counts = {s: sum(r["status"] == s for r in rows)
-                  for s in ("measured", "skipped", "failed")}  # fmt: skip
+        counts = {
+            s: sum(r["status"] == s for r in rows)
+            for s in ("measured", "skipped", "failed")
+        }
         lines = [f"{counts} in {self.elapsed:.0f} s"]
         groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for row in rows:
@@ -180,10 +182,14 @@ class Run:
         return "\n".join([*lines, f"wrote {self.path}"])
 
     def _best(self, rows: list[dict[str, Any]]) -> str:
-        fast = max(rows, key=lambda r: (r["operations"] or r["bytes"])
-                   / median(r["times_s"]))  # fmt: skip
-        shares = [self.predicted[r["id"]] / median(r["times_s"])
-                  for r in rows if self.predicted.get(r["id"])]  # fmt: skip
+        fast = max(
+            rows, key=lambda r: (r["operations"] or r["bytes"]) / median(r["times_s"])
+        )
+        shares = [
+            self.predicted[r["id"]] / median(r["times_s"])
+            for r in rows
+            if self.predicted.get(r["id"])
+        ]
         text = f"best {rate(fast, median(fast['times_s'])):>15} ({fast['id']})"
         if not shares:
             return text
@@ -246,10 +252,18 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--quick", action="store_true", help="only cases a CPU can run")
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds")
-    parser.add_argument("--out", type=Path, help="default: benchmarks/results; on a "
-                        "CPU _build/rehearsal")  # fmt: skip
-    parser.add_argument("--resume", type=int, default=0, metavar="N",
-                        help="keep today's rows, measure the others")  # fmt: skip
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="default: benchmarks/results; on a CPU _build/rehearsal",
+    )
+    parser.add_argument(
+        "--resume",
+        type=int,
+        default=0,
+        metavar="N",
+        help="keep today's rows, measure the others",
+    )
     options = parser.parse_args(arguments)
     rehearsal = record.HERE.parent / "_build" / "rehearsal"
     options.out = options.out or (
@@ -269,8 +283,10 @@ def main(arguments: list[str] | None = None) -> int:
         )
         return 2
     if options.device == "cuda" and not torch.cuda.is_available():
-        print("torch sees no CUDA device; rehearse with --device cpu --quick",
-              file=sys.stderr)  # fmt: skip
+        print(
+            "torch sees no CUDA device; rehearse with --device cpu --quick",
+            file=sys.stderr,
+        )
         return 2
     run = Run(torch, options)
     timer = watchdog(run)

@@ -14,8 +14,14 @@ from gpu_cases import BITS
 from gpu_timing import Op
 
 Case = dict[str, Any]
-TORCH_NAMES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16",
-               "fp16": "float16", "fp8": "float8_e4m3fn", "int8": "int8"}  # fmt: skip
+TORCH_NAMES = {
+    "fp32": "float32",
+    "tf32": "float32",
+    "bf16": "bfloat16",
+    "fp16": "float16",
+    "fp8": "float8_e4m3fn",
+    "int8": "int8",
+}
 MOST_COPIES = 256
 
 
@@ -34,8 +40,12 @@ class Bench:
         """The operation of a case; everything but launch cases."""
         if case["section"] != "gemv":
             self.kept = (None, None)  # frees the weights before others need room
-        build = {"copy": self._copy, "gemm": self._gemm, "gemv": self._gemv,
-                 "sdpa": self._sdpa}[case["section"]]  # fmt: skip
+        build = {
+            "copy": self._copy,
+            "gemm": self._gemm,
+            "gemv": self._gemv,
+            "sdpa": self._sdpa,
+        }[case["section"]]
         return build(case)
 
     def launcher(self) -> Any:
@@ -134,8 +144,10 @@ class Bench:
         # prefill asks for arithmetic, decode for memory
         copies = self.copies(case["bytes"]) if sq == 1 else 1
         q = self.random((b, h, sq, case["dim"]), case["dtype"])
-        k, v = (self.random((copies, b, hkv, sk, case["dim"]), case["dtype"])
-                for _ in range(2))  # fmt: skip
+        k, v = (
+            self.random((copies, b, hkv, sk, case["dim"]), case["dtype"])
+            for _ in range(2)
+        )
         options: dict[str, Any] = {"is_causal": case["causal"]}
         if h != hkv:
             options["enable_gqa"] = True
@@ -150,7 +162,11 @@ class Bench:
 
     def _backend(self, name: str) -> Any:
         attention = self.torch.nn.attention
-        member = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION",
-                  "efficient": "EFFICIENT_ATTENTION", "math": "MATH"}[name]  # fmt: skip
+        member = {
+            "flash": "FLASH_ATTENTION",
+            "cudnn": "CUDNN_ATTENTION",
+            "efficient": "EFFICIENT_ATTENTION",
+            "math": "MATH",
+        }[name]
         kind = getattr(attention.SDPBackend, member)
         return lambda: attention.sdpa_kernel(kind)

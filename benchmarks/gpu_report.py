@@ -35,9 +35,13 @@ def describe(torch: Any, cuda: bool) -> tuple[str | None, int, dict[str, Any]]:
 
 def smi(device: str) -> dict[str, str]:
     """Driver, clock and power limits as nvidia-smi reports them."""
-    names = {"driver": "driver_version", "clock_sm_max": "clocks.max.sm",
-             "clock_memory_max": "clocks.max.mem", "power_limit": "power.limit",
-             "ecc": "ecc.mode.current"}  # fmt: skip
+    names = {
+        "driver": "driver_version",
+        "clock_sm_max": "clocks.max.sm",
+        "clock_memory_max": "clocks.max.mem",
+        "power_limit": "power.limit",
+        "ecc": "ecc.mode.current",
+    }
     query = f"--query-gpu={','.join(names.values())}"
     command = ["nvidia-smi", f"--id={device}", query, "--format=csv,noheader"]
     try:
@@ -52,9 +56,12 @@ def smi(device: str) -> dict[str, str]:
 
 def versions(torch: Any) -> dict[str, str]:
     """Versions a measurement depends on; Triton may be absent."""
-    found = {"python": platform.python_version(), "torch": torch.__version__,
-             "cuda": str(torch.version.cuda),
-             "cudnn": str(torch.backends.cudnn.version())}  # fmt: skip
+    found = {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "cuda": str(torch.version.cuda),
+        "cudnn": str(torch.backends.cudnn.version()),
+    }
     try:
         found["triton"] = importlib.metadata.version("triton")
     except importlib.metadata.PackageNotFoundError:

@@ -104,8 +104,9 @@ class CudaTimer:
     def _samples(self, body: Callable[[], None], count: int) -> list[float]:
         """Seconds of each of ``count`` runs, queued without a pause between them."""
         event = self.torch.cuda.Event
-        pairs = [(event(enable_timing=True), event(enable_timing=True))
-                 for _ in range(count)]  # fmt: skip
+        pairs = [
+            (event(enable_timing=True), event(enable_timing=True)) for _ in range(count)
+        ]
         self.sync()
         for start, end in pairs:
             start.record()

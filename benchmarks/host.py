@@ -113,10 +113,14 @@ def predict(folder: Path) -> None:
 def measure(folder: Path) -> int:
     """Run every case, unless the prediction is not committed as it stands."""
     return host_common.measure_cases(
-        folder, PRODUCTS, ("id", "op", "dtype", "m", "n", "k"), run_case, compare,
+        folder,
+        PRODUCTS,
+        ("id", "op", "dtype", "m", "n", "k"),
+        run_case,
+        compare,
         rounds=ROUNDS,
         note="operands stay where the calls before left them; median of samples",
-    )  # fmt: skip
+    )
 
 
 def compare(row: dict[str, Any], times: list[float]) -> str:

@@ -99,8 +99,12 @@ def matmul(case: simd.Way, known: Known) -> float | None:
     triad = case.n**3 * 12 / known.triad(case.bytes)
     blas = [p for p in known.ceilings.points if p.op == "gemm" and p.dtype == "fp32"]
     near = min(blas, key=lambda p: abs(p.size - case.n))
-    ways = {"numba": triad, "c-o3": triad, "c-plain": triad * known.widest,
-            "blas": case.operations / near.median_rate}  # fmt: skip
+    ways = {
+        "numba": triad,
+        "c-o3": triad,
+        "c-plain": triad * known.widest,
+        "blas": case.operations / near.median_rate,
+    }
     return ways.get(case.how)
 
 
@@ -127,8 +131,9 @@ def predict(folder: Path) -> None:
     for case in simd.cases(known.machine, COPY_BYTES):
         told = seconds(case, known)
         shape = {k: v for k, v in asdict(case).items() if k not in ("times_s", "why")}
-        rows.append({"id": case.id, **shape,
-                     "predicted_s": told and float(f"{told:.6g}")})  # fmt: skip
+        rows.append(
+            {"id": case.id, **shape, "predicted_s": told and float(f"{told:.6g}")}
+        )
     about = {
         "kind": STEM,
         "device": known.ceilings.device,
@@ -155,8 +160,11 @@ def measure(folder: Path, quick: bool = False) -> int:
         for c in found
         if c.times_s
     ]
-    more = {"compiler": compiler_version(), "blas_kernel": native.blas_kernel(),
-            "not_run": list(simd.not_run(found))}  # fmt: skip
+    more = {
+        "compiler": compiler_version(),
+        "blas_kernel": native.blas_kernel(),
+        "not_run": list(simd.not_run(found)),
+    }
     result = host_common.head(STEM, predicted, watch, **more)
     host_common.save(folder, STEM, result | {"rows": rows})
     return 0

@@ -56,10 +56,13 @@ def chain(count: int) -> str:
 def predict(folder: Path) -> None:
     """Write the prediction."""
     rows = [
-        {"id": f"fma-{n}", "instructions": n + 6,
-         "predicted_s": float(f"{START_S + EACH_S * (n + 6):.6g}")}
+        {
+            "id": f"fma-{n}",
+            "instructions": n + 6,
+            "predicted_s": float(f"{START_S + EACH_S * (n + 6):.6g}"),
+        }
         for n in SIZES
-    ]  # fmt: skip
+    ]
     about = {"kind": STEM, "device": host.read_machine().text(), "model": MODEL}
     host_common.foretell(folder, STEM, about, rows)
 
@@ -74,20 +77,26 @@ def measure(folder: Path) -> int:
     rows: list[dict[str, Any]] = []
     for n in SIZES:
         made = [toolchain.to_cubin(chain(n), TARGET, False) for _ in range(REPEATS)]
-        rows.append({
-            "id": f"fma-{n}", "instructions": n + 6,
-            "sass": len(made[0].words),
-            "times_s": [float(f"{m.seconds:.4g}") for m in made],
-            "median_s": float(f"{statistics.median(m.seconds for m in made):.4g}"),
-            "own_s": float(f"{statistics.median(m.own_seconds for m in made):.4g}"),
-        })  # fmt: skip
+        rows.append(
+            {
+                "id": f"fma-{n}",
+                "instructions": n + 6,
+                "sass": len(made[0].words),
+                "times_s": [float(f"{m.seconds:.4g}") for m in made],
+                "median_s": float(f"{statistics.median(m.seconds for m in made):.4g}"),
+                "own_s": float(f"{statistics.median(m.own_seconds for m in made):.4g}"),
+            }
+        )
         print(rows[-1])
         if rows[-1]["median_s"] > LONGEST_S:
             break
     result = host_common.head(
-        STEM, predicted, watch, compiler=f"ptxas {toolchain.version()}, {TARGET}",
+        STEM,
+        predicted,
+        watch,
+        compiler=f"ptxas {toolchain.version()}, {TARGET}",
         note="the whole process; own_s is what ptxas says it took for the kernel",
-    )  # fmt: skip
+    )
     left = [f"fma-{n}" for n in SIZES[len(rows) :]]
     host_common.save(folder, STEM, result | {"rows": rows, "not_measured": left})
     return 0

@@ -69,11 +69,12 @@ def measure() -> dict[str, Any]:
     watch = host.Watch()
     cases: dict[str, Any] = {
         f"stride-{stride}-{'checked' if check else 'unchecked'}": (
-            stride, lambda s=stride, c=check: copied(s, c)
+            stride,
+            lambda s=stride, c=check: copied(s, c),
         )
         for stride in STRIDES
         for check in (True, False)
-    }  # fmt: skip
+    }
     cases["stride-1-one-thread"] = (1, lambda: one_by_one(1))
     samples: dict[str, list[float]] = {name: [] for name in cases}
     lanes: dict[str, int] = {}
@@ -89,9 +90,14 @@ def measure() -> dict[str, Any]:
         rows.append({**row, "times_s": samples[name], "rate": rate})
         print(f"{name}: {rate / 1e6:.2f} M lane instructions a second")
     return host_common.head(
-        STEM, None, watch, driver="none", bar=BAR, rows=rows,
+        STEM,
+        None,
+        watch,
+        driver="none",
+        bar=BAR,
+        rows=rows,
         why_no_prediction="a speed of our own simulator, held to a bar",
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

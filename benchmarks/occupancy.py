@@ -42,11 +42,19 @@ VECTORS = HERE.parent / "tests" / "gpu" / "issue" / "occupancy_cuda.json"
 SEED, RANDOM = 20261122, 10_000  # random cases a capability
 
 DEVICES = {
-    "7.0": "v100_sxm2_32gb", "7.5": "t4", "8.0": "a100_sxm_80gb", "8.6": "rtx_3090",
-    "8.7": "jetson_agx_orin_64", "8.9": "rtx_4090", "9.0": "h100_sxm",
-    "10.0": "b200_sxm", "10.3": "b300_sxm", "11.0": "jetson_agx_thor",
-    "12.0": "rtx_5090", "12.1": "dgx_spark_gb10",
-}  # fmt: skip
+    "7.0": "v100_sxm2_32gb",
+    "7.5": "t4",
+    "8.0": "a100_sxm_80gb",
+    "8.6": "rtx_3090",
+    "8.7": "jetson_agx_orin_64",
+    "8.9": "rtx_4090",
+    "9.0": "h100_sxm",
+    "10.0": "b200_sxm",
+    "10.3": "b300_sxm",
+    "11.0": "jetson_agx_thor",
+    "12.0": "rtx_5090",
+    "12.1": "dgx_spark_gb10",
+}
 THREADS = (1, 32, 33, 64, 96, 128, 160, 192, 256, 257, 320, 384, 512, 513, 640, 768,
            992, 1024)  # fmt: skip
 REGISTERS = (1, 8, 16, 24, 25, 32, 33, 40, 41, 48, 56, 64, 65, 72, 80, 96, 104, 112,
@@ -95,11 +103,19 @@ def ask(program: Path, capability: str, wanted: list[Case]) -> list[Answer]:
     major, minor = capability.split(".")
     unit = int(device.shared_per_unit.to("B").value)
     reserve = 1024 if int(major) >= 8 else 0  # by the driver, CUDA programming guide
-    head = [major, minor, int(device.max_threads_per_unit.value), unit, unit - reserve,
-            reserve, len(wanted)]  # fmt: skip
+    head = [
+        major,
+        minor,
+        int(device.max_threads_per_unit.value),
+        unit,
+        unit - reserve,
+        reserve,
+        len(wanted),
+    ]
     lines = [" ".join(map(str, row)) for row in (head, *wanted)]
-    done = subprocess.run([program], input="\n".join(lines), text=True, check=True,
-                          capture_output=True)  # fmt: skip
+    done = subprocess.run(
+        [program], input="\n".join(lines), text=True, check=True, capture_output=True
+    )
     answers = [line.split() for line in done.stdout.splitlines()]
     return [(int(blocks), int(bits)) for blocks, bits in answers]
 
@@ -107,8 +123,12 @@ def ask(program: Path, capability: str, wanted: list[Case]) -> list[Answer]:
 def ours(capability: str, case: Case) -> Occupancy:
     """What this project says."""
     threads, registers, shared = case
-    return occupancy(threads=threads, registers=registers, shared_bytes=shared,
-                     device=DEVICES[capability])  # fmt: skip
+    return occupancy(
+        threads=threads,
+        registers=registers,
+        shared_bytes=shared,
+        device=DEVICES[capability],
+    )
 
 
 def differ(found: Occupancy, answer: Answer) -> bool:
@@ -127,13 +147,18 @@ def compare(
         found = ours(capability, case)
         limiters["does not fit" if not found.blocks else found.limiter] += 1
         if differ(found, answer):
-            off.append({"case": case, "ours": [found.blocks, found.limiter],
-                        "cuda": answer})  # fmt: skip
+            off.append(
+                {"case": case, "ours": [found.blocks, found.limiter], "cuda": answer}
+            )
     return {
-        "id": capability, "device": DEVICES[capability], "cases": len(wanted),
-        "random": RANDOM, "by_limiter": dict(sorted(limiters.items())),
-        "disagreements": len(off), "first": off[:20],
-    }  # fmt: skip
+        "id": capability,
+        "device": DEVICES[capability],
+        "cases": len(wanted),
+        "random": RANDOM,
+        "by_limiter": dict(sorted(limiters.items())),
+        "disagreements": len(off),
+        "first": off[:20],
+    }
 
 
 def sample(capability: str, wanted: list[Case], answers: list[Answer]) -> list[Any]:
@@ -150,8 +175,9 @@ def sample(capability: str, wanted: list[Case], answers: list[Answer]) -> list[A
 
 def compiler() -> str:
     """The compiler's own line about itself."""
-    said = subprocess.run(["g++", "--version"], capture_output=True, text=True,
-                          check=True)  # fmt: skip
+    said = subprocess.run(
+        ["g++", "--version"], capture_output=True, text=True, check=True
+    )
     return said.stdout.splitlines()[0]
 
 
@@ -175,23 +201,28 @@ def measure(include: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             row = compare(capability, wanted, answers)
             rows.append(row | {"times_s": [time.perf_counter() - started]})
             vectors[capability] = sample(capability, wanted, answers)
-            print(f"{capability:>5}: {len(wanted)} cases, "
-                  f"{rows[-1]['disagreements']} disagree")  # fmt: skip
+            print(
+                f"{capability:>5}: {len(wanted)} cases, "
+                f"{rows[-1]['disagreements']} disagree"
+            )
     machine = read_machine()
     result = {
         "kind": STEM,
         "device": machine.text(),
         "driver": "none",
         "clocks": "not controlled: times are only those of the whole comparison",
-        "versions": {"cuda toolkit": toolkit(include), "compiler": compiler(),
-                     "python": sys.version.split()[0]},
+        "versions": {
+            "cuda toolkit": toolkit(include),
+            "compiler": compiler(),
+            "python": sys.version.split()[0],
+        },
         "date": record.today(),
         "machine": machine.as_dict(),
         "prediction": None,
         "why_no_prediction": "held equal to a named peer, case by case",
         "seed": SEED,
         "rows": rows,
-    }  # fmt: skip
+    }
     return result, vectors
 
 

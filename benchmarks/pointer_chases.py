@@ -60,9 +60,12 @@ def time_all(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def head(kind: str, predicted: Path | None, watch: host.Watch) -> dict[str, Any]:
     """Who measured, on what, beside how much other work."""
     return host_common.head(
-        kind, predicted, watch, driver=f"{pointer_chase.compiled(1)[0]}, one thread",
+        kind,
+        predicted,
+        watch,
+        driver=f"{pointer_chase.compiled(1)[0]}, one thread",
         note="one random cycle through every line; wall time over all chains' loads",
-    )  # fmt: skip
+    )
 
 
 def latency(folder: Path) -> int:

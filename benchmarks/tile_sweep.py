@@ -137,9 +137,13 @@ def kernel(folder: Path) -> int:
                 row["times_s"].append((perf_counter() - start) / times)
     why = "what the prediction of the tile sweep starts from"
     head = host_common.head(
-        KERNEL, None, watch, driver="numba, one thread", why_no_prediction=why,
+        KERNEL,
+        None,
+        watch,
+        driver="numba, one thread",
+        why_no_prediction=why,
         note="four rows, four steps of the sum, operands in the first cache",
-    )  # fmt: skip
+    )
     record.write(folder / "results" / f"{KERNEL}.json", head | {"rows": rows})
     for n, seconds in sweeps(rows).items():
         rate = 2 * GROUP * GROUP * n / seconds / 1e9

@@ -99,8 +99,18 @@ def setup(app: Sphinx) -> dict[str, Any]:
     for kind in TITLES:
         app.add_directive(kind, directive_of(kind), override=True)
     app.add_directive("measured", Measured, override=True)
-    modules = ("assets", "predict", "pyrun", "exercise_box", "claims_table",
-               "fact_pages", "stack_map", "front_table", "said_cells")  # fmt: skip
+    modules = (
+        "assets",
+        "predict",
+        "pyrun",
+        "exercise_box",
+        "claims_table",
+        "assumptions_table",
+        "fact_pages",
+        "stack_map",
+        "front_table",
+        "said_cells",
+    )
     for module in modules:
         app.setup_extension(module)
     return {"version": "1", "env_version": source_version(), "parallel_read_safe": True}

@@ -18,10 +18,17 @@ from stacklib import pages
 from stacklib.evidence import DOCUMENTS, VERDICTS, Judgement, counted
 
 TITLES = (
-    "Roofline", "GPU architecture", "The memory hierarchy", "Kernels",
-    "TPUs and other accelerators", "Interconnects", "Number formats",
-    "Inference and serving", "DIY builds", "Frontier and co-design",
-)  # fmt: skip
+    "Roofline",
+    "GPU architecture",
+    "The memory hierarchy",
+    "Kernels",
+    "TPUs and other accelerators",
+    "Interconnects",
+    "Number formats",
+    "Inference and serving",
+    "DIY builds",
+    "Frontier and co-design",
+)
 
 
 class ledger(nodes.General, nodes.Element):

@@ -97,8 +97,11 @@ def _about() -> dict[str, list[Ruling]]:
     owners: dict[tuple, str] = {}
     for key in keys:
         device = hardware.get(key)
-        known = [*device.fields.values(), *(p.rate for p in device.peaks.values()),
-                 *(p.per_unit_per_cycle for p in device.peaks.values())]  # fmt: skip
+        known = [
+            *device.fields.values(),
+            *(p.rate for p in device.peaks.values()),
+            *(p.per_unit_per_cycle for p in device.peaks.values()),
+        ]
         owners |= {_mark(value): key for value in known if value is not None}
     found: dict[str, list[Ruling]] = {}
     for ruling in rulings():

@@ -225,17 +225,22 @@ def _fields(device: Accelerator, sheet: Sheet) -> str:
     for name, (_, words) in FIELDS.items():
         value, head = device.fields[name], f"{anchor(name)}|{escape(words)}"
         note = " ".join(
-            part for part in (device.notes.get(name), device.inconsistent.get(name))
+            part
+            for part in (device.notes.get(name), device.inconsistent.get(name))
             if part
-        )  # fmt: skip
+        )
         if value is None:
             rows.append([head, UNKNOWN, "", ""])
             continue
         shown = sheet.number(name, value, value.text(digits=6)) + _basis(value)
         rows.append([head, shown, *_source_cells(value, note)])
-    words = [("Key", device.key), ("Architecture", device.architecture),
-             ("Compute capability", device.compute_capability),
-             ("Process", device.process), ("Memory", device.memory_type)]  # fmt: skip
+    words = [
+        ("Key", device.key),
+        ("Architecture", device.architecture),
+        ("Compute capability", device.compute_capability),
+        ("Process", device.process),
+        ("Memory", device.memory_type),
+    ]
     named = [f"{head}: <code>{escape(text)}</code>" for head, text in words if text]
     caption = f"All fields of {device.short}, each with where it is from"
     return f"<p>{', '.join(named)}.</p>\n" + table(caption, FIELD_HEAD, rows)

@@ -69,8 +69,12 @@ def link_table(sheet: Sheet) -> str:
 
 
 def _link_row(link: Link) -> Row:
-    own = {"name": link.name, "category": CATEGORIES[link.category],
-           "year": link.year, "encoding": link.encoding}  # fmt: skip
+    own = {
+        "name": link.name,
+        "category": CATEGORIES[link.category],
+        "year": link.year,
+        "encoding": link.encoding,
+    }
     return Row(link.key, _cells(LINK_COLUMNS, own, link.fields), link.key)
 
 
@@ -81,10 +85,11 @@ def _cells(
 ) -> list[Cell]:
     """Cells in the columns' order; a field that the thing cannot have is no cell."""
     return [
-        Cell(own[c.key]) if c.key in own
+        Cell(own[c.key])
+        if c.key in own
         else Cell(fields.get(c.key), absent="unknown" if c.key in fields else "–")
         for c in columns
-    ]  # fmt: skip
+    ]
 
 
 def memory_table(sheet: Sheet) -> str:
@@ -97,8 +102,12 @@ def memory_table(sheet: Sheet) -> str:
 
 def _memory_row(memory: Memory) -> Row:
     heights = ", ".join(map(str, memory.heights)) or "–"
-    own = {"name": memory.name, "part": memory.part, "year": memory.year,
-           "heights": heights}  # fmt: skip
+    own = {
+        "name": memory.name,
+        "part": memory.part,
+        "year": memory.year,
+        "heights": heights,
+    }
     return Row(memory.key, _cells(MEMORY_COLUMNS, own, memory.fields), memory.key)
 
 

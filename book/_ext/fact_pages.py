@@ -32,8 +32,17 @@ from sphinx.util.docutils import SphinxDirective
 import stacklib
 from stacklib.hardware import Accelerator
 
-ROOMS = ("quantity", "hardware", "models", "roofline", "cost", "gpu", "plots",
-         "evidence/conflicts", "evidence/guard")  # fmt: skip
+ROOMS = (
+    "quantity",
+    "hardware",
+    "models",
+    "roofline",
+    "cost",
+    "gpu",
+    "plots",
+    "evidence/conflicts",
+    "evidence/guard",
+)
 PACKAGE = Path(stacklib.__file__).parent
 STAMP = "fact_pages.json"
 TEMPLATE = "page.html"

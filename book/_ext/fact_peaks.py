@@ -61,6 +61,10 @@ def _row(one: PeakBuilt) -> Row:
 
 def _flop(rate: Quantity) -> Quantity:
     """Integer operations, in the unit of the column."""
-    per = Quantity(1, "FLOP/OP", label="an integer operation, for the column's unit",
-                   kind="constant")  # fmt: skip
+    per = Quantity(
+        1,
+        "FLOP/OP",
+        label="an integer operation, for the column's unit",
+        kind="constant",
+    )
     return rate * per

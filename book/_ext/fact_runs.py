@@ -106,8 +106,14 @@ def guard_row(
         values["time"] = guard.cell(step.time)
         values["bytes"] = guard.cell(step.bytes)
         values["operations"] = guard.cell(step.operations)
-    return guard.row(label, values, device=device.key, dtype=dtype,
-                     feasible=fit.fits, evidence="predicted")  # fmt: skip
+    return guard.row(
+        label,
+        values,
+        device=device.key,
+        dtype=dtype,
+        feasible=fit.fits,
+        evidence="predicted",
+    )
 
 
 def run_cell(

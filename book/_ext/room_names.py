@@ -25,8 +25,9 @@ def nearest(name: str, module: str, known: Iterable[str]) -> str:
     near = [
         full for full in known if full.startswith(room) and full.endswith(f".{name}")
     ]
-    return min(near, key=lambda full: (-shared(full.split("."), here), len(full)),
-               default=name)  # fmt: skip
+    return min(
+        near, key=lambda full: (-shared(full.split("."), here), len(full)), default=name
+    )
 
 
 def shared(one: list[str], other: list[str]) -> int:

@@ -31,8 +31,17 @@ def build(builder: str = "html") -> int:
     start_over_if_framed_anew()
     LOG.parent.mkdir(exist_ok=True)
     run = "from jupyter_book.cli.main import main; main()"
-    command = [sys.executable, "-c", run, "build", ".", "--toc", "book/_toc.yml",
-               "-W", "--keep-going"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-c",
+        run,
+        "build",
+        ".",
+        "--toc",
+        "book/_toc.yml",
+        "-W",
+        "--keep-going",
+    ]
     if builder != "html":
         command += ["--builder", builder]
     start = time.perf_counter()

@@ -36,10 +36,18 @@ FLOORS = [
 # Folders of a room, lowest first. A room whose modules all stand in folders.
 FOLDERS = {
     "roofline": ("work", "host", "bound", "count", "timing", "journey"),
-    "memory": ("warp", "tile", "cache", "dram", "stack", "scratchpad", "tiers",
-               "ladder"),
+    "memory": (
+        "warp",
+        "tile",
+        "cache",
+        "dram",
+        "stack",
+        "scratchpad",
+        "tiers",
+        "ladder",
+    ),
     "gpu": ("issue", "chip", "simt", "tensor", "code"),
-}  # fmt: skip
+}
 MODULES = 24  # of a folder, at most
 FLOOR = {room: height for height, floor in enumerate(FLOORS) for room in floor}
 DRAWING = {"pandas", "matplotlib"}

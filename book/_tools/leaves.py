@@ -135,9 +135,12 @@ def _sizes(name: str) -> dict[str, set[float]]:
     """Every size that a model's formulas take from its config, by label."""
     model = _model(name)
     made = [
-        model.parameters, model.active_parameters, model.kv_bytes(256, "bf16"),
-        model.attention_flops(256), model.attention_flops_per_token_pair,
-    ]  # fmt: skip
+        model.parameters,
+        model.active_parameters,
+        model.kv_bytes(256, "bf16"),
+        model.attention_flops(256),
+        model.attention_flops_per_token_pair,
+    ]
     if not name.startswith(OWN):
         published = models.published(name)
         made += [published.total, published.active]

@@ -33,9 +33,17 @@ LOADED = {
     "use": ("href", "xlink:href"),
 }
 FETCHED_RELS = {
-    "stylesheet", "preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch",
-    "icon", "apple-touch-icon", "manifest", "shortcut",
-}  # fmt: skip
+    "stylesheet",
+    "preload",
+    "modulepreload",
+    "prefetch",
+    "preconnect",
+    "dns-prefetch",
+    "icon",
+    "apple-touch-icon",
+    "manifest",
+    "shortcut",
+}
 CSS_URL = re.compile(
     r"url\(\s*['\"]?([^'\")]+)['\"]?\s*\)|@import\s+['\"]([^'\"]+)['\"]", re.I
 )

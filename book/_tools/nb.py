@@ -158,5 +158,11 @@ def moment(text: str) -> datetime:
 
 
 CELL_CHECKS: list[CellCheck] = [
-    executed, shown_last, raised, short, marked, few_digits, quick,
-]  # fmt: skip
+    executed,
+    shown_last,
+    raised,
+    short,
+    marked,
+    few_digits,
+    quick,
+]

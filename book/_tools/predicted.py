@@ -23,11 +23,15 @@ RESULTS = "benchmarks/results"
 # Results that nothing predicts, each with its reason in the file: what predictions
 # start from, what was measured afterwards to explain a miss, what has a bar instead.
 UNPREDICTED = {
-    "host_roofline", "host_latency",
-    "five_operations_passes", "tile_kernel",
-    "cache", "launch_speed", "occupancy",
+    "host_roofline",
+    "host_latency",
+    "five_operations_passes",
+    "tile_kernel",
+    "cache",
+    "launch_speed",
+    "occupancy",
     "fit_process",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

@@ -45,11 +45,17 @@ def archives(folder: Path, built: Path = BUILT) -> list[Path]:
     wheel = timed("wheel", lambda: release_archives.wheel(folder))
     return [
         wheel,
-        timed("notebooks", lambda: release_archives.notebooks_zip(
-            wheel, folder / f"{notes}.zip", notes)),
-        timed("book", lambda: release_archives.book_zip(
-            built, folder / f"{book}.zip", book)),
-    ]  # fmt: skip
+        timed(
+            "notebooks",
+            lambda: release_archives.notebooks_zip(
+                wheel, folder / f"{notes}.zip", notes
+            ),
+        ),
+        timed(
+            "book",
+            lambda: release_archives.book_zip(built, folder / f"{book}.zip", book),
+        ),
+    ]
 
 
 def pdf(folder: Path, program: str, built: Path = BUILT) -> Path:

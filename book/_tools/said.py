@@ -16,10 +16,10 @@ from typing import Any
 
 from _tools import tree
 from stacklib import hardware
-from stacklib.quantity import Quantity, told
+from stacklib.quantity import Quantity
 from stacklib.quantity.say import MIME
 from stacklib.quantity.store import load
-from stacklib.quantity.told import families
+from stacklib.quantity.told import families, told
 
 FRONT = "book/said.json"
 NOT_VALIDATED = "not yet validated"

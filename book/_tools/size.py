@@ -49,13 +49,17 @@ class Module:
         inside = set().union(*quoted)
         doc = set().union(*map(docstring, self.nodes))
         return [
-            "docstring" if number in doc
-            else "code" if number in inside
-            else "blank" if not line.strip()
-            else "comment" if line.lstrip().startswith("#")
+            "docstring"
+            if number in doc
+            else "code"
+            if number in inside
+            else "blank"
+            if not line.strip()
+            else "comment"
+            if line.lstrip().startswith("#")
             else "code"
             for number, line in enumerate(self.lines, 1)
-        ]  # fmt: skip
+        ]
 
     @property
     def functions(self) -> list[int]:
@@ -118,9 +122,13 @@ def room_row(name: str, group: list[Module]) -> tuple:
     kinds = Counter(kind for module in group for kind in module.kinds)
     spans = sorted(n for module in group for n in module.functions) or [0]
     return (
-        name, kinds.total(), *(kinds[kind] for kind in KINDS), len(spans),
-        round(statistics.median(spans)), spans[int(0.9 * (len(spans) - 1))],
-    )  # fmt: skip
+        name,
+        kinds.total(),
+        *(kinds[kind] for kind in KINDS),
+        len(spans),
+        round(statistics.median(spans)),
+        spans[int(0.9 * (len(spans) - 1))],
+    )
 
 
 def by_folder(root: Path = tree.ROOT) -> str:

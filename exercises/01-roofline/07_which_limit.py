@@ -137,8 +137,12 @@ def test_quickest():
         able = [d for d in DEVICES if dtype in d.formats]
         for work in pieces(dtype):
             right = min(able, key=lambda d: roofline.bound_on(work, d).time.si)
-            case = {"flop": work.operations.si, "moved": work.bytes.si,
-                    "devices": DEVICES, "dtype": dtype}  # fmt: skip
+            case = {
+                "flop": work.operations.si,
+                "moved": work.bytes.si,
+                "devices": DEVICES,
+                "dtype": dtype,
+            }
             value = expect.call(quickest, case)
             if value is right:
                 continue

@@ -83,8 +83,12 @@ def test_crossover():
     expect.function_matches(
         crossover,
         meeting,
-        [{"cpu": c, "width": w, **r} for c in (HERE, 2e12) for w in (2, 4)
-         for r in RATES],
+        [
+            {"cpu": c, "width": w, **r}
+            for c in (HERE, 2e12)
+            for w in (2, 4)
+            for r in RATES
+        ],
         mistakes={
             "The result has to come back: three matrices travel, not two.": (
                 lambda **c: meeting(matrices=2, **c)
@@ -94,7 +98,7 @@ def test_crossover():
             ),
         },
         rel=1e-4,
-    )  # fmt: skip
+    )
 
 
 def test_a_gpu_that_is_no_faster_never_pays():

@@ -56,8 +56,14 @@ PEAK = hardware.get("h100-sxm").peak("bf16").si
 
 
 def event(ts, dur, flop=0.0, cat="kernel"):
-    return {"ph": "X", "cat": cat, "name": "k", "ts": ts, "dur": dur,
-            "args": {"flop": flop}}  # fmt: skip
+    return {
+        "ph": "X",
+        "cat": cat,
+        "name": "k",
+        "ts": ts,
+        "dur": dur,
+        "args": {"flop": flop},
+    }
 
 
 TIMELINES = {

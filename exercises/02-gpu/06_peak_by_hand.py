@@ -48,9 +48,13 @@ CHIPS = ("h100-sxm", "a100", "rtx-4090", "l40s")
 def by_counting(units, cores, macs, clock, sparse):
     each = 4 * macs
     rate = count_peak(
-        units=units, cores=cores, macs_per_core=macs, clock=clock, each=each,
+        units=units,
+        cores=cores,
+        macs_per_core=macs,
+        clock=clock,
+        each=each,
         count=2 * units * cores,
-    )  # fmt: skip
+    )
     return 2 * rate if sparse else rate
 
 
@@ -59,8 +63,12 @@ def test_peak():
     for key in CHIPS:
         row = gpu.peak_of(key, "fp16")
         cores = int(gpu.part_count(key, "tensor_cores").si)
-        part = {"units": int(row.units.si), "cores": cores, "clock": row.clock.si,
-                "macs": int(row.macs.si) // cores}  # fmt: skip
+        part = {
+            "units": int(row.units.si),
+            "cores": cores,
+            "clock": row.clock.si,
+            "macs": int(row.macs.si) // cores,
+        }
         cases += [{**part, "sparse": False}, {**part, "sparse": True}]
     expect.function_matches(
         peak,
@@ -90,20 +98,25 @@ def test_macs_of_a_unit():
     expect.function_matches(
         macs_of_a_unit,
         lambda rate, units, clock: known[rate],
-        [{"rate": r.printed.si, "units": r.units.si, "clock": r.clock.si}
-         for r in rows],
+        [
+            {"rate": r.printed.si, "units": r.units.si, "clock": r.clock.si}
+            for r in rows
+        ],
         rel=0.02,
         mistakes={
             "That is FLOP in a cycle; a multiply-add is two of them.": (
                 lambda rate, units, clock: 2 * known[rate]
             ),
         },
-    )  # fmt: skip
+    )
 
 
 def test_used():
-    cases = [{"blocks": b, "units": u} for u in (1, 7, 132)
-             for b in (1, 6, 131, 132, 133, 300, 1320)]  # fmt: skip
+    cases = [
+        {"blocks": b, "units": u}
+        for u in (1, 7, 132)
+        for b in (1, 6, 131, 132, 133, 300, 1320)
+    ]
     expect.function_matches(
         used,
         lambda blocks, units: run_blocks([1.0] * blocks, units).share,

@@ -107,9 +107,10 @@ def test_efficiency():
     for name, takes in BLOCKS.items():
         _, right = machine(takes, 2, 2)
         block = float(all(takes) or not any(takes))
-        mistakes = {"Lanes of one warp wait for each other, not those of a block.": (
-            block
-        ), "That is the share that parts.": 1 - right}  # fmt: skip
+        mistakes = {
+            "Lanes of one warp wait for each other, not those of a block.": (block),
+            "That is the share that parts.": 1 - right,
+        }
         hold(name, efficiency(list(takes)), right, mistakes)
     for name in ("every other thread", "every other warp"):
         together = machine(BLOCKS[name], 2, 2)[1]
@@ -135,8 +136,12 @@ def test_issued():
                 "whatever the block does.": whole * len(both),
                 "That is one warp's; each warp issues its own.": whole,
             }
-            hold(f"{name}, sides of {inside} and {otherwise}",
-                 issued(list(takes), inside, otherwise), right, mistakes)  # fmt: skip
+            hold(
+                f"{name}, sides of {inside} and {otherwise}",
+                issued(list(takes), inside, otherwise),
+                right,
+                mistakes,
+            )
     for name in ("every other thread", "every other warp"):
         expect.reading(f"issued, {name}", machine(BLOCKS[name], 5, 3)[0])
 

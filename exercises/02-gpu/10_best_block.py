@@ -88,9 +88,11 @@ def tried(base, each, shared_bytes, key):
     for threads in BLOCKS:
         for loads in LOADS:
             held = gpu.occupancy(
-                threads=threads, registers=base + each * loads,
-                shared_bytes=shared_bytes, device=CHIP,
-            )  # fmt: skip
+                threads=threads,
+                registers=base + each * loads,
+                shared_bytes=shared_bytes,
+                device=CHIP,
+            )
             draws = share(held.warps, loads)
             found.append((key(draws, held.occupancy, loads, threads), threads, loads))
     return max(found)[1:]
@@ -145,10 +147,13 @@ def test_best():
     full = tried(**case, key=lambda s, o, n, t: (o, s))
     for name, (threads, loads) in (("fullest", full), ("best", right(**case))):
         held = gpu.occupancy(
-            threads=threads, registers=case["base"] + case["each"] * loads,
-            shared_bytes=case["shared_bytes"], device=CHIP,
-        )  # fmt: skip
+            threads=threads,
+            registers=case["base"] + case["each"] * loads,
+            shared_bytes=case["shared_bytes"],
+            device=CHIP,
+        )
         expect.reading(
-            f"{name} block", f"{100 * held.occupancy:.0f} % occupancy, "
+            f"{name} block",
+            f"{100 * held.occupancy:.0f} % occupancy, "
             f"{100 * share(held.warps, loads):.0f} % of the bandwidth",
-        )  # fmt: skip
+        )

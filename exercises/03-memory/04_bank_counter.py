@@ -113,10 +113,13 @@ def test_passes():
         if list(mine) != right:
             expect.reading("bank conflicts", sum(max(0, n - 1) for n in right))
             why = next(
-                (text for text, slip in MISTAKES.items()
-                 if list(mine) == slip(addresses, width)),
+                (
+                    text
+                    for text, slip in MISTAKES.items()
+                    if list(mine) == slip(addresses, width)
+                ),
                 f"the phases take {right}",
-            )  # fmt: skip
+            )
             raise expect.Mistake(f"{name}: {expect.clip(list(mine))}: {why}")
 
 

@@ -75,15 +75,23 @@ DEVICES = ("h100-sxm", "a100-sxm-80gb", "rtx-4090", "l4")
 
 def settings():
     """Layers on devices: what all the answers are asked for."""
-    for name, tokens in (("llama-3-70b", 32768), ("llama-3-8b", 16384),
-                         ("llama-2-7b", 16384)):  # fmt: skip
+    for name, tokens in (
+        ("llama-3-70b", 32768),
+        ("llama-3-8b", 16384),
+        ("llama-2-7b", 16384),
+    ):
         model = models.get(name)
         group = model.heads // model.kv_heads
         kv = 2 * 2 * tokens * model.head_dim
         for key in DEVICES:
-            yield {"heads": model.heads, "tiles": tokens // 128, "units": UNITS,
-                   "group": group, "kv": kv,
-                   "capacity": hardware.get(key).l2_capacity.si}  # fmt: skip
+            yield {
+                "heads": model.heads,
+                "tiles": tokens // 128,
+                "units": UNITS,
+                "group": group,
+                "kv": kv,
+                "capacity": hardware.get(key).l2_capacity.si,
+            }
 
 
 def cases():

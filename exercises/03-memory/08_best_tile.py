@@ -93,8 +93,12 @@ def test_staged():
         lambda tile_m, tile_n, tile_k, stages, width: (
             stages * tile_k * (tile_m + tile_n) * width
         ),
-        [{"tile_m": a, "tile_n": b, "tile_k": 64, "stages": s, "width": w}
-         for a, b in ((128, 128), (128, 256)) for s in (3, 2) for w in (2, 1)],
+        [
+            {"tile_m": a, "tile_n": b, "tile_k": 64, "stages": s, "width": w}
+            for a, b in ((128, 128), (128, 256))
+            for s in (3, 2)
+            for w in (2, 1)
+        ],
         unit="B",
         mistakes={
             "You hold one step; the next is under way already.": (
@@ -113,7 +117,7 @@ def test_staged():
                 )
             ),
         },
-    )  # fmt: skip
+    )
 
 
 def reference(n, staging, sums, sides, tile_k=64, stages=2, width=2, sum_width=4):

@@ -125,7 +125,7 @@ CASES = [
         list("abcdaebfacgadbe"),
     )
     for capacity in (2, 3, 4)
-]  # fmt: skip
+]
 
 
 def test_lru():

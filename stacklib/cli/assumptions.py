@@ -36,35 +36,43 @@ def run(args: argparse.Namespace) -> int:
 
 
 def assumptions(root: Path) -> list[dict[str, Any]]:
-    """Each assumed leaf of the stored numbers: what, value, reason, pages.
+    """Each assumed leaf: what, value, reason, and by page the numbers that stand on it.
 
     Raises ValueError where there is no book.
     """
     from stacklib.quantity.store import load
 
-    found: dict[tuple[str, str, str], set[str]] = {}
-    for page, nodes in stored(root):
-        for leaf in load(node for node in nodes if node.get("kind") == "assumed"):
-            row = (leaf.label, leaf.text(), leaf.note)
-            found.setdefault(row, set()).add(page)
+    found: dict[tuple[str, str, str], dict[str, set[str]]] = {}
+    for page, said in stored(root):
+        made = load(map(json.loads, said["nodes"]))
+        for name, number in said["numbers"].items():
+            for leaf in made[number["node"]].leaves():
+                if leaf.kind == "assumed":
+                    row = found.setdefault((leaf.label, leaf.text(), leaf.note), {})
+                    row.setdefault(page, set()).add(name)
     if not found:
         raise ValueError(f"{root} holds no book; run it in a checkout of the book")
     return [
-        {"what": what, "value": value, "why": why, "pages": sorted(pages)}
+        {
+            "what": what,
+            "value": value,
+            "why": why,
+            "numbers": {page: sorted(names) for page, names in sorted(pages.items())},
+        }
         for (what, value, why), pages in sorted(found.items())
     ]
 
 
-def stored(root: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The pages that say numbers, with the nodes of what they say."""
+def stored(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the cells of the pages say, by page; that of pages without cells last."""
     from stacklib.quantity.say import MIME
 
     notebooks = [*root.glob("chapters/*/*.ipynb"), *root.glob("book/*/*.ipynb")]
     for path in sorted(notebooks):
+        page = path.relative_to(root).with_suffix("").as_posix()
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             for output in cell.get("outputs", ()):
-                said = output.get("data", {}).get(MIME, {"nodes": []})
-                yield path.stem, [json.loads(node) for node in said["nodes"]]
+                if MIME in output.get("data", {}):
+                    yield page, output["data"][MIME]
     for path in root.glob("book/said.json"):
-        said = json.loads(path.read_text(encoding="utf-8"))
-        yield path.stem, [json.loads(node) for node in said["nodes"]]
+        yield "", json.loads(path.read_text(encoding="utf-8"))

@@ -99,8 +99,9 @@ def audit() -> dict[str, Any]:
     things = _everything()
     values = [value for thing in things for value in thing.fields.values()]
     known = [value for value in values if value is not None]
-    inherited = sum(value.source is not None and value.source.inherited
-                    for value in known)  # fmt: skip
+    inherited = sum(
+        value.source is not None and value.source.inherited for value in known
+    )
     return {
         "links": len(hardware.link_names()),
         "memories": len(hardware.memory_names()),
@@ -121,9 +122,9 @@ def _print_audit(counts: dict[str, Any]) -> None:
     gaps = counts.pop("widest gaps")
     print(columns([(words, str(count)) for words, count in counts.items()]))
     print("\nwidest gaps between published figures")
-    print(columns([
-        (g["key"], g["relation"], f"{g['gap']:+.2%}", g["why"]) for g in gaps
-    ]))  # fmt: skip
+    print(
+        columns([(g["key"], g["relation"], f"{g['gap']:+.2%}", g["why"]) for g in gaps])
+    )
 
 
 def _as_json(thing: Link | Memory) -> dict[str, Any]:

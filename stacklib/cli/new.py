@@ -59,9 +59,12 @@ def add_parser(subparsers: Any) -> None:
     section.add_argument("number", help="chapter and number, such as 7.3")
     section.add_argument("title", help="its title; the file is named after it")
     section.add_argument(
-        "--covers", nargs="+", default=[], metavar="ID",
+        "--covers",
+        nargs="+",
+        default=[],
+        metavar="ID",
         help="ids of book/systems.toml that it shows (the chapter's first one left)",
-    )  # fmt: skip
+    )
     exercise = kinds.add_parser("exercise", help="an exercise, two wrong answers")
     exercise.add_argument("number", help="chapter and number, such as 1.4")
     exercise.add_argument("slug", help="its name, such as two_chips")
@@ -129,11 +132,17 @@ def row_added(rows: bytes, args: argparse.Namespace) -> bytes:
     if missing := [f"--{n}" for n in needed if not (getattr(args, n) or "").strip()]:
         raise ValueError(f"claim {args.id!r} is new: it needs {', '.join(missing)}")
     cells = {
-        "id": args.id, "seed": args.document, "chapter": str(args.chapter),
-        "claim": args.text, "value": args.value, "unit": args.unit,
-        "how_to_check": f"by stacklib, on the page {args.page}", "computed": "",
-        "verdict": "unverifiable", "why": "Nobody has computed it yet.",
-    }  # fmt: skip
+        "id": args.id,
+        "seed": args.document,
+        "chapter": str(args.chapter),
+        "claim": args.text,
+        "value": args.value,
+        "unit": args.unit,
+        "how_to_check": f"by stacklib, on the page {args.page}",
+        "computed": "",
+        "verdict": "unverifiable",
+        "why": "Nobody has computed it yet.",
+    }
     return stubs.ledger_with(rows, cells)
 
 

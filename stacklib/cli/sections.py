@@ -58,8 +58,13 @@ PYTHON = {
 def words_of(number: str, title: str, name: str) -> dict[str, str]:
     """What the texts of a section are filled with."""
     room = CHAPTERS[int(number.split(".")[0])][0]
-    return {"number": number, "title": title, "name": name, "room": room,
-            "label": LABEL}  # fmt: skip
+    return {
+        "number": number,
+        "title": title,
+        "name": name,
+        "room": room,
+        "label": LABEL,
+    }
 
 
 def notebook(words: dict[str, str]) -> str:

@@ -118,10 +118,18 @@ def _families(report: Validation) -> str:
             bar = validate.BARS.get(key)
             asked = f"{100 * bar.median:.0f}/{100 * bar.p90:.0f} %" if bar else "–"
             rows.append(
-                (key, validate.TITLES[key], str(s.predicted), str(s.refused),
-                 percent(s.median_error), percent(s.p90_error),
-                 percent(s.bias, signed=True), asked, verdict(s, bar))
-            )  # fmt: skip
+                (
+                    key,
+                    validate.TITLES[key],
+                    str(s.predicted),
+                    str(s.refused),
+                    percent(s.median_error),
+                    percent(s.p90_error),
+                    percent(s.bias, signed=True),
+                    asked,
+                    verdict(s, bar),
+                )
+            )
     lost = sum(o.key is None for o in report.outcomes)
     note = f"\n{lost} rows name no known family" if lost else ""
     return columns(rows) + note if len(rows) > 1 else "no rows" + note
@@ -133,10 +141,16 @@ def _breakdown(
     scores = [(n, s) for n, s in report.by(group).items() if s.predicted]
     rows = [(title, "predicted", "refused", "median", "p90", "bias")]
     rows += [
-        (name[:44], str(s.predicted), str(s.refused), percent(s.median_error),
-         percent(s.p90_error), percent(s.bias, signed=True))
+        (
+            name[:44],
+            str(s.predicted),
+            str(s.refused),
+            percent(s.median_error),
+            percent(s.p90_error),
+            percent(s.bias, signed=True),
+        )
         for name, s in scores[:MOST_GROUPS]
-    ]  # fmt: skip
+    ]
     rest = len(scores) - MOST_GROUPS
     return columns(rows) + (f"\nand {rest} more" if rest > 0 else "")
 
@@ -150,10 +164,14 @@ def _worst_line(o: Outcome) -> tuple[str, ...]:
 
     assert o.predicted is not None
     return (
-        o.row.id, validate.device_name(o.row), format_number(o.predicted),
-        format_number(o.row.value), o.row.unit, str(o.bound),
+        o.row.id,
+        validate.device_name(o.row),
+        format_number(o.predicted),
+        format_number(o.row.value),
+        o.row.unit,
+        str(o.bound),
         f"{o.row.subject}; {o.row.settings}"[:60],
-    )  # fmt: skip
+    )
 
 
 def _refusals(report: Validation) -> str:

@@ -37,10 +37,19 @@ def working(gross: float, good: float, works: float) -> float:
 
 
 def pieces(
-    area: Quantity, count: int, *, price: Quantity, defects: Quantity,
-    talk: float = 0.1, bond: float = 0.99, units: int = 1, needed: int = 1,
-    share: float = 1.0, alpha: float = CLUSTER, wafer: Wafer = WAFER,
-) -> Pieces:  # fmt: skip
+    area: Quantity,
+    count: int,
+    *,
+    price: Quantity,
+    defects: Quantity,
+    talk: float = 0.1,
+    bond: float = 0.99,
+    units: int = 1,
+    needed: int = 1,
+    share: float = 1.0,
+    alpha: float = CLUSTER,
+    wafer: Wafer = WAFER,
+) -> Pieces:
     """Cut a design into equal dies and price its working silicon.
 
     Parameters

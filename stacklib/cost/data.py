@@ -102,16 +102,19 @@ def read_ranges(raw: dict[str, Any], where: str, words: str, unit: str) -> _Shel
         if not entry.get("quotes") or not entry.get("name"):
             raise hardware.SpecError(f"{place}: a name and quotes are needed")
         label = f"{entry['name']} {words}"
-        told = [read_quote(q, raw["sources"], place, label, unit)
-                for q in entry["quotes"]]  # fmt: skip
+        told = [
+            read_quote(q, raw["sources"], place, label, unit) for q in entry["quotes"]
+        ]
         told = [replace(q, value=_keyed(q.value, n)) for n, q in enumerate(told)]
         quotes = sorted(told, key=lambda quote: quote.date)
         values = [quote.value for quote in quotes]
         ranges[key] = Range(
             minimum(*values).to(values[0].unit).named(f"{label}, lowest"),
             maximum(*values).to(values[0].unit).named(f"{label}, highest"),
-            tuple(quotes), entry["name"], entry.get("note", ""),
-        )  # fmt: skip
+            tuple(quotes),
+            entry["name"],
+            entry.get("note", ""),
+        )
         for name in (key, *entry.get("aliases", ())):
             if name in names:
                 raise hardware.SpecError(f"{place}: {name!r} names {names[name]} too")
@@ -289,12 +292,14 @@ def _bills() -> dict[str, Bill]:
             continue
         place = f"bills.toml: {key}"
         found[key] = Bill(
-            {n: _keyed(_line(part, raw["sources"], place, f"{key} {n}"), n)
-             for n, part in entry.get("parts", {}).items()},
+            {
+                n: _keyed(_line(part, raw["sources"], place, f"{key} {n}"), n)
+                for n, part in entry.get("parts", {}).items()
+            },
             _line(entry["total"], raw["sources"], place, f"{key} bill"),
             entry["date"],
             entry["total"].get("inconsistent", ""),
-        )  # fmt: skip
+        )
     return found
 
 

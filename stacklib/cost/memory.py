@@ -69,7 +69,7 @@ def sram_area(node: str, efficiency: Span | Quantity | None = None) -> Span:
 def wafer_area() -> Quantity:
     """Of a whole wafer, its rim with it."""
     d = assumed(
-        WAFER.diameter, "m", "wafer diameter", why="every leading line runs these"
+        WAFER.diameter, "m", "wafer diameter", why="Every leading line runs them."
     )
     return (constant("disc") * d**2).named("area of a wafer")
 
@@ -120,9 +120,7 @@ def dram_wafer() -> Span:
     margin = fact("industry", "margin").low
     spent = fact("dollars", "revenue").low * (1 - margin)
     month = fact("industry", "hbm_wafers").low / fact("industry", "hbm_share").low
-    started = (month * assumed(3, label="months", why="a quarter has them")).named(
-        "wafers of a quarter"
-    )
+    started = (3 * month).named("wafers of a quarter")
     most_it_can_be = spent.named("spent in a quarter") / started
     return Span(fact("wafer", "dram").low, most_it_can_be).named("DRAM wafer")
 

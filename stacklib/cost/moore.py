@@ -107,7 +107,7 @@ def fixed_doubling(old: Chip, new: Chip) -> Quantity:
         raise ValueError(f"{new.name} is not both later and denser than {old.name}")
     first, last = (
         assumed(
-            chip.year, "year", f"year of {chip.name}", why="the year it was first sold"
+            chip.year, "year", f"year of {chip.name}", why="It was first sold then."
         )
         for chip in (old, new)
     )

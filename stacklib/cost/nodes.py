@@ -12,6 +12,7 @@ import random
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from stacklib.quantity import one_of, resolve
 from stacklib.quantity.bounds import above_zero, at_least, whole
@@ -98,7 +99,7 @@ def gain(old: str, new: str, what: str = "logic") -> Span:
     return total.named(f"{what}, {way[-1].upper()} over {way[0].upper()}")
 
 
-def _parts(shares: Mapping[str, float], gains: Mapping[str, float]) -> None:
+def _parts(shares: Mapping[str, Any], gains: Mapping[str, Any]) -> None:
     if not shares or shares.keys() != gains.keys():
         raise ValueError(
             f"shares of {sorted(shares)} and gains of {sorted(gains)}: each part of "
@@ -107,11 +108,12 @@ def _parts(shares: Mapping[str, float], gains: Mapping[str, float]) -> None:
     for name in shares:
         at_least(0, **{f"share of {name}": shares[name]})
         above_zero(**{f"gain of {name}": gains[name]})
-    if abs(sum(shares.values()) - 1) > 1e-9:
-        raise ValueError(f"shares add up to {sum(shares.values()):g}, not to one")
+    together = float(sum(shares.values()))
+    if abs(together - 1) > 1e-9:
+        raise ValueError(f"shares add up to {together:g}, not to one")
 
 
-def mixed_density(shares: Mapping[str, float], gains: Mapping[str, float]) -> float:
+def mixed_density(shares: Mapping[str, Any], gains: Mapping[str, Any]) -> Any:
     """Gain of a die whose parts do not gain alike: ``1 / sum(share / gain)``.
 
     What does not shrink keeps its area, so it bounds the whole, as in Amdahl's law.

@@ -99,18 +99,26 @@ def carriers(area: Quantity, year: str = "9999") -> tuple[str, ...]:
     if area.to("mm2").si <= 0:
         raise ValueError(f"area = {area.text()}: it must be above zero")
     most = {
-        key: max((q.value.si for q in fact("carries", key).quotes if q.date <= year),
-                 default=0.0)
+        key: max(
+            (q.value.si for q in fact("carries", key).quotes if q.date <= year),
+            default=0.0,
+        )
         for key in keys("carries")
-    }  # fmt: skip
+    }
     needed = (area / reticle()).si
     return tuple(sorted((k for k in most if most[k] >= needed), key=most.__getitem__))
 
 
 def package_yield(
-    dies: int, stacks: int, *, die: Any, bond: Any, stack: Any = 1.0,
-    assembly: Any = 1.0, order: str = "known good dies",
-) -> Any:  # fmt: skip
+    dies: int,
+    stacks: int,
+    *,
+    die: Any,
+    bond: Any,
+    stack: Any = 1.0,
+    assembly: Any = 1.0,
+    order: str = "known good dies",
+) -> Any:
     """Share of packages that work, of those begun.
 
     ``bond^(dies + stacks) stack^stacks assembly``, times ``die^dies`` where dies are
@@ -133,9 +141,16 @@ class Parts:
 
 
 def package_cost(
-    dies: int, stacks: int, bill: Parts, *, die: Any, bond: Any, stack: Any = 1.0,
-    assembly: Any = 1.0, order: str = "known good dies",
-) -> Any:  # fmt: skip
+    dies: int,
+    stacks: int,
+    bill: Parts,
+    *,
+    die: Any,
+    bond: Any,
+    stack: Any = 1.0,
+    assembly: Any = 1.0,
+    order: str = "known good dies",
+) -> Any:
     """What one working package costs: all that is spent, over what works.
 
     ``"memory last"`` tests the dies on their interposer before the first stack goes
@@ -160,10 +175,18 @@ class Assembled:
 
 
 def assemble_packages(
-    dies: int, stacks: int, bill: Parts, *, die: float, bond: float, stack: float = 1.0,
-    assembly: float = 1.0, order: str = "known good dies", packages: int = 4000,
+    dies: int,
+    stacks: int,
+    bill: Parts,
+    *,
+    die: float,
+    bond: float,
+    stack: float = 1.0,
+    assembly: float = 1.0,
+    order: str = "known good dies",
+    packages: int = 4000,
     seed: int = 0,
-) -> Assembled:  # fmt: skip
+) -> Assembled:
     """``package_cost``, by assembling packages part by part."""
     shares = {"die": die, "bond": bond, "stack": stack, "assembly": assembly}
     package_yield(dies, stacks, **shares, order=order)  # refuses what is wrong
@@ -180,9 +203,13 @@ def assemble_packages(
 
 
 def _one(
-    chance: Callable[[], float], dies: int, stacks: int, bill: Parts,
-    shares: dict[str, float], order: str,
-) -> tuple[float, int, bool]:  # fmt: skip
+    chance: Callable[[], float],
+    dies: int,
+    stacks: int,
+    bill: Parts,
+    shares: dict[str, float],
+    order: str,
+) -> tuple[float, int, bool]:
     """Dollars spent on one package, stacks placed on it, and whether it works."""
     spent, alive = float(bill.interposer), True
     for _ in range(dies):
@@ -233,10 +260,18 @@ class Package:
 
 
 def package(
-    area: Quantity, *, dies: int = 1, stacks: int = 0, stack: Given | None = None,
-    node: str = "n5", interposer: str = "", bond: Given, units: int = 1,
-    needed: int = 1, share: float = 1.0,
-) -> Package:  # fmt: skip
+    area: Quantity,
+    *,
+    dies: int = 1,
+    stacks: int = 0,
+    stack: Given | None = None,
+    node: str = "n5",
+    interposer: str = "",
+    bond: Given,
+    units: int = 1,
+    needed: int = 1,
+    share: float = 1.0,
+) -> Package:
     """A package of equal tested dies and bought stacks, as ranges of cost and yield.
 
     Parameters
@@ -285,17 +320,23 @@ def package(
     kind = _carrier(silicon.to("mm2"), interposer)
     survive = span(bond)
     works = Span(
-        *(package_yield(dies, stacks, die=1.0, bond=b)
-          for b in (survive.low, survive.high))
-    ).named("packages that work")  # fmt: skip
+        *(
+            package_yield(dies, stacks, die=1.0, bond=b)
+            for b in (survive.low, survive.high)
+        )
+    ).named("packages that work")
     parts = made.cost * dies + span(packaging_price(kind))
     if stack is not None and stacks:
         parts = parts + span(stack) * stacks
     parts = parts.named("good parts of a package")
     return Package(
-        silicon.to("mm2"), (silicon / reticle()).named("reticles"), kind, works, parts,
+        silicon.to("mm2"),
+        (silicon / reticle()).named("reticles"),
+        kind,
+        works,
+        parts,
         (parts / works).named("a working package"),
-    )  # fmt: skip
+    )
 
 
 def _carrier(silicon: Quantity, interposer: str) -> str:

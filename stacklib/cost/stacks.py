@@ -98,9 +98,15 @@ class Workshop:
 
 
 def build(
-    height: int, costs: Costs, *, die: float, bond: float,
-    flow: str = "known good dies", stacks: int = 5000, seed: int = 0,
-) -> Workshop:  # fmt: skip
+    height: int,
+    costs: Costs,
+    *,
+    die: float,
+    bond: float,
+    flow: str = "known good dies",
+    stacks: int = 5000,
+    seed: int = 0,
+) -> Workshop:
     """Build stacks die by die, drawing each die and each bond."""
     stack_yield(height, die=die, bond=bond, flow=flow)  # refuses what is no share
     way, draw = _flow(flow), random.Random(seed)
@@ -151,9 +157,13 @@ def hbm_costs(gbit: float = 24, process: str = "d1a", *, plain: bool = False) ->
 
 
 def hbm(
-    height: int, *, flow: str = "known good dies", gbit: float = 24,
-    process: str = "d1a", bond: Span | None = None,
-) -> Span:  # fmt: skip
+    height: int,
+    *,
+    flow: str = "known good dies",
+    gbit: float = 24,
+    process: str = "d1a",
+    bond: Span | None = None,
+) -> Span:
     """Dollars a gigabyte of HBM to its maker, from the wafer up.
 
     Parameters

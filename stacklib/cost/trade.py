@@ -60,9 +60,13 @@ def _rim(
 
 
 def factors(
-    *, gbit: float = 24, ddr_gbit: float = 16, process: str = "d1a",
-    heights: tuple[int, int] = (12, 8), base_on_dram: bool = True,
-) -> Trade:  # fmt: skip
+    *,
+    gbit: float = 24,
+    ddr_gbit: float = 16,
+    process: str = "d1a",
+    heights: tuple[int, int] = (12, 8),
+    base_on_dram: bool = True,
+) -> Trade:
     """The trade from published figures.
 
     Parameters
@@ -101,10 +105,18 @@ def factors(
 
 
 def count_wafers(
-    *, gross: int, ddr_gross: int, gbit: float = 24, ddr_gbit: float = 16,
-    die: float, stack: float, height: int = 12, base_on_dram: bool = True,
-    stacks: int = 2000, seed: int = 0,
-) -> float:  # fmt: skip
+    *,
+    gross: int,
+    ddr_gross: int,
+    gbit: float = 24,
+    ddr_gbit: float = 16,
+    die: float,
+    stack: float,
+    height: int = 12,
+    base_on_dram: bool = True,
+    stacks: int = 2000,
+    seed: int = 0,
+) -> float:
     """The trade by cutting wafers: dies drawn for HBM over dies drawn for DDR5.
 
     Every die is good with the same chance in both; dead ones are drawn and thrown
@@ -139,8 +151,13 @@ def counted_ends(*, stacks: int = 2000, seed: int = 0) -> Span:
     ends = []
     for big, stack, height in zip(dies, (works.high, works.low), (12, 8), strict=True):
         wafers = count_wafers(
-            gross=round(big.gross.si), ddr_gross=round(plain.gross.si), die=share,
-            stack=stack.si, height=height, stacks=stacks, seed=seed,
-        )  # fmt: skip
+            gross=round(big.gross.si),
+            ddr_gross=round(plain.gross.si),
+            die=share,
+            stack=stack.si,
+            height=height,
+            stacks=stacks,
+            seed=seed,
+        )
         ends.append(chosen(wafers, label="wafers counted"))
     return span(*ends)

@@ -46,7 +46,7 @@ class Wafer:
 WAFER = Wafer()
 
 
-def dies_less_edge(area: Any, diameter: Any, coefficient: float = DE_VRIES) -> Any:
+def dies_less_edge(area: Any, diameter: Any, coefficient: Any = DE_VRIES) -> Any:
     """Area of the wafer over that of a die, less the dies that the rim cuts.
 
     ``pi d^2 / 4S - c pi d / sqrt(S)``, where 0.58 is the coefficient de Vries fitted to

@@ -104,9 +104,14 @@ def _poisson_count(draw: random.Random, mean: float) -> int:
 
 
 def thrown(
-    law: str, defects: float, *, dies: int = 60, wafers: int = 2000,
-    alpha: float = 2.0, seed: int = 0,
-) -> float:  # fmt: skip
+    law: str,
+    defects: float,
+    *,
+    dies: int = 60,
+    wafers: int = 2000,
+    alpha: float = 2.0,
+    seed: int = 0,
+) -> float:
     """Share of good dies after defects have been thrown on many wafers.
 
     Each wafer draws its own density. Its defects fall anywhere on its dies, several on
@@ -161,9 +166,15 @@ def harvested(
 
 
 def thrown_harvest(
-    defects: float, *, units: int, needed: int, share: float = 1.0, alpha: float = 2.0,
-    dies: int = 20000, seed: int = 0,
-) -> float:  # fmt: skip
+    defects: float,
+    *,
+    units: int,
+    needed: int,
+    share: float = 1.0,
+    alpha: float = 2.0,
+    dies: int = 20000,
+    seed: int = 0,
+) -> float:
     """``harvested``, by throwing defects at dies and counting units that live."""
     _units(units, needed)
     draw, sold = random.Random(seed), 0

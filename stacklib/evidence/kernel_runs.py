@@ -87,8 +87,12 @@ def _filling(device: Accelerator) -> tuple[Accelerator, int, int]:
 def _streamed(device: Accelerator, kind: str) -> tuple[float, Steady]:
     """Bytes and time of a stream through arrays larger than the L2."""
     part, threads, full = _filling(device)
-    arrays, wide = {"read": (1, 1), "read_wide": (1, 4), "scale": (2, 1),
-                    "triad": (3, 1)}[kind]  # fmt: skip
+    arrays, wide = {
+        "read": (1, 1),
+        "read_wide": (1, 4),
+        "scale": (2, 1),
+        "triad": (3, 1),
+    }[kind]
     # A round is an L2 of each array: what it writes drives out the round before.
     blocks = full * -(-int(part.l2_capacity.si) // (8 * threads * wide * full))
     size = blocks * threads * wide
@@ -165,8 +169,11 @@ def _chased(device: Accelerator, level: str) -> tuple[float, Steady]:
 
 
 _HOW: dict[str, Callable[[Accelerator, Any], tuple[float, Steady]]] = {
-    "stream": _streamed, "again": _read_again, "same": _read_same, "chase": _chased,
-}  # fmt: skip
+    "stream": _streamed,
+    "again": _read_again,
+    "same": _read_same,
+    "chase": _chased,
+}
 
 
 @cache

@@ -24,8 +24,10 @@ FILE = Path(str(files("stacklib.evidence") / "data" / "kernel_times.csv"))
 
 SOURCE = Source(
     "kernels of family C run on the machine, against the published numbers",
-    "stacklib/evidence/data/kernel_times.csv", "2026-11-22", "measured",
-)  # fmt: skip
+    "stacklib/evidence/data/kernel_times.csv",
+    "2026-11-22",
+    "measured",
+)
 
 
 @cache

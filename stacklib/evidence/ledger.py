@@ -25,19 +25,41 @@ DOCUMENTS = {
     "004": "Where the 100x Comes From",
 }
 CSV_VERDICTS = (
-    "reproduced", "close", "wrong", "conflict", "external", "unverifiable",
-)  # fmt: skip
+    "reproduced",
+    "close",
+    "wrong",
+    "conflict",
+    "external",
+    "unverifiable",
+)
 COLUMNS = (
-    "id", "seed", "chapter", "claim", "value", "unit", "how_to_check", "computed",
-    "verdict", "why",
-)  # fmt: skip
+    "id",
+    "seed",
+    "chapter",
+    "claim",
+    "value",
+    "unit",
+    "how_to_check",
+    "computed",
+    "verdict",
+    "why",
+)
 CHAPTERS = range(1, 11)
 
 # Units of claims that answer yes or no, or name something. Not numbers.
-NOT_NUMBERS = frozenset({
-    "bool", "boolean", "bool (fits)", "nm (name)", "compute capability", "code",
-    "version", "generation", "basis",
-})  # fmt: skip
+NOT_NUMBERS = frozenset(
+    {
+        "bool",
+        "boolean",
+        "bool (fits)",
+        "nm (name)",
+        "compute capability",
+        "code",
+        "version",
+        "generation",
+        "basis",
+    }
+)
 # The ledger's words for units that Quantity spells otherwise. A unit that is
 # missing here and unknown to Quantity raises when its claim is first checked.
 _UNITS = {
@@ -57,19 +79,31 @@ _UNITS = {
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
-    "1e9 transistors": (1e9, "1"), "G transistors": (1e9, "1"),
+    "1e9 transistors": (1e9, "1"),
+    "G transistors": (1e9, "1"),
     "MTr/mm2": (1e6, "1/mm2"),
-}  # fmt: skip
+}
 # How a unit of the ledger is shown, where not as it is written.
 _WORDS = (
-    (r"^percent$", "%"), (r"^speedup$", "gain"),
-    (r"^ratio/yr$", "× a year"), (r"^ratio\b", "×"), (r"^x ", "× "),
-    (r"^1e3 ", "thousand "), (r"^1e6 ", "million "), (r"^1e9 ", "billion "),
-    (r"^1e12 ", "trillion "), (r"^GUSD", "billion USD"), (r"^MUSD", "million USD"),
-    (r"^kUSD", "thousand USD"), (r"^B (active|params)", r"billion \1"),
-    (r"^[BG] (params|transistors)", r"billion \1"), (r"^M ", "million "),
-    (r"params$", "parameters"), (r" \((name|fits)\)$", ""), (r"/yr$", " a year"),
-)  # fmt: skip
+    (r"^percent$", "%"),
+    (r"^speedup$", "gain"),
+    (r"^ratio/yr$", "× a year"),
+    (r"^ratio\b", "×"),
+    (r"^x ", "× "),
+    (r"^1e3 ", "thousand "),
+    (r"^1e6 ", "million "),
+    (r"^1e9 ", "billion "),
+    (r"^1e12 ", "trillion "),
+    (r"^GUSD", "billion USD"),
+    (r"^MUSD", "million USD"),
+    (r"^kUSD", "thousand USD"),
+    (r"^B (active|params)", r"billion \1"),
+    (r"^[BG] (params|transistors)", r"billion \1"),
+    (r"^M ", "million "),
+    (r"params$", "parameters"),
+    (r" \((name|fits)\)$", ""),
+    (r"/yr$", " a year"),
+)
 
 # "(value = low end)": which of the claim's numbers its value is.
 _MEANT = re.compile(r"\s*\(value (?:1 )?= ([^)]*)\)")

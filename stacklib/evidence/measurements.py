@@ -19,9 +19,20 @@ from types import MappingProxyType
 from typing import TypeVar
 
 COLUMNS = (
-    "id", "family", "system", "software", "model_or_kernel", "config", "metric",
-    "value", "unit", "source", "source_date", "confidence", "notes",
-)  # fmt: skip
+    "id",
+    "family",
+    "system",
+    "software",
+    "model_or_kernel",
+    "config",
+    "metric",
+    "value",
+    "unit",
+    "source",
+    "source_date",
+    "confidence",
+    "notes",
+)
 FAMILIES = {
     "A": "matrix products",
     "B": "attention kernels",
@@ -37,9 +48,19 @@ FAMILIES = {
 _NEEDED = ("id", "family", "metric", "value", "unit")
 # Fields of a Measurement in the order of COLUMNS, without the value.
 _FIELDS = (
-    "id", "family", "system", "software", "subject", "settings", "metric",
-    "unit", "source", "date", "confidence", "notes",
-)  # fmt: skip
+    "id",
+    "family",
+    "system",
+    "software",
+    "subject",
+    "settings",
+    "metric",
+    "unit",
+    "source",
+    "date",
+    "confidence",
+    "notes",
+)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LOST = re.compile("[\udc80-\udcff\ufffd]")  # bytes that were not UTF-8
 

@@ -15,9 +15,16 @@ from typing import Any
 
 from stacklib.quantity.bounds import is_whole
 
-FIELDS = {"kind": str, "device": str, "driver": str, "clocks": object,
-          "versions": dict, "date": str, "prediction": object, "rows": list,
-          }  # fmt: skip
+FIELDS = {
+    "kind": str,
+    "device": str,
+    "driver": str,
+    "clocks": object,
+    "versions": dict,
+    "date": str,
+    "prediction": object,
+    "rows": list,
+}
 
 
 class ResultError(ValueError):
@@ -47,6 +54,21 @@ def load(name: str) -> dict[str, Any] | None:
     return result
 
 
+def need(name: str) -> dict[str, Any]:
+    """A result file that must be there; ResultError where nothing was measured."""
+    found = load(name)
+    if found is None:
+        raise ResultError(f"{name}: not measured here; measure with `make bench`")
+    return found
+
+
+def prediction(name: str) -> dict[str, Any]:
+    """The file that was committed before a result was measured."""
+    path = root() / need(name)["prediction"]["file"]
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
 def _fault(result: Any) -> str | None:
     if not isinstance(result, dict):
         return f"needs an object, not {type(result).__name__}"
@@ -60,8 +82,9 @@ def _fault(result: Any) -> str | None:
     fault = _prediction_fault(result)
     if fault:
         return fault
-    return next(filter(None, map(_row_fault, range(len(result["rows"])),
-                                 result["rows"])), None)  # fmt: skip
+    return next(
+        filter(None, map(_row_fault, range(len(result["rows"])), result["rows"])), None
+    )
 
 
 def _prediction_fault(result: dict[str, Any]) -> str | None:

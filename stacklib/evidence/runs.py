@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 
-from stacklib.quantity import Quantity, Source, assumed, stamp
+from stacklib.quantity import Quantity, Source
+from stacklib.quantity.core import _make
+from stacklib.quantity.told import COUNT
 
 from . import results
 
@@ -109,10 +111,14 @@ def _run(
 
 
 def foretold(value: float, unit: str, label: str, source: Source | None) -> Quantity:
-    """A number of a prediction that was committed before its measurement."""
-    why = "a prediction that was committed before the run"
-    made = assumed(value, unit, label, why=why, source=source)
-    return stamp(made, HOST) if unit == "s" else made
+    """A number of a prediction that was committed before its measurement.
+
+    Work was counted from its shapes; how long it takes is a model's word.
+    """
+    made = Quantity(value, unit, label=label, source=source, kind="counted")
+    if unit != "s":
+        return _make(made, note=f"{COUNT} before the run")
+    return _make(made, note="predicted before the run", family=HOST)
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:

@@ -33,9 +33,17 @@ except ImportError:  # not on Windows: the wall clock is the only limit there
 # Room left to report a MemoryError, and the largest file an answer may write.
 SPARE, LARGEST_FILE = 64 << 20, 64 << 20
 PROCESS_EVENTS = (
-    "os.fork", "os.forkpty", "os.exec", "os.spawn", "os.posix_spawn", "os.system",
-    "os.kill", "os.killpg", "subprocess.Popen", "pty.spawn",
-)  # fmt: skip
+    "os.fork",
+    "os.forkpty",
+    "os.exec",
+    "os.spawn",
+    "os.posix_spawn",
+    "os.system",
+    "os.kill",
+    "os.killpg",
+    "subprocess.Popen",
+    "pty.spawn",
+)
 CHANGE_EVENTS = ("os.remove", "os.rename", "os.truncate", "os.chmod", "os.link")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 

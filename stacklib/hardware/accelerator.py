@@ -19,7 +19,7 @@ class UnknownSpec(LookupError):
 
 
 class Known:
-    """Fields as attributes, which raise ``UnknownSpec`` where the value is not known."""
+    """Fields as attributes, which raise ``UnknownSpec`` where a value is not known."""
 
     __slots__ = ()
     _known: ClassVar[Mapping[str, tuple[str, str]]]  # field -> unit, reader's words

@@ -89,10 +89,17 @@ def efficiency_quantity(name: str) -> Quantity:
     value = efficiency(name)
     row = efficiency_table()[name]
     fitted = f"fitted on {row['rows']} published rows" if "rows" in row else "assumed"
-    source = Source("Efficiency factors of stacklib", f"{name}: {fitted}",
-                    row["seen"], "secondary")  # fmt: skip
-    return assumed(value, row.get("unit", ""), row["text"], why=fitted, source=source,
-                   key=f"factors/{name}")  # fmt: skip
+    source = Source(
+        "Efficiency factors of stacklib", f"{name}: {fitted}", row["seen"], "secondary"
+    )
+    return assumed(
+        value,
+        row.get("unit", ""),
+        row["text"],
+        why=fitted,
+        source=source,
+        key=f"factors/{name}",
+    )
 
 
 @contextmanager

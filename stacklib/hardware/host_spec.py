@@ -67,8 +67,10 @@ def host_spec(result: Mapping[str, Any], title: str = BOOK_TITLE) -> dict[str, A
     fields["memory_capacity"] = _read_fact(machine["memory_bytes"], "B")
     caches = [c["bytes"] for c in machine["caches"]]
     fields["l2_capacity"] = _read_fact(max(caches, default="unknown"), "B")
-    products = {d: [r for r in rows if (r["op"], r["dtype"]) == ("gemm", d)]
-                for d in ("fp32", "fp64")}  # fmt: skip
+    products = {
+        d: [r for r in rows if (r["op"], r["dtype"]) == ("gemm", d)]
+        for d in ("fp32", "fp64")
+    }
     peak = {
         d: _measured(min(found, key=_time_per_work), "GFLOP/s dense", d)
         for d, found in products.items()

@@ -165,7 +165,8 @@ def _operands(device: Accelerator) -> Quantity | None:
     if peak is None or peak.per_unit_per_cycle is None:
         return None
     reads = constant("fma_operands")
-    word = assumed(4, "B", "bytes of an operand", why="an fp32 number has them")
+    why = "The loads that were measured read fp32 numbers."
+    word = assumed(4, "B", "bytes of an operand", why=why)
     lanes = peak.per_unit_per_cycle / constant("multiply_add")
     return (lanes * reads * word).named("operand bytes")
 

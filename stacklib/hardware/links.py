@@ -22,8 +22,14 @@ from .sourced import check_keys, read_fields, read_toml
 
 LINK_DATA = Path(__file__).parent / "data" / "links"
 CATEGORIES = (
-    "host", "scaleup", "network", "switch", "die-to-die", "coherent", "storage",
-)  # fmt: skip
+    "host",
+    "scaleup",
+    "network",
+    "switch",
+    "die-to-die",
+    "coherent",
+    "storage",
+)
 ONE_WAY = "B/s per_direction"
 
 # field -> (unit with the tags it must have, what the reader sees)
@@ -79,18 +85,29 @@ def link_from_dict(
     skip = ("links", "achieved") if category == "switch" else SWITCH_ONLY
     known = {n: words for n, words in LINK_FIELDS.items() if n not in skip}
     read = read_fields(
-        raw["fields"], sources, raw["source"], place, raw["short"], known,
+        raw["fields"],
+        sources,
+        raw["source"],
+        place,
+        raw["short"],
+        known,
         optional=("achieved",),
-    )  # fmt: skip
+    )
     share = read.values["encoding_efficiency"]
     if share is not None and share.si > 1:
         raise SpecError(f"{place}: encoding_efficiency {share.si} is above 1")
     notes = {**read.notes, **({"": raw["note"]} if "note" in raw else {})}
     return Link(
-        key, raw["name"], raw["short"], category, raw["year"], raw["encoding"],
-        MappingProxyType(dict(read.values)), MappingProxyType(notes),
+        key,
+        raw["name"],
+        raw["short"],
+        category,
+        raw["year"],
+        raw["encoding"],
+        MappingProxyType(dict(read.values)),
+        MappingProxyType(notes),
         MappingProxyType(dict(read.inconsistent)),
-    )  # fmt: skip
+    )
 
 
 @cache

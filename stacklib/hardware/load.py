@@ -14,8 +14,17 @@ from stacklib.quantity import DTYPES, Quantity, Source, UnitError
 
 from .accelerator import ACCUMULATORS, FIELDS, Accelerator, Peak
 
-TEXTS = ("key", "name", "short", "vendor", "kind", "architecture",
-         "compute_capability", "process", "memory_type")  # fmt: skip
+TEXTS = (
+    "key",
+    "name",
+    "short",
+    "vendor",
+    "kind",
+    "architecture",
+    "compute_capability",
+    "process",
+    "memory_type",
+)
 KINDS = ("gpu", "tpu", "cpu", "asic")
 OPTIONAL = ("aliases", "link_key", "host_link_key")
 TABLES = ("sources", "fields", "peak")
@@ -44,8 +53,18 @@ def _value(
     unit: str,
 ) -> Quantity:
     """One field as a Quantity of the dimension of ``unit``."""
-    known = {"value", "unit", "source", "note", "kind", "inconsistent",
-             "per_unit_per_cycle", "accumulate", "clock", "sparse_factor"}  # fmt: skip
+    known = {
+        "value",
+        "unit",
+        "source",
+        "note",
+        "kind",
+        "inconsistent",
+        "per_unit_per_cycle",
+        "accumulate",
+        "clock",
+        "sparse_factor",
+    }
     if set(entry) - known:
         raise SpecError(f"{where}: unknown key {sorted(set(entry) - known)[0]!r}")
     name = entry.get("source", "device")

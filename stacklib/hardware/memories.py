@@ -85,10 +85,16 @@ def memory_from_dict(
         raise SpecError(f"{place}: height {tallest.si:g} is not among {heights}")
     notes = {**read.notes, **({"": raw["note"]} if "note" in raw else {})}
     return Memory(
-        key, raw["name"], raw["short"], raw["part"], raw["year"], heights,
-        MappingProxyType(dict(read.values)), MappingProxyType(notes),
+        key,
+        raw["name"],
+        raw["short"],
+        raw["part"],
+        raw["year"],
+        heights,
+        MappingProxyType(dict(read.values)),
+        MappingProxyType(notes),
         MappingProxyType(dict(read.inconsistent)),
-    )  # fmt: skip
+    )
 
 
 @cache

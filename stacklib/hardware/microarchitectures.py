@@ -33,6 +33,7 @@ _SIZES = {
     "psum_bank": "PSUM bank of one partition",
 }
 _COUNTS = {
+    "warp_schedulers": "warp schedulers of a unit",
     "partitions": "partitions of the scratchpad",
     "psum_banks": "PSUM banks of a partition",
 }
@@ -75,14 +76,19 @@ class Microarchitecture:
 
 def _quantity(key: str, name: str, entry: Any, sources: dict[str, Any]) -> Quantity:
     raw = sources[entry["source"]]
-    source = Source(raw["title"], raw["where"], raw["seen"].isoformat(),
-                    raw["confidence"])  # fmt: skip
+    source = Source(
+        raw["title"], raw["where"], raw["seen"].isoformat(), raw["confidence"]
+    )
     label = f"{key} {_WORDS[name]}"
     kind = "spec" if name in (*_SIZES, *_COUNTS) else "measured"
     return Quantity(
-        entry["value"], _UNITS[name], label=label, source=source, kind=kind,
+        entry["value"],
+        _UNITS[name],
+        label=label,
+        source=source,
+        kind=kind,
         key=f"{PATH.stem}/{key}.{name}",
-    )  # fmt: skip
+    )
 
 
 @cache

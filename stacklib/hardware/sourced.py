@@ -74,9 +74,13 @@ def _number(value: object, where: str) -> Any:
 
 
 def read_value(
-    entry: object, sources: dict[str, Any], inherit: str, where: str, label: str,
+    entry: object,
+    sources: dict[str, Any],
+    inherit: str,
+    where: str,
+    label: str,
     unit: str,
-) -> Quantity:  # fmt: skip
+) -> Quantity:
     """One value as a quantity above zero."""
     if not isinstance(entry, dict):
         raise SpecError(f"{where}: write {{ value = ..., source = ... }} or 'unknown'")
@@ -93,12 +97,19 @@ def read_value(
         value, key = _number(entry["value"], where), where.replace(".toml: ", "/")
         kind = KINDS.get(entry.get("kind", ""), "spec")
         if kind == "assumed":
-            why = entry.get("note", "an estimate: no document states it")
-            q = assumed(value, entry.get("unit", ""), label, why=why, source=source,
-                        key=key)  # fmt: skip
+            why = entry.get("note", f"Nobody measured it for us: {source.title}.")
+            q = assumed(
+                value, entry.get("unit", ""), label, why=why, source=source, key=key
+            )
         else:
-            q = Quantity(value, entry.get("unit", ""), label=label, source=source,
-                         kind=kind, key=key)  # fmt: skip
+            q = Quantity(
+                value,
+                entry.get("unit", ""),
+                label=label,
+                source=source,
+                kind=kind,
+                key=key,
+            )
         q.to(unit)
     except UnitError as wrong:
         raise SpecError(f"{where}: {wrong}") from None
@@ -108,9 +119,14 @@ def read_value(
 
 
 def read_fields(
-    raw: dict[str, Any], sources: dict[str, Any], inherit: str, where: str, short: str,
-    known: Mapping[str, tuple[str, str]], optional: tuple[str, ...] = (),
-) -> Fields:  # fmt: skip
+    raw: dict[str, Any],
+    sources: dict[str, Any],
+    inherit: str,
+    where: str,
+    short: str,
+    known: Mapping[str, tuple[str, str]],
+    optional: tuple[str, ...] = (),
+) -> Fields:
     """The table of values of one entry; every known field is there or "unknown"."""
     values: dict[str, Quantity | None] = {}
     notes: dict[str, str] = {}

@@ -100,9 +100,14 @@ def generation_from_dict(
     if one.pins.si % parts:
         raise SpecError(f"{place}: {one.pins.si:g} pins are not {parts:g} equal parts")
     return StackGeneration(
-        key, raw["name"], raw["document"], one, tuple(raw["dies"]),
-        MappingProxyType(dict(read.values)), MappingProxyType(dict(read.notes)),
-    )  # fmt: skip
+        key,
+        raw["name"],
+        raw["document"],
+        one,
+        tuple(raw["dies"]),
+        MappingProxyType(dict(read.values)),
+        MappingProxyType(dict(read.notes)),
+    )
 
 
 @cache

@@ -98,8 +98,9 @@ def _from_linux(root: Path) -> Machine:
         "simd": _simd(cpuinfo),
         "clock_hz": clock,
     }
-    where = dict.fromkeys(("cpu", "logical_cores", "physical_cores", "simd"),
-                          "/proc/cpuinfo")  # fmt: skip
+    where = dict.fromkeys(
+        ("cpu", "logical_cores", "physical_cores", "simd"), "/proc/cpuinfo"
+    )
     where |= {"caches": "/sys/devices/system/cpu/cpu0/cache", "clock_hz": clock_from}
     where |= {"memory_bytes": "/proc/meminfo MemTotal"}
     return _machine(found, where)

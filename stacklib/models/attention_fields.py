@@ -144,8 +144,13 @@ def _latent(reader: Reader) -> LatentAttention:
 
 
 def _compressed(reader: Reader, layers: int) -> list[AnyAttention]:
-    for unused in ("qk_rope_head_dim", "qk_nope_head_dim", "kv_lora_rank",
-                   "first_k_dense_replace", "compress_rope_theta"):  # fmt: skip
+    for unused in (
+        "qk_rope_head_dim",
+        "qk_nope_head_dim",
+        "kv_lora_rank",
+        "first_k_dense_replace",
+        "compress_rope_theta",
+    ):
         reader.get(unused)
     heads, head_dim = reader.size("num_attention_heads"), reader.size("head_dim")
     groups = reader.size("o_groups")

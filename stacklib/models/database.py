@@ -67,9 +67,12 @@ def _read(key: str) -> tuple[LanguageModel, Published]:
     card, active = raw.get("active"), None
     if card:
         active = Quantity(
-            card["printed"], label="published active", source=count, kind="spec",
+            card["printed"],
+            label="published active",
+            source=count,
+            kind="spec",
             key=f"{key}.published active",
-        )  # fmt: skip
+        )
     total = Quantity(
         raw["published_parameters"],
         label="published parameters",

@@ -26,8 +26,13 @@ class Sizes:
 
     def __call__(self, value: int, label: str) -> Quantity:
         """One size as a quantity of the config."""
-        return Quantity(value, label=label, source=self.source, kind="config",
-                        key=f"{self.key}.{label}")  # fmt: skip
+        return Quantity(
+            value,
+            label=label,
+            source=self.source,
+            kind="config",
+            key=f"{self.key}.{label}",
+        )
 
 
 def block_parameters(sizes: Sizes, block: Block, experts: Quantity | None) -> Quantity:

@@ -131,8 +131,13 @@ class LanguageModel:
 
     def size(self, field: str, words: str) -> Quantity:
         """The size ``field`` of the config as a quantity, ``words`` in formulas."""
-        return Quantity(getattr(self, field), label=words, source=self.source,
-                        kind="config", key=f"{self.key}.{words}")  # fmt: skip
+        return Quantity(
+            getattr(self, field),
+            label=words,
+            source=self.source,
+            kind="config",
+            key=f"{self.key}.{words}",
+        )
 
     # -- parameters ----------------------------------------------------------
 

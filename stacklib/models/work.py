@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stacklib.quantity import Dtype
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole
+from stacklib.quantity.dtypes import Dtype
 
 from .block import Block
 from .language_model import LanguageModel

@@ -41,19 +41,28 @@ def stack() -> Saying:
     )
     return say(
         "stack",
-        cost_fall=(price(1) / price(math.floor(full().si)),
-                   "How many times cheaper a token becomes when the chips are full",
-                   None, 2),
+        cost_fall=(
+            price(1) / price(math.floor(full().si)),
+            "How many times cheaper a token becomes when the chips are full",
+            None,
+            2,
+        ),
         batch_full=(full(), "Sequences whose caches fit beside the weights"),
         link=(chip.link, "What one H100 sends to the others, in one direction", "GB/s"),
-        link_gap=(chip.memory_bandwidth / sent,
-                  "How many times faster an H100 reads its memory than it sends",
-                  None, 2),
-        bytes_4bit=(four.bytes, "Bytes a token moves with weights and cache in 4 bits",
-                    "GB"),
+        link_gap=(
+            chip.memory_bandwidth / sent,
+            "How many times faster an H100 reads its memory than it sends",
+            None,
+            2,
+        ),
+        bytes_4bit=(
+            four.bytes,
+            "Bytes a token moves with weights and cache in 4 bits",
+            "GB",
+        ),
         transistors=(chip.transistors, "Transistors on the die of one H100", None, 2),
         die=(chip.die_area, "Area of the die of one H100", "mm2"),
-    )  # fmt: skip
+    )
 
 
 def house() -> Saying:

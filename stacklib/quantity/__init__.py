@@ -6,19 +6,19 @@ rates, a chip with a rack. ``explain`` prints the derivation. A scalar model
 written with the helpers here runs on floats, quantities and arrays alike.
 """
 
-from .core import Comparison, Quantity, Source
-from .dtypes import DTYPES, Dtype, bytes_per_element, dtype
+from .core import Quantity
+from .dtypes import DTYPES, bytes_per_element, dtype
 from .helpers import ceil, exp, log2, maximum, minimum, where
 from .leaves import assumed, chosen, constant, counted, one_of, stamp
 from .names import UnknownName, resolve
 from .say import say
-from .told import told
-from .tree import explain, formula
+from .source import Source
+from .tree import explain
 from .units import UnitError, format_number
 
 __all__ = [
-    "Comparison", "DTYPES", "Dtype", "Quantity", "Source", "UnitError", "UnknownName",
-    "assumed", "bytes_per_element", "ceil", "chosen", "constant", "counted", "dtype",
-    "exp", "explain", "format_number", "formula", "log2", "maximum", "minimum",
-    "one_of", "resolve", "say", "stamp", "told", "where",
+    "DTYPES", "Quantity", "Source", "UnitError", "UnknownName", "assumed",
+    "bytes_per_element", "ceil", "chosen", "constant", "counted", "dtype", "exp",
+    "explain", "format_number", "log2", "maximum", "minimum", "one_of", "resolve",
+    "say", "stamp", "where",
 ]  # fmt: skip

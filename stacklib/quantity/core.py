@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .meeting import Comparison, cross_factor, same_basis, same_clock
+from .source import Source
 from .units import (
-    CROSS,
     HERTZ,
     TAGS,
     Unit,
@@ -17,7 +18,6 @@ from .units import (
     axis_applies,
     axis_of,
     canonical,
-    clock_of,
     format_number,
     join_tags,
     keep_tags,
@@ -25,70 +25,19 @@ from .units import (
     readable,
 )
 
-CONFIDENCE = ("vendor", "measured", "secondary", "recalled", "announced")
 # What a leaf may be; `leaves` makes those that need more than a value and a unit.
 KINDS = (
-    "spec", "config", "measured", "claimed", "chosen", "assumed", "counted",
-    "constant", "bare",
-)  # fmt: skip
+    "spec",
+    "config",
+    "measured",
+    "claimed",
+    "chosen",
+    "assumed",
+    "counted",
+    "constant",
+    "bare",
+)
 SOURCED = ("spec", "config", "measured", "claimed")
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a value was read.
-
-    Parameters
-    ----------
-    title : str
-        The document.
-    where : str
-        The place in it (table, page, section).
-    seen : str
-        ISO date on which it was read.
-    confidence : str
-        One of ``vendor``, ``measured``, ``secondary``, ``recalled``,
-        ``announced``.
-    inherited : bool
-        True when the field has no source of its own and takes its device's.
-
-    Raises
-    ------
-    ValueError
-        For an unknown confidence, an empty title or a date that is not ISO.
-    """
-
-    title: str
-    where: str
-    seen: str
-    confidence: str
-    inherited: bool = False
-
-    def __post_init__(self) -> None:
-        if self.confidence not in CONFIDENCE:
-            raise ValueError(
-                f"confidence {self.confidence!r}: use one of {', '.join(CONFIDENCE)}"
-            )
-        if not self.title.strip():
-            raise ValueError("a source needs a title")
-        if not re.fullmatch(r"\d{4}-\d\d-\d\d", self.seen):
-            raise ValueError(f"source seen {self.seen!r}: write the date as 2026-11-21")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
-    """The outcome of comparing two quantities; true or false, with its inputs."""
-
-    holds: bool
-    op: str
-    inputs: tuple[Quantity, Quantity]
-
-    def __bool__(self) -> bool:
-        return self.holds
-
-    def __repr__(self) -> str:
-        left, right = self.inputs
-        return f"{self.holds} ({left.text()} {self.op} {right.text()})"
 
 
 def _finite(value: object) -> float:
@@ -198,7 +147,7 @@ class Quantity:
             When the dimensions differ or the tags disagree.
         """
         target = parse(unit)
-        factor = self._cross_factor(target)
+        factor = cross_factor(self, target)
         if target.tags - self.tags:
             raise UnitError(
                 f"{self.text()} is not marked {', '.join(target.tags - self.tags)}; "
@@ -210,19 +159,6 @@ class Quantity:
             return _make(self, shown=shown)
         inputs = (self, _wrap(factor))
         return _computed(self.si * factor, shown, "*", inputs, self.label)
-
-    def _cross_factor(self, target: Unit) -> float:
-        if target.dims == self.shown.dims:
-            return 1.0
-        for (old, new), factor in CROSS.items():
-            power = self.shown.dimension(old)
-            swapped = {k: v for k, v in self.shown.dims if k != old}
-            if power and tuple(sorted({**swapped, new: power}.items())) == target.dims:
-                return factor**power
-        raise UnitError(
-            f"{self.text()} ({_words(self.shown)}) cannot be given in "
-            f"{target.text!r} ({_words(target)})"
-        )
 
     def retag(self, tag: str, factor: float = 1.0) -> Quantity:
         """The same thing on another basis; UnitError for one that says nothing of it.
@@ -371,7 +307,7 @@ class Quantity:
 
     def _compare(self, other: object, op: str, test: Callable) -> Comparison:
         right = _wrap(other)
-        _same_basis(self, right, op)
+        same_basis(self, right, op)
         return Comparison(bool(test(self.si, right.si)), op, (self, right))
 
     def __lt__(self, other: object) -> Comparison:
@@ -404,9 +340,17 @@ class Quantity:
 
 
 _SLOTS = (
-    "si", "shown", "label", "kind", "source", "op", "inputs", "key", "family",
+    "si",
+    "shown",
+    "label",
+    "kind",
+    "source",
+    "op",
+    "inputs",
+    "key",
+    "family",
     "note",
-)  # fmt: skip
+)
 
 
 def _fill(q: Quantity, *values: Any) -> Quantity:
@@ -429,58 +373,28 @@ def _computed(
 
 
 def _wrap(other: object) -> Quantity:
-    """A number written in a formula: whole ones and their reciprocals belong to it."""
+    """A number in a formula: whole ones, their reciprocals and pi belong to it."""
     if isinstance(other, Quantity):
         return other
     number = Quantity(other)  # type: ignore[arg-type]
     inverse = 1 / number.si if 0 < abs(number.si) < 1 else number.si
     near = round(inverse) if math.isfinite(inverse) else 0
     whole = abs(inverse - near) <= 1e-12 * abs(inverse)
-    return _make(number, kind="constant") if whole else number
-
-
-def _words(unit: Unit) -> str:
-    return canonical(unit.dims).symbol or "a plain number"
-
-
-def _same_basis(a: Quantity, b: Quantity, op: str) -> frozenset[str]:
-    """Tags of a sum or comparison; UnitError when the two cannot meet."""
-
-    def what() -> str:
-        return f"{a.text()} {op} {b.text()}"
-
-    if a.shown.dims != b.shown.dims:
-        raise UnitError(f"{what()}: {_words(a.shown)} is not {_words(b.shown)}")
-    if {a.shown.family, b.shown.family} == {"decimal", "binary"}:
-        raise UnitError(
-            f"{what()}: 1 GB is 1e9 B and 1 GiB is 2**30 B; convert one with .to()"
-        )
-    return join_tags(a.tags, b.tags, what)
+    return _make(number, kind="constant") if whole or other == math.pi else number
 
 
 def _sum(a: Quantity, other: object, op: str) -> Quantity:
     b = _wrap(other)
-    tags = _same_basis(a, b, op)
+    tags = same_basis(a, b, op)
     shown = a.shown if tags == a.tags else replace(a.shown, tags=tags)
     return _computed(a.si + b.si if op == "+" else a.si - b.si, shown, op, (a, b))
-
-
-def _same_clock(a: Quantity, b: Quantity, op: str) -> None:
-    """Refuse cycles of one clock turned into time by another."""
-    for clock, other in ((a, b), (b, a)):
-        own = clock_of(other.tags) if other.shown.dimension("cycle") else None
-        if clock.shown.dims == HERTZ and own and abs(clock.si / own - 1) > 1e-6:
-            raise UnitError(
-                f"{a.text()} {op} {b.text()}: cycles of {own / 1e9:g} GHz, "
-                f"not of {clock.text()}"
-            )
 
 
 def _product(a: Quantity, other: object, op: str) -> Quantity:
     b = _wrap(other)
     tags = join_tags(a.tags, b.tags, lambda: f"{a.text()} {op} {b.text()}")
     if HERTZ in (a.shown.dims, b.shown.dims):
-        _same_clock(a, b, op)
+        same_clock(a, b, op)
     if op == "/" and b.si == 0:
         raise UnitError(f"{a.text()} / {b.text()}: division by zero")
     sign = 1 if op == "*" else -1

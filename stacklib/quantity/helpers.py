@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .core import Comparison, Quantity, _computed, _same_basis, _wrap
+from .core import Quantity, _computed, _wrap
+from .meeting import Comparison, same_basis
 from .units import UnitError, canonical
 
 
@@ -42,7 +43,7 @@ def _pick(name: str, values: tuple[Any, ...], choose: Any) -> Any:
     parts = [_wrap(v) for v in values]
     tags = parts[0].tags
     for part in parts[1:]:
-        tags = tags | _same_basis(parts[0], part, name)
+        tags = tags | same_basis(parts[0], part, name)
     best = choose(parts, key=lambda q: q.si)
     shown = canonical(best.shown.dims, tags)
     return _computed(best.si, shown, name, tuple(parts))
@@ -114,7 +115,7 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
     if not any(isinstance(v, Quantity) for v in (yes, no)):
         return yes if condition else no
     a, b = _wrap(yes), _wrap(no)
-    tags = _same_basis(a, b, "or")
+    tags = same_basis(a, b, "or")
     chosen = a if condition else b
     inputs = (condition, a, b) if isinstance(condition, Comparison) else (a, b)
     return _computed(chosen.si, canonical(a.shown.dims, tags), "where", inputs)

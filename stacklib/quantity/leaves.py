@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .constants import CONSTANTS
-from .core import Quantity, Source, _fill, _make, _wrap
+from .core import Quantity, _fill, _make, _wrap
 from .names import resolve
+from .source import Source
 from .units import UnitError, parse
 
 _LONG = 40  # characters of an argument that are shown
@@ -132,9 +133,18 @@ def counted(
     inputs = tuple(x for x in (*args, *kwargs.values()) if isinstance(x, Quantity))
     blank = object.__new__(Quantity)
     return _fill(
-        blank, checked.si, shown, label or call, "counted", None, "counted", inputs,
-        "", "", call,
-    )  # fmt: skip
+        blank,
+        checked.si,
+        shown,
+        label or call,
+        "counted",
+        None,
+        "counted",
+        inputs,
+        "",
+        "",
+        call,
+    )
 
 
 def stamp(q: Quantity, family: str) -> Quantity:

@@ -11,7 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .core import Comparison, Quantity, Source, _fill
+from .core import Quantity, _fill
+from .meeting import Comparison
+from .source import Source
 from .units import parse
 
 Node = dict[str, Any]

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .core import Comparison, Quantity
+from .core import Quantity
+from .meeting import Comparison
 
 # A leaf's kind, in the reader's word.
 WORDS = {
-    "spec": "spec", "config": "spec", "measured": "measured", "claimed": "claimed",
-    "chosen": "chosen", "assumed": "assumed", "counted": "simulated",
-    "constant": "exact", "bare": "bare",
-}  # fmt: skip
+    "spec": "spec",
+    "config": "spec",
+    "measured": "measured",
+    "claimed": "claimed",
+    "chosen": "chosen",
+    "assumed": "assumed",
+    "counted": "simulated",
+    "constant": "exact",
+    "bare": "bare",
+}
+COUNT = "counted from its shapes"  # a count that no run made: it is exact
 # The word of a sum is that of its weakest part.
 ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
 
@@ -27,7 +35,7 @@ def told(q: Quantity) -> str:
     """
     if q.family:
         return "predicted"
-    if q.kind == "counted" and q.note.startswith("len("):
+    if q.kind == "counted" and q.note.startswith(("len(", COUNT)):
         return "exact"
     if not q.inputs or q.kind == "counted":
         return WORDS.get(q.kind, q.kind)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core import Comparison, Quantity
+from .core import Quantity
+from .meeting import Comparison
 from .units import format_number
 
 _RANK = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
@@ -59,13 +60,7 @@ def _comparison(c: Comparison, found: list[Quantity]) -> str:
 
 
 def formula(q: Quantity) -> tuple[str, list[Quantity]]:
-    """Infix formula of a quantity and the named or sourced inputs it stands on.
-
-    Parameters
-    ----------
-    q : Quantity
-        A leaf has no formula and no inputs.
-    """
+    """Infix formula of a quantity and its named or sourced inputs; none for a leaf."""
     if not q.op:
         return "", []
     found: list[Quantity] = []
@@ -143,8 +138,11 @@ def explain(q: Quantity) -> str:
         lines.append(lead + line)
         for i, child in enumerate(node["inputs"]):
             last = i == len(node["inputs"]) - 1
-            walk(child, below + ("└─ " if last else "├─ "),
-                 below + ("   " if last else "│  "))  # fmt: skip
+            walk(
+                child,
+                below + ("└─ " if last else "├─ "),
+                below + ("   " if last else "│  "),
+            )
 
     walk(tree(q), "", "")
     notes = [f"[{i}] {text}" for i, text in enumerate(sources, 1)]

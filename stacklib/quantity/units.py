@@ -97,8 +97,12 @@ def clock_of(tags: frozenset[str]) -> float | None:
 
 
 # Conversions between dimensions that are exact but must be asked for.
-CROSS = {("bit", "B"): 1 / 8, ("B", "bit"): 8.0, ("MAC", "FLOP"): 2.0,
-         ("FLOP", "MAC"): 0.5}  # fmt: skip
+CROSS = {
+    ("bit", "B"): 1 / 8,
+    ("B", "bit"): 8.0,
+    ("MAC", "FLOP"): 2.0,
+    ("FLOP", "MAC"): 0.5,
+}
 
 Dims = tuple[tuple[str, int], ...]
 _FACTOR = re.compile(r"^([A-Za-zµ%]+?|1)(?:\^?(-?\d+))?$")

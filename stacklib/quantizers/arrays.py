@@ -82,9 +82,13 @@ def _rounded(
 
 
 def _scales(
-    form: Format, bits: NDArray[Any], kind: Any, width: int, exponent: int,
+    form: Format,
+    bits: NDArray[Any],
+    kind: Any,
+    width: int,
+    exponent: int,
     saturate: bool,
-) -> NDArray[Any]:  # fmt: skip
+) -> NDArray[Any]:
     size = bits & kind((1 << width + exponent) - 1)
     rebias = (1 << exponent - 1) - 1 - form.row.bias
     code = ((size + kind(1 << width - 1)) >> kind(width)).astype(np.int64) - rebias

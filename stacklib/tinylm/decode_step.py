@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, stamp
 from stacklib.roofline import HostRoofline, bound_time
 
 from .config import Config
@@ -84,7 +84,7 @@ def _time(config: Config, tokens: int, past: int, host: HostRoofline) -> DecodeT
     return DecodeTime(
         work,
         bytes_,
-        products.named("time of the products"),
-        calls.named("time of calling"),
+        stamp(products.named("time of the products"), "host"),
+        stamp(calls.named("time of calling"), "host"),
         (products + calls).named("time of the step"),
     )

@@ -25,8 +25,9 @@ __all__ = ["TinyLM", "generate", "load"]
 
 def architecture(name: str) -> LanguageModel:
     """One of the book's models, its config read as every other model's is."""
-    source = Source("the book's own model", f"stacklib/tinylm/data/{name}",
-                    "2026-11-21", "vendor")  # fmt: skip
+    source = Source(
+        "the book's own model", f"stacklib/tinylm/data/{name}", "2026-11-21", "vendor"
+    )
     path = DATA / name / "config.json"
     return from_hf_config(path, key=f"tinylm-{name}", source=source)
 

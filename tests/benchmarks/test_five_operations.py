@@ -32,8 +32,11 @@ def test_every_operation_has_sizes_in_and_out_of_the_caches():
     assert len({c["id"] for c in cases}) == len(cases)
     assert {c["op"] for c in cases} == set(passes.NAMES)
     for operation in passes.PASSES:
-        sizes = [c["rows"] * c["cols"] * bench.SIZE for c in cases
-                 if (c["op"], c["variant"]) == (operation, "whole")]  # fmt: skip
+        sizes = [
+            c["rows"] * c["cols"] * bench.SIZE
+            for c in cases
+            if (c["op"], c["variant"]) == (operation, "whole")
+        ]
         assert min(sizes) < 2**20 and max(sizes) > 2 * 2**25
 
 

@@ -45,8 +45,9 @@ def rehearsed(tmp_path_factory) -> dict:
     out = tmp_path_factory.mktemp("rehearsal")
     arguments = ["--device", "cpu", "--quick", "--out", str(out)]
     code = BLOCKED.format(folder=str(FOLDER), arguments=arguments)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          timeout=120)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     (path,) = out.iterdir()
     return {**json.loads(path.read_text()), "printed": done.stdout}
@@ -85,8 +86,10 @@ def test_decode_weights_split_over_devices_keep_their_sum():
 
 def test_quick_cases_cover_every_kind_of_call():
     def kinds(cases):
-        return {(c["section"], c.get("backend", c["dtype"]), c.get("op"), c.get("how"))
-                for c in cases}  # fmt: skip
+        return {
+            (c["section"], c.get("backend", c["dtype"]), c.get("op"), c.get("how"))
+            for c in cases
+        }
 
     cases = gpu_cases.cases()
     assert kinds(filter(gpu_cases.small, cases)) == kinds(cases)
@@ -200,9 +203,14 @@ class FakeCuda:
     captured = 0
 
     def __init__(self, name: str = "NVIDIA H200") -> None:
-        self.props = SimpleNamespace(name=name, multi_processor_count=132, major=9,
-                                     minor=0, total_memory=2**37,
-                                     L2_cache_size=2**20)  # fmt: skip
+        self.props = SimpleNamespace(
+            name=name,
+            multi_processor_count=132,
+            major=9,
+            minor=0,
+            total_memory=2**37,
+            L2_cache_size=2**20,
+        )
         self.broken = False
 
     def get_device_properties(self, index: int) -> SimpleNamespace:

@@ -14,9 +14,11 @@ from stacklib.evidence import runs
 
 FOLDER = Path(record.__file__).parent
 NAME = "latency_sweep.json"
-REPORTED = [{"level": 1, "bytes": 49152, "ways": 12},
-            {"level": 2, "bytes": 2**20, "ways": 16},
-            {"level": 3, "bytes": 2**25, "ways": 16}]  # fmt: skip
+REPORTED = [
+    {"level": 1, "bytes": 49152, "ways": 12},
+    {"level": 2, "bytes": 2**20, "ways": 16},
+    {"level": 3, "bytes": 2**25, "ways": 16},
+]
 
 
 @pytest.fixture
@@ -45,13 +47,20 @@ def test_the_curve_climbs_from_the_first_cache_to_the_memory(bench, folder):
 
 def test_caches_are_read_where_the_system_keeps_them(tmp_path):
     for i, (level, kind, size, ways) in enumerate(
-        [("1", "Data", "48K", "12"), ("1", "Instruction", "32K", "8"),
-         ("2", "Unified", "1024K", "16")]
-    ):  # fmt: skip
+        [
+            ("1", "Data", "48K", "12"),
+            ("1", "Instruction", "32K", "8"),
+            ("2", "Unified", "1024K", "16"),
+        ]
+    ):
         index = tmp_path / f"index{i}"
         index.mkdir()
-        for name, text in (("level", level), ("type", kind), ("size", size),
-                           ("ways_of_associativity", ways)):  # fmt: skip
+        for name, text in (
+            ("level", level),
+            ("type", kind),
+            ("size", size),
+            ("ways_of_associativity", ways),
+        ):
             (index / name).write_text(text + "\n")
     assert latency_sweep.caches(tmp_path) == REPORTED[:2]
 

@@ -43,8 +43,12 @@ def test_equal_to_the_calculators_stored_answers(capability):
 
 def test_the_stored_answers_meet_every_limiter():
     for capability, cases in VECTORS.items():
-        seen = {name for *_, blocks, bits in cases for name, bit in bench.BITS.items()
-                if bits == bit and blocks}  # fmt: skip
+        seen = {
+            name
+            for *_, blocks, bits in cases
+            for name, bit in bench.BITS.items()
+            if bits == bit and blocks
+        }
         assert seen >= {"warps", "registers", "shared memory"}, capability
         assert any(not blocks for *_, blocks, _ in cases)
     assert sum(map(len, VECTORS.values())) > 200

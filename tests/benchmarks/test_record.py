@@ -13,8 +13,9 @@ import record
 
 def _git(folder: Path, *arguments: str) -> None:
     identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True,
-                   capture_output=True)  # fmt: skip
+    subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True
+    )
 
 
 def test_a_written_record_reads_back_one_row_a_line(tmp_path):
@@ -48,9 +49,13 @@ def test_another_days_result_is_never_overwritten(tmp_path):
 
 @pytest.mark.parametrize(
     "name, slug",
-    [("NVIDIA H200", "nvidia-h200"), ("NVIDIA H100 80GB HBM3", "nvidia-h100-80gb-hbm3"),
-     ("a/../b", "a-b"), ("", "unnamed")],
-)  # fmt: skip
+    [
+        ("NVIDIA H200", "nvidia-h200"),
+        ("NVIDIA H100 80GB HBM3", "nvidia-h100-80gb-hbm3"),
+        ("a/../b", "a-b"),
+        ("", "unnamed"),
+    ],
+)
 def test_device_names_become_safe_file_names(name, slug):
     assert record.slug(name) == slug
 

@@ -90,9 +90,13 @@ def test_the_page_holds_every_claim_and_says_how_many(visit):
 
 def test_each_row_shows_what_the_ledger_holds(visit):
     page, _ = visit()
-    parts = {"text": ".st-claim-text", "claimed": ".st-claim-value",
-             "document": ".st-claim-source", "verdict": ".st-verdict",
-             "why": ".st-claim-reason"}  # fmt: skip
+    parts = {
+        "text": ".st-claim-text",
+        "claimed": ".st-claim-value",
+        "document": ".st-claim-source",
+        "verdict": ".st-verdict",
+        "why": ".st-claim-reason",
+    }
     read = page.evaluate(
         "(parts) => Object.fromEntries([...document.querySelectorAll('.st-claim')]"
         ".map(c => [c.id.slice(6), Object.fromEntries(Object.entries(parts)"

@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from stacklib import hardware
-from stacklib.quantity import chosen, say
+from stacklib.quantity import assumed, chosen, say
 from stacklib.quantity.say import MIME, Saying
 
 ROOT = Path(__file__).parents[2]
@@ -86,8 +86,16 @@ class Book:
         warnings, out = io.StringIO(), self.folder / "_build"
         source = str(self.folder)
         with patch_docutils(source), docutils_namespace():
-            app = Sphinx(source, None, str(out / "html"), str(out / "trees"), "html",
-                         CONFIG, status=None, warning=warnings)  # fmt: skip
+            app = Sphinx(
+                source,
+                None,
+                str(out / "html"),
+                str(out / "trees"),
+                "html",
+                CONFIG,
+                status=None,
+                warning=warnings,
+            )
             app.build()
         plain = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue())
         return [
@@ -266,6 +274,30 @@ def test_the_claims_table_counts_and_opens(book):
     assert 'data-q="claim:' in book.html()
 
 
+def test_the_list_of_assumptions_names_what_stands_on_each(book):
+    book.write("index.md", "# T\n\n:::{assumptions}\n:::\n")
+    share = assumed(0.5, label="share", why="Two take turns.")
+    twice = say("a", b=(chosen(3, "GB", "size") * share, "Half of it."))
+    cell = {
+        "cell_type": "code",
+        "source": "a = 1",
+        "metadata": {},
+        "execution_count": 1,
+        "outputs": [
+            {
+                "output_type": "display_data",
+                "metadata": {},
+                "data": {MIME: twice.stored()},
+            }
+        ],
+    }
+    page = json.loads(notebook("# Page"))
+    book.write("chapters/01-a/page.ipynb", json.dumps({**page, "cells": [cell]}))
+    book.build()
+    assert "share 0.5 Two take turns. page: a.b" in book.words()
+    assert 'href="chapters/01-a/page.html"' in book.html()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -332,9 +364,16 @@ def test_an_incomplete_record_of_the_run_warns(book):
 def test_cells_that_say_numbers_stand_in_one_fold_at_the_end(book):
     made = json.loads(notebook("# Page", "Words.", "## Later", "More words."))
     for at in (1, 3):
-        made["cells"].insert(at, {
-            "cell_type": "code", "execution_count": 1, "source": f"say({at})",
-            "metadata": {"tags": ["hide-cell"]}, "outputs": []})  # fmt: skip
+        made["cells"].insert(
+            at,
+            {
+                "cell_type": "code",
+                "execution_count": 1,
+                "source": f"say({at})",
+                "metadata": {"tags": ["hide-cell"]},
+                "outputs": [],
+            },
+        )
     book.write("page.ipynb", json.dumps(made))
     book.write("index.md", "# Tiny\n\n```{toctree}\npage\n```\n")
     assert book.build() == []

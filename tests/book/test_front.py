@@ -82,15 +82,17 @@ def test_the_page_asks_the_ten_questions_in_their_units():
 
 
 GIVEN = {
-    "loop_bytes": ("1000000", "4 bytes"), "offset": ("a[64][32]", "a[3][5]"),
-    "page_faults": ("1 GiB", "4 KiB"), "gibibytes": ("80 GB",),
+    "loop_bytes": ("1000000", "4 bytes"),
+    "offset": ("a[64][32]", "a[3][5]"),
+    "page_faults": ("1 GiB", "4 KiB"),
+    "gibibytes": ("80 GB",),
     "strided_bytes": ("64 MiB", "i += 16", "64 bytes"),
     "access_time": ("hit = 4 ", "penalty = 200", "misses = 0.05"),
     "simd_flop": ("register = 256", "number = 32", "units = 2 "),
     "product_flop": ("(512, 1024)", "(1024, 256)"),
     "whole_speedup": ("A   6 ms", "B   3 ms   now 10 x", "C   1 ms"),
     "transfer_time": ("16 GB", "400 Gbit/s"),
-}  # fmt: skip
+}
 
 
 def test_the_page_gives_what_the_answers_are_computed_from():

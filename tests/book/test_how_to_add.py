@@ -23,8 +23,14 @@ BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 HIDE = shutil.ignore_patterns("__pycache__", "own_prose.txt", "*.safetensors")
 LEDGER = "stacklib/evidence/data/claims.csv"
 RECORD = "tests/pages/judged.csv"
-NEEDED = ("stacklib", "chapters", RECORD, "book/_toc.yml", "book/coverage.toml",
-          "book/systems.toml")  # fmt: skip
+NEEDED = (
+    "stacklib",
+    "chapters",
+    RECORD,
+    "book/_toc.yml",
+    "book/coverage.toml",
+    "book/systems.toml",
+)
 
 # Run in the copy, where `stacklib` is the copy's.
 CHECK = """

@@ -48,8 +48,12 @@ def page(text: str, kind: str = "page") -> Block:
 
 
 def cases(table: str) -> list[str]:
-    return [case.strip() for line in table.splitlines() for case in line.split(" | ")
-            if case.strip()]  # fmt: skip
+    return [
+        case.strip()
+        for line in table.splitlines()
+        for case in line.split(" | ")
+        if case.strip()
+    ]
 
 
 def test_no_page_types_a_quantity():

@@ -3,11 +3,12 @@
 import json
 import re
 
-from _tools import leaves, prose, said, sentences
+from _tools import leaves, prose, said, sentences, tree
 from _tools.prose import Block
 from _tools.said import Cell
 
 from stacklib import hardware
+from stacklib.cli.assumptions import assumptions
 from stacklib.quantity import chosen, counted, say, stamp
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}
@@ -123,6 +124,16 @@ def test_every_leaf_of_the_book_says_what_it_is():
         or (leaf.kind == "assumed") > bool(leaf.note)
     ]
     assert bare == [], "\n".join(bare)
+
+
+MOST = 67  # assumptions of the book; a better source takes one away
+
+
+def test_the_assumptions_of_the_book_only_become_fewer():
+    rows = assumptions(tree.ROOT)
+    assert len(rows) <= MOST, f"{len(rows)} assumptions; read a source instead"
+    short = [row["what"] for row in rows if len(row["why"].split()) < 3]
+    assert short == []
 
 
 def test_every_number_is_linked_and_every_link_is_said():

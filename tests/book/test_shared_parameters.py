@@ -67,8 +67,9 @@ def test_an_api_page_shows_the_words_as_a_link_and_what_comes_back():
     at = doc.index("Parameters")
     assert doc[at + 2].startswith("on : ")
     assert doc[at + 4 : at + 6] == [
-        f"batch : {unit}", f"    `{words} <parameters.html#batch>`__",
-    ]  # fmt: skip
+        f"batch : {unit}",
+        f"    `{words} <parameters.html#batch>`__",
+    ]
     assert doc[doc.index("Returns") + 2] == "float"
 
 

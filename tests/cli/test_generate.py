@@ -25,11 +25,15 @@ def test_json_holds_the_same_text(capsys):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["x", "--tokens", "0"], "tokens = 0"), (["x", "--tokens", "two"], "'two'"),
-     (["x", "--temperature", "nan"], "temperature = nan"),
-     (["x", "--temperature", "hot"], "hot"), (["x", "--top-p", "0"], "top_p = 0"),
-     (["x", "--model", "tny"], "did you mean: tiny")],
-)  # fmt: skip
+    [
+        (["x", "--tokens", "0"], "tokens = 0"),
+        (["x", "--tokens", "two"], "'two'"),
+        (["x", "--temperature", "nan"], "temperature = nan"),
+        (["x", "--temperature", "hot"], "hot"),
+        (["x", "--top-p", "0"], "top_p = 0"),
+        (["x", "--model", "tny"], "did you mean: tiny"),
+    ],
+)
 def test_bad_input_names_the_value(capsys, arguments, message):
     assert main(["generate", *arguments]) == 2
     assert message in capsys.readouterr().err

@@ -37,11 +37,19 @@ def test_one_model_with_its_work(run):
 
 def test_a_config_file_of_ones_own(run, tmp_path):
     path = tmp_path / "config.json"
-    path.write_text(json.dumps({
-        "model_type": "llama", "vocab_size": 32000, "hidden_size": 4096,
-        "intermediate_size": 11008, "num_hidden_layers": 32,
-        "num_attention_heads": 32, "max_position_embeddings": 4096,
-    }))  # fmt: skip
+    path.write_text(
+        json.dumps(
+            {
+                "model_type": "llama",
+                "vocab_size": 32000,
+                "hidden_size": 4096,
+                "intermediate_size": 11008,
+                "num_hidden_layers": 32,
+                "num_attention_heads": 32,
+                "max_position_embeddings": 4096,
+            }
+        )
+    )
     status, out, _ = run("models", str(path))
     assert status == 0 and "6,738,415,616" in out
     status, out, _ = run("fit", str(path), "--on", "h100", "--json")

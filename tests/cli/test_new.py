@@ -33,8 +33,20 @@ HELD = (
     "book/systems.toml",
 )
 DEVICE = ("--vendor", "Acme", "--year", "2025")
-CLAIM = ("--chapter", "1", "--page", "roofline/decode", "--document", "001",
-         "--text", "Two, or \"more\"", "--value", "2", "--unit", "ratio")  # fmt: skip
+CLAIM = (
+    "--chapter",
+    "1",
+    "--page",
+    "roofline/decode",
+    "--document",
+    "001",
+    "--text",
+    'Two, or "more"',
+    "--value",
+    "2",
+    "--unit",
+    "ratio",
+)
 
 
 @pytest.fixture
@@ -92,7 +104,7 @@ REFUSED = [
     (["exercise", "1.0", "name"], "chapter and number are needed"),
     (["exercise", "1.99", "Two-Chips"], "slug 'Two-Chips': lower case"),
     (["exercise", "1.99", "x", "--level", "hard"], "invalid choice: 'hard'"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("argv", "message"), REFUSED)

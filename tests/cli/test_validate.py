@@ -42,12 +42,20 @@ def test_json_is_as_promised(file, run):
     assert status == 0 and err == ""
     assert tuple(found["families"]) == KEYS
     assert found["families"]["A"] == {
-        "predicted": 2, "refused": 1, "median_error": 0.5, "p90_error": 0.9,
+        "predicted": 2,
+        "refused": 1,
+        "median_error": 0.5,
+        "p90_error": 0.9,
         "bias": 0.5,
-    }  # fmt: skip
+    }
     assert found["families"]["B"]["median_error"] is None
-    assert found["rows"][0] == {"id": "A-1", "predicted": 2.0, "unit": "ms",
-                                "bound": "memory", "reason": None}  # fmt: skip
+    assert found["rows"][0] == {
+        "id": "A-1",
+        "predicted": 2.0,
+        "unit": "ms",
+        "bound": "memory",
+        "reason": None,
+    }
     assert found["rows"][2]["predicted"] is None
     assert "'ms'" in found["rows"][2]["reason"]
     assert "'n/a' is not a number" in found["rows"][3]["reason"]

@@ -27,18 +27,26 @@ def cut(count, area=800.0, **more):
 def test_thrown_defects_and_a_joining_table_agree(count, area, density):
     """Throw defects at a piece's units, join good pieces, and count what is paid."""
     units, needed, share = 40, 35 if count in (1, 5) else 36, 0.6
-    more = {"defects": Quantity(density, "1/cm2"), "units": units, "needed": needed,
-            "share": share, "bond": 0.97}  # fmt: skip
+    more = {
+        "defects": Quantity(density, "1/cm2"),
+        "units": units,
+        "needed": needed,
+        "share": share,
+        "bond": 0.97,
+    }
     found = cut(count, area, **more)
     mean = found.area.to("cm2").value * density
     good = thrown_harvest(
         mean, units=units // count, needed=needed // count, share=share, dies=8000
     )
     draw = random.Random(1)
-    joined = sum(
-        count == 1 or all(draw.random() < 0.97 for _ in range(count))
-        for _ in range(8000)
-    ) / 8000  # fmt: skip
+    joined = (
+        sum(
+            count == 1 or all(draw.random() < 0.97 for _ in range(count))
+            for _ in range(8000)
+        )
+        / 8000
+    )
     dollars = 17000 / (found.gross * good) * count / joined / area
     assert found.cost.to("USD/mm2").value == pytest.approx(dollars, rel=0.06)
 

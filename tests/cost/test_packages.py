@@ -178,9 +178,11 @@ def test_what_does_not_fit_says_the_sum():
 
 
 @given(
-    st.floats(5e-3, 33e-3), st.floats(1e-3, 5e-3), st.floats(5e-6, 45e-6),
+    st.floats(5e-3, 33e-3),
+    st.floats(1e-3, 5e-3),
+    st.floats(5e-6, 45e-6),
     st.floats(0.2, 1),
-)  # fmt: skip
+)
 def test_whole_bumps_fall_short_of_the_area_by_less_than_a_row_and_a_column(
     edge, depth, pitch, share
 ):

@@ -27,8 +27,10 @@ def test_every_pair_of_inputs_lands_inside(a, b, c, d, part, other):
     x, y = between(one, part), between(two, other)
     slack = 1 + 1e-9
     for found, value in (
-        (one + two, x + y), (one * two, x * y), (one / two, x / y),
-    ):  # fmt: skip
+        (one + two, x + y),
+        (one * two, x * y),
+        (one / two, x / y),
+    ):
         assert found.low.si <= value.si * slack
         assert value.si <= found.high.si * slack
 

@@ -113,9 +113,15 @@ def test_the_trade_without_a_base_die_and_without_losses():
     foundry = cost.factors(base_on_dram=False)
     assert foundry.base.low.si == foundry.base.high.si == 1
     bare = count_wafers(
-        gross=100, ddr_gross=100, gbit=16, die=1.0, stack=1.0, height=8, stacks=50,
+        gross=100,
+        ddr_gross=100,
+        gbit=16,
+        die=1.0,
+        stack=1.0,
+        height=8,
+        stacks=50,
         base_on_dram=False,
-    )  # fmt: skip
+    )
     assert bare == 1
 
 

@@ -45,8 +45,15 @@ def seconds(work, bytes, f):
 
 def case(id, work, bytes, source, device, noise=1.0, key="A", reads=None):
     read = frozenset(reads or ("memory", "compute", "launch"))
-    return Case(id, key, source, device, seconds(work, bytes, TRUE) * noise,
-                lambda: seconds(work, bytes, IN_FORCE.get()), read)  # fmt: skip
+    return Case(
+        id,
+        key,
+        source,
+        device,
+        seconds(work, bytes, TRUE) * noise,
+        lambda: seconds(work, bytes, IN_FORCE.get()),
+        read,
+    )
 
 
 def toy(noise=0.0, spoilt=0):
@@ -107,8 +114,9 @@ def test_the_line_search_finds_a_valley(best):
     grid = points(FACTORS["memory"])
     found = minimise(lambda x: abs(math.log(x / best)), grid, 0.7)
     assert found == pytest.approx(best, rel=0.01)
-    again = minimise(lambda x: abs(math.log(x / best)), [found / 1.02, found * 1.02],
-                     found)  # fmt: skip
+    again = minimise(
+        lambda x: abs(math.log(x / best)), [found / 1.02, found * 1.02], found
+    )
     assert again == pytest.approx(best, rel=1e-3)
 
 
@@ -216,8 +224,15 @@ def test_a_factor_of_one_source_on_one_device_is_found():
 
 
 def test_toml_is_read_back_as_it_was_written():
-    rows = {"a_b": {"value": 0.123456, "rows": 3, "fixed": True, "text": 'a "b" \\ µ',
-                    "in": {"median": 0.1}}}  # fmt: skip
+    rows = {
+        "a_b": {
+            "value": 0.123456,
+            "rows": 3,
+            "fixed": True,
+            "text": 'a "b" \\ µ',
+            "in": {"median": 0.1},
+        }
+    }
     text = files.tables(rows, "# one\n# two")
     assert files.head_of(text) == "# one\n# two"
     assert tomllib.loads(text) == {"a_b": {**rows["a_b"], "value": 0.1235}}
@@ -226,19 +241,36 @@ def test_toml_is_read_back_as_it_was_written():
 
 
 def test_the_factors_file_keeps_what_was_declared():
-    table = {"memory": {"value": 0.7, "least": 0.3, "most": 1.0, "class": "gpu",
-                        "text": "why"},
-             "unread": {"value": 0.44, "least": 0.1, "most": 1.0, "low": 0.1,
-                        "high": 0.9}}  # fmt: skip
+    table = {
+        "memory": {
+            "value": 0.7,
+            "least": 0.3,
+            "most": 1.0,
+            "class": "gpu",
+            "text": "why",
+        },
+        "unread": {"value": 0.44, "least": 0.1, "most": 1.0, "low": 0.1, "high": 0.9},
+    }
     problem = Problem({k: FACTORS[k] for k in table}, toy().cases, override)
-    rows = files.efficiency_rows(table, problem, {"memory": 0.87, "unread": 0.44},
-                                 {"memory": (0.8, 0.9), "unread": (0.4, 0.5)},
-                                 )  # fmt: skip
+    rows = files.efficiency_rows(
+        table,
+        problem,
+        {"memory": 0.87, "unread": 0.44},
+        {"memory": (0.8, 0.9), "unread": (0.4, 0.5)},
+    )
     assert rows["memory"] == {
-        "value": 0.87, "low": 0.8, "high": 0.9, "prior": 0.7, "least": 0.3,
-        "most": 1.0, "class": "gpu", "text": "why", "rows": 72, "sources": 3,
+        "value": 0.87,
+        "low": 0.8,
+        "high": 0.9,
+        "prior": 0.7,
+        "least": 0.3,
+        "most": 1.0,
+        "class": "gpu",
+        "text": "why",
+        "rows": 72,
+        "sources": 3,
         "devices": 3,
-    }  # fmt: skip
+    }
     assert next(iter(rows["memory"])) == "value"
     assert rows["unread"]["rows"] == 0 and "low" not in rows["unread"]
 
@@ -253,8 +285,9 @@ def test_the_band_is_the_larger_of_both_cross_validations():
 
 
 def test_held_out_predictions_are_written_by_id():
-    text = files.held_out_text({"source": {"A-2": 1.23456, "A-1": 2.0},
-                                "device": {"A-2": 3.0}})  # fmt: skip
+    text = files.held_out_text(
+        {"source": {"A-2": 1.23456, "A-1": 2.0}, "device": {"A-2": 3.0}}
+    )
     assert text == "id,by_source,by_device\nA-1,2,\nA-2,1.235,3\n"
 
 
@@ -381,8 +414,9 @@ def test_held_out_rows_replace_the_fitted_ones(monkeypatch):
     from stacklib.evidence.validate import Outcome, Validation
 
     def outcome(id, predicted, bound="dram", source="repo a/b"):
-        row = Measurement(id, "C", "V100", "", "", "", "m", 2.0, "cycles", source, "",
-                          "", "")  # fmt: skip
+        row = Measurement(
+            id, "C", "V100", "", "", "", "m", 2.0, "cycles", source, "", "", ""
+        )
         return Outcome(row, "C", predicted, bound, None if predicted else "no")
 
     held = {"a": calibrate.HeldOut(3.0, 4.0), "b": calibrate.HeldOut(None, 1.0)}

@@ -38,11 +38,16 @@ def test_an_impossible_value_is_named_with_its_bound(column, value, unit, role, 
 @pytest.mark.parametrize(
     ("value", "unit", "role"),
     [
-        (989.4, "TFLOP/s dense", ""), (3.35, "TB/s", ""), (80, "GB", "resident"),
-        (100, "%", ""), (140, "%", "ratio"), (500, "GB", ""), (900, "GB/s", "link"),
+        (989.4, "TFLOP/s dense", ""),
+        (3.35, "TB/s", ""),
+        (80, "GB", "resident"),
+        (100, "%", ""),
+        (140, "%", "ratio"),
+        (500, "GB", ""),
+        (900, "GB/s", "link"),
         (50, "TB/s", "link"),
     ],
-)  # fmt: skip
+)
 def test_what_is_possible_passes(value, unit, role):
     assert faults({"x": [value, unit, role]}) == []
 

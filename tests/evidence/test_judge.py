@@ -26,11 +26,16 @@ def guess(value):
 @pytest.mark.parametrize(
     ("ours", "verdict"),
     [
-        (148 * 1.1, "reproduced"), (148 * 0.9, "reproduced"), (148 * 1.11, "close"),
-        (148 * 2, "close"), (148 / 2, "close"), (148 * 2.01, "wrong"),
-        (148 / 2.01, "wrong"), (-148, "wrong"),
+        (148 * 1.1, "reproduced"),
+        (148 * 0.9, "reproduced"),
+        (148 * 1.11, "close"),
+        (148 * 2, "close"),
+        (148 / 2, "close"),
+        (148 * 2.01, "wrong"),
+        (148 / 2.01, "wrong"),
+        (-148, "wrong"),
     ],
-)  # fmt: skip
+)
 def test_the_ratio_decides(ours, verdict):
     judgement = plant(guess(ours) * 1)
     assert judgement.verdict == verdict
@@ -67,10 +72,14 @@ def test_a_condition_makes_a_wrong_claim_close_never_reproduced():
 REFUSED = [
     (lambda: Quantity(3, "ms") * 1, RIDGE, UnitError, "ms"),
     (lambda: 148.0, RIDGE, TypeError, r"148\.0"),
-    (lambda: Finding(guess(900), condition="x", then=guess(800)), RIDGE, ValueError,
-     "does not reproduce"),
+    (
+        lambda: Finding(guess(900), condition="x", then=guess(800)),
+        RIDGE,
+        ValueError,
+        "does not reproduce",
+    ),
     (lambda: Quantity(1), "matmul-small-bound", ValueError, "not a number"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("check", "id", "error", "says"), REFUSED)

@@ -14,8 +14,20 @@ from stacklib.roofline.bound import hierarchy  # noqa: E402
 
 ROWS = {row.id: row for row in kernel_runs.FAMILY}
 # One of every kernel and every part that bounds one.
-AGAIN = ("C-0023", "C-0024", "C-0026", "C-0034", "C-0053", "C-0054", "C-0060",
-         "C-0078", "C-0084", "C-0120", "C-0125", "C-0149")  # fmt: skip
+AGAIN = (
+    "C-0023",
+    "C-0024",
+    "C-0026",
+    "C-0034",
+    "C-0053",
+    "C-0054",
+    "C-0060",
+    "C-0078",
+    "C-0084",
+    "C-0120",
+    "C-0125",
+    "C-0149",
+)
 
 
 @pytest.mark.parametrize("id", AGAIN)

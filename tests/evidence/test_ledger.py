@@ -8,10 +8,17 @@ from stacklib.evidence import DOCUMENTS, LedgerError, UnknownClaim, claims, ledg
 
 RIDGE = "h200-ridge"
 GOOD = {
-    "id": "a-claim", "seed": "000", "chapter": "1", "claim": "Twice as fast",
-    "value": "2", "unit": "ratio", "how_to_check": "divide", "computed": "",
-    "verdict": "external", "why": "a datasheet says so",
-}  # fmt: skip
+    "id": "a-claim",
+    "seed": "000",
+    "chapter": "1",
+    "claim": "Twice as fast",
+    "value": "2",
+    "unit": "ratio",
+    "how_to_check": "divide",
+    "computed": "",
+    "verdict": "external",
+    "why": "a datasheet says so",
+}
 
 
 def test_the_ledger_holds_every_claim_of_five_documents():
@@ -126,8 +133,15 @@ def test_a_claimed_value_is_shown_in_words(tmp_path, text, value, unit, shown):
 
 
 def test_the_shorthand_of_the_review_is_not_shown(tmp_path):
-    rows = [GOOD, {**GOOD, "id": "b", "how_to_check": "Seed 001 / seed 002",
-                   "why": "As seed 003 says. dup-of:a-claim"}]  # fmt: skip
+    rows = [
+        GOOD,
+        {
+            **GOOD,
+            "id": "b",
+            "how_to_check": "Seed 001 / seed 002",
+            "why": "As seed 003 says. dup-of:a-claim",
+        },
+    ]
     _, claim = ledger.read(write(tmp_path / "c.csv", rows))
     assert claim.how == "Document 001 / document 002"
     assert claim.first_why == "As document 003 says." and claim.same_as == "a-claim"

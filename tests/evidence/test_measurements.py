@@ -20,11 +20,20 @@ from stacklib.evidence.measurements import (
 )
 
 ROW = {
-    "id": "A-1", "family": "A", "system": "H100", "software": "x",
-    "model_or_kernel": "GEMM", "config": "m=16;n=32;k=64;dtype=fp8;compile",
-    "metric": "latency", "value": "0.5", "unit": "ms", "source": "repo a/b",
-    "source_date": "2025-01-01", "confidence": "saw", "notes": "",
-}  # fmt: skip
+    "id": "A-1",
+    "family": "A",
+    "system": "H100",
+    "software": "x",
+    "model_or_kernel": "GEMM",
+    "config": "m=16;n=32;k=64;dtype=fp8;compile",
+    "metric": "latency",
+    "value": "0.5",
+    "unit": "ms",
+    "source": "repo a/b",
+    "source_date": "2025-01-01",
+    "confidence": "saw",
+    "notes": "",
+}
 
 
 def write(path, rows, columns=COLUMNS, encoding="utf-8", newline="\n"):
@@ -43,8 +52,18 @@ def test_the_book_has_every_published_row_and_one_of_them_has_no_ratio():
     rows = measurements.public()
     counts = Counter(row.family for row in rows)
     assert len(rows) == 2026
-    assert counts == {"A": 334, "B": 232, "C": 108, "D": 198, "E": 583, "F": 112,
-                      "G": 99, "H": 45, "I": 43, "J": 272}  # fmt: skip
+    assert counts == {
+        "A": 334,
+        "B": 232,
+        "C": 108,
+        "D": 198,
+        "E": 583,
+        "F": 112,
+        "G": 99,
+        "H": 45,
+        "I": 43,
+        "J": 272,
+    }
     assert [row.id for row in rows if row.fault] == ["J-0327"]  # a stall of 0 %
 
 
@@ -60,15 +79,21 @@ def test_every_field_comes_from_its_column(tmp_path):
     assert (row.metric, row.value, row.unit) == ("latency", 0.5, "ms")
     assert (row.source, row.date, row.confidence) == ("repo a/b", "2025-01-01", "saw")
     assert row.notes == "a, b\nc" and row.software == 'say "x"'
-    assert row.config == {"m": "16", "n": "32", "k": "64", "dtype": "fp8",
-                          "compile": True}  # fmt: skip
+    assert row.config == {
+        "m": "16",
+        "n": "32",
+        "k": "64",
+        "dtype": "fp8",
+        "compile": True,
+    }
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_byte_order_marks_and_line_ends_do_not_matter(tmp_path, encoding, newline):
-    path = write(tmp_path / "m.csv", [ROW, {**ROW, "id": "A-2"}], COLUMNS, encoding,
-                 newline)  # fmt: skip
+    path = write(
+        tmp_path / "m.csv", [ROW, {**ROW, "id": "A-2"}], COLUMNS, encoding, newline
+    )
     rows = read(path)
     assert [(r.id, r.fault) for r in rows] == [("A-1", ""), ("A-2", "")]
 
@@ -184,8 +209,9 @@ def test_a_hundred_thousand_rows_are_read_in_seconds(tmp_path):
 
 
 def row_of(config):
-    return Measurement("A-1", "A", "", "", "", config, "latency", 1.0, "ms", "", "",
-                       "", "")  # fmt: skip
+    return Measurement(
+        "A-1", "A", "", "", "", config, "latency", 1.0, "ms", "", "", "", ""
+    )
 
 
 def test_settings_are_read_by_kind():
@@ -222,8 +248,12 @@ def test_zero_is_allowed_where_the_reader_says_so():
     assert row_of("causal=0").integer("causal", least=0) == 0
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z]{1,5}", fullmatch=True),
-                       st.from_regex(r"[a-z0-9./]{1,6}", fullmatch=True)))  # fmt: skip
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z]{1,5}", fullmatch=True),
+        st.from_regex(r"[a-z0-9./]{1,6}", fullmatch=True),
+    )
+)
 def test_settings_come_back_as_they_were_written(config):
     text = ";".join(f"{k}={v}" for k, v in config.items())
     assert read_config(text) == (config, "")

@@ -16,10 +16,18 @@ from stacklib.roofline.bound import gemm, hierarchy
 
 def row(family: str, config: str = "", **changes: str) -> Measurement:
     texts = {
-        "id": "x", "system": "NVIDIA H100 80GB HBM3", "software": "", "subject": "GEMM",
-        "settings": config, "metric": "latency", "unit": "ms", "source": "",
-        "date": "", "confidence": "saw", "notes": "",
-    }  # fmt: skip
+        "id": "x",
+        "system": "NVIDIA H100 80GB HBM3",
+        "software": "",
+        "subject": "GEMM",
+        "settings": config,
+        "metric": "latency",
+        "unit": "ms",
+        "source": "",
+        "date": "",
+        "confidence": "saw",
+        "notes": "",
+    }
     return Measurement(family=family, value=1.0, fault="", **{**texts, **changes})
 
 

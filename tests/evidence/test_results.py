@@ -8,11 +8,15 @@ import pytest
 from stacklib.evidence import results
 
 GOOD = {
-    "kind": "host", "device": "a CPU", "driver": "none", "clocks": "unknown",
-    "versions": {"python": "3.11"}, "date": "2026-11-21",
+    "kind": "host",
+    "device": "a CPU",
+    "driver": "none",
+    "clocks": "unknown",
+    "versions": {"python": "3.11"},
+    "date": "2026-11-21",
     "prediction": {"file": "p.json", "sha256": "0" * 64},
     "rows": [{"n": 4, "times_s": [0.1, 0.2]}],
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -42,10 +46,14 @@ def test_a_missing_field_is_named(checkout, field):
 @pytest.mark.parametrize(
     ("times", "says"),
     [
-        ([], "rows[0].times_s"), ([0.0], "0.0"), ([-1], "-1"), (["fast"], "fast"),
-        ([True], "True"), (None, "rows[0].times_s"),
+        ([], "rows[0].times_s"),
+        ([0.0], "0.0"),
+        ([-1], "-1"),
+        (["fast"], "fast"),
+        ([True], "True"),
+        (None, "rows[0].times_s"),
     ],
-)  # fmt: skip
+)
 def test_a_time_that_is_none_is_named(checkout, times, says):
     bad = copy.deepcopy(GOOD)
     bad["rows"][0]["times_s"] = times

@@ -22,8 +22,12 @@ def checkout(tmp_path, monkeypatch):
     prediction = folder / "predictions" / "p.json"
     prediction.write_text(json.dumps({"rows": rows}))
     result = {
-        "kind": "host", "device": "a machine", "driver": "x", "clocks": "x",
-        "versions": {}, "date": "2026-11-21",
+        "kind": "host",
+        "device": "a machine",
+        "driver": "x",
+        "clocks": "x",
+        "versions": {},
+        "date": "2026-11-21",
         "prediction": {
             "file": "benchmarks/predictions/p.json",
             "sha256": hashlib.sha256(prediction.read_bytes()).hexdigest(),
@@ -34,7 +38,7 @@ def checkout(tmp_path, monkeypatch):
             {"id": "c", "times_s": [1.0]},
             {"id": "unpredicted", "times_s": [1.0]},
         ],
-    }  # fmt: skip
+    }
     (folder / "results" / "r.json").write_text(json.dumps(result))
     monkeypatch.setenv("STACKLIB_ROOT", str(tmp_path))
     return folder

@@ -71,8 +71,9 @@ def test_every_variant_word_beside_a_name_is_foreign_or_its_own(key, suffix):
         found = device_of(text)[0]
     except DeviceRefusal:
         return
-    known = systems.words(" ".join((found, hardware.get(found).name,
-                                    *hardware.get(found).aliases)))  # fmt: skip
+    known = systems.words(
+        " ".join((found, hardware.get(found).name, *hardware.get(found).aliases))
+    )
     assert suffix in known
 
 

@@ -30,8 +30,17 @@ from stacklib.evidence.validate.report import in_unit
 from stacklib.evidence.validate.sources import project
 
 
-def row_of(id="A-1", family="A", config="m=1", metric="latency", value=2.0,
-           unit="ms", system="H100", source="repo a/b README", fault=""):  # fmt: skip
+def row_of(
+    id="A-1",
+    family="A",
+    config="m=1",
+    metric="latency",
+    value=2.0,
+    unit="ms",
+    system="H100",
+    source="repo a/b README",
+    fault="",
+):
     return Measurement(id, family, system, "x", "GEMM", config, metric, value, unit,
                        source, "", "saw", "", fault)  # fmt: skip
 
@@ -54,9 +63,13 @@ def test_a_predicted_row_has_the_rows_unit_and_a_ratio(toy):
     found = report.outcomes[0]
     assert found.predicted == pytest.approx(3)
     assert found.ratio == pytest.approx(1.5) and found.error == pytest.approx(0.5)
-    assert found.as_dict() == {"id": "A-1", "predicted": found.predicted,
-                               "unit": "ms", "bound": "memory",
-                               "reason": None}  # fmt: skip
+    assert found.as_dict() == {
+        "id": "A-1",
+        "predicted": found.predicted,
+        "unit": "ms",
+        "bound": "memory",
+        "reason": None,
+    }
 
 
 @pytest.mark.parametrize(
@@ -103,19 +116,29 @@ def test_a_fault_of_the_program_is_not_hidden_as_a_refusal(monkeypatch):
 
 
 def test_families_have_the_promised_keys_and_counts(toy):
-    rows = [row_of("A-1", config="m=2"), row_of("A-2", config="m=13"),
-            row_of("D-1", "D", "msg_bytes=1e6"), row_of("Z", "Z")]  # fmt: skip
+    rows = [
+        row_of("A-1", config="m=2"),
+        row_of("A-2", config="m=13"),
+        row_of("D-1", "D", "msg_bytes=1e6"),
+        row_of("Z", "Z"),
+    ]
     report = validate(rows)
     assert tuple(report.families) == KEYS == tuple(TITLES)
     assert report.families["A"].as_dict() == {
-        "predicted": 1, "refused": 1, "median_error": 0.0, "p90_error": 0.0,
+        "predicted": 1,
+        "refused": 1,
+        "median_error": 0.0,
+        "p90_error": 0.0,
         "bias": 0.0,
-    }  # fmt: skip
+    }
     assert report.families["D_large"].refused == 1
     assert report.families["B"].as_dict() == {
-        "predicted": 0, "refused": 0, "median_error": None, "p90_error": None,
+        "predicted": 0,
+        "refused": 0,
+        "median_error": None,
+        "p90_error": None,
         "bias": None,
-    }  # fmt: skip
+    }
     assert len(report.as_dict()["rows"]) == 4
     json.dumps(report.as_dict(), allow_nan=False)
 
@@ -224,30 +247,42 @@ def test_a_forecast_that_is_no_number_is_refused(value):
 @pytest.mark.parametrize(
     "source, name",
     [
-        ("repo te42kyfo/gpu-benches gpu-stream/v100.txt @1c36d50",
-         "te42kyfo/gpu-benches"),
-        ("www.github.com/sjfeng1999/gpu-arch-microbenchmark (newer README)",
-         "sjfeng1999/gpu-arch-microbenchmark"),
-        ("repo sjfeng1999/gpu-arch-microbenchmark README.md",
-         "sjfeng1999/gpu-arch-microbenchmark"),
-        ("issue 108 of zzc0721/torch-performance-test-data",
-         "zzc0721/torch-performance-test-data"),
+        (
+            "repo te42kyfo/gpu-benches gpu-stream/v100.txt @1c36d50",
+            "te42kyfo/gpu-benches",
+        ),
+        (
+            "www.github.com/sjfeng1999/gpu-arch-microbenchmark (newer README)",
+            "sjfeng1999/gpu-arch-microbenchmark",
+        ),
+        (
+            "repo sjfeng1999/gpu-arch-microbenchmark README.md",
+            "sjfeng1999/gpu-arch-microbenchmark",
+        ),
+        (
+            "issue 108 of zzc0721/torch-performance-test-data",
+            "zzc0721/torch-performance-test-data",
+        ),
         ("chipsandcheese.com/2023/07/02 H100 article", "chipsandcheese.com"),
         ("arXiv 2501.12084", "arXiv_2501.12084"),
-        ("public repository, name not recorded (OCI OKE guide, nccl-tests)",
-         "unnamed: OCI OKE guide nccl-tests"),
+        (
+            "public repository, name not recorded (OCI OKE guide, nccl-tests)",
+            "unnamed: OCI OKE guide nccl-tests",
+        ),
         ("Horowitz ISSCC 2014 via Han", "Horowitz ISSCC 2014 via"),
         ("", "not named"),
     ],
-)  # fmt: skip
+)
 def test_rows_of_one_project_are_one_source(source, name):
     assert project(source) == name
 
 
 def test_reports_break_down_by_source_and_device(toy):
-    rows = [row_of("1", system="H100", config="m=2"),
-            row_of("2", system="H100 SXM", config="m=4"),
-            row_of("3", system="a toaster", source="c.com", config="m=2")]  # fmt: skip
+    rows = [
+        row_of("1", system="H100", config="m=2"),
+        row_of("2", system="H100 SXM", config="m=4"),
+        row_of("3", system="a toaster", source="c.com", config="m=2"),
+    ]
     report = validate(rows)
     assert list(report.by(device_name)) == ["h100_sxm", "–"]
     assert report.by(source_of)["a/b"].predicted == 2
@@ -297,10 +332,14 @@ def test_a_constant_from_the_rows_own_source_is_read_back(
 
 def outcomes(*ratios, system="H100"):
     return tuple(
-        Outcome(row_of(f"A-{i}", value=float(i + 1), system=system), "A",
-                predicted=r * (i + 1), bound="memory")
+        Outcome(
+            row_of(f"A-{i}", value=float(i + 1), system=system),
+            "A",
+            predicted=r * (i + 1),
+            bound="memory",
+        )
         for i, r in enumerate(ratios)
-    )  # fmt: skip
+    )
 
 
 def test_every_row_is_a_dot_and_the_worst_are_named():

@@ -26,11 +26,13 @@ def test_a_program_runs_and_its_words_come_back():
 @needs_c
 @pytest.mark.parametrize(
     ("code", "message"),
-    [("return x;", "refused: .*x"),
-     ("*(volatile int *)0 = 1;", "crashed \\(SIGSEGV\\)"),
-     ("for (;;) ;", "still runs after"),
-     ("return 3;", "ended with status 3")],
-)  # fmt: skip
+    [
+        ("return x;", "refused: .*x"),
+        ("*(volatile int *)0 = 1;", "crashed \\(SIGSEGV\\)"),
+        ("for (;;) ;", "still runs after"),
+        ("return 3;", "ended with status 3"),
+    ],
+)
 def test_a_program_that_fails_is_a_mistake_in_words(code, message, monkeypatch):
     monkeypatch.setattr(native, "RUN_S", 0.5)
     with pytest.raises(Mistake, match=message):
@@ -47,8 +49,12 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
 
 
 def test_the_widest_set_is_one_it_has_flags_for(monkeypatch):
-    for flags, isa in [((), "plain"), (("sse2",), "plain"), (("sse2", "avx2"), "avx2"),
-                       (("asimd",), "neon")]:  # fmt: skip
+    for flags, isa in [
+        ((), "plain"),
+        (("sse2",), "plain"),
+        (("sse2", "avx2"), "avx2"),
+        (("asimd",), "neon"),
+    ]:
         machine = type("M", (), {"simd": flags})
         monkeypatch.setattr(native, "read_machine", lambda m=machine: m)
         assert native.widest() == isa

@@ -57,8 +57,13 @@ def test_nvidia_limits_are_those_of_the_compute_capability(name):
         for d in DEVICES.values()
         if d.compute_capability == device.compute_capability != ""
     ]
-    limits = ("max_threads_per_unit", "max_warps_per_unit", "max_blocks_per_unit",
-              "shared_per_unit", "registers_per_unit")  # fmt: skip
+    limits = (
+        "max_threads_per_unit",
+        "max_warps_per_unit",
+        "max_blocks_per_unit",
+        "shared_per_unit",
+        "registers_per_unit",
+    )
     for field in limits:
         values = {d.fields[field].si for d in same if d.fields[field] is not None}
         assert len(values) <= 1, f"{device.compute_capability}: {field}: {values}"

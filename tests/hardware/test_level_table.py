@@ -14,8 +14,12 @@ from stacklib.hardware.microarchitectures import LEVELS
 from stacklib.quantity import UnitError, UnknownName
 
 DEVICES = hardware.names()
-SIZES = {"register": "registers_per_unit", "shared": "shared_per_unit",
-         "l2": "l2_capacity", "dram": "memory_capacity"}  # fmt: skip
+SIZES = {
+    "register": "registers_per_unit",
+    "shared": "shared_per_unit",
+    "l2": "l2_capacity",
+    "dram": "memory_capacity",
+}
 
 
 @pytest.mark.parametrize("key", DEVICES)

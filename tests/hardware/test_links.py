@@ -97,9 +97,14 @@ def test_enough_relations_are_held():
     kinds = {g.relation for g in gaps}
     assert len(gaps) >= 200
     assert kinds == {
-        "lanes x rate x encoding", "links x link", "ports x link",
-        "twice one direction", "pins x rate", "channels x channel", "height x die",
-    }  # fmt: skip
+        "lanes x rate x encoding",
+        "links x link",
+        "ports x link",
+        "twice one direction",
+        "pins x rate",
+        "channels x channel",
+        "height x die",
+    }
 
 
 # ---- devices ----

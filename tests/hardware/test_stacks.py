@@ -49,8 +49,10 @@ def test_all_sources_are_used():
 def test_base_dies_name_their_source():
     found = base_dies()
     assert {(b.maker, b.generation) for b in found} >= {
-        ("SK hynix", "HBM4"), ("Samsung", "HBM4"), ("Micron", "HBM4")
-    }  # fmt: skip
+        ("SK hynix", "HBM4"),
+        ("Samsung", "HBM4"),
+        ("Micron", "HBM4"),
+    }
     assert all(b.source and b.state for b in found)
 
 

@@ -22,8 +22,12 @@ core id\t\t: {core}
 cpu MHz\t\t: 2500.000
 flags\t\t: fpu sse2 avx avx2 fma avx512f syscall
 """
-CACHES = [(1, "Data", "48K", "0,2"), (1, "Instruction", "32K", "0,2"),
-          (2, "Unified", "1M", "0,2"), (3, "Unified", "32768K", "0-3")]  # fmt: skip
+CACHES = [
+    (1, "Data", "48K", "0,2"),
+    (1, "Instruction", "32K", "0,2"),
+    (2, "Unified", "1M", "0,2"),
+    (3, "Unified", "32768K", "0-3"),
+]
 
 
 @pytest.fixture
@@ -83,10 +87,16 @@ def test_a_cache_of_unreadable_size_is_left_out(planted, size):
 
 
 def test_macos_values_are_read_and_zero_means_unknown():
-    values = {"machdep.cpu.brand_string": "Apple M9", "hw.logicalcpu": "8",
-              "hw.physicalcpu": "8", "hw.memsize": "17179869184",
-              "hw.perflevel0.l1dcachesize": "131072", "hw.l3cachesize": "0",
-              "hw.optional.neon": "1", "hw.optional.sve": "0"}  # fmt: skip
+    values = {
+        "machdep.cpu.brand_string": "Apple M9",
+        "hw.logicalcpu": "8",
+        "hw.physicalcpu": "8",
+        "hw.memsize": "17179869184",
+        "hw.perflevel0.l1dcachesize": "131072",
+        "hw.l3cachesize": "0",
+        "hw.optional.neon": "1",
+        "hw.optional.sve": "0",
+    }
     m = this_machine._from_sysctl(values)
     assert (m.cpu, m.memory_bytes, m.simd) == ("Apple M9", 2**34, ("neon",))
     assert [c.level for c in m.caches] == [1]
@@ -123,8 +133,14 @@ def test_busy_seconds_leave_out_idle_and_waiting(planted):
 
 
 def _row(op: str, dtype: str, threads: int, size: int, work: float, best: float):
-    return {"op": op, "dtype": dtype, "threads": threads, "size": size, "work": work,
-            "times_s": [best * 2, best]}  # fmt: skip
+    return {
+        "op": op,
+        "dtype": dtype,
+        "threads": threads,
+        "size": size,
+        "work": work,
+        "times_s": [best * 2, best],
+    }
 
 
 @pytest.fixture

@@ -16,11 +16,16 @@ HERE = Path(__file__).parent
 LIBRARY = json.loads((HERE / "transformers_counts.json").read_text())
 CONFIGS = [case["config"] for case in LIBRARY["parameters"]]
 LLAMA = {
-    "model_type": "llama", "vocab_size": 128256, "hidden_size": 4096,
-    "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
-    "num_key_value_heads": 8, "max_position_embeddings": 8192,
+    "model_type": "llama",
+    "vocab_size": 128256,
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 8192,
     "tie_word_embeddings": False,
-}  # fmt: skip
+}
 DEEP: list = []
 for _ in range(50_000):
     DEEP = [DEEP]
@@ -248,7 +253,7 @@ JSON = st.recursive(
         | st.dictionaries(st.text(max_size=8), inner, max_size=4)
     ),
     max_leaves=6,
-)  # fmt: skip
+)
 FIELDS = sorted({field for config in CONFIGS for field in config} - {"model_type"})
 
 
@@ -260,10 +265,14 @@ def sane_or_refused(config):
         return
     assert isinstance(model, LanguageModel)
     counts = [
-        model.parameters.si, model.active_parameters.si, model.streamed_parameters.si,
-        model.read_parameters(7).si, model.weight_bytes("bf16").si,
-        model.kv_bytes_per_token("bf16").si, model.kv_bytes(100, "bf16").si,
-    ]  # fmt: skip
+        model.parameters.si,
+        model.active_parameters.si,
+        model.streamed_parameters.si,
+        model.read_parameters(7).si,
+        model.weight_bytes("bf16").si,
+        model.kv_bytes_per_token("bf16").si,
+        model.kv_bytes(100, "bf16").si,
+    ]
     assert all(math.isfinite(c) and c > 0 for c in counts)
     assert model.active_parameters.si <= model.parameters.si
 

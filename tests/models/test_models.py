@@ -119,10 +119,16 @@ def test_every_supported_type_is_held_to_the_reference_or_to_a_release():
 
 def test_falcon_under_its_first_names_is_the_same_model():
     old = {
-        "model_type": "RefinedWeb", "vocab_size": 65024, "hidden_size": 8192,
-        "n_layer": 60, "n_head": 128, "n_head_kv": 8, "bias": False, "alibi": False,
+        "model_type": "RefinedWeb",
+        "vocab_size": 65024,
+        "hidden_size": 8192,
+        "n_layer": 60,
+        "n_head": 128,
+        "n_head_kv": 8,
+        "bias": False,
+        "alibi": False,
         "parallel_attn": True,
-    }  # fmt: skip
+    }
     new = {**old, "model_type": "falcon", "new_decoder_architecture": True}
     counted = from_hf_config(old).parameters.si
     assert counted == from_hf_config(new).parameters.si == 41303293952

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from stacklib import models
 from stacklib.models import Attention, CompressedAttention, LatentAttention
 
-LIBRARY = json.loads(
-    (Path(__file__).parent / "transformers_counts.json").read_text()
-)  # fmt: skip
+LIBRARY = json.loads((Path(__file__).parent / "transformers_counts.json").read_text())
 SMALL = [models.from_hf_config(case["config"]) for case in LIBRARY["parameters"]]
 SMALL += [models.from_hf_config(case["config"]) for case in LIBRARY["windows"]]
 BIG = [models.get(name) for name in models.names()]
@@ -78,12 +76,18 @@ def pairs_by_loop(attention, tokens):
 ATTENTIONS = st.one_of(
     st.builds(Attention, st.just(4), st.just(2), st.just(8), st.integers(0, 30)),
     st.builds(
-        CompressedAttention, st.just(4), st.just(8), st.just(6), st.just(3),
-        st.just(2), st.integers(1, 20), st.integers(0, 9),
+        CompressedAttention,
+        st.just(4),
+        st.just(8),
+        st.just(6),
+        st.just(3),
+        st.just(2),
+        st.integers(1, 20),
+        st.integers(0, 9),
         st.none()
         | st.builds(models.Indexer, st.just(2), st.just(4), st.integers(1, 9)),
     ).filter(lambda a: a.rate or a.indexer is None),
-)  # fmt: skip
+)
 
 
 @given(ATTENTIONS, st.integers(1, 120))
@@ -117,9 +121,18 @@ def test_operations_are_named_and_complete():
     found = models.operations(models.get("deepseek-v3"), "decode", context=10)
     first = [op.name for op in found if op.layer == 0]
     assert first == [
-        "q down", "q up", "kv down", "kv up", "o", "scores", "values", "gate", "up",
-        "down", "norms",
-    ]  # fmt: skip
+        "q down",
+        "q up",
+        "kv down",
+        "kv up",
+        "o",
+        "scores",
+        "values",
+        "gate",
+        "up",
+        "down",
+        "norms",
+    ]
     last = [op.name for op in found if op.layer == 60]
     assert last[7:11] == ["router", "expert gate", "expert up", "expert down"]
     assert {op.layer for op in found} == {*range(61), -1}

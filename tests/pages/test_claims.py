@@ -104,10 +104,16 @@ def test_rows_are_filtered_and_counted():
 
 
 AS_REVIEWED = (
-    "h200-ridge", "h100-ridge-295", "decode-arith-2n-2n-kv", "matmul-ai-1365",
-    "a100-b200-bf16", "breakeven-300-500", "a100-b200-ridge-growth",
-    "decode-util-0p34", "matmul-flops-2mnk",
-)  # fmt: skip
+    "h200-ridge",
+    "h100-ridge-295",
+    "decode-arith-2n-2n-kv",
+    "matmul-ai-1365",
+    "a100-b200-bf16",
+    "breakeven-300-500",
+    "a100-b200-ridge-growth",
+    "decode-util-0p34",
+    "matmul-flops-2mnk",
+)
 
 
 @pytest.mark.parametrize("id", AS_REVIEWED)

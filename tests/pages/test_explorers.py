@@ -78,8 +78,9 @@ def test_fields_are_compared_with_the_first_device():
 
 
 def test_what_a_device_lacks_has_no_roof_and_no_ratio():
-    found, rows = compared(first="b200_sxm", second="h100_sxm", third="h200_sxm",
-                           dtype="fp4")  # fmt: skip
+    found, rows = compared(
+        first="b200_sxm", second="h100_sxm", third="h200_sxm", dtype="fp4"
+    )
     assert "H100, H200: no fp4 rate published" in found["message"]
     assert {mark["device"] for mark in found["marks"]} == {"b200_sxm"}
     assert rows["fp4, dense"][1] == {"text": "none"}
@@ -103,18 +104,21 @@ def test_the_page_shows_the_table_before_python_starts():
 
 
 def test_the_decode_explorer_agrees_with_the_model():
-    found = decode.explore(device="h200_sxm", dtype="fp8", chips=1, batch=8,
-                           context=2048)  # fmt: skip
-    step = roofline.decode_step("llama-3-70b", on="h200", dtype="fp8", batch=8,
-                                context=2048)  # fmt: skip
+    found = decode.explore(
+        device="h200_sxm", dtype="fp8", chips=1, batch=8, context=2048
+    )
+    step = roofline.decode_step(
+        "llama-3-70b", on="h200", dtype="fp8", batch=8, context=2048
+    )
     texts = {r["name"]: r["text"] for r in found["readouts"]}
     assert texts["time"] == step.time.text("ms")
     assert found["marks"][-1]["y"] == [pytest.approx(step.time.to("ms").value)]
 
 
 def test_what_does_not_fit_gets_the_sum_and_no_speed():
-    found = decode.explore(device="h100_sxm", dtype="bf16", chips=1, batch=1,
-                           context=4096)  # fmt: skip
+    found = decode.explore(
+        device="h100_sxm", dtype="bf16", chips=1, batch=1, context=4096
+    )
     assert "> 80 GB on H100: does not fit" in found["message"]
     assert {r["name"] for r in found["readouts"]} == {"need", "have"}
     assert [m["kind"] for m in found["marks"]] == ["band"]

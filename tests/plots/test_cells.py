@@ -9,8 +9,15 @@ from stacklib import plots
 from stacklib.evidence import guard
 from stacklib.plots import spec as grammar
 
-CELLS = {"kind": "cells", "evidence": "simulated", "name": "asked", "x": [0, 1],
-         "y": [0, 0], "shades": [1, 0.3], "texts": ["a", "b"]}  # fmt: skip
+CELLS = {
+    "kind": "cells",
+    "evidence": "simulated",
+    "name": "asked",
+    "x": [0, 1],
+    "y": [0, 0],
+    "shades": [1, 0.3],
+    "texts": ["a", "b"],
+}
 GOOD = {
     "title": "A sentence.",
     "x": {"label": "Bank", "ticks": [0, 1], "limits": [-0.6, 1.6]},
@@ -30,13 +37,24 @@ def test_cells_pass_the_grammar_and_the_guard():
 
 @pytest.mark.parametrize(
     ("bad", "says"),
-    [(with_cells(x=[0]), "1 x and 2 y"), (with_cells(shades=[1]), "1 shades, 2 cells"),
-     (with_cells(shades=[1, 1.5]), "shade 1.5"), (with_cells(shades=[1, "x"]), "'x'"),
-     (with_cells(texts=["a"]), "1 texts"), (with_cells(texts=["a", "12345"]), "12345"),
-     (with_cells(texts=["a", 3]), "3 is no text"),
-     ({**GOOD, "x": {"label": "x", "scale": "log"}, "marks": [{**CELLS, "x": [1, 2]}]},
-      "linear axes")],
-)  # fmt: skip
+    [
+        (with_cells(x=[0]), "1 x and 2 y"),
+        (with_cells(shades=[1]), "1 shades, 2 cells"),
+        (with_cells(shades=[1, 1.5]), "shade 1.5"),
+        (with_cells(shades=[1, "x"]), "'x'"),
+        (with_cells(texts=["a"]), "1 texts"),
+        (with_cells(texts=["a", "12345"]), "12345"),
+        (with_cells(texts=["a", 3]), "3 is no text"),
+        (
+            {
+                **GOOD,
+                "x": {"label": "x", "scale": "log"},
+                "marks": [{**CELLS, "x": [1, 2]}],
+            },
+            "linear axes",
+        ),
+    ],
+)
 def test_cells_outside_the_grammar_are_refused(bad, says):
     with pytest.raises(plots.SpecError, match=says):
         grammar.check(bad)

@@ -14,8 +14,14 @@ DEVICES = ["h100_sxm", "h200_sxm", "b200_sxm"]
 
 
 def marks(evidence="predicted", kind="line", **more):
-    return {"kind": kind, "evidence": evidence, "name": evidence, "x": [1, 10],
-            "y": [2, 30], **more}  # fmt: skip
+    return {
+        "kind": kind,
+        "evidence": evidence,
+        "name": evidence,
+        "x": [1, 10],
+        "y": [2, 30],
+        **more,
+    }
 
 
 def spec_of(*found):
@@ -133,9 +139,14 @@ def test_an_empty_figure_can_be_drawn():
 
 def test_a_roofline_passes_the_guard_and_a_point_above_it_does_not(rooflines):
     assert guard.faults([rooflines.entry]) == []
-    point = {"name": "too good", "evidence": "predicted", "device": "h100_sxm",
-             "dtype": "bf16", "intensity": Quantity(1, "FLOP/B"),
-             "rate": Quantity(5, "TFLOP/s")}  # fmt: skip
+    point = {
+        "name": "too good",
+        "evidence": "predicted",
+        "device": "h100_sxm",
+        "dtype": "bf16",
+        "intensity": Quantity(1, "FLOP/B"),
+        "rate": Quantity(5, "TFLOP/s"),
+    }
     spec = plots.roofline_spec(["h100_sxm"], title="t", points=[point])
     (fault,) = guard.faults([plots.figure(spec, name="f", alt="a").entry])
     assert "too good" in fault and "roofline" in fault
@@ -143,8 +154,13 @@ def test_a_roofline_passes_the_guard_and_a_point_above_it_does_not(rooflines):
 
 def test_a_roofline_of_mixed_formats_and_spread():
     spread = (Quantity(1, "TFLOP/s"), Quantity(3, "TFLOP/s"))
-    point = {"name": "p", "evidence": "measured", "intensity": [Quantity(1, "FLOP/B")],
-             "rate": [Quantity(2, "TFLOP/s")], "spread": [spread]}  # fmt: skip
+    point = {
+        "name": "p",
+        "evidence": "measured",
+        "intensity": [Quantity(1, "FLOP/B")],
+        "rate": [Quantity(2, "TFLOP/s")],
+        "spread": [spread],
+    }
     spec = plots.roofline_spec(
         ["h100", "h200"], {"h100": "bf16", "h200": "fp8"}, title="t", points=[point]
     )

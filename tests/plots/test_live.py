@@ -57,8 +57,9 @@ def call_planted(monkeypatch):
     monkeypatch.setitem(sys.modules, "planted_live", sys.modules[__name__])
 
     def call(function, *controls):
-        return plots.live(call=f"planted_live:{function}", controls=controls,
-                          name="planted", alt="x")  # fmt: skip
+        return plots.live(
+            call=f"planted_live:{function}", controls=controls, name="planted", alt="x"
+        )
 
     return call
 

@@ -98,6 +98,11 @@ except ImportError:
 
 def test_the_browser_needs_the_plain_python_core_alone():
     starts = {f.call: {c["name"]: c["value"] for c in f.controls} for f in LIVE}
-    run = subprocess.run([sys.executable, "-c", BLOCKED], input=json.dumps(starts),
-                         capture_output=True, text=True, timeout=120)  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-c", BLOCKED],
+        input=json.dumps(starts),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert run.stdout == "plain\n", run.stderr

@@ -26,9 +26,14 @@ AXES = {"x": axis("Batch", log=True), "y": axis("Rate (TFLOP/s)", unit="TFLOP/s"
 
 def test_a_mark_is_the_dict_of_the_grammar():
     assert line((1, 2), [3, 4.0], "a", "predicted", series=2, device="h100_sxm") == {
-        "kind": "line", "evidence": "predicted", "name": "a", "x": [1, 2],
-        "y": [3, 4.0], "series": 2, "device": "h100_sxm",
-    }  # fmt: skip
+        "kind": "line",
+        "evidence": "predicted",
+        "name": "a",
+        "x": [1, 2],
+        "y": [3, 4.0],
+        "series": 2,
+        "device": "h100_sxm",
+    }
     assert line([1], [2], "a", "simulated", at="none")["label_at"] == "none"
     assert diamonds(3, 4, "said") == dots([3], [4], "said", "claimed")
     pairs = dots([1], [2], "m", "measured", spread=[(1, 3)])["spread"]
@@ -53,8 +58,12 @@ def test_a_chart_draws_and_leaves_out_cells_without_a_place():
     marks = [cells([], "none", "simulated"), cells([(0, 0)], "one", "simulated")]
     spec = chart("A sentence.", **plane, marks=marks)
     assert [m["name"] for m in spec["marks"]] == ["one"]
-    assert spec["y"] == {"label": "Row", "scale": "linear", "limits": [1.6, -0.6],
-                         "ticks": []}  # fmt: skip
+    assert spec["y"] == {
+        "label": "Row",
+        "scale": "linear",
+        "limits": [1.6, -0.6],
+        "ticks": [],
+    }
     bars = chart("Bars.", **plane, marks=[bar(0, 2, 1, "load", "simulated")])
     assert "load</text>" in plots.figure(bars, name="bars", alt="one bar").svg
 
@@ -79,10 +88,12 @@ def test_a_chart_draws_and_leaves_out_cells_without_a_place():
         (lambda: axis("x", limits=[1]), "pair"),
         (lambda: chart("t", **AXES, marks=[rule("a", "predicted", x=0)]), "0 on a log"),
         (lambda: chart(" ", **AXES, marks=[]), "title"),
-        (lambda: chart("t", **AXES, marks=[cells([(1, 1)], "a", "simulated")]),
-         "cells need linear axes"),
+        (
+            lambda: chart("t", **AXES, marks=[cells([(1, 1)], "a", "simulated")]),
+            "cells need linear axes",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_the_grammar_does_not_know_is_refused(make, says):
     with pytest.raises(SpecError, match=says):
         make()

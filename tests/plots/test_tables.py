@@ -48,14 +48,19 @@ def test_a_column_that_mixes_units_is_refused(other, says):
 
 
 def test_rates_at_two_clocks_stand_side_by_side():
-    rates = [Quantity(1, "TB/s per_chip"), Quantity(1, "TB/s @1980MHz per_chip"),
-             Quantity(2, "TB/s @1410MHz per_chip")]  # fmt: skip
+    rates = [
+        chosen(1, "TB/s per_chip"),
+        chosen(1, "TB/s @1980MHz per_chip"),
+        chosen(2, "TB/s @1410MHz per_chip"),
+    ]
     assert show([{"r": r} for r in rates]).frame["r (TB/s)"].tolist() == ["1", "1", "2"]
 
 
 def test_a_column_that_mixes_bases_is_refused():
-    rows = [{"r": chosen(1, "GB/s per_direction")},
-            {"r": chosen(1, "GB/s bidirectional")}]  # fmt: skip
+    rows = [
+        {"r": chosen(1, "GB/s per_direction")},
+        {"r": chosen(1, "GB/s bidirectional")},
+    ]
     with pytest.raises(UnitError, match="mixes"):
         show(rows)
 

@@ -47,14 +47,17 @@ FORMULAS = [
     (implied_bond, {"parts": 100.0, "lost": 1.0}),
 ]
 REST = {
-    slices.cluster_bytes: {"columns": 2}, tile_copies.slots: {"way": "TMA"},
+    slices.cluster_bytes: {"columns": 2},
+    tile_copies.slots: {"way": "TMA"},
     streams.pipeline_time: {"times": (1.0, 2.0, 1.0)},
     streams.best_chunks: {"times": (1.0, 2.0, 1.0)},
     divergence.instructions: {"paths": [0] * 32},
     hiding.request_interval: {"device": "h100-sxm"},
-    link_rate: {"pitch": 50e-6}, harvested: {"units": 144, "needed": 132},
-    thrown: {"law": "poisson"}, implied_bond: {"placements": 6},
-}  # fmt: skip
+    link_rate: {"pitch": 50e-6},
+    harvested: {"units": 144, "needed": 132},
+    thrown: {"law": "poisson"},
+    implied_bond: {"placements": 6},
+}
 
 
 @pytest.mark.parametrize("formula", FORMULAS, ids=lambda f: f[0].__name__)

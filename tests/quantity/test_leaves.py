@@ -14,9 +14,8 @@ from stacklib.quantity import (
     one_of,
     say,
     stamp,
-    told,
 )
-from stacklib.quantity.told import bare, families
+from stacklib.quantity.told import bare, families, told
 
 SHEET = Source("Data sheet", "table 1", "2026-11-22", "vendor")
 

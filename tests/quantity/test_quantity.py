@@ -13,12 +13,12 @@ from stacklib.quantity import (
     exp,
     explain,
     format_number,
-    formula,
     log2,
     maximum,
     minimum,
     where,
 )
+from stacklib.quantity.tree import formula
 
 positive = st.floats(1e-6, 1e12)
 SOURCE = Source("a data sheet", "page 2", "2026-11-21", "vendor")

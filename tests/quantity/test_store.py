@@ -56,9 +56,16 @@ def test_what_is_read_back_derives_the_same(q):
 def test_every_operation_and_leaf_is_read_back():
     run = counted(len, "abc", label="three")
     ratio = models.get("llama-3-70b").parameters / 1e9
-    for q in (log2(ratio) + exp(chosen(2)), (run * 2) ** 2, -ratio, abs(-run), run,
-              H100.memory_bandwidth.to("bit/s"), H100.memory_bandwidth.across(8),
-              ratio * chosen(1, "MAC").to("FLOP")):  # fmt: skip
+    for q in (
+        log2(ratio) + exp(chosen(2)),
+        (run * 2) ** 2,
+        -ratio,
+        abs(-run),
+        run,
+        H100.memory_bandwidth.to("bit/s"),
+        H100.memory_bandwidth.across(8),
+        ratio * chosen(1, "MAC").to("FLOP"),
+    ):
         assert back(q).tree() == q.tree()
 
 

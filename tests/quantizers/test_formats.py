@@ -104,8 +104,13 @@ def test_rounding_is_to_the_nearest_and_ties_to_even(name: str):
 @pytest.mark.parametrize("name", ["e4m3fn", "e5m2", "e8m0", "bf16", "fp16"])
 def test_saturated_codes_are_those_of_torch(name: str):
     torch = pytest.importorskip("torch")
-    kinds = {"e4m3fn": "float8_e4m3fn", "e5m2": "float8_e5m2", "bf16": "bfloat16",
-             "e8m0": "float8_e8m0fnu", "fp16": "float16"}  # fmt: skip
+    kinds = {
+        "e4m3fn": "float8_e4m3fn",
+        "e5m2": "float8_e5m2",
+        "bf16": "bfloat16",
+        "e8m0": "float8_e8m0fnu",
+        "fp16": "float16",
+    }
     form = Format(name)
     x = np.concatenate([patterns(1 << 18), corners(form)])
     kind = torch.uint8 if form.bits == 8 else torch.int16
@@ -159,13 +164,16 @@ def test_a_fault_is_caught():
     assert ours == [0, 2] and [c - 8 for c in cut] != ours
 
 
-@pytest.mark.parametrize("call", [
-    lambda: Format("e4m3fn").encode(True),
-    lambda: Format("e4m3fn").encode("1"),
-    lambda: Format("e4m3fn").encode(np.array([1j])),
-    lambda: Format("e4m3fn").decode(1.0),
-    lambda: Format("e4m3fn").decode(np.array([1.0])),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: Format("e4m3fn").encode(True),
+        lambda: Format("e4m3fn").encode("1"),
+        lambda: Format("e4m3fn").encode(np.array([1j])),
+        lambda: Format("e4m3fn").decode(1.0),
+        lambda: Format("e4m3fn").decode(np.array([1.0])),
+    ],
+)
 def test_what_is_no_number_is_refused(call):
     with pytest.raises(TypeError):
         call()

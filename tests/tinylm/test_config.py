@@ -27,14 +27,19 @@ def test_names_and_shapes_follow_the_sizes(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "not JSON"), ("[]", "a table is needed"), ("7", "a table is needed"),
-     ({}, "tied embeddings"), ({**GOOD, "tie_word_embeddings": False}, "tied"),
-     ({**GOOD, "architectures": ["GPT2LMHeadModel"]}, "LlamaForCausalLM"),
-     ({**GOOD, "hidden_size": 0}, "hidden_size = 0"),
-     ({**GOOD, "head_dim": None}, "head_dim = None"),
-     ({**GOOD, "num_key_value_heads": 3}, "8 query heads over 3"),
-     ({**GOOD, "head_dim": 31}, "even in size")],
-)  # fmt: skip
+    [
+        ("{", "not JSON"),
+        ("[]", "a table is needed"),
+        ("7", "a table is needed"),
+        ({}, "tied embeddings"),
+        ({**GOOD, "tie_word_embeddings": False}, "tied"),
+        ({**GOOD, "architectures": ["GPT2LMHeadModel"]}, "LlamaForCausalLM"),
+        ({**GOOD, "hidden_size": 0}, "hidden_size = 0"),
+        ({**GOOD, "head_dim": None}, "head_dim = None"),
+        ({**GOOD, "num_key_value_heads": 3}, "8 query heads over 3"),
+        ({**GOOD, "head_dim": 31}, "even in size"),
+    ],
+)
 def test_what_cannot_be_run_is_refused(tmp_path, text, message):
     with pytest.raises(ConfigError, match=message):
         read_config(written(tmp_path, text))

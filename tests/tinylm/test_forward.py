@@ -102,10 +102,15 @@ def test_forgetting_is_as_if_it_had_not_been_read(small):
 
 @pytest.mark.parametrize(
     ("ids", "message"),
-    [([], "a row of whole numbers"), ([[1, 2]], "a row of whole numbers"),
-     ([1.5], "a row of whole numbers"), ([2048], "id 2048 is outside 0 to 2047"),
-     ([3, -1], "id -1 is outside"), ([1] * 65, r"0 \+ 65 tokens do not fit")],
-)  # fmt: skip
+    [
+        ([], "a row of whole numbers"),
+        ([[1, 2]], "a row of whole numbers"),
+        ([1.5], "a row of whole numbers"),
+        ([2048], "id 2048 is outside 0 to 2047"),
+        ([3, -1], "id -1 is outside"),
+        ([1] * 65, r"0 \+ 65 tokens do not fit"),
+    ],
+)
 def test_unreadable_ids_are_named(small, ids, message):
     with pytest.raises(ValueError, match=message):
         small.logits(ids)

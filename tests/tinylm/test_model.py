@@ -55,10 +55,13 @@ def test_a_bare_numpy_process_loads_it_within_a_second():
         "print(s)"
     )
     times = [
-        float(subprocess.run([sys.executable, "-c", code], capture_output=True,
-                             text=True, check=True).stdout)
+        float(
+            subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            ).stdout
+        )
         for _ in range(3)
-    ]  # fmt: skip
+    ]
     assert min(times) < 1
 
 
@@ -127,9 +130,13 @@ def test_the_text_reads_like_the_text_it_read():
 
 @pytest.mark.parametrize(
     ("asked", "message"),
-    [({"tokens": 0}, "tokens = 0"), ({"tokens": True}, "tokens = True"),
-     ({"temperature": -1}, "temperature = -1"), ({"top_p": 2}, "top_p = 2")],
-)  # fmt: skip
+    [
+        ({"tokens": 0}, "tokens = 0"),
+        ({"tokens": True}, "tokens = True"),
+        ({"temperature": -1}, "temperature = -1"),
+        ({"top_p": 2}, "top_p = 2"),
+    ],
+)
 def test_bad_requests_are_refused_before_anything_is_made(asked, message):
     with pytest.raises(ValueError, match=message):
         generate("x", **asked)

@@ -90,9 +90,13 @@ def test_discounts_follow_chen_and_goodman():
 
 @pytest.mark.parametrize(
     ("ids", "vocab", "order", "message"),
-    [([1], 6, 2, "order = 2 over 1 tokens"), ([1, 2], 6, 0, "order = 0"),
-     ([1, 7], 6, 1, "ids reach 1 to 7"), ([1, 2] * 9, 2048, 6, "do not fit 63 bits")],
-)  # fmt: skip
+    [
+        ([1], 6, 2, "order = 2 over 1 tokens"),
+        ([1, 2], 6, 0, "order = 0"),
+        ([1, 7], 6, 1, "ids reach 1 to 7"),
+        ([1, 2] * 9, 2048, 6, "do not fit 63 bits"),
+    ],
+)
 def test_bad_input_is_named(ids, vocab, order, message):
     with pytest.raises(ValueError, match=message):
         NGram(np.array(ids), vocab, order)

@@ -61,8 +61,11 @@ def test_a_drawer_that_is_off_by_one_would_fail():
 
 @given(
     st.lists(st.floats(-30, 30), min_size=2, max_size=40),
-    st.floats(0.05, 3), st.integers(0, 45), st.floats(0.01, 1), st.floats(0, 1),
-)  # fmt: skip
+    st.floats(0.05, 3),
+    st.integers(0, 45),
+    st.floats(0.01, 1),
+    st.floats(0, 1),
+)
 @settings(max_examples=200, deadline=None)
 def test_what_is_left_is_a_distribution_of_the_likeliest(logits, t, k, top_p, min_p):
     p = probabilities(logits, Sampling(t, k, top_p, min_p))
@@ -82,11 +85,21 @@ def test_equal_logits_are_kept_by_id():
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("temperature", -1), ("temperature", math.nan), ("temperature", math.inf),
-     ("temperature", "hot"), ("top_k", -1), ("top_k", 1.5), ("top_k", True),
-     ("top_p", 0), ("top_p", 1.1), ("top_p", math.nan), ("min_p", -0.1),
-     ("min_p", 1.1)],
-)  # fmt: skip
+    [
+        ("temperature", -1),
+        ("temperature", math.nan),
+        ("temperature", math.inf),
+        ("temperature", "hot"),
+        ("top_k", -1),
+        ("top_k", 1.5),
+        ("top_k", True),
+        ("top_p", 0),
+        ("top_p", 1.1),
+        ("top_p", math.nan),
+        ("min_p", -0.1),
+        ("min_p", 1.1),
+    ],
+)
 def test_a_value_out_of_range_is_named(field, value):
     with pytest.raises(ValueError, match=f"{field} = "):
         Sampling(**{field: value})

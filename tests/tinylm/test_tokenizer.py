@@ -30,8 +30,17 @@ def test_any_text_streams_back(text):
     assert "".join(BOOK.pieces(BOOK.encode(text))) == text
 
 
-@pytest.mark.parametrize("data", [b"", b"\x00", bytes(range(256)) * 3, b" " * 1000,
-                                  b"a" * 5000, "naïve 東京 🚀".encode()])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x00",
+        bytes(range(256)) * 3,
+        b" " * 1000,
+        b"a" * 5000,
+        "naïve 東京 🚀".encode(),
+    ],
+)
 def test_awkward_inputs_come_back(data):
     assert BOOK.decode(BOOK.encode(data)) == data
 
@@ -102,12 +111,18 @@ def test_a_saved_tokenizer_is_the_same(tmp_path):
         ("[]", "its format is not"),
         ('{"format": "other"}', "its format is not"),
         (json.dumps({"format": bpe.FORMAT}), "KeyError"),
-        (json.dumps({"format": bpe.FORMAT, "pattern": "a", "merges": [[0, 256]]}),
-         "merge 0 joins 0 and 256: no such id"),
-        (json.dumps({"format": bpe.FORMAT, "pattern": "a", "merges": [[1, 2], [1, 2]]}),
-         "a merge is listed twice"),
+        (
+            json.dumps({"format": bpe.FORMAT, "pattern": "a", "merges": [[0, 256]]}),
+            "merge 0 joins 0 and 256: no such id",
+        ),
+        (
+            json.dumps(
+                {"format": bpe.FORMAT, "pattern": "a", "merges": [[1, 2], [1, 2]]}
+            ),
+            "a merge is listed twice",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_broken_file_says_what_is_wrong(tmp_path, content, message):
     path = tmp_path / "broken.json"
     path.write_text(content)

@@ -22,9 +22,19 @@ from .problem import Problem
 
 HELD_OUT = ("id", "by_source", "by_device")
 _ORDER = (
-    "value", "low", "high", "prior", "least", "most", "fixed", "class", "text",
-    "rows", "sources", "devices",
-)  # fmt: skip
+    "value",
+    "low",
+    "high",
+    "prior",
+    "least",
+    "most",
+    "fixed",
+    "class",
+    "text",
+    "rows",
+    "sources",
+    "devices",
+)
 ERRORS_HEAD = """\
 # How far predictions were from published measurements, by family: written by
 # `python -m stacklib.evidence.calibrate`, held current by tests/evidence.

@@ -61,9 +61,15 @@ def case_of(row: Measurement) -> Case | None:
     except ANSWERS:
         return None
     return Case(
-        row.id, key, source_of(row), device_name(row), row.value, predict,
-        frozenset(read), read_back(row, bound),
-    )  # fmt: skip
+        row.id,
+        key,
+        source_of(row),
+        device_name(row),
+        row.value,
+        predict,
+        frozenset(read),
+        read_back(row, bound),
+    )
 
 
 def problem_of(rows: Iterable[Measurement]) -> Problem:

@@ -34,18 +34,20 @@ def families(report: Validation) -> list[Row]:
         new = {by: held[by][key] for by in BY}
         tails = [s.p90_error for s in new.values() if s.p90_error is not None]
         bar = BARS.get(key)
-        rows.append({
-            "family": f"{key}: {TITLES[key]}",
-            "rows": found.predicted,
-            "refused": found.refused,
-            "tests": new["device"].predicted or None,
-            "fitted": share(found.median_error),
-            "new source": share(new["source"].median_error),
-            "new device": share(new["device"].median_error),
-            "bar": share(bar.median if bar else None),
-            "p90": share(max(tails, default=None)),
-            "p90 bar": share(bar.p90 if bar else None),
-        })  # fmt: skip
+        rows.append(
+            {
+                "family": f"{key}: {TITLES[key]}",
+                "rows": found.predicted,
+                "refused": found.refused,
+                "tests": new["device"].predicted or None,
+                "fitted": share(found.median_error),
+                "new source": share(new["source"].median_error),
+                "new device": share(new["device"].median_error),
+                "bar": share(bar.median if bar else None),
+                "p90": share(max(tails, default=None)),
+                "p90 bar": share(bar.p90 if bar else None),
+            }
+        )
     return rows
 
 

@@ -25,11 +25,15 @@ def _facts() -> dict[str, Quantity]:
     raw = read_toml(path)
     return {
         name: read_value(
-            entry, raw["sources"], "", f"{path.name}: {name}", name.replace("_", " "),
+            entry,
+            raw["sources"],
+            "",
+            f"{path.name}: {name}",
+            name.replace("_", " "),
             entry.get("unit", "1"),
         )
         for name, entry in raw["facts"].items()
-    }  # fmt: skip
+    }
 
 
 def _field(device: str, name: str) -> Check:

@@ -41,9 +41,20 @@ VERDICTS = {
     "unsupported": "no source supports it",
 }
 COLUMNS = (
-    "id", "item", "devices", "claimed", "verdict", "correct", "value", "unit",
-    "cause", "why", "explained", "source", "confidence",
-)  # fmt: skip
+    "id",
+    "item",
+    "devices",
+    "claimed",
+    "verdict",
+    "correct",
+    "value",
+    "unit",
+    "cause",
+    "why",
+    "explained",
+    "source",
+    "confidence",
+)
 TEXTS = ("item", "claimed", "correct", "why", "source")
 CONFIDENCE = ("high", "medium", "low")
 
@@ -120,8 +131,10 @@ def _conflict(row: dict[str, str]) -> Conflict:
         if not row[column].strip():
             raise ConflictError(f"{column} is empty")
     for column, allowed in (
-        ("verdict", VERDICTS), ("cause", CAUSES), ("confidence", CONFIDENCE),
-    ):  # fmt: skip
+        ("verdict", VERDICTS),
+        ("cause", CAUSES),
+        ("confidence", CONFIDENCE),
+    ):
         if row[column] not in allowed:
             text = f"{column} {row[column]!r} is not one of {', '.join(allowed)}"
             raise ConflictError(text)

@@ -101,9 +101,16 @@ def row(
         raise ValueError(f"evidence {evidence!r}: one of {', '.join(EVIDENCE)}")
     if chips < 1:
         raise ValueError(f"chips={chips!r}: at least one")
-    return {"row": name, "device": device, "dtype": dtype, "chips": chips,
-            "evidence": evidence, "feasible": bool(feasible), "level": level,
-            "values": dict(values)}  # fmt: skip
+    return {
+        "row": name,
+        "device": device,
+        "dtype": dtype,
+        "chips": chips,
+        "evidence": evidence,
+        "feasible": bool(feasible),
+        "level": level,
+        "values": dict(values),
+    }
 
 
 def entry(kind: str, name: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -112,10 +112,11 @@ def times(p: Point, device: hardware.Accelerator) -> Iterator[str]:
                 if value.si * SLACK < bound:
                     limit = Quantity(bound, "s").text(digits=5)
                     yield p.fault(
-                        column, value,
+                        column,
+                        value,
                         f"is below {limit}, the roofline bound of {work_column} and "
                         f"{bytes_column} on {chips} x {p.row['device']}",
-                    )  # fmt: skip
+                    )
 
 
 def shares(p: Point) -> Iterator[str]:

@@ -37,8 +37,13 @@ def predictor(family: str) -> Prepare:
 
 
 __all__ = [
-    "Forecast", "Measurement", "PREDICTORS", "Predict", "Prepare", "Refusal",
+    "Forecast",
+    "Measurement",
+    "PREDICTORS",
+    "Predict",
+    "Prepare",
+    "Refusal",
     "predictor",
-]  # fmt: skip
+]
 
 from . import gemm, memory  # noqa: E402, F401

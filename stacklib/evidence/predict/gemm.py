@@ -152,8 +152,9 @@ def prepare(row: Measurement) -> Predict:
     try:
         if multiply == "bf16" and "bf16" not in device.formats:
             multiply = "fp16"
-        work = gemm.Product(m, n, k, multiply, form.left, form.right, 2.0, groups,
-                            form.expand)  # fmt: skip
+        work = gemm.Product(
+            m, n, k, multiply, form.left, form.right, 2.0, groups, form.expand
+        )
         chip = gemm.chip_of(device, multiply)
         gemm.hold(work, chip, device.short)
     except (UnknownSpec, ValueError) as unknown:

@@ -21,18 +21,36 @@ from . import PREDICTORS, Forecast, Predict
 
 # Words of a kernel's name -> how it uses the bus. The first that occurs counts.
 _STREAMS = (
-    ("triad", "mixed"), ("scale", "mixed"), ("copy", "mixed"), ("add", "mixed"),
-    ("read", "read"), ("ldg", "read"), ("hbm bandwidth", "read"),
-    ("dram bandwidth", "read"), ("memory bandwidth", "read"), ("stream", "mixed"),
-)  # fmt: skip
+    ("triad", "mixed"),
+    ("scale", "mixed"),
+    ("copy", "mixed"),
+    ("add", "mixed"),
+    ("read", "read"),
+    ("ldg", "read"),
+    ("hbm bandwidth", "read"),
+    ("dram bandwidth", "read"),
+    ("memory bandwidth", "read"),
+    ("stream", "mixed"),
+)
 _ARRAYS_READ = {"triad": 2, "add": 2}  # loads in flight a thread, else one
 # Level words of a latency row. The first that occurs counts.
 _LEVELS = (
-    ("constant", ""), ("shared", "shared"), ("smem", "shared"), ("lds", "shared"),
-    ("infinity", ""), ("l3", ""), ("l2 far", "l2_far"), ("far", "l2_far"),
-    ("l2", "l2"), ("l1", "l1"), ("l0", "l1"), ("dram", "dram"), ("hbm", "dram"),
-    ("global", "dram"), ("memory", "dram"),
-)  # fmt: skip
+    ("constant", ""),
+    ("shared", "shared"),
+    ("smem", "shared"),
+    ("lds", "shared"),
+    ("infinity", ""),
+    ("l3", ""),
+    ("l2 far", "l2_far"),
+    ("far", "l2_far"),
+    ("l2", "l2"),
+    ("l1", "l1"),
+    ("l0", "l1"),
+    ("dram", "dram"),
+    ("hbm", "dram"),
+    ("global", "dram"),
+    ("memory", "dram"),
+)
 _DTYPE_BYTES = {"fp64": 8.0, "fp32": 4.0}
 
 

@@ -50,8 +50,15 @@ def ratio_spec(
     outliers, start = [], 1
     for series, (name, group) in enumerate(_stretches(report).items()):
         places = range(start, start + len(group))
-        marks.append({"kind": "vline", "evidence": "predicted", "name": name,
-                      "x": [start], "series": series})  # fmt: skip
+        marks.append(
+            {
+                "kind": "vline",
+                "evidence": "predicted",
+                "name": name,
+                "x": [start],
+                "series": series,
+            }
+        )
         marks.append(_dots(name, list(places), group, series) | {"label_at": "none"})
         outliers += [
             _dots(o.row.id, [place], [o], series)
@@ -61,23 +68,33 @@ def ratio_spec(
         start += len(group)
     marks += outliers
     rules = [1.0] if p90 is None else [1.0, 1 + p90, *([1 - p90] if p90 < 1 else [])]
-    marks.append({"kind": "hline", "evidence": "predicted", "name": "", "y": rules,
-                  "series": 0})  # fmt: skip
+    marks.append(
+        {"kind": "hline", "evidence": "predicted", "name": "", "y": rules, "series": 0}
+    )
     ratios = [o.ratio for o in report.predicted] + rules
     return {
         "title": title,
         "x": {"label": "Rows, device by device"},
-        "y": {"label": "Predicted / measured", "scale": "log",
-              "limits": [min(ratios) / 1.8, max(ratios) * 1.15]},
+        "y": {
+            "label": "Predicted / measured",
+            "scale": "log",
+            "limits": [min(ratios) / 1.8, max(ratios) * 1.15],
+        },
         "marks": marks,
-    }  # fmt: skip
+    }
 
 
 def _dots(
     name: str, places: list[int], rows: Sequence[Outcome], series: int
 ) -> dict[str, Any]:
-    return {"kind": "dots", "evidence": "measured", "name": name, "series": series,
-            "x": places, "y": [o.ratio for o in rows]}  # fmt: skip
+    return {
+        "kind": "dots",
+        "evidence": "measured",
+        "name": name,
+        "series": series,
+        "x": places,
+        "y": [o.ratio for o in rows],
+    }
 
 
 def spread_spec(
@@ -92,9 +109,15 @@ def spread_spec(
         ordered = [100 * max(e, 1e-4) for e in sorted(errors)]
         shares = [100 * (i + 1) / len(ordered) for i in range(len(ordered))]
         shown = [(s, e) for s, e in zip(shares, ordered, strict=True) if s <= SHOWN]
-        marks.append({"kind": "line", "evidence": "predicted", "name": name,
-                      "x": [s for s, _ in shown], "y": [e for _, e in shown]},
-                     )  # fmt: skip
+        marks.append(
+            {
+                "kind": "line",
+                "evidence": "predicted",
+                "name": name,
+                "x": [s for s, _ in shown],
+                "y": [e for _, e in shown],
+            },
+        )
     return {
         "title": title,
         "x": {"label": "Rows within it (%)", "limits": [0, SHOWN]},

@@ -15,9 +15,19 @@ from typing import Any
 from ..measurements import Measurement, Refusal
 
 KEYS = (
-    "A", "B", "C", "D_large", "D_small", "E_decode", "E_prefill", "F", "G", "H", "I",
+    "A",
+    "B",
+    "C",
+    "D_large",
+    "D_small",
+    "E_decode",
+    "E_prefill",
+    "F",
+    "G",
+    "H",
+    "I",
     "J",
-)  # fmt: skip
+)
 TITLES = {
     "A": "matrix products",
     "B": "attention kernels",

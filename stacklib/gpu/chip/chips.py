@@ -15,7 +15,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import Quantity, Source, assumed
+from stacklib.quantity import Quantity, Source
 
 from ..issue.instructions import part_count
 from ..issue.occupancy import PARTITIONS
@@ -59,8 +59,9 @@ def _raw() -> dict[str, Any]:
 
 def _count(value: int, label: str, source: str, place: str) -> Quantity:
     raw = _raw()["sources"][source]
-    told = Source(raw["title"], raw["where"], raw["seen"].isoformat(),
-                  raw["confidence"])  # fmt: skip
+    told = Source(
+        raw["title"], raw["where"], raw["seen"].isoformat(), raw["confidence"]
+    )
     key = f"rows/gpu/chip/data/dies.toml/{place}"
     return Quantity(value, label=label, source=told, kind="spec", key=key)
 
@@ -115,9 +116,7 @@ def part_total(on: str | Accelerator, part: str) -> Quantity:
     """
     device = hardware.get(on) if isinstance(on, str) else on
     if part == "partitions":
-        each = assumed(
-            PARTITIONS, label="partitions a unit", why="so in every SM since Volta"
-        )
+        each = hardware.microarchitecture(device).count("warp_schedulers")
     else:
         each = part_count(device, part)
     words = part.replace("_", " ")

@@ -65,7 +65,11 @@ def device_of_reading(reading: SmiReading) -> Accelerator:
 def pcie_rate(generation: Quantity, lanes: Quantity) -> Quantity:
     """Bytes a second of a PCI Express link, one direction, after the line coding."""
     link = hardware.link(f"pcie{generation.si:.0f}_x16")
-    slot = assumed(_SLOT, label="lanes of the full link", why="a card's slot has them")
+    slot = assumed(
+        _SLOT,
+        label="lanes of the full link",
+        why="The slot of a card has all lanes, even where a link uses fewer.",
+    )
     return (link.per_direction * (lanes / slot)).named("PCI Express, one direction")
 
 
@@ -133,7 +137,7 @@ def spec_sheet(reading: SmiReading, dtype: str = "bf16") -> SpecSheet:
         TRANSFERS,
         "bit/cycle",
         "transfers a pin",
-        why="data move on both edges of the clock",
+        why="Data move on both edges of the clock, as in every GDDR and HBM.",
     )
 
     def bandwidth(memory_clock: Quantity, label: str) -> Quantity:
@@ -141,13 +145,18 @@ def spec_sheet(reading: SmiReading, dtype: str = "bf16") -> SpecSheet:
         return (device.memory_pins * edges * cycles).to("GB/s").named(label)
 
     return SpecSheet(
-        device, reading, dtype, memory, peak,
+        device,
+        reading,
+        dtype,
+        memory,
+        peak,
         (peak * (clock / at)).named("peak at this clock"),
         bandwidth(most, "bandwidth, highest memory clock"),
         bandwidth(now, "bandwidth at this memory clock"),
-        pcie_rate(generation_max, lanes_max), pcie_rate(generation, lanes),
+        pcie_rate(generation_max, lanes_max),
+        pcie_rate(generation, lanes),
         tuple(_findings(reading, device)),
-    )  # fmt: skip
+    )
 
 
 def _findings(reading: SmiReading, device: Accelerator) -> Iterator[str]:

@@ -26,8 +26,10 @@ from stacklib.quantity import maximum
 from stacklib.quantity.bounds import above_zero, at_least, whole
 
 ENGINES = ("copy in", "kernel", "copy out")
-COPY = {2: {"copy in": "copy in", "copy out": "copy out"},
-        1: {"copy in": "copies", "copy out": "copies"}}  # fmt: skip
+COPY = {
+    2: {"copy in": "copy in", "copy out": "copy out"},
+    1: {"copy in": "copies", "copy out": "copies"},
+}
 ORDERS = ("chunk by chunk", "stage by stage")
 
 
@@ -79,9 +81,15 @@ def run_streams(commands: Sequence[Command]) -> list[Ran]:
 
 
 def chunked(
-    times: Sequence[float], chunks: int, *, streams: int, fixed: float = 0.0,
-    copy_engines: int = 2, pinned: bool = True, order: str = "chunk by chunk",
-) -> list[Command]:  # fmt: skip
+    times: Sequence[float],
+    chunks: int,
+    *,
+    streams: int,
+    fixed: float = 0.0,
+    copy_engines: int = 2,
+    pinned: bool = True,
+    order: str = "chunk by chunk",
+) -> list[Command]:
     """A job of three stages, cut into equal chunks that go round the streams.
 
     ``times``: seconds of copying in, computing and copying out the whole job;

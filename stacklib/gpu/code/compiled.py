@@ -83,8 +83,16 @@ def compiled(kernel: str, target: str = "sm_90") -> Compiled:
     kept = record()["kernels"][name]
     made = kept["sass"][on]
     text = ptx_text(name)
-    return Compiled(name, on, source(name), text, parse(text), read(made["code"]),
-                    made["registers"], made["shared_bytes"])  # fmt: skip
+    return Compiled(
+        name,
+        on,
+        source(name),
+        text,
+        parse(text),
+        read(made["code"]),
+        made["registers"],
+        made["shared_bytes"],
+    )
 
 
 def source(kernel: str) -> str:

@@ -125,8 +125,15 @@ def parse(text: str) -> Kernel:
             labels[label[1]] = len(code)
         elif line:
             code.append(_instruction(line, number, source_line))
-    return Kernel(names[0], found[1] if found else "", tuple(params), shared, size,
-                  tuple(code), labels)  # fmt: skip
+    return Kernel(
+        names[0],
+        found[1] if found else "",
+        tuple(params),
+        shared,
+        size,
+        tuple(code),
+        labels,
+    )
 
 
 def _instruction(line: str, number: int, source_line: int) -> PtxInstruction:
@@ -135,5 +142,6 @@ def _instruction(line: str, number: int, source_line: int) -> PtxInstruction:
         raise PtxError(f"line {number}: {line!r} is no instruction this parser reads")
     # commas inside braces or brackets do not part operands
     operands = re.findall(r"\{[^}]*\}|\[[^\]]*\]|[^,\s]+", shape[4])
-    return PtxInstruction(shape[3], tuple(operands), shape[2] or "", bool(shape[1]),
-                          number, source_line)  # fmt: skip
+    return PtxInstruction(
+        shape[3], tuple(operands), shape[2] or "", bool(shape[1]), number, source_line
+    )

@@ -98,8 +98,10 @@ def run_ptx(
     opcodes: Counter[str] = Counter()
     for instruction, times in zip(kernel.code, executions, strict=True):
         opcodes[instruction.opcode] += times
-    results = {name: np.frombuffer(bytes(data), dtype).reshape(shape).copy()
-               for name, (data, dtype, shape) in arrays.items()}  # fmt: skip
+    results = {
+        name: np.frombuffer(bytes(data), dtype).reshape(shape).copy()
+        for name, (data, dtype, shape) in arrays.items()
+    }
     return PtxRun(results, np.array(per_thread), +opcodes, issued)
 
 
@@ -141,23 +143,36 @@ def _lanes(
     shared = Memory("shared", [(0, bytearray(kernel.shared_bytes))])
     common = {
         f"%{name}.{axis}": value
-        for name, three in (("ctaid", where),
-                            ("ntid", (threads.x, threads.y, threads.z)),
-                            ("nctaid", (size.x, size.y, size.z)))
+        for name, three in (
+            ("ctaid", where),
+            ("ntid", (threads.x, threads.y, threads.z)),
+            ("nctaid", (size.x, size.y, size.z)),
+        )
         for axis, value in zip("xyz", three, strict=True)
-    }  # fmt: skip
+    }
     return [
-        Lane(common | {"%tid.x": t % threads.x, "%tid.y": t // threads.x % threads.y,
-                       "%tid.z": t // threads.x // threads.y,
-                       "%laneid": t % WARP, "%warpid": t // WARP}, shared)
+        Lane(
+            common
+            | {
+                "%tid.x": t % threads.x,
+                "%tid.y": t // threads.x % threads.y,
+                "%tid.z": t // threads.x // threads.y,
+                "%laneid": t % WARP,
+                "%warpid": t // WARP,
+            },
+            shared,
+        )
         for t in range(threads.x * threads.y * threads.z)
-    ]  # fmt: skip
+    ]
 
 
 def _block(
-    kernel: Kernel, program: list[Step], lanes: list[Lane], executions: list[int],
+    kernel: Kernel,
+    program: list[Step],
+    lanes: list[Lane],
+    executions: list[int],
     budget: int,
-) -> int:  # fmt: skip
+) -> int:
     """Run one block; the warp instructions it issued."""
     warps = [lanes[k : k + WARP] for k in range(0, len(lanes), WARP)]
     issued = 0
@@ -175,8 +190,9 @@ def _block(
                 issued += 1
                 executions[pc] += len(here)
                 if issued > budget:
-                    raise PtxError(f"{place(kernel, pc)}: the budget is spent; does "
-                                   "this loop end?")  # fmt: skip
+                    raise PtxError(
+                        f"{place(kernel, pc)}: the budget is spent; does this loop end?"
+                    )
         waiting = [lane for lane in lanes if lane.waits]
         if not waiting:
             return issued

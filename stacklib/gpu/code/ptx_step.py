@@ -125,8 +125,12 @@ class Step:
             if absent:
                 raise PtxError(f"lanes {absent} of the mask are not here")
             delta, bound = self.value(by, 32)(lane), self.value(clamp, 32)(lane) & 31
-            source = {"down": k + delta, "up": k - delta, "bfly": k ^ delta,
-                      "idx": delta}[self.parts[2]]  # fmt: skip
+            source = {
+                "down": k + delta,
+                "up": k - delta,
+                "bfly": k ^ delta,
+                "idx": delta,
+            }[self.parts[2]]
             inside = source >= 0 if self.parts[2] == "up" else source <= bound
             lane.registers[register] = read[source if inside else k]
             if valid:
@@ -193,8 +197,12 @@ class Step:
                 raise PtxError("only bar.sync 0 is known")
             return lambda lane: setattr(lane, "waits", True)
         if head == "shfl":
-            if self.parts[1] != "sync" or self.parts[2] not in ("down", "up", "bfly",
-                                                                "idx"):  # fmt: skip
+            if self.parts[1] != "sync" or self.parts[2] not in (
+                "down",
+                "up",
+                "bfly",
+                "idx",
+            ):
                 raise PtxError("this shuffle is not known")
             return lambda lane: None
         return lambda lane: setattr(lane, "done", True)

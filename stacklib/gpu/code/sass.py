@@ -34,8 +34,19 @@ CLASSES = {
     "padding": ("NOP",),
 }  # fmt: skip
 # Their result comes after a time nobody knows in advance: a barrier must say when.
-VARIABLE = ("LDG", "LDS", "LDC", "S2R", "S2UR", "SHFL", "MUFU", "F2I", "I2F", "ATOMG",
-            "LDCU")  # fmt: skip
+VARIABLE = (
+    "LDG",
+    "LDS",
+    "LDC",
+    "S2R",
+    "S2UR",
+    "SHFL",
+    "MUFU",
+    "F2I",
+    "I2F",
+    "ATOMG",
+    "LDCU",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +116,12 @@ class SassInstruction:
         bits = self.high >> 41
         result, operands = bits >> 5 & 7, bits >> 8 & 7
         return Control(
-            bits & 15, not bits >> 4 & 1,
+            bits & 15,
+            not bits >> 4 & 1,
             None if result == NO_BARRIER else result,
             None if operands == NO_BARRIER else operands,
             tuple(k for k in range(6) if bits >> 11 + k & 1),
-        )  # fmt: skip
+        )
 
 
 def _pair(kind: str, number: int, wide: bool) -> tuple[str, ...]:
@@ -139,9 +151,11 @@ class Sass:
     def _to_itself(self, at: SassInstruction) -> bool:
         target = re.search(r"\.L_x_\d+", at.operands)
         return bool(
-            at.opcode == "BRA" and not at.guard and target
+            at.opcode == "BRA"
+            and not at.guard
+            and target
             and self.labels.get(target[0]) == at.address
-        )  # fmt: skip
+        )
 
     @property
     def registers(self) -> int:
@@ -170,10 +184,17 @@ def read(rows: Iterable[str]) -> Sass:
         shape = re.match(r"(@\S+ +)?(\S+) *(.*)", parts[-1])
         if len(parts) != 4 or shape is None:
             raise ValueError(f"{row!r}: not 'line|low|high|text'")
-        code.append(SassInstruction(
-            BYTES * len(code), int(parts[0]), (shape[1] or "").strip(), shape[2],
-            shape[3], int(parts[1], 16), int(parts[2], 16),
-        ))  # fmt: skip
+        code.append(
+            SassInstruction(
+                BYTES * len(code),
+                int(parts[0]),
+                (shape[1] or "").strip(),
+                shape[2],
+                shape[3],
+                int(parts[1], 16),
+                int(parts[2], 16),
+            )
+        )
     return Sass(tuple(code), labels)
 
 
@@ -189,15 +210,19 @@ def unguarded(sass: Sass) -> tuple[str, ...]:
     for at in sass.useful:
         control = at.control
         pending = {r: v for r, v in pending.items() if v[1] not in control.waits}
-        faults += [f"{at.address:04x} {at.text}: {r} may not have come"
-                   for r in at.reads if r in pending]  # fmt: skip
+        faults += [
+            f"{at.address:04x} {at.text}: {r} may not have come"
+            for r in at.reads
+            if r in pending
+        ]
         for register in at.writes:
             pending.pop(register, None)
         if at.opcode.startswith(VARIABLE):
             kind = at.opcode.split(".")[0]
             own = control.arms_result
-            pending |= {r: (k, own) for r, (k, b) in pending.items()
-                        if k == kind and b is None}  # fmt: skip
+            pending |= {
+                r: (k, own) for r, (k, b) in pending.items() if k == kind and b is None
+            }
             pending |= dict.fromkeys(at.writes, (kind, own))
     return tuple(faults)
 

@@ -56,8 +56,17 @@ def to_ptx(kernel: str, capability: str) -> str:
     """PTX of one of our kernels, by ``nvcc``."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "k.ptx"
-        _run(["nvcc", f"-arch=compute_{capability}", "-lineinfo", "-ptx",
-              str(KERNELS / f"{kernel}.cu"), "-o", str(out)])  # fmt: skip
+        _run(
+            [
+                "nvcc",
+                f"-arch=compute_{capability}",
+                "-lineinfo",
+                "-ptx",
+                str(KERNELS / f"{kernel}.cu"),
+                "-o",
+                str(out),
+            ]
+        )
         text = out.read_text(encoding="utf-8")
     # folders differ from machine to machine, names of files do not
     return re.sub(r'(\.file\s+\d+ )"[^"]*/([^"/]+)".*', r'\1"\2"', text)
@@ -77,10 +86,13 @@ def to_cubin(ptx: str, target: str, lines: bool = True) -> Cubin:
     shared = re.search(r"(\d+) bytes smem", said)
     own = re.search(r"Compile time = ([\d.]+) ms", said)
     return Cubin(
-        machine_code(data), int(registers[1]) if registers else 0,
-        int(shared[1]) if shared else 0, seconds,
-        float(own[1]) / 1e3 if own else 0.0, data,
-    )  # fmt: skip
+        machine_code(data),
+        int(registers[1]) if registers else 0,
+        int(shared[1]) if shared else 0,
+        seconds,
+        float(own[1]) / 1e3 if own else 0.0,
+        data,
+    )
 
 
 def _run(command: list[str]) -> str:

@@ -12,14 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stacklib import models
-from stacklib.hardware import Accelerator
+from stacklib.hardware import Accelerator, microarchitecture
 from stacklib.memory.ladder.descent import descent
 from stacklib.quantity import Quantity, assumed, chosen, constant, counted, one_of
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.bounds import device_of
 
 from .instructions import instruction, part_count
-from .occupancy import PARTITIONS
 
 # Warp instructions of `kernels.matvec`: for each 64 weights two places (2), two
 # addresses (2), four loads, two products and two sums; then those of a row: the row
@@ -52,11 +51,13 @@ class Slots:
 def fewest_columns(device: str | Accelerator) -> Quantity:
     """Columns of the smallest shape that multiplies at a device's matrix rate."""
     found = instruction(device)
-    why = f"the shapes of {found.name} begin with them"
+    why = f"The narrowest shape of {found.name} has so many."
     return assumed(
-        found.columns[0], label="columns of an mma, one used", why=why,
+        found.columns[0],
+        label="columns of an mma, one used",
+        why=why,
         source=found.source,
-    )  # fmt: skip
+    )
 
 
 def decode_slots(
@@ -73,10 +74,15 @@ def decode_slots(
     units, clock = device.compute_units, device.clock
     chips = chosen(tp, label="chips that share it")
     kept = found.streamed_parameters / chips
-    why = "four schedulers in every SM since Volta, each one a cycle"
-    slots = assumed(PARTITIONS, "1/cycle", label="issued by a unit", why=why)
-    each = counted(matvec_instructions, rows=1, k=64, take=lambda n: (n - ROW) / 64,
-                   label="warp instructions a weight, by matvec")  # fmt: skip
+    schedulers = microarchitecture(device).count("warp_schedulers")
+    slots = schedulers * one_of("1/cycle", "issued by a scheduler")
+    each = counted(
+        matvec_instructions,
+        rows=1,
+        k=64,
+        take=lambda n: (n - ROW) / 64,
+        label="warp instructions a weight, by matvec",
+    )
     lanes = part_count(device, "fp32_lanes")
     one = one_of("1/cycle", "multiply-adds of a lane")
     tensor = device.peak("bf16") / constant("multiply_add")

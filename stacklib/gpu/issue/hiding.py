@@ -54,10 +54,19 @@ def hide(
     # Without a latency, that of the idle memory, as measured.
     law = littles_law.in_flight(chip, each, latency)
     resident = counted(
-        occupancy, threads=threads, registers=registers, shared_bytes=shared_bytes,
-        device=chip, label="resident warps", take="warps",
-    )  # fmt: skip
-    lanes = assumed(WARP, label="threads a warp", why="so on every NVIDIA GPU so far")
+        occupancy,
+        threads=threads,
+        registers=registers,
+        shared_bytes=shared_bytes,
+        device=chip,
+        label="resident warps",
+        take="warps",
+    )
+    lanes = assumed(
+        WARP,
+        label="threads a warp",
+        why="Every NVIDIA GPU so far has warps of that size.",
+    )
     flying = (resident * lanes * law.each).named("bytes in flight on a unit")
     part = (law.needed / chip.compute_units).named("bytes a unit needs in flight")
     needed = stamp(part, FAMILY)

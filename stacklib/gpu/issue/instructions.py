@@ -87,10 +87,17 @@ def _instructions() -> dict[str, Instruction]:
     for row in _raw()["instructions"]:
         low, high, step = row["columns"]
         made = Instruction(
-            row["name"], tuple(row["targets"]), row["threads"], row["left"],
-            row["right"], row["sums"], tuple(row["rows"]), (low, high, step),
-            dict(row["k"]), _source(row["source"]),
-        )  # fmt: skip
+            row["name"],
+            tuple(row["targets"]),
+            row["threads"],
+            row["left"],
+            row["right"],
+            row["sums"],
+            tuple(row["rows"]),
+            (low, high, step),
+            dict(row["k"]),
+            _source(row["source"]),
+        )
         found.update(dict.fromkeys(made.targets, made))
     return found
 
@@ -107,8 +114,14 @@ def arithmetic(generation: str, dtype: str) -> Arithmetic:
     forms = [name for name in table if name != "source"]
     form = resolve(dtype, forms, f"format of {key} tensor cores")
     row = table[form]
-    return Arithmetic(key, form, row["terms"], row["fraction"], row["result"],
-                      _source(table["source"]))  # fmt: skip
+    return Arithmetic(
+        key,
+        form,
+        row["terms"],
+        row["fraction"],
+        row["result"],
+        _source(table["source"]),
+    )
 
 
 def instruction(on: str | Accelerator) -> Instruction:
@@ -178,6 +191,10 @@ def part_count(on: str | Accelerator, part: str) -> Quantity:
         entry = {"value": entry, "source": row["source"]}
     label = f"{device.short} {name.replace('_', ' ')} a unit"
     return Quantity(
-        entry["value"], "1", label=label, source=_source(entry["source"]), kind="spec",
+        entry["value"],
+        "1",
+        label=label,
+        source=_source(entry["source"]),
+        kind="spec",
         key=f"{ROWS}/parts/{found}/{name}",
-    )  # fmt: skip
+    )

@@ -15,8 +15,15 @@ from itertools import groupby
 from stacklib.quantity.bounds import is_whole, whole
 
 KINDS = ("math", "shared", "global", "store")
-STATES = ("issues", "not picked", "arithmetic result", "shared memory",
-          "global memory", "queue full", "done")  # fmt: skip
+STATES = (
+    "issues",
+    "not picked",
+    "arithmetic result",
+    "shared memory",
+    "global memory",
+    "queue full",
+    "done",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +49,25 @@ class SubCore:
     issue: int = 1  # slots a cycle
 
     def __post_init__(self) -> None:
-        whole(math=self.math, shared=self.shared, memory=self.memory,
-              queue=self.queue, issue=self.issue)  # fmt: skip
+        whole(
+            math=self.math,
+            shared=self.shared,
+            memory=self.memory,
+            queue=self.queue,
+            issue=self.issue,
+        )
         rate = self.interval
         if not (is_whole(rate) or isinstance(rate, Fraction)) or rate < 0:
             raise ValueError(f"interval = {rate!r}: cycles, an int or Fraction from 0")
 
     def latency(self, kind: str) -> int:
         """Cycles until a result of this kind can be used; a store leaves none."""
-        return {"math": self.math, "shared": self.shared, "global": self.memory,
-                "store": 1}[kind]  # fmt: skip
+        return {
+            "math": self.math,
+            "shared": self.shared,
+            "global": self.memory,
+            "store": 1,
+        }[kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +128,10 @@ class Trace:
         for one in self.issued:
             rows[one.warp][one.cycle] = self.op(one).kind
         return [
-            part for warp, row in enumerate(rows)
+            part
+            for warp, row in enumerate(rows)
             for part in _segments(warp, row + ["done"] * (self.cycles - len(row)))
-        ]  # fmt: skip
+        ]
 
 
 def _segments(warp: int, kinds: list[str]) -> list[Segment]:
@@ -171,12 +188,17 @@ def _slot_faults(core: SubCore, order: list[Issued]) -> list[str]:
 
 
 def _queue_faults(
-    programs: Sequence[Program], core: SubCore, there: dict[tuple[int, int], int],
+    programs: Sequence[Program],
+    core: SubCore,
+    there: dict[tuple[int, int], int],
     order: list[Issued],
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Cycles in which more loads are under way than the queue has entries."""
-    ends = [(i.cycle, there[i.warp, i.at]) for i in order
-            if programs[i.warp][i.at].kind == "global"]  # fmt: skip
+    ends = [
+        (i.cycle, there[i.warp, i.at])
+        for i in order
+        if programs[i.warp][i.at].kind == "global"
+    ]
     changes = sorted([(a, 1) for a, _ in ends] + [(b, -1) for _, b in ends])
     most, level = 0, 0
     for _, step in changes:

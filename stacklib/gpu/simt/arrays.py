@@ -92,7 +92,7 @@ class DeviceArray:
     def _part(self, part: Any, axis: int, length: int) -> Any:
         on = self._on()
         number = on.array(part, f" as an index of {self.name}")
-        if isinstance(number, bool) or np.asarray(number).dtype.kind not in "iu":
+        if np.asarray(number).dtype.kind not in "iu":
             raise on.error(f"an index of {self.name} is {part!r}, no whole number")
         outside = on.mask & ((number < 0) | (number >= length))
         if outside.any():

@@ -53,11 +53,13 @@ def in_order(
     order, warp, sector, kind = (
         np.concatenate(parts)
         for parts in zip(
-            *((np.full(len(w), n), w, s, np.full(len(w), KINDS.index(k)))
-              for n, k, w, s in traffic.trace),
+            *(
+                (np.full(len(w), n), w, s, np.full(len(w), KINDS.index(k)))
+                for n, k, w, s in traffic.trace
+            ),
             strict=True,
         )
-    )  # fmt: skip
+    )
     block = warp // warps_of_block
     wave = block // units // resident
     by = np.lexsort((warp, order, wave))

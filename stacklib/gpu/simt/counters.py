@@ -6,10 +6,20 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 KINDS = (
-    "arithmetic", "compare", "special", "branch", "load_global", "store_global",
-    "atomic_global", "load_shared", "store_shared", "atomic_shared", "shuffle", "vote",
+    "arithmetic",
+    "compare",
+    "special",
+    "branch",
+    "load_global",
+    "store_global",
+    "atomic_global",
+    "load_shared",
+    "store_shared",
+    "atomic_shared",
+    "shuffle",
+    "vote",
     "barrier",
-)  # fmt: skip
+)
 
 
 MOST = 500  # instructions of the first warp that are kept, for drawing

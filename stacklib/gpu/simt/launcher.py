@@ -102,9 +102,13 @@ class Ran:
 
 
 def execute(
-    kernel: Callable[..., None], grid: Dim, block: Dim, device: Accelerator,
-    args: Sequence[Any], check: bool,
-) -> Ran:  # fmt: skip
+    kernel: Callable[..., None],
+    grid: Dim,
+    block: Dim,
+    device: Accelerator,
+    args: Sequence[Any],
+    check: bool,
+) -> Ran:
     """Run every block of the grid, a batch of them at a time."""
     names = parameters(kernel)[1:]
     if len(names) != len(args):
@@ -153,8 +157,13 @@ def _run(run: Callable[..., None], machine: Machine, *given: Any) -> None:
 
 
 _PLAIN = (
-    ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError,
-)  # fmt: skip
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    NameError,
+    TypeError,
+    ValueError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +240,19 @@ def launch(
     )
     waves = blocks / (resident.blocks * found.compute_units.si)
     report = Report(
-        kernel.__name__, found, (size.x, size.y, size.z),
-        (threads.x, threads.y, threads.z), registers, ran.shared_bytes, resident,
-        waves, ran.counters, ran.traffic, levels, times,
-    )  # fmt: skip
+        kernel.__name__,
+        found,
+        (size.x, size.y, size.z),
+        (threads.x, threads.y, threads.z),
+        registers,
+        ran.shared_bytes,
+        resident,
+        waves,
+        ran.counters,
+        ran.traffic,
+        levels,
+        times,
+    )
     return Launch(ran.results, report)
 
 

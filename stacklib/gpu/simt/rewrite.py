@@ -94,10 +94,13 @@ class _Rewriter(ast.NodeTransformer):
     def function(self) -> ast.FunctionDef:
         """The whole kernel."""
         names = sorted(
-            {n.id for n in ast.walk(self.found)
-             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            {
+                n.id
+                for n in ast.walk(self.found)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            }
             - {a.arg for a in self.found.args.args}
-        )  # fmt: skip
+        )
         unset = [
             ast.Assign([ast.Name(name, ast.Store())], _ask("unset", ast.Constant(name)))
             for name in names
@@ -134,9 +137,21 @@ class _Rewriter(ast.NodeTransformer):
     # -- statements ----------------------------------------------------------
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        allowed = (ast.expr, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop,
-                   ast.boolop, ast.keyword, ast.comprehension, ast.arguments, ast.arg,
-                   ast.Expr, ast.Pass, ast.Assert)  # fmt: skip
+        allowed = (
+            ast.expr,
+            ast.expr_context,
+            ast.operator,
+            ast.unaryop,
+            ast.cmpop,
+            ast.boolop,
+            ast.keyword,
+            ast.comprehension,
+            ast.arguments,
+            ast.arg,
+            ast.Expr,
+            ast.Pass,
+            ast.Assert,
+        )
         if not isinstance(node, allowed):
             raise self._refuse(
                 node, f"{type(node).__name__} has no meaning in a kernel"

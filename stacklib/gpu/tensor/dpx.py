@@ -75,9 +75,15 @@ class Alignment:
 
 
 def align(
-    a: str, b: str, *, fused: bool, match: int = 2, miss: int = -1, opened: int = 3,
+    a: str,
+    b: str,
+    *,
+    fused: bool,
+    match: int = 2,
+    miss: int = -1,
+    opened: int = 3,
     extended: int = 1,
-) -> Alignment:  # fmt: skip
+) -> Alignment:
     """Score of the best local alignment, and the instructions it took."""
     if not a or not b:
         raise ValueError(f"sequences of {len(a)} and {len(b)} letters: one at least")

@@ -95,11 +95,15 @@ def _handed(one: Kernel, ready: float, free: list[float]) -> tuple[float, float]
 def _event(one: Kernel, start: float, end: float) -> dict[str, Any]:
     ts = round(start / US, 3)
     return {
-        "name": one.name, "cat": "kernel" if one.blocks else "gpu_memcpy",
-        "ph": "X", "pid": 0, "tid": one.stream,
-        "ts": ts, "dur": round(end / US - ts, 3),
+        "name": one.name,
+        "cat": "kernel" if one.blocks else "gpu_memcpy",
+        "ph": "X",
+        "pid": 0,
+        "tid": one.stream,
+        "ts": ts,
+        "dur": round(end / US - ts, 3),
         "args": {"blocks": one.blocks, "flop": one.flop},
-    }  # fmt: skip
+    }
 
 
 def _product(name: str, stream: int, issued: float, m: int, n: int, k: int) -> Kernel:

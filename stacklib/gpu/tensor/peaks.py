@@ -141,9 +141,16 @@ def _built(device: Accelerator, name: str) -> PeakBuilt:
     each = per_mac(name.split("/")[0])
     macs = (peak.per_unit_per_cycle / each).named(f"{device.short} {name} MAC a unit")
     built = peak_by_hand(device.compute_units, macs, clock, each=each)
-    return PeakBuilt(device, name, device.compute_units, macs, clock,
-                     built.named(f"{device.short} {name}, built"), peak.rate,
-                     implied)  # fmt: skip
+    return PeakBuilt(
+        device,
+        name,
+        device.compute_units,
+        macs,
+        clock,
+        built.named(f"{device.short} {name}, built"),
+        peak.rate,
+        implied,
+    )
 
 
 def peaks(kinds: tuple[str, ...] = ("gpu",)) -> Iterator[PeakBuilt]:

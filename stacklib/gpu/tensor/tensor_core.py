@@ -126,9 +126,13 @@ def mma(
 
 
 def _step(
-    a: NDArray[Any], b: NDArray[Any], c: NDArray[Any],
-    rule: Arithmetic, form: Format, sums: Format,
-) -> NDArray[Any]:  # fmt: skip
+    a: NDArray[Any],
+    b: NDArray[Any],
+    c: NDArray[Any],
+    rule: Arithmetic,
+    form: Format,
+    sums: Format,
+) -> NDArray[Any]:
     """One addition of the hardware for every output."""
     ea, eb, ec = _exponent(a, form), _exponent(b, form), _exponent(c, sums)
     # the products' own leading digit is not looked for: 1.5 * 1.5 counts as 2.25
@@ -148,9 +152,13 @@ def _step(
 
 
 def promoted(
-    a: Any, b: Any, *, every: int = 128, dtype: str = "e4m3fn",
+    a: Any,
+    b: Any,
+    *,
+    every: int = 128,
+    dtype: str = "e4m3fn",
     generation: str = "hopper",
-) -> NDArray[Any]:  # fmt: skip
+) -> NDArray[Any]:
     """``a @ b`` whose sums leave the tensor core every so many products.
 
     The partial sums are added in FP32 on the ordinary cores, as DeepSeek-V3 does on

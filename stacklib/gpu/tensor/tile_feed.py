@@ -144,9 +144,15 @@ def feed_faults(feed: Feed, ran: Sequence[Step]) -> list[str]:
 
 
 def feed_of(
-    on: str | Accelerator, *, rows: int = 128, columns: int = 256, depth: int = 64,
-    dtype: str = "bf16", cluster: tuple[int, int] = (1, 1), buffers: int = 2,
-) -> Feed:  # fmt: skip
+    on: str | Accelerator,
+    *,
+    rows: int = 128,
+    columns: int = 256,
+    depth: int = 64,
+    dtype: str = "bf16",
+    cluster: tuple[int, int] = (1, 1),
+    buffers: int = 2,
+) -> Feed:
     """The cycles of a step on a unit of a device, for a tile of a matrix product.
 
     Loads come from the L2 as fast as one unit was measured to read it. Blocks of a

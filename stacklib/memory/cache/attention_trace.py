@@ -73,12 +73,20 @@ class TiledAttention:
 
     def __post_init__(self) -> None:
         whole(
-            heads=self.heads, kv_heads=self.kv_heads, queries=self.queries,
-            keys=self.keys, head_dim=self.head_dim, tile_q=self.tile_q,
-            tile_k=self.tile_k, width=self.width,
-        )  # fmt: skip
-        for name, part in (("heads", "kv_heads"), ("queries", "tile_q"),
-                           ("keys", "tile_k")):  # fmt: skip
+            heads=self.heads,
+            kv_heads=self.kv_heads,
+            queries=self.queries,
+            keys=self.keys,
+            head_dim=self.head_dim,
+            tile_q=self.tile_q,
+            tile_k=self.tile_k,
+            width=self.width,
+        )
+        for name, part in (
+            ("heads", "kv_heads"),
+            ("queries", "tile_q"),
+            ("keys", "tile_k"),
+        ):
             if getattr(self, name) % getattr(self, part):
                 raise ValueError(
                     f"{name} = {getattr(self, name)} is no multiple of {part} = "
@@ -224,9 +232,14 @@ class TiledAttention:
             (begins, slot, 0, own, self.q_tile_bytes),
             (time, slot[which], 1, key, self.k_tile_bytes),
             (time, slot[which], 2, key + kv_size, self.k_tile_bytes),
-            (begins + steps - 1, slot, 3, own + q_size + 2 * kv_size,
-             self.q_tile_bytes),
-        ]  # fmt: skip
+            (
+                begins + steps - 1,
+                slot,
+                3,
+                own + q_size + 2 * kv_size,
+                self.q_tile_bytes,
+            ),
+        ]
         when = np.concatenate([(t * at_once + s) * 4 + k for t, s, k, _, _ in events])
         order = np.argsort(when, kind="stable")
         first = np.concatenate([a for *_, a, _ in events])[order]

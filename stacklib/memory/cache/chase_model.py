@@ -80,7 +80,9 @@ class ChaseLevel:
 
 def half_of_l2(device: Accelerator) -> Quantity:
     """Bytes of the side of an L2 that is nearer to a unit."""
-    sides = assumed(2, label="partitions of the L2", why="the H100's L2 has two halves")
+    sides = assumed(
+        2, label="partitions of the L2", why="The L2 of an H100 is drawn in two halves."
+    )
     return (device.l2_capacity / sides).named("half of the L2")
 
 

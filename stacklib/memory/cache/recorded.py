@@ -130,8 +130,10 @@ def _attention(
         values = recorder.load(view["v"][shared, seen])
         scores = queries @ keys.T / np.sqrt(plan.head_dim)  # (tile_q, tile_k)
         if plan.causal:
-            after = np.arange(seen.start, seen.stop) > np.arange(*rows.indices(
-                plan.queries))[:, None]  # fmt: skip
+            after = (
+                np.arange(seen.start, seen.stop)
+                > np.arange(*rows.indices(plan.queries))[:, None]
+            )
             scores = np.where(after, -np.inf, scores)
         highest = np.maximum(most, scores.max(axis=1, keepdims=True))
         shares, shrink = np.exp(scores - highest), np.exp(most - highest)

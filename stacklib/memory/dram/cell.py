@@ -32,9 +32,12 @@ class Cell:
 
     def __post_init__(self) -> None:
         above_zero(
-            capacitance=self.capacitance, bitline=self.bitline, supply=self.supply,
-            leakage=self.leakage, margin=self.margin,
-        )  # fmt: skip
+            capacitance=self.capacitance,
+            bitline=self.bitline,
+            supply=self.supply,
+            leakage=self.leakage,
+            margin=self.margin,
+        )
         if self.signal(0.0) <= self.margin:
             raise ValueError(
                 f"margin = {self.margin}: a full cell moves its bitline by "

@@ -149,8 +149,11 @@ class DramChannel:
     refresh: str = "all"
 
     def __post_init__(self) -> None:
-        for name, words in (("policy", POLICIES), ("scheduler", SCHEDULERS),
-                            ("refresh", REFRESH)):  # fmt: skip
+        for name, words in (
+            ("policy", POLICIES),
+            ("scheduler", SCHEDULERS),
+            ("refresh", REFRESH),
+        ):
             if getattr(self, name) not in words:
                 given = getattr(self, name)
                 raise ValueError(f"{name} {given!r}: use one of {', '.join(words)}")
@@ -244,14 +247,27 @@ class DramChannel:
         banks, rows = self._places(addresses)
         writes = [False] * n if stores is None else [bool(s) for s in stores]
         requests = (banks, rows, writes, times)
-        how = (int(window), int(road), self.queue, self.scheduler == "fcfs",
-               self.policy == "closed")  # fmt: skip
+        how = (
+            int(window),
+            int(road),
+            self.queue,
+            self.scheduler == "fcfs",
+            self.policy == "closed",
+        )
         clocks = self.kind.clocks(self.refresh)
         log, (outcomes, entered, finished) = _run(clocks, requests, how)
         return Served(
-            self.kind, clocks, self.policy == "closed", banks, rows, writes,
-            outcomes, entered, finished, log,
-        )  # fmt: skip
+            self.kind,
+            clocks,
+            self.policy == "closed",
+            banks,
+            rows,
+            writes,
+            outcomes,
+            entered,
+            finished,
+            log,
+        )
 
 
 def _run(clocks: Clocks, requests: tuple[list, ...], how: tuple) -> tuple[Any, Any]:

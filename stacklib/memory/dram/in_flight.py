@@ -155,9 +155,15 @@ def _waiting(
     accesses = max(1, round(flying.si / ACCESS.si))
     road = max(0.0, latency.si - service)
     return counted(
-        _wait, accesses, round(channels.si), service, road, latency.si, unit="s",
+        _wait,
+        accesses,
+        round(channels.si),
+        service,
+        road,
+        latency.si,
+        unit="s",
         label="time waiting for others, by mean value analysis",
-    )  # fmt: skip
+    )
 
 
 def _wait(

@@ -198,9 +198,13 @@ def _read(key: str, raw: dict, sources: dict) -> DramPart:
         raw["fields"], sources, raw["source"], place, raw["short"], FIELDS
     )
     return DramPart(
-        key, raw["name"], raw["short"], raw["refreshed"], raw["buses"],
+        key,
+        raw["name"],
+        raw["short"],
+        raw["refreshed"],
+        raw["buses"],
         MappingProxyType(dict(read.values)),
-    )  # fmt: skip
+    )
 
 
 @cache

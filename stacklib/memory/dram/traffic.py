@@ -122,9 +122,15 @@ def compare(channel: DramChannel, intervals: int = 6) -> list[Outcome]:
         # A command that breaks a rule here would be a fault of the simulator.
         served = channel.run(*make(part, max(500, int(bursts * expected))))
         rows.append(
-            Outcome(name, expected, served.settled, served.share("hit"),
-                    verify(served), served)
-        )  # fmt: skip
+            Outcome(
+                name,
+                expected,
+                served.settled,
+                served.share("hit"),
+                verify(served),
+                served,
+            )
+        )
     return rows
 
 

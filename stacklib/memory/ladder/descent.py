@@ -148,12 +148,21 @@ def descent(
         _drawn, *strip, label="numbers of input vectors, read by each strip"
     )
     second = (memory + vectors * width * sequences).named("bytes from the L2")
-    twice = assumed(2, label="written to shared memory, and read", why="each once")
+    twice = assumed(
+        2,
+        label="written to shared memory, and read",
+        why="Every operand is stored to the tile once and loaded from it once.",
+    )
     shared = twice * memory + (vectors + strips) * width * sequences
     weights = counted(_slice, rows, unit="B", label="weights of an instruction")
     slices = memory / weights
     sets = ceil(
-        sequences / assumed(COLUMNS, label="columns of an instruction", why="its shape")
+        sequences
+        / assumed(
+            COLUMNS,
+            label="columns of an instruction",
+            why="The narrowest mma has eight.",
+        )
     )
     operands = counted(
         _operands, rows, unit="B", label="operands and sums of an instruction"

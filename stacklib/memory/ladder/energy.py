@@ -109,7 +109,7 @@ class Stage:
 
 def _array(name: str) -> Quantity:
     bits = assumed(
-        64, "bit", "bits of an access", why="the paper's energies are of one word"
+        64, "bit", "bits of an access", why="The energies of the paper are of one word."
     )
     return constant(name) / bits
 
@@ -173,8 +173,13 @@ def operation_energy(device: Accelerator, account: str) -> Quantity:
     factor = hardware.microarchitecture(device).tensor_energy
     if not factor:
         raise hardware.UnknownSpec(f"{device.key}: the energy of its tensor operations")
-    return Quantity(hardware.efficiency(factor), "J/FLOP", label=factor,
-                    kind="measured", key=f"factors/{factor}")  # fmt: skip
+    return Quantity(
+        hardware.efficiency(factor),
+        "J/FLOP",
+        label=factor,
+        kind="measured",
+        key=f"factors/{factor}",
+    )
 
 
 def constant_power(device: Accelerator, account: str) -> Quantity:

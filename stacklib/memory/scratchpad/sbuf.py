@@ -78,9 +78,14 @@ class SbufCase:
     def program(self, use: float, *, snake: bool = False) -> Program:
         """The product as operations, for `allocate`."""
         return matmul_program(
-            self.tokens(use), SIDE, SIDE,
-            block_k=self.partitions, panel_n=self.panel, width=WIDTH, snake=snake,
-        )  # fmt: skip
+            self.tokens(use),
+            SIDE,
+            SIDE,
+            block_k=self.partitions,
+            panel_n=self.panel,
+            width=WIDTH,
+            snake=snake,
+        )
 
 
 def sbuf_case(on: str | Accelerator = "trainium2") -> SbufCase:
@@ -90,5 +95,9 @@ def sbuf_case(on: str | Accelerator = "trainium2") -> SbufCase:
     partitions, banks = micro.count("partitions"), micro.count("psum_banks")
     psum = (partitions * banks * micro.size("psum_bank")).to("MiB")
     sbuf = device.shared_per_unit.across(1).to("MiB")
-    return SbufCase(sbuf.named("SBUF of a core"), RING, int(partitions.si),
-                    psum.named("PSUM of a core"))  # fmt: skip
+    return SbufCase(
+        sbuf.named("SBUF of a core"),
+        RING,
+        int(partitions.si),
+        psum.named("PSUM of a core"),
+    )

@@ -34,7 +34,11 @@ def ucie_edge(package: str) -> Quantity:
         raise ValueError(f"package {package!r}: 'standard' or 'advanced'")
     one = link("ucie_adv")
     share = one.per_direction.si / one.bidirectional.si
-    half = assumed(share, label="one direction of both", why="a link counts both ways")
+    half = assumed(
+        share,
+        label="one direction of both",
+        why="The rate that is quoted of a link counts both ways.",
+    )
     return (stack_fact(f"ucie_{package}") * half).named("UCIe, in one direction")
 
 

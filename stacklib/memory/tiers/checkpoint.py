@@ -157,9 +157,14 @@ class Run:
 
 
 def run_checkpoints(
-    *, interval: float, copy: float, write: float, count: int, buffers: int = 2,
+    *,
+    interval: float,
+    copy: float,
+    write: float,
+    count: int,
+    buffers: int = 2,
     behind: bool = True,
-) -> Run:  # fmt: skip
+) -> Run:
     """Train and checkpoint, event by event: buffers in host memory, one writer."""
     whole(count=count, buffers=buffers)
     now, writer = 0.0, 0.0

@@ -180,9 +180,14 @@ def drives_needed(
 
 
 def step_time(
-    compute: float, layers: int, pages: float, rate: float, latency: float,
-    *, ahead: bool,
-) -> float:  # fmt: skip
+    compute: float,
+    layers: int,
+    pages: float,
+    rate: float,
+    latency: float,
+    *,
+    ahead: bool,
+) -> float:
     """Seconds of a decode step whose every layer reads its pages from the drives."""
     if layers < 1 or rate <= 0 or min(compute, pages, latency) < 0:
         raise ValueError(

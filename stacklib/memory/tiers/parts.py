@@ -44,7 +44,10 @@ class Drive(Known):
     def page(self) -> Quantity:
         """Bytes that one of the random reads brings."""
         return assumed(
-            4, "KiB", "flash page read", why="data sheets state reads of that size"
+            4,
+            "KiB",
+            "flash page read",
+            why="Data sheets state random reads of that size.",
         )
 
     @property

@@ -22,7 +22,7 @@ PRICED = ("sram", "hbm", "ddr5", "cxl", "nvme")  # kinds that a price may be giv
 VIEWPOINTS = ("sm", "core")
 HOST = "epyc_9755"
 HOST_MEMORY = "ddr5_6000_12ch"
-WORD = "the paper's energies are of one word"
+WORD = "The energies of the paper are of one word."
 MODULES, MODULE_GB = 12, 64  # one RDIMM a channel, the size servers are sold with
 CXL_MODULES = 4
 
@@ -105,16 +105,28 @@ def _from_core(device: Accelerator, prices: Mapping[str, Quantity]) -> list[Tier
     hbm = link.latency + hardware.level(device, "dram").known("latency")
     wire, dram = link.energy, ddr5_energy()
     return [
-        Tier("L3", constant("l3_cycles") / host.clock, _rate(l3),
-             host.l2_capacity.across(1), prices.get("sram"), sram_energy()),
+        Tier(
+            "L3",
+            constant("l3_cycles") / host.clock,
+            _rate(l3),
+            host.l2_capacity.across(1),
+            prices.get("sram"),
+            sram_energy(),
+        ),
         Tier("DDR5", ddr[0], ddr[1], ddr[2], prices.get("ddr5"), dram),
         Tier("CXL", cxl[0], cxl[1], cxl[2], prices.get("cxl"), dram + wire),
-        Tier("HBM of the GPU", hbm, _rate(link.achieved),
-             device.memory_capacity.across(1), prices.get("hbm"),
-             hbm2_energy() + wire),
-        Tier("NVMe", ssd.latency, ssd.read, ssd.capacity, prices.get("nvme"),
-             ssd.energy),
-    ]  # fmt: skip
+        Tier(
+            "HBM of the GPU",
+            hbm,
+            _rate(link.achieved),
+            device.memory_capacity.across(1),
+            prices.get("hbm"),
+            hbm2_energy() + wire,
+        ),
+        Tier(
+            "NVMe", ssd.latency, ssd.read, ssd.capacity, prices.get("nvme"), ssd.energy
+        ),
+    ]
 
 
 def tiers_from(

@@ -211,7 +211,9 @@ def break_even_interval(
     ``price_per_byte``: USD a byte of memory; ``drive_price``: USD of one drive.
     """
     above_zero(
-        page=page, price_per_byte=price_per_byte, drive_price=drive_price,
+        page=page,
+        price_per_byte=price_per_byte,
+        drive_price=drive_price,
         reads_per_second=reads_per_second,
-    )  # fmt: skip
+    )
     return drive_price / reads_per_second / (page * price_per_byte)

@@ -99,9 +99,13 @@ def line_trace(
     """
     step = line // tiles.width
     for name, each in (
-        ("m", GROUP), ("k", GROUP), ("tile_m", GROUP), ("tile_k", GROUP),
-        ("n", step), ("tile_n", step),
-    ):  # fmt: skip
+        ("m", GROUP),
+        ("k", GROUP),
+        ("tile_m", GROUP),
+        ("tile_k", GROUP),
+        ("n", step),
+        ("tile_n", step),
+    ):
         value = getattr(tiles, name)
         if value % each:
             raise ValueError(f"{name} = {value}: a multiple of {each} is needed")

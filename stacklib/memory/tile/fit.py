@@ -24,9 +24,10 @@ STAGES = 2  # steps of the operands that are held: one in use, one on its way
 STEP = 64  # granularity of a tile's sides, a multiple of what tensor cores take
 LARGEST = 512  # side of a tile that is still tried
 SHARE = assumed(
-    0.5, label="share of the registers that may hold sums",
+    0.5,
+    label="share of the registers that may hold sums",
     why="operands, addresses and counters need the other half",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +104,15 @@ def fit_tile(
     operation = one_of("FLOP", "operation")
     intensity = tile_intensity(down, across, x, w) * operation
     return TileFit(
-        tile_m, tile_n, tile_k, stages, staged, sums,
-        intensity.named("intensity of the tile"), tile_store(on),
-    )  # fmt: skip
+        tile_m,
+        tile_n,
+        tile_k,
+        stages,
+        staged,
+        sums,
+        intensity.named("intensity of the tile"),
+        tile_store(on),
+    )
 
 
 def best_tile(

@@ -9,6 +9,8 @@ from stacklib.hardware.factors import efficiency_names
 from stacklib.quantity import Quantity, Source, counted
 
 READ = "2026-11-21"
+DATA = "stacklib/evidence/data"
+FILES = f"Predicted in {DATA}/held_out.csv, published in {DATA}/measurements.csv"
 
 
 @cache
@@ -58,5 +60,5 @@ def errors(family: str, by: str) -> tuple[Quantity, Quantity]:
 def _error(value: float | None, label: str, where: str) -> Quantity:
     if value is None:
         raise ValueError(f"no row of {where}, is predicted; run the calibration")
-    source = Source("Published measurements, stacklib", where, READ, "secondary")
+    source = Source(FILES, where, READ, "secondary")
     return Quantity(value, label=label, source=source, kind="measured")

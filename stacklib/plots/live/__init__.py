@@ -1,8 +1,8 @@
-"""Live figures: ``plots.live(...)`` shows one, its modules hold the functions.
+"""Live figures: ``plots.live(...)`` shows one, its modules hold menus and sliders.
 
-``stacklib.plots.live`` is both the package of the functions that run in the
-reader's browser and what a notebook calls. Importing it, or a function's module,
-needs the standard library only.
+``stacklib.plots.live`` is both the package of what live figures share in the reader's
+browser and what a notebook calls. What one of them draws stands with its page. To
+import either needs the standard library only.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Dtype, Quantity, bytes_per_element, chosen, one_of, stamp
+from stacklib.quantity import Quantity, bytes_per_element, chosen, one_of, stamp
 from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity.dtypes import Dtype
 
 from ..work.bounds import Bound, bound_on, device_of, ridge
 from ..work.fit import Fit, Infeasible, fit_memory, kv_copies, model_of, with_copies

@@ -143,7 +143,9 @@ class Wear:
 def wear_of(chip: Chip, bandwidth: Any, factor: Factor) -> Wear:
     """The factors of a device and a format, read once."""
     return Wear(
-        unit_rate=chip.peak / chip.units * factor(chip.issue)
+        unit_rate=chip.peak
+        / chip.units
+        * factor(chip.issue)
         * power_share(chip, factor),
         bandwidth=bandwidth,
         tail=factor("wave_tail"),
@@ -151,7 +153,7 @@ def wear_of(chip: Chip, bandwidth: Any, factor: Factor) -> Wear:
         fill=factor("tile_fill"),
         enough=chip.units * factor("blocks_per_unit"),
         summing=factor("launch_kernel"),
-    )  # fmt: skip
+    )
 
 
 def compute_time(

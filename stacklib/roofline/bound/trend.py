@@ -167,19 +167,22 @@ class Family:
 FAMILIES = {
     "hbm": Family("Data-centre GPUs", "fp16", _with_hbm),
     "nvidia": Family(
-        "Data-centre GPUs of NVIDIA", "fp16",
+        "Data-centre GPUs of NVIDIA",
+        "fp16",
         lambda d: _with_hbm(d) and d.vendor == "NVIDIA",
     ),
     "amd": Family(
-        "Data-centre GPUs of AMD", "fp16",
+        "Data-centre GPUs of AMD",
+        "fp16",
         lambda d: _with_hbm(d) and d.vendor == "AMD",
     ),
     "gddr": Family(
-        "GPUs with GDDR memory", "fp16",
+        "GPUs with GDDR memory",
+        "fp16",
         lambda d: d.kind == "gpu" and d.memory_type.startswith("GDDR"),
     ),
     "tpu": Family("TPUs", "bf16", lambda d: d.kind == "tpu"),
-}  # fmt: skip
+}
 
 
 def family(

@@ -132,11 +132,17 @@ def rotary(
 def embedding(*, tokens: int, hidden: int, dtype: str = "bf16") -> Work:
     """Embedding lookup: a row copied for each token, and no arithmetic."""
     count = sized(tokens, "tokens")
-    each = assumed(_ID_BYTES, "B", "bytes per token number", why="an int32 each")
+    each = assumed(
+        _ID_BYTES, "B", "bytes per token number", why="Tokens are numbered in int32."
+    )
     copied = recipe_work("", TRANSPOSE, _rows(tokens, hidden), dtype, "fused")
     moved = copied.bytes + count * each
-    return Work(copied.operations, moved.named("bytes moved"),
-                f"embedding {tokens} x {hidden}", copied.dtype)  # fmt: skip
+    return Work(
+        copied.operations,
+        moved.named("bytes moved"),
+        f"embedding {tokens} x {hidden}",
+        copied.dtype,
+    )
 
 
 def transpose(*, rows: int, columns: int, dtype: str = "bf16") -> Work:

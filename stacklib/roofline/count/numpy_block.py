@@ -125,8 +125,14 @@ def random_inputs(
     age = np.arange(context, there)[:, None] - np.arange(there)
     seen = (age >= 0) & (age < (a.window or there))
     table = angles(context, tokens, a.head_dim)
-    return Inputs(draw((tokens, model.hidden)), weights, cache[0].copy(),
-                  cache[1].copy(), *table, np.where(seen, 0.0, -np.inf))  # fmt: skip
+    return Inputs(
+        draw((tokens, model.hidden)),
+        weights,
+        cache[0].copy(),
+        cache[1].copy(),
+        *table,
+        np.where(seen, 0.0, -np.inf),
+    )
 
 
 @dataclass(slots=True)
@@ -212,8 +218,13 @@ class _Run:
                 end = last + i + 1
                 seen = slice(max(0, end - a.window) if a.window else 0, end)
                 one = slice(i, i + 1)
-                self.look(asked[:, :, one], k[..., seen], v[:, :, seen], None,
-                          given[:, :, one])  # fmt: skip
+                self.look(
+                    asked[:, :, one],
+                    k[..., seen],
+                    v[:, :, seen],
+                    None,
+                    given[:, :, one],
+                )
         return out
 
     def look(
@@ -310,6 +321,16 @@ def _on(tape: Tape, given: Inputs) -> Inputs:
 
 
 __all__ = [
-    "Counted", "Inputs", "angles", "count_block", "gelu", "layer_norm",
-    "random_inputs", "rms_norm", "rotary", "run_block", "softmax", "swiglu",
-]  # fmt: skip
+    "Counted",
+    "Inputs",
+    "angles",
+    "count_block",
+    "gelu",
+    "layer_norm",
+    "random_inputs",
+    "rms_norm",
+    "rotary",
+    "run_block",
+    "softmax",
+    "swiglu",
+]

@@ -178,8 +178,13 @@ class _Listing:
                 yield self._norm(f"norm {name}", rows, heads * a.head_dim // rows)
         for name, heads in (("q", a.heads), ("k", a.kv_heads)):
             if not self.model.positions:
-                work = rotary(tokens=self.tokens, heads=heads, head_dim=a.head_dim,
-                              sequences=self.batch, **self._how)  # fmt: skip
+                work = rotary(
+                    tokens=self.tokens,
+                    heads=heads,
+                    head_dim=a.head_dim,
+                    sequences=self.batch,
+                    **self._how,
+                )
                 yield Operation.of(f"rotary {name}", "elementwise", work)
 
     def _attention(self, a: Attention) -> Iterator[Operation]:

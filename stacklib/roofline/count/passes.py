@@ -112,8 +112,12 @@ def steps(
 ) -> list[tuple[str, Callable[[], object]]]:
     """The calls of an operation on given arrays, by name of its passes, in order."""
     names = [p.name for p in passes(operation)]
-    calls = {"layernorm": _layernorm, "softmax": _softmax, "gelu": _gelu,
-             "transpose": _transpose}[operation](x, y, scratch)  # fmt: skip
+    calls = {
+        "layernorm": _layernorm,
+        "softmax": _softmax,
+        "gelu": _gelu,
+        "transpose": _transpose,
+    }[operation](x, y, scratch)
     return list(zip(names, calls, strict=True))
 
 

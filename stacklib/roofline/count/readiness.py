@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import Quantity, chosen, minimum, resolve
+from stacklib.quantity import Quantity, chosen, constant, minimum, one_of, resolve
 
 
 def loop_bytes(n: Any, element: Any) -> Any:
@@ -103,7 +103,7 @@ def _given(label: str, value: float, unit: str = "") -> Quantity:
 
 
 _FLOAT = _given("bytes of a float", 4, "B")
-_FLOP = Quantity(2, "FLOP", label="FLOP of a multiply-add", kind="constant")
+_FLOP = constant("multiply_add")
 
 QUESTIONS = (
     Question(
@@ -126,7 +126,7 @@ QUESTIONS = (
     Question(
         "gibibytes", "memory of the operating system", gibibytes,
         {"size": _given("card", 80, "GB"),
-         "gib": Quantity(1, "GiB", label="one GiB", kind="constant")}, "",
+         "gib": one_of("GiB")}, "",
         "The same bytes, counted in powers of two",
     ),
     Question(
@@ -164,7 +164,7 @@ QUESTIONS = (
     Question(
         "transfer_time", "rates", transfer_time,
         {"size": _given("file", 16, "GB"), "rate": _given("link", 400, "Gbit/s"),
-         "bits": Quantity(8, "bit/B", label="bits of a byte", kind="constant")}, "s",
+         "bits": constant("byte")}, "s",
         "Seconds: bits to send over bits a second",
     ),
 )  # fmt: skip

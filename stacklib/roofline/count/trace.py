@@ -24,8 +24,18 @@ from stacklib.quantity import dtype as find_dtype
 from ..work.steps import Rule, rule_of
 from ..work.work import Work
 
-SPECIAL = {np.exp, np.exp2, np.expm1, np.log, np.log2, np.log1p, np.sqrt, np.tanh,
-           np.sin, np.cos}  # fmt: skip
+SPECIAL = {
+    np.exp,
+    np.exp2,
+    np.expm1,
+    np.log,
+    np.log2,
+    np.log1p,
+    np.sqrt,
+    np.tanh,
+    np.sin,
+    np.cos,
+}
 # Functions made of views and of operations that are counted one by one.
 _COUNTED = {np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims,
             np.squeeze, np.broadcast_to, np.empty_like, np.sum, np.max, np.min,
@@ -79,8 +89,11 @@ class _Buffer:
         """The three records in the layout of a view; axes that repeat count once."""
         unit = self.owner.itemsize
         start = (_address(array) - _address(self.owner)) // unit
-        kept = [(n, s // unit) for n, s in zip(array.shape, array.strides, strict=True)
-                if s or n == 0]  # fmt: skip
+        kept = [
+            (n, s // unit)
+            for n, s in zip(array.shape, array.strides, strict=True)
+            if s or n == 0
+        ]
         shape = [n for n, _ in kept]
 
         def view(record: NDArray[Any]) -> NDArray[Any]:
@@ -187,8 +200,12 @@ class Tape:
         known = self._buffers.get(id(owner))
         if known is None:  # kept, so that no other array takes its id
             size = owner.size
-            known = _Buffer(owner, np.zeros(size, np.int32), np.zeros(size, np.int32),
-                            np.full(size, stored))  # fmt: skip
+            known = _Buffer(
+                owner,
+                np.zeros(size, np.int32),
+                np.zeros(size, np.int32),
+                np.full(size, stored),
+            )
             self._buffers[id(owner)] = known
         return known
 

@@ -75,7 +75,9 @@ def unfused_attention(
     fused = attention(queries=tokens, keys=tokens, dtype=dtype, **shape)  # type: ignore[arg-type]
     side, count = chosen(tokens, label="tokens"), chosen(heads, label="heads")
     crossings = assumed(
-        4, label="times the scores cross", why="written, read, written and read again"
+        4,
+        label="times the scores cross",
+        why="They are written, read by the softmax, written and read again.",
     )
     scores = crossings * count * side * side * bytes_per_element(dtype)
     return Work(
@@ -110,11 +112,18 @@ def famous_cuts(
 ) -> list[Cut]:
     """FlashAttention, 8-bit weights, batching, shared KV heads, fusion."""
     found = model_of(model)
-    shape = {"heads": found.heads, "kv_heads": found.kv_heads,
-             "head_dim": found.head_dim}  # fmt: skip
+    shape = {
+        "heads": found.heads,
+        "kv_heads": found.kv_heads,
+        "head_dim": found.head_dim,
+    }
     flash = attention(queries=tokens, keys=tokens, **shape)  # type: ignore[arg-type]
-    one = {"queries": 1, "keys": tokens, "heads": found.heads,
-           "head_dim": found.head_dim}  # fmt: skip
+    one = {
+        "queries": 1,
+        "keys": tokens,
+        "heads": found.heads,
+        "head_dim": found.head_dim,
+    }
     own = attention(kv_heads=found.heads, **one)  # type: ignore[arg-type]
     shared = attention(kv_heads=found.kv_heads, **one)  # type: ignore[arg-type]
     alone = _decode(found, "bf16", 1)
@@ -128,5 +137,10 @@ def famous_cuts(
 
 
 __all__ = [
-    "Cut", "FIVE", "famous_cuts", "five_operations", "fused", "unfused_attention",
-]  # fmt: skip
+    "Cut",
+    "FIVE",
+    "famous_cuts",
+    "five_operations",
+    "fused",
+    "unfused_attention",
+]

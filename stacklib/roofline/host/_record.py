@@ -16,8 +16,17 @@ from stacklib.quantity.bounds import is_whole
 KIND = "host_roofline"
 # operation -> what one call of it counts; `call` points have no work worth a rate
 WORK = {"triad": "B", "read": "B", "gemm": "FLOP", "gemv_call": "", "gemm_call": ""}
-FIELDS = ("device", "driver", "clocks", "versions", "date", "mode", "kernel", "blas",
-          "others")  # fmt: skip
+FIELDS = (
+    "device",
+    "driver",
+    "clocks",
+    "versions",
+    "date",
+    "mode",
+    "kernel",
+    "blas",
+    "others",
+)
 
 
 @dataclass(frozen=True)

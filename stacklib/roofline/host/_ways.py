@@ -44,8 +44,7 @@ class Way:
 
 def runner(case: Way) -> Run:
     """``run(n)`` for a case, on operands of its own."""
-    return {"dot": dot, "matmul": matmul, "peak": peak,
-            "copy": copy}[case.op](case)  # fmt: skip
+    return {"dot": dot, "matmul": matmul, "peak": peak, "copy": copy}[case.op](case)
 
 
 def dot(case: Way) -> Run:

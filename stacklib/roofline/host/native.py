@@ -23,12 +23,22 @@ NATIVE = ("-march=native", "-mcpu=native", "")
 # the flags that say just that: -ffast-math itself, when gcc links a shared library
 # with it, switches subnormal numbers off in every thread of the process that loads it.
 FLAGS = {
-    "plain": ("-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize",
-              "-ffp-contract=off"),
+    "plain": (
+        "-O2",
+        "-fno-tree-vectorize",
+        "-fno-tree-slp-vectorize",
+        "-ffp-contract=off",
+    ),
     "o3": ("-O3", "{native}"),
-    "fast": ("-O3", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math",
-             "-fno-math-errno", "{native}"),
-}  # fmt: skip
+    "fast": (
+        "-O3",
+        "-fassociative-math",
+        "-fno-signed-zeros",
+        "-fno-trapping-math",
+        "-fno-math-errno",
+        "{native}",
+    ),
+}
 
 
 class NotRun(RuntimeError):

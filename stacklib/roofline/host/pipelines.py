@@ -75,9 +75,12 @@ class LatencyCore:
     def __post_init__(self) -> None:
         whole(0, refill=self.refill)
         whole(
-            width=self.width, window=self.window, hit=self.hit, miss=self.miss,
+            width=self.width,
+            window=self.window,
+            hit=self.hit,
+            miss=self.miss,
             lines=self.lines,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

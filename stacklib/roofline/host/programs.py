@@ -111,9 +111,12 @@ def _element(memory: Memory, array: str, index: int) -> tuple[str, int]:
 
 
 def trace(
-    program: list[Instruction], memory: Memory, tid: int = 0, threads: int = 1,
+    program: list[Instruction],
+    memory: Memory,
+    tid: int = 0,
+    threads: int = 1,
     most: int = 10**6,
-) -> Iterator[Step]:  # fmt: skip
+) -> Iterator[Step]:
     """The instructions one thread executes, in order; ``memory`` is changed."""
     thread = Thread(program, tid, threads)
     for _ in range(most):

@@ -67,8 +67,12 @@ def copy_cases(found: Iterable[str], size: int) -> list[Way]:
 def cases(machine: Machine, copy_bytes: int) -> list[Way]:
     """Every case of this machine."""
     found = isas(machine)
-    return [*dot_cases(found), *matmul_cases(), *peak_cases(found),
-            *copy_cases(found, copy_bytes)]  # fmt: skip
+    return [
+        *dot_cases(found),
+        *matmul_cases(),
+        *peak_cases(found),
+        *copy_cases(found, copy_bytes),
+    ]
 
 
 def measure_case(case: Way, samples: int = 9, sample_s: float = 0.0005) -> Way:

@@ -70,9 +70,14 @@ class _EventMaker:
     """Sizes of one model on one device, and the events made of them."""
 
     def __init__(
-        self, model: LanguageModel, device: Accelerator, dtype: str, tp: int,
-        context: int, ring: bool,
-    ) -> None:  # fmt: skip
+        self,
+        model: LanguageModel,
+        device: Accelerator,
+        dtype: str,
+        tp: int,
+        context: int,
+        ring: bool,
+    ) -> None:
         self.model, self.device, self.dtype, self.ring = model, device, dtype, ring
         self.tp = chosen(tp, label="chips")
         self.context = chosen(context, label="context")
@@ -82,8 +87,13 @@ class _EventMaker:
 
     def size(self, value: int, label: str) -> Quantity:
         """A count from the model's config."""
-        return Quantity(value, label=label, kind="config", source=self.model.source,
-                        key=f"{self.model.key}.{label}")  # fmt: skip
+        return Quantity(
+            value,
+            label=label,
+            kind="config",
+            source=self.model.source,
+            key=f"{self.model.key}.{label}",
+        )
 
     def link(self, field: str, words: str) -> Link:
         """The device's link of one kind; UnknownSpec where the database has none."""
@@ -97,9 +107,12 @@ class _EventMaker:
         yield Event(6, "the request waits its turn", chapter=8)
         yield self._cross("the word's number goes to the chips")
         yield Event(
-            2, "its row of the embedding is read", self.row_time(), self.row(),
+            2,
+            "its row of the embedding is read",
+            self.row_time(),
+            self.row(),
             chapter=3,
-        )  # fmt: skip
+        )
         yield Event(4, "kernels are launched", chapter=4)
         for number, block in enumerate(self.model.kinds):
             yield from self._layer(block, self.model.count(number))
@@ -124,7 +137,9 @@ class _EventMaker:
     def crossing(self) -> Quantity:
         """A word's number over the host link."""
         link = self.link("host_link_key", "host link")
-        number = assumed(NUMBER_BYTES, "B", "a token's number", why="an int32")
+        number = assumed(
+            NUMBER_BYTES, "B", "a token's number", why="Tokens are numbered in int32."
+        )
         return link.latency + number / link.per_direction
 
     def exchange(self) -> Quantity:
@@ -144,7 +159,9 @@ class _EventMaker:
         return Event(2, what, moved / self.bandwidth, moved, times=times, chapter=3)
 
     def _cross(self, what: str) -> Event:
-        number = assumed(NUMBER_BYTES, "B", "a token's number", why="an int32")
+        number = assumed(
+            NUMBER_BYTES, "B", "a token's number", why="Tokens are numbered in int32."
+        )
         link = self.link("host_link_key", "host link")
         energy = link.fields["energy"]
         joules = number.to("bit") * energy if energy is not None else None
@@ -217,6 +234,9 @@ class _EventMaker:
             scores = self.size(model.vocab, "vocabulary") * self.width
             sent = (self.tp - 1) * scores
             yield Event(
-                5, "the chips show each other their scores", self.gather(), sent,
+                5,
+                "the chips show each other their scores",
+                self.gather(),
+                sent,
                 chapter=6,
-            )  # fmt: skip
+            )

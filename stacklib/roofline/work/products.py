@@ -10,9 +10,18 @@ from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole
 
 TILES = (
-    (256, 128), (128, 256), (128, 128), (128, 64), (64, 128), (64, 256), (64, 64),
-    (64, 32), (32, 64), (16, 128), (16, 64),
-)  # fmt: skip
+    (256, 128),
+    (128, 256),
+    (128, 128),
+    (128, 64),
+    (64, 128),
+    (64, 256),
+    (64, 64),
+    (64, 32),
+    (32, 64),
+    (16, 128),
+    (16, 64),
+)
 _SPLITS = (1, 2, 4, 8, 16)
 _LEAST_DEPTH = 256  # a share of k worth splitting off
 

@@ -130,8 +130,9 @@ def _total(recipe: Recipe, sizes: Mapping[str, Any], weight: Any, one: Any) -> A
     missing = (asked | {*recipe.inputs, *recipe.outputs}) - set(sizes)
     if missing:
         raise ValueError(f"{recipe.name}: no size {sorted(missing)[0]!r} is given")
-    parts = [weight(place) * one * size for place, size in sizes.items()
-             if weight(place)]  # fmt: skip
+    parts = [
+        weight(place) * one * size for place, size in sizes.items() if weight(place)
+    ]
     if not parts:
         return 0.0 * one * next(iter(sizes.values()))
     return sum(parts[1:], parts[0])

@@ -127,8 +127,14 @@ def attention(
         more queries than keys.
     """
     fmt = find_dtype(dtype)
-    sizes = {"queries": queries, "keys": keys, "heads": heads,
-             "kv_heads": kv_heads, "head_dim": head_dim, "batch": batch}  # fmt: skip
+    sizes = {
+        "queries": queries,
+        "keys": keys,
+        "heads": heads,
+        "kv_heads": kv_heads,
+        "head_dim": head_dim,
+        "batch": batch,
+    }
     q = {name: sized(v, name) for name, v in sizes.items()}
     if heads % kv_heads:
         raise ValueError(f"heads = {heads} is no multiple of kv_heads = {kv_heads}")

@@ -32,13 +32,15 @@ def test_with_streams_enough_the_closed_form_is_exact(t, chunks, order, fixed):
 
 
 @given(
-    times, st.integers(1, 9), st.integers(1, 9), st.sampled_from(ORDERS),
-    st.sampled_from([1, 2]), st.booleans(),
-)  # fmt: skip
+    times,
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.sampled_from(ORDERS),
+    st.sampled_from([1, 2]),
+    st.booleans(),
+)
 def test_nothing_beats_its_busiest_engine_or_one_stream(t, n, streams, order, ce, pin):
-    made = chunked(
-        t, n, streams=streams, order=order, copy_engines=ce, pinned=pin
-    )  # fmt: skip
+    made = chunked(t, n, streams=streams, order=order, copy_engines=ce, pinned=pin)
     ran = run_streams(made)
     assert stream_faults(made, ran) == []
     busiest = max(t) if ce == 2 else max(t[0] + t[2], t[1])
@@ -89,8 +91,10 @@ def test_the_checker_sees_planted_faults():
     short = [*good[:-1], dataclasses.replace(good[-1], end=good[-1].start)]
     assert "does not take" in stream_faults(made, short)[0]
     event = [Command(0, "copy in", 3.0), Command(1, "kernel", 2.0, (0,))]
-    early = [dataclasses.replace(r, start=0.0, end=2.0 + (1 - i)) for i, r in
-             enumerate(run_streams(event))]  # fmt: skip
+    early = [
+        dataclasses.replace(r, start=0.0, end=2.0 + (1 - i))
+        for i, r in enumerate(run_streams(event))
+    ]
     assert "its event" in stream_faults(event, early)[0]
     loose = chunked((4, 8, 4), 2, streams=2, pinned=False)
     pinned = run_streams([dataclasses.replace(c, blocks=False) for c in loose])

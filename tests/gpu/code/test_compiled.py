@@ -101,8 +101,10 @@ def test_planted_faults_are_seen():
     deaf = [dataclasses.replace(at, high=at.high & ~(0x3F << 52)) for at in code.code]
     faults = sass.unguarded(sass.Sass(tuple(deaf), code.labels))
     assert any("FADD" in fault and "R2 may not have come" in fault for fault in faults)
-    hasty = [dataclasses.replace(at, high=at.high & ~(0xF << 41) | 1 << 41)
-             for at in code.code]  # fmt: skip
+    hasty = [
+        dataclasses.replace(at, high=at.high & ~(0xF << 41) | 1 << 41)
+        for at in code.code
+    ]
     assert min(sass.spacing(sass.Sass(tuple(hasty), code.labels)).values()) == 1
 
 
@@ -111,8 +113,9 @@ def test_registers(kernel, target):
     """The assembler reports two more than the code names, everywhere."""
     made = gpu.compiled(kernel, target)
     assert made.registers == made.sass.registers + 2
-    fits = gpu.occupancy(threads=256, registers=made.registers,
-                         shared_bytes=made.shared_bytes)  # fmt: skip
+    fits = gpu.occupancy(
+        threads=256, registers=made.registers, shared_bytes=made.shared_bytes
+    )
     assert fits.occupancy == 1.0
 
 
@@ -129,20 +132,32 @@ def test_lines_lead_back_to_the_source():
 
 def test_one_binary_for_one_architecture():
     """The same PTX; arguments and encodings lie elsewhere, so a binary cannot move."""
-    words = {t: [(a.low, a.high) for a in gpu.compiled("twice", t).sass.useful]
-             for t in TARGETS}  # fmt: skip
+    words = {
+        t: [(a.low, a.high) for a in gpu.compiled("twice", t).sass.useful]
+        for t in TARGETS
+    }
     assert len({tuple(w) for w in words.values()}) >= 3
     assert len({gpu.compiled("twice", t).ptx_text for t in TARGETS}) == 1
-    offsets = [re.findall(r"c\[0x0\]\[0x(\w+)\]", " ".join(
-        a.operands for a in gpu.compiled("twice", t).sass.useful if a.line == 6))
-        for t in TARGETS]  # fmt: skip
+    offsets = [
+        re.findall(
+            r"c\[0x0\]\[0x(\w+)\]",
+            " ".join(
+                a.operands for a in gpu.compiled("twice", t).sass.useful if a.line == 6
+            ),
+        )
+        for t in TARGETS
+    ]
     assert len({frozenset(o) for o in offsets}) >= 3
 
 
 def test_who_takes_which_instruction():
     """As the table of instructions has it: the way to the printed rate, by target."""
-    for capability, target in (("8.0", "sm_80"), ("9.0", "sm_90a"),
-                               ("10.0", "sm_100a"), ("12.0", "sm_120a")):  # fmt: skip
+    for capability, target in (
+        ("8.0", "sm_80"),
+        ("9.0", "sm_90a"),
+        ("10.0", "sm_100a"),
+        ("12.0", "sm_120a"),
+    ):
         assert gpu.accepted(gpu.instruction(capability).name, target).accepted
     for target in record()["probes"]["wgmma.mma_async"]:
         assert gpu.accepted("wgmma.mma_async", target).accepted == (target == "sm_90a")

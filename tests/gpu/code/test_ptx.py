@@ -27,8 +27,10 @@ def floats(n: int) -> np.ndarray:
 
 def fma32(a, b, c):
     """One rounding: exact rationals, then the nearest FP32 number."""
-    exact = [Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
-             for x, y, z in np.broadcast(a, b, c)]  # fmt: skip
+    exact = [
+        Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+        for x, y, z in np.broadcast(a, b, c)
+    ]
     return np.array([nearest(value) for value in exact], np.float32)
 
 
@@ -37,8 +39,11 @@ def nearest(value: Fraction) -> np.float32:
     with np.errstate(over="ignore"):
         guess = np.float32(float(value))
     with np.errstate(over="ignore"):
-        near = {guess, np.nextafter(guess, np.float32(np.inf)),
-                np.nextafter(guess, np.float32(-np.inf))}  # fmt: skip
+        near = {
+            guess,
+            np.nextafter(guess, np.float32(np.inf)),
+            np.nextafter(guess, np.float32(-np.inf)),
+        }
     near = {n for n in near if np.isfinite(n)}
     odd = {n: int(n.view(np.uint32)) & 1 for n in near}
     return min(near, key=lambda n: (abs(Fraction(float(n)) - value), odd[n]))
@@ -84,18 +89,36 @@ def cases():
     a = np.float32(1.7)
     yield "saxpy", 3, 64, (a, x, y, n), 2, np.where(part, fma32(a, x, y), y)
     for period in (1, 3, 32):
-        yield ("two_ways", 2, 96, (x, gpu.empty(192), period, 5), 1,
-               two_ways(x, period, 5))  # fmt: skip
+        yield (
+            "two_ways",
+            2,
+            96,
+            (x, gpu.empty(192), period, 5),
+            1,
+            two_ways(x, period, 5),
+        )
     r = floats(384)
     yield "reduce", 3, 128, (r, gpu.empty(3)), 1, [tree(b) for b in r.reshape(3, 128)]
     sums = [warp_tree(w) for w in x.reshape(6, 32)]
     yield "shuffled", 2, 96, (x, gpu.empty(6)), 1, sums
     m = floats(64 * 64)
-    yield ("transpose", (2, 2), (32, 8), (m, gpu.empty(64 * 64), 64), 1,
-           m.reshape(64, 64).T.ravel())  # fmt: skip
+    yield (
+        "transpose",
+        (2, 2),
+        (32, 8),
+        (m, gpu.empty(64 * 64), 64),
+        1,
+        m.reshape(64, 64).T.ravel(),
+    )
     src = RNG.integers(0, 7, 256).astype(np.int32)
-    yield ("histogram", 4, 64, (src, np.zeros(7, np.int32), 250), 1,
-           np.bincount(src[:250], minlength=7))  # fmt: skip
+    yield (
+        "histogram",
+        4,
+        64,
+        (src, np.zeros(7, np.int32), 250),
+        1,
+        np.bincount(src[:250], minlength=7),
+    )
     c = floats(4)
     yield ("polynomial", 2, 32, (x, c, gpu.empty(192), 4, 192), 2, horner(x, c))
 
@@ -141,8 +164,7 @@ def test_rounding_twice_is_caught():
 @given(st.integers(-(2**31), 2**31 - 1), st.integers(-(2**31), 2**31 - 1))
 def test_integers_wrap_as_numpy_does(a, b):
     with np.errstate(over="ignore"):
-        for name, same in (("add", np.add), ("sub", np.subtract),
-                           ("mul", np.multiply)):  # fmt: skip
+        for name, same in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply)):
             wanted = int(same(np.int32(a), np.int32(b)))
             got = ptx_values.INTEGER[name](a, b) & 0xFFFFFFFF
             assert ptx_values.signed(got, 32) == wanted
@@ -179,8 +201,13 @@ def polynomial_count(kernel, terms, n, threads):
     started = min(n, threads)  # threads with an element of their own
     runs = {"entry": threads, "BB0_7": threads, "entry+1": started}
     if terms:
-        runs |= {"BB0_3": started, "BB0_4": n, "BB0_5": n * terms, "BB0_5+1": n,
-                 "BB0_5+2": started}  # fmt: skip
+        runs |= {
+            "BB0_3": started,
+            "BB0_4": n,
+            "BB0_5": n * terms,
+            "BB0_5+1": n,
+            "BB0_5+2": started,
+        }
     else:
         runs |= {"entry+2": started, "BB0_2": n}
     return kernel.count(runs)
@@ -199,8 +226,10 @@ def test_warps_part_and_meet_again():
     assert apart.instructions < 1.1 * together.instructions
     assert apart.warp_instructions > 1.4 * together.warp_instructions
     assert together.active_lanes == 32 > apart.active_lanes
-    launched = [gpu.launch(twins.two_ways, 1, 64, "h100-sxm", x, gpu.empty(64), p, 9)
-                for p in (1, 32)]  # fmt: skip
+    launched = [
+        gpu.launch(twins.two_ways, 1, 64, "h100-sxm", x, gpu.empty(64), p, 9)
+        for p in (1, 32)
+    ]
     assert launched[0].report.counters.divergent > 0
     assert launched[1].report.counters.divergent == 0
 

@@ -10,9 +10,14 @@ from stacklib import hardware
 from stacklib.gpu.issue.occupancy import LIMITS, occupancy
 
 DEVICES = (
-    "v100_sxm2_32gb", "t4", "a100_sxm_80gb", "rtx_3090", "rtx_4090", "h100_sxm",
+    "v100_sxm2_32gb",
+    "t4",
+    "a100_sxm_80gb",
+    "rtx_3090",
+    "rtx_4090",
+    "h100_sxm",
     "b200_sxm",
-)  # fmt: skip
+)
 # threads, registers, shared bytes -> blocks, by cuda_occupancy.h of CUDA 12.9
 VECTORS = {
     (256, 32, 0): (8, 4, 8, 6, 6, 8, 8),
@@ -42,9 +47,11 @@ def test_vectors(case):
 
 
 @given(
-    st.integers(1, 1024), st.integers(1, 255), st.integers(0, 240_000),
+    st.integers(1, 1024),
+    st.integers(1, 255),
+    st.integers(0, 240_000),
     st.sampled_from(DEVICES),
-)  # fmt: skip
+)
 def test_more_of_anything_never_fits_more(threads, registers, shared, device):
     here = {"threads": threads, "registers": registers, "shared_bytes": shared}
     found = occupancy(**here, device=device)

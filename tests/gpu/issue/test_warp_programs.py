@@ -31,9 +31,13 @@ SAME = settings(max_examples=60, deadline=None)
 def test_one_warp_by_hand():
     found = schedule(1, work=2, latency=5, rounds=2)
     assert [(i.cycle, found.op(i).kind) for i in found.issued] == [
-        (0, "global"), (5, "math"), (6, "math"),
-        (7, "global"), (12, "math"), (13, "math"),
-    ]  # fmt: skip
+        (0, "global"),
+        (5, "math"),
+        (6, "math"),
+        (7, "global"),
+        (12, "math"),
+        (13, "math"),
+    ]
     assert (found.cycles, found.stalled) == (14, 8)
     assert found.utilisation == 6 / 14
 
@@ -50,8 +54,13 @@ def test_two_warps_by_hand():
 def test_loads_ahead_by_hand():
     load = Op("global")
     assert stream(1, 3, ahead=1) == [
-        load, load, Op("math", (0,)), load, Op("math", (1,)), Op("math", (3,)),
-    ]  # fmt: skip
+        load,
+        load,
+        Op("math", (0,)),
+        load,
+        Op("math", (1,)),
+        Op("math", (3,)),
+    ]
 
 
 @SAME
@@ -83,12 +92,18 @@ def test_round_robin_keeps_warps_in_step_exactly(loop, warps, rounds):
 
 
 @SAME
-@given(loops, st.integers(1, 8), st.integers(1, 4), st.integers(0, 2),
-       st.sampled_from(POLICIES))  # fmt: skip
+@given(
+    loops,
+    st.integers(1, 8),
+    st.integers(1, 4),
+    st.integers(0, 2),
+    st.sampled_from(POLICIES),
+)
 def test_every_schedule_keeps_the_rules(loop, warps, issue, ahead, policy):
     rounds, latency = 3, loop["latency"]
-    found = schedule(warps, issue=issue, ahead=ahead, rounds=rounds, policy=policy,
-                     **loop)  # fmt: skip
+    found = schedule(
+        warps, issue=issue, ahead=ahead, rounds=rounds, policy=policy, **loop
+    )
     per_cycle: dict[int, list[int]] = {}
     for one in found.issued:
         per_cycle.setdefault(one.cycle, []).append(one.warp)
@@ -117,8 +132,10 @@ def test_the_timeline_covers_every_cycle_once(loop, warps, policy):
 
 def test_a_timeline_by_hand():
     assert schedule(1, work=1, latency=3, rounds=1).timeline() == [
-        Segment(0, 0, 1, "global"), Segment(0, 1, 3, "wait"), Segment(0, 3, 4, "math"),
-    ]  # fmt: skip
+        Segment(0, 0, 1, "global"),
+        Segment(0, 1, 3, "wait"),
+        Segment(0, 3, 4, "math"),
+    ]
 
 
 @given(loops, st.integers(1, 64))
@@ -147,10 +164,19 @@ def test_ilp_and_warps_trade_one_for_one():
     assert warps_needed(ilp=4, work=4, latency=400) < need[0] / 3
 
 
-@pytest.mark.parametrize("bad", [
-    {"warps": 0}, {"work": 0}, {"latency": 1.5}, {"ilp": -1}, {"issue": True},
-    {"ahead": -1}, {"rounds": 0}, {"policy": "lottery"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"warps": 0},
+        {"work": 0},
+        {"latency": 1.5},
+        {"ilp": -1},
+        {"issue": True},
+        {"ahead": -1},
+        {"rounds": 0},
+        {"policy": "lottery"},
+    ],
+)
 def test_bad_input_is_named(bad):
     with pytest.raises(ValueError, match=f"{next(iter(bad))} = "):
         gpu.schedule(**{"warps": 2, "work": 2, "latency": 5, **bad})

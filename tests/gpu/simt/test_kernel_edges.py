@@ -81,9 +81,12 @@ def test_kernels_that_are_no_kernels():
 
     wrapped = functools.wraps(plain)(lambda t, out: None)
     for kernel, says in (
-        (only_placed, "without"), (starred, "without"), (nothing, "its thread"),
-        (wrapped, "decorator"), (functools.partial(plain), "Python function"),
-    ):  # fmt: skip
+        (only_placed, "without"),
+        (starred, "without"),
+        (nothing, "its thread"),
+        (wrapped, "decorator"),
+        (functools.partial(plain), "Python function"),
+    ):
         with pytest.raises(TypeError, match=says):
             launch(kernel, 1, 32, np.zeros(32))
     with pytest.raises(TypeError, match="device: a ndarray"):
@@ -294,9 +297,19 @@ def polynomial(t, x, steps):
 
 
 @pytest.mark.parametrize(
-    "key", ["v100-sxm2-32gb", "t4", "a100-sxm-80gb", "rtx-4090", "h100-sxm", "h20",
-            "b200-sxm", "b300-sxm", "rtx-5090"],
-)  # fmt: skip
+    "key",
+    [
+        "v100-sxm2-32gb",
+        "t4",
+        "a100-sxm-80gb",
+        "rtx-4090",
+        "h100-sxm",
+        "h20",
+        "b200-sxm",
+        "b300-sxm",
+        "rtx-5090",
+    ],
+)
 @pytest.mark.parametrize("dtype", ["fp32", "fp64"])
 def test_no_launch_beats_the_roofline(key, dtype):
     device = hardware.get(key)

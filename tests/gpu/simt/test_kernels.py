@@ -74,8 +74,10 @@ def test_reductions(threads):
     expected = src.reshape(4, threads).sum(axis=1)
     warps, steps = threads // 32, threads.bit_length() - 1
     for kernel in (
-        kernels.reduce_interleaved, kernels.reduce_sequential, kernels.reduce_shuffled
-    ):  # fmt: skip
+        kernels.reduce_interleaved,
+        kernels.reduce_sequential,
+        kernels.reduce_shuffled,
+    ):
         ran = launch(kernel, 4, threads, src, empty(4, np.float64))
         np.testing.assert_allclose(ran.results["out"], expected)
         parted = ran.counters.divergent

@@ -20,8 +20,16 @@ def tiny(t, out):
 def test_occupancy_of_a_launch_is_the_calculators():
     """Two hundred random launches."""
     draw = random.Random(7)
-    devices = ["v100-sxm2-32gb", "t4", "a100-sxm-80gb", "rtx-3090", "rtx-4090",
-               "h100-sxm", "b200-sxm", "rtx-5090"]  # fmt: skip
+    devices = [
+        "v100-sxm2-32gb",
+        "t4",
+        "a100-sxm-80gb",
+        "rtx-3090",
+        "rtx-4090",
+        "h100-sxm",
+        "b200-sxm",
+        "rtx-5090",
+    ]
     tried = 0
     while tried < 200:
         device, threads = draw.choice(devices), draw.randint(1, 1024)
@@ -129,9 +137,13 @@ def test_sizes_that_make_no_sense(change, says):
     given = {"grid": 1, "block": 32, "registers": 32} | change
     with pytest.raises((ValueError, TypeError), match=says):
         gpu.launch(
-            tiny, given["grid"], given["block"], H100, np.zeros(2048),
+            tiny,
+            given["grid"],
+            given["block"],
+            H100,
+            np.zeros(2048),
             registers=given["registers"],
-        )  # fmt: skip
+        )
 
 
 def test_other_devices_and_arguments():

@@ -113,9 +113,16 @@ def test_two_dimensions():
 
 
 PLAIN = st.sampled_from(
-    ["x = x + i", "y += 2", "x = y - x", "x, y = y, x",
-     "x = x % 17", "y = i if x > y else y", "out[i] = out[i] + x"]
-)  # fmt: skip
+    [
+        "x = x + i",
+        "y += 2",
+        "x = y - x",
+        "x, y = y, x",
+        "x = x % 17",
+        "y = i if x > y else y",
+        "out[i] = out[i] + x",
+    ]
+)
 CONDITIONS = st.sampled_from(
     ["i % 2", "x > 5", "y < i", "x < y or i > 20", "x > 2 and not i % 3", "1 <= x < 9"]
 )

@@ -29,9 +29,13 @@ event = st.fixed_dictionaries(
     }
 )
 kernel = st.builds(
-    Kernel, st.just("k"), st.integers(0, 2), st.integers(0, 9).map(float),
-    st.integers(0, 9), st.integers(1, 5).map(float),
-)  # fmt: skip
+    Kernel,
+    st.just("k"),
+    st.integers(0, 2),
+    st.integers(0, 9).map(float),
+    st.integers(0, 9),
+    st.integers(1, 5).map(float),
+)
 
 
 def test_the_recorded_timeline_is_the_simulated_one_and_says_so():
@@ -44,8 +48,9 @@ def test_busy_is_the_count_of_microseconds_with_a_kernel(events):
     first = min(e["ts"] for e in events)
     last = max(e["ts"] + e["dur"] for e in events)
     ran = [e for e in events if e["cat"] == "kernel"]
-    ticks = [any(e["ts"] <= t < e["ts"] + e["dur"] for e in ran)
-             for t in range(first, last)]  # fmt: skip
+    ticks = [
+        any(e["ts"] <= t < e["ts"] + e["dur"] for e in ran) for t in range(first, last)
+    ]
     assert busy(events) == pytest.approx(sum(ticks) / (last - first))
     assert window(events) == pytest.approx((last - first) * 1e-6)
 

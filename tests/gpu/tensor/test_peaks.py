@@ -12,25 +12,47 @@ from stacklib.hardware import UnknownSpec
 from stacklib.quantity import Quantity, UnknownName
 
 
-@given(st.integers(1, 40), st.integers(1, 8), st.integers(1, 6), st.integers(1, 5),
-       st.integers(1, 9))  # fmt: skip
+@given(
+    st.integers(1, 40),
+    st.integers(1, 8),
+    st.integers(1, 6),
+    st.integers(1, 5),
+    st.integers(1, 9),
+)
 def test_the_count_equals_the_product_when_work_shares_out(u, cores, log, each, rounds):
     macs = 2**log
-    counted = count_peak(units=u, cores=cores, macs_per_core=macs, clock=1e9,
-                             each=each * macs, count=u * cores * rounds)  # fmt: skip
+    counted = count_peak(
+        units=u,
+        cores=cores,
+        macs_per_core=macs,
+        clock=1e9,
+        each=each * macs,
+        count=u * cores * rounds,
+    )
     assert counted == pytest.approx(peak_by_hand(u, cores * macs, 1e9))
-    short = count_peak(units=u, cores=cores, macs_per_core=macs, clock=1e9,
-                           each=each * macs, count=u * cores * rounds + 1)  # fmt: skip
+    short = count_peak(
+        units=u,
+        cores=cores,
+        macs_per_core=macs,
+        clock=1e9,
+        each=each * macs,
+        count=u * cores * rounds + 1,
+    )
     assert short < counted or u * cores == 1
 
 
 HEADLINES = [
-    ("rtx-4090", "fp16", "fp16", False, 330), ("rtx-5090", "fp16", "fp16", False, 419),
-    ("rtx-5090", "fp16", "fp16", True, 838), ("a100", "fp16", None, False, 312),
-    ("h100", "bf16", None, False, 989), ("h100", "fp8", None, False, 1979),
-    ("b200", "bf16", None, False, 2250), ("b200", "fp4", None, False, 9000),
-    ("mi300x", "bf16", None, False, 1307), ("l40s", "fp16", None, False, 362),
-]  # fmt: skip
+    ("rtx-4090", "fp16", "fp16", False, 330),
+    ("rtx-5090", "fp16", "fp16", False, 419),
+    ("rtx-5090", "fp16", "fp16", True, 838),
+    ("a100", "fp16", None, False, 312),
+    ("h100", "bf16", None, False, 989),
+    ("h100", "fp8", None, False, 1979),
+    ("b200", "bf16", None, False, 2250),
+    ("b200", "fp4", None, False, 9000),
+    ("mi300x", "bf16", None, False, 1307),
+    ("l40s", "fp16", None, False, 362),
+]
 
 
 @pytest.mark.parametrize(("key", "dtype", "sums", "sparse", "tflops"), HEADLINES)
@@ -62,8 +84,10 @@ def test_bases_of_a_printed_rate():
     def texts(key, rate):
         return [b.text for b in matching_bases(key, rate, ("fp16",))]
 
-    assert texts("rtx-4090", 330e12) == ["fp16, fp32 sums, sparse",
-                                         "fp16, fp16 sums, dense"]  # fmt: skip
+    assert texts("rtx-4090", 330e12) == [
+        "fp16, fp32 sums, sparse",
+        "fp16, fp16 sums, dense",
+    ]
     assert texts("l40s", Quantity(362, "TFLOP/s")) == ["fp16, fp32 sums, dense"]
     assert texts("h100", 123e12) == []
     with pytest.raises(ValueError, match="above zero"):
@@ -79,14 +103,24 @@ def test_peak_by_hand_takes_quantities_and_arrays():
     assert many.tolist() == [12, 24]
 
 
-@given(st.integers(1, 600), st.integers(1, 600), st.sampled_from([16, 64, 128]),
-       st.sampled_from([32, 256]), st.integers(1, 9), st.integers(1, 3))  # fmt: skip
+@given(
+    st.integers(1, 600),
+    st.integers(1, 600),
+    st.sampled_from([16, 64, 128]),
+    st.sampled_from([32, 256]),
+    st.integers(1, 9),
+    st.integers(1, 3),
+)
 @settings(max_examples=60, deadline=None)
 def test_waves_equal_blocks_handed_out(m, n, rows, columns, units, at_once):
-    closed = gpu.tile_waves(m=m, n=n, rows=rows, columns=columns, units=units,
-                            at_once=at_once)  # fmt: skip
-    asked = [min(rows, m - i) * min(columns, n - j)
-             for i in range(0, m, rows) for j in range(0, n, columns)]  # fmt: skip
+    closed = gpu.tile_waves(
+        m=m, n=n, rows=rows, columns=columns, units=units, at_once=at_once
+    )
+    asked = [
+        min(rows, m - i) * min(columns, n - j)
+        for i in range(0, m, rows)
+        for j in range(0, n, columns)
+    ]
     done = run_blocks([1.0] * len(asked), units * at_once)
     assert closed.blocks == len(asked) and closed.waves == done.time
     assert closed.wave_share == pytest.approx(done.share)
@@ -108,11 +142,16 @@ def test_blocks_of_unlike_length():
     assert (done.time, done.by_unit, done.share) == (3, (1, 3), 1)
 
 
-@pytest.mark.parametrize(("on", "name", "threads", "shape"), [
-    ("7.0", "mma.sync", 32, "m8n8k4"), ("a100", "mma.sync", 32, "m16n8k16"),
-    ("h100", "wgmma.mma_async", 128, "m64n256k16"),
-    ("b200", "tcgen05.mma", 1, "m256n256k16"), ("rtx-5090", "mma.sync", 32, "m16n8k16"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("on", "name", "threads", "shape"),
+    [
+        ("7.0", "mma.sync", 32, "m8n8k4"),
+        ("a100", "mma.sync", 32, "m16n8k16"),
+        ("h100", "wgmma.mma_async", 128, "m64n256k16"),
+        ("b200", "tcgen05.mma", 1, "m256n256k16"),
+        ("rtx-5090", "mma.sync", 32, "m16n8k16"),
+    ],
+)
 def test_instruction_of_an_architecture(on, name, threads, shape):
     found = gpu.instruction(on)
     form = "fp16"
@@ -140,18 +179,21 @@ def test_every_nvidia_tensor_device_has_an_instruction():
 ONE = {"units": 1, "cores": 1, "macs_per_core": 1, "clock": 1, "each": 4, "count": 1}
 
 
-@pytest.mark.parametrize("call", [
-    lambda: peak_by_hand(0, 1, 1),
-    lambda: peak_by_hand(1, float("nan"), 1),
-    lambda: peak_by_hand(1, True, 1),
-    lambda: gpu.tile_waves(m=0, n=1, rows=1, columns=1, units=1),
-    lambda: run_blocks([], 3),
-    lambda: run_blocks([1.0, float("nan")], 3),
-    lambda: run_blocks([1.0], True),
-    lambda: count_peak(**{**ONE, "macs_per_core": 3}),
-    lambda: count_peak(**{**ONE, "clock": -1}),
-    lambda: count_peak(**{**ONE, "cores": True}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: peak_by_hand(0, 1, 1),
+        lambda: peak_by_hand(1, float("nan"), 1),
+        lambda: peak_by_hand(1, True, 1),
+        lambda: gpu.tile_waves(m=0, n=1, rows=1, columns=1, units=1),
+        lambda: run_blocks([], 3),
+        lambda: run_blocks([1.0, float("nan")], 3),
+        lambda: run_blocks([1.0], True),
+        lambda: count_peak(**{**ONE, "macs_per_core": 3}),
+        lambda: count_peak(**{**ONE, "clock": -1}),
+        lambda: count_peak(**{**ONE, "cores": True}),
+    ],
+)
 def test_bad_input(call):
     with pytest.raises(ValueError):
         call()

@@ -39,8 +39,14 @@ def test_every_bit_is_that_of_mma_sim(case):
     form = Format(case["dtype"])
     a, b = (form.decode(np.array(case[name])) for name in "ab")
     c = np.array(case["c"], np.uint32).view(np.float32)
-    d = gpu.mma(a, b, c, dtype=case["dtype"], generation=case["generation"],
-                accumulate=case["accumulate"])  # fmt: skip
+    d = gpu.mma(
+        a,
+        b,
+        c,
+        dtype=case["dtype"],
+        generation=case["generation"],
+        accumulate=case["accumulate"],
+    )
     assert d.view(np.uint32).tolist() == case["d"]
 
 
@@ -50,12 +56,15 @@ def test_every_bit_is_that_of_mma_sim(case):
 def test_equals_the_slow_version(generation, dtype, data):
     form = Format(dtype)
     size = data.draw(st.integers(1, 2 * arithmetic(generation, dtype).terms + 3))
-    rows = [data.draw(st.lists(numbers(form), min_size=size, max_size=size))
-            for _ in range(2)]  # fmt: skip
+    rows = [
+        data.draw(st.lists(numbers(form), min_size=size, max_size=size))
+        for _ in range(2)
+    ]
     # an accumulator that is at least near what the products are
     c = data.draw(numbers(Format("bf16")))
-    fast = gpu.mma([rows[0]], np.array([rows[1]]).T, [[c]], dtype=dtype,
-                   generation=generation).item()  # fmt: skip
+    fast = gpu.mma(
+        [rows[0]], np.array([rows[1]]).T, [[c]], dtype=dtype, generation=generation
+    ).item()
     slow = dot_exactly(*rows, c, dtype=dtype, generation=generation)
     assert fast == slow
 
@@ -113,17 +122,23 @@ def test_a_planted_rounding_is_caught(monkeypatch):
             test_every_bit_is_that_of_mma_sim(case)
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: gpu.mma([[0.1]], [[1.0]], dtype="fp16"), "0.1, which is no fp16 number"),
-    (lambda: gpu.mma([[math.inf]], [[1.0]]), "an infinity"),
-    (lambda: gpu.mma([[math.nan]], [[1.0]]), "nan"),
-    (lambda: gpu.mma([[1.0, 2.0]], [[1.0]]), "k differs"),
-    (lambda: gpu.mma([1.0], [[1.0]]), "a matrix is needed"),
-    (lambda: gpu.mma([[1.0]], [[1.0]], [[1.0, 2.0]]), "c is"),
-    (lambda: gpu.mma([[1.0]], [[1.0]], accumulate="bf16"), "fp32 or fp16"),
-    (lambda: promoted([[1.0]], [[1.0]], every=True), "every = True"),
-    (lambda: dot_exactly([1.0], []), "1 numbers and b 0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: gpu.mma([[0.1]], [[1.0]], dtype="fp16"),
+            "0.1, which is no fp16 number",
+        ),
+        (lambda: gpu.mma([[math.inf]], [[1.0]]), "an infinity"),
+        (lambda: gpu.mma([[math.nan]], [[1.0]]), "nan"),
+        (lambda: gpu.mma([[1.0, 2.0]], [[1.0]]), "k differs"),
+        (lambda: gpu.mma([1.0], [[1.0]]), "a matrix is needed"),
+        (lambda: gpu.mma([[1.0]], [[1.0]], [[1.0, 2.0]]), "c is"),
+        (lambda: gpu.mma([[1.0]], [[1.0]], accumulate="bf16"), "fp32 or fp16"),
+        (lambda: promoted([[1.0]], [[1.0]], every=True), "every = True"),
+        (lambda: dot_exactly([1.0], []), "1 numbers and b 0"),
+    ],
+)
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()

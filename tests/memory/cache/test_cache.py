@@ -37,8 +37,14 @@ def trace_of(kind: str, n: int, seed: int):
 
 def level_of(sets: int, ways: int, line: int, policy: str, write: str = "back"):
     """A level as pycachesim has it, where a store renews nothing."""
-    return Cache(sets * ways * line, ways, line, policy=policy.lower(),
-                 write=write, stores_renew=False)  # fmt: skip
+    return Cache(
+        sets * ways * line,
+        ways,
+        line,
+        policy=policy.lower(),
+        write=write,
+        stores_renew=False,
+    )
 
 
 @pytest.mark.parametrize("case", KNOWN, ids=lambda c: f"{c['kind']} {c['levels']}")
@@ -95,9 +101,13 @@ ACCESSES = st.lists(
 )
 
 
-@given(ACCESSES, st.sampled_from([(1, 4), (2, 2), (4, 1), (3, 2)]),
-       st.sampled_from(["lru", "fifo"]), st.sampled_from(WRITES),
-       st.booleans())  # fmt: skip
+@given(
+    ACCESSES,
+    st.sampled_from([(1, 4), (2, 2), (4, 1), (3, 2)]),
+    st.sampled_from(["lru", "fifo"]),
+    st.sampled_from(WRITES),
+    st.booleans(),
+)
 @settings(max_examples=300, deadline=None)
 def test_every_access_is_that_of_the_plain_reading(
     accesses, shape, policy, write, hashed
@@ -135,9 +145,11 @@ def test_plain_python_gives_the_same_answer_as_numba(accesses, policy, through):
     assert answers[0] == answers[1]
 
 
-@given(st.lists(st.integers(0, 60), min_size=1, max_size=300),
-       st.sampled_from([(1, 8), (2, 4), (8, 1), (3, 5)]),
-       st.sampled_from([32, 48]))  # fmt: skip
+@given(
+    st.lists(st.integers(0, 60), min_size=1, max_size=300),
+    st.sampled_from([(1, 8), (2, 4), (8, 1), (3, 5)]),
+    st.sampled_from([32, 48]),
+)
 @settings(max_examples=150, deadline=None)
 def test_the_loop_for_loads_alone_is_the_general_one(lines, shape, line):
     sets, ways = shape
@@ -157,9 +169,11 @@ def test_a_fault_in_a_loop_would_show():
     addresses, stores = trace_of(case["kind"], case["n"], case["seed"])
     sets, ways, line, _ = case["levels"][0]
     known = case["stats"][0]["MISS_count"]
-    for wrong in (level_of(sets, ways, line, "fifo"),
-                  level_of(sets - 1, ways, line, "lru"),
-                  level_of(2 * sets, ways // 2, line, "lru")):  # fmt: skip
+    for wrong in (
+        level_of(sets, ways, line, "fifo"),
+        level_of(sets - 1, ways, line, "lru"),
+        level_of(2 * sets, ways // 2, line, "lru"),
+    ):
         assert wrong.run(addresses, stores).misses != known
 
 
@@ -187,8 +201,17 @@ def test_a_tree_evicts_away_from_what_was_used():
     # 4 replaces 2: the root points to the right half, whose bit points left. Then 0
     # and 1 keep the root pointing right, where 3 is the older one: 2 replaces it.
     assert found.hit.tolist() == [
-        False, False, False, False, True, False, True, True, False, False,
-    ]  # fmt: skip
+        False,
+        False,
+        False,
+        False,
+        True,
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_tree_of_two_ways_is_lru():
@@ -233,13 +256,18 @@ def test_bytes_are_conserved_down_a_chain():
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"size": 0}, "size = 0"), ({"size": 1000}, "do not divide"),
-     ({"ways": -1}, "ways = -1"), ({"line": 1.5}, "line = 1.5"),
-     ({"policy": "mru"}, "use one of lru"), ({"sector": 48}, "sector = 48"),
-     ({"size": 3 * 512, "hashed": True}, "hashed over 3 sets"),
-     ({"write": "around"}, "write = 'around': one of back, through"),
-     ({"ways": 3, "size": 3 * 128, "policy": "plru"}, "a power of two")],
-)  # fmt: skip
+    [
+        ({"size": 0}, "size = 0"),
+        ({"size": 1000}, "do not divide"),
+        ({"ways": -1}, "ways = -1"),
+        ({"line": 1.5}, "line = 1.5"),
+        ({"policy": "mru"}, "use one of lru"),
+        ({"sector": 48}, "sector = 48"),
+        ({"size": 3 * 512, "hashed": True}, "hashed over 3 sets"),
+        ({"write": "around"}, "write = 'around': one of back, through"),
+        ({"ways": 3, "size": 3 * 128, "policy": "plru"}, "a power of two"),
+    ],
+)
 def test_what_is_no_cache_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         Cache(**{"size": 4096, "ways": 4, **fields})
@@ -247,10 +275,15 @@ def test_what_is_no_cache_is_refused(fields, message):
 
 @pytest.mark.parametrize(
     ("addresses", "stores", "message"),
-    [([], None, "a trace"), ([-8], None, "address -8"), ([0.5], None, "a trace"),
-     ([0, 8], [True], "1 stores for 2"), ([[0]], None, "a trace"),
-     ([0, 8], [0, 1], "stores of int64: True or False")],
-)  # fmt: skip
+    [
+        ([], None, "a trace"),
+        ([-8], None, "address -8"),
+        ([0.5], None, "a trace"),
+        ([0, 8], [True], "1 stores for 2"),
+        ([[0]], None, "a trace"),
+        ([0, 8], [0, 1], "stores of int64: True or False"),
+    ],
+)
 def test_what_is_no_trace_is_refused(addresses, stores, message):
     with pytest.raises(ValueError, match=message):
         Cache(4096, 4).run(addresses, stores)

@@ -194,15 +194,17 @@ ONE = Cache(128, 2, 64)
 
 @pytest.mark.parametrize(
     ("levels", "inclusion", "message"),
-    [((ONE,), "inclusive", "1 levels: two at least"),
-     ((ONE, ONE), "none", "one of inclusive, exclusive"),
-     ((ONE, Cache(256, 2, 128)), "inclusive", "whole lines of one size"),
-     ((ONE, Cache(128, 2, 64, sector=32)), "exclusive", "whole lines of one size"),
-     ((ONE, Cache(128, 2, 64, policy="plru")), "exclusive", "lru or fifo"),
-     ((ONE, Cache(128, 2, 64, write="through")), "inclusive", "written back"),
-     ((ONE, Cache(128, 2, 64, stores_renew=False)), "inclusive", "stores renew"),
-     ((ONE, Cache(128, 2, 64, hashed=True)), "inclusive", "modulo the sets")],
-)  # fmt: skip
+    [
+        ((ONE,), "inclusive", "1 levels: two at least"),
+        ((ONE, ONE), "none", "one of inclusive, exclusive"),
+        ((ONE, Cache(256, 2, 128)), "inclusive", "whole lines of one size"),
+        ((ONE, Cache(128, 2, 64, sector=32)), "exclusive", "whole lines of one size"),
+        ((ONE, Cache(128, 2, 64, policy="plru")), "exclusive", "lru or fifo"),
+        ((ONE, Cache(128, 2, 64, write="through")), "inclusive", "written back"),
+        ((ONE, Cache(128, 2, 64, stores_renew=False)), "inclusive", "stores renew"),
+        ((ONE, Cache(128, 2, 64, hashed=True)), "inclusive", "modulo the sets"),
+    ],
+)
 def test_what_is_no_hierarchy_is_refused(levels, inclusion, message):
     with pytest.raises(ValueError, match=message):
         Hierarchy(levels, inclusion)

@@ -21,12 +21,15 @@ def test_it_holds_what_the_data_sheet_says_to_within_two_sets(key, parts, line):
 
 def test_what_has_no_l2_is_refused():
     unknown = next(
-        d for d in map(hardware.get, hardware.names())
+        d
+        for d in map(hardware.get, hardware.names())
         if d.fields["l2_capacity"] is None
-    )  # fmt: skip
+    )
     with pytest.raises(UnknownSpec, match="is unknown"):
         l2_cache(unknown)
-    for arguments, message in (({"parts": 0}, "parts = 0"),
-                               ({"line": 2**30}, "line = 1073741824")):  # fmt: skip
+    for arguments, message in (
+        ({"parts": 0}, "parts = 0"),
+        ({"line": 2**30}, "line = 1073741824"),
+    ):
         with pytest.raises(ValueError, match=message):
             l2_cache("h100-sxm", **arguments)

@@ -106,8 +106,11 @@ def test_traces_refuse_what_makes_no_trace():
     for call in (lambda: zipf(9, exponent=0), lambda: zipf(9, exponent=float("nan"))):
         with pytest.raises(ValueError, match="exponent = "):
             call()
-    for call in (lambda: zipf(9, keys=0), lambda: scans(9, loop=0),
-                 lambda: talk(9, people=0)):  # fmt: skip
+    for call in (
+        lambda: zipf(9, keys=0),
+        lambda: scans(9, loop=0),
+        lambda: talk(9, people=0),
+    ):
         with pytest.raises(ValueError, match="= 0"):
             call()
 
@@ -180,9 +183,11 @@ def test_lru_is_a_stack_and_fifo_is_not():
     assert lru == sorted(lru, reverse=True)
 
 
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=150),
-       st.sampled_from([(1, 4), (4, 2), (3, 3), (8, 1)]),
-       st.sampled_from(["lru", "fifo"]))  # fmt: skip
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=150),
+    st.sampled_from([(1, 4), (4, 2), (3, 3), (8, 1)]),
+    st.sampled_from(["lru", "fifo"]),
+)
 @settings(max_examples=80, deadline=None)
 def test_a_policy_in_each_set_is_a_set_associative_cache(lines, shape, policy):
     sets, ways = shape

@@ -105,9 +105,13 @@ def test_a_fully_associative_cache_leaves_nothing_to_chance():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((-1, 2, 2), "distance = -1"), ((float("nan"), 2, 2), "distance = nan"),
-     ((1, 0, 2), "sets = 0"), ((1, 2, True), "ways = True")],
-)  # fmt: skip
+    [
+        ((-1, 2, 2), "distance = -1"),
+        ((float("nan"), 2, 2), "distance = nan"),
+        ((1, 0, 2), "sets = 0"),
+        ((1, 2, True), "ways = True"),
+    ],
+)
 def test_what_has_no_chance_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         hit_chance(*arguments)

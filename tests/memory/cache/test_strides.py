@@ -68,8 +68,11 @@ def test_what_is_no_walk_is_refused():
         fullest_set(4, 100, 64, 8)
     with pytest.raises(ValueError, match="a row of 544 bytes is no whole number"):
         column_fills(136, 4, line=64, sets=64, ways=12)
-    for call in (lambda: fullest_set(0, 64, 64, 8), lambda: transpose_trace(True, 4),
-                 lambda: count_fullest_set(4, 64, 64, -1),
-                 lambda: column_fills(8, 4, line=64, sets=8, ways=0)):  # fmt: skip
+    for call in (
+        lambda: fullest_set(0, 64, 64, 8),
+        lambda: transpose_trace(True, 4),
+        lambda: count_fullest_set(4, 64, 64, -1),
+        lambda: column_fills(8, 4, line=64, sets=8, ways=0),
+    ):
         with pytest.raises(ValueError, match="a whole number from 1"):
             call()

@@ -37,12 +37,19 @@ def attentions(draw, causal=EITHER):
     tiles, cut = draw(st.integers(1, 6)), draw(st.sampled_from([2, 4, 8]))
     masked = draw(causal)
     keys = 8 * tiles if masked else 8 * draw(st.integers(1, 6))
-    return TiledAttention(kv_heads * group, kv_heads, 8 * tiles, keys, 4, 8, cut, 4,
-                          masked)  # fmt: skip
+    return TiledAttention(
+        kv_heads * group, kv_heads, 8 * tiles, keys, 4, 8, cut, 4, masked
+    )
 
 
-@given(attentions(), st.integers(1, 9), st.integers(1, 12), st.booleans(),
-       st.sampled_from([16, 32]), st.integers(0, 99))  # fmt: skip
+@given(
+    attentions(),
+    st.integers(1, 9),
+    st.integers(1, 12),
+    st.booleans(),
+    st.sampled_from([16, 32]),
+    st.integers(0, 99),
+)
 @settings(max_examples=60, deadline=None)
 def test_what_attention_touches_is_the_trace_and_its_result_is_attention(
     plan, at_once, section, longest_first, line, seed
@@ -61,8 +68,12 @@ def test_what_attention_touches_is_the_trace_and_its_result_is_attention(
     assert len(set(reads.tolist())) * line == plan.bytes_once
 
 
-@given(attentions(causal=st.just(False)), st.integers(1, 9), st.integers(1, 12),
-       st.integers(0, 80))  # fmt: skip
+@given(
+    attentions(causal=st.just(False)),
+    st.integers(1, 9),
+    st.integers(1, 12),
+    st.integers(0, 80),
+)
 @settings(max_examples=200, deadline=None)
 def test_waves_miss_what_the_simulated_cache_misses(plan, at_once, section, more):
     # Valid where a step of a wave fits. The formula takes time as continuous: what lies
@@ -94,9 +105,17 @@ WIDE = TiledAttention(32, 8, 4096, 4096)  # 2 MiB
 
 @pytest.mark.parametrize(
     ("plan", "at_once", "section", "mib"),
-    [(LONG, 16, 1, 6), (LONG, 16, 1, 24), (LONG, 16, 16, 24), (LONG, 16, 16, 96),
-     (WIDE, 132, 1, 18), (WIDE, 132, 4, 18), (WIDE, 132, 32, 12), (WIDE, 132, 32, 40)],
-)  # fmt: skip
+    [
+        (LONG, 16, 1, 6),
+        (LONG, 16, 1, 24),
+        (LONG, 16, 16, 24),
+        (LONG, 16, 16, 96),
+        (WIDE, 132, 1, 18),
+        (WIDE, 132, 4, 18),
+        (WIDE, 132, 32, 12),
+        (WIDE, 132, 32, 40),
+    ],
+)
 def test_at_full_size_they_agree_within_a_percent_of_the_misses(
     plan, at_once, section, mib
 ):
@@ -136,8 +155,10 @@ def test_a_wrong_order_or_a_lost_store_would_show():
 
 def test_longest_first_ends_sooner_when_causal():
     plan = TiledAttention(6, 6, 64, 64, 4, 8, 8, 4, causal=True)
-    ends = {first: max(s.ends for s in plan.schedule(5, 6, first))
-            for first in (False, True)}  # fmt: skip
+    ends = {
+        first: max(s.ends for s in plan.schedule(5, 6, first))
+        for first in (False, True)
+    }
     work = sum(s.steps for s in plan.schedule(5))
     assert work / 5 <= ends[True] < ends[False]
 
@@ -159,9 +180,15 @@ def test_a_schedule_runs_every_block_once_and_one_a_slot(
 # -- products ----------------------------------------------------------------------
 
 
-@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 5), st.integers(1, 7),
-       st.sampled_from(["row", "column", "grouped"]), st.integers(1, 4),
-       st.integers(4, 60))  # fmt: skip
+@given(
+    st.integers(1, 6),
+    st.integers(1, 6),
+    st.integers(1, 5),
+    st.integers(1, 7),
+    st.sampled_from(["row", "column", "grouped"]),
+    st.integers(1, 4),
+    st.integers(4, 60),
+)
 @settings(max_examples=200, deadline=None)
 def test_a_product_three_ways(down, across, steps, at_once, how, group, more):
     # Tiles of 4 by 8 and 8 by 4 numbers: whole lines of 16 bytes.
@@ -209,18 +236,27 @@ def test_tiles_of_a_stream_are_read_in_step():
 
 # -- what is refused ---------------------------------------------------------------
 
-GOOD = {"heads": 4, "kv_heads": 2, "queries": 64, "keys": 64, "tile_q": 16,
-        "tile_k": 16}  # fmt: skip
+GOOD = {
+    "heads": 4,
+    "kv_heads": 2,
+    "queries": 64,
+    "keys": 64,
+    "tile_q": 16,
+    "tile_k": 16,
+}
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"heads": 5}, "heads = 5 is no multiple of kv_heads = 2"),
-     ({"heads": 0}, "heads = 0"), ({"width": True}, "width = True"),
-     ({"queries": 60}, "queries = 60 is no multiple of tile_q"),
-     ({"keys": 32, "causal": True}, "causal with 64 queries and 32 keys"),
-     ({"head_dim": 2.0}, "head_dim = 2.0")],
-)  # fmt: skip
+    [
+        ({"heads": 5}, "heads = 5 is no multiple of kv_heads = 2"),
+        ({"heads": 0}, "heads = 0"),
+        ({"width": True}, "width = True"),
+        ({"queries": 60}, "queries = 60 is no multiple of tile_q"),
+        ({"keys": 32, "causal": True}, "causal with 64 queries and 32 keys"),
+        ({"head_dim": 2.0}, "head_dim = 2.0"),
+    ],
+)
 def test_what_is_no_attention_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         TiledAttention(**{**GOOD, **fields})

@@ -36,8 +36,12 @@ def test_strides_are_counted_as_the_formula_says(bus, count, stride, window):
     assert done.beats == strided_beats(bus, count, stride, window)
 
 
-@given(BUSES, st.lists(st.integers(0, 5000), min_size=1, max_size=40),
-       st.integers(1, 300), st.integers(1, 64))  # fmt: skip
+@given(
+    BUSES,
+    st.lists(st.integers(0, 5000), min_size=1, max_size=40),
+    st.integers(1, 300),
+    st.integers(1, 64),
+)
 def test_any_requests_stay_inside_the_bounds(bus, addresses, size, window):
     done = count_stream(bus, addresses, size=size, window=window)
     loads = [0] * bus.parts
@@ -95,10 +99,15 @@ def test_memories_that_are_not_stacked():
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"parts": 0}, "parts = 0"), ({"width": True}, "width = True"),
-     ({"burst": 1.5}, "burst = 1.5"), ({"width": 1, "burst": 4}, "no whole bytes"),
-     ({"rate": 0}, "rate = 0"), ({"rate": math.nan}, "rate = nan")],
-)  # fmt: skip
+    [
+        ({"parts": 0}, "parts = 0"),
+        ({"width": True}, "width = True"),
+        ({"burst": 1.5}, "burst = 1.5"),
+        ({"width": 1, "burst": 4}, "no whole bytes"),
+        ({"rate": 0}, "rate = 0"),
+        ({"rate": math.nan}, "rate = nan"),
+    ],
+)
 def test_what_is_no_bus_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         Bus(**{"parts": 4, "width": 32, "burst": 8, "rate": 1e9, **fields})
@@ -106,9 +115,14 @@ def test_what_is_no_bus_is_refused(fields, message):
 
 @pytest.mark.parametrize(
     ("addresses", "given", "message"),
-    [([], {}, "no addresses"), ([-1], {}, "address = -1"), ([1.5], {}, "address = 1.5"),
-     ([0], {"size": 0}, "size = 0"), ([0], {"window": 0}, "window = 0")],
-)  # fmt: skip
+    [
+        ([], {}, "no addresses"),
+        ([-1], {}, "address = -1"),
+        ([1.5], {}, "address = 1.5"),
+        ([0], {"size": 0}, "size = 0"),
+        ([0], {"window": 0}, "window = 0"),
+    ],
+)
 def test_bad_requests_are_named(addresses, given, message):
     with pytest.raises(ValueError, match=message):
         count_stream(stack_bus("hbm3"), addresses, **{"size": 32, **given})

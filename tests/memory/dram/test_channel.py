@@ -50,15 +50,21 @@ def test_any_trace_is_served_by_legal_commands(data, name, where):
         refreshes.append("some")
     channel = DramChannel(
         name,
-        mapping=data.draw(st.sampled_from(
-            ["row:bank:column:group", "row:bank:group:column", "row:column:bank:group"]
-        )),
+        mapping=data.draw(
+            st.sampled_from(
+                [
+                    "row:bank:column:group",
+                    "row:bank:group:column",
+                    "row:column:bank:group",
+                ]
+            )
+        ),
         hashed=data.draw(st.booleans()),
         policy=data.draw(st.sampled_from(["open", "closed"])),
         scheduler=data.draw(st.sampled_from(["fr-fcfs", "fcfs"])),
         queue=data.draw(st.integers(1, 12)),
         refresh=data.draw(st.sampled_from(refreshes)),
-    )  # fmt: skip
+    )
     n, step = len(where), data.draw(st.sampled_from([burst(name), 1024, 8192]))
     stores = data.draw(st.lists(st.booleans(), min_size=n, max_size=n))
     waits = data.draw(st.lists(st.integers(0, 400), min_size=n, max_size=n))
@@ -179,11 +185,17 @@ def legal():
 
 @pytest.mark.parametrize(
     ("at", "change", "message"),
-    [(1, {"cycle": 10}, "tRCD of 22"), (2, {"cycle": 51}, "tRAS of 52"),
-     (3, {"cycle": 73}, "tRC of 74"), (1, {"bank": 1}, "bank is closed"),
-     (3, {"cycle": 40}, "command bus is taken"), (2, {"bank": 3}, "bank is open"),
-     (2, {"kind": "REF"}, "bank 0 is open"), (2, {"kind": "NOP"}, "no command 'NOP'")],
-)  # fmt: skip
+    [
+        (1, {"cycle": 10}, "tRCD of 22"),
+        (2, {"cycle": 51}, "tRAS of 52"),
+        (3, {"cycle": 73}, "tRC of 74"),
+        (1, {"bank": 1}, "bank is closed"),
+        (3, {"cycle": 40}, "command bus is taken"),
+        (2, {"bank": 3}, "bank is open"),
+        (2, {"kind": "REF"}, "bank 0 is open"),
+        (2, {"kind": "NOP"}, "no command 'NOP'"),
+    ],
+)
 def test_a_planted_command_is_refused(at, change, message):
     clocks, listed = legal()
     assert check_commands(listed, clocks) == 5
@@ -260,10 +272,11 @@ def test_rows_dealt_to_some_banks_come_as_fast_as_their_limit(name, banks):
     whole, step = int(part.row.si * part.bank_count.si), int(part.burst.si)
     per_group = int(part.row.si) * groups  # the next bank of every group
     trace = [
-        whole * (i // banks) + step * (i % banks % groups)
+        whole * (i // banks)
+        + step * (i % banks % groups)
         + per_group * (i % banks // groups)
         for i in range(6000)
-    ]  # fmt: skip
+    ]
     served = DramChannel(part, refresh="none", queue=16).run(trace)
     assert len(set(served.banks)) == banks
     limit = c.bl / dram.random_interval(c.bl, c.rc, banks, c.rrd_s, c.faw)
@@ -363,8 +376,12 @@ def test_intels_controller_promises_no_more_than_this_one_does():
     assert DramChannel("hbm2e", queue=64).run(stream).steady > 0.9
 
 
-PATTERNS_OF = [(n, r) for n in PARTS for r in ("all", "some", "none")
-               if r != "some" or dram_part(n).refreshed != "all"]  # fmt: skip
+PATTERNS_OF = [
+    (n, r)
+    for n in PARTS
+    for r in ("all", "some", "none")
+    if r != "some" or dram_part(n).refreshed != "all"
+]
 
 
 @pytest.mark.usefixtures("compiled")
@@ -398,13 +415,18 @@ def test_pieces_stay_below_their_closed_form_and_near_it():
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"policy": "ajar"}, "policy 'ajar'"), ({"scheduler": "best"}, "scheduler 'best'"),
-     ({"queue": 0}, "queue = 0"), ({"queue": True}, "queue = True"),
-     ({"queue": 2.5}, "queue = 2.5"), ({"refresh": "daily"}, "refresh 'daily'"),
-     ({"mapping": "bank:row:column:group"}, "row first"),
-     ({"mapping": "row:bank"}, "row first"),
-     ({"refresh": "some"}, "all banks at once")],
-)  # fmt: skip
+    [
+        ({"policy": "ajar"}, "policy 'ajar'"),
+        ({"scheduler": "best"}, "scheduler 'best'"),
+        ({"queue": 0}, "queue = 0"),
+        ({"queue": True}, "queue = True"),
+        ({"queue": 2.5}, "queue = 2.5"),
+        ({"refresh": "daily"}, "refresh 'daily'"),
+        ({"mapping": "bank:row:column:group"}, "row first"),
+        ({"mapping": "row:bank"}, "row first"),
+        ({"refresh": "some"}, "all banks at once"),
+    ],
+)
 def test_what_is_no_channel_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         DramChannel("ddr4-3200", **fields)
@@ -412,9 +434,13 @@ def test_what_is_no_channel_is_refused(fields, message):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(([],), "no addresses"), (([-64],), "address = -64"), (([0.5],), "address = 0.5"),
-     (([0], [True, False]), "2 stores for 1")],
-)  # fmt: skip
+    [
+        (([],), "no addresses"),
+        (([-64],), "address = -64"),
+        (([0.5],), "address = 0.5"),
+        (([0], [True, False]), "2 stores for 1"),
+    ],
+)
 def test_what_is_no_trace_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         DramChannel("hbm3").run(*arguments)
@@ -422,10 +448,14 @@ def test_what_is_no_trace_is_refused(arguments, message):
 
 @pytest.mark.parametrize(
     ("more", "message"),
-    [({"arrivals": [5, 4]}, "do not fall"), ({"arrivals": [-1, 0]}, "clocks from 0"),
-     ({"window": -1}, "window = -1"), ({"road": 0.5}, "road = 0.5"),
-     ({"arrivals": [1]}, "1 arrivals for 2")],
-)  # fmt: skip
+    [
+        ({"arrivals": [5, 4]}, "do not fall"),
+        ({"arrivals": [-1, 0]}, "clocks from 0"),
+        ({"window": -1}, "window = -1"),
+        ({"road": 0.5}, "road = 0.5"),
+        ({"arrivals": [1]}, "1 arrivals for 2"),
+    ],
+)
 def test_times_that_make_no_sense_are_refused(more, message):
     with pytest.raises(ValueError, match=message):
         DramChannel("hbm3").run([0, 32], **more)

@@ -96,9 +96,13 @@ def test_without_queues_it_is_littles_law():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((0, 1, 1.0, 1.0), "requests = 0"), ((1, True, 1.0, 1.0), "channels = True"),
-     ((1, 1, 0.0, 1.0), "service = 0.0"), ((1, 1, 1.0, -1.0), "road = -1.0")],
-)  # fmt: skip
+    [
+        ((0, 1, 1.0, 1.0), "requests = 0"),
+        ((1, True, 1.0, 1.0), "channels = True"),
+        ((1, 1, 0.0, 1.0), "service = 0.0"),
+        ((1, 1, 1.0, -1.0), "road = -1.0"),
+    ],
+)
 def test_what_is_no_network_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         closed_rate(*arguments)
@@ -108,9 +112,13 @@ def test_what_is_no_network_is_refused(arguments, message):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"each": 0}, "each = 0"), ({"each": 8, "threads": 4096}, "holds 2048"),
-     ({"each": 8, "threads": 0}, "threads = 0"), ({"each": 8, "stored": -4}, "stored")],
-)  # fmt: skip
+    [
+        ({"each": 0}, "each = 0"),
+        ({"each": 8, "threads": 4096}, "holds 2048"),
+        ({"each": 8, "threads": 0}, "threads = 0"),
+        ({"each": 8, "stored": -4}, "stored"),
+    ],
+)
 def test_what_no_device_can_do_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         saturate("h100-sxm", **arguments)

@@ -92,8 +92,9 @@ CALLS = {
 def test_floats_quantities_and_arrays_agree(name):
     call, values = CALLS[name]
     plain = call(*values)
-    units = [Quantity(v, "s" if v < 1e-6 else "1", label="x", kind="assumed")
-             for v in values]  # fmt: skip
+    units = [
+        Quantity(v, "s" if v < 1e-6 else "1", label="x", kind="assumed") for v in values
+    ]
     assert call(*units).si == pytest.approx(plain)
     arrays = [np.full(3, v) for v in values]
     np.testing.assert_allclose(call(*arrays), plain)
@@ -128,9 +129,13 @@ def test_a_cell_drains_as_its_charge_over_its_leak_says():
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"leakage": 0}, "leakage = 0"), ({"supply": math.nan}, "supply = nan"),
-     ({"margin": 0.2}, "a full cell moves"), ({"bitline": True}, "bitline = True")],
-)  # fmt: skip
+    [
+        ({"leakage": 0}, "leakage = 0"),
+        ({"supply": math.nan}, "supply = nan"),
+        ({"margin": 0.2}, "a full cell moves"),
+        ({"bitline": True}, "bitline = True"),
+    ],
+)
 def test_what_is_no_cell_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         Cell(**fields)

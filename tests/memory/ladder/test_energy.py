@@ -17,19 +17,30 @@ from stacklib.roofline import Infeasible
 @pytest.mark.parametrize("account", energy.ACCOUNTS)
 @pytest.mark.parametrize(
     "model, on, tp, dtype, batch, context",
-    [("llama-3-70b", "h100-sxm", 2, "bf16", 1, 4096),
-     ("llama-3-70b", "b200-sxm", 1, "fp8", 8, 1000),
-     ("llama-3-8b", "h100-sxm", 1, "bf16", 3, 77),
-     ("mixtral-8x7b-v0.1", "h100-sxm", 2, "bf16", 4, 10),
-     ("deepseek-v3", "b200-sxm", 8, "fp8", 2, 300)],
-)  # fmt: skip
+    [
+        ("llama-3-70b", "h100-sxm", 2, "bf16", 1, 4096),
+        ("llama-3-70b", "b200-sxm", 1, "fp8", 8, 1000),
+        ("llama-3-8b", "h100-sxm", 1, "bf16", 3, 77),
+        ("mixtral-8x7b-v0.1", "h100-sxm", 2, "bf16", 4, 10),
+        ("deepseek-v3", "b200-sxm", 8, "fp8", 2, 300),
+    ],
+)
 def test_sector_by_sector_it_is_the_formula(
     account, model, on, tp, dtype, batch, context
 ):
-    step = memory.decode_energy(model, on=on, account=account, dtype=dtype, tp=tp,
-                                batch=batch, context=context)  # fmt: skip
-    counted = count_energy(model, on=on, account=account, dtype=dtype, tp=tp,
-                           batch=batch, context=context, grid=20)  # fmt: skip
+    step = memory.decode_energy(
+        model, on=on, account=account, dtype=dtype, tp=tp, batch=batch, context=context
+    )
+    counted = count_energy(
+        model,
+        on=on,
+        account=account,
+        dtype=dtype,
+        tp=tp,
+        batch=batch,
+        context=context,
+        grid=20,
+    )
     assert list(counted) == [n for n in step.parts if n != "constant power"]
     for name, joules in counted.items():
         # wires: the grid's mean way is 1 / (3 x 20^2) of a side short of the square's

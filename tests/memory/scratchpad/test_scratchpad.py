@@ -41,8 +41,9 @@ def test_the_closed_form_of_a_loop_is_exact():
 @given(st.integers(1, 60), st.integers(1, 64), st.integers(1, 20))
 @settings(max_examples=60, deadline=None)
 def test_large_loops_too_and_never_below_beladys(blocks, fit, rounds):
-    loads = [allocate(loop(blocks, rounds, 3), 3 * fit, p).loaded // 3
-             for p in POLICIES]  # fmt: skip
+    loads = [
+        allocate(loop(blocks, rounds, 3), 3 * fit, p).loaded // 3 for p in POLICIES
+    ]
     assert loads == [cyclic_loads(blocks, fit, rounds, p) for p in POLICIES]
     assert loads[1] == min(loads) >= blocks
 
@@ -93,10 +94,13 @@ def programs(draw):
     sizes = {f"t{i}": draw(st.integers(1, 9)) for i in range(count)}
     names = st.sampled_from(sorted(sizes))
     ops = [
-        Op(str(at), tuple(draw(st.lists(names, max_size=2, unique=True))),
-           (draw(names),))
+        Op(
+            str(at),
+            tuple(draw(st.lists(names, max_size=2, unique=True))),
+            (draw(names),),
+        )
         for at in range(draw(st.integers(1, 14)))
-    ]  # fmt: skip
+    ]
     used = sorted({name for op in ops for name in op.operands})
     kept = draw(st.lists(st.sampled_from(used), unique=True))
     return Program(sizes, ops, frozenset(kept))
@@ -147,8 +151,14 @@ def test_a_written_block_is_copied_out_only_when_it_is_needed_again():
     ops = [Op("make", (), ("a",)), Op("make too", (), ("b",)), Op("use", ("a",))]
     plan = allocate(Program({"a": 4, "b": 4}, ops), 4, "lru")
     assert [m.kind for m in plan.moves] == [
-        "place", "store", "drop", "place", "drop", "load", "drop",
-    ]  # fmt: skip
+        "place",
+        "store",
+        "drop",
+        "place",
+        "drop",
+        "load",
+        "drop",
+    ]
     assert (plan.loaded, plan.stored, plan.compulsory) == (4, 4, 0)
 
 
@@ -222,8 +232,11 @@ def planned():
     x, w = rng.standard_normal((4, 16)), rng.standard_normal((16, 8))
     program = matmul_program(4, 8, 16, block_k=4, panel_n=4, width=8)
     arrays = {f"x{i}": x[:, 4 * i : 4 * i + 4] for i in range(4)}
-    arrays |= {f"w{i}.{j}": w[4 * i : 4 * i + 4, 4 * j : 4 * j + 4]
-               for i in range(4) for j in range(2)}  # fmt: skip
+    arrays |= {
+        f"w{i}.{j}": w[4 * i : 4 * i + 4, 4 * j : 4 * j + 4]
+        for i in range(4)
+        for j in range(2)
+    }
     arrays |= {f"y{j}": np.empty((4, 4)) for j in range(2)}
     plan = allocate(program, 3 * 128, "lru")
     kernels = [lambda *_: None] * len(program.ops)
@@ -232,16 +245,20 @@ def planned():
 
 @pytest.mark.parametrize(
     ("fault", "message"),
-    [("a load is forgotten", "is not in the scratchpad|not at"),
-     ("a drop is forgotten", "would lie over"),
-     ("an offset is wrong", "would lie over|beyond the buffer|not at"),
-     ("a store from nowhere", "store of 'x0'")],
-)  # fmt: skip
+    [
+        ("a load is forgotten", "is not in the scratchpad|not at"),
+        ("a drop is forgotten", "would lie over"),
+        ("an offset is wrong", "would lie over|beyond the buffer|not at"),
+        ("a store from nowhere", "store of 'x0'"),
+    ],
+)
 def test_a_faulty_plan_is_refused(fault, message):
     program, plan, arrays, kernels = planned()
     moves = list(plan.moves)
-    first = {kind: next(i for i, m in enumerate(moves) if m.kind == kind)
-             for kind in ("load", "drop")}  # fmt: skip
+    first = {
+        kind: next(i for i, m in enumerate(moves) if m.kind == kind)
+        for kind in ("load", "drop")
+    }
     if fault == "a load is forgotten":
         del moves[first["load"]]
     elif fault == "a drop is forgotten":
@@ -266,23 +283,33 @@ def test_a_forgotten_store_is_seen():
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [(lambda: Program({}, []), "no operations"),
-     (lambda: Program({"a": 0}, [Op("0", ("a",))]), "size of 'a' is 0"),
-     (lambda: Program({"a": True}, [Op("0", ("a",))]), "size of 'a' is True"),
-     (lambda: Program({}, [Op("0", ("a",))]), "size of 'a' is None"),
-     (lambda: Program({"a": 1}, [Op("0", ("a",))], frozenset("z")),
-      "'z' is used by no"),
-     (lambda: Program({"a": 1}, [Op("0", ("a",))] * 2, frozenset(), frozenset("a")),
-      "streamed and used more"),
-     (lambda: allocate(loop(2, 1), 0), "capacity = 0"),
-     (lambda: allocate(loop(2, 1), 2, "fifo"), "policy 'fifo'"),
-     (lambda: allocate(Program({"a": 3, "b": 4}, [Op("add", ("a", "b"))]), 6),
-      "'add' needs 7 bytes at once, 6 are"),
-     (lambda: cyclic_loads(0, 1, 1, "lru"), "blocks = 0"),
-     (lambda: cyclic_loads(1, 1, 1, "clock"), "policy 'clock'"),
-     (lambda: matmul_program(4, 4, 10, block_k=4, panel_n=4), "4 do not divide 10"),
-     (lambda: mlp_program(0, 4, 8, block=4), "rows = 0")],
-)  # fmt: skip
+    [
+        (lambda: Program({}, []), "no operations"),
+        (lambda: Program({"a": 0}, [Op("0", ("a",))]), "size of 'a' is 0"),
+        (lambda: Program({"a": True}, [Op("0", ("a",))]), "size of 'a' is True"),
+        (lambda: Program({}, [Op("0", ("a",))]), "size of 'a' is None"),
+        (
+            lambda: Program({"a": 1}, [Op("0", ("a",))], frozenset("z")),
+            "'z' is used by no",
+        ),
+        (
+            lambda: Program(
+                {"a": 1}, [Op("0", ("a",))] * 2, frozenset(), frozenset("a")
+            ),
+            "streamed and used more",
+        ),
+        (lambda: allocate(loop(2, 1), 0), "capacity = 0"),
+        (lambda: allocate(loop(2, 1), 2, "fifo"), "policy 'fifo'"),
+        (
+            lambda: allocate(Program({"a": 3, "b": 4}, [Op("add", ("a", "b"))]), 6),
+            "'add' needs 7 bytes at once, 6 are",
+        ),
+        (lambda: cyclic_loads(0, 1, 1, "lru"), "blocks = 0"),
+        (lambda: cyclic_loads(1, 1, 1, "clock"), "policy 'clock'"),
+        (lambda: matmul_program(4, 4, 10, block_k=4, panel_n=4), "4 do not divide 10"),
+        (lambda: mlp_program(0, 4, 8, block=4), "rows = 0"),
+    ],
+)
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()

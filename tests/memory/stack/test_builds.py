@@ -127,9 +127,14 @@ def test_gibibytes_are_taken_as_they_stand():
 
 @pytest.mark.parametrize(
     ("size", "rate", "stacks", "message"),
-    [(0, 1, 1, "capacity = "), (80, 0, 1, "bandwidth = "), (80, 1, 0, "stacks = 0"),
-     (80, 1, True, "stacks = True"), (80, 1, (2, 1.5), "stacks = 1.5")],
-)  # fmt: skip
+    [
+        (0, 1, 1, "capacity = "),
+        (80, 0, 1, "bandwidth = "),
+        (80, 1, 0, "stacks = 0"),
+        (80, 1, True, "stacks = True"),
+        (80, 1, (2, 1.5), "stacks = 1.5"),
+    ],
+)
 def test_bad_figures_are_named(size, rate, stacks, message):
     with pytest.raises(ValueError, match=message):
         package_builds(
@@ -158,8 +163,8 @@ def test_a_planted_bandwidth_leaves_a_gap():
     device = hardware.get("rtx-4090")
     told = Quantity(1.2, "TB/s per_chip")
     wrong = {**device.fields, "memory_bandwidth": told}
-    planted = type(device)(**{
-        **{s: getattr(device, s) for s in device.__slots__}, "fields": wrong
-    })  # fmt: skip
+    planted = type(device)(
+        **{**{s: getattr(device, s) for s in device.__slots__}, "fields": wrong}
+    )
     assert explain(device).settled and not explain(planted).settled
     assert explain(planted).gap == pytest.approx(1008 / 1200 - 1)

@@ -62,11 +62,16 @@ def test_known_stacks():
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"height": 7}, "height = 7"), ({"height": True}, "height = True"),
-     ({"die_gbit": 0}, "die_gbit = 0"), ({"die_gbit": math.nan}, "die_gbit = nan"),
-     ({"gbit_per_pin": -1}, "gbit_per_pin = -1"), ({"pins": 0}, "pins = 0"),
-     ({"gbit_per_pin": math.inf}, "gbit_per_pin = inf")],
-)  # fmt: skip
+    [
+        ({"height": 7}, "height = 7"),
+        ({"height": True}, "height = True"),
+        ({"die_gbit": 0}, "die_gbit = 0"),
+        ({"die_gbit": math.nan}, "die_gbit = nan"),
+        ({"gbit_per_pin": -1}, "gbit_per_pin = -1"),
+        ({"pins": 0}, "pins = 0"),
+        ({"gbit_per_pin": math.inf}, "gbit_per_pin = inf"),
+    ],
+)
 def test_what_is_no_stack_is_refused(fields, message):
     given = {"height": 8, "die_gbit": 16, "gbit_per_pin": 6.4, **fields}
     with pytest.raises(ValueError, match=message):

@@ -61,10 +61,14 @@ def test_a_ratio_that_leaves_no_gap_is_refused():
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({"dies": 0}, "dies = 0"), ({"dies": True}, "dies = True"),
-     ({"die": 0}, "die = 0"), ({"gap": -1}, "gap = -1"),
-     ({"rest": float("nan")}, "rest = nan")],
-)  # fmt: skip
+    [
+        ({"dies": 0}, "dies = 0"),
+        ({"dies": True}, "dies = True"),
+        ({"die": 0}, "die = 0"),
+        ({"gap": -1}, "gap = -1"),
+        ({"rest": float("nan")}, "rest = nan"),
+    ],
+)
 def test_what_is_no_section_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         Section(**{"dies": 8, "die": 50, "gap": 10, "rest": 240, **fields})

@@ -25,8 +25,14 @@ def quarters(low: int, high: int) -> st.SearchStrategy[float]:
     return st.integers(low * 4, high * 4).map(lambda n: n / 4)
 
 
-@given(quarters(4, 80), quarters(4, 80), quarters(2, 14), quarters(2, 14),
-       quarters(0, 3), st.sampled_from((2, 4)))  # fmt: skip
+@given(
+    quarters(4, 80),
+    quarters(4, 80),
+    quarters(2, 14),
+    quarters(2, 14),
+    quarters(0, 3),
+    st.sampled_from((2, 4)),
+)
 def test_packing_agrees_with_the_division(a, b, width, depth, gap, sides):
     placed = packed((a, b), (width, depth), sides=sides, gap=gap)
     long, short = max(a, b), min(a, b)
@@ -42,8 +48,9 @@ def test_packing_agrees_with_the_division(a, b, width, depth, gap, sides):
 
 
 def test_a_reticle_has_six_places_and_two_have_eight():
-    long, short = (hardware.stack_fact(f"reticle_{s}").to("mm").value
-                   for s in ("long", "short"))  # fmt: skip
+    long, short = (
+        hardware.stack_fact(f"reticle_{s}").to("mm").value for s in ("long", "short")
+    )
     made = hardware.stack_generation("hbm3e")
     stack = (made.width.to("mm").value, made.depth.to("mm").value)
     assert len(packed((long, short), stack)) == 2 * stacks_along(long, stack[0]) == 6
@@ -88,15 +95,17 @@ def test_a_better_process_takes_less_power_in_the_ratio_named():
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [(lambda: stacks_along(0, 11), "edge = 0"),
-     (lambda: stacks_along(33, -1), "width = -1"),
-     (lambda: stacks_along(33, math.nan), "width = nan"),
-     (lambda: stacks_along(33, 11, -1), "gap = -1"),
-     (lambda: packed((33, 26), (11, 10), sides=3), "sides = 3"),
-     (lambda: packed((33, 0), (11, 10)), "die: 0"),
-     (lambda: ucie_edge("silicon"), "package 'silicon'"),
-     (lambda: interface_power(Quantity(1, "TB/s"), "N7"), "process 'N7'")],
-)  # fmt: skip
+    [
+        (lambda: stacks_along(0, 11), "edge = 0"),
+        (lambda: stacks_along(33, -1), "width = -1"),
+        (lambda: stacks_along(33, math.nan), "width = nan"),
+        (lambda: stacks_along(33, 11, -1), "gap = -1"),
+        (lambda: packed((33, 26), (11, 10), sides=3), "sides = 3"),
+        (lambda: packed((33, 0), (11, 10)), "die: 0"),
+        (lambda: ucie_edge("silicon"), "package 'silicon'"),
+        (lambda: interface_power(Quantity(1, "TB/s"), "N7"), "process 'N7'"),
+    ],
+)
 def test_bad_lengths_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

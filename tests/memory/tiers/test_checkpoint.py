@@ -29,8 +29,14 @@ def test_fourteen_bytes_a_parameter():
 def test_a_run_that_has_settled_stalls_as_the_formula_says(
     interval, copy, write, buffers, behind
 ):
-    run = cp.run_checkpoints(interval=interval, copy=copy, write=write, count=400,
-                             buffers=buffers, behind=behind)  # fmt: skip
+    run = cp.run_checkpoints(
+        interval=interval,
+        copy=copy,
+        write=write,
+        count=400,
+        buffers=buffers,
+        behind=behind,
+    )
     said = cp.stall(interval, copy, write, behind=behind, buffers=buffers)
     late = run.stalls[200:]
     # buffers fill up by the excess of each write, so settling may take many rounds
@@ -50,14 +56,22 @@ def test_writing_behind_hides_the_write():
         cp.run_checkpoints(interval=1, copy=1, write=1, count=0)
 
 
-@pytest.mark.parametrize("interval, cost, restart, mean",
-                         [(200, 30, 300, 11_000), (3000, 30, 300, 11_000),
-                          (50, 5, 20, 400), (400, 0, 0, 400)])  # fmt: skip
+@pytest.mark.parametrize(
+    "interval, cost, restart, mean",
+    [
+        (200, 30, 300, 11_000),
+        (3000, 30, 300, 11_000),
+        (50, 5, 20, 400),
+        (400, 0, 0, 400),
+    ],
+)
 def test_drawn_failures_cost_what_the_formula_expects(interval, cost, restart, mean):
-    expected = cp.expected_time(interval, cost=cost, restart=restart,
-                                between_failures=mean)  # fmt: skip
-    drawn = cp.run_failures(interval, cost=cost, restart=restart,
-                            between_failures=mean, segments=30_000)  # fmt: skip
+    expected = cp.expected_time(
+        interval, cost=cost, restart=restart, between_failures=mean
+    )
+    drawn = cp.run_failures(
+        interval, cost=cost, restart=restart, between_failures=mean, segments=30_000
+    )
     assert drawn - 1 == pytest.approx(expected - 1, rel=0.05)
 
 
@@ -67,8 +81,10 @@ def best(cost, mean):
     golden = (math.sqrt(5) - 1) / 2
     for _ in range(200):
         a, b = high - golden * (high - low), low + golden * (high - low)
-        fa, fb = (cp.expected_time(x, cost=cost, restart=0, between_failures=mean)
-                  for x in (a, b))  # fmt: skip
+        fa, fb = (
+            cp.expected_time(x, cost=cost, restart=0, between_failures=mean)
+            for x in (a, b)
+        )
         low, high = (low, b) if fa < fb else (a, high)
     return (low + high) / 2
 

@@ -23,16 +23,19 @@ def test_pages_read_is_the_mean_over_every_choice(tokens, per_page, data):
     from itertools import combinations
 
     picked = data.draw(st.integers(1, tokens))
-    counts = [len({i // per_page for i in chosen})
-              for chosen in combinations(range(tokens), picked)]  # fmt: skip
+    counts = [
+        len({i // per_page for i in chosen})
+        for chosen in combinations(range(tokens), picked)
+    ]
     mean = sum(counts) / len(counts)
     assert kv.pages_read(tokens, picked, per_page) == pytest.approx(mean)
 
 
 def test_pages_read_is_what_draws_give():
     generator = np.random.default_rng(1)
-    drawn = [len({*(generator.choice(20_000, 500, replace=False) // 3)})
-             for _ in range(40)]  # fmt: skip
+    drawn = [
+        len({*(generator.choice(20_000, 500, replace=False) // 3)}) for _ in range(40)
+    ]
     assert kv.pages_read(20_000, 500, 3) == pytest.approx(np.mean(drawn), rel=5e-3)
 
 
@@ -65,11 +68,14 @@ def test_a_small_page_takes_several_for_a_token():
 
 @pytest.mark.parametrize(
     "given_, message",
-    [({"context": 0}, "context"), ({"context": 10, "top_k": 0}, "top_k"),
-     ({"context": 10, "top_k": True}, "top_k"),
-     ({"context": 100, "top_k": 10, "block": 3}, "block = 3"),
-     ({"context": 100, "top_k": 10, "block": 0}, "block")],
-)  # fmt: skip
+    [
+        ({"context": 0}, "context"),
+        ({"context": 10, "top_k": 0}, "top_k"),
+        ({"context": 10, "top_k": True}, "top_k"),
+        ({"context": 100, "top_k": 10, "block": 3}, "block = 3"),
+        ({"context": 100, "top_k": 10, "block": 0}, "block"),
+    ],
+)
 def test_a_demand_of_nothing_is_refused(given_, message):
     with pytest.raises(ValueError, match=message):
         memory.kv_demand("llama-3-70b", **given_)
@@ -101,16 +107,26 @@ def test_stepped_reads_are_rounds_of_the_depth(planes, depth, pages):
     assert run_reads(queue, pages) == pytest.approx(rounds * 60e-6)
 
 
-@given(st.integers(1, 40), st.integers(1, 12), st.integers(0, 200),
-       st.floats(0, 5e-3), st.booleans())  # fmt: skip
+@given(
+    st.integers(1, 40),
+    st.integers(1, 12),
+    st.integers(0, 200),
+    st.floats(0, 5e-3),
+    st.booleans(),
+)
 @settings(max_examples=200, deadline=None)
 def test_a_stepped_decode_is_the_formula_within_a_latency_a_layer(
     planes, layers, pages, compute, ahead
 ):
     latency = 60e-6
     rate = planes / latency
-    stepped = run_step(Queue(planes, latency, 10**6), compute=compute, layers=layers,
-                       pages=pages, ahead=ahead)  # fmt: skip
+    stepped = run_step(
+        Queue(planes, latency, 10**6),
+        compute=compute,
+        layers=layers,
+        pages=pages,
+        ahead=ahead,
+    )
     formula = kv.step_time(compute, layers, pages, rate, latency, ahead=ahead)
     # the formula lets the last round flow, the planes finish it whole
     assert formula - layers * latency - 1e-12 <= stepped <= formula + 1e-12

@@ -15,8 +15,13 @@ from stacklib.roofline import Infeasible
 
 
 def tier(name, ns, gbs, gb, usd):
-    return Tier(name, Quantity(ns, "ns"), Quantity(gbs, "GB/s"),
-                Quantity(gb, "GB"), Quantity(usd, "USD/GB"))  # fmt: skip
+    return Tier(
+        name,
+        Quantity(ns, "ns"),
+        Quantity(gbs, "GB/s"),
+        Quantity(gb, "GB"),
+        Quantity(usd, "USD/GB"),
+    )
 
 
 @st.composite
@@ -24,11 +29,15 @@ def cases(draw):
     """Up to three tiers, up to six pages of one size, a need."""
     count = draw(st.integers(1, 3))
     tiers = [
-        tier(f"t{i}", draw(st.sampled_from([1, 7, 40, 300])) * (1 + i / 16),
-             draw(st.sampled_from([1, 3, 10])), draw(st.sampled_from([1, 2, 4, 9])),
-             draw(st.sampled_from([0.1, 1, 5, 20])))
+        tier(
+            f"t{i}",
+            draw(st.sampled_from([1, 7, 40, 300])) * (1 + i / 16),
+            draw(st.sampled_from([1, 3, 10])),
+            draw(st.sampled_from([1, 2, 4, 9])),
+            draw(st.sampled_from([0.1, 1, 5, 20])),
+        )
         for i in range(count)
-    ]  # fmt: skip
+    ]
     heat = sorted(
         draw(st.lists(st.integers(0, 20), min_size=1, max_size=6)), reverse=True
     )
@@ -131,18 +140,26 @@ def test_groups_are_their_pages(exponent):
 
 @pytest.mark.parametrize(
     "sizes, heat, message",
-    [((), (), "0 sizes"), ((1.0,), (0.5, 0.5), "1 sizes"), ((0.0,), (1.0,), "bytes"),
-     ((1.0, 1.0), (0.7, 0.7), "sum to"), ((1.0, 1.0), (0.2, 0.8), "hottest first"),
-     ((math.nan,), (1.0,), "bytes")],
-)  # fmt: skip
+    [
+        ((), (), "0 sizes"),
+        ((1.0,), (0.5, 0.5), "1 sizes"),
+        ((0.0,), (1.0,), "bytes"),
+        ((1.0, 1.0), (0.7, 0.7), "sum to"),
+        ((1.0, 1.0), (0.2, 0.8), "hottest first"),
+        ((math.nan,), (1.0,), "bytes"),
+    ],
+)
 def test_pages_that_are_none_are_refused(sizes, heat, message):
     with pytest.raises(ValueError, match=message):
         Pages(sizes, heat)
 
 
 def test_zipf_refuses_what_has_no_pages():
-    for bad in ({"capacity": 1, "page": 2}, {"capacity": math.inf, "page": 1},
-                {"capacity": 8, "page": 1, "exponent": -1},
-                {"capacity": 8, "page": 1, "groups": 0}):  # fmt: skip
+    for bad in (
+        {"capacity": 1, "page": 2},
+        {"capacity": math.inf, "page": 1},
+        {"capacity": 8, "page": 1, "exponent": -1},
+        {"capacity": 8, "page": 1, "groups": 0},
+    ):
         with pytest.raises(ValueError):
             zipf_pages(**bad)

@@ -11,8 +11,10 @@ from stacklib.memory.tiers import parts, seen
 from stacklib.memory.tiers.seen import tiers_from
 from stacklib.quantity import Quantity, UnknownName
 
-PRICES = {k: Quantity(p, "USD/GB") for k, p in
-          zip(seen.PRICED, (70, 15, 2, 2, 0.1), strict=True)}  # fmt: skip
+PRICES = {
+    k: Quantity(p, "USD/GB")
+    for k, p in zip(seen.PRICED, (70, 15, 2, 2, 0.1), strict=True)
+}
 
 
 @pytest.mark.parametrize("viewpoint", seen.VIEWPOINTS)
@@ -99,12 +101,14 @@ def test_unknown_names_and_fields():
 
 @pytest.mark.parametrize(
     "break_it, message",
-    [(lambda d: d.pop("name"), "'name' is missing"),
-     (lambda d: d.pop("reads"), "reads is missing"),
-     (lambda d: d.update(read={"value": 14, "unit": "GB"}), "cannot be given"),
-     (lambda d: d.update(read={"value": -1, "unit": "GB/s"}), "above zero"),
-     (lambda d: d.update(colour="red"), "no such field")],
-)  # fmt: skip
+    [
+        (lambda d: d.pop("name"), "'name' is missing"),
+        (lambda d: d.pop("reads"), "reads is missing"),
+        (lambda d: d.update(read={"value": 14, "unit": "GB"}), "cannot be given"),
+        (lambda d: d.update(read={"value": -1, "unit": "GB/s"}), "above zero"),
+        (lambda d: d.update(colour="red"), "no such field"),
+    ],
+)
 def test_a_broken_drive_is_refused(break_it, message):
     raw = copy.deepcopy(tomllib.loads((parts.DATA / "parts.toml").read_text()))
     break_it(raw["drives"]["micron_9550"])

@@ -19,8 +19,9 @@ RATES = st.lists(st.floats(0, 1), max_size=5)
 
 def tier(name="a", ns=10.0, gbs=100.0, gb=100.0, usd=1.0):
     price = None if usd is None else Quantity(usd, "USD/GB")
-    return Tier(name, Quantity(ns, "ns"), Quantity(gbs, "GB/s"),
-                Quantity(gb, "GB"), price)  # fmt: skip
+    return Tier(
+        name, Quantity(ns, "ns"), Quantity(gbs, "GB/s"), Quantity(gb, "GB"), price
+    )
 
 
 @given(RATES, st.data())
@@ -36,8 +37,9 @@ def test_shares_times_latencies_are_the_textbooks_sum_of_penalties(rates, data):
 
 @given(
     st.lists(st.integers(0, 40), min_size=1, max_size=200),
-    st.sampled_from([1, 2, 4]), st.sampled_from([1, 2, 4]),
-)  # fmt: skip
+    st.sampled_from([1, 2, 4]),
+    st.sampled_from([1, 2, 4]),
+)
 @settings(max_examples=60, deadline=None)
 def test_a_trace_takes_what_its_hit_rates_predict(lines, small, factor):
     """Closed form with measured rates, and the sum over every access: the same."""
@@ -118,20 +120,30 @@ def test_one_value_has_no_step():
 # -- the cheapest --------------------------------------------------------------
 
 SOME = st.builds(
-    tier, ns=st.sampled_from([1, 10, 100]), gbs=st.sampled_from([1, 10, 100]),
-    gb=st.sampled_from([1, 10, 100]), usd=st.sampled_from([0.1, 1, 10, None]),
-)  # fmt: skip
+    tier,
+    ns=st.sampled_from([1, 10, 100]),
+    gbs=st.sampled_from([1, 10, 100]),
+    gb=st.sampled_from([1, 10, 100]),
+    usd=st.sampled_from([0.1, 1, 10, None]),
+)
 
 
-@given(st.lists(SOME, min_size=1, max_size=5), st.sampled_from([0.5, 5, 50]),
-       st.sampled_from([1, 10, math.inf]), st.sampled_from([0, 5, 50]))  # fmt: skip
+@given(
+    st.lists(SOME, min_size=1, max_size=5),
+    st.sampled_from([0.5, 5, 50]),
+    st.sampled_from([1, 10, math.inf]),
+    st.sampled_from([0, 5, 50]),
+)
 def test_nothing_that_will_do_is_cheaper(tiers, gb, ns, gbs):
     need = Need(gb * 1e9, ns * 1.0000001e-9, gbs * 1e9)
     able = [
-        x for x in tiers
-        if x.price and x.capacity.si >= need.capacity
-        and x.latency.si <= need.latency and x.bandwidth.si >= need.bandwidth
-    ]  # fmt: skip
+        x
+        for x in tiers
+        if x.price
+        and x.capacity.si >= need.capacity
+        and x.latency.si <= need.latency
+        and x.bandwidth.si >= need.bandwidth
+    ]
     if not able:
         with pytest.raises(Infeasible) as said:
             cheapest_tier(tiers, need)
@@ -139,8 +151,9 @@ def test_nothing_that_will_do_is_cheaper(tiers, gb, ns, gbs):
         return
     best = cheapest_tier(tiers, need)
     assert best in able
-    assert all((best.price.si, best.latency.si) <= (x.price.si, x.latency.si)
-               for x in able)  # fmt: skip
+    assert all(
+        (best.price.si, best.latency.si) <= (x.price.si, x.latency.si) for x in able
+    )
 
 
 def test_the_refusal_holds_every_sum():
@@ -154,11 +167,18 @@ def test_the_refusal_holds_every_sum():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"capacity": 0}, {"capacity": math.nan}, {"capacity": True},
-            {"capacity": math.inf}, {"capacity": 1, "latency": -1},
-            {"capacity": 1, "latency": "1 ns"}, {"capacity": 1, "bandwidth": -1},
-            {"capacity": 1, "bandwidth": math.inf}],
-)  # fmt: skip
+    "bad",
+    [
+        {"capacity": 0},
+        {"capacity": math.nan},
+        {"capacity": True},
+        {"capacity": math.inf},
+        {"capacity": 1, "latency": -1},
+        {"capacity": 1, "latency": "1 ns"},
+        {"capacity": 1, "bandwidth": -1},
+        {"capacity": 1, "bandwidth": math.inf},
+    ],
+)
 def test_a_need_is_a_number(bad):
     with pytest.raises(ValueError, match=r"capacity|latency|bandwidth|infinite"):
         Need(**bad)

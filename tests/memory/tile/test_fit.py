@@ -33,9 +33,12 @@ def test_what_a_tile_holds_is_what_the_tiling_holds():
 
 @pytest.mark.parametrize(
     ("device", "best", "where"),
-    [("a100-sxm-80gb", (128, 256), "registers"), ("h100-sxm", (128, 256), "registers"),
-     ("b200-sxm", (256, 256), "tensor memory")],
-)  # fmt: skip
+    [
+        ("a100-sxm-80gb", (128, 256), "registers"),
+        ("h100-sxm", (128, 256), "registers"),
+        ("b200-sxm", (256, 256), "tensor memory"),
+    ],
+)
 def test_best_tiles_are_those_libraries_ship(device, best, where):
     tile = best_tile(device, 8192, 8192, 8192)
     assert (tile.tile_m, tile.tile_n) == best
@@ -43,8 +46,12 @@ def test_best_tiles_are_those_libraries_ship(device, best, where):
     assert tile.fits
 
 
-@given(st.sampled_from(DEVICES), st.sampled_from([64, 128, 1000, 4096]),
-       st.sampled_from([64, 500, 8192]), st.sampled_from([2, 3]))  # fmt: skip
+@given(
+    st.sampled_from(DEVICES),
+    st.sampled_from([64, 128, 1000, 4096]),
+    st.sampled_from([64, 500, 8192]),
+    st.sampled_from([2, 3]),
+)
 def test_no_tile_that_fits_moves_less(device, m, n, stages):
     def moved(tile):
         return TiledMatmul(m, n, 512, tile.tile_m, tile.tile_n).numbers_moved
@@ -74,10 +81,12 @@ def test_a_narrow_operand_makes_the_tile_wide():
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [(lambda: fit_tile("h100-sxm", 0, 64), "tile_m = 0"),
-     (lambda: fit_tile("h100-sxm", 64, 64, stages=True), "stages = True"),
-     (lambda: fit_tile("h100-sxm", 64, 1.5), "tile_n = 1.5")],
-)  # fmt: skip
+    [
+        (lambda: fit_tile("h100-sxm", 0, 64), "tile_m = 0"),
+        (lambda: fit_tile("h100-sxm", 64, 64, stages=True), "stages = True"),
+        (lambda: fit_tile("h100-sxm", 64, 1.5), "tile_n = 1.5"),
+    ],
+)
 def test_bad_tiles_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -40,10 +40,13 @@ def test_a_block_too_large_is_no_block():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((0, 64, 4, 64), "operations = 0"), ((2, 64, 4, 0), "block = 0"),
-     ((2, 100, 4, 64), "100 elements in blocks of 64"),
-     ((2, 64, 4, 8), "whole 64-byte lines")],
-)  # fmt: skip
+    [
+        ((0, 64, 4, 64), "operations = 0"),
+        ((2, 64, 4, 0), "block = 0"),
+        ((2, 100, 4, 64), "100 elements in blocks of 64"),
+        ((2, 64, 4, 8), "whole 64-byte lines"),
+    ],
+)
 def test_bad_chains_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         chain_trace(*arguments)

@@ -33,8 +33,12 @@ def test_orders_go_as_they_are_called():
     assert list(product.order("row"))[:4] == [(0, 0), (0, 1), (0, 2), (1, 0)]
     assert list(product.order("column"))[:4] == [(0, 0), (1, 0), (2, 0), (3, 0)]
     assert list(product.order("grouped", 2))[:5] == [
-        (0, 0), (1, 0), (0, 1), (1, 1), (0, 2),
-    ]  # fmt: skip
+        (0, 0),
+        (1, 0),
+        (0, 1),
+        (1, 1),
+        (0, 2),
+    ]
 
 
 @given(SIZE, SIZE, SIZE, st.integers(1, 16), st.integers(1, 16), st.integers(1, 16))
@@ -99,13 +103,15 @@ def test_a_grouped_order_shares_more_of_each_step():
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [(lambda: TiledMatmul(0, 1, 1, 1, 1), "m = 0"),
-     (lambda: TiledMatmul(1, 1, 1, 1.5, 1), "tile_m = 1.5"),
-     (lambda: list(TiledMatmul(1, 1, 1, 1, 1).order("spiral")), "'spiral'"),
-     (lambda: TiledMatmul(64, 64, 64, 8, 8).trace(at_once=0), "at_once = 0"),
-     (lambda: TiledMatmul(64, 64, 65, 8, 8).trace(), "k = 65"),
-     (lambda: hong_kung(1, 1, 1, 0), "1 at least")],
-)  # fmt: skip
+    [
+        (lambda: TiledMatmul(0, 1, 1, 1, 1), "m = 0"),
+        (lambda: TiledMatmul(1, 1, 1, 1.5, 1), "tile_m = 1.5"),
+        (lambda: list(TiledMatmul(1, 1, 1, 1, 1).order("spiral")), "'spiral'"),
+        (lambda: TiledMatmul(64, 64, 64, 8, 8).trace(at_once=0), "at_once = 0"),
+        (lambda: TiledMatmul(64, 64, 65, 8, 8).trace(), "k = 65"),
+        (lambda: hong_kung(1, 1, 1, 0), "1 at least"),
+    ],
+)
 def test_bad_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -33,9 +33,20 @@ def scaled(places, width):
 
 @pytest.mark.parametrize(
     ("stride", "width", "expected"),
-    [(1, 4, 4), (2, 4, 8), (4, 4, 16), (8, 4, 32), (32, 4, 32), (0, 4, 1),
-     (1, 1, 1), (1, 2, 2), (1, 8, 8), (1, 16, 16), (2, 2, 4)],
-)  # fmt: skip
+    [
+        (1, 4, 4),
+        (2, 4, 8),
+        (4, 4, 16),
+        (8, 4, 32),
+        (32, 4, 32),
+        (0, 4, 1),
+        (1, 1, 1),
+        (1, 2, 2),
+        (1, 8, 8),
+        (1, 16, 16),
+        (2, 2, 4),
+    ],
+)
 def test_a_strided_request_touches_the_known_sectors(stride, width, expected):
     assert sectors(strided(stride, width=width), width) == expected
 
@@ -81,10 +92,11 @@ def test_a_stride_conflicts_by_its_common_divisor(stride):
         ([128 * row for row in range(32)], 2, 32),  # a column of 64 fp16
         ([132 * row for row in range(32)], 4, 1),  # fp32, 33 columns
         ([130 * row for row in range(32)], 2, 2),  # fp16, 65 columns
-        (strided(1, width=8), 8, 1), (strided(1, width=16), 16, 1),
+        (strided(1, width=8), 8, 1),
+        (strided(1, width=16), 16, 1),
         ([128 * (lane % 8) for lane in range(32)], 16, 8),  # ldmatrix, unswizzled
     ],
-)  # fmt: skip
+)
 def test_known_patterns_conflict_as_known(addresses, width, ways):
     assert bank_conflicts(addresses, width) == ways
 
@@ -113,11 +125,17 @@ def test_the_degree_is_the_fullest_bank(places, width):
 @pytest.mark.parametrize("count", [sectors, bank_conflicts])
 @pytest.mark.parametrize(
     ("addresses", "width", "message"),
-    [([0], 3, "width = 3"), ([0], True, "width = True"), ([], 4, "0 addresses"),
-     ([0] * 33, 4, "33 addresses"), ([0, -4], 4, "lane 1: address -4"),
-     ([2], 4, "lane 0: address 2 is no multiple of its 4"),
-     ([0.0], 4, "no whole number"), ([float("nan")], 4, "no whole number")],
-)  # fmt: skip
+    [
+        ([0], 3, "width = 3"),
+        ([0], True, "width = True"),
+        ([], 4, "0 addresses"),
+        ([0] * 33, 4, "33 addresses"),
+        ([0, -4], 4, "lane 1: address -4"),
+        ([2], 4, "lane 0: address 2 is no multiple of its 4"),
+        ([0.0], 4, "no whole number"),
+        ([float("nan")], 4, "no whole number"),
+    ],
+)
 def test_impossible_requests_name_the_lane(count, addresses, width, message):
     with pytest.raises(ValueError, match=message):
         count(addresses, width)
@@ -165,20 +183,23 @@ def test_a_closed_form_runs_on_quantities_and_arrays():
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [(lambda: strided_ways(1, width=3), "width = 3"),
-     (lambda: strided_ways(1.5), "stride = 1.5: a whole number"),
-     (lambda: strided_ways(True), "stride = True"),
-     (lambda: strided_ways(1, base=2), "base = 2"),
-     (lambda: strided_ways(1, lanes=33), "lanes = 33"),
-     (lambda: strided(float("nan")), "stride = nan"),
-     (lambda: strided(-1, base=0), "start at 124 or above"),
-     (lambda: strided(1, lanes=40), "lanes = 40"),
-     (lambda: pieces([0], 4, 30), "size = 30"),
-     (lambda: BankedMemory(30), "size = 30"), (lambda: BankedMemory(0), "size = 0"),
-     (lambda: SectoredMemory(bytes(40)), "40 bytes"),
-     (lambda: transpose(33, "tile"), "side = 33"),
-     (lambda: transpose(32, "diagonal"), "way = 'diagonal'")],
-)  # fmt: skip
+    [
+        (lambda: strided_ways(1, width=3), "width = 3"),
+        (lambda: strided_ways(1.5), "stride = 1.5: a whole number"),
+        (lambda: strided_ways(True), "stride = True"),
+        (lambda: strided_ways(1, base=2), "base = 2"),
+        (lambda: strided_ways(1, lanes=33), "lanes = 33"),
+        (lambda: strided(float("nan")), "stride = nan"),
+        (lambda: strided(-1, base=0), "start at 124 or above"),
+        (lambda: strided(1, lanes=40), "lanes = 40"),
+        (lambda: pieces([0], 4, 30), "size = 30"),
+        (lambda: BankedMemory(30), "size = 30"),
+        (lambda: BankedMemory(0), "size = 0"),
+        (lambda: SectoredMemory(bytes(40)), "40 bytes"),
+        (lambda: transpose(33, "tile"), "side = 33"),
+        (lambda: transpose(32, "diagonal"), "way = 'diagonal'"),
+    ],
+)
 def test_what_cannot_be_is_refused_with_its_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
@@ -284,10 +305,16 @@ def test_a_batch_of_short_warps_has_their_phases(lanes):
 @pytest.mark.parametrize("count", [coalesce_all, bank_ways])
 @pytest.mark.parametrize(
     ("addresses", "active", "message"),
-    [([0, 4], None, "shape"), ([[0] * 33], None, "shape"), ([[0.0]], None, "float64"),
-     ([[0, -4]], None, "request 0, lane 1"), ([[0], [2]], None, "request 1, lane 0"),
-     ([[0]], [[1]], "active is int64"), ([[0]], [True], "active is bool of shape")],
-)  # fmt: skip
+    [
+        ([0, 4], None, "shape"),
+        ([[0] * 33], None, "shape"),
+        ([[0.0]], None, "float64"),
+        ([[0, -4]], None, "request 0, lane 1"),
+        ([[0], [2]], None, "request 1, lane 0"),
+        ([[0]], [[1]], "active is int64"),
+        ([[0]], [True], "active is bool of shape"),
+    ],
+)
 def test_a_bad_batch_names_what_is_wrong(count, addresses, active, message):
     with pytest.raises(ValueError, match=message):
         count(addresses, 4, active)
@@ -326,10 +353,14 @@ def test_a_walk_is_the_same_uncompiled(monkeypatch):
 
 @pytest.mark.parametrize(
     ("data", "stride", "message"),
-    [(np.zeros(16), 1, "int32"), (np.zeros((4, 16), np.int32), 1, "one row"),
-     (sawtooth(256)[1:17], 1, "whole cache lines"), (sawtooth(256), 0, "stride = 0"),
-     (sawtooth(256), 7, "stride = 7: does not divide 64")],
-)  # fmt: skip
+    [
+        (np.zeros(16), 1, "int32"),
+        (np.zeros((4, 16), np.int32), 1, "one row"),
+        (sawtooth(256)[1:17], 1, "whole cache lines"),
+        (sawtooth(256), 0, "stride = 0"),
+        (sawtooth(256), 7, "stride = 7: does not divide 64"),
+    ],
+)
 def test_what_cannot_be_walked_is_refused(data, stride, message):
     with pytest.raises(ValueError, match=message):
         strided_walk(data, stride)

@@ -89,9 +89,9 @@ def test_what_pycute_refuses_is_refused():
 
 
 SIZES = st.sampled_from([1, 2, 3, 4, 6, 8])
-FLAT = st.lists(st.tuples(SIZES, st.sampled_from([1, 2, 3, 4, 8, 12])), min_size=1,
-                max_size=3).map(lambda p: Layout(tuple(s for s, _ in p),
-                                                 tuple(d for _, d in p)))  # fmt: skip
+FLAT = st.lists(
+    st.tuples(SIZES, st.sampled_from([1, 2, 3, 4, 8, 12])), min_size=1, max_size=3
+).map(lambda p: Layout(tuple(s for s, _ in p), tuple(d for _, d in p)))
 
 
 @given(FLAT)
@@ -136,10 +136,15 @@ def test_a_matrix_divides_into_tiles():
 
 @pytest.mark.parametrize(
     ("shape", "stride", "message"),
-    [((2, 3), (1,), "other brackets"), ((2, (2, 2)), (1, 2), "other brackets"),
-     ((0, 2), None, "no size from 1"), ((2.0,), None, "no size from 1"),
-     ((2,), (-1,), "below zero"), ((True,), None, "no size from 1")],
-)  # fmt: skip
+    [
+        ((2, 3), (1,), "other brackets"),
+        ((2, (2, 2)), (1, 2), "other brackets"),
+        ((0, 2), None, "no size from 1"),
+        ((2.0,), None, "no size from 1"),
+        ((2,), (-1,), "below zero"),
+        ((True,), None, "no size from 1"),
+    ],
+)
 def test_what_is_no_layout_is_refused(shape, stride, message):
     with pytest.raises(ValueError, match=message):
         Layout(shape, stride)

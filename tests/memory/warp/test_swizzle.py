@@ -113,10 +113,16 @@ def test_the_rank_is_the_size_of_the_span(vectors):
 
 @pytest.mark.parametrize(
     ("place", "row", "column", "matrix"),
-    [(same, 1, 32, 8), (padded(128, 2), 1, 2, None), (padded(128, 4), 1, 1, None),
-     (padded(128, 16), 1, 4, 1), (Swizzle(5, 0, 6).on_bytes(2), 1, 2, None),
-     (Swizzle(5, 2, 5), 1, 1, None), (Swizzle(3, 4, 3), 1, 4, 1)],
-)  # fmt: skip
+    [
+        (same, 1, 32, 8),
+        (padded(128, 2), 1, 2, None),
+        (padded(128, 4), 1, 1, None),
+        (padded(128, 16), 1, 4, 1),
+        (Swizzle(5, 0, 6).on_bytes(2), 1, 2, None),
+        (Swizzle(5, 2, 5), 1, 1, None),
+        (Swizzle(3, 4, 3), 1, 4, 1),
+    ],
+)
 def test_what_each_remedy_does_for_64_columns_of_fp16(place, row, column, matrix):
     assert worst(HALVES.along(), place) == row
     assert worst(HALVES.down(), place) == column
@@ -176,24 +182,29 @@ def test_where_no_swizzle_helps_the_search_says_so():
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [(lambda: Swizzle(2, 0, 1), "shift of at least 2"),
-     (lambda: Swizzle(-1, 0, 0), "bits = -1"), (lambda: Swizzle(1, -1, 1), "base = -1"),
-     (lambda: Swizzle(1.0, 0, 1), "bits = 1.0"),
-     (lambda: Swizzle(1, 0, 1)(-1), "offset = -1"),
-     (lambda: Swizzle(1, 0, 1)(0.5), "offset = 0.5"),
-     (lambda: Swizzle(1, 0, 1).on_bytes(3), "width = 3"),
-     (lambda: matching_swizzle(96, 4), "pitch = 96"),
-     (lambda: matching_swizzle(8, 16), "pitch = 8"),
-     (lambda: matching_swizzle(128, 2), "width = 2"),
-     (lambda: padded(0, 4), "row = 0"), (lambda: padded(8, -4), "padding = -4"),
-     (lambda: Tile(0, 4, 4), "rows = 0"), (lambda: Tile(4, 4, 3), "width = 3"),
-     (lambda: Tile(8, 9, 2).matrices(), "rows of 18 bytes"),
-     (lambda: worst(HALVES.matrices(), padded(128, 2)), "no multiple of its 16"),
-     (lambda: least_ways(HALVES.down(), 12), "together = 12"),
-     (lambda: search_swizzle([]), "no request"),
-     (lambda: search_swizzle([HALVES.matrices()], keep=4), "keep = 4"),
-     (lambda: rank_ways([1] * 6, same), "6 bits of lanes")],
-)  # fmt: skip
+    [
+        (lambda: Swizzle(2, 0, 1), "shift of at least 2"),
+        (lambda: Swizzle(-1, 0, 0), "bits = -1"),
+        (lambda: Swizzle(1, -1, 1), "base = -1"),
+        (lambda: Swizzle(1.0, 0, 1), "bits = 1.0"),
+        (lambda: Swizzle(1, 0, 1)(-1), "offset = -1"),
+        (lambda: Swizzle(1, 0, 1)(0.5), "offset = 0.5"),
+        (lambda: Swizzle(1, 0, 1).on_bytes(3), "width = 3"),
+        (lambda: matching_swizzle(96, 4), "pitch = 96"),
+        (lambda: matching_swizzle(8, 16), "pitch = 8"),
+        (lambda: matching_swizzle(128, 2), "width = 2"),
+        (lambda: padded(0, 4), "row = 0"),
+        (lambda: padded(8, -4), "padding = -4"),
+        (lambda: Tile(0, 4, 4), "rows = 0"),
+        (lambda: Tile(4, 4, 3), "width = 3"),
+        (lambda: Tile(8, 9, 2).matrices(), "rows of 18 bytes"),
+        (lambda: worst(HALVES.matrices(), padded(128, 2)), "no multiple of its 16"),
+        (lambda: least_ways(HALVES.down(), 12), "together = 12"),
+        (lambda: search_swizzle([]), "no request"),
+        (lambda: search_swizzle([HALVES.matrices()], keep=4), "keep = 4"),
+        (lambda: rank_ways([1] * 6, same), "6 bits of lanes"),
+    ],
+)
 def test_what_cannot_be_is_refused_with_its_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()

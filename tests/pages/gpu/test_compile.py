@@ -16,8 +16,9 @@ def test_cells_add_up_to_the_code(kernel):
     spec = compiling.class_spec(kernel, title="Counts.")
     [mark] = spec["marks"]
     for column, target in enumerate(TARGETS):
-        shown = [int(t) for x, t in zip(mark["x"], mark["texts"], strict=True)
-                 if x == column]  # fmt: skip
+        shown = [
+            int(t) for x, t in zip(mark["x"], mark["texts"], strict=True) if x == column
+        ]
         assert sum(shown) == len(gpu.compiled(kernel, target).sass.useful)
 
 

@@ -30,9 +30,13 @@ def test_a_cell_for_every_part():
     spec = unit_spec("h100-sxm", title="T.")
     check(spec)
     assert _cells(spec) == {
-        "FP32 lane": 128, "INT32 lane": 64, "special function": 16, "tensor core": 4,
-        "4 KiB of registers": 64, "4 KiB of L1 and shared memory": 64,
-    }  # fmt: skip
+        "FP32 lane": 128,
+        "INT32 lane": 64,
+        "special function": 16,
+        "tensor core": 4,
+        "4 KiB of registers": 64,
+        "4 KiB of L1 and shared memory": 64,
+    }
     at = [p for m in spec["marks"] for p in zip(m["x"], m["y"], strict=True)]
     assert len(set(at)) == len(at)
 

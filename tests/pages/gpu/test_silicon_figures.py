@@ -30,9 +30,12 @@ def test_thrown_wafers_sell_what_the_closed_form_says():
     for spare in (0, 6):
         sold = sum(state < 2 for state in wafer.throw(many, mean, spare)) / many
         told = harvested(
-            mean, units=wafer.UNITS, needed=wafer.UNITS - spare, share=wafer.SHARE,
+            mean,
+            units=wafer.UNITS,
+            needed=wafer.UNITS - spare,
+            share=wafer.SHARE,
             alpha=1e6,
-        )  # fmt: skip
+        )
         assert sold == pytest.approx(told, abs=5 * math.sqrt(0.25 / many))
 
 
@@ -43,7 +46,14 @@ def test_figures_hold_what_was_computed():
     assert [d["y"][0] for d in dots] == [
         pytest.approx(c.density.to("1/mm2").value / 1e6) for c in chips()
     ]
-    row = [cost.pieces(Quantity(800, "mm2"), n, price=Quantity(17000, "USD"),
-                       defects=Quantity(0.1, "1/cm2")) for n in (1, 2)]  # fmt: skip
+    row = [
+        cost.pieces(
+            Quantity(800, "mm2"),
+            n,
+            price=Quantity(17000, "USD"),
+            defects=Quantity(0.1, "1/cm2"),
+        )
+        for n in (1, 2)
+    ]
     grammar.check(figures.pieces_spec("pieces", {"a": row}))
     grammar.check(reticle_spec("reticles", {"a": Quantity(858, "mm2")}))

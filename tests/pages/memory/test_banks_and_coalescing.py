@@ -14,8 +14,14 @@ from stacklib.quantity import Quantity, UnknownName
 
 
 def test_the_constants_are_the_rules():
-    constants = {"lanes": WARP, "banks": BANKS, "word": WORD, "sector": SECTOR,
-                 "line": LINE, "fetch": 64}  # fmt: skip
+    constants = {
+        "lanes": WARP,
+        "banks": BANKS,
+        "word": WORD,
+        "sector": SECTOR,
+        "line": LINE,
+        "fetch": 64,
+    }
     assert {name: rule(name).si for name in KNOWN} == constants
     assert all(rule(name).source is not None for name in KNOWN)
     with pytest.raises(UnknownName, match="sector"):

@@ -38,8 +38,9 @@ def test_the_patterns_show_what_they_are_there_for():
 
 def test_the_orders_are_the_closed_form():
     plan = TiledAttention(64, 8, 16384, 16384)
-    told = plan.reads(at_once=132, capacity=hardware.get("h100").l2_capacity.si,
-                      section=64)  # fmt: skip
+    told = plan.reads(
+        at_once=132, capacity=hardware.get("h100").l2_capacity.si, section=64
+    )
     found, said = order(section=64)
     assert said["moved"] == f"{told.missed / 1e9:.3g} GB"
     assert "H100" in found["title"]

@@ -27,8 +27,9 @@ def test_a_time_line_shows_every_command_where_it_was_issued(policy):
     ]
     tick = served.part.clock * 1e9
     data = [m for m in bars if m["name"] == "data"]
-    assert [m["x"][1] for m in data] == [pytest.approx(t * tick)
-                                         for t in sorted(served.finished)]  # fmt: skip
+    assert [m["x"][1] for m in data] == [
+        pytest.approx(t * tick) for t in sorted(served.finished)
+    ]
     opens = [c.cycle * tick for c in served.commands() if c.kind == "ACT"]
     assert [m["x"][0] for m in bars if m["name"] == "row opens"] == opens
     closed = [m for m in bars if m["name"] == "row closes"]

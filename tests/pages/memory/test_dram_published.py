@@ -18,8 +18,9 @@ def test_sweeps_rise_with_their_threads_and_stay_below_the_bandwidth(device, ker
 
 def test_the_network_meets_an_a100_and_misses_a_v100_by_less_than_half():
     for device, worst in (("a100_sxm_40gb", 0.18), ("v100_sxm2_32gb", 0.43)):
-        errors = [abs(p.error) for k in published.KERNELS
-                  for p in published.sweep(device, k)]  # fmt: skip
+        errors = [
+            abs(p.error) for k in published.KERNELS for p in published.sweep(device, k)
+        ]
         assert max(errors) < worst
         assert sorted(errors)[len(errors) // 2] < 0.03
 

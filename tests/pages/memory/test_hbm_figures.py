@@ -27,9 +27,12 @@ def test_the_build_of_a_device_lands_on_it(key):
     best = builds_of(key).found[0]
     exact = best.pin_rate.to("Gbit/s").value
     spec = explorer.explore(
-        generation=best.generation.key, stacks=best.stacks, height=str(best.height),
-        die=str(best.die_gbit), rate=min(exact, best.generation.top_rate.si / 1e9),
-    )  # fmt: skip
+        generation=best.generation.key,
+        stacks=best.stacks,
+        height=str(best.height),
+        die=str(best.die_gbit),
+        rate=min(exact, best.generation.top_rate.si / 1e9),
+    )
     mine = next(m for m in spec["marks"] if m["name"] == "yours")
     told = hardware.get(key).memory_bandwidth.to("TB/s").value
     assert mine["y"][0] == pytest.approx(told, rel=0.02)
@@ -37,10 +40,13 @@ def test_the_build_of_a_device_lands_on_it(key):
 
 @pytest.mark.parametrize(
     ("changed", "why"),
-    [({"height": "4"}, "not of 4"), ({"die": "16"}, "not of 16"),
-     ({"rate": 10.6}, "the top is 9.6"),
-     ({"generation": "hbm1", "height": "16"}, "stacks of 4 dies")],
-)  # fmt: skip
+    [
+        ({"height": "4"}, "not of 4"),
+        ({"die": "16"}, "not of 16"),
+        ({"rate": 10.6}, "the top is 9.6"),
+        ({"generation": "hbm1", "height": "16"}, "stacks of 4 dies"),
+    ],
+)
 def test_what_a_generation_lacks_is_said_and_not_drawn(changed, why):
     spec, said = texts(**changed)
     assert why in spec["message"]

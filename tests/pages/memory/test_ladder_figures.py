@@ -40,9 +40,14 @@ def test_menus_hold_only_devices_whose_levels_are_known():
 def test_lines_are_predicted_dots_measured_and_caches_ruled():
     series = [
         {"name": "told", "evidence": "predicted", "sizes": [1, 2], "latencies": [3, 9]},
-        {"name": "seen", "evidence": "measured", "sizes": [1, 2], "latencies": [3, 8],
-         "spread": [(2, 4), (7, 9)]},
-    ]  # fmt: skip
+        {
+            "name": "seen",
+            "evidence": "measured",
+            "sizes": [1, 2],
+            "latencies": [3, 8],
+            "spread": [(2, 4), (7, 9)],
+        },
+    ]
     spec = chase_spec(
         series, title="It climbs.", unit="ns", rules={"L1": 1.5}, device="h100_pcie"
     )

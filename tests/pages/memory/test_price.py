@@ -13,9 +13,13 @@ def value(id: str) -> float:
 
 
 def test_values_by_hand():
-    ends = [0.021e-6 * 8e9 / share * price / (math.pi / 4 * 300**2)
-            for share, price in ((0.021 * 31.8 * 1.048576, 13495),
-                                 (0.027 * 512 / 41 * 1.048576, 16988))]  # fmt: skip
+    ends = [
+        0.021e-6 * 8e9 / share * price / (math.pi / 4 * 300**2)
+        for share, price in (
+            (0.021 * 31.8 * 1.048576, 13495),
+            (0.027 * 512 / 41 * 1.048576, 16988),
+        )
+    ]
     middle = math.sqrt(ends[0] * ends[1])
     assert value("tier-sram-cost") == pytest.approx(middle, rel=1e-3)
     assert value("b200-hbm-cost-per-gb") == pytest.approx(192 * math.sqrt(8 * 18))

@@ -43,8 +43,11 @@ def test_factors_follow_each_other_to_their_product():
 def test_rings_lie_on_their_lines():
     for make in (SPECS["yield"], SPECS["stack"]):
         marks = make()["marks"]
-        lines = {m["name"]: dict(zip(m["x"], m["y"], strict=True))
-                 for m in marks if m["kind"] == "line"}  # fmt: skip
+        lines = {
+            m["name"]: dict(zip(m["x"], m["y"], strict=True))
+            for m in marks
+            if m["kind"] == "line"
+        }
         rings = [m for m in marks if m["evidence"] == "simulated"]
         assert rings
         for mark in rings:

@@ -19,9 +19,7 @@ from ...live_figures import ask
 def cells(spec, name):
     """Places of a mark, and its texts."""
     found = [m for m in spec["marks"] if m["name"].startswith(name)]
-    return [
-        (x, y) for m in found for x, y in zip(m["x"], m["y"], strict=True)
-    ]  # fmt: skip
+    return [(x, y) for m in found for x, y in zip(m["x"], m["y"], strict=True)]
 
 
 def test_a_map_of_sectors_shows_what_the_counter_counts():

@@ -23,8 +23,7 @@ def test_every_prediction_was_run_and_none_beats_the_bytes():
 def test_best_is_the_least_and_points_are_found_by_name():
     n = sweep.sizes()[0]
     fastest = sweep.best(n)
-    assert all(fastest.run.measured.si <= p.run.measured.si
-               for p in sweep.points(n))  # fmt: skip
+    assert all(fastest.run.measured.si <= p.run.measured.si for p in sweep.points(n))
     told = sweep.best(n, predicted=True)
     assert told == sweep.point(n, told.tile)
     assert fastest.side in (0, 16, 32, 64, 128, 256, 512, n)

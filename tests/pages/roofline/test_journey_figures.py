@@ -44,11 +44,16 @@ def test_one_layer_is_drawn_with_its_arithmetic_under_the_reading(trip):
 def test_a_model_of_one_layer_has_no_others():
     small = models.from_hf_config(
         {
-            "model_type": "llama", "vocab_size": 1000, "hidden_size": 256,
-            "num_hidden_layers": 1, "num_attention_heads": 8, "num_key_value_heads": 8,
-            "intermediate_size": 512, "max_position_embeddings": 8192,
+            "model_type": "llama",
+            "vocab_size": 1000,
+            "hidden_size": 256,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 8,
+            "num_key_value_heads": 8,
+            "intermediate_size": 512,
+            "max_position_embeddings": 8192,
         }
-    )  # fmt: skip
+    )
     trip = journey(small, tp=1)
     spec = waterfall_spec(trip, small, "A sentence.")
     assert "first layer" in [mark["name"] for mark in spec["marks"]]

@@ -6,8 +6,16 @@ from stacklib import hardware, roofline
 from stacklib.pages.roofline import roofline as page
 
 # Dense bf16 ridges computed by hand from data sheets, FLOP/B.
-CHECKED = {"a100_sxm_80gb": 153, "rtx_4090": 164, "rtx_5090": 117, "h200_sxm": 206,
-           "mi300x": 247, "h100_sxm": 295, "tpu_v5p": 166, "tpu_v6e": 560}  # fmt: skip
+CHECKED = {
+    "a100_sxm_80gb": 153,
+    "rtx_4090": 164,
+    "rtx_5090": 117,
+    "h200_sxm": 206,
+    "mi300x": 247,
+    "h100_sxm": 295,
+    "tpu_v5p": 166,
+    "tpu_v6e": 560,
+}
 
 
 def test_ridges_are_those_computed_by_hand():

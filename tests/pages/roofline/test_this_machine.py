@@ -34,8 +34,11 @@ def test_a_level_that_was_not_found_has_no_rate(monkeypatch):
 
 
 def test_every_quantity_stands_on_a_result_file():
-    for q in (machine.memory_rate("copy"), machine.seconds("dot-python"),
-              machine.level_rows(1)[0].found):  # fmt: skip
+    for q in (
+        machine.memory_rate("copy"),
+        machine.seconds("dot-python"),
+        machine.level_rows(1)[0].found,
+    ):
         leaves = list(q.leaves())
         assert leaves and all("benchmarks/results" in x.source.title for x in leaves)
         assert all(x.kind == "measured" for x in leaves)

@@ -171,10 +171,15 @@ def test_most_measured_points_lie_near_the_roof_of_their_level(host):
 
 
 def test_a_machine_without_points_in_a_level_says_so(host):
-    machine = {**host.machine, "caches": [
-        {"level": 1, "kind": "data", "bytes": 64, "shared_by": 1}]}  # fmt: skip
-    few = HostRoofline(**{
-        **{f: getattr(host, f) for f in host.__dataclass_fields__}, "machine": machine
-    })  # fmt: skip
+    machine = {
+        **host.machine,
+        "caches": [{"level": 1, "kind": "data", "bytes": 64, "shared_by": 1}],
+    }
+    few = HostRoofline(
+        **{
+            **{f: getattr(host, f) for f in host.__dataclass_fields__},
+            "machine": machine,
+        }
+    )
     with pytest.raises(ValueError, match="L1: no working set"):
         cache_aware.host_slopes(few)

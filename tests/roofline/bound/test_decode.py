@@ -14,20 +14,31 @@ MODEL = models.get("llama-3-70b")
 
 QWEN = models.from_hf_config(  # tied, with norms on queries and keys
     {
-        "model_type": "qwen3", "vocab_size": 151936, "hidden_size": 1024,
-        "intermediate_size": 3072, "num_hidden_layers": 28,
-        "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
-        "max_position_embeddings": 40960, "tie_word_embeddings": True,
+        "model_type": "qwen3",
+        "vocab_size": 151936,
+        "hidden_size": 1024,
+        "intermediate_size": 3072,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "max_position_embeddings": 40960,
+        "tie_word_embeddings": True,
     }
-)  # fmt: skip
+)
 QWEN2 = models.from_hf_config(  # biases on query, key and value; ragged sizes
     {
-        "model_type": "qwen2", "vocab_size": 1021, "hidden_size": 84,
-        "intermediate_size": 97, "num_hidden_layers": 3, "num_attention_heads": 6,
-        "num_key_value_heads": 2, "max_position_embeddings": 128,
+        "model_type": "qwen2",
+        "vocab_size": 1021,
+        "hidden_size": 84,
+        "intermediate_size": 97,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 6,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 128,
         "tie_word_embeddings": False,
     }
-)  # fmt: skip
+)
 
 
 @given(
@@ -192,21 +203,28 @@ def test_memory_bound_context_refuses_where_arithmetic_is_always_slower():
         roofline.memory_bound_context(
             models.from_hf_config(
                 {
-                    "model_type": "llama", "vocab_size": 10, "hidden_size": 6400,
-                    "intermediate_size": 10, "num_hidden_layers": 1,
-                    "num_attention_heads": 6400, "num_key_value_heads": 1,
+                    "model_type": "llama",
+                    "vocab_size": 10,
+                    "hidden_size": 6400,
+                    "intermediate_size": 10,
+                    "num_hidden_layers": 1,
+                    "num_attention_heads": 6400,
+                    "num_key_value_heads": 1,
                     "max_position_embeddings": 10,
                 }
             ),
             on="h100",
-        )  # fmt: skip
+        )
 
 
 def test_devices_are_compared_with_the_fewest_chips_that_hold_the_model():
     rows = roofline.compare_devices(MODEL, ["h100", "h200", "rtx-4090", "b200"])
     assert [(r.device.key, r.chips) for r in rows] == [
-        ("h100_sxm", 2), ("h200_sxm", 2), ("rtx_4090", 8), ("b200_sxm", 1),
-    ]  # fmt: skip
+        ("h100_sxm", 2),
+        ("h200_sxm", 2),
+        ("rtx_4090", 8),
+        ("b200_sxm", 1),
+    ]
     small = roofline.compare_devices(MODEL, ["rtx-4090"], most_chips=4)[0]
     assert not small.fits and small.time is None and small.chips == 4
 

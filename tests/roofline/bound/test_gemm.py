@@ -128,8 +128,9 @@ def test_operands_that_stay_in_the_l2_are_read_from_there():
 
 def test_a_group_of_products_fills_the_units_that_one_leaves_idle():
     one = gemm.gemm_time(gemm.product(m=256, n=256, k=4096), "h100", "kernel")
-    many = gemm.gemm_time(gemm.product(m=256, n=256, k=4096, groups=16), "h100",
-                          "kernel")  # fmt: skip
+    many = gemm.gemm_time(
+        gemm.product(m=256, n=256, k=4096, groups=16), "h100", "kernel"
+    )
     assert many.time < 8 * one.time
 
 

@@ -163,7 +163,7 @@ BAD = [
     (lambda: scaling.even_chunks(0.5, 0, 1), "work 0"),
     (lambda: scaling_run.time_chunks([Chunk(1)], 0), "workers=0"),
     (lambda: scaling_run.time_chunks([Chunk(0.01)], 1), "less than one call"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("bad", "says"), BAD)

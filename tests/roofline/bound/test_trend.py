@@ -13,9 +13,17 @@ from stacklib.roofline.bound import trend
 @pytest.mark.parametrize(
     ("freedom", "t"),
     # two-sided 95 %, from printed tables of Student's distribution
-    [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (5, 2.571), (10, 2.228),
-     (30, 2.042), (120, 1.980)],
-)  # fmt: skip
+    [
+        (1, 12.706),
+        (2, 4.303),
+        (3, 3.182),
+        (4, 2.776),
+        (5, 2.571),
+        (10, 2.228),
+        (30, 2.042),
+        (120, 1.980),
+    ],
+)
 def test_student_t_is_that_of_the_tables(freedom, t):
     assert trend.student_t(freedom) == pytest.approx(t, abs=6e-4)
 

@@ -8,9 +8,16 @@ from stacklib import models, roofline
 from stacklib.roofline.count import operations
 from stacklib.roofline.count.block_time import time_block
 
-SHAPE = {"model_type": "llama", "vocab_size": 9, "hidden_size": 16,
-         "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 1,
-         "intermediate_size": 20, "max_position_embeddings": 64}  # fmt: skip
+SHAPE = {
+    "model_type": "llama",
+    "vocab_size": 9,
+    "hidden_size": 16,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_hidden_layers": 1,
+    "intermediate_size": 20,
+    "max_position_embeddings": 64,
+}
 
 
 def tick():

@@ -80,9 +80,14 @@ def test_attention_is_that_of_work(tokens, context, batch):
     mine = ops.total(listed, "attention")
     a = LLAMA.attention
     theirs = roofline.attention(
-        queries=tokens, keys=context + tokens, heads=a.heads, kv_heads=a.kv_heads,
-        head_dim=a.head_dim, batch=batch, causal=True,
-    )  # fmt: skip
+        queries=tokens,
+        keys=context + tokens,
+        heads=a.heads,
+        kv_heads=a.kv_heads,
+        head_dim=a.head_dim,
+        batch=batch,
+        causal=True,
+    )
     assert mine.operations.si == theirs.operations.si
     assert mine.bytes.si == theirs.bytes.si
 

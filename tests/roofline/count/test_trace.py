@@ -38,19 +38,33 @@ def small_models(draw):
     norms = 2 if gpt else draw(st.sampled_from([2, 4]))
     vectors = 2 if gpt else 1
     return LanguageModel(
-        key="small", name="small", vocab=5, hidden=draw(st.integers(1, 11)),
-        kinds=(Block(attention, mlp, norms * vectors),), pattern=(0,), max_context=64,
-        tied=True, source=SOURCE, final_norm=vectors, positions=64 if gpt else 0,
-    )  # fmt: skip
+        key="small",
+        name="small",
+        vocab=5,
+        hidden=draw(st.integers(1, 11)),
+        kinds=(Block(attention, mlp, norms * vectors),),
+        pattern=(0,),
+        max_context=64,
+        tied=True,
+        source=SOURCE,
+        final_norm=vectors,
+        positions=64 if gpt else 0,
+    )
 
 
 def llama(**changes):
     sizes = {"heads": 6, "kv_heads": 2, "head_dim": 4, **changes}
     return LanguageModel(
-        key="small", name="small", vocab=5, hidden=10,
-        kinds=(Block(Attention(**sizes), Mlp(14)),), pattern=(0,), max_context=64,
-        tied=True, source=SOURCE,
-    )  # fmt: skip
+        key="small",
+        name="small",
+        vocab=5,
+        hidden=10,
+        kinds=(Block(Attention(**sizes), Mlp(14)),),
+        pattern=(0,),
+        max_context=64,
+        tied=True,
+        source=SOURCE,
+    )
 
 
 def reference(model, given):
@@ -91,10 +105,17 @@ def reference(model, given):
     keys[-tokens:], values[-tokens:] = k, v
     age = torch.arange(there - tokens, there)[:, None] - torch.arange(there)
     seen = (age >= 0) & (age < (a.window or there))
-    out = F.scaled_dot_product_attention(
-        q.transpose(0, 1)[None], keys.transpose(0, 1)[None],
-        values.transpose(0, 1)[None], attn_mask=seen, enable_gqa=True,
-    )[0].transpose(0, 1).reshape(tokens, -1)  # fmt: skip
+    out = (
+        F.scaled_dot_product_attention(
+            q.transpose(0, 1)[None],
+            keys.transpose(0, 1)[None],
+            values.transpose(0, 1)[None],
+            attn_mask=seen,
+            enable_gqa=True,
+        )[0]
+        .transpose(0, 1)
+        .reshape(tokens, -1)
+    )
     x = x + norm("norm after attention", project("o", out))
     h = norm("MLP norm", x)
     if mlp.gated:

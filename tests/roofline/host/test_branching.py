@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from stacklib.roofline.host import branching as simd
 
 
-@given(st.lists(st.tuples(st.integers(-9, 9), st.booleans()), max_size=80),
-       st.integers(1, 40), st.integers(1, 5))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), st.booleans()), max_size=80),
+    st.integers(1, 40),
+    st.integers(1, 5),
+)
 def test_masks_and_lanes_equal_a_plain_loop(pairs, width, steps):
     x, taken = [v for v, _ in pairs], [t for _, t in pairs]
     plain = [v + 3 * steps if t else v - steps for v, t in pairs]

@@ -66,10 +66,18 @@ def planned() -> HostRoofline:
         Point("gemm_call", "fp32", 2, 2, 16, (1e-6,)),
     )
     return HostRoofline(
-        device="planned", driver="BLAS", clocks="unknown", versions={"python": "3"},
-        date="2026-11-21", mode="quick", kernel="none", blas={"threads": 2},
-        others=None, machine={"cpu": "planned"}, points=points,
-    )  # fmt: skip
+        device="planned",
+        driver="BLAS",
+        clocks="unknown",
+        versions={"python": "3"},
+        date="2026-11-21",
+        mode="quick",
+        kernel="none",
+        blas={"threads": 2},
+        others=None,
+        machine={"cpu": "planned"},
+        points=points,
+    )
 
 
 # -- timing ------------------------------------------------------------------
@@ -278,11 +286,21 @@ def _break(text: str, how: str) -> str:
 
 @pytest.mark.parametrize(
     "how, message",
-    [("kind", "not a host roofline"), ("date", "lacks date"), ("op", "'scale'"),
-     ("dtype", "'fp8'"), ("negative", "positive"), ("zero", "positive"),
-     ("empty", "positive"), ("nan", "positive"), ("text", "positive"),
-     ("missing", "bad point"), ("extra", "bad point"), ("row", "bad point 3")],
-)  # fmt: skip
+    [
+        ("kind", "not a host roofline"),
+        ("date", "lacks date"),
+        ("op", "'scale'"),
+        ("dtype", "'fp8'"),
+        ("negative", "positive"),
+        ("zero", "positive"),
+        ("empty", "positive"),
+        ("nan", "positive"),
+        ("text", "positive"),
+        ("missing", "bad point"),
+        ("extra", "bad point"),
+        ("row", "bad point 3"),
+    ],
+)
 def test_a_corrupt_record_is_refused_with_its_fault(planned, how, message):
     with pytest.raises(ValueError, match=message):
         HostRoofline.from_json(_break(planned.to_json(), how))
@@ -359,8 +377,10 @@ def test_predicted_leaves_are_measured_or_given(planned):
 
 
 def test_predicted_time_per_row_falls_with_the_batch_until_the_ridge(planned):
-    times = [host.predict_gemm(m, 8192, 8192, "fp32", planned).time.si
-             for m in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)]  # fmt: skip
+    times = [
+        host.predict_gemm(m, 8192, 8192, "fp32", planned).time.si
+        for m in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+    ]
     assert times == sorted(times)
     assert times[1] < 1.01 * times[0]  # memory-bound: the second row is free
     assert times[-1] == pytest.approx(2 * times[-2], rel=0.01)  # compute-bound
@@ -368,13 +388,15 @@ def test_predicted_time_per_row_falls_with_the_batch_until_the_ridge(planned):
 
 @pytest.mark.parametrize(
     "bad",
-    [lambda h: host.predict_gemv(0, 5, "fp32", h),
-     lambda h: host.predict_gemv(5, -1, "fp32", h),
-     lambda h: host.predict_gemm(1.5, 5, 5, "fp32", h),
-     lambda h: host.predict_gemm(5, 5, float("nan"), "fp32", h),
-     lambda h: host.predict_gemv(5, 5, "bf16", h),
-     lambda h: host.run_gemv(5, 5, "bf16")],
-)  # fmt: skip
+    [
+        lambda h: host.predict_gemv(0, 5, "fp32", h),
+        lambda h: host.predict_gemv(5, -1, "fp32", h),
+        lambda h: host.predict_gemm(1.5, 5, 5, "fp32", h),
+        lambda h: host.predict_gemm(5, 5, float("nan"), "fp32", h),
+        lambda h: host.predict_gemv(5, 5, "bf16", h),
+        lambda h: host.run_gemv(5, 5, "bf16"),
+    ],
+)
 def test_bad_shapes_and_formats_never_give_a_number(planned, bad):
     with pytest.raises(ValueError):
         bad(planned)

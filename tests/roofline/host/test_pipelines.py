@@ -28,8 +28,12 @@ small = ThroughputCore(warps=3, lanes=4, load=20)
 
 
 @FEW
-@given(st.sampled_from(sorted(PROGRAMS)), st.integers(1, 70), st.integers(0, 9),
-       st.integers(1, 12))  # fmt: skip
+@given(
+    st.sampled_from(sorted(PROGRAMS)),
+    st.integers(1, 70),
+    st.integers(0, 9),
+    st.integers(1, 12),
+)
 def test_both_cores_equal_the_interpreter(name, n, seed, threads):
     program, memory = PROGRAMS[name](n), inputs(n, seed)
     wanted = interpret(program, memory)
@@ -156,8 +160,9 @@ def test_the_headline_wide_work_for_many_warps_and_a_chain_for_one_thread():
     assert found["branches on data"][1].lanes_used < 0.9
 
 
-@pytest.mark.parametrize("program", ["load x X 99", "add x nobody 1", "fly a b c",
-                                     "load x NONE 0"])  # fmt: skip
+@pytest.mark.parametrize(
+    "program", ["load x X 99", "add x nobody 1", "fly a b c", "load x NONE 0"]
+)
 def test_a_program_that_cannot_run_is_named(program):
     with pytest.raises(ProgramError, match="instruction 0"):
         run_latency(assemble(program + "\nhalt"), {"X": [1]})

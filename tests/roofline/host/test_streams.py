@@ -117,9 +117,14 @@ def test_a_row_gives_its_point_back(swept):
 
 @pytest.mark.parametrize(
     "change",
-    [{"times_s": ()}, {"times_s": (-1.0,)}, {"size": 0}, {"bytes": math.inf},
-     {"stream": "dot"}],
-)  # fmt: skip
+    [
+        {"times_s": ()},
+        {"times_s": (-1.0,)},
+        {"size": 0},
+        {"bytes": math.inf},
+        {"stream": "dot"},
+    ],
+)
 def test_an_impossible_point_is_refused(change):
     good = StreamPoint("copy", 1, 4096, 4096, (1e-6,))
     with pytest.raises(ValueError):
@@ -221,10 +226,14 @@ def test_small_steps_are_one_level():
 
 @pytest.mark.parametrize(
     ("at", "rates", "message"),
-    [([1, 2, 3], [1, 1, 1], "four or more"), ([1, 2, 3, 4], [1, 1], "4 sizes and 2"),
-     ([1, 3, 2, 4], [1] * 4, "must grow"), ([1, 2, 3, 4], [1, 0, 1, 1], "above zero"),
-     ([1, 2, 3, 4], [1, math.nan, 1, 1], "above zero")],
-)  # fmt: skip
+    [
+        ([1, 2, 3], [1, 1, 1], "four or more"),
+        ([1, 2, 3, 4], [1, 1], "4 sizes and 2"),
+        ([1, 3, 2, 4], [1] * 4, "must grow"),
+        ([1, 2, 3, 4], [1, 0, 1, 1], "above zero"),
+        ([1, 2, 3, 4], [1, math.nan, 1, 1], "above zero"),
+    ],
+)
 def test_a_curve_that_is_none_is_refused(at, rates, message):
     with pytest.raises(ValueError, match=message):
         plateaus(at, rates)
@@ -245,8 +254,9 @@ def test_a_smaller_step_sees_a_smaller_level():
 
 def test_found_levels_take_one_loop_and_thread_count():
     at, rates = curve(ENDS, RATES)
-    points = [StreamPoint("triad", 1, s, s, (s / r,))
-              for s, r in zip(at, rates, strict=True)]  # fmt: skip
+    points = [
+        StreamPoint("triad", 1, s, s, (s / r,)) for s, r in zip(at, rates, strict=True)
+    ]
     noise = [StreamPoint("copy", 1, s, s, (1.0,)) for s in at]
     assert len(streams.found_levels([*noise, *reversed(points)])) == 4
     with pytest.raises(ValueError, match="four or more"):
@@ -254,8 +264,11 @@ def test_found_levels_take_one_loop_and_thread_count():
 
 
 def test_reported_sizes_of_private_and_shared_caches():
-    caches = (CacheLevel(1, "data", 48 * KIB, 1), CacheLevel(2, "unified", 2**20, 2),
-              CacheLevel(3, "unified", 2**25, None))  # fmt: skip
+    caches = (
+        CacheLevel(1, "data", 48 * KIB, 1),
+        CacheLevel(2, "unified", 2**20, 2),
+        CacheLevel(3, "unified", 2**25, None),
+    )
     assert streams.reported(caches, 1) == [48 * KIB, 2**20, 2**25]
     assert streams.reported(caches, 4)[:2] == [192 * KIB, 2**21]
 

@@ -155,12 +155,17 @@ def test_layers_that_do_not_exist_are_refused():
 # -- the ten questions -----------------------------------------------------------
 
 ANSWERS = {
-    "loop_bytes": (12e6, "B"), "offset": (404, "B"), "page_faults": (262_144, "1"),
-    "gibibytes": (74.505806, "1"), "strided_bytes": (64 * 2**20, "B"),
-    "access_time": (14, "cycle"), "simd_flop": (32, "FLOP/cycle"),
-    "product_flop": (268_435_456, "FLOP"), "whole_speedup": (10 / 7.3, "1"),
+    "loop_bytes": (12e6, "B"),
+    "offset": (404, "B"),
+    "page_faults": (262_144, "1"),
+    "gibibytes": (74.505806, "1"),
+    "strided_bytes": (64 * 2**20, "B"),
+    "access_time": (14, "cycle"),
+    "simd_flop": (32, "FLOP/cycle"),
+    "product_flop": (268_435_456, "FLOP"),
+    "whole_speedup": (10 / 7.3, "1"),
     "transfer_time": (0.32, "s"),
-}  # fmt: skip
+}
 
 
 def test_the_answers():

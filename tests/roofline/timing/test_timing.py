@@ -201,14 +201,20 @@ def test_floats_quantities_and_arrays_agree(form, given_, units):
         (lambda: timing.time_naive(device(), Kernel("k", 1.0), 0), "calls = 0"),
         (lambda: timing.time_synchronised(device(), Kernel("k", 1), -1), "calls = -1"),
         (lambda: timing.time_events(device(), Kernel("k", 1.0), 0), "calls = 0"),
-        (lambda: timing.time_carefully(device(), Kernel("k", 1.0), samples=0),
-         "samples = 0"),
-        (lambda: timing.time_carefully(device(), Kernel("k", 1.0), calls=2, cold=True),
-         "only the first call is cold"),
+        (
+            lambda: timing.time_carefully(device(), Kernel("k", 1.0), samples=0),
+            "samples = 0",
+        ),
+        (
+            lambda: timing.time_carefully(
+                device(), Kernel("k", 1.0), calls=2, cold=True
+            ),
+            "only the first call is cold",
+        ),
         (lambda: timing.summary([]), "no samples"),
         (lambda: timing.disturbed_readings(1.0, 1.0, 4), "samples=4"),
     ],
-)  # fmt: skip
+)
 def test_bad_input_never_gives_a_number(bad, says):
     with pytest.raises(ValueError, match=says):
         bad()

@@ -35,9 +35,13 @@ def test_attention_equals_a_loop_over_pairs(queries, extra, heads, dim, causal):
             seen = keys - queries + i + 1 if causal else keys
             macs += 2 * seen * dim  # scores, then values
     work = attention(
-        queries=queries, keys=keys, heads=heads[0], kv_heads=heads[1],
-        head_dim=dim, causal=causal,
-    )  # fmt: skip
+        queries=queries,
+        keys=keys,
+        heads=heads[0],
+        kv_heads=heads[1],
+        head_dim=dim,
+        causal=causal,
+    )
     assert work.operations.si == 2 * macs
     moved = 2 * heads[0] * dim * queries + 2 * heads[1] * dim * keys
     assert work.bytes.si == 2 * moved

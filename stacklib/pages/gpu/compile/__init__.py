@@ -6,12 +6,16 @@ from stacklib.quantity import Quantity, Source
 
 RECORD = Source(
     "NVIDIA nvcc and ptxas 13.0.88, recorded",
-    "stacklib/gpu/code/data/compiled/record.json", "2026-11-22", "measured",
-)  # fmt: skip
-TIMED = Source(
-    "benchmarks/results/jit_time.json", "measured on this machine", "2026-11-22",
+    "stacklib/gpu/code/data/compiled/record.json",
+    "2026-11-22",
     "measured",
-)  # fmt: skip
+)
+TIMED = Source(
+    "benchmarks/results/jit_time.json",
+    "measured on this machine",
+    "2026-11-22",
+    "measured",
+)
 
 
 def read(value: float, label: str, unit: str = "") -> Quantity:
@@ -42,6 +46,9 @@ def timed(rows: list[dict[str, float]], at: int, field: str = "median_s") -> Qua
     """A field of one of the timed kernels, smallest first."""
     size = f"{rows[at]['instructions']} " if field == "median_s" else ""
     return Quantity(
-        rows[at][field], "s" if size else "", label=f"{size}PTX instructions",
-        source=TIMED, kind="measured",
-    )  # fmt: skip
+        rows[at][field],
+        "s" if size else "",
+        label=f"{size}PTX instructions",
+        source=TIMED,
+        kind="measured",
+    )

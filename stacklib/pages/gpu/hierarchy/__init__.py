@@ -9,7 +9,7 @@ from stacklib.evidence import results
 from stacklib.gpu.chip import chips
 from stacklib.gpu.chip.placement import GROUP, Filling
 from stacklib.gpu.chip.spec_sheet import SpecSheet, pcie_rate
-from stacklib.gpu.issue.occupancy import PARTITIONS, WARP
+from stacklib.gpu.issue.occupancy import WARP
 from stacklib.quantity import Quantity, Source, assumed, chosen, counted
 
 H100, A100, B200, RTX4090 = "h100-sxm", "a100-sxm-80gb", "b200-sxm", "rtx-4090"
@@ -20,17 +20,17 @@ THREADS, BLOCKS, RESIDENT = 100, 133, 1  # the launch of the text
 
 def given(value: float, label: str) -> Quantity:
     """A size of the programming model that a guide states."""
-    return assumed(value, label=label, why="the same on every chip of NVIDIA's so far")
+    return assumed(
+        value, label=label, why="It is the same on every chip of NVIDIA's so far."
+    )
 
 
 def read(value: float, label: str) -> Quantity:
     """A count from the comparison with CUDA's own calculator."""
-    told = Source(
-        "benchmarks/results/occupancy.json",
-        "CUDA's header, compiled on this machine",
-        "2026-11-22",
-        "measured",
-    )
+    found = results.load("occupancy")
+    assert found is not None, "a checkout of the book has it"
+    where = f"CUDA's header, compiled: {found['device']}"
+    told = Source("benchmarks/results/occupancy.json", where, found["date"], "measured")
     return Quantity(value, label=label, source=told, kind="measured")
 
 
@@ -46,8 +46,8 @@ def group() -> Quantity:
 
 
 def partitions() -> Quantity:
-    """Partitions of a unit."""
-    return given(PARTITIONS, "partitions a unit, NVIDIA white papers")
+    """Partitions of a unit, each with a scheduler."""
+    return hardware.microarchitecture(hardware.get(H100)).count("warp_schedulers")
 
 
 def threads() -> Quantity:
@@ -57,8 +57,9 @@ def threads() -> Quantity:
 
 @cache
 def fill() -> Filling:
-    return gpu.fill(threads=THREADS, blocks=BLOCKS, at_once=RESIDENT,
-                    units=int(units().value))  # fmt: skip
+    return gpu.fill(
+        threads=THREADS, blocks=BLOCKS, at_once=RESIDENT, units=int(units().value)
+    )
 
 
 def warps() -> Quantity:

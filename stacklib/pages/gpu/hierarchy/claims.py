@@ -78,8 +78,12 @@ def h100_tensor_cores() -> Quantity:
 @claim("volta-8-tc")
 def volta_cores() -> Finding:
     """What a Volta unit does in a cycle, over what one of its cores does."""
-    each = assumed(64, "MAC/cycle", "4 x 4 x 4 product, a Volta core's cycle",
-                   why="As NVIDIA's Volta white paper has it.")  # fmt: skip
+    each = assumed(
+        64,
+        "MAC/cycle",
+        "4 x 4 x 4 product, a Volta core's cycle",
+        why="As NVIDIA's Volta white paper has it.",
+    )
     volta = per_unit(hardware.get(V100), "fp16")
     return Finding(
         (volta / each).named("tensor cores of a Volta unit"),

@@ -42,7 +42,11 @@ def die_high() -> Quantity:
 
 def years() -> Quantity:
     """Years over which the dies are paid off, an assumption."""
-    return assumed(YEARS, label="years of service", why="as hardware is written off")
+    return assumed(
+        YEARS,
+        label="years of service",
+        why="Hardware of data centres is often written off in that time.",
+    )
 
 
 def million() -> Quantity:

@@ -10,7 +10,12 @@ from stacklib.evidence import ledger as claims
 from stacklib.quantity import Quantity, assumed, chosen, constant, counted
 
 DIES, STACKS = 2, 8
-STACK = assumed(24, "GB", label="a stack", why="eight dies of 24 Gbit each")
+STACK = assumed(
+    24,
+    "GB",
+    label="a stack",
+    why="Stacks sold at the time have eight dies of 24 Gbit each.",
+)
 
 
 @cache
@@ -27,9 +32,16 @@ def b200() -> Package:
     """A B200 from wafers, quotes of memory and of packaging: CoWoS-L, as it is sold."""
     each = cost.span(cost.memory_price("hbm3e")) * STACK
     return cost.package(
-        cost.fact("area", "b200_die").low, dies=DIES, stacks=STACKS, stack=each,
-        interposer="cowos_l", bond=bond(), units=80, needed=74, share=0.5,
-    )  # fmt: skip
+        cost.fact("area", "b200_die").low,
+        dies=DIES,
+        stacks=STACKS,
+        stack=each,
+        interposer="cowos_l",
+        bond=bond(),
+        units=80,
+        needed=74,
+        share=0.5,
+    )
 
 
 def silicon(device: str) -> Quantity:

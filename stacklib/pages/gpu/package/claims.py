@@ -194,9 +194,16 @@ def package_value() -> Finding:
     )
     each = cost.span(cost.memory_price("hbm3e")) * chosen(24, "GB", "a stack")
     found = cost.package(
-        cost.fact("area", "b200_die").low, dies=2, stacks=8, stack=each, bond=bond,
-        interposer="cowos_l", units=80, needed=74, share=0.5,
-    )  # fmt: skip
+        cost.fact("area", "b200_die").low,
+        dies=2,
+        stacks=8,
+        stack=each,
+        bond=bond,
+        interposer="cowos_l",
+        units=80,
+        needed=74,
+        share=0.5,
+    )
     return Finding(
         found.parts.high.named("good parts of a B200, dearest"),
         why="Another post of the same author has 6,400 USD for the whole B200. Built "

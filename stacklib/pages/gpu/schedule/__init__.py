@@ -8,13 +8,18 @@ from stacklib.quantity import Quantity, Source, assumed, one_of
 
 DEVICE, NEXT = "h100-sxm", "b200-sxm"
 CLAIMED = Quantity(
-    700, "cycle", label="latency of the claim", kind="claimed",
+    700,
+    "cycle",
+    label="latency of the claim",
+    kind="claimed",
     source=Source("source document 001", "", "2026-11-22", "secondary"),
-)  # fmt: skip
+)
 BUSY = assumed(
-    600, "ns", "latency of a busy memory",
-    why="a memory with work to do answers later than an idle one; chapter 1 takes it",
-)  # fmt: skip
+    600,
+    "ns",
+    "latency of a busy memory",
+    why="A memory with work to do answers later than an idle one; chapter 1 takes it.",
+)
 
 
 def cycles(level: str) -> Quantity:

@@ -7,7 +7,6 @@ from functools import cache
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.issue.hiding import hide
-from stacklib.gpu.issue.occupancy import PARTITIONS
 from stacklib.gpu.issue.sub_core import SubCore, Trace
 from stacklib.gpu.issue.warp_programs import KERNELS, chains
 from stacklib.gpu.issue.warp_scheduler import run
@@ -17,7 +16,6 @@ from stacklib.memory.dram.in_flight import saturate
 from stacklib.quantity import (
     Quantity,
     Source,
-    assumed,
     bytes_per_element,
     chosen,
     constant,
@@ -133,9 +131,8 @@ def high_occupancy() -> Finding:
     """Occupancy at which the loop of a matrix product fills every issue slot."""
     chip = hardware.get(DEVICE)
     latency = hardware.level(chip, "dram").known("cycles").si
-    why = "Every SM since Volta has four partitions."
-    parts = assumed(PARTITIONS, label="schedulers a unit", why=why)
-    held = chip.max_warps_per_unit / parts
+    schedulers = hardware.microarchitecture(chip).count("warp_schedulers")
+    held = chip.max_warps_per_unit / schedulers
 
     def wanted(kernel: str) -> Quantity:
         label = f"warps that fill every slot: {kernel}"
@@ -168,9 +165,10 @@ def dpx() -> Finding:
     plain = counted(per_cell, False, label="instructions of a cell without DPX")
     fused = counted(per_cell, True, label="with DPX")
     return Finding(
-        Quantity(done, label="operations of one instruction", kind="spec",
-                 source=source),
+        Quantity(
+            done, label="operations of one instruction", kind="spec", source=source
+        ),
         why=f"Addition, maximum, clamp at zero. A whole cell of Smith-Waterman takes "
         f"{plain} instructions without and {fused} with: {plain / fused:.2} times "
         "fewer, since not all of it fuses.",
-    )  # fmt: skip
+    )

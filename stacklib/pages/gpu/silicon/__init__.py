@@ -13,7 +13,7 @@ from stacklib.cost.moore import Chip, fixed_doubling
 from stacklib.cost.nodes import mixed_density
 from stacklib.cost.wafers import Wafer, dies_less_edge
 from stacklib.evidence import ledger as claims
-from stacklib.quantity import Quantity, assumed, chosen, constant, counted, one_of
+from stacklib.quantity import Quantity, chosen, constant, counted, one_of
 
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
 
@@ -48,9 +48,10 @@ def die(spare: int = 0) -> Die:
     return cost.die(b200_die(), node="n5", units=80, needed=80 - spare, share=0.5)
 
 
-def textbook(area: float) -> Quantity:
-    label = f"dies of {area} mm2, the textbook's rim"
-    return counted(dies_less_edge, area, 300, 1 / math.sqrt(2), label=label)
+def textbook(size: float) -> Quantity:
+    rim = chosen(0.5, label="half: the textbook's rim") ** 0.5
+    found: Quantity = dies_less_edge(area(size), wafer(), rim)
+    return found.named(f"dies of {size} mm2, the textbook's rim")
 
 
 def by_area() -> Quantity:
@@ -95,11 +96,12 @@ def n4_n2() -> Quantity:
 
 def mixed() -> Quantity:
     """Density of a die half logic, N3E over N5, when only logic shrinks."""
-    shares = {"logic": 0.5, "memory": 0.3, "analogue": 0.2}
-    gains = {"logic": cost.gain("n5", "n3e").low.si, "memory": 1.0, "analogue": 1.0}
-    label = "half logic, the rest unchanged"
-    found = counted(mixed_density, shares, gains, label=label)
-    return found
+    parts = {"logic": 50, "memory": 30, "analogue": 20}
+    shares = {part: chosen(n, "%", f"share of {part}") for part, n in parts.items()}
+    same = {part: chosen(1, label=f"gain of {part}") for part in parts}
+    gains = {**same, "logic": cost.gain("n5", "n3e").low}
+    found: Quantity = mixed_density(shares, gains)
+    return found.named("half logic, the rest unchanged")
 
 
 def gate_pitch() -> Quantity:
@@ -114,8 +116,7 @@ def metal() -> Quantity:
 
 def name_shrink() -> Quantity:
     """Times that an area would shrink if 5 and 3 nm were lengths."""
-    old, new = (chosen(x, "nm", label=f"{x} nm, a name")
-                for x in (5, 3))  # fmt: skip
+    old, new = (chosen(x, "nm", label=f"{x} nm, a name") for x in (5, 3))
     return (old / new) ** 2
 
 
@@ -155,9 +156,7 @@ def late_doubling() -> Quantity:
 
 def wafer() -> Quantity:
     """Diameter of a wafer."""
-    most = 1000 * Wafer().diameter
-    why = "the largest that is printed on"
-    return assumed(most, "mm", label="diameter of a wafer", why=why)
+    return chosen(1000 * Wafer().diameter, "mm", label="diameter of a wafer")
 
 
 def doubling(growth: str) -> float:

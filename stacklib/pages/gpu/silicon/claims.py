@@ -100,8 +100,10 @@ def dataflow_process() -> Finding:
 @claim("six-chips-one-node")
 def six_chips() -> Finding:
     """What makers say of the process of each that is in the database."""
-    said = {hardware.get(k).name: hardware.get(k).process
-            for k in ("rubin", "maia200", "trainium3", "tpu_v7")}  # fmt: skip
+    said = {
+        hardware.get(k).name: hardware.get(k).process
+        for k in ("rubin", "maia200", "trainium3", "tpu_v7")
+    }
     listed = "; ".join(f"{name}: {process}" for name, process in said.items())
     return Finding.open(
         f"Makers name a process, or a family, or nothing ({listed}). To settle "

@@ -18,9 +18,12 @@ def kept(dtype: str, field: str = "fraction") -> Quantity:
     rule = arithmetic("hopper", dtype)
     label = {"fraction": "bits kept", "terms": "products an addition"}[field]
     return Quantity(
-        getattr(rule, field), label=f"hopper {dtype} {label}", source=rule.source,
-        kind="measured", key=f"{ROWS}/arithmetic/hopper/{dtype}/{field}",
-    )  # fmt: skip
+        getattr(rule, field),
+        label=f"hopper {dtype} {label}",
+        source=rule.source,
+        kind="measured",
+        key=f"{ROWS}/arithmetic/hopper/{dtype}/{field}",
+    )
 
 
 @cache
@@ -37,9 +40,12 @@ def sparse_gain(dtype: str) -> Quantity:
     """Printed rate with 2:4 sparsity over the printed dense rate, of an H100."""
     peak = hardware.get(H100).peaks[dtype]
     return Quantity(
-        peak.sparse_factor, label="sparse rate over dense rate, H100", kind="spec",
-        source=peak.rate.source, key=f"{H100}.peak.{dtype}.sparse_factor",
-    )  # fmt: skip
+        peak.sparse_factor,
+        label="sparse rate over dense rate, H100",
+        kind="spec",
+        source=peak.rate.source,
+        key=f"{H100}.peak.{dtype}.sparse_factor",
+    )
 
 
 def rubin_clock(claimed: Quantity) -> Quantity:

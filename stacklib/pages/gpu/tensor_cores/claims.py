@@ -70,8 +70,12 @@ def instruction_rows() -> Finding:
 
     def rows(key: str) -> Quantity:
         found = gpu.instruction(key)
-        return Quantity(found.rows[-1], label=f"rows of {found.name}",
-                        source=found.source, kind="spec")  # fmt: skip
+        return Quantity(
+            found.rows[-1],
+            label=f"rows of {found.name}",
+            source=found.source,
+            kind="spec",
+        )
 
     hopper = gpu.instruction(H100).shape("fp16")
     return Finding(

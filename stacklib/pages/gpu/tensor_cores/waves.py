@@ -22,8 +22,10 @@ MATTERS = 0.10  # a product of which waves change the predicted time by more
 NONE = 0.01  # the least that the factor may be
 SOURCE = Source(
     "public products of family A, predicted with and without waves",
-    "stacklib/evidence/data/measurements.csv", "2026-11-22", "measured",
-)  # fmt: skip
+    "stacklib/evidence/data/measurements.csv",
+    "2026-11-22",
+    "measured",
+)
 
 
 @cache
@@ -68,7 +70,11 @@ def wave_rows() -> list[dict[str, Any]]:
         "as a full one": 1.0,
     }
     return [
-        {"the last wave is paid": way, "products": len(matter()),
-         "median error": error(tail), "p90": error(tail, 0.9)}
+        {
+            "the last wave is paid": way,
+            "products": len(matter()),
+            "median error": error(tail),
+            "p90": error(tail, 0.9),
+        }
         for way, tail in ways.items()
-    ]  # fmt: skip
+    ]

@@ -95,13 +95,15 @@ def remedies(
     return [
         {
             "placement": name,
-            **{f"{p.name} (ways)": _worst(p.requests, p.width, place)
-               for p in (tile.along(), tile.down(), tile.matrices())},
+            **{
+                f"{p.name} (ways)": _worst(p.requests, p.width, place)
+                for p in (tile.along(), tile.down(), tile.matrices())
+            },
             "bytes added": chosen(extra, "B", label="padding")
             / chosen(tile.pitch, "B", label="row"),
         }
         for name, (place, extra) in places.items()
-    ]  # fmt: skip
+    ]
 
 
 def _worst(

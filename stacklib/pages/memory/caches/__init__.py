@@ -83,8 +83,9 @@ def attention(causal: bool = False) -> TiledAttention:
     """A layer of the model over the prompt of this section."""
     model = models.get(MODEL)
     heads, kv_heads, width = model.heads, model.kv_heads, model.head_dim
-    return TiledAttention(heads, kv_heads, TOKENS, TOKENS, width, TILE, TILE,
-                          causal=causal)  # fmt: skip
+    return TiledAttention(
+        heads, kv_heads, TOKENS, TOKENS, width, TILE, TILE, causal=causal
+    )
 
 
 def units() -> int:
@@ -164,11 +165,14 @@ def peer(how: str) -> Quantity:
     source = Source(file, found["device"], found["date"], "measured")
     times = {
         row["id"]: Quantity(
-            median(row["times_s"]), "s", label=f"time of {row['id']}", source=source,
+            median(row["times_s"]),
+            "s",
+            label=f"time of {row['id']}",
+            source=source,
             kind="measured",
         )
         for row in found["rows"]
-    }  # fmt: skip
+    }
     names = {row["trace"] for row in found["rows"]}
     ratios = [times[f"{n}-{how}"] / times[f"{n}-stacklib"] for n in names]
     return min(ratios, key=lambda ratio: ratio.si).named("times the speed")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 
 from stacklib.evidence import results, runs
@@ -51,10 +50,9 @@ def alone(stride: int) -> Quantity:
 
     ``stride``: in elements of four bytes.
     """
-    path = results.root() / "benchmarks" / "predictions" / f"{WALKS}.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    rows = results.prediction(WALKS)["rows"]
     (row,) = (row for row in rows if row["stride"] == stride)
     name = f"benchmarks/predictions/{WALKS}.json"
-    date = results.load(WALKS)["date"][:10]  # type: ignore[index]
+    date = results.need(WALKS)["date"][:10]
     source = Source(name, "committed before the run", date, "measured")
     return runs.foretold(row["alone_s"], "s", "every line alone", source)

@@ -26,8 +26,10 @@ def slowdown() -> Finding:
     """Bytes moved over bytes asked for, by sectors."""
     step = FP32 * chosen(32, label="stride in elements")
     asked = rule("lanes") * FP32
-    by = {name: moved(step, name) * rule(name) / asked
-          for name in ("sector", "fetch", "line")}  # fmt: skip
+    by = {
+        name: moved(step, name) * rule(name) / asked
+        for name in ("sector", "fetch", "line")
+    }
     return Finding(
         by["sector"],
         why=f"Sectors explain {by['sector']} times the traffic. Where the L2 "

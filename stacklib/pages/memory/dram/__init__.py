@@ -26,8 +26,10 @@ KEPT = "row:bank:group:column"  # a mapping that keeps neighbours in one row
 
 def bitline() -> Quantity:
     """Capacitance of the bitline over that of the cell."""
-    wire, cell = (chosen(c * 1e15, label=f"fF of the {what}") for c, what in
-                  ((CELL.bitline, "bitline"), (CELL.capacitance, "cell")))  # fmt: skip
+    wire, cell = (
+        chosen(c * 1e15, label=f"fF of the {what}")
+        for c, what in ((CELL.bitline, "bitline"), (CELL.capacitance, "cell"))
+    )
     return wire / cell
 
 
@@ -58,7 +60,7 @@ def at_random(part: str, banks: int | None = None) -> Quantity:
 
 def random_preset() -> Quantity:
     """The same from DDR5 with the window of four activates of Ramulator's preset."""
-    why = "Ramulator 2.1, _resolve_nFAW"
+    why = "Ramulator 2.1 sets it in _resolve_nFAW; the preset states none."
     window = assumed(20, "ns", "tFAW of the preset", why=why)
     return DDR5.burst_time / (window / 4)
 
@@ -115,15 +117,15 @@ def threads_for(width: int, share: float) -> int:
 
 def worst(device: str, knee: bool) -> Quantity:
     """Largest error of a sweep; before the bus is full, or after."""
-    points = (p for k in published.KERNELS
-              for p in published.sweep(device, k))  # fmt: skip
-    errors = [p.told.share / p.share - 1 for p in points
-              if (p.told.idle_limit.si < 1) == knee]  # fmt: skip
+    points = (p for k in published.KERNELS for p in published.sweep(device, k))
+    errors = [
+        p.told.share / p.share - 1 for p in points if (p.told.idle_limit.si < 1) == knee
+    ]
     return max(map(abs, errors), key=lambda error: error.si)
 
 
 def chase(chains: int) -> Quantity:
     """Bytes a second of so many pointer chases through this machine's memory."""
     run = runs.get("pointer_chases", f"memory-{chains}")
-    why = "what the system reports of its caches"
+    why = "Linux reports it of its caches; no document was read."
     return assumed(64, "B", "cache line", why=why) / run.measured

@@ -94,8 +94,13 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
     points = []
     for row in found:
         threads = int(row["threads"]) // units
-        rate = Quantity(float(row[kernel]), "GB/s", label="bandwidth",
-                        source=_source(), kind="measured")  # fmt: skip
+        rate = Quantity(
+            float(row[kernel]),
+            "GB/s",
+            label="bandwidth",
+            source=_source(),
+            kind="measured",
+        )
         told = saturate(chip, loads, threads, stored=stores)
         points.append(Point(kernel, threads, told, rate / peak))
     return tuple(points)
@@ -112,10 +117,13 @@ def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]
         points = sweep(device, kernel)[1::3]
         both = (loads + stores) / loads / 1e3
         found.append(
-            (kernel, [p.told.in_flight.si * both for p in points],
-             [100 * p.told.share.si for p in points],
-             [100 * p.share.si for p in points])
-        )  # fmt: skip
+            (
+                kernel,
+                [p.told.in_flight.si * both for p in points],
+                [100 * p.told.share.si for p in points],
+                [100 * p.share.si for p in points],
+            )
+        )
     return found
 
 
@@ -136,8 +144,13 @@ def achieved(id: str, device: str) -> Quantity:
     if row is None:
         raise ValueError(f"id {id!r} is no row of measurements.csv")
     source = Source(row.source, row.subject, "2026-11-22", "measured")
-    rate = Quantity(row.value, row.unit, label=f"{row.subject}, measured",
-                    source=source, kind="measured")  # fmt: skip
+    rate = Quantity(
+        row.value,
+        row.unit,
+        label=f"{row.subject}, measured",
+        source=source,
+        kind="measured",
+    )
     return rate / hardware.get(device).memory_bandwidth
 
 

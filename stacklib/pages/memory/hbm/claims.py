@@ -10,9 +10,11 @@ from stacklib.memory import builds_of, package_builds
 from stacklib.quantity import Quantity, assumed, ceil, counted, one_of
 
 ON_THE_BOX = assumed(
-    1, "GB/GiB", "GB printed for a GiB of dies",
+    1,
+    "GB/GiB",
+    "GB printed for a GiB of dies",
     why="The trade writes a die of 16 Gibit as 2 GB.",
-)  # fmt: skip
+)
 
 
 def stacks_needed(device: str, generation: str) -> Quantity:
@@ -98,8 +100,10 @@ def h100_stacks() -> Finding:
     """Bandwidth over that of one stack at the rate the driver reports."""
     eight = package_builds(
         hardware.get("h100-sxm").memory_capacity,
-        hardware.get("h100-sxm").memory_bandwidth, "hbm3e", stacks=8,
-    )  # fmt: skip
+        hardware.get("h100-sxm").memory_bandwidth,
+        "hbm3e",
+        stacks=8,
+    )
     return Finding(
         stacks_needed("h100-sxm", "hbm3"),
         why="Five, of HBM3, on six places. HBM3E came with the H200, eight stacks with "

@@ -81,7 +81,12 @@ def here(level: str, field: str) -> Quantity:
 
 def small_page() -> Quantity:
     """Bytes of a page of this machine."""
-    return assumed(4096, "B", "a page", why="small pages; no others were asked for")
+    return assumed(
+        4096,
+        "B",
+        "a page",
+        why="Linux gives small pages where no others are asked for.",
+    )
 
 
 def ways() -> Quantity:

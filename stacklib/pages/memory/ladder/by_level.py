@@ -58,15 +58,17 @@ def level_rows() -> list[dict[str, Any]]:
     rows = []
     for (kind, level), some in sorted(groups.items(), key=_order):
         errors = [held[o.row.id].error for o in some if o.row.id in held]
-        rows.append({
-            "measured": kind,
-            "level": level,
-            "rows": len(some),
-            "read back": sum(read_back(o.row, o.bound) for o in some),
-            "tests": len(errors),
-            "median error": _quantile(errors, 0.5),
-            "p90": _quantile(errors, 0.9),
-        })  # fmt: skip
+        rows.append(
+            {
+                "measured": kind,
+                "level": level,
+                "rows": len(some),
+                "read back": sum(read_back(o.row, o.bound) for o in some),
+                "tests": len(errors),
+                "median error": _quantile(errors, 0.5),
+                "p90": _quantile(errors, 0.9),
+            }
+        )
     return rows
 
 

@@ -6,7 +6,6 @@ the book's machine (``benchmarks/latency_sweep.py``).
 
 from __future__ import annotations
 
-import json
 import math
 import tomllib
 from collections.abc import Sequence
@@ -108,13 +107,15 @@ def published_rows(device: str) -> list[dict[str, Any]]:
     for level in curve.found:
         size = level.size and curve.quantity(level.size, "B", "size found")
         spec = _closest(level.size, told)
-        rows.append({
-            "device": hardware.get(device).short,
-            "latency": curve.quantity(level.latency, "cycle", "latency found"),
-            "found": size and size_text(size),
-            "of the spec sheet": spec and f"{spec[0]}, {size_text(spec[1])}",
-            "found / spec": size / spec[1] if size is not None and spec else None,
-        })  # fmt: skip
+        rows.append(
+            {
+                "device": hardware.get(device).short,
+                "latency": curve.quantity(level.latency, "cycle", "latency found"),
+                "found": size and size_text(size),
+                "of the spec sheet": spec and f"{spec[0]}, {size_text(spec[1])}",
+                "found / spec": size / spec[1] if size is not None and spec else None,
+            }
+        )
     return rows
 
 
@@ -165,11 +166,20 @@ def sweep_series() -> list[dict[str, Any]]:
     seen = [ns(run.measured) for run in sweep()]
     spread = [[ns(run.low), ns(run.high)] for run in sweep()]
     return [
-        {"name": "predicted", "evidence": "predicted", "sizes": sizes,
-         "latencies": told},
-        {"name": "measured", "evidence": "measured", "sizes": sizes,
-         "latencies": seen, "spread": spread},
-    ]  # fmt: skip
+        {
+            "name": "predicted",
+            "evidence": "predicted",
+            "sizes": sizes,
+            "latencies": told,
+        },
+        {
+            "name": "measured",
+            "evidence": "measured",
+            "sizes": sizes,
+            "latencies": seen,
+            "spread": spread,
+        },
+    ]
 
 
 def found_here() -> tuple[FoundLevel, ...]:
@@ -216,34 +226,39 @@ def cache_rows() -> list[CacheRow]:
         before = reported[i - 1].bytes * 1.5 if i else 0.0
         seen = [f for f in inner if f.size and before < f.size < 1.5 * c.bytes]
         mine = seen[-1] if seen else None
-        rows.append(CacheRow(
-            name,
-            size,
-            _measured(mine.size, "B", f"{name} by the chase") if mine else None,
-            streams.get(name),
-            _measured(mine.latency, "s", f"{name} latency") if mine else None,
-            told[name],
-        ))  # fmt: skip
+        rows.append(
+            CacheRow(
+                name,
+                size,
+                _measured(mine.size, "B", f"{name} by the chase") if mine else None,
+                streams.get(name),
+                _measured(mine.latency, "s", f"{name} latency") if mine else None,
+                told[name],
+            )
+        )
     memory_time = _measured(last.latency, "s", "memory latency")
     return [*rows, CacheRow("memory", None, None, None, memory_time, told["memory"])]
 
 
 def _earlier() -> dict[str, Quantity]:
     """Latencies of the run that the prediction of the sweep stands on."""
-    result = results.load("host_latency")
-    if result is None:
-        raise results.ResultError("host_latency: not measured here")
+    result = results.need("host_latency")
     source = Source(
-        "benchmarks/results/host_latency.json", result["device"], result["date"],
+        "benchmarks/results/host_latency.json",
+        result["device"],
+        result["date"],
         "measured",
-    )  # fmt: skip
+    )
     return {
         row["level"]: Quantity(
-            median(row["times_s"]), "s", label=f"{row['level']}, one chain before",
-            source=source, kind="measured",
+            median(row["times_s"]),
+            "s",
+            label=f"{row['level']}, one chain before",
+            source=source,
+            kind="measured",
         )
         for row in result["rows"]
-    }  # fmt: skip
+    }
 
 
 def _measured(value: float | None, unit: str, label: str) -> Quantity | None:
@@ -255,8 +270,7 @@ def _measured(value: float | None, unit: str, label: str) -> Quantity | None:
 
 def reported_ways() -> dict[str, int]:
     """Ways of each cache of the book's machine, as its prediction file holds them."""
-    path = results.root() / machine.result(SWEEP)["prediction"]["file"]
-    caches = json.loads(path.read_text(encoding="utf-8"))["caches"]
+    caches = results.prediction(SWEEP)["caches"]
     return {f"L{c['level']}": c["ways"] for c in caches}
 
 

@@ -126,18 +126,24 @@ def sram_bandwidth() -> Finding:
 
 @claim("mem-register-capacity", B200, "registers_per_unit", "One unit of a B200.")
 @claim(
-    "mem-shared-capacity", B200, "shared_per_unit",
+    "mem-shared-capacity",
+    B200,
+    "shared_per_unit",
     "One unit of a B200; of an H100 it is the same.",
-)  # fmt: skip
+)
 @claim(
-    "regfile-64k", H100, "registers_per_unit",
+    "regfile-64k",
+    H100,
+    "registers_per_unit",
     "The same guide says tens of KB elsewhere; this is the one that is right.",
-)  # fmt: skip
+)
 @claim("b200-l2-capacity", B200, "l2_capacity", "Two dies with half of it each.")
 @claim(
-    "h100-l2-capacity", H100, "l2_capacity",
+    "h100-l2-capacity",
+    H100,
+    "l2_capacity",
     "Two partitions; a published pointer chase shows where the near one ends.",
-)  # fmt: skip
+)
 def capacity(device: str, name: str, why: str) -> Finding:
     """As the data sheet or the device says."""
     return Finding(field(device, name), why=why)

@@ -8,12 +8,11 @@ from stacklib.evidence.judge import ratio_of, verdict_of
 from stacklib.evidence.ledger import get
 from stacklib.hardware.warp_rules import rule
 from stacklib.memory.ladder.rungs import Rung, launched_copy, mean_step
-from stacklib.quantity import Quantity, assumed, chosen, constant
+from stacklib.quantity import Quantity, chosen, constant
 
 from .claims import A100, B200, H100, all_units, cycles, field, known, rate, rungs
 
 LISTED = ("registers", "shared memory", "L2", "HBM")  # what every document lists
-SCHEDULERS = 4  # of an SM
 OWN_CYCLES = 700  # what document 001 says of the same load elsewhere
 
 
@@ -21,8 +20,8 @@ def _issue_interval() -> Quantity:
     """Cycles from one instruction of a scheduler to its next: a warp over its lanes."""
     per_unit = hardware.get(H100).peaks["fp32"].per_unit_per_cycle
     lanes = known(per_unit, "lanes") / constant("multiply_add")
-    why = "Every SM since Volta has four."
-    share = lanes / assumed(SCHEDULERS, label="schedulers", why=why)
+    parts = hardware.microarchitecture(hardware.get(H100)).count("warp_schedulers")
+    share = lanes / parts
     return (rule("lanes") / share).named("issue interval")
 
 

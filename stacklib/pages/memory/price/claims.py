@@ -80,10 +80,12 @@ def price_ratio() -> Finding:
     ends = {
         name: assumed(value, "USD/GB", name, why="The document's own range.")
         for name, value in (
-            ("HBM, its low end", 10), ("HBM, its high end", 15),
-            ("DDR5, its low end", 3), ("DDR5, its high end", 5),
+            ("HBM, its low end", 10),
+            ("HBM, its high end", 15),
+            ("DDR5, its low end", 3),
+            ("DDR5, its high end", 5),
         )
-    }  # fmt: skip
+    }
     hbm_low, hbm_high, ddr_low, ddr_high = ends.values()
     hbm = span(cost.memory_price("hbm3e")).middle
     modules = [quote.value for quote in cost.memory_price("rdimm").quotes]

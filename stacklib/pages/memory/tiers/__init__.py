@@ -172,9 +172,11 @@ def written(rate: Quantity) -> Quantity:
 
 def adam() -> Quantity:
     """Bytes a parameter of a checkpoint: weights and Adam."""
-    why = "what mixed precision with Adam keeps"
-    parts = [assumed(size, "B", f"bytes of {name}", why=why)
-             for name, size in checkpoint.ADAM.items()]  # fmt: skip
+    why = "Mixed precision with Adam keeps it for each parameter."
+    parts = [
+        assumed(size, "B", f"bytes of {name}", why=why)
+        for name, size in checkpoint.ADAM.items()
+    ]
     return sum(parts[1:], parts[0]).named("bytes a parameter")
 
 

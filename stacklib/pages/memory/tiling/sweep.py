@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -34,9 +33,7 @@ class TilePoint:
 
 @cache
 def _forecast() -> dict[str, Any]:
-    path = results.root() / "benchmarks" / "predictions" / f"{NAME}.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    return results.prediction(NAME)
 
 
 @cache
@@ -51,13 +48,16 @@ def points(n: int) -> tuple[TilePoint, ...]:
 
     found = tuple(
         TilePoint(
-            run.id.partition("-")[2], run,
-            quantity(run.id, "core_s", "s"), quantity(run.id, "longest_s", "s"),
-            quantity(run.id, "from_l2", "B"), quantity(run.id, "from_l3", "B"),
+            run.id.partition("-")[2],
+            run,
+            quantity(run.id, "core_s", "s"),
+            quantity(run.id, "longest_s", "s"),
+            quantity(run.id, "from_l2", "B"),
+            quantity(run.id, "from_l3", "B"),
         )
         for run in runs.load(NAME)
         if run.case["n"] == n
-    )  # fmt: skip
+    )
     if not found:
         raise results.ResultError(f"{NAME}: no product of {n} was measured here")
     return found

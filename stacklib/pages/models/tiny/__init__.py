@@ -36,8 +36,13 @@ def file_bytes() -> Quantity:
     path = DATA / "tiny" / "model.safetensors"
     title = "stacklib/tinylm/data/tiny/model.safetensors"
     source = Source(title, "size of the file", "2026-11-21", "measured")
-    return Quantity(path.stat().st_size, "B", label="size of the file",
-                    source=source, kind="measured")  # fmt: skip
+    return Quantity(
+        path.stat().st_size,
+        "B",
+        label="size of the file",
+        source=source,
+        kind="measured",
+    )
 
 
 def held_documents() -> Quantity:
@@ -65,8 +70,9 @@ def step() -> decode_step.DecodeTime:
 
 def calls(name: str) -> Quantity:
     """NumPy calls of one decode step."""
-    return counted(decode_step.calls_of_step, config(name),
-                   label=f"NumPy calls of {name}")  # fmt: skip
+    return counted(
+        decode_step.calls_of_step, config(name), label=f"NumPy calls of {name}"
+    )
 
 
 def again_flops() -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -18,6 +17,7 @@ __all__ = [
     "curve",
     "kept_bytes",
     "measured_quality",
+    "of_quality",
     "parameter_rows",
     "probe_rows",
     "quality_rows",
@@ -56,25 +56,16 @@ def speeds() -> list[runs.Run]:
 
 def kept_bytes(name: str, what: str) -> tuple[Quantity, Quantity]:
     """Bytes a training step keeps, predicted and counted."""
-    result = results.load(RESULT)
-    if result is None:
-        raise results.ResultError(f"{RESULT}: not measured here")
-    path = results.root() / result["prediction"]["file"]
-    told = json.loads(path.read_text(encoding="utf-8"))["memory"][name][what]
-    place = f"memory, {name}, {what}"
-    before = Source(result["prediction"]["file"], place, result["date"], "measured")
-    after = Source(
-        f"benchmarks/results/{RESULT}.json", place, result["date"], "measured"
+    result, place = results.need(RESULT), f"memory, {name}, {what}"
+    file, date = f"benchmarks/results/{RESULT}.json", result["date"]
+    before = Source(result["prediction"]["file"], place, date, "measured")
+    after = Source(file, place, date, "measured")
+    told, kept = (
+        found["memory"][name][what] for found in (results.prediction(RESULT), result)
     )
     return (
         runs.foretold(told, "B", "bytes predicted", before),
-        Quantity(
-            result["memory"][name][what],
-            "B",
-            label="bytes counted",
-            source=after,
-            kind="measured",
-        ),
+        Quantity(kept, "B", label="bytes counted", source=after, kind="measured"),
     )
 
 

@@ -20,14 +20,13 @@ DEVICE = "h100-sxm"
 ELEMENTS = 1024
 TOY: dict[str, Any] = {"work": 4, "latency": 36}
 SIZE = 2048  # of the products of the bake-off
-SCHEDULERS = 4  # of a compute unit
 LINE = 64  # bytes of a cache line here
 
 
 @cache
 def busy_latency() -> Quantity:
     """The latency that the guide's example gives a busy memory."""
-    why = "between the idle latency and that of a memory at its limit"
+    why = "It lies between the idle latency and that of a memory at its limit."
     return assumed(600, "ns", "latency of a load, busy memory", why=why)
 
 
@@ -43,12 +42,9 @@ def load_cycles() -> Quantity:
 
 def warps_each() -> Quantity:
     """Warps that one scheduler of an H100 can hold."""
-    held = hardware.get(DEVICE).max_warps_per_unit
-    schedulers = assumed(
-        SCHEDULERS, label="schedulers a compute unit",
-        why="each unit of this generation is drawn in four parts",
-    )  # fmt: skip
-    return (held / schedulers).named("warps a scheduler holds")
+    chip = hardware.get(DEVICE)
+    schedulers = hardware.microarchitecture(chip).count("warp_schedulers")
+    return (chip.max_warps_per_unit / schedulers).named("warps a scheduler holds")
 
 
 def warps_for(kernel: str) -> Quantity:
@@ -63,8 +59,15 @@ def warps_for(kernel: str) -> Quantity:
 
 def filled(policy: str) -> Quantity:
     """Share of the slots that eight warps of the toy loop fill."""
-    return counted(gpu.schedule, 8, rounds=64, policy=policy, take="utilisation",
-                   label=f"slots filled, {policy}", **TOY)  # fmt: skip
+    return counted(
+        gpu.schedule,
+        8,
+        rounds=64,
+        policy=policy,
+        take="utilisation",
+        label=f"slots filled, {policy}",
+        **TOY,
+    )
 
 
 # -- chases through this machine's memory --------------------------------------------
@@ -80,8 +83,7 @@ def chase_latency() -> Quantity:
     """Time of a dependent load from this machine's memory, measured beforehand."""
     from stacklib.evidence import results
 
-    found = results.load("host_latency")
-    assert found is not None, "benchmarks/results/host_latency.json is committed"
+    found = results.need("host_latency")
     row = next(r for r in found["rows"] if r["level"] == "memory")
     where = "benchmarks/results/host_latency.json"
     source = Source(where, found["device"], found["date"], "measured")
@@ -110,8 +112,9 @@ def ran(program: str, core: str) -> Any:
 
 
 def cycles(program: str, core: str) -> Quantity:
-    return counted(ran, program, core, take="cycles", unit="cycle",
-                   label=f"{program}, {core} core")  # fmt: skip
+    return counted(
+        ran, program, core, take="cycles", unit="cycle", label=f"{program}, {core} core"
+    )
 
 
 def guesses() -> Quantity:

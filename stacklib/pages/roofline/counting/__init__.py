@@ -21,8 +21,16 @@ PROMPT, CACHED = 2048, 4096  # tokens of the prompt; tokens cached before one mo
 SIDE = 4096  # of a square product, and of the rows that norm and softmax see
 
 
-ELEMENTWISE = ("softmax", "layer norm", "RMS norm", "GELU", "SwiGLU", "residual add",
-               "rotary", "cross-entropy")  # fmt: skip
+ELEMENTWISE = (
+    "softmax",
+    "layer norm",
+    "RMS norm",
+    "GELU",
+    "SwiGLU",
+    "residual add",
+    "rotary",
+    "cross-entropy",
+)
 
 
 @cache
@@ -103,8 +111,12 @@ def norm(rule: str) -> Quantity:
 
 def most_intense() -> Work:
     """The elementwise operation and rule with the most operations a byte."""
-    works = [work for rule in operations.RULES for work in catalogue(SIDE, rule=rule)
-             if work.name in ELEMENTWISE]  # fmt: skip
+    works = [
+        work
+        for rule in operations.RULES
+        for work in catalogue(SIDE, rule=rule)
+        if work.name in ELEMENTWISE
+    ]
     return max(works, key=lambda work: work.intensity.si)
 
 

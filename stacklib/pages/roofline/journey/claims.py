@@ -47,9 +47,11 @@ def warp_group() -> Quantity:
 def _exchanges_a_layer() -> Quantity:
     """Matrices of a layer whose inner side is cut."""
     return assumed(
-        2, label="matrices cut along their inner side, a layer", source=_model().source,
+        2,
+        label="matrices cut along their inner side, a layer",
+        source=_model().source,
         why="One leads out of attention, one out of the MLP.",
-    )  # fmt: skip
+    )
 
 
 @claim("tp-allreduce-per-layer")
@@ -77,8 +79,9 @@ def exchanges_a_token() -> Finding:
 def exchange_rate() -> Finding:
     """What one B200 sends in one direction, which is what an exchange waits for."""
     link = hardware.get(BLACKWELL).link
-    rate = Quantity(link.si, "B/s", label=link.label, source=link.source, kind="spec",
-                    key=link.key)  # fmt: skip
+    rate = Quantity(
+        link.si, "B/s", label=link.label, source=link.source, kind="spec", key=link.key
+    )
     return Finding(
         rate * one_of("", "directions"),
         why="The figure adds both directions. A chip sends and receives at once, and "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from statistics import median
@@ -38,26 +37,27 @@ def outcomes() -> list[Outcome]:
     found = runs.load(NAME)
     if not found:
         return []
-    path = results.root() / "benchmarks" / "predictions" / f"{NAME}.json"
-    rows = {r["id"]: r for r in json.loads(path.read_text(encoding="utf-8"))["rows"]}
+    rows = {row["id"]: row for row in results.prediction(NAME)["rows"]}
     told = {run.id: rows[run.id]["roofline_s"] for run in found}
     return [
         Outcome(
             run,
-            runs.foretold(told[run.id], "s", "time by the roofline",
-                          run.predicted.source),
+            runs.foretold(
+                told[run.id], "s", "time by the roofline", run.predicted.source
+            ),
         )
         for run in found
-    ]  # fmt: skip
+    ]
 
 
 def outcome(operation: str, variant: str = "whole", rows: int = 0) -> Outcome:
     """One case."""
     found = [
-        o for o in outcomes()
+        o
+        for o in outcomes()
         if (o.run.case["op"], o.run.case["variant"]) == (operation, variant)
         and rows in (0, o.run.case["rows"])
-    ]  # fmt: skip
+    ]
     if not found:
         what = f"{operation}, {variant}, {rows or 'any'} rows"
         raise results.ResultError(f"{NAME}: {what} was not measured")
@@ -78,8 +78,11 @@ def diagnosis(operation: str, rows: int = 0) -> list[PassTime]:
     """Passes of an operation, each timed where it runs."""
     result = results.load(DIAGNOSIS)
     rows = rows or 1024
-    found = [r for r in (result or {"rows": []})["rows"]
-             if (r["op"], r["rows"]) == (operation, rows)]  # fmt: skip
+    found = [
+        r
+        for r in (result or {"rows": []})["rows"]
+        if (r["op"], r["rows"]) == (operation, rows)
+    ]
     if result is None or not found:
         raise results.ResultError(
             f"{DIAGNOSIS}: {operation} of {rows} rows was not measured; run "

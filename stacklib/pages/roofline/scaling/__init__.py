@@ -203,10 +203,17 @@ def launch_bandwidth() -> Quantity:
     spec = hardware.get(B200).memory_bandwidth
     said = Source(
         "NVIDIA, at the launch of B200; noted with the device in our database",
-        "memory bandwidth", READ, "announced",
-    )  # fmt: skip
-    announced = Quantity(8, "TB/s per_chip", label="B200 bandwidth at launch",
-                         source=said, kind="claimed")  # fmt: skip
+        "memory bandwidth",
+        READ,
+        "announced",
+    )
+    announced = Quantity(
+        8,
+        "TB/s per_chip",
+        label="B200 bandwidth at launch",
+        source=said,
+        kind="claimed",
+    )
     if announced.tags != spec.tags:
         raise UnitError(f"{announced!r} and {spec!r} are on different bases")
     return announced

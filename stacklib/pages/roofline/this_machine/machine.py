@@ -6,7 +6,6 @@ that were committed before and with what the system reports about itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -25,14 +24,8 @@ LEVELS, SIMD = "host_levels", "host_simd"
 
 @cache
 def result(name: str) -> dict[str, Any]:
-    """A result file that must be there."""
-    found = results.load(name)
-    if found is None:
-        raise results.ResultError(
-            f"{name}: not measured here; run benchmarks/{name}.py predict, commit, "
-            "then measure"
-        )
-    return found
+    """A result file that must be there, read once."""
+    return results.need(name)
 
 
 def source(name: str, where: str) -> Source:
@@ -45,8 +38,12 @@ def source(name: str, where: str) -> Source:
 def measured(value: float, unit: str, label: str, name: str, where: str) -> Quantity:
     """A quantity that stands on a result file."""
     return Quantity(
-        value, unit, label=label, source=source(name, where), kind="measured",
-    )  # fmt: skip
+        value,
+        unit,
+        label=label,
+        source=source(name, where),
+        kind="measured",
+    )
 
 
 # -- levels ---------------------------------------------------------------------
@@ -71,11 +68,9 @@ def caches() -> tuple[CacheLevel, ...]:
 @cache
 def predicted_rates(name: str, threads: int) -> dict[int, float]:
     """Predicted B/s by working set, from the file committed before."""
-    path = results.root() / result(LEVELS)["prediction"]["file"]
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
     return {
         r["size"]: r["bytes"] / r["predicted_s"]
-        for r in rows
+        for r in results.prediction(LEVELS)["rows"]
         if (r["stream"], r["threads"]) == (name, threads)
     }
 

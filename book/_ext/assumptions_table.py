@@ -1,0 +1,94 @@
+"""``{assumptions}``: what the book assumes, why, and the numbers that stand on it.
+
+Read from the stored numbers of the notebooks, as ``stacklib assumptions`` reads them.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from claims_table import cell
+from computed_links import digest
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from stacklib.cli.assumptions import assumptions
+
+HEAD = ("Assumed", "Value", "Because", "Numbers that stand on it")
+WIDTHS = (25, 12, 33, 30)
+
+
+def found(root: Path) -> list[dict[str, Any]]:
+    """The assumptions; none where the sources hold no number."""
+    try:
+        return assumptions(root)
+    except ValueError:
+        return []
+
+
+def standing(numbers: dict[str, list[str]], home: str) -> nodes.entry:
+    """The numbers of an assumption, those of a page under a link to it."""
+    shown = nodes.entry()
+    for page, names in numbers.items():
+        line = nodes.paragraph("", ", ".join(names))
+        if page:
+            address = os.path.relpath(f"{page}.html", os.path.dirname(home))
+            title = page.rpartition("/")[2]
+            line.insert(0, nodes.Text(": "))
+            line.insert(0, nodes.reference("", title, refuri=address, internal=True))
+        shown += line
+    return shown
+
+
+def table(rows: list[dict[str, Any]], home: str) -> nodes.table:
+    """One row an assumption."""
+    group = nodes.tgroup("", cols=len(HEAD))
+    group += [nodes.colspec(colwidth=width) for width in WIDTHS]
+    heads = (cell(nodes.Text(word)) for word in HEAD)
+    group += nodes.thead("", nodes.row("", *heads))
+    body = nodes.tbody()
+    for row in rows:
+        texts = (cell(nodes.Text(row[name])) for name in ("what", "value", "why"))
+        body += nodes.row("", *texts, standing(row["numbers"], home))
+    group += body
+    return nodes.table("", group, classes=["st-claims"])
+
+
+class Assumptions(SphinxDirective):
+    """The table of all of them, under their count."""
+
+    def run(self) -> list[nodes.Node]:
+        rows = found(Path(self.env.srcdir))
+        remembered(self.env)[self.env.docname] = digest({"rows": rows})
+        count = nodes.paragraph("", f"{len(rows)} assumptions.")
+        return [count, table(rows, self.env.docname)]
+
+
+def remembered(env: Any) -> dict[str, str]:
+    """Digests by page, kept in Sphinx's pickled environment."""
+    if not hasattr(env, "assumption_digests"):
+        env.assumption_digests = {}
+    return env.assumption_digests
+
+
+def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
+    """Pages whose table would read differently now."""
+    pages = remembered(env)
+    now = digest({"rows": found(Path(env.srcdir))}) if pages else ""
+    return [page for page, old in pages.items() if old != now]
+
+
+def forget(app: Sphinx, env: Any, page: str) -> None:
+    """Drop what is remembered of a page that will be read again."""
+    remembered(env).pop(page, None)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive and the check of remembered pages."""
+    app.add_directive("assumptions", Assumptions, override=True)
+    app.connect("env-get-outdated", outdated)
+    app.connect("env-purge-doc", forget)
+    return {"version": "1", "env_version": 1, "parallel_read_safe": False}

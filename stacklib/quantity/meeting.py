@@ -1,0 +1,73 @@
+"""What may meet: which two numbers can be added, compared or converted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .units import CROSS, HERTZ, Unit, UnitError, canonical, clock_of, join_tags
+
+if TYPE_CHECKING:
+    from .core import Quantity
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The outcome of comparing two quantities; true or false, with its inputs."""
+
+    holds: bool
+    op: str
+    inputs: tuple[Quantity, Quantity]
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __repr__(self) -> str:
+        left, right = self.inputs
+        return f"{self.holds} ({left.text()} {self.op} {right.text()})"
+
+
+def cross_factor(q: Quantity, target: Unit) -> float:
+    """What one of ``q``'s unit is in another; bits become bytes here, MAC FLOP."""
+    if target.dims == q.shown.dims:
+        return 1.0
+    for (old, new), factor in CROSS.items():
+        power = q.shown.dimension(old)
+        swapped = {k: v for k, v in q.shown.dims if k != old}
+        if power and tuple(sorted({**swapped, new: power}.items())) == target.dims:
+            return factor**power
+    raise UnitError(
+        f"{q.text()} ({words(q.shown)}) cannot be given in "
+        f"{target.text!r} ({words(target)})"
+    )
+
+
+def words(unit: Unit) -> str:
+    """A unit as a message names it."""
+    return canonical(unit.dims).symbol or "a plain number"
+
+
+def same_basis(a: Quantity, b: Quantity, op: str) -> frozenset[str]:
+    """Tags of a sum or comparison; UnitError when the two cannot meet."""
+
+    def what() -> str:
+        return f"{a.text()} {op} {b.text()}"
+
+    if a.shown.dims != b.shown.dims:
+        raise UnitError(f"{what()}: {words(a.shown)} is not {words(b.shown)}")
+    if {a.shown.family, b.shown.family} == {"decimal", "binary"}:
+        raise UnitError(
+            f"{what()}: 1 GB is 1e9 B and 1 GiB is 2**30 B; convert one with .to()"
+        )
+    return join_tags(a.tags, b.tags, what)
+
+
+def same_clock(a: Quantity, b: Quantity, op: str) -> None:
+    """Refuse cycles of one clock turned into time by another."""
+    for clock, other in ((a, b), (b, a)):
+        own = clock_of(other.tags) if other.shown.dimension("cycle") else None
+        if clock.shown.dims == HERTZ and own and abs(clock.si / own - 1) > 1e-6:
+            raise UnitError(
+                f"{a.text()} {op} {b.text()}: cycles of {own / 1e9:g} GHz, "
+                f"not of {clock.text()}"
+            )
