@@ -30,8 +30,9 @@ def told(q: Quantity) -> str:
 
     A model's stamp makes a prediction. Sums and products of data-sheet values are
     predictions too as soon as they say how long, how much energy or how much money; a
-    ratio or a total of them is still the data sheet's. Arithmetic on counts, givens
-    and constants is exact.
+    ratio or a total of them is still the data sheet's. A cost or a time that is made
+    of a claim and something else is our prediction from that claim. Arithmetic on
+    counts, givens and constants is exact.
     """
     if q.family:
         return "predicted"
@@ -42,6 +43,9 @@ def told(q: Quantity) -> str:
     words = {_inside(part) for part in parts(q)}
     found = next(word for word in ORDER if word in words)
     times = any(q.shown.dimension(name) > 0 for name in ("s", "J", "USD"))
+    ours = words - {"claimed", "exact"}
+    if found == "claimed" and ours and (times or ours & {"predicted", "simulated"}):
+        return "predicted"
     return "predicted" if found == "spec" and times else found
 
 

@@ -79,6 +79,7 @@ def test_constants_are_rows_of_one_table():
 
 BANDWIDTH = hardware.get("h100-sxm").memory_bandwidth
 WEIGHTS = models.get("llama-3-70b").parameters
+PRESS = Quantity(2, "USD/h", source=SHEET, kind="claimed")
 TOLD = [
     (BANDWIDTH, "spec"),
     (BANDWIDTH / spec(989, "TFLOP/s"), "spec"),
@@ -96,6 +97,9 @@ TOLD = [
     (assumed(0.5, label="a", why="b") * chosen(2, "s"), "predicted"),
     (Quantity(3, "s", source=SHEET, kind="measured") / 2, "measured"),
     (Quantity(3, "s", source=SHEET, kind="claimed") / spec(2, "s"), "claimed"),
+    (PRESS + PRESS, "claimed"),
+    (PRESS * chosen(2, "h"), "claimed"),
+    (PRESS * (spec(80, "GB") / BANDWIDTH), "predicted"),
     (stamp(chosen(3, "s") * 2, "A"), "predicted"),
 ]
 
