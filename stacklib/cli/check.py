@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
-import time
-from collections.abc import Callable, Iterable
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from stacklib import grading
-from stacklib.grading import Exercise, Limits, Result, copies, progress
+from stacklib.grading import Exercise, Limits, copies
 
 from .arguments import add_json, emit
-
-POLL = 0.2  # seconds between two looks at the files watched
+from .check_results import grade, known_progress, quiet, show, summarise, tell_reset
+from .check_watch import watch
 
 
 def add_parser(subparsers: Any) -> None:
@@ -35,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
     )
     action = parser.add_mutually_exclusive_group()
     action.add_argument(
-        "--watch", action="store_true", help="grade again on each save, until Ctrl-C"
+        "--watch", action="store_true", help="a course: grade on each save, and keys"
     )
     action.add_argument("--hint", action="store_true", help="print the hint")
     action.add_argument(
@@ -72,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if args.reset:
         return reset(only(exercises, "--reset"), args.json)
     if args.watch and args.json:
-        raise ValueError("--watch prints until Ctrl-C, --json one object: use one")
+        raise ValueError("--watch prints until stopped, --json one object: use one")
     for exercise in exercises:
         copies.fill(exercise)
     return watch(exercises, limits) if args.watch else check(exercises, limits, args)
@@ -110,9 +106,7 @@ def reset(exercise: Exercise, as_json: bool) -> int:
         wrote = str(exercise.path)
         emit({"id": exercise.id, "wrote": wrote, "kept": kept and str(kept)})
     else:
-        print(f"wrote {exercise.path}")
-        if kept:
-            print(f"what you had written is in {kept}")
+        tell_reset(exercise, kept)
     return 0
 
 
@@ -126,110 +120,3 @@ def check(exercises: list[Exercise], limits: Limits, args: argparse.Namespace) -
     elif len(results) > 1:
         summarise(results, before)
     return 0 if report.passed else 1
-
-
-def grade(
-    exercises: Iterable[Exercise], limits: Limits, tell: Callable[[Result], None]
-) -> list[Result]:
-    """Grade, tell each result as it comes, and keep the progress."""
-    results = []
-    for result in grading.grade_all(exercises, limits):
-        tell(result)
-        results.append(result)
-    try:
-        progress.record(results)
-    except OSError as error:
-        print(f"stacklib: progress not kept: {error}", file=sys.stderr)
-    return results
-
-
-def known_progress() -> dict[str, dict[str, Any]]:
-    """What was solved before, or nothing where it cannot be read."""
-    try:
-        return progress.load()
-    except OSError:
-        return {}
-
-
-def quiet(result: Result) -> None:
-    """Tell nothing."""
-
-
-def show(target: str | None) -> Callable[[Result], None]:
-    """How to tell a result: in full when it was asked for by its id."""
-
-    def tell(result: Result) -> None:
-        full = target == result.id
-        print(f"{result.id:<5} {result.state:<5} {result.level:<9} {result.title}")
-        messages = result.messages if full else result.messages[:1]
-        for line in messages:
-            print(f"      {line}")
-        if full:
-            show_rest(result)
-        sys.stdout.flush()
-
-    return tell
-
-
-def show_rest(result: Result) -> None:
-    """Readings, what the answer printed, and the count of tests."""
-    for test in result.tests:
-        for text in test.readings:
-            print(f"      {test.name}: {text}")
-    if result.output:
-        print("      printed:")
-        print("\n".join(f"      | {line}" for line in result.output.splitlines()))
-    passing = sum(t.state == "pass" for t in result.tests)
-    print(f"      {passing} of {len(result.tests)} tests pass")
-    if not result.passed:
-        print(f"      {near(result.path)}; a hint: stacklib check {result.id} --hint")
-
-
-def near(path: Path) -> Path:
-    """The path as seen from here, which is shorter to read and to open."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def summarise(results: list[Result], before: dict[str, dict[str, Any]]) -> None:
-    """Progress by chapter, what was lost since, and what comes next."""
-    print()
-    for chapter, group in groupby(results, key=lambda r: r.path.parent.name):
-        passed = [r.passed for r in group]
-        bar = "".join("#" if p else "." for p in passed)
-        print(f"{chapter}: {sum(passed)} of {len(passed)} pass  [{bar}]")
-    for result in results:
-        if not result.passed and (day := before.get(result.id, {}).get("solved")):
-            print(f"{result.id} passed on {day} and does not now")
-    if todo := [r for r in results if not r.passed]:
-        print(f"next: {todo[0].id}, {near(todo[0].path)}")
-
-
-def watch(exercises: list[Exercise], limits: Limits) -> int:
-    """Grade all, then each file again when it is saved; 0 on Ctrl-C."""
-    target = exercises[0].id if len(exercises) == 1 else None
-    seen: dict[str, object] = {}
-    try:
-        while True:
-            changed = [e for e in exercises if stamp(e.path) != seen.get(e.id)]
-            # A file that is gone is being saved by an editor: wait for it.
-            changed = [e for e in changed if e.path.exists()]
-            seen.update({e.id: stamp(e.path) for e in changed})
-            if changed:
-                if len(changed) == 1:
-                    target = changed[0].id
-                grade(changed, limits, show(target))
-                print(f"watching {len(exercises)} exercises; Ctrl-C stops", flush=True)
-            time.sleep(POLL)
-    except KeyboardInterrupt:
-        print("\nstopped")
-        return 0
-
-
-def stamp(path: Path) -> object:
-    """What changes when a file is saved: time, size and inode."""
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return None
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino

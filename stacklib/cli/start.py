@@ -10,7 +10,8 @@ from typing import Any
 from stacklib.grading import Exercise, copies
 
 from .arguments import add_json, emit
-from .check import chosen, near
+from .check import chosen
+from .check_results import near
 
 
 def add_parser(subparsers: Any) -> None:

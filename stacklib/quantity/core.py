@@ -5,51 +5,25 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from .meeting import Comparison, cross_factor, same_basis, same_clock
+from .arithmetic import finite, product, raised, total
+from .meeting import Comparison, cross_factor, on_basis, same_basis, with_clock
 from .source import Source
 from .units import (
-    HERTZ,
-    TAGS,
     Unit,
     UnitError,
-    axis_applies,
     axis_of,
-    canonical,
     format_number,
-    join_tags,
     keep_tags,
     parse,
     readable,
 )
 
 # What a leaf may be; `leaves` makes those that need more than a value and a unit.
-KINDS = (
-    "spec",
-    "config",
-    "measured",
-    "claimed",
-    "chosen",
-    "assumed",
-    "counted",
-    "constant",
-    "bare",
-)
 SOURCED = ("spec", "config", "measured", "claimed")
-
-
-def _finite(value: object) -> float:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number and not hasattr(value, "__float__"):
-        raise UnitError(f"a quantity needs a number, not {value!r}")
-    if isinstance(value, bool) or (hasattr(value, "shape") and value.shape != ()):
-        raise UnitError(f"a quantity is one number, not {value!r}; sweep with floats")
-    result = float(value)  # type: ignore[arg-type]
-    if not math.isfinite(result):
-        raise UnitError(f"a quantity needs a finite number, not {value!r}")
-    return result
+KINDS = (*SOURCED, "chosen", "assumed", "counted", "constant", "bare")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
@@ -115,7 +89,7 @@ class Quantity:
         if kind not in KINDS:
             raise UnitError(f"unknown kind {kind!r}: use one of {', '.join(KINDS)}")
         shown = parse(unit or "1")
-        si = _finite(_finite(value) * shown.factor)
+        si = finite(finite(value) * shown.factor)
         _fill(self, si, shown, label, kind, source, "", (), key, "", "")
 
     # -- views ---------------------------------------------------------------
@@ -171,13 +145,7 @@ class Quantity:
         factor : float
             What one unit on the old basis is on the new one.
         """
-        axis = axis_of(tag)
-        if axis is None:
-            raise UnitError(f"unknown tag {tag!r}: use one of {', '.join(TAGS)}")
-        if not axis_applies(axis, self.shown.dims):
-            raise UnitError(f"{tag!r} says nothing about {self.text()}")
-        others = {t for t in self.tags if axis_of(t) != axis}
-        shown = replace(self.shown, tags=frozenset({*others, tag}))
+        shown = on_basis(self, tag)
         step = _wrap(factor).named(f"to {tag}")
         return _computed(self.si * step.si, shown, "*", (self, step), self.label)
 
@@ -192,13 +160,7 @@ class Quantity:
         UnitError
             For a clock that is not in Hz, a time, or a rate that has another clock.
         """
-        if clock.shown.dims != HERTZ:
-            raise UnitError(f"at_clock({clock.text()}): a clock is given in GHz")
-        tag = f"@{clock.si / 1e6:g}MHz"
-        if not axis_applies("clock", self.shown.dims):
-            raise UnitError(f"{self.text()} is no rate and not in cycles: no clock")
-        tags = join_tags(self.tags, frozenset({tag}), self.text)
-        return _make(self, shown=replace(self.shown, tags=tags))
+        return _make(self, shown=with_clock(self, clock))
 
     def across(self, count: Quantity | int) -> Quantity:
         """All of ``count`` such things together: the product, freed of its scope.
@@ -281,14 +243,8 @@ class Quantity:
         return _product(_wrap(other), self, "/")
 
     def __pow__(self, power: object) -> Quantity:
-        if not isinstance(power, (int, float)) or isinstance(power, bool):
-            raise UnitError(f"a power is a plain number, not {power!r}")
-        dims = [(n, p * power) for n, p in self.shown.dims]
-        if any(p != int(p) for _, p in dims):
-            raise UnitError(f"{self.text()} to the power {power} has no unit")
-        shown = canonical(tuple((n, int(p)) for n, p in dims if p), self.tags)
-        inputs = (self, _wrap(power))
-        return _computed(_finite(self.si**power), shown, "^", inputs)
+        si, shown = raised(self, power)
+        return _computed(si, shown, "^", (self, _wrap(power)))
 
     def __neg__(self) -> Quantity:
         return _product(self, -1, "*")
@@ -339,18 +295,7 @@ class Quantity:
         return self.si != 0
 
 
-_SLOTS = (
-    "si",
-    "shown",
-    "label",
-    "kind",
-    "source",
-    "op",
-    "inputs",
-    "key",
-    "family",
-    "note",
-)
+_SLOTS = tuple(field.name for field in fields(Quantity))
 
 
 def _fill(q: Quantity, *values: Any) -> Quantity:
@@ -368,7 +313,7 @@ def _computed(
     si: float, shown: Unit, op: str, inputs: tuple[Any, ...], label: str = ""
 ) -> Quantity:
     blank = object.__new__(Quantity)
-    values = (_finite(si), shown, label, "computed", None, op, inputs, "", "", "")
+    values = (finite(si), shown, label, "computed", None, op, inputs, "", "", "")
     return _fill(blank, *values)
 
 
@@ -385,25 +330,9 @@ def _wrap(other: object) -> Quantity:
 
 def _sum(a: Quantity, other: object, op: str) -> Quantity:
     b = _wrap(other)
-    tags = same_basis(a, b, op)
-    shown = a.shown if tags == a.tags else replace(a.shown, tags=tags)
-    return _computed(a.si + b.si if op == "+" else a.si - b.si, shown, op, (a, b))
+    return _computed(*total(a, b, op), op, (a, b))
 
 
 def _product(a: Quantity, other: object, op: str) -> Quantity:
     b = _wrap(other)
-    tags = join_tags(a.tags, b.tags, lambda: f"{a.text()} {op} {b.text()}")
-    if HERTZ in (a.shown.dims, b.shown.dims):
-        same_clock(a, b, op)
-    if op == "/" and b.si == 0:
-        raise UnitError(f"{a.text()} / {b.text()}: division by zero")
-    sign = 1 if op == "*" else -1
-    powers = dict(a.shown.dims)
-    for name, power in b.shown.dims:
-        powers[name] = powers.get(name, 0) + sign * power
-    dims = tuple(sorted((n, p) for n, p in powers.items() if p))
-    si = a.si * b.si if op == "*" else a.si / b.si
-    shown = canonical(dims, tags)
-    if not b.shown.dims and dims == a.shown.dims:
-        shown = replace(a.shown, tags=keep_tags(tags, dims))  # 80 GB / 2 stays in GB
-    return _computed(si, shown, op, (a, b))
+    return _computed(*product(a, b, op), op, (a, b))

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .units import CROSS, HERTZ, Unit, UnitError, canonical, clock_of, join_tags
+from .units import (
+    CROSS,
+    HERTZ,
+    TAGS,
+    Unit,
+    UnitError,
+    axis_applies,
+    axis_of,
+    canonical,
+    clock_of,
+    join_tags,
+)
 
 if TYPE_CHECKING:
     from .core import Quantity
@@ -71,3 +82,24 @@ def same_clock(a: Quantity, b: Quantity, op: str) -> None:
                 f"{a.text()} {op} {b.text()}: cycles of {own / 1e9:g} GHz, "
                 f"not of {clock.text()}"
             )
+
+
+def on_basis(q: Quantity, tag: str) -> Unit:
+    """The unit on another basis; UnitError for one that says nothing of it."""
+    axis = axis_of(tag)
+    if axis is None:
+        raise UnitError(f"unknown tag {tag!r}: use one of {', '.join(TAGS)}")
+    if not axis_applies(axis, q.shown.dims):
+        raise UnitError(f"{tag!r} says nothing about {q.text()}")
+    others = {t for t in q.tags if axis_of(t) != axis}
+    return replace(q.shown, tags=frozenset({*others, tag}))
+
+
+def with_clock(q: Quantity, clock: Quantity) -> Unit:
+    """The unit marked with the clock that a rate or a latency was taken at."""
+    if clock.shown.dims != HERTZ:
+        raise UnitError(f"at_clock({clock.text()}): a clock is given in GHz")
+    tag = f"@{clock.si / 1e6:g}MHz"
+    if not axis_applies("clock", q.shown.dims):
+        raise UnitError(f"{q.text()} is no rate and not in cycles: no clock")
+    return replace(q.shown, tags=join_tags(q.tags, frozenset({tag}), q.text))

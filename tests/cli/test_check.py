@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
 import pytest
 
 from stacklib import grading
-from stacklib.cli import main
+from stacklib.cli import check_watch, main
 
 BOOK = Path(__file__).parents[2]
 FIRST = "exercises/01-roofline"
+LINES = termios.ICANON | termios.ECHO
 
 
 def others(_: str, names: list[str]) -> list[str]:
@@ -223,33 +227,48 @@ def test_nothing_in_the_checkout_changes(root):
 
 
 class Watching:
-    """``stacklib check 1.1 --watch`` in a process, read line by line."""
+    """``stacklib check TARGET --watch`` in a process, and what it prints; with
+    ``terminal`` at a pseudo-terminal, where ``press`` types a key.
+    """
 
-    def __init__(self, root: Path) -> None:
-        command = [sys.executable, "-m", "stacklib.cli", "check", "1.1", "--watch"]
+    def __init__(self, root: Path, target: str, terminal: bool = False) -> None:
+        command = [sys.executable, "-m", "stacklib.cli", "check", target, "--watch"]
+        self.ours, self.theirs = pty.openpty() if terminal else os.pipe()
+        self.heard = b""
         self.process = subprocess.Popen(
             [*command, "--root", str(root)],
             cwd=BOOK,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            text=True,
+            stdin=self.theirs if terminal else subprocess.DEVNULL,
+            stdout=self.theirs,
             start_new_session=True,
         )
 
+    def __enter__(self) -> Watching:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+        os.close(self.theirs)
+
+    def press(self, key: str) -> str:
+        """What is printed after a key, up to the line that names the keys."""
+        os.write(self.ours, key.encode())
+        return self.until("q quit")
+
     def until(self, text: str) -> str:
-        """What is printed up to the line that holds ``text``."""
-        seen = ""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            seen += line
-            if text in line:
-                return seen
-        raise AssertionError(f"{text!r} is not in {seen!r}")
+        """What is printed up to ``text`` and with it."""
+        while text.encode() not in self.heard:
+            assert select.select([self.ours], [], [], 30)[0], self.heard.decode()
+            self.heard += os.read(self.ours, 4096)
+        seen, _, self.heard = self.heard.partition(text.encode())
+        return seen.decode() + text
 
 
 def test_watch_grades_again_on_each_save_and_ends_with_ctrl_c(root):
-    watching = Watching(root)
-    try:
+    with Watching(root, "1.1") as watching:
         assert "write bytes_per_chip" in watching.until("Ctrl-C stops")
         path = solve(root, "01_one_word")
         assert "1.1   pass" in watching.until("Ctrl-C stops")
@@ -261,6 +280,54 @@ def test_watch_grades_again_on_each_save_and_ends_with_ctrl_c(root):
         assert "a byte is eight bits" in watching.until("Ctrl-C stops")
         os.kill(watching.process.pid, signal.SIGINT)
         assert watching.process.wait(5) == 0
-    finally:
-        watching.process.kill()
-        watching.process.communicate()
+
+
+def test_at_a_terminal_watch_is_a_course_by_keys(root):
+    with Watching(root, "1", terminal=True) as course:
+        first = course.until("q quit")
+        assert "1.1   todo" in first and "1.2" not in first
+        assert f"[{'.' * 40}] 0 of 3 pass" in first
+        assert not termios.tcgetattr(course.theirs)[3] & LINES
+        path = solve(root, "01_one_word")
+        saved = course.until("q quit")
+        assert "1.1   pass" in saved
+        assert f"[{'#' * 13}{'.' * 27}] 1 of 3 pass" in saved
+        assert "1.2   todo" in course.press("n")
+        assert "Write N for the weights" in course.press("h")
+        listed = course.press("l")
+        assert "  1.1   pass  " in listed and "> 1.2   todo  " in listed
+        assert "  1.3   new   " in listed
+        assert "1.3   todo" in course.press("n") and "1.2   todo" in course.press("n")
+        path.touch()  # where the reader saves is where the reader is
+        assert "1.1   pass" in course.until("q quit")
+        solved, again = path.read_bytes(), course.press("r")
+        assert "01_one_word.kept.py" in again and "1.1   todo" in again
+        assert "0 of 3 pass" in again and path.read_text() == stub(path.stem)
+        assert path.with_name("01_one_word.kept.py").read_bytes() == solved
+        os.write(course.ours, b"q")
+        course.until("stopped")
+        assert course.process.wait(5) == 0
+        # The shell gets its terminal back: whole lines, and shown as typed.
+        assert termios.tcgetattr(course.theirs)[3] & LINES == LINES
+
+
+def test_a_course_begins_at_the_first_that_is_not_solved(root):
+    path, exercises = solve(root, "01_one_word"), grading.discover(root)
+    check(root)
+    course = check_watch.begin(exercises, grading.Limits())
+    assert course.current.id == "1.2"
+    assert list(course.states.values()) == ["pass", "todo", "todo"]
+    path.write_text(stub(path.stem))
+    assert check_watch.begin(exercises, grading.Limits()).current.id == "1.1"
+
+
+def test_keys_are_letters_typed_and_a_terminal_gone_is_q():
+    ours, theirs = os.pipe()
+    assert check_watch.typed(ours) == ""
+    os.write(theirs, b"\x1b[H")  # the key Home is no h
+    assert check_watch.typed(ours) == ""
+    os.write(theirs, b"nH")
+    assert check_watch.typed(ours) == "nh"
+    os.close(theirs)
+    assert check_watch.typed(ours) == "q"
+    os.close(ours)

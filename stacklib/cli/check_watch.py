@@ -1,0 +1,175 @@
+"""``stacklib check --watch``: grade on each save; at a terminal, a course by keys."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from stacklib.grading import Exercise, Limits, copies
+from stacklib.grading.report import PASS
+
+from .check_results import grade, known_progress, show, tell_reset
+
+POLL = 0.2  # seconds between two looks at the files watched
+WIDTH = 40  # characters of the progress bar
+KEYS = "n next  h hint  l list  r reset  q quit"
+NEW = "new"  # the state of an exercise that was never graded
+
+
+def watch(exercises: list[Exercise], limits: Limits) -> int:
+    """Grade on each save, by keys where stdin is a terminal; 0 on q or Ctrl-C."""
+    try:
+        if sys.stdin.isatty():
+            with single_keys(sys.stdin.fileno()):
+                follow_keys(begin(exercises, limits))
+        else:
+            follow_saves(exercises, limits)
+    except KeyboardInterrupt:
+        print()
+    print("stopped")
+    return 0
+
+
+def follow_saves(exercises: list[Exercise], limits: Limits) -> None:
+    """Grade all, then each file again when it is saved."""
+    target = exercises[0].id if len(exercises) == 1 else None
+    saves = Saves(exercises)
+    while True:
+        if changed := saves.since():
+            if len(changed) == 1:
+                target = changed[0].id
+            grade(changed, limits, show(target))
+            print(f"watching {len(exercises)} exercises; Ctrl-C stops", flush=True)
+        time.sleep(POLL)
+
+
+class Saves:
+    """Which of the readers' files were saved since one last asked; at first, all."""
+
+    def __init__(self, exercises: list[Exercise]) -> None:
+        self.exercises = exercises
+        self.seen: dict[str, object] = {}
+
+    def since(self) -> list[Exercise]:
+        """Those that differ; one that is gone is being saved by an editor: later."""
+        stamps = {e.id: stamp(e.path) for e in self.exercises}
+        there = [e for e in self.exercises if stamps[e.id] is not None]
+        changed = [e for e in there if stamps[e.id] != self.seen.get(e.id)]
+        self.seen.update({e.id: stamps[e.id] for e in changed})
+        return changed
+
+
+def stamp(path: Path) -> object:
+    """What changes when a file is saved: time, size and inode."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
+
+def begin(exercises: list[Exercise], limits: Limits) -> Course:
+    """A course at the first exercise that is not solved, by what is known of them."""
+    known = known_progress()
+    states = {e.id: known.get(e.id, {}).get("state", NEW) for e in exercises}
+    for e in exercises:
+        # One begun anew is not solved, whatever was known of it.
+        if states[e.id] == PASS and e.path.read_bytes() == e.stub().encode():
+            states[e.id] = NEW
+    todo = (e for e in exercises if states[e.id] != PASS)
+    return Course(exercises, limits, states, next(todo, exercises[0]))
+
+
+def follow_keys(course: Course) -> None:
+    """Grade where the reader is, then do what keys say and grade what is saved."""
+    saves = Saves(course.exercises)
+    saves.since()
+    course.grade([course.current])
+    course.prompt()
+    while "q" not in (keys := typed(sys.stdin.fileno())):
+        for key in keys:
+            course.press(key)
+        saved = saves.since()
+        course.grade(saved)
+        if keys or saved:
+            course.prompt()
+
+
+@contextmanager
+def single_keys(fd: int) -> Iterator[None]:
+    """The terminal hands over each key as it is typed; as it was, afterwards."""
+    was = termios.tcgetattr(fd)
+    tty.setcbreak(fd)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, was)
+
+
+def typed(fd: int) -> str:
+    """The keys typed within ``POLL``; q where the terminal is gone."""
+    if not select.select([fd], [], [], POLL)[0]:
+        return ""
+    keys = os.read(fd, 64).decode("utf-8", "replace").lower() or "q"
+    # An arrow or Home is an escape and letters that nobody typed.
+    return "" if keys.startswith("\x1b") else keys
+
+
+@dataclass
+class Course:
+    """The exercises, their ``states`` by id, and the one that the reader is at."""
+
+    exercises: list[Exercise]
+    limits: Limits
+    states: dict[str, str]
+    current: Exercise
+
+    def grade(self, exercises: list[Exercise]) -> None:
+        """Grade and tell; a single one is where the reader is now."""
+        if len(exercises) == 1:
+            self.current = exercises[0]
+        for result in grade(exercises, self.limits, show(self.current.id)):
+            self.states[result.id] = result.state
+
+    def prompt(self) -> None:
+        """The progress bar and the keys."""
+        passed, number = list(self.states.values()).count(PASS), len(self.exercises)
+        bar = "#" * (WIDTH * passed // number)
+        print(f"\n[{bar:.<{WIDTH}}] {passed} of {number} pass\n{KEYS}", flush=True)
+
+    def press(self, key: str) -> None:
+        """Do what a key says; one that says nothing does nothing."""
+        actions = {"n": self.go_on, "h": self.hint, "l": self.overview, "r": self.reset}
+        if key in actions:
+            actions[key]()
+
+    def go_on(self) -> None:
+        """Go to the next that does not pass, from the last on to the first."""
+        place = self.exercises.index(self.current)
+        others = self.exercises[place + 1 :] + self.exercises[:place]
+        if todo := [e for e in others if self.states[e.id] != PASS]:
+            self.grade(todo[:1])
+        else:
+            print("no other is left to solve")
+
+    def hint(self) -> None:
+        """Print the hint."""
+        print(self.current.text().hint)
+
+    def overview(self) -> None:
+        """Print all with their states, an arrow at the one the reader is at."""
+        for e in self.exercises:
+            arrow = ">" if e == self.current else ""
+            print(f"{arrow:<2}{e.id:<5} {self.states[e.id]:<5} {e.text().title}")
+
+    def reset(self) -> None:
+        """Begin anew; the file changes with that, and so is graded."""
+        tell_reset(self.current, copies.reset(self.current))
