@@ -10,7 +10,7 @@ from stacklib.evidence import ledger, results
 from stacklib.memory.cache.chase_model import ChaseLevel, served
 from stacklib.memory.ladder.rungs import Rung, ladder
 from stacklib.pages.roofline.this_machine import machine
-from stacklib.quantity import Quantity, assumed, constant, counted, one_of
+from stacklib.quantity import Quantity, assumed, constant, counted, one_of, stamp
 
 from . import chases
 
@@ -110,7 +110,8 @@ def kept(size: Quantity, ways: int, page: Quantity) -> float:
 def l2_kept() -> Quantity:
     """That share of this machine's second cache."""
     size = here("L2", "reported")
-    return counted(kept, size, ways(), small_page(), label="kept share, expected")
+    share = counted(kept, size, ways(), small_page(), label="kept share, expected")
+    return stamp(share, "chase")
 
 
 def sweep_error(low: str, high: str) -> Quantity:

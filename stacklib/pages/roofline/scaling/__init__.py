@@ -6,7 +6,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from stacklib import hardware, roofline
-from stacklib.quantity import Quantity, Source, UnitError, assumed, chosen, counted
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    UnitError,
+    assumed,
+    chosen,
+    counted,
+    stamp,
+)
 from stacklib.roofline.bound import generations, scaling, trend
 from stacklib.roofline.bound.decode_parts import decode_parts
 
@@ -174,7 +182,7 @@ def trend_of(side: str, since: int = 0, matrix_units: bool = False) -> trend.Tre
 
 def fitted(end: str, label: str, side: str = "ridge", **which: Any) -> Quantity:
     """One end of a fitted growth: ``growth``, ``low`` or ``high``."""
-    return counted(trend_of, side, label=label, take=end, **which)
+    return stamp(counted(trend_of, side, label=label, take=end, **which), "trend")
 
 
 def growths(end: str, suffix: str, words: str) -> dict[str, tuple[Quantity, str]]:

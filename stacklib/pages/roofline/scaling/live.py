@@ -15,7 +15,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, stamp
 from stacklib.roofline.bound import scaling, trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
 
@@ -157,7 +157,7 @@ def _first_up(text: str) -> str:
 
 def _growth(name: str, label: str, line: Trend) -> dict[str, Any]:
     """Growth with its interval."""
-    value = counted(float, line.growth, label=label.lower())
+    value = stamp(counted(float, line.growth, label=label.lower()), "trend")
     return {**readout(name, label, value), "text": str(line)}
 
 
