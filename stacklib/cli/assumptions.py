@@ -6,9 +6,12 @@ import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arguments import add_json, columns, emit
+
+if TYPE_CHECKING:
+    from stacklib.quantity import Quantity
 
 
 def add_parser(subparsers: Any) -> None:
@@ -48,7 +51,7 @@ def assumptions(root: Path) -> list[dict[str, Any]]:
         for name, number in said["numbers"].items():
             for leaf in made[number["node"]].leaves():
                 if leaf.kind == "assumed":
-                    row = found.setdefault((leaf.label, leaf.text(), leaf.note), {})
+                    row = found.setdefault((leaf.label, value(leaf), leaf.note), {})
                     row.setdefault(page, set()).add(name)
     if not found:
         raise ValueError(f"{root} holds no book; run it in a checkout of the book")
@@ -61,6 +64,11 @@ def assumptions(root: Path) -> list[dict[str, Any]]:
         }
         for (what, value, why), pages in sorted(found.items())
     ]
+
+
+def value(leaf: Quantity) -> str:
+    """What was assumed: a whole number with all its digits, a fit with three."""
+    return leaf.text(digits=9 if leaf.value.is_integer() else 3)
 
 
 def stored(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -8,8 +8,8 @@ from _tools.prose import Block
 from _tools.said import Cell
 
 from stacklib import hardware
-from stacklib.cli.assumptions import assumptions
-from stacklib.quantity import chosen, counted, say, stamp
+from stacklib.cli.assumptions import assumptions, value
+from stacklib.quantity import Quantity, chosen, counted, say, stamp
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}
 TEXT = """It takes [21.5 ms](#q:decode.t_mem), no less. The units
@@ -132,8 +132,14 @@ MOST = 67  # assumptions of the book; a better source takes one away
 def test_the_assumptions_of_the_book_only_become_fewer():
     rows = assumptions(tree.ROOT)
     assert len(rows) <= MOST, f"{len(rows)} assumptions; read a source instead"
+
     short = [row["what"] for row in rows if len(row["why"].split()) < 3]
     assert short == []
+
+
+def test_an_assumed_whole_number_is_not_rounded():
+    assert value(Quantity(2024, "year")) == "2,024 year"
+    assert value(Quantity(0.12345, "pJ/bit")) == "0.123 pJ/bit"
 
 
 def test_every_number_is_linked_and_every_link_is_said():
