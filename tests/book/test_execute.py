@@ -45,6 +45,14 @@ def test_a_changed_output_is_written_with_a_stamp(stored, repo):
     assert set(stamp) == {"date", "machine", "python", "seconds"}
 
 
+def test_a_run_that_took_too_long_is_stamped_anew(stored, repo):
+    made = tree.read_notebook(stored)
+    made.metadata.stacklib.executed.seconds = 90.0
+    nbformat.write(made, str(stored))
+    assert execute.refresh_notebook(stored, repo).written
+    assert 0 < tree.read_notebook(stored).metadata.stacklib.executed.seconds < 90
+
+
 def test_a_failing_cell_is_named_and_its_file_left_alone(notebook, repo, capsys):
     made = notebook("x = 1", "y = 2\nz = y / (x - 1)", "print(x)")
     path = repo / "chapters" / "01-roofline" / "bad.ipynb"

@@ -71,7 +71,7 @@ def test_a_case_that_was_not_run_is_named():
 def test_a_result_that_is_not_there_says_how_to_make_it(monkeypatch):
     monkeypatch.setattr(results, "load", lambda name: None)
     machine.result.cache_clear()
-    with pytest.raises(results.ResultError, match="commit, then measure"):
+    with pytest.raises(results.ResultError, match="measure with `make bench`"):
         machine.result("host_levels")
 
 
