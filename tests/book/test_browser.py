@@ -1,8 +1,8 @@
 """The built book in a real browser, cut off from every network.
 
-The fast set opens each page once, every other one in the light on a desktop and the
-rest in the dark on a phone, and some of the pages that start Python; `slow` is the
-whole of it: each page in both themes on both devices.
+The fast set opens some pages in the light on a desktop and others in the dark on a
+phone, and tries what needs Python, a reload or no script on a few; `slow` is the whole
+of it: each page in both themes on both devices.
 """
 
 from __future__ import annotations
@@ -45,11 +45,14 @@ def having(marker: str) -> list[str]:
     return [p for p in TEXT if marker in (BUILT / p).read_text(encoding="utf-8")]
 
 
+def sparse(every: int):
+    """Test every so manyth page in the fast set, and all of them in the slow one."""
+    whole = pytest.param(1, marks=pytest.mark.slow)
+    return pytest.mark.parametrize("every", [every, whole])
+
+
 SHARES = [
-    *(
-        pytest.param(look, TEXT[i :: len(FAST)], id=f"{look}-some")
-        for i, look in enumerate(FAST)
-    ),
+    *(pytest.param(look, TEXT[i::3], id=f"{look}-some") for i, look in enumerate(FAST)),
     *(pytest.param(look, PAGES, id=look, marks=pytest.mark.slow) for look in LOOKS),
 ]
 
@@ -111,11 +114,12 @@ def test_live_figures_compute_what_python_computed(served, visit, look, every):
     assert not faults, "\n".join(faults)
 
 
-def test_runnable_blocks_run(served, visit):
+@sparse(3)
+def test_runnable_blocks_run(served, visit, every):
     page, faults = visit(served)
     paths = having("st-pyrun")
     assert paths, "no page holds a runnable block"
-    for path in paths:
+    for path in paths[::every]:
         page.goto(served + path)
         faults += b.pyrun_faults(page)
     assert not faults, "\n".join(faults)
@@ -147,19 +151,21 @@ def test_a_python_that_cannot_start_is_told_in_place(served, visit):
     assert figure.locator(".st-live-static").is_visible()
 
 
-def test_predictions_are_kept_and_answered(served, visit):
+@sparse(3)
+def test_predictions_are_kept_and_answered(served, visit, every):
     page, faults = visit(served, "dark-phone")
     paths = having("st-prediction")
     assert paths, "no page holds a prediction"
-    for path in paths:
+    for path in paths[::every]:
         page.goto(served + path)
         faults += b.predict_faults(page)
     assert not faults, "\n".join(faults)
 
 
-def test_without_javascript_the_book_is_plain_text(served, visit):
+@sparse(4)
+def test_without_javascript_the_book_is_plain_text(served, visit, every):
     page, faults = visit(served, java_script_enabled=False)
-    for path in TEXT:
+    for path in TEXT[::every]:
         page.goto(served + path)
         faults += b.without_script_faults(page)
     assert not faults, "\n".join(faults)
