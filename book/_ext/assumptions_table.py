@@ -1,24 +1,24 @@
-"""``{assumptions}``: what the book assumes, why, and the numbers that stand on it.
+"""``{assumptions}``: what the book assumes, why, and where numbers stand on it.
 
 Read from the stored numbers of the notebooks, as ``stacklib assumptions`` reads them.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from claims_table import cell
 from computed_links import digest
 from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from stacklib.cli.assumptions import assumptions
 
-HEAD = ("Assumed", "Value", "Because", "Numbers that stand on it")
-WIDTHS = (25, 12, 33, 30)
+HEAD = ("Assumed", "Value", "Because", "What stands on it")
+WIDTHS = (22, 13, 35, 30)
 
 
 def found(root: Path) -> list[dict[str, Any]]:
@@ -30,17 +30,32 @@ def found(root: Path) -> list[dict[str, Any]]:
 
 
 def standing(numbers: dict[str, list[str]], home: str) -> nodes.entry:
-    """The numbers of an assumption, those of a page under a link to it."""
+    """How many numbers of which pages stand on it; a page is a link to it."""
     shown = nodes.entry()
     for page, names in numbers.items():
-        line = nodes.paragraph("", ", ".join(names))
+        many = f"{len(names)} number{'s' * (len(names) > 1)}"
+        line = nodes.paragraph()
         if page:
-            address = os.path.relpath(f"{page}.html", os.path.dirname(home))
-            title = page.rpartition("/")[2]
-            line.insert(0, nodes.Text(": "))
-            line.insert(0, nodes.reference("", title, refuri=address, internal=True))
+            line += link(page, home)
+            line += nodes.Text(f": {many}")
+        else:
+            line += nodes.Text(f"{many} of the pages without cells")
         shown += line
     return shown
+
+
+def link(page: str, home: str) -> pending_xref:
+    """A link to a page, under its title."""
+    return pending_xref(
+        "",
+        nodes.inline("", page),
+        refdomain="std",
+        reftype="doc",
+        reftarget=f"/{page}",
+        refdoc=home,
+        refexplicit=False,
+        refwarn=True,
+    )
 
 
 def table(rows: list[dict[str, Any]], home: str) -> nodes.table:
@@ -54,7 +69,7 @@ def table(rows: list[dict[str, Any]], home: str) -> nodes.table:
         texts = (cell(nodes.Text(row[name])) for name in ("what", "value", "why"))
         body += nodes.row("", *texts, standing(row["numbers"], home))
     group += body
-    return nodes.table("", group, classes=["st-claims"])
+    return nodes.table("", group, classes=["st-assumptions"])
 
 
 class Assumptions(SphinxDirective):
