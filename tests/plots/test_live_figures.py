@@ -17,7 +17,7 @@ from ..live_figures import ask, figures, values
 
 LIVE = figures()
 each = pytest.mark.parametrize("figure", LIVE, ids=lambda figure: figure.call)
-MOST = 8  # values of one control that are tried
+MOST = 6  # values of one control that are tried
 
 
 @cache

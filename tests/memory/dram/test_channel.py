@@ -287,9 +287,10 @@ def test_rows_dealt_to_some_banks_come_as_fast_as_their_limit(name, banks):
 
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("policy", ["open", "closed"])
+@pytest.mark.usefixtures("compiled")
 def test_random_reads_stay_below_their_limit_and_near_it(name, policy):
     draw = random.Random(1)
-    trace = [draw.randrange(1 << 24) * burst(name) for _ in range(6000)]
+    trace = [draw.randrange(1 << 24) * burst(name) for _ in range(3000)]
     served = DramChannel(name, policy=policy, refresh="none", queue=64).run(trace)
     part = dram_part(name)
     limit = (dram.random_rate(part) / part.bandwidth).si
