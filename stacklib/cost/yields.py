@@ -159,9 +159,9 @@ def harvested(
         shape = Decimal(alpha)
         total = Decimal(0)
         for t in range(needed, units + 1):
-            whole = (1 + (rest + t * each) / shape) ** -shape
+            alive = (1 + (rest + t * each) / shape) ** -shape
             ways = math.comb(t - 1, needed - 1) * math.comb(units, t)
-            total += (-1) ** (t - needed) * ways * whole
+            total += (-1) ** (t - needed) * ways * alive
     return float(total)
 
 
