@@ -76,7 +76,7 @@ def facts(judgement: Judgement) -> nodes.paragraph:
     """Verdict, what is claimed, what we compute, and where it is claimed."""
     claim, verdict = judgement.claim, judgement.verdict
     line = nodes.paragraph(classes=["st-claim-facts"])
-    line += word(verdict, "st-verdict", f"st-verdict-{verdict}")
+    line += word(verdict, "st-verdict", f"st-verdict-{verdict.replace(' ', '-')}")
     line += [nodes.Text(" "), pair("claimed", word(claim.claimed, "st-claim-value"))]
     if judgement.computed is not None:
         line += [nodes.Text(" "), pair("computed", number(judgement))]

@@ -42,7 +42,8 @@ def row(judgement: Judgement) -> nodes.row:
     where = f"{claim.document} ({claim.id})"
     reason = f"{judgement.reason} {judgement.first_review}".rstrip()
     verdict = nodes.inline("", judgement.verdict)
-    verdict["classes"] = ["st-verdict", f"st-verdict-{judgement.verdict}"]
+    kind = judgement.verdict.replace(" ", "-")
+    verdict["classes"] = ["st-verdict", f"st-verdict-{kind}"]
     first = cell(
         nodes.Text(claim.text),
         nodes.inline("", where, classes=["st-source"]),

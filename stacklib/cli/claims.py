@@ -27,7 +27,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--verdict",
         metavar="WORD",
-        help="only this verdict: reproduced, close, wrong, conflict, cited or open",
+        help="only this verdict: reproduced, agrees, 'right if', close, wrong, "
+        "conflict, cited or open",
     )
     parser.add_argument(
         "--search", metavar="TEXT", help="only rows that hold all these words"
@@ -75,11 +76,8 @@ def _show_one(args: argparse.Namespace) -> int:
     claim = judgement.claim
     print(f"{claim.id}: {claim.text}")
     print(f"claimed {claim.claimed}; {claim.document} ({claim.source})")
-    if judgement.condition:
-        print(f"{judgement.verdict}: right if {judgement.condition}")
-    else:
-        print(judgement.verdict)
-    for line in (judgement.why, judgement.first_review):
+    print(judgement.verdict)
+    for line in (judgement.reason, judgement.first_review):
         if line:
             print(line)
     if judgement.computed is not None:

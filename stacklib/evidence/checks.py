@@ -30,9 +30,10 @@ class Finding:
     why : str
         The reason in a sentence or two; its numbers come from quantities.
     condition : str
-        "the chip is an H100": the claim is right only then.
+        "the chip is an H100": the claim may be right then. It is written before
+        anything is compared, whatever comes of it.
     then : Quantity or None
-        Our value under that condition; it must reproduce the claim.
+        Our value under that condition.
     verdict : str
         Empty, or ``conflict``, ``cited`` or ``open`` where no ratio can decide.
     """

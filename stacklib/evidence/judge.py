@@ -1,12 +1,15 @@
 """Verdicts: computed over claimed, and the reason in words.
 
-No check chooses *reproduced*, *close* or *wrong*: the ratio does. A check may name a
-condition under which the claim is right (at best *close*), or say that sources
-disagree (*conflict*). A check that fails leaves its claim *open*, with the failure.
+No check chooses *reproduced*, *close* or *wrong*: the ratio does, for a range the ratio
+to its nearer end. A value that was looked up and not computed *agrees* with its source;
+one that was recalled is *cited*. A check names a condition before anything is compared:
+the claim is *right if* it holds, where our value under it reproduces the claim. Or it
+says that sources disagree (*conflict*). A check that fails leaves its claim *open*.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +18,16 @@ from stacklib.quantity import Quantity
 from .checks import Check, Finding
 from .ledger import Claim, sources
 
-VERDICTS = ("reproduced", "close", "wrong", "conflict", "cited", "open")
+VERDICTS = (
+    "reproduced",
+    "agrees",
+    "right if",
+    "close",
+    "wrong",
+    "conflict",
+    "cited",
+    "open",
+)
 NOT_JUDGED = "not judged here"
 REPRODUCED_WITHIN = 0.10
 CLOSE_WITHIN = 2.0
@@ -50,8 +62,22 @@ class Judgement:
 
     @property
     def reason(self) -> str:
-        """Why, after the condition under which the claim is right."""
-        return (f"Right if {self.condition}. " if self.condition else "") + self.why
+        """Why, after the condition under which the claim is right, and the range."""
+        said = ""
+        if self.condition and self.verdict == "right if":
+            said = f"Right if {self.condition}. "
+        elif self.condition and self.then is not None:
+            ours = self.claim.in_words(self.then)
+            said = f"Not even if {self.condition}: then {ours}. "
+        return said + self.place + self.why
+
+    @property
+    def place(self) -> str:
+        """Where our value lies in a range that is claimed, in a sentence."""
+        if self.computed is None or self.claim.ends is None:
+            return ""
+        words = "Inside" if within(self.computed, self.claim) else "Outside"
+        return f"{words} {self.claim.range_text}. "
 
     @property
     def first_review(self) -> str:
@@ -91,6 +117,33 @@ def ratio_of(computed: Quantity, claimed: Quantity) -> float | None:
     return None if claimed.si == 0 else ours.si / claimed.si
 
 
+def within(computed: Quantity, claim: Claim) -> bool:
+    """Whether our value lies in the range that is claimed, ends included."""
+    if claim.ends is None:
+        return False
+    low, high = claim.quantities()
+    ours = computed.to(low.unit or "1").si
+    return low.si * (1 - 1e-9) <= ours <= high.si * (1 + 1e-9)
+
+
+def ratio_to(computed: Quantity, claim: Claim) -> float | None:
+    """Computed over claimed: of a range over its nearer end, and 1 inside it."""
+    if claim.ends is None:
+        return ratio_of(computed, claim.quantity())
+    low, high = claim.quantities()
+    if within(computed, claim):
+        return 1.0
+    below = computed.to(low.unit or "1").si < low.si
+    return ratio_of(computed, low if below else high)
+
+
+def looked_up(computed: Quantity) -> Quantity | None:
+    """The one fact that a value is, where nothing was computed from it."""
+    facts = [q for q in computed.leaves() if q.kind != "constant"]
+    same = len(facts) == 1 and math.isclose(facts[0].si, computed.si, rel_tol=1e-9)
+    return facts[0] if same and facts[0].source is not None else None
+
+
 def verdict_of(ratio: float | None, computed: Quantity) -> str:
     """Verdict from a ratio; a claim of zero is right only if we get zero."""
     if ratio is None:
@@ -121,7 +174,7 @@ def judged(claim: Claim, found: Quantity | Finding) -> Judgement:
     """Compare what a check found with the claim.
 
     Raises TypeError for something without a derivation; ValueError for a number that
-    answers a claim which is none, and for a condition that does not make it right.
+    answers a claim which is none.
     """
     if isinstance(found, Quantity):
         found = Finding(found)
@@ -134,23 +187,29 @@ def judged(claim: Claim, found: Quantity | Finding) -> Judgement:
             f"{claim.id}: {claim.claimed!r} is not a number; a check of it returns "
             "a Finding with verdict 'cited' or 'open' and no value"
         )
-    ratio = ratio_of(found.computed, claim.quantity())
-    verdict = found.verdict or verdict_of(ratio, found.computed)
-    if found.then is not None:
-        verdict = _conditional(claim, found.condition, found.then)
+    ratio = ratio_to(found.computed, claim)
+    verdict = found.verdict or _by_ratio(claim, ratio, found.computed)
+    if found.then is not None and _right(claim, found.then):
+        verdict = "right if"
     return Judgement(
         verdict, ratio, found.computed, claim, found.why, found.condition, found.then
     )
 
 
-def _conditional(claim: Claim, condition: str, then: Quantity) -> str:
-    """``close``, once the named condition has been shown to make the claim right."""
-    if verdict_of(ratio_of(then, claim.quantity()), then) != "reproduced":
-        raise ValueError(
-            f"{claim.id}: under {condition!r} we get {then.text()}, "
-            f"which does not reproduce {claim.claimed}"
-        )
-    return "close"
+def _right(claim: Claim, then: Quantity) -> bool:
+    """Whether our value under a condition reproduces the claim."""
+    return verdict_of(ratio_to(then, claim), then) == "reproduced"
+
+
+def _by_ratio(claim: Claim, ratio: float | None, computed: Quantity) -> str:
+    """Verdict from the ratio; what was looked up is not reproduced by us."""
+    verdict = verdict_of(ratio, computed)
+    if verdict == "reproduced" and claim.ends and not within(computed, claim):
+        verdict = "close"
+    fact = looked_up(computed)
+    if verdict != "reproduced" or fact is None or fact.source is None:
+        return verdict
+    return "cited" if fact.source.confidence == "recalled" else "agrees"
 
 
 def _unchecked(claim: Claim) -> Judgement:

@@ -107,6 +107,11 @@ _WORDS = (
 
 # "(value = low end)": which of the claim's numbers its value is.
 _MEANT = re.compile(r"\s*\(value (?:1 )?= ([^)]*)\)")
+# "2 to 5", "10-100": a range, unless it is part of a name or a date
+_END = r"(\d[\d,]*(?:\.\d+)?)"
+_RANGE = re.compile(
+    rf"(?<![\w.,(-])(?<!from ){_END}(?:\s*-\s*|\s+to\s+){_END}(?![\w,-]*\d)"
+)
 _SAME = re.compile(r"\bdup-of:([a-z0-9-]+)")
 READ = "2026-11-21"  # when the documents were read
 
@@ -135,6 +140,7 @@ class Claim:
     first_why: str
     same_as: str = ""  # id of the claim this one repeats
     meant: str = ""  # which of several numbers the value is: "low end"
+    ends: tuple[float, float] | None = None  # of the range that the document gives
 
     @property
     def document(self) -> str:
@@ -153,8 +159,17 @@ class Claim:
             return "yes" if self.value else "no"
         if self.unit == "year":  # a date, not a duration
             return f"{self.value:g}"
+        if self.ends is not None:
+            return self.range_text
         meant = f" ({self.meant})" if self.meant not in ("", self.unit_words) else ""
         return f"{format_number(self.value, 6)} {self.unit_words}{meant}"
+
+    @property
+    def range_text(self) -> str:
+        """Both ends and the unit."""
+        assert self.ends is not None
+        low, high = (format_number(end, 6) for end in self.ends)
+        return f"{low} to {high} {self.unit_words}"
 
     @property
     def unit_words(self) -> str:
@@ -166,10 +181,18 @@ class Claim:
 
     def quantity(self) -> Quantity:
         """The claimed value, of kind ``claimed``; UnitError for an unknown unit."""
+        return self._of(self.value)
+
+    def quantities(self) -> tuple[Quantity, Quantity]:
+        """Both ends of the range that is claimed; of one value twice that."""
+        low, high = self.ends or (self.value, self.value)
+        return self._of(low), self._of(high)
+
+    def _of(self, value: float) -> Quantity:
         scale, unit = _SCALED.get(self.unit, (1, _UNITS.get(self.unit, self.unit)))
         source = Source(self.document, f"claim {self.id}", READ, "secondary")
-        value = self.value * scale
-        return Quantity(value, unit, label=self.id, source=source, kind="claimed")
+        label, value = self.id, value * scale
+        return Quantity(value, unit, label=label, source=source, kind="claimed")
 
     def in_words(self, computed: Quantity) -> str:
         """A ``computed`` value of ours in the claim's unit, to four digits."""
@@ -190,6 +213,15 @@ def _plain(text: str) -> str:
 
 def _document(found: re.Match[str]) -> str:
     return f"{'D' if found[1] == 'S' else 'd'}ocument {found[2]}"
+
+
+def _ends(text: str, value: float) -> tuple[float, float] | None:
+    """Both ends of a range in a claim, where the ledger's value is one or between."""
+    for found in _RANGE.finditer(text):
+        low, high = (float(end.replace(",", "")) for end in found.groups())
+        if low < high and low <= value <= high:
+            return low, high
+    return None
 
 
 def _number(text: str, column: str) -> float:
@@ -220,6 +252,7 @@ def _claim(row: dict[str, str]) -> Claim:
         source=_one_of(row["seed"], DOCUMENTS, "seed"),
         chapter=int(_one_of(row["chapter"], [str(n) for n in CHAPTERS], "chapter")),
         text=_MEANT.sub("", _plain(row["claim"])),
+        ends=_ends(row["claim"], _number(row["value"], "value")),
         meant=meant[1] if (meant := _MEANT.search(row["claim"])) else "",
         value=_number(row["value"], "value"),
         unit=row["unit"],

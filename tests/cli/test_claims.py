@@ -34,7 +34,7 @@ def test_nothing_found_is_said(run):
 def test_one_claim_shows_document_condition_reason_review_and_derivation(run):
     _, out, _ = run("claims", "decode-memory-time")
     assert "claimed 21.5 ms; The Whole Stack" in out
-    assert "close: right if the chip is an H100" in out
+    assert "right if\nRight if the chip is an H100" in out
     assert "A first review called it reproduced." in out
     assert "memory bandwidth = 4.8 TB/s" in out
 
@@ -44,7 +44,7 @@ def test_one_claim_shows_document_condition_reason_review_and_derivation(run):
     [
         (["--chapter", "11"], "no chapter '11': 1 to 10"),
         (["--source", "5"], "no document '5': 000, 001"),
-        (["--verdict", "right"], "no verdict 'right': reproduced, close"),
+        (["--verdict", "right"], "no verdict 'right': reproduced, agrees"),
         (["--search", " "], "write a word"),
         (["h200-rigde"], "h200-ridge"),
         (["h200-ridge", "--chapter", "1"], "with an id leave it out"),

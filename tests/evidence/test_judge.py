@@ -63,21 +63,77 @@ def test_a_condition_must_be_computed():
         Finding(guess(1), condition="the moon is full")
 
 
-def test_a_condition_makes_a_wrong_claim_close_never_reproduced():
-    for ours in (900, 148):
+def test_a_condition_that_holds_makes_a_claim_right_if_whatever_the_ratio():
+    for ours in (900, 200, 148):
         found = Finding(guess(ours) * 1, condition="x", then=guess(148) * 1)
-        assert plant(found).verdict == "close"
+        judgement = plant(found)
+        assert judgement.verdict == "right if"
+        assert judgement.reason.startswith("Right if x. ")
+
+
+def test_a_condition_that_does_not_hold_is_said_and_the_ratio_decides():
+    for ours, verdict in ((900, "wrong"), (200, "close")):
+        found = Finding(guess(ours) * 1, condition="x", then=guess(800) * 1)
+        assert plant(found).verdict == verdict
+        assert plant(found).reason.startswith("Not even if x: then 800 FLOP/B. ")
+
+
+RANGE = "cowos-l-pitch"  # claims 2 to 5 micrometres
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict", "place"),
+    [
+        (2, "reproduced", "Inside"),
+        (4, "reproduced", "Inside"),
+        (5, "reproduced", "Inside"),
+        (5.1, "close", "Outside"),
+        (1.9, "close", "Outside"),
+        (10.1, "wrong", "Outside"),
+        (0.9, "wrong", "Outside"),
+    ],
+)
+def test_a_range_is_judged_at_both_ends(ours, verdict, place):
+    pitch = chosen(ours, "µm", "a guess")
+    judgement = plant((pitch + pitch) / 2, RANGE)
+    assert (judgement.verdict, judgement.claim.ends) == (verdict, (2, 5))
+    assert judgement.reason.startswith(f"{place} 2 to 5 um. ")
+    assert judgement.claim.claimed == "2 to 5 um"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "ends"),
+    [
+        ("Wiring pitch is 2 to 5 micrometre", 2, (2, 5)),
+        ("HBM3e gives 8-9 TB/s", 8.5, (8, 9)),
+        ("a million 1,000 to 2,500 times", 2500, (1000, 2500)),
+        ("Spill rises 32x (29 to 931 MB)", 32, None),
+        ("width doubles from 16,384 to 32,768", 32768, None),
+        ("the B200-12 has 5", 5, None),
+        ("on 2026-11-21", 11, None),
+        ("10 to 5", 7, None),
+    ],
+)
+def test_both_ends_of_a_range_are_read(text, value, ends):
+    assert ledger._ends(text, value) == ends
+
+
+def fact(confidence, value=148):
+    source = Source("A table", "row 1", "2026-11-21", confidence)
+    return Quantity(value, "FLOP/B", label="ridge", kind="spec", source=source)
+
+
+def test_what_was_looked_up_agrees_and_what_was_recalled_is_cited():
+    assert plant(fact("vendor")).verdict == "agrees"
+    assert plant((fact("vendor") + fact("measured")) / 2).verdict == "reproduced"
+    assert plant(fact("recalled")).verdict == "cited"
+    for confidence in ("vendor", "recalled"):
+        assert plant(fact(confidence, 200)).verdict == "close"
 
 
 REFUSED = [
     (lambda: Quantity(3, "ms") * 1, RIDGE, UnitError, "ms"),
     (lambda: 148.0, RIDGE, TypeError, r"148\.0"),
-    (
-        lambda: Finding(guess(900), condition="x", then=guess(800)),
-        RIDGE,
-        ValueError,
-        "does not reproduce",
-    ),
     (lambda: Quantity(1), "matmul-small-bound", ValueError, "not a number"),
 ]
 

@@ -3,7 +3,9 @@
 ``python tests/pages/test_claims.py`` writes the record anew; read what changed.
 """
 
+import ast
 import csv
+import hashlib
 import importlib
 import io
 from dataclasses import replace
@@ -101,6 +103,49 @@ def test_rows_are_filtered_and_counted():
     assert {row.verdict for row in pages.claims()} <= set(VERDICTS)
     found = {row.claim.id for row in pages.claims(search="  JESD270-4 hbm4 ")}
     assert found == {"hbm4-jedec-date", "hbm-width-hbm4"}
+
+
+def test_no_check_knows_its_own_verdict():
+    """A condition is written before the value: nothing in a check asks how it fits."""
+    asks = {"verdict_of", "ratio_of", "ratio_to", "within", "judged", "judge", "ends"}
+    for path in sorted(Path(pages.__file__).parent.glob("*/*/claims*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            assert getattr(node, "id", getattr(node, "attr", "")) not in asks, path
+            if isinstance(node, ast.FunctionDef) and conditional(node):
+                branches = (ast.If, ast.IfExp, ast.Match, ast.Try)
+                assert not any(isinstance(n, branches) for n in ast.walk(node)), (
+                    f"{path.name}: {node.name} names a condition in a branch"
+                )
+
+
+def conditional(function: ast.FunctionDef) -> bool:
+    """Whether a function makes a finding with a condition, by name or by place."""
+    return any(
+        isinstance(call, ast.Call)
+        and getattr(call.func, "id", "") == "Finding"
+        and (len(call.args) > 2 or any(k.arg == "condition" for k in call.keywords))
+        for call in ast.walk(function)
+    )
+
+
+def test_a_condition_in_a_branch_is_seen():
+    planted = ast.parse("def f():\n if 1 < 2:\n  return Finding(a, b, 'x', c)").body[0]
+    assert conditional(planted)
+    assert any(isinstance(node, ast.If) for node in ast.walk(planted))
+
+
+DIGEST = "780499ed625f3d4695b156b11ab276ece6a400bb7bb6a3ec36d4f380c673b6ce"
+# Why the documents' own columns changed: date, ids, reason.
+CHANGED: tuple[str, ...] = ()
+
+
+def test_what_the_documents_say_changes_only_with_a_reason():
+    """Digest of id, document, chapter, claim, value and unit of every row."""
+    columns = [
+        (c.id, c.source, c.chapter, c.text, c.value, c.unit) for c in ledger.load()
+    ]
+    digest = hashlib.sha256(repr((columns, CHANGED)).encode()).hexdigest()
+    assert digest == DIGEST, "say in CHANGED which rows changed and why"
 
 
 AS_REVIEWED = (

@@ -1,6 +1,8 @@
 """Claims on the ladder: slipped columns, and a condition that must hold."""
 
 from stacklib import pages
+from stacklib.evidence import ledger
+from stacklib.evidence.judge import judged
 from stacklib.pages.memory.ladder import claims_latency
 
 
@@ -10,10 +12,12 @@ def test_the_slipped_column_is_right_for_other_rungs_and_chips():
     assert "37.2 TB/s" in pages.judge("mem-register-bandwidth").why
 
 
-def test_a_copy_out_of_reach_of_the_claim_leaves_no_condition(monkeypatch):
-    """The condition is shown only while it makes the claim right."""
-    assert claims_latency.host_latency().condition
+def test_a_copy_out_of_reach_of_the_claim_is_said_and_not_hidden(monkeypatch):
+    """The condition stands whatever comes of it; the verdict follows."""
+    told = ledger.get("lat-pcie-30000")
+    assert judged(told, claims_latency.host_latency()).verdict == "right if"
     dear = claims_latency.launched_copy("h100_sxm") * 3
     monkeypatch.setattr(claims_latency, "launched_copy", lambda _: dear)
-    found = claims_latency.host_latency()
-    assert not found.condition and found.then is None
+    judgement = judged(told, claims_latency.host_latency())
+    assert judgement.verdict == "wrong"
+    assert judgement.reason.startswith("Not even if it is a copy")

@@ -53,15 +53,15 @@ def cowos_l() -> Finding:
 
 @claim("rubin-interposer-reticles")
 def rubin() -> Finding:
-    """What was on offer when it was made, and a wafer's count."""
+    """Not published; what was on offer, and a wafer's count, are named."""
     side = _area(_planned("2026")).si ** 0.5
     fit = cost.grid_dies(side, side)
     told = cost.fact("capacity", "rubin_a_wafer").low
-    return Finding(
-        _planned("2026") * 1,
-        why="NVIDIA prints none. A square of this size fits "
-        f"{fit} times on a wafer, and {told.text()} Rubin packages a wafer is what "
-        "a bank reports. Its dies and stacks alone need three fields.",
+    return Finding.open(
+        f"NVIDIA prints none. The packager's limit for the year is "
+        f"{_planned('2026'):.2} fields. A square of that size fits {fit} times on a "
+        f"wafer, and {told.text()} Rubin packages a wafer is what a bank reports. Its "
+        "dies and stacks alone need three fields. To settle it: a measured package."
     )
 
 
@@ -92,7 +92,7 @@ def pitch_r() -> Finding:
 @claim("cowos-bump-pitch")
 def microbumps() -> Quantity:
     """The coarse end of what is quoted."""
-    return cost.fact("pitch", "microbump").high * 1
+    return cost.fact("pitch", "microbump").high
 
 
 @claim("hybrid-bond-pitch")
@@ -102,7 +102,7 @@ def hybrid() -> Finding:
     least = cost.bumps(bond.high) / cost.bumps(micro.low)
     most = cost.bumps(bond.low) / cost.bumps(micro.high)
     return Finding(
-        bond.high * 1,
+        bond.high,
         why=f"Connections an area grow by {least:.2} to {most:.3} over micro-bumps.",
     )
 
@@ -122,7 +122,7 @@ def limit() -> Finding:
         "bind only the strip along the edge. From HBM3 to HBM3E the rate of a "
         "pin rose and the pitch did not.",
         condition="it is read as the pitch alone",
-        then=pitch * 1,
+        then=pitch,
     )
 
 
@@ -146,7 +146,7 @@ def thin() -> Finding:
 @claim("grace-cores")
 def grace() -> Quantity:
     """As NVIDIA prints it."""
-    return hardware.get("grace").compute_units * 1
+    return hardware.get("grace").compute_units
 
 
 @claim("b200-nvhbi-bandwidth")
@@ -180,7 +180,7 @@ def rubin_specs() -> Finding:
     dense = hardware.get("rubin").peak("fp4")
     assert dense is not None
     return Finding(
-        dense * 1,
+        dense,
         why="Dense. 50 is NVIDIA's figure for inference, with adaptive compression.",
     )
 

@@ -36,21 +36,15 @@ def resident_warps() -> Finding:
 
 @claim("sm-register-file")
 def register_file() -> Finding:
-    """Bytes for the registers of all warps, at the most a thread may have."""
+    """The file as it is, and what it leaves each thread when all warps are there."""
     chip = hardware.get(DEVICE)
-    warps, word = chip.max_warps_per_unit, bytes_per_element("fp32")
-
-    def state(registers: int) -> Quantity:
-        each = chosen(registers, label=f"{registers} registers a thread")
-        return (warps * rule("lanes") * each * word).named("registers of all warps")
-
-    most, few = state(255), state(32)
+    threads = chip.max_warps_per_unit * rule("lanes")
+    left = chip.registers_per_unit / bytes_per_element("fp32") / threads
     return Finding(
-        most,
-        condition="no thread has more than 32 registers",
-        then=few,
-        why=f"A thread may have 255 registers, and all 64 warps then {most:.3 KiB}; "
-        f"the file is {chip.registers_per_unit}. It is the number of warps that gives.",
+        chip.registers_per_unit,
+        why=f"With all {chip.max_warps_per_unit} warps there it holds {left} registers "
+        "a thread. A thread may have 255; then it is the number of warps that "
+        "gives, and not all of them are there at once.",
     )
 
 

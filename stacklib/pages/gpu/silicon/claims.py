@@ -24,7 +24,7 @@ def _dies() -> Quantity:
 @claim("b200-die-count")
 def b200_dies() -> Quantity:
     """As NVIDIA prints it; its silicon does not fit one field."""
-    return _dies() * 1
+    return _dies()
 
 
 @claim("b200-transistors", "b200-sxm", "transistors")
@@ -32,7 +32,7 @@ def b200_dies() -> Quantity:
 def printed(device: str, field: str) -> Quantity:
     """As NVIDIA prints it, of the whole chip."""
     found: Quantity = getattr(hardware.get(device), field)
-    return found * 1
+    return found
 
 
 @claim("b200-transistors-per-die")
@@ -47,7 +47,7 @@ def rubin_transistors() -> Finding:
     many = hardware.get("rubin").transistors
     least = (many / (cost.reticle() * 2)).to("1/mm2").value / 1e6
     return Finding(
-        many * 1,
+        many,
         why=f"NVIDIA's figure. Two dies of at most a scanner's field make that at "
         f"least {least:.0f} million on each mm2.",
     )
@@ -141,17 +141,16 @@ def b200_area() -> Finding:
 
 @claim("maia200-reticle")
 def maia() -> Finding:
-    """The limit itself: Microsoft prints no area."""
+    """Not published; what the limit allows is computed."""
     chip = hardware.get("maia200")
     least = (chip.transistors / cost.reticle()).to("1/mm2").value / 1e6
     mean = (cost.reticle() * cost.defect_density("n3").high).si
     whole = negative_binomial(mean, 2.0)
-    return Finding(
-        cost.reticle(),
-        why="Held to the limit; Microsoft prints no area. Its transistors, on one die, "
-        f"need at least {least:.0f} million a mm2. At the worst quoted defect "
-        f"density {100 * whole:.0f} % of such dies have no defect, so some units "
-        "must be spare.",
+    return Finding.open(
+        f"Microsoft prints no area. The limit is {cost.reticle().text('mm2')}; its "
+        f"transistors, on one die, need at least {least:.0f} million a mm2 of it. At "
+        f"the worst quoted defect density {100 * whole:.0f} % of such dies have no "
+        "defect, so some units must be spare. To settle it: a measured die."
     )
 
 
@@ -195,7 +194,7 @@ def gate_length() -> Finding:
     """The roadmap's figure for the node; TSMC prints none."""
     gates, metal = (cost.fact("feature", k).low for k in ("gate_pitch_n3", "metal_n3"))
     return Finding(
-        cost.fact("feature", "gate_n3").low * 1,
+        cost.fact("feature", "gate_n3").low,
         why="The industry's roadmap has that for the 3 nm node; TSMC prints no length. "
         f"Gates stand {gates.text()} apart and the finest wires {metal.text()}. "
         "No feature is 3 nm, so the point stands.",

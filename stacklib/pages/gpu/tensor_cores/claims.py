@@ -5,7 +5,7 @@ from __future__ import annotations
 from stacklib import gpu, hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.peaks import peak_by_hand, per_mac
-from stacklib.quantity import Quantity, assumed, chosen, counted, one_of
+from stacklib.quantity import Quantity, chosen, counted, one_of
 
 from ..hierarchy.claims import per_unit
 
@@ -24,12 +24,8 @@ def over(new: str, old: str, dtype: str = "bf16") -> Quantity:
 
 @claim("tmem-256kb")
 def tensor_memory() -> Quantity:
-    """Lanes times columns times four bytes, as the vendor documents them."""
-    why = "PTX ISA, tensor memory: so it is addressed."
-    lanes = assumed(128, label="lanes of tensor memory", why=why)
-    words = lanes * assumed(512, label="columns", why=why)
-    word = assumed(4, "B", "bytes of a word", why=why)
-    return (words * word).named("tensor memory of a unit")
+    """As the database has it, from the vendor's documents."""
+    return hardware.microarchitecture(hardware.get(B200)).size("tensor_memory")
 
 
 @claim("cuda-core-fma")

@@ -9,7 +9,7 @@ from stacklib.cost.data import Range
 from stacklib.cost.spans import Span
 from stacklib.cost.stacks import stack_yield
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, assumed, chosen, maximum
+from stacklib.quantity import Quantity, chosen, maximum
 
 LAYER = 0.98  # of the layers of a stack, as the posts take it
 SHORTAGE = "2026"  # prices from then on are those of another market
@@ -76,25 +76,14 @@ def ddr5_price() -> Finding:
 
 @claim("hbm-ddr-price-ratio")
 def price_ratio() -> Finding:
-    """Middles of the document's own ranges; ours, by date, in the reason."""
-    ends = {
-        name: assumed(value, "USD/GB", name, why="The document's own range.")
-        for name, value in (
-            ("HBM, its low end", 10),
-            ("HBM, its high end", 15),
-            ("DDR5, its low end", 3),
-            ("DDR5, its high end", 5),
-        )
-    }
-    hbm_low, hbm_high, ddr_low, ddr_high = ends.values()
+    """HBM3E in the middle of its quotes over the latest quote of a server module."""
     hbm = span(cost.memory_price("hbm3e")).middle
     modules = [quote.value for quote in cost.memory_price("rdimm").quotes]
     return Finding(
-        (hbm_low + hbm_high) / (ddr_low + ddr_high),
-        why=f"Of its own ranges. HBM3E in the middle of its quotes is "
-        f"{(hbm / modules[0]).text(digits=2)} times a server module of 2023 and "
-        f"{(hbm / modules[-1]).text(digits=2)} times one of March 2026: the ratio "
-        "was a market, and the market left.",
+        hbm / modules[-1],
+        why=f"Over the latest quote of a server module. Over one of 2023 it is "
+        f"{(hbm / modules[0]).text(digits=2)}: the ratio was a market, and the market "
+        "left. The document divides the ends of its own ranges.",
     )
 
 

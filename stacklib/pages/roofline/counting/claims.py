@@ -97,13 +97,11 @@ def prefill_range() -> Finding:
     """A prompt of ordinary length, against the low end of the range."""
     return Finding(
         prefill_intensity(PROMPT),
-        why=f"Held to the low end of its range. Intensity is twice the tokens that "
-        f"share one read of an FP8 weight: {prefill_intensity(SHORT_PROMPT)} for "
-        f"{SHORT_PROMPT} tokens, {prefill_intensity(PROMPT)} for {PROMPT}. So the "
-        "range is that of prompts, or chunks, between those two; longer ones go "
-        "beyond it, until activations, left out here, dominate.",
-        condition=f"the prompt or chunk holds {SHORT_PROMPT} tokens",
-        then=prefill_intensity(SHORT_PROMPT),
+        why=f"Intensity is twice the tokens that share one read of an FP8 weight: "
+        f"{prefill_intensity(PROMPT)} for a prompt of {PROMPT}, and "
+        f"{prefill_intensity(SHORT_PROMPT)} for a chunk of {SHORT_PROMPT}. The range "
+        "is that of chunks between those two; longer ones go beyond it, until "
+        "activations, left out here, dominate.",
     )
 
 
@@ -173,13 +171,9 @@ def layernorm_fp16() -> Finding:
         why=f"A fused kernel keeps the row on chip: it reads once, writes once, and "
         f"does {len(LAYERNORM)} operations an element ({', '.join(LAYERNORM)}). "
         f"Kept to {LAYERNORM_BARE} operations it has "
-        f"{layernorm_intensity(bare, reads=1)}. The conclusion stands either way: "
-        f"the ridge is at {_ridge()}.",
-        condition=(
-            f"the row is read from memory twice and only {LAYERNORM_BARE} operations "
-            "an element are counted, without scale and shift"
-        ),
-        then=layernorm_intensity(bare, reads=2),
+        f"{layernorm_intensity(bare, reads=1)}, and read from memory twice besides "
+        f"{layernorm_intensity(bare, reads=2)}; the document names neither. The "
+        f"conclusion stands either way: the ridge is at {_ridge()}.",
     )
 
 
