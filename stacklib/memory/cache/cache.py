@@ -60,7 +60,11 @@ class Traffic:
     @property
     def filled(self) -> Bools:
         """Accesses that read a line or sector from the next level, (accesses,)."""
-        return ~(self.hit | self.passed | self.spared)
+        found = ~self.hit
+        for kept in (self.passed, self.spared):
+            if kept.any():
+                found &= ~kept
+        return found
 
     @property
     def fills(self) -> int:

@@ -59,6 +59,8 @@ def chain(
         none = np.zeros(len(trace), np.bool_) if writes is None else writes
         seen = cut(levels[0].granule, trace, room, none, np.arange(len(trace)))
         trace, room, writes, origin = seen
+    # Where all levels move whole lines of one size, no size need be told.
+    whole = room is None and all(c.granule == levels[0].line for c in levels)
     found: list[Traffic] = []
     for level, cache in enumerate(levels):
         # A size of 0 is an access of which only the sector is known: all of it.
@@ -67,13 +69,13 @@ def chain(
         found.append(replace(traffic, origin=origin))
         if level + 1 == len(levels):
             break
-        sent = passed_on(traffic, trace, room, origin)
+        sent = passed_on(traffic, trace, room, origin, whole)
         if len(sent[0]) == 0:
             break
-        onward = levels[level + 1].granule
-        if onward % cache.line:
-            sent = cut(onward, *sent)
         trace, room, writes, origin = sent
+        onward = levels[level + 1].granule
+        if room is not None and onward % cache.line:
+            trace, room, writes, origin = cut(onward, trace, room, writes, origin)
     return found
 
 
@@ -90,39 +92,81 @@ def answers(levels: Sequence[Traffic], loads: int) -> Ints:
 
 
 def passed_on(
-    traffic: Traffic, trace: Ints, sizes: Ints | None, origin: Ints | None
-) -> tuple[Ints, Ints, Bools, Ints]:
+    traffic: Traffic, trace: Ints, sizes: Ints | None, origin: Ints | None, whole: bool
+) -> tuple[Ints, Ints | None, Bools, Ints]:
     """Ranges that a level sends to the next: address, size, store and origin."""
+    through = bool(traffic.passed.any())
+    which = np.flatnonzero(~traffic.hit | traffic.passed if through else ~traffic.hit)
     filled, masks = traffic.filled, traffic.backs[:, 2]
-    passed = traffic.passed
-    none: Ints = np.zeros(0, np.int64)
     runs = np.bitwise_count(masks & ~(masks << 1)).sum()  # neighbours go together
-    most = np.count_nonzero(filled) + int(runs) + np.count_nonzero(passed)
-    kinds = np.int64, np.int64, np.bool_, np.int64
-    out: Any = tuple(np.empty(most, kind) for kind in kinds)
-    fast(ranges)(
-        trace,
-        none if sizes is None else sizes,
-        none if origin is None else origin,
-        filled,
-        passed if passed.any() else np.zeros(0, np.bool_),
-        traffic.backs,
-        traffic.line,
-        traffic.sector,
-        *out,
-    )
-    return out
+    most = np.count_nonzero(filled) + int(runs) + np.count_nonzero(traffic.passed)
+    addresses, origins = np.empty((2, most + 1), np.int64)
+    stores: Bools = np.empty(most + 1, np.bool_)
+    lengths: Ints = np.empty(0 if whole else most, np.int64)
+    none: Ints = np.zeros(0, np.int64)
+    if whole and not through and len(which) == np.count_nonzero(filled):
+        fast(lines)(
+            trace, traffic.line, traffic.backs, which, addresses, stores, origins
+        )
+    else:
+        fast(ranges)(
+            trace,
+            none if sizes is None else sizes,
+            filled,
+            traffic.passed if through else np.zeros(0, np.bool_),
+            traffic.backs,
+            traffic.line,
+            traffic.sector,
+            which,
+            addresses,
+            lengths,
+            stores,
+            origins,
+        )
+    stems = origins[:most] if origin is None else origin[origins[:most]]
+    return addresses[:most], None if whole else lengths, stores[:most], stems
+
+
+def lines(
+    trace: Any,
+    line: int,
+    backs: Any,
+    which: Any,
+    addresses: Any,
+    stores: Any,
+    origins: Any,
+) -> None:
+    """As `ranges` where whole lines move and all that is sent is for a miss.
+
+    Without a branch on what cannot be foretold: a write-back is put down, and kept if
+    it was one.
+    """
+    at = back = 0
+    last = len(backs) - 1
+    for i in which:
+        addresses[at] = trace[i]
+        stores[at] = False
+        origins[at] = i
+        at += 1
+        if last >= 0:
+            row = min(back, last)
+            addresses[at] = backs[row, 1] * line
+            stores[at] = True
+            origins[at] = i
+            one = backs[row, 0] == i
+            at += one
+            back += one
 
 
 def ranges(
     trace: Any,
     sizes: Any,
-    origin: Any,
     filled: Any,
     passed: Any,
     backs: Any,
     line: int,
     sector: int,
+    which: Any,
     addresses: Any,
     lengths: Any,
     stores: Any,
@@ -130,14 +174,17 @@ def ranges(
 ) -> None:
     """Fill the last four: the load of a miss, what it drove out, what goes through.
 
-    ``sizes``, ``origin`` and ``passed`` may be empty.
+    ``which``: accesses that send anything. ``sizes``, ``passed`` and ``lengths`` may be
+    empty.
     """
+    sized = len(lengths) > 0
     at = back = 0
-    for i in range(len(trace)):
+    for i in which:
         start = at
         if filled[i]:
             addresses[at] = trace[i] // sector * sector
-            lengths[at] = sector
+            if sized:
+                lengths[at] = sector
             stores[at] = False
             at += 1
         if back < len(backs) and backs[back, 0] == i:
@@ -146,11 +193,12 @@ def ranges(
             while mask > 0:
                 if mask & 1:
                     addresses[at] = first
-                    lengths[at] = 0
+                    before = first
                     while mask & 1:
-                        lengths[at] += sector
                         first += sector
                         mask >>= 1
+                    if sized:
+                        lengths[at] = first - before
                     stores[at] = True
                     at += 1
                 first += sector
@@ -158,11 +206,12 @@ def ranges(
             back += 1
         if len(passed) > 0 and passed[i]:
             addresses[at] = trace[i]
-            lengths[at] = sizes[i] if len(sizes) > 0 else 0
+            if sized:
+                lengths[at] = sizes[i] if len(sizes) > 0 else 0
             stores[at] = True
             at += 1
         for sent in range(start, at):
-            origins[sent] = origin[i] if len(origin) > 0 else i
+            origins[sent] = i
 
 
 def cut(
