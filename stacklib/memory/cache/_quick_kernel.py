@@ -66,8 +66,9 @@ def quick(
     last = np.uint64(8 * ((ways - 1) % 8))  # bits before the one who leaves
     fifo = shape.policy == 1
     known = np.int64(-1)  # a line that is where it would go,
-    at, have, soil = np.int64(0), 0, 0  # the place of the last, its sectors, the dirty
-    written = driven_out = dirtied = 0
+    at, have, soil = _NONE, 0, 0  # the place of the last, its sectors, the dirty
+    driven_out = dirtied = 0
+    written = _NONE
     for i in range(len(addresses)):
         address = addresses[i]
         line = address >> shift if shift >= 0 else address // shape.line
@@ -89,11 +90,12 @@ def quick(
                 while rest > 0:
                     index ^= rest
                     rest >>= shape.fold
-            index = index & mask if mask >= 0 else index % sets
-            first = ways * index
-            head = index
+            # Unsigned, so that compiled code need not ask whether an index counts from
+            # the end.
+            head = np.uint64(index & mask if mask >= 0 else index % sets)
+            first = np.uint64(ways) * head
             if words is not None:
-                head = words * index
+                head *= np.uint64(words)
             short = (np.uint64(line) * _SPREAD) >> _TOP
             same = short * _ONES
             low = way = _NONE
@@ -105,27 +107,27 @@ def quick(
                     low = equal & (~equal + _ONE)
                     before = ((((low - _ONE) & _ONES) * _ONES) >> _TOP) - _ONE
                     way = (order[word] >> (before * _EIGHT)) & _BYTE
-                    at = first + np.int64(way)
+                    at = first + way
                     if tags[at] == line:
                         found = True
                         break
                     equal &= equal - _ONE
-                if words is None or found or word == head + words - 1:
+                if words is None or found or word == head + np.uint64(words) - _ONE:
                     break
-                word += 1
+                word += _ONE
             renews = not fifo and (shape.stores_renew or not store)
             known = line if fifo or renews or not found else np.int64(-1)
             if not found:
                 low = _ONE << (last + _SEVEN)
                 way = (order[word] >> last) & _BYTE
-                at = first + np.int64(way)
+                at = first + way
                 driven_out += tags[at] >= 0
                 if stores is not None:
                     soil = dirty[at]
                     backs[written, 0] = i
                     backs[written, 1] = tags[at]
                     backs[written, 2] = soil
-                    written += soil != 0
+                    written += np.uint64(soil != 0)
                 tags[at] = line
                 have = soil = 0
             else:

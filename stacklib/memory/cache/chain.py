@@ -141,19 +141,21 @@ def lines(
     Without a branch on what cannot be foretold: a write-back is put down, and kept if
     it was one.
     """
-    at = back = 0
-    last = len(backs) - 1
-    for i in which:
-        addresses[at] = trace[i]
+    # Unsigned, so that compiled code need not ask whether an index counts from the end.
+    at = back = np.uint64(0)
+    last = np.uint64(max(len(backs) - 1, 0))
+    for n in range(len(which)):
+        i = which[n]
+        addresses[at] = trace[np.uint64(i)]
         stores[at] = False
         origins[at] = i
-        at += 1
-        if last >= 0:
+        at += np.uint64(1)
+        if len(backs) > 0:
             row = min(back, last)
             addresses[at] = backs[row, 1] * line
             stores[at] = True
             origins[at] = i
-            one = backs[row, 0] == i
+            one = np.uint64(backs[row, 0] == i)
             at += one
             back += one
 
