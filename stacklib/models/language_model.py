@@ -256,6 +256,22 @@ class LanguageModel:
         body = self._body(lambda block: self._used(block, batch))
         return (body + self.embedding_parameters).named("parameters read")
 
+    def read_by_experts(self) -> tuple[float, list[tuple[float, Experts]]]:
+        """``read_parameters`` as a sum: those all share, and those of one expert.
+
+        The second are those of one expert in all layers of a kind, with its mixture:
+        ``shared + sum(each * experts.touched(batch))`` are read.
+        """
+        none, one = (chosen(n, label="experts counted") for n in (0, 1))
+        shared = self._body(lambda block: none)
+        each = [
+            (self._body(lambda b, k=kind: one if b is k else none) - shared, kind.mlp)
+            for kind in self.kinds
+            if isinstance(kind.mlp, Experts)
+        ]
+        read = shared + self.embedding_parameters
+        return read.si, [(size.si, experts) for size, experts in each]
+
     def weight_bytes(self, dtype: str) -> Quantity:
         """Bytes of all weights in one format, without block scales."""
         return (self.parameters * bytes_per_element(dtype)).named("weights")

@@ -9,6 +9,9 @@ same things by closed formulas; tests hold the two together.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
+
+from stacklib.quantity import minimum
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +120,19 @@ class Attention:
         """Numbers one token leaves in the cache."""
         return 2 * self.kv_heads * self.head_dim
 
-    def seen(self, tokens: int) -> int:
+    def seen(self, tokens: Any) -> Any:
         """Tokens a query sees of ``tokens``, itself included."""
-        return min(tokens, self.window) if self.window else tokens
+        return minimum(tokens, self.window) if self.window else tokens
 
-    def cached(self, tokens: int) -> int:
+    def cached(self, tokens: Any) -> Any:
         """Numbers the cache of one sequence of ``tokens`` holds."""
         return self.seen(tokens) * self.per_token
 
-    def read(self, tokens: int) -> int:
+    def read(self, tokens: Any) -> Any:
         """Numbers a query moves when the cache holds ``tokens``."""
         return self.cached(tokens)
 
-    def score_macs(self, tokens: int, absorbed: bool) -> dict[str, int]:
+    def score_macs(self, tokens: Any, absorbed: bool) -> dict[str, Any]:
         """Multiply-adds of one query against ``tokens``, by operation.
 
         ``absorbed`` says nothing here; only latent attention has two forms.
@@ -222,15 +225,15 @@ class LatentAttention:
         """Latent and rope part of one token."""
         return self.kv_lora_rank + self.rope_head_dim
 
-    def cached(self, tokens: int) -> int:
+    def cached(self, tokens: Any) -> Any:
         """Numbers the cache of one sequence of ``tokens`` holds."""
         return tokens * self.per_token
 
-    def read(self, tokens: int) -> int:
+    def read(self, tokens: Any) -> Any:
         """Numbers a query moves when the cache holds ``tokens``."""
         return self.cached(tokens)
 
-    def score_macs(self, tokens: int, absorbed: bool) -> dict[str, int]:
+    def score_macs(self, tokens: Any, absorbed: bool) -> dict[str, Any]:
         """Multiply-adds of one query against ``tokens``, absorbed or expanded."""
         if absorbed:
             key, value = self.kv_lora_rank + self.rope_head_dim, self.kv_lora_rank
@@ -310,7 +313,7 @@ class Experts:
             ]
         return found
 
-    def touched(self, tokens: float) -> float:
+    def touched(self, tokens: Any) -> Any:
         """Experts that at least one of ``tokens`` uses, expected under even routing.
 
         Each token leaves a given expert out with probability 1 - top_k / experts.
