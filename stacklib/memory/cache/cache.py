@@ -62,7 +62,7 @@ class Traffic:
         """Accesses that read a line or sector from the next level, (accesses,)."""
         found = ~self.hit
         for kept in (self.passed, self.spared):
-            if kept.any():
+            if some(kept):
                 found &= ~kept
         return found
 
@@ -271,6 +271,11 @@ class Cache:
             self.line,
             self.granule,
         )
+
+
+def some(mask: Bools) -> bool:
+    """Whether a mask may hold anything: one that holds nothing is a single False."""
+    return mask.strides != (0,)
 
 
 def checked_sizes(sizes: ArrayLike, accesses: int) -> Ints:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..warp._fast import fast
-from .cache import Bools, Cache, Ints, Traffic, checked_sizes, checked_trace
+from .cache import Bools, Cache, Ints, Traffic, checked_sizes, checked_trace, some
 
 __all__ = ["answers", "chain"]
 
@@ -95,16 +95,19 @@ def passed_on(
     traffic: Traffic, trace: Ints, sizes: Ints | None, origin: Ints | None, whole: bool
 ) -> tuple[Ints, Ints | None, Bools, Ints]:
     """Ranges that a level sends to the next: address, size, store and origin."""
-    through = bool(traffic.passed.any())
-    which = np.flatnonzero(~traffic.hit | traffic.passed if through else ~traffic.hit)
+    through = some(traffic.passed)
     filled, masks = traffic.filled, traffic.backs[:, 2]
+    which = np.flatnonzero(~traffic.hit | traffic.passed if through else ~traffic.hit)
+    fills = np.count_nonzero(filled)
     runs = np.bitwise_count(masks & ~(masks << 1)).sum()  # neighbours go together
-    most = np.count_nonzero(filled) + int(runs) + np.count_nonzero(traffic.passed)
+    most = fills + int(runs)
+    if through:
+        most += np.count_nonzero(traffic.passed)
     addresses, origins = np.empty((2, most + 1), np.int64)
     stores: Bools = np.empty(most + 1, np.bool_)
     lengths: Ints = np.empty(0 if whole else most, np.int64)
     none: Ints = np.zeros(0, np.int64)
-    if whole and not through and len(which) == np.count_nonzero(filled):
+    if whole and not through and len(which) == fills:
         fast(lines)(
             trace, traffic.line, traffic.backs, which, addresses, stores, origins
         )

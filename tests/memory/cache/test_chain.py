@@ -170,10 +170,16 @@ def test_what_is_no_size_is_refused(sizes, message):
         Cache(128, 1, 128, 32).run([0, 32], None, sizes)
 
 
-def test_plain_python_passes_on_the_same():
-    levels = [Cache(256, 2, 128, 32), Cache(256, 1, 64), Cache(1024, 2, 32)]
+@pytest.mark.parametrize(
+    "levels",
+    [
+        [Cache(256, 2, 128, 32), Cache(256, 1, 64), Cache(1024, 2, 32)],
+        [Cache(256, 2, 64), Cache(512, 1, 64), Cache(1024, 2, 64)],
+    ],
+)
+def test_plain_python_passes_on_the_same(levels):
     random = np.random.default_rng(0)
-    trace = random.integers(0, 3000, 300), random.random(300) < 0.5, 4
+    trace = random.integers(0, 3000, 300), random.random(300) < 0.5
     quick = chain(levels, *trace)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chains, "fast", lambda loop: loop)
