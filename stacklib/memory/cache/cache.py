@@ -10,103 +10,19 @@ keep track of each other's lines are a `hierarchy.Hierarchy`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stacklib.quantity.bounds import whole
 
 from ._cache_kernel import POLICIES, Shape, run
+from .traffic import Bools, Ints, Traffic
 
-__all__ = ["ON_STORE", "WRITES", "Cache", "Traffic", "checked_sizes", "checked_trace"]
+__all__ = ["ON_STORE", "WRITES", "Cache", "checked_sizes", "checked_trace"]
 
 WRITES = ("back", "through")
 ON_STORE = ("fetch", "validate")
-
-Ints: TypeAlias = NDArray[np.int64]
-Bools: TypeAlias = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Traffic:
-    """What a cache did with a trace."""
-
-    hit: Bools  # (accesses,) whether the data was there
-    passed: Bools  # (accesses,) stores written through
-    spared: Bools  # (accesses,) stores for which nothing is fetched, hit or miss
-    backs: Ints  # (write-backs, 3) access that drove the line out, line, dirty sectors
-    evictions: int  # lines driven out, dirty or not
-    dirtied: int  # times that a sector became dirty
-    line: int  # bytes of a line
-    sector: int  # of what a miss brings in
-    origin: Ints | None = None  # (accesses,) access of the chain that each stems from
-
-    @property
-    def accesses(self) -> int:
-        """Length of the trace."""
-        return len(self.hit)
-
-    @property
-    def hits(self) -> int:
-        """Accesses whose data was there."""
-        return int(np.count_nonzero(self.hit))
-
-    @property
-    def misses(self) -> int:
-        """Accesses whose data was not there."""
-        return self.accesses - self.hits
-
-    @property
-    def filled(self) -> Bools:
-        """Accesses that read a line or sector from the next level, (accesses,)."""
-        found = ~self.hit
-        for kept in (self.passed, self.spared):
-            if some(kept):
-                found &= ~kept
-        return found
-
-    @property
-    def fills(self) -> int:
-        """Lines or sectors read from the next level."""
-        return int(np.count_nonzero(self.filled))
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of the accesses that hit."""
-        return self.hits / self.accesses
-
-    @property
-    def evicted(self) -> Ints:
-        """Address of the dirty line that each access drove out, or -1; (accesses,)."""
-        found: Ints = np.full(self.accesses, -1, np.int64)
-        found[self.backs[:, 0]] = self.backs[:, 1] * self.line
-        return found
-
-    @property
-    def writebacks(self) -> int:
-        """Dirty lines written to the next level; those still inside are not."""
-        return len(self.backs)
-
-    @property
-    def bytes_in(self) -> int:
-        """Bytes read from the next level."""
-        return self.fills * self.sector
-
-    @property
-    def bytes_touched(self) -> int:
-        """Bytes of the sectors asked for, once for each access: at least `bytes_in`."""
-        return self.accesses * self.sector
-
-    @property
-    def bytes_out(self) -> int:
-        """Bytes written back to the next level: the dirty sectors of evicted lines."""
-        return int(np.bitwise_count(self.backs[:, 2]).sum()) * self.sector
-
-    @property
-    def bytes_dirtied(self) -> int:
-        """Bytes of sectors that became dirty: `bytes_out` and what is still inside."""
-        return self.dirtied * self.sector
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,47 +151,45 @@ class Cache:
                     f"of {self.granule}: a chain cuts them"
                 )
             parts = room < self.granule
-        return self.counted(trace, writes, parts)
-
-    def counted(self, trace: Ints, writes: Bools | None, parts: Any) -> Traffic:
-        """As `run`, for what was checked; ``parts``: less than a sector, or None."""
-        if writes is not None and not writes.any():
-            writes = None
-        never: Bools = np.broadcast_to(np.False_, len(trace))
-        nothing: Bools = np.zeros(0, np.bool_)
-        through, validate = self.write == "through", self.on_store == "validate"
-        hit, backs, counts = run(
-            trace,
-            nothing if writes is None else writes,
-            parts if validate and parts is not None else nothing,
-            Shape(
-                self.line,
-                self.granule,
-                self.sets,
-                self.ways,
-                POLICIES.index(self.policy),
-                self.seed,
-                self.stores_renew,
-                through,
-                validate,
-                (self.sets - 1).bit_length() if self.hashed else 0,
-            ),
-        )
-        return Traffic(
-            hit,
-            writes if through and writes is not None else never,
-            writes if validate and writes is not None else never,
-            backs,
-            int(counts[1]),
-            int(counts[2]),
-            self.line,
-            self.granule,
-        )
+        return traffic_of(self, trace, writes, parts)
 
 
-def some(mask: Bools) -> bool:
-    """Whether a mask may hold anything: one that holds nothing is a single False."""
-    return mask.strides != (0,)
+def traffic_of(
+    cache: Cache, trace: Ints, writes: Bools | None, parts: Bools | None
+) -> Traffic:
+    """As `Cache.run` of what was checked; ``parts``: accesses to less than a sector."""
+    if writes is not None and not writes.any():
+        writes = None
+    never: Bools = np.broadcast_to(np.False_, len(trace))
+    nothing: Bools = np.zeros(0, np.bool_)
+    through, validate = cache.write == "through", cache.on_store == "validate"
+    hit, backs, counts = run(
+        trace,
+        nothing if writes is None else writes,
+        parts if validate and parts is not None else nothing,
+        Shape(
+            cache.line,
+            cache.granule,
+            cache.sets,
+            cache.ways,
+            POLICIES.index(cache.policy),
+            cache.seed,
+            cache.stores_renew,
+            through,
+            validate,
+            (cache.sets - 1).bit_length() if cache.hashed else 0,
+        ),
+    )
+    return Traffic(
+        hit,
+        writes if through and writes is not None else never,
+        writes if validate and writes is not None else never,
+        backs,
+        int(counts[1]),
+        int(counts[2]),
+        cache.line,
+        cache.granule,
+    )
 
 
 def checked_sizes(sizes: ArrayLike, accesses: int) -> Ints:

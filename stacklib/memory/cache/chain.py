@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..warp._fast import fast
-from .cache import Bools, Cache, Ints, Traffic, checked_sizes, checked_trace, some
+from .cache import Cache, checked_sizes, checked_trace, traffic_of
+from .traffic import Bools, Ints, Traffic, some
 
 __all__ = ["answers", "chain"]
 
@@ -65,7 +66,7 @@ def chain(
     for level, cache in enumerate(levels):
         # A size of 0 is an access of which only the sector is known: all of it.
         parts = None if room is None else (room > 0) & (room < cache.granule)
-        traffic = cache.counted(trace, writes, parts)
+        traffic = traffic_of(cache, trace, writes, parts)
         found.append(replace(traffic, origin=origin))
         if level + 1 == len(levels):
             break

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.memory import Cache, Tier, cheapest_tier
-from stacklib.memory.tiers import tier as t
 from stacklib.memory.cache import reuse
+from stacklib.memory.tiers import tier as t
 from stacklib.memory.tiers import walk
 from stacklib.memory.tiers.tier import Need, average_access_time
 from stacklib.quantity import Quantity
