@@ -55,7 +55,7 @@ def add_serving(parser: argparse.ArgumentParser) -> None:
 
 def beyond_model(model: LanguageModel, context: int) -> str:
     """A line for a context that the release was not trained for; empty within it."""
-    if context <= model.max_context:
+    if context <= model.max_context or not model.max_context:
         return ""
     return (
         f"note: {context:,} tokens are beyond the {model.max_context:,} positions of "

@@ -70,6 +70,8 @@ class Attention:
         entry of a head, ``"full"`` one for each entry of all heads.
     sinks : bool
         One learned number a head that takes a share of the softmax (gpt-oss).
+    gate : bool
+        Whether a gate as wide as the queries weighs the result (Qwen3-Next).
     """
 
     heads: int
@@ -80,6 +82,7 @@ class Attention:
     out_bias: bool = False
     qk_norm: str = ""
     sinks: bool = False
+    gate: bool = False
 
     @property
     def kind(self) -> str:
@@ -104,8 +107,9 @@ class Attention:
     def matrices(self, hidden: int) -> list[Matrix]:
         """The four projections of a model of this ``hidden`` size."""
         query, key = self.heads * self.head_dim, self.kv_heads * self.head_dim
+        asked = query * (2 if self.gate else 1)
         return [
-            Matrix("q", hidden, query, self.qkv_bias),
+            Matrix("q and gate" if self.gate else "q", hidden, asked, self.qkv_bias),
             Matrix("k", hidden, key, self.qkv_bias),
             Matrix("v", hidden, key, self.qkv_bias),
             Matrix("o", query, hidden, self.out_bias),

@@ -164,7 +164,11 @@ def decode_work(
         each = _in(fmt, model.attention_flops(context + 1))
         operations = sequences * (per_mac * model.streamed_parameters + each)
         read = model.kv_read_bytes(context + 1, kv_dtype or dtype)
-        moved = weights + sequences * read * copies
+        if model.keeps_state:  # which every chip keeps for its own heads
+            state = 2 * model.state_bytes(kv_dtype or dtype)
+            moved = weights + sequences * ((read - state) * copies + state)
+        else:
+            moved = weights + sequences * read * copies
     return Work(
         operations.named("operations"),
         moved.named("bytes moved"),

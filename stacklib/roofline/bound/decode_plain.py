@@ -15,6 +15,7 @@ from typing import Any
 from stacklib.hardware import Accelerator
 from stacklib.models import Experts, LanguageModel
 from stacklib.models.block import AnyAttention
+from stacklib.models.recurrent import Recurrent
 from stacklib.quantity import Quantity, bytes_per_element, where
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import is_whole, whole, whole_floats
@@ -126,13 +127,14 @@ class Terms:
         tokens = context + 1  # the new token looks at itself too
         macs = moved = held = 0.0
         for layers, a in self.attention:
+            copies = 1.0 if isinstance(a, Recurrent) else self.copies
             macs = macs + layers * sum(a.score_macs(tokens, True).values())
-            moved = moved + layers * a.read(tokens)
-            held = held + layers * a.cached(context)
+            moved = moved + layers * copies * a.read(tokens)
+            held = held + layers * copies * a.cached(context)
         weights = self.read
         for each, experts in self.experts:
             weights = weights + each * experts.touched(batch)
-        a_number = batch * self.copies * self.number
+        a_number = batch * self.number
         need = fit_sum(self.weights, a_number * held, self.chips)
         return PlainStep(
             self,

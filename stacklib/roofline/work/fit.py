@@ -31,6 +31,7 @@ class Fit:
     have: Quantity
     weights: Quantity
     kv: Quantity
+    state: Quantity | None  # the part of the cache that no head keeps twice
     reserve: Quantity
     chips: int
     device: str
@@ -134,17 +135,22 @@ def fit_memory(
     whole(batch=batch)
     whole(0, context=context)
     weights = model.weight_bytes(dtype)
+    state = None
     if model.grows:
         tokens = chosen(batch * context, label="tokens cached")
         kv = tokens * model.kv_bytes_per_token(kv_dtype or dtype)
     else:
         count = chosen(batch, label="batch")
         kv = count * model.kv_bytes(context, kv_dtype or dtype)
+        if model.keeps_state:
+            state = count * model.state_bytes(kv_dtype or dtype)
     kv = kv.named("KV cache")
     kept = _reserve(reserve)
     need = (fit_sum(weights, kv, chips) + kept).named("needed per chip")
     have = device.memory_capacity
-    return Fit(bool(need <= have), need, have, weights, kv, kept, tp, device.short)
+    return Fit(
+        bool(need <= have), need, have, weights, kv, state, kept, tp, device.short
+    )
 
 
 def fit_with_copies(model: LanguageModel, fit: Fit) -> Fit:
@@ -154,7 +160,13 @@ def fit_with_copies(model: LanguageModel, fit: Fit) -> Fit:
     """
     if fit.chips <= model.cache_heads:
         return fit
-    kv = (fit.kv * kv_copies(model, fit.chips)).named("KV cache with copies")
+    copies = kv_copies(model, fit.chips)
+    kv = (
+        fit.kv * copies
+        if fit.state is None
+        else ((fit.kv - fit.state) * copies + fit.state)
+    )
+    kv = kv.named("KV cache with copies")
     chips = chosen(fit.chips, label="chips")
     need = fit_sum(fit.weights, kv, chips)
     if fit.reserve.si:
