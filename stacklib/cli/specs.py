@@ -51,6 +51,7 @@ def _audit_json(found: Audit) -> dict[str, Any]:
         "inherited": found.inherited,
         "unknown": found.unknown,
         "confidence": dict(found.confidence),
+        "second source": found.second,
         "relations": len(found.gaps),
         "worst": [
             {"device": g.key, "relation": g.relation, "gap": g.gap}
@@ -75,6 +76,7 @@ def _audit_text(found: Audit) -> str:
     rows = [(name, str(count)) for name, count in counts.items()]
     by_count = sorted(found.confidence.items(), key=lambda item: -item[1])
     rows += [(f"  {name}", str(count)) for name, count in by_count]
+    rows += [("held to a second source", str(found.second))]
     rows += [("relations between figures", str(len(found.gaps)))]
     widest = found.agreeing[:WORST]
     worst = [(g.key, g.relation, f"{g.gap:+.2%}") for g in widest]
