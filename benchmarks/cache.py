@@ -3,18 +3,20 @@
     pip install pycachesim        # not among the pinned packages
     python benchmarks/cache.py    # -> results/cache.json
 
-Both get the same addresses; misses must be equal. pycachesim is called the fastest way
-it offers, with the whole trace at once, which must be a list of tuples: it is timed
-from an array, as ours is, and once more with the list made beforehand.
+Three traces, loads alone and with stores, through whole lines, sectors and two levels;
+both get the same addresses, and misses and write-backs must be equal. pycachesim is
+called the fastest way it offers, with the whole trace at once as a list of tuples,
+which is made before the clock runs. It has no sectors: there it moves whole lines, and
+the lines are what is compared.
 """
 
 from __future__ import annotations
 
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -25,87 +27,145 @@ import host_common  # noqa: E402
 from stacklib.roofline.host import measure as host  # noqa: E402
 
 STEM = "cache"
-SETS, WAYS, LINE = 64, 8, 64  # 32 KiB
-ACCESSES, ROUNDS = 1_000_000, 5
-BAR = 12.0  # times pycachesim's speed, with numba
+# Sets, ways and bytes of a line by level; two levels are those of pycachesim's README.
+CACHES = {
+    "lines": [(64, 8, 64)],
+    "sectors": [(32, 8, 128)],
+    "two levels": [(64, 8, 64), (512, 8, 64)],
+}
+SECTOR = 32
+SHARE = 0.3  # of the accesses that store
+ACCESSES, ROUNDS = 1_000_000, 9
+LEAST, MEDIAN = 5.0, 12.0  # the bars, in times pycachesim's speed
 
 
 def traces() -> dict[str, Any]:
-    """Addresses by name: all over 4 MiB, and one after the other."""
+    """Addresses by name: one after the other, anywhere in 4 MiB, and by popularity."""
     import numpy
 
-    random = numpy.random.default_rng(0).integers(0, 1 << 19, ACCESSES) * 8
-    return {"random": random, "stream": (numpy.arange(ACCESSES) * 8) % (1 << 22)}
+    random = numpy.random.default_rng(0)
+    return {
+        "stream": (numpy.arange(ACCESSES) * 8) % (1 << 22),
+        "random": random.integers(0, 1 << 19, ACCESSES) * 8,
+        "zipf": random.zipf(1.2, ACCESSES) % (1 << 19) * 8,
+    }
 
 
-def ours(trace: Any) -> int:
-    """Misses by this project's simulator."""
-    from stacklib.memory import Cache
+def ours(shape: str, trace: Any, stores: Any) -> tuple[float, list[tuple[int, int]]]:
+    """Seconds, and the lines that each level brought in and wrote back."""
+    from stacklib.memory import Cache, chain
 
-    return Cache(SETS * WAYS * LINE, WAYS, LINE).run(trace).misses
+    sector = SECTOR if shape == "sectors" else None
+    # pycachesim renews nothing on a store.
+    levels = [
+        Cache(sets * ways * line, ways, line, sector, stores_renew=False)
+        for sets, ways, line in CACHES[shape]
+    ]
+    began = perf_counter()
+    if len(levels) > 1:
+        found = chain(levels, trace, stores)
+    else:
+        found = [levels[0].run(trace, stores)]
+    took = perf_counter() - began
+    # Of sectors the lines that came are those that left and those inside: all places.
+    came = [
+        t.evictions + c.sets * c.ways if sector else t.misses
+        for c, t in zip(levels, found, strict=True)
+    ]
+    return took, [(n, t.writebacks) for n, t in zip(came, found, strict=True)]
 
 
-def peer(trace: list[tuple[tuple[int], None]]) -> int:
-    """Misses by pycachesim."""
+def peer(shape: str, listed: Any) -> tuple[float, list[tuple[int, int]]]:
+    """The same by pycachesim."""
     import cachesim
 
-    level = cachesim.Cache("L1", SETS, WAYS, LINE, "LRU")
-    memory = cachesim.MainMemory()
-    memory.load_to(level)
-    memory.store_from(level)
-    simulator = cachesim.CacheSimulator(level, memory)
-    simulator.loadstore(trace, length=1)
-    return int(next(iter(simulator.stats()))["MISS_count"])
+    memory, levels = cachesim.MainMemory(), []
+    for sets, ways, line in reversed(CACHES[shape]):
+        behind = {"store_to": levels[0], "load_from": levels[0]} if levels else {}
+        name = f"L{len(CACHES[shape]) - len(levels)}"
+        levels.insert(0, cachesim.Cache(name, sets, ways, line, "LRU", **behind))
+    memory.load_to(levels[-1])
+    memory.store_from(levels[-1])
+    simulator = cachesim.CacheSimulator(levels[0], memory)
+    began = perf_counter()
+    simulator.loadstore(listed, length=1)
+    took = perf_counter() - began
+    stats = list(simulator.stats())[: len(levels)]
+    return took, [(d["MISS_count"], d["EVICT_count"]) for d in stats]
 
 
-def peer_from_array(trace: Any) -> int:
-    """The same, its list made on the way."""
-    return peer(listed(trace))
-
-
-def listed(trace: Any) -> list[tuple[tuple[int], None]]:
+def listed(trace: Any, stores: Any) -> list[tuple[Any, Any]]:
     """A trace as pycachesim takes it: loads and stores of each step."""
-    return [((address,), None) for address in trace.tolist()]
+    return [
+        (None, (address,)) if store else ((address,), None)
+        for address, store in zip(trace.tolist(), stores.tolist(), strict=True)
+    ]
 
 
-def timed(call: Any, *arguments: Any) -> tuple[float, int]:
-    """Seconds of a call, and what it gave."""
-    began = time.perf_counter()
-    given = call(*arguments)
-    return time.perf_counter() - began, given
+def case(shape: str, name: str, trace: Any, stores: Any) -> list[dict[str, Any]]:
+    """Both simulators on a trace, in turn, so that other work meets both."""
+    ours(shape, trace, stores)  # compiled before the clock runs
+    made = listed(trace, stores)
+    calls = {
+        "stacklib": lambda: ours(shape, trace, stores),
+        "pycachesim": lambda: peer(shape, made),
+    }
+    samples: dict[str, list[float]] = {who: [] for who in calls}
+    counted: dict[str, Any] = {}
+    for _ in range(ROUNDS):
+        for who, call in calls.items():
+            took, counted[who] = call()
+            samples[who].append(took)
+    which = f"{shape}, {name}, {'stores' if stores.any() else 'loads'}"
+    if counted["stacklib"] != counted["pycachesim"]:
+        raise SystemExit(f"{which}: misses and write-backs differ: {counted}")
+    return [
+        {
+            "id": f"{which}, {who}",
+            "case": which,
+            "by": who,
+            "lines": counted[who],
+            "accesses": ACCESSES,
+            "times_s": times,
+        }
+        for who, times in samples.items()
+    ]
+
+
+def ratios(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Times pycachesim's speed by case, the least first."""
+    times = {(row["case"], row["by"]): median(row["times_s"]) for row in rows}
+    found = {
+        which: took / times[which, "stacklib"]
+        for (which, who), took in times.items()
+        if who == "pycachesim"
+    }
+    return dict(sorted(found.items(), key=lambda pair: pair[1]))
 
 
 def measure() -> dict[str, Any]:
-    """Both simulators on every trace, in turn, so that other work meets both."""
+    """Every case, and what came of the bars."""
+    import numpy
+
     watch = host.Watch()
-    rows = []
-    for name, trace in traces().items():
-        ours(trace)  # compiled before the clock runs
-        calls = {
-            "stacklib": (ours, trace),
-            "pycachesim": (peer_from_array, trace),
-            "pycachesim-listed": (peer, listed(trace)),
-        }
-        samples: dict[str, list[float]] = {who: [] for who in calls}
-        counted: dict[str, int] = {}
-        for _ in range(ROUNDS):
-            for who, (call, argument) in calls.items():
-                took, counted[who] = timed(call, argument)
-                samples[who].append(took)
-        if len(set(counted.values())) > 1:
-            raise SystemExit(f"{name}: misses differ: {counted}")
-        misses = counted["stacklib"]
-        for who, times in samples.items():
-            row = {"id": f"{name}-{who}", "trace": name, "by": who, "misses": misses}
-            rows.append({**row, "accesses": ACCESSES, "times_s": times})
-            ratio = median(times) / median(samples["stacklib"])
-            print(f"{name}: {misses} misses, {who} takes {ratio:.1f} times (bar {BAR})")
+    rows: list[dict[str, Any]] = []
+    some = numpy.random.default_rng(1).random(ACCESSES) < SHARE
+    for shape in CACHES:
+        for name, trace in traces().items():
+            for stores in (numpy.zeros(ACCESSES, bool), some):
+                rows += case(shape, name, trace, stores)
+    found = ratios(rows)
+    for which, ratio in found.items():
+        print(f"{ratio:6.1f} times pycachesim's speed: {which}")
+    least, middle = min(found.values()), median(found.values())
+    print(f"least {least:.1f} (bar {LEAST}), median {middle:.1f} (bar {MEDIAN})")
     return host_common.head(
         STEM,
         None,
         watch,
         driver="none",
         rows=rows,
+        bars={"least": LEAST, "median": MEDIAN},
         versions=host.versions() | {"pycachesim": version("pycachesim")},
         why_no_prediction="a comparison of speed with a named peer in one run",
     )

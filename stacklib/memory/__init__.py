@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from .cache.cache import Cache, chain
+    from .cache.cache import Cache
+    from .cache.chain import chain
     from .cache.hierarchy import Hierarchy
     from .cache.replacement import misses
     from .dram.channel import DramChannel

@@ -52,6 +52,27 @@ def test_what_is_possible_passes(value, unit, role):
     assert faults({"x": [value, unit, role]}) == []
 
 
+def test_a_cache_writes_what_was_dirtied_and_reads_what_was_touched():
+    pytest.importorskip("numpy")
+    from stacklib.memory import Cache, chain
+
+    levels = [Cache(256, 1, 128, 32), Cache(512, 2, 64)]
+    for level in chain(
+        levels, [96, 224, 480, 96, 352], [True, False, True, True, False]
+    ):
+        cells = {
+            "out": [level.bytes_out, "B", "written"],
+            "dirty": [level.bytes_dirtied, "B", "dirtied"],
+            "in": [level.bytes_in, "B", "read"],
+            "asked": [level.bytes_touched, "B", "touched"],
+        }
+        assert faults(cells) == []
+        for column, role in (("out", "written"), ("in", "read")):
+            most = cells["dirty" if role == "written" else "asked"][0]
+            (fault,) = faults(cells | {column: [most + 32, "B", role]})
+            assert f"column {column}" in fault and "exceeds" in fault
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_what_is_not_finite_is_caught(value):
     (fault,) = faults({"x": [value, "s", ""]})

@@ -12,6 +12,8 @@ where the unit does not tell it:
 ``share``      a plain number that is a share of a whole (``%`` always is)
 ``ratio``      a percentage that may pass one hundred
 ``spec``       read from a data sheet, not predicted
+``written``    bytes written back, no more than the ``dirtied`` of their row
+``read``       bytes brought in, no more than the ``touched`` of their row
 =============  ============================================================
 """
 
@@ -24,7 +26,18 @@ from stacklib.quantity import Quantity
 
 MIME = "application/vnd.stacklib.guard+json"
 KINDS = ("table", "figure")
-ROLES = ("", "resident", "link", "part", "share", "ratio", "spec")
+LAWS = {"written": "dirtied", "read": "touched"}  # the first is never the larger
+ROLES = (
+    "",
+    "resident",
+    "link",
+    "part",
+    "share",
+    "ratio",
+    "spec",
+    *LAWS,
+    *LAWS.values(),
+)
 EVIDENCE = ("spec", "predicted", "simulated", "measured", "claimed", "impossible")
 
 _shown: list[dict[str, Any]] = []

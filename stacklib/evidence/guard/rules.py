@@ -10,6 +10,8 @@ from typing import Any
 from stacklib import hardware
 from stacklib.quantity import Quantity, UnitError
 
+from .entries import LAWS
+
 SLACK = 1 + 2e-5  # values were rounded to six digits
 _ROLE_BY_DIMENSIONS = {
     (("FLOP", 1), ("s", -1)): "rate",
@@ -143,7 +145,17 @@ def negatives(p: Point) -> Iterator[str]:
             yield p.fault(column, value, "is below 0")
 
 
-WITHOUT_DEVICE = (negatives, shares, infeasible)
+def conserved(p: Point) -> Iterator[str]:
+    """No byte written back that no store met, none read that nobody touched."""
+    for less, most in LAWS.items():
+        for column, value in p.of(less):
+            for other, bound in p.of(most):
+                if value.si > bound.si * SLACK:
+                    says = f"exceeds {bound.text(digits=5)}, {other}"
+                    yield p.fault(column, value, says)
+
+
+WITHOUT_DEVICE = (negatives, shares, infeasible, conserved)
 WITH_DEVICE: tuple[Rule, ...] = (rates, bandwidths, residents, times)
 
 

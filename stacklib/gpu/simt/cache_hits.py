@@ -33,7 +33,8 @@ class CacheHits:
     l2_sectors: int  # sectors asked of the L2 by what missed, by stores and by atomics
     l2_hits: int
     read: int  # bytes read from memory
-    written: int  # bytes of dirty lines that were driven out to it
+    written: int  # bytes of dirty sectors that were driven out to it
+    dirtied: int  # bytes of sectors of the L2 that became dirty
 
     @property
     def l1_hit_rate(self) -> float:
@@ -74,7 +75,7 @@ def through(
     ``l1``: bytes of a unit's L1: what shared memory leaves; 0 for none.
     """
     if not traffic.trace:
-        return CacheHits(0, 0, 0, 0, 0, 0)
+        return CacheHits(0, 0, 0, 0, 0, 0, 0)
     units = int(device.compute_units.si)
     unit, sector, kind = in_order(traffic, warps_of_block, units, resident)
     loads = kind == 0
@@ -91,7 +92,8 @@ def through(
     left = ~hit
     addresses, writes = sector[left] * SECTOR, kind[left] != 0
     out = _l2(device).run(addresses, writes)
-    missed = int(np.count_nonzero(~out.hit & (kind[left] != 1)))
+    # An atomic needs what it adds to; a store brings its bytes along.
+    missed = out.fills + int(np.count_nonzero(~out.hit & (kind[left] == 2)))
     return CacheHits(
         int(np.count_nonzero(loads)),
         int(np.count_nonzero(hit)),
@@ -99,6 +101,7 @@ def through(
         out.hits,
         missed * SECTOR,
         out.bytes_out,
+        out.bytes_dirtied,
     )
 
 
@@ -111,7 +114,8 @@ def _l2(device: Accelerator) -> Cache:
     whole = l2_cache(device, LINE, SECTOR)
     sets = max(1, int(whole.sets * hardware.efficiency("l2_room")))
     sets -= sets % 2 == 0 and sets > 1  # odd: strides spread, see l2_cache
-    return replace(whole, size=sets * whole.ways * LINE, policy="random")
+    size = sets * whole.ways * LINE
+    return replace(whole, size=size, policy="random", on_store="validate")
 
 
 def l1_cache(size: int) -> Cache | None:

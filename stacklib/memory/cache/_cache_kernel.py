@@ -1,168 +1,140 @@
-"""The loops of the cache simulator: compiled by numba where it is installed.
+"""The loop of the cache simulator: compiled by numba where it is installed.
 
-Without numba the same functions run as plain Python and give the same answer. `reads`
-is for traces without stores over whole lines under LRU: a set is kept in the order of
-use, so nothing but tags has to be looked at. `loop` is for everything else.
+Without numba the same function runs as plain Python and gives the same answer. `loop`
+says what a cache does, for every policy; ``_quick_kernel.quick`` does the same faster
+where numba is there and replacement goes by order.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..warp._fast import fast
+from ..warp._fast import compiled, fast
+from ._quick_kernel import MOST_WAYS, quick, quickly
 
 POLICIES = ("lru", "fifo", "plru", "random")
 LRU, FIFO, PLRU, RANDOM = range(len(POLICIES))
+# Park and Miller's generator (CACM 31(10), 1988; the factor is that of 1993): modulo a
+# prime, so that no bit of it repeats early.
+FACTOR, PRIME = 48271, 2**31 - 1
 
 
-def reads(
-    addresses: Any, line_bytes: int, sets: int, ways: int, hit: Any, counts: Any
-) -> None:
-    """Fill ``hit`` for a trace of loads under LRU; ``counts[0]``: lines driven out."""
-    tags: Any = np.full(sets * ways, -1, np.int64)
-    shift = 0
-    while 1 << shift < line_bytes:
-        shift += 1
-    if 1 << shift != line_bytes:
-        shift = -1
-    mask = sets - 1 if sets & (sets - 1) == 0 else -1
-    driven_out = 0
-    for i in range(len(addresses)):
-        line = addresses[i] >> shift if shift >= 0 else addresses[i] // line_bytes
-        first = ways * (line & mask if mask >= 0 else line % sets)
-        carried = tags[first]
-        if carried == line:
-            hit[i] = True
-            continue
-        # The line goes to the front; those it passes move back by a place each.
-        tags[first] = line
-        for place in range(first + 1, first + ways):
-            found = tags[place]
-            tags[place] = carried
-            carried = found
-            if found == line:
-                hit[i] = True
-                break
-        if carried != line and carried >= 0:
-            driven_out += 1
-    counts[0] = driven_out
+class Shape(NamedTuple):
+    """What the loops need to know of a cache."""
+
+    line: int  # bytes
+    sector: int  # bytes
+    sets: int
+    ways: int
+    policy: int
+    seed: int
+    stores_renew: bool
+    through: bool  # stores go on to the next level and take no place here
+    validate: bool  # a store fetches nothing
+    fold: int  # bits of a group that the set's number is hashed from; 0: no hash
 
 
 def loop(
     addresses: Any,
-    writes: Any,
-    line_bytes: int,
-    sector_bytes: int,
-    sets: int,
-    ways: int,
-    policy: int,
-    seed: int,
-    stores_renew: bool,
-    write_through: bool,
-    fold: int,
+    stores: Any,
+    parts: Any,
+    shape: Shape,
     hit: Any,
-    evicted: Any,
+    backs: Any,
     counts: Any,
 ) -> None:
-    """Fill ``hit`` and ``evicted``; ``counts[0]`` is the lines driven out.
+    """Fill ``hit``, ``backs`` and ``counts``.
 
-    ``fold``, where it is not 0, is the bits of a group: the groups of a line's number
-    are combined by XOR, and the set is taken from what that gives.
+    ``stores`` and ``parts``, which stores write a part of their sector, may be empty:
+    none does. A row of ``backs`` is an access that drove a dirty line out, the line's
+    number and its dirty sectors, a bit each; ``counts``: how many rows, lines driven
+    out, and sectors that became dirty.
     """
-    tags: Any = np.full(sets * ways, -1, np.int64)
-    stamps: Any = np.zeros(sets * ways, np.int64)  # 0: empty
-    dirty: Any = np.zeros(sets * ways, np.bool_)
-    held: Any = np.zeros(sets * ways, np.int64)  # a bit for each sector
-    trees: Any = np.zeros(sets * ways, np.bool_)  # node 1 is the root of a set's tree
-    # Dividing by a power of two is a shift, several times as fast.
-    shift = 0
-    while 1 << shift < line_bytes:
-        shift += 1
-    if 1 << shift != line_bytes:
-        shift = -1
-    mask = sets - 1 if sets & (sets - 1) == 0 else -1
-    sectored = sector_bytes < line_bytes
-    state = seed
-    driven_out = 0
+    tags: Any = np.full(shape.sets * shape.ways, -1, np.int64)
+    stamps: Any = np.zeros(shape.sets * shape.ways, np.int64)  # 0: empty
+    held: Any = np.zeros(shape.sets * shape.ways, np.int64)  # a bit for each sector
+    dirty: Any = np.zeros(shape.sets * shape.ways, np.int64)
+    trees: Any = np.zeros(shape.sets * shape.ways, np.bool_)  # node 1: a set's root
+    state = shape.seed
+    written = driven_out = dirtied = 0
     for i in range(len(addresses)):
-        address = addresses[i]
-        line = address >> shift if shift >= 0 else address // line_bytes
+        line = addresses[i] // shape.line
+        bit = 1 << ((addresses[i] - line * shape.line) // shape.sector)
+        store = len(stores) > 0 and stores[i]
+        part = shape.validate and store and len(parts) > 0 and parts[i]
+        passes = shape.through and store
         index = line
-        if fold > 0:
-            rest = line >> fold
+        if shape.fold > 0:  # the groups of a line's number are combined by XOR
+            rest = line >> shape.fold
             while rest > 0:
                 index ^= rest
-                rest >>= fold
-            index &= (1 << fold) - 1
-        first = ways * (index & mask if mask >= 0 else index % sets)
-        bit = 1
-        if sectored:
-            bit = 1 << ((address - line * line_bytes) // sector_bytes)
+                rest >>= shape.fold
+        first = shape.ways * (index % shape.sets)
         at, oldest, least = -1, first, stamps[first]
-        for place in range(first, first + ways):
+        for place in range(first, first + shape.ways):
             if tags[place] == line:
                 at = place
                 break
             if stamps[place] < least:
                 oldest, least = place, stamps[place]
-        passes = write_through and writes[i]
         if at >= 0:
-            hit[i] = (held[at] & bit) != 0
-            if not passes:
-                held[at] |= bit
-            if policy == LRU and (stores_renew or not writes[i]):
+            # A sector that was stored in part cannot be read before it is fetched.
+            there = held[at] | (dirty[at] if shape.validate and store else 0)
+            hit[i] = (there & bit) != 0
+            if shape.policy == LRU and (shape.stores_renew or not store):
                 stamps[at] = i + 1
         elif passes:
             continue  # what is written through takes no place
         else:
             at = oldest  # the first empty place, or the oldest stamp
-            if least > 0 and policy == PLRU:
+            if least > 0 and shape.policy == PLRU:
                 node = 1
-                while node < ways:  # follow the bits to the leaf not used lately
+                while node < shape.ways:  # follow the bits to the leaf not used lately
                     node = 2 * node + (1 if trees[first + node] else 0)
-                at = first + node - ways
-            elif least > 0 and policy == RANDOM:
-                state = (state * 1103515245 + 12345) % 2147483648
-                at = first + (state >> 8) % ways
+                at = first + node - shape.ways
+            elif least > 0 and shape.policy == RANDOM:
+                state = state * FACTOR % PRIME
+                at = first + state * shape.ways // PRIME
             if least > 0:
                 driven_out += 1
             if dirty[at]:
-                evicted[i] = tags[at] * line_bytes
-                dirty[at] = False
+                backs[written, 0] = i
+                backs[written, 1] = tags[at]
+                backs[written, 2] = dirty[at]
+                written += 1
             tags[at] = line
             stamps[at] = i + 1
-            held[at] = bit
-        if writes[i] and not passes:
-            dirty[at] = True
-        if policy == PLRU and (stores_renew or not writes[i]):
-            node = at - first + ways
+            held[at] = 0
+            dirty[at] = 0
+        if not (passes or part):
+            held[at] |= bit
+        if store and not passes:
+            dirtied += (dirty[at] & bit) == 0
+            dirty[at] |= bit
+        if shape.policy == PLRU and (shape.stores_renew or not store):
+            node = at - first + shape.ways
             while node > 1:  # every bit on the path points away from here
                 trees[first + (node >> 1)] = (node & 1) == 0
                 node >>= 1
-    counts[0] = driven_out
+    counts[0] = written
+    counts[1] = driven_out
+    counts[2] = dirtied
 
 
-def run_reads(
-    addresses: Any, line_bytes: int, sets: int, ways: int
-) -> tuple[Any, Any, int]:
-    """As `run`, for loads of whole lines under LRU without a hash: none is dirty."""
+def run(addresses: Any, stores: Any, parts: Any, shape: Shape) -> tuple[Any, Any, Any]:
+    """Whether each access hit, the write-backs, and the counts; see `loop`."""
     hit: Any = np.zeros(len(addresses), np.bool_)
-    counts: Any = np.zeros(1, np.int64)
-    fast(reads)(addresses, line_bytes, sets, ways, hit, counts)
-    never: Any = np.broadcast_to(np.int64(-1), len(addresses))
-    return hit, never, int(counts[0])
-
-
-def run(addresses: Any, writes: Any, *shape: Any) -> tuple[Any, Any, int]:
-    """Whether each access hit, the dirty line it drove out or -1, and all driven out.
-
-    ``shape`` is that of `loop`: bytes of a line and a sector, sets, ways, policy,
-    seed, whether stores renew, whether they are written through, and the fold.
-    """
-    hit: Any = np.zeros(len(addresses), np.bool_)
-    evicted: Any = np.full(len(addresses), -1, np.int64)
-    counts: Any = np.zeros(1, np.int64)
-    fast(loop)(addresses, writes, *shape, hit, evicted, counts)
-    return hit, evicted, int(counts[0])
+    backs: Any = np.empty((len(stores) + 1, 3), np.int64)
+    counts: Any = np.zeros(3, np.int64)
+    shape = shape._replace(seed=Random(shape.seed).randrange(1, PRIME))
+    by_order = shape.policy in (LRU, FIFO) and shape.ways <= MOST_WAYS
+    if compiled() and by_order and not shape.through:
+        kept = quickly(shape, shape.sector < shape.line or len(parts) > 0)
+        given = stores if len(stores) else None
+        fast(quick)(addresses, given, parts, shape, *kept, hit, backs, counts)
+    else:
+        fast(loop)(addresses, stores, parts, shape, hit, backs, counts)
+    return hit, backs[: counts[0]], counts

@@ -1,87 +1,28 @@
 """Set-associative caches that are run, not estimated: hits, misses and write-backs.
 
-A trace of addresses goes through one cache or a chain of them. Lines may be sectored:
-the tag is kept for the line and data for the sectors that were asked for. Stores
-allocate and are written back when their line is evicted, or are written through and
-allocate nothing. A chain passes each level's misses and stores on to the next; levels
-that keep track of each other's lines are a `hierarchy.Hierarchy`.
+A trace of addresses goes through a cache. Lines may be sectored: the tag is kept for
+the line and data for the sectors that were asked for. Stores allocate, and the sectors
+that they made dirty are written back when their line is evicted; or they are written
+through and allocate nothing. Levels behind each other are a `chain.chain`; levels that
+keep track of each other's lines are a `hierarchy.Hierarchy`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stacklib.quantity.bounds import whole
 
-from ._cache_kernel import POLICIES, run, run_reads
+from ._cache_kernel import POLICIES, Shape, run
+from .traffic import Bools, Ints, Traffic
 
-__all__ = ["WRITES", "Cache", "Traffic", "chain", "checked_trace"]
+__all__ = ["ON_STORE", "WRITES", "Cache", "checked_sizes", "checked_trace"]
 
 WRITES = ("back", "through")
-
-Ints: TypeAlias = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Traffic:
-    """What a cache did with a trace."""
-
-    hit: NDArray[np.bool_]  # (accesses,) whether the data was there
-    evicted: Ints  # (accesses,) byte address of the dirty line that an access drove out
-    passed: NDArray[np.bool_]
-    evictions: int  # lines driven out, dirty or not
-    line: int  # bytes of a line
-    sector: int  # of what a miss brings in
-
-    @property
-    def accesses(self) -> int:
-        """Length of the trace."""
-        return len(self.hit)
-
-    @property
-    def hits(self) -> int:
-        """Accesses whose data was there."""
-        return int(self.hit.sum())
-
-    @property
-    def misses(self) -> int:
-        """Accesses whose data was not there."""
-        return self.accesses - self.hits
-
-    @property
-    def filled(self) -> NDArray[np.bool_]:
-        """Accesses that read a line or sector from the next level, (accesses,)."""
-        return ~(self.hit | self.passed)
-
-    @property
-    def fills(self) -> int:
-        """Lines or sectors read from the next level."""
-        return int(self.filled.sum())
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of the accesses that hit."""
-        return self.hits / self.accesses
-
-    @property
-    def writebacks(self) -> int:
-        """Dirty lines written to the next level; those still inside are not."""
-        return int((self.evicted >= 0).sum())
-
-    @property
-    def bytes_in(self) -> int:
-        """Bytes read from the next level."""
-        return self.fills * self.sector
-
-    @property
-    def bytes_out(self) -> int:
-        """Bytes written back to the next level, whole lines."""
-        return self.writebacks * self.line
+ON_STORE = ("fetch", "validate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +38,8 @@ class Cache:
     line : int
         Bytes of a line.
     sector : int, optional
-        Bytes that a miss brings in; the whole line by default.
+        Bytes that a miss brings in, and that are written back if a store met them; the
+        whole line by default.
     policy : str
         ``lru``, ``fifo``, ``plru`` (a binary tree of bits a set) or ``random``.
     seed : int
@@ -106,12 +48,17 @@ class Cache:
         Whether a store that hits makes its line the most recently used. Hardware does;
         pycachesim does not, and is equalled without.
     write : str
-        ``back``: a store fetches its line, which is written out when it is evicted.
+        ``back``: a store takes a place, and is written out when its line is evicted.
         ``through``: every store goes on to the next level, and takes no place here.
     hashed : bool
         Whether the set is taken from all bits of the line's number, combined by XOR in
         groups, as large caches do against strides of powers of two; else from the
         lowest.
+    on_store : str
+        What a store that misses brings in. ``fetch``: its sector. ``validate``:
+        nothing, since it brings the bytes itself (Jouppi, ISCA 1993); a sector stored
+        in part is fetched when it is read. So the L2 of a GPU is modelled in GPGPU-Sim
+        (``wr_miss_wa_lazy_fetch_on_read`` of its gpu-cache.cc).
 
     Raises
     ------
@@ -129,6 +76,7 @@ class Cache:
     stores_renew: bool = True
     write: str = "back"
     hashed: bool = False
+    on_store: str = "fetch"
 
     def __post_init__(self) -> None:
         whole(size=self.size, ways=self.ways, line=self.line)
@@ -138,6 +86,9 @@ class Cache:
             )
         if self.write not in WRITES:
             raise ValueError(f"write = {self.write!r}: one of {', '.join(WRITES)}")
+        if self.on_store not in ON_STORE:
+            known = ", ".join(ON_STORE)
+            raise ValueError(f"on_store = {self.on_store!r}: one of {known}")
         if self.size % (self.ways * self.line):
             raise ValueError(
                 f"{self.size} bytes do not divide into {self.ways} ways of "
@@ -159,7 +110,17 @@ class Cache:
         """Sets that addresses are spread over, by their line number."""
         return self.size // (self.ways * self.line)
 
-    def run(self, addresses: ArrayLike, stores: ArrayLike | None = None) -> Traffic:
+    @property
+    def granule(self) -> int:
+        """Bytes that a miss brings in."""
+        return self.line if self.sector is None else self.sector
+
+    def run(
+        self,
+        addresses: ArrayLike,
+        stores: ArrayLike | None = None,
+        sizes: ArrayLike | None = None,
+    ) -> Traffic:
         """Send a trace through.
 
         Parameters
@@ -168,43 +129,82 @@ class Cache:
             Byte addresses; an access lies within one sector.
         stores : bool array (accesses,), optional
             Which accesses write; none by default.
+        sizes : int or int array (accesses,), optional
+            Bytes of each access from its address on; by default each is all of the
+            sector that it lies in.
 
         Raises
         ------
         ValueError
-            For an empty trace, an address below zero or no whole number, or stores
-            of another length.
+            For an empty trace, an address below zero or no whole number, stores or
+            sizes of another length, or an access that reaches beyond its sector.
         """
         trace, writes = checked_trace(addresses, stores)
-        sector = self.sector or self.line
-        loads_only = writes is None or not writes.any()
-        passed: NDArray[np.bool_] = np.broadcast_to(np.False_, len(trace))
-        plain = self.policy == "lru" and sector == self.line and not self.hashed
-        if loads_only and plain:
-            hit, evicted, driven = run_reads(trace, self.line, self.sets, self.ways)
-            return Traffic(hit, evicted, passed, driven, self.line, sector)
-        writes = np.zeros(len(trace), np.bool_) if writes is None else writes
-        if self.write == "through":
-            passed = writes
-        hit, evicted, driven = run(
-            trace,
-            writes,
-            self.line,
-            sector,
-            self.sets,
-            self.ways,
-            POLICIES.index(self.policy),
-            self.seed,
-            self.stores_renew,
-            self.write == "through",
-            (self.sets - 1).bit_length() if self.hashed else 0,
-        )
-        return Traffic(hit, evicted, passed, driven, self.line, sector)
+        parts = None
+        if sizes is not None:
+            room = checked_sizes(sizes, len(trace))
+            beyond = trace % self.granule + room > self.granule
+            if beyond.any():
+                at = int(np.flatnonzero(beyond)[0])
+                raise ValueError(
+                    f"{room[at]} bytes from {trace[at]} on reach beyond their sector "
+                    f"of {self.granule}: a chain cuts them"
+                )
+            parts = room < self.granule
+        return traffic_of(self, trace, writes, parts)
+
+
+def traffic_of(
+    cache: Cache, trace: Ints, writes: Bools | None, parts: Bools | None
+) -> Traffic:
+    """As `Cache.run` of what was checked; ``parts``: accesses to less than a sector."""
+    if writes is not None and not writes.any():
+        writes = None
+    never: Bools = np.broadcast_to(np.False_, len(trace))
+    nothing: Bools = np.zeros(0, np.bool_)
+    through, validate = cache.write == "through", cache.on_store == "validate"
+    hit, backs, counts = run(
+        trace,
+        nothing if writes is None else writes,
+        parts if validate and parts is not None else nothing,
+        Shape(
+            cache.line,
+            cache.granule,
+            cache.sets,
+            cache.ways,
+            POLICIES.index(cache.policy),
+            cache.seed,
+            cache.stores_renew,
+            through,
+            validate,
+            (cache.sets - 1).bit_length() if cache.hashed else 0,
+        ),
+    )
+    return Traffic(
+        hit,
+        writes if through and writes is not None else never,
+        writes if validate and writes is not None else never,
+        backs,
+        int(counts[1]),
+        int(counts[2]),
+        cache.line,
+        cache.granule,
+    )
+
+
+def checked_sizes(sizes: ArrayLike, accesses: int) -> Ints:
+    """Bytes of each access, one number for all or one each."""
+    room = np.asarray(sizes)
+    if room.dtype.kind not in "iu" or room.shape not in ((), (accesses,)):
+        raise ValueError(f"{room.size} sizes of {room.dtype} for {accesses} accesses")
+    if room.min() < 1:
+        raise ValueError(f"size {room.min()} is below one")
+    return np.array(np.broadcast_to(room, accesses), np.int64)
 
 
 def checked_trace(
     addresses: ArrayLike, stores: ArrayLike | None = None
-) -> tuple[Ints, NDArray[np.bool_] | None]:
+) -> tuple[Ints, Bools | None]:
     """A trace as the simulators take it."""
     trace = np.asarray(addresses)
     if trace.ndim != 1 or not len(trace) or trace.dtype.kind not in "iu":
@@ -220,48 +220,3 @@ def checked_trace(
     if writes.dtype != np.bool_:
         raise ValueError(f"stores of {writes.dtype}: True or False for each access")
     return trace, writes
-
-
-def chain(
-    levels: Sequence[Cache], addresses: ArrayLike, stores: ArrayLike | None = None
-) -> list[Traffic]:
-    """A trace through several levels: each sees the misses of the one before.
-
-    A miss loads from the next level; then the dirty line it drove out is stored
-    there, then what is written through. Levels keep no account of each other: a line
-    may leave an outer level and stay inside.
-
-    Parameters
-    ----------
-    levels : sequence of Cache
-        From the nearest outwards.
-    addresses, stores
-        As `Cache.run` takes them.
-
-    Raises
-    ------
-    ValueError
-        For no level, or what `Cache.run` refuses.
-    """
-    if not levels:
-        raise ValueError("a chain needs at least one cache")
-    found: list[Traffic] = []
-    trace, writes = checked_trace(addresses, stores)
-    for cache in levels:
-        traffic = cache.run(trace, writes)
-        found.append(traffic)
-        # At most three events an access: the load of a miss, a write-back, a store.
-        events = np.stack(
-            (
-                np.where(traffic.filled, trace, -1),
-                traffic.evicted,
-                np.where(traffic.passed, trace, -1),
-            ),
-            axis=1,
-        ).ravel()
-        kept = events >= 0
-        writes = np.tile([False, True, True], len(trace))[kept]
-        trace = events[kept]
-        if not len(trace):
-            break
-    return found

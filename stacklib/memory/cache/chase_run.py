@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..warp.coalescing import LINE
-from .cache import Cache, chain
+from .cache import Cache
+from .chain import answers, chain
 from .chase_model import ChaseLevel, check, lines_of
 
 __all__ = ["Chase", "chase"]
@@ -68,14 +69,8 @@ def chase(
         for level in levels[:-1]
     ]
     trace = np.tile(lap, LAPS)
-    counted: Any = np.zeros(len(trace), np.bool_)
-    counted[-len(lap) :] = True
-    answered = []
-    for traffic in chain(caches, trace):
-        answered.append(int((traffic.hit & counted).sum()))
-        counted = counted[~traffic.hit]
-    answered += [0] * (len(caches) - len(answered))
-    answered.append(int(counted.sum()))
+    by: Any = answers(chain(caches, trace), len(trace))[-len(lap) :]
+    answered = np.bincount(by, minlength=len(levels)).tolist()
     mean = sum(
         n * level.latency for n, level in zip(answered, levels, strict=True)
     ) / len(lap)

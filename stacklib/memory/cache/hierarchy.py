@@ -101,10 +101,10 @@ class Hierarchy:
                 raise ValueError(
                     f"{cache}: a hierarchy is {' or '.join(_POLICIES)} and written back"
                 )
-            if not cache.stores_renew or cache.hashed:
+            if not cache.stores_renew or cache.hashed or cache.on_store != "fetch":
                 raise ValueError(
-                    f"{cache}: in a hierarchy stores renew their line, and its set is "
-                    "its number modulo the sets"
+                    f"{cache}: in a hierarchy stores fetch and renew their line, and "
+                    "its set is its number modulo the sets"
                 )
 
     def run(self, addresses: ArrayLike, stores: ArrayLike | None = None) -> Flow:

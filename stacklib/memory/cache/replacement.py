@@ -227,6 +227,8 @@ class S3Fifo:
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.small_size = max(1, capacity // self.SHARE)
+        # Rounded down by itself, as libcachesim does; not what the small queue leaves.
+        self.ghost_size = capacity * (self.SHARE - 1) // self.SHARE
         self.small: OrderedDict[Hashable, int] = OrderedDict()
         self.main: OrderedDict[Hashable, int] = OrderedDict()
         self.ghosts: OrderedDict[Hashable, None] = OrderedDict()
@@ -256,7 +258,7 @@ class S3Fifo:
             key, uses = self.small.popitem(last=False)
             if uses < self.PROMOTED_AT:
                 self.ghosts[key] = None
-                if len(self.ghosts) > self.capacity - self.small_size:
+                if len(self.ghosts) > self.ghost_size:
                     self.ghosts.popitem(last=False)
                 return
             self.main[key] = 0

@@ -98,13 +98,11 @@ def transpose_fills(side: int, width: int, levels: Sequence[Cache]) -> list[floa
     """
     import numpy as np
 
-    from .cache import chain
+    from .chain import chain
 
     trace, stores = transpose_trace(side, width)
-    start = len(trace)  # accesses of the first run, as the level sees them
     found = []
     for level in chain(levels, np.tile(trace, 2), np.tile(stores, 2)):
-        found.append(int(level.filled[start:].sum()) / side**2)
-        passed_on = (level.filled, level.evicted >= 0, level.passed)
-        start = sum(int(part[:start].sum()) for part in passed_on)
+        of = np.arange(level.accesses) if level.origin is None else level.origin
+        found.append(int(level.filled[of >= len(trace)].sum()) / side**2)
     return found + [0.0] * (len(levels) - len(found))

@@ -8,6 +8,7 @@ that what is read depends on how many picked tokens share a page.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 from stacklib.models import LanguageModel
@@ -33,26 +34,53 @@ __all__ = [
 ]
 
 
-def pages_read(tokens: int, picked: int, per_page: int) -> float:
+def pages_read(tokens: int, picked: int, per_page: int, block: int = 1) -> float:
     """Pages that hold at least one of the picked tokens, on average.
 
-    Every choice of ``picked`` among ``tokens`` is as likely as another, so a page
-    stays unread with the chance that none of its tokens is picked:
-    C(tokens - per_page, picked) / C(tokens, picked).
+    Tokens are picked in blocks that begin at multiples of their size; a last one that
+    is not full is not picked unless all tokens are. Every choice of k among the n
+    blocks is as likely as another, so a page that m of them reach into stays unread
+    with the chance that none of these is picked: C(n - m, k) / C(n, k).
     """
-    whole(tokens=tokens, picked=picked, per_page=per_page)
+    whole(tokens=tokens, picked=picked, per_page=per_page, block=block)
     if picked > tokens:
         raise ValueError(f"picked = {picked} of {tokens} tokens")
+    if picked == tokens:
+        return float(math.ceil(tokens / per_page))
+    if picked % block:
+        raise ValueError(f"block = {block} does not divide the {picked} picked")
+    blocks, chosen = tokens // block, picked // block
 
-    def unread(held: int) -> float:
-        if picked > tokens - held:
+    def unread(reach: int) -> float:
+        if chosen > blocks - reach:
             return 0.0
-        # C(n - h, k) / C(n, k) = product of (n - k - i) / (n - i) over i < h
-        return math.prod((tokens - picked - i) / (tokens - i) for i in range(held))
+        # C(n - m, k) / C(n, k) = product of (n - k - i) / (n - i) over i < m
+        return math.prod(
+            (blocks - chosen - i) / (blocks - i) for i in range(min(reach, blocks))
+        )
 
-    # The last page may be part empty.
-    full, rest = divmod(tokens, per_page)
-    return full * (1 - unread(per_page)) + (1 - unread(rest) if rest else 0.0)
+    reaches = _reaches(blocks, per_page, block)
+    return sum(count * (1 - unread(m)) for m, count in reaches.items())
+
+
+def _reaches(blocks: int, per_page: int, block: int) -> Counter[int]:
+    """How many pages there are that so many blocks reach into."""
+
+    def reach(page: int) -> int:
+        first, last = page * per_page, (page + 1) * per_page - 1
+        return min(last // block, blocks - 1) - first // block + 1
+
+    # The pattern repeats after as many pages as begin with a block.
+    period = block // math.gcd(block, per_page)
+    whole_pages = blocks * block // per_page
+    times, rest = divmod(whole_pages, period)
+    found = Counter(
+        {m: n * times for m, n in Counter(map(reach, range(period))).items()}
+    )
+    found.update(reach(whole_pages - 1 - i) for i in range(rest))
+    if blocks * block % per_page:
+        found[reach(whole_pages)] += 1
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +144,7 @@ def kv_demand(
     token = shape.kv_bytes_per_token(dtype) / shape.layers
     pages_each, per_page = math.ceil(token.si / page.si), int(page.si // token.si)
     if per_page >= 1:
-        used = _pages(context, picked, per_page, block)
+        used = pages_read(context, picked, per_page, block)
         held = math.ceil(context / per_page)
     else:
         used, held = float(picked * pages_each), context * pages_each
@@ -132,18 +160,6 @@ def kv_demand(
         shape.kv_bytes_per_token(dtype),
         shape.layers,
     )
-
-
-def _pages(context: int, picked: int, per_page: int, block: int) -> float:
-    """Pages a layer: blocks that begin at multiples of their size are picked."""
-    if picked == context:
-        return float(math.ceil(context / per_page))
-    if block == 1:
-        return pages_read(context, picked, per_page)
-    blocks, chosen = context // block, picked // block
-    if block >= per_page:  # every picked block has its pages to itself, nearly
-        return chosen * math.ceil(block / per_page)
-    return pages_read(blocks, min(chosen, blocks), per_page // block)
 
 
 # -- the drives ----------------------------------------------------------------

@@ -233,9 +233,10 @@ def complement(layout: Layout, size: int) -> Layout:
     """The offsets a layout skips, up to ``size``: what repeats it to fill them."""
     found: list[tuple[int, int]] = []
     reached = 1
-    pairs = sorted((d, s) for s, d in layout.pairs if s > 1)
+    # A mode of stride 0 meets the same offset again and again, and skips none.
+    pairs = sorted((d, s) for s, d in layout.pairs if s > 1 and d)
     for stride, length in pairs:
-        if not stride or stride % reached:
+        if stride % reached:
             raise ValueError(f"{layout}: a stride of {stride} after {reached} offsets")
         found.append((stride // reached, reached))
         reached = stride * length

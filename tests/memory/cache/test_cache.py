@@ -3,6 +3,7 @@
 import json
 from collections import OrderedDict
 from functools import reduce
+from math import exp
 from operator import xor
 from pathlib import Path
 
@@ -129,38 +130,58 @@ def test_every_access_is_that_of_the_plain_reading(
     )
 
 
-@given(ACCESSES, st.sampled_from(kernel.POLICIES), st.booleans())
+def ran(loop, addresses, writes, parts, shape):
+    """What a loop fills: hits, write-backs and counts."""
+    hit = np.zeros(len(addresses), np.bool_)
+    backs = np.empty((len(addresses) + 1, 3), np.int64)
+    counts = np.zeros(3, np.int64)
+    loop(addresses, writes, parts, shape, hit, backs, counts)
+    return hit.tolist(), backs[: counts[0]].tolist(), counts.tolist()
+
+
+@given(ACCESSES, st.sampled_from(kernel.POLICIES), st.booleans(), st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_plain_python_gives_the_same_answer_as_numba(accesses, policy, through):
+def test_plain_python_gives_the_same_answer_as_numba(
+    accesses, policy, through, validate
+):
     addresses = 32 * np.array([a for a, _ in accesses])
     writes = np.array([s for _, s in accesses])
-    n, which = len(addresses), kernel.POLICIES.index(policy)
-    answers = []
-    for loop in (kernel.loop, fast(kernel.loop)):
-        hit, evicted = np.zeros(n, np.bool_), np.full(n, -1, np.int64)
-        counts = np.zeros(1, np.int64)
-        loop(addresses, writes, 128, 32, 2, 4, which, 7, True, through, 1, hit,
-             evicted, counts)  # fmt: skip
-        answers.append((hit.tolist(), evicted.tolist(), counts.tolist()))
-    assert answers[0] == answers[1]
+    which = kernel.POLICIES.index(policy)
+    shape = kernel.Shape(128, 32, 2, 4, which, 7, True, through, validate, 1)
+    given_ = addresses, writes, addresses % 3 == 0, shape
+    assert ran(kernel.loop, *given_) == ran(fast(kernel.loop), *given_)
 
 
 @given(
-    st.lists(st.integers(0, 60), min_size=1, max_size=300),
-    st.sampled_from([(1, 8), (2, 4), (8, 1), (3, 5)]),
-    st.sampled_from([32, 48]),
+    ACCESSES,
+    # stores, parts of sectors, bytes of line and sector, sets and ways
+    st.sampled_from(
+        [
+            (False, False, 48, 48, [(1, 8), (3, 5), (8, 1)]),
+            (True, False, 32, 32, [(2, 4), (3, 5), (4, 8)]),
+            (False, False, 128, 32, [(2, 20), (1, 64)]),
+            (True, True, 128, 32, [(2, 20), (1, 13)]),
+        ]
+    ),
+    st.data(),
 )
-@settings(max_examples=150, deadline=None)
-def test_the_loop_for_loads_alone_is_the_general_one(lines, shape, line):
-    sets, ways = shape
-    trace = 24 * np.array(lines)
-    none = np.zeros(len(trace), np.bool_)
-    general = kernel.run(trace, none, line, line, sets, ways, 0, 1, True, False, 0)
-    hit, _, driven_out = kernel.run_reads(trace, line, sets, ways)
-    plain, counts = np.zeros(len(trace), np.bool_), np.zeros(1, np.int64)
-    kernel.reads(trace, line, sets, ways, plain, counts)
-    assert hit.tolist() == plain.tolist() == general[0].tolist()
-    assert driven_out == counts[0] == general[2]
+@settings(max_examples=200, deadline=None)
+def test_the_quick_loop_is_the_plain_one(accesses, kind, data):
+    stored, parted, line, sector, shapes = kind
+    sets, ways = data.draw(st.sampled_from(shapes))
+    policy, renew = data.draw(st.sampled_from([0, 1])), data.draw(st.booleans())
+    fold = 2 if sets == 4 else 0
+    shape = (line, sector, sets, ways, policy, 7, renew, False, parted, fold)
+    addresses, stores = map(np.array, zip(*accesses, strict=True))
+    none = np.zeros(0, np.bool_)
+    case = (
+        24 * addresses,
+        stores if stored else none,
+        addresses % 3 == 0 if parted else none,
+        kernel.Shape(*shape),
+    )
+    hit, backs, counts = kernel.run(*case)
+    assert (hit.tolist(), backs.tolist(), counts.tolist()) == ran(kernel.loop, *case)
 
 
 def test_a_fault_in_a_loop_would_show():
@@ -292,3 +313,21 @@ def test_what_is_no_trace_is_refused(addresses, stores, message):
 def test_a_chain_of_nothing_is_refused():
     with pytest.raises(ValueError, match="at least one cache"):
         chain([], [0])
+
+
+@pytest.mark.parametrize("kib", [64, 256, 1024])
+@pytest.mark.parametrize("over", [1.25, 2, 3])
+def test_random_replacement_keeps_what_chance_keeps(kib, over):
+    """A loop of x times the room: h = exp(-x (1 - h)), whatever the size and seed.
+
+    A line stays with the chance that none of the x (1 - h) lines brought in for each
+    place in a lap took its own.
+    """
+    expected = 0.0
+    for _ in range(100):
+        expected = exp(-over * (1 - expected))
+    loop = 128 * np.arange(int(over * kib * 8))
+    for seed, ways in ((1, 8), (2, 16)):
+        cache = Cache(kib * 1024, ways, 128, policy="random", seed=seed)
+        hit = cache.run(np.tile(loop, 12)).hit[-4 * len(loop) :]
+        assert hit.mean() == pytest.approx(expected, abs=0.02)

@@ -201,7 +201,8 @@ ONE = Cache(128, 2, 64)
         ((ONE, Cache(128, 2, 64, sector=32)), "exclusive", "whole lines of one size"),
         ((ONE, Cache(128, 2, 64, policy="plru")), "exclusive", "lru or fifo"),
         ((ONE, Cache(128, 2, 64, write="through")), "inclusive", "written back"),
-        ((ONE, Cache(128, 2, 64, stores_renew=False)), "inclusive", "stores renew"),
+        ((ONE, Cache(128, 2, 64, stores_renew=False)), "inclusive", "stores fetch"),
+        ((ONE, Cache(128, 2, 64, on_store="validate")), "exclusive", "stores fetch"),
         ((ONE, Cache(128, 2, 64, hashed=True)), "inclusive", "modulo the sets"),
     ],
 )

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.memory import Cache, Tier, cheapest_tier
+from stacklib.memory.cache import reuse
 from stacklib.memory.tiers import tier as t
 from stacklib.memory.tiers import walk
 from stacklib.memory.tiers.tier import Need, average_access_time
@@ -39,20 +40,42 @@ def test_shares_times_latencies_are_the_textbooks_sum_of_penalties(rates, data):
     st.lists(st.integers(0, 40), min_size=1, max_size=200),
     st.sampled_from([1, 2, 4]),
     st.sampled_from([1, 2, 4]),
+    st.integers(1, 9),
 )
 @settings(max_examples=60, deadline=None)
-def test_a_trace_takes_what_its_hit_rates_predict(lines, small, factor):
-    """Closed form with measured rates, and the sum over every access: the same."""
+def test_a_trace_takes_what_its_hit_rates_predict(lines, small, factor, in_flight):
+    """Closed form with measured rates, and a clock with several loads under way."""
     caches = [Cache(64 * small, small, 64), Cache(64 * small * factor * 2, small, 64)]
     times = [3.0, 20.0, 500.0]
-    done = walk.walk_tiers(caches, times, np.array(lines) * 64)
-    assert done.mean == pytest.approx(average_access_time(times, done.hit_rates))
+    done = walk.walk_tiers(caches, times, np.array(lines) * 64, in_flight)
+    told = average_access_time(times, done.hit_rates)
+    assert done.mean == pytest.approx(told)
+    least = told * len(lines) / min(in_flight, len(lines))
+    assert least <= done.time * (1 + 1e-9) <= least + times[-1] + 1e-6
     for level in range(2):  # and what each cache saw is what it would see alone
         seen = np.array(lines)[done.served >= level] * 64
         if len(seen):
             assert done.hit_rates[level] == caches[level].run(seen).hit_rate
         else:
             assert done.hit_rates[level] == 0
+
+
+def test_rates_foretold_from_reuse_give_the_time_of_the_walk():
+    """Neither the rates nor the time are the simulator's."""
+    trace = walk.zipf_trace(2000, 40_000, seed=3)
+    caches = [Cache(4096 * 64, 64, 4096), Cache(4096 * 512, 512, 4096)]
+    hits = [reuse.hit_curve(trace)[n] for n in (64, 512)]
+    times = [3.0, 20.0, 500.0]
+    # What the larger cache sees is what the smaller one missed.
+    rates = [hits[0], (hits[1] - hits[0]) / (1 - hits[0])]
+    done = walk.walk_tiers(caches, times, trace, in_flight=4)
+    assert done.mean == pytest.approx(average_access_time(times, rates), rel=0.02)
+
+
+def test_a_line_of_the_nearer_cache_waits_for_all_of_its_parts():
+    near, far = Cache(128, 1, 128), Cache(256, 4, 64)
+    done = walk.walk_tiers([near, far], [1, 10, 100], [0, 128, 64, 0])
+    assert done.served.tolist() == [2, 2, 1, 0]
 
 
 def test_quantities_floats_and_arrays_give_the_same():

@@ -1,0 +1,32 @@
+"""The caches under a launch: what goes back was dirty, and stores read nothing."""
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+from stacklib import hardware  # noqa: E402
+from stacklib.gpu.simt import cache_hits  # noqa: E402
+from stacklib.gpu.simt.requests import Traffic  # noqa: E402
+
+
+def asked(kind: str, sectors) -> Traffic:
+    """A launch whose every warp asks for 32 sectors."""
+    return Traffic(trace=[(0, kind, np.arange(len(sectors)) // 32, sectors)])
+
+
+@pytest.mark.parametrize("key", ["h100-sxm", "a100-sxm-80gb", "rtx-4090"])
+@pytest.mark.parametrize("stride", [1, 4])  # in sectors
+def test_stores_write_the_sectors_they_made_dirty(key, stride):
+    device, count = hardware.get(key), 2**19
+    sectors = stride * np.arange(count)
+    found = cache_hits.through(asked("store", sectors), device, 4, 16, 0)
+    assert found.read == 0 and found.dirtied == 32 * count
+    # With one dirty sector of the four of a line, a quarter of a full L2 is dirty.
+    inside = found.dirtied - found.written
+    assert 0 <= inside <= device.l2_capacity.si / stride
+
+
+def test_an_atomic_reads_what_it_adds_to():
+    device = hardware.get("h100-sxm")
+    found = cache_hits.through(asked("atomic", np.arange(4096)), device, 4, 16, 0)
+    assert found.read == found.dirtied == 32 * 4096
