@@ -1,7 +1,7 @@
-"""``{claims-table} 1``: a chapter's rows of the claims ledger, judged at build time.
+"""``{claims-table} 1``: a chapter's claims, judged at build time.
 
-Claims with a computed value or a citation of ours come first; those whose check is
-not written yet are folded below, counted, so that nothing is hidden.
+The counts, and a link to the rows on the page of all claims; with ``:only: ID ...``
+those rows themselves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from claims_ledger import number
 from computed_links import digest, nearest
 from docutils import nodes
 from docutils.parsers.rst import directives
-from exercise_box import folded
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -21,6 +20,7 @@ from stacklib import pages
 from stacklib.evidence import Judgement, claims, counted
 
 HEAD = ("Claim", "Claimed", "Computed", "Verdict")
+LEDGER = "book/evidence/claims"
 WIDTHS = (52, 16, 16, 16)
 
 
@@ -76,7 +76,7 @@ class ClaimsTable(SphinxDirective):
         rows = {row.claim.id: row for row in pages.claims(chapter=chapter)}
         if "only" in self.options:
             return [table([rows[id] for id in self.only(rows)])]
-        return self.all(list(rows.values()))
+        return [self.summary(chapter, list(rows.values()))]
 
     def chapter(self) -> int:
         """The argument as the number of a chapter that has claims."""
@@ -98,19 +98,12 @@ class ClaimsTable(SphinxDirective):
                 )
         return asked
 
-    def all(self, judgements: list[Judgement]) -> list[nodes.Node]:
-        """Counts, the judged rows, and the rest folded."""
-        checked = pages.checks()
-        judged, waiting = [], []
-        for judgement in judgements:
-            ours = judgement.claim.id in checked or judgement.verdict == "cited"
-            (judged if ours else waiting).append(judgement)
-        shown: list[nodes.Node] = [nodes.paragraph("", f"{counted(judgements)}.")]
-        if judged:
-            shown.append(table(judged))
-        if waiting:
-            shown.append(folded(f"Not judged yet: {len(waiting)}", table(waiting)))
-        return shown
+    def summary(self, chapter: int, judgements: list[Judgement]) -> nodes.Node:
+        """Counts by verdict, and where the rows stand."""
+        page, builder = self.env.docname, self.env.app.builder
+        address = f"{builder.get_relative_uri(page, LEDGER)}#chapter={chapter}"
+        link = nodes.reference("", "Every claim with its verdict", refuri=address)
+        return nodes.paragraph("", f"{counted(judgements)}. ", link, nodes.Text("."))
 
 
 def state(chapter: int) -> str:

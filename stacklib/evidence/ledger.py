@@ -207,12 +207,12 @@ class Claim:
 
 def _plain(text: str) -> str:
     """A review's remark without its shorthand: ``seed 001``, ``dup-of:ID``."""
-    text = re.sub(r"\b([Ss])eed (\d{3})\b", _document, text)
+    text = re.sub(r"\b(?:[Ss]eed|[Dd]ocument) (\d{3})\b", _document, text)
     return re.sub(r"\s*\bdup-of:[a-z0-9-]+", "", text)
 
 
 def _document(found: re.Match[str]) -> str:
-    return f"{'D' if found[1] == 'S' else 'd'}ocument {found[2]}"
+    return f"“{DOCUMENTS[found[1]]}”"
 
 
 def _ends(text: str, value: float) -> tuple[float, float] | None:

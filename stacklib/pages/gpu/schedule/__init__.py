@@ -12,7 +12,7 @@ CLAIMED = Quantity(
     "cycle",
     label="latency of the claim",
     kind="claimed",
-    source=Source("source document 001", "", "2026-11-22", "secondary"),
+    source=Source("The Whole Stack: Everything Between a Transistor and a Token", "", "2026-11-22", "secondary"),
 )
 BUSY = assumed(
     600,

@@ -41,7 +41,7 @@ def register_latency_ten() -> Finding:
     return Finding(
         cycles(H100, "registers"),
         why="Measured on Volta, Ampere and Hopper alike. The document's figure is an "
-        "order of magnitude; document 000 says one cycle for the same.",
+        "order of magnitude; another of them says one cycle for the same.",
     )
 
 
@@ -181,7 +181,7 @@ def register_penalty_40() -> Finding:
     return Finding(
         _penalty(),
         why="Its own 400 cycles over its own 10 are 40; both figures are off, in "
-        "opposite directions. Document 000 says 600 for the same ratio.",
+        "opposite directions. Another document says 600 for the same ratio.",
     )
 
 
