@@ -81,7 +81,9 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     units = device.compute_units
     clock = _clock(device, name)
     width = hardware.level(device, "l2").width
-    l2_rate = None if width is None or clock is None else width * units * clock
+    l2_rate = None
+    if width is not None and clock is not None:
+        l2_rate = (width * units * clock).at_clock(clock)
     issue = _ISSUE.get(device.vendor, "gemm_issue_other")
     gpu, vector = device.kind == "gpu", name in _VECTOR
     energy = () if vector or not micro.tensor_energy else (micro.tensor_energy,)
