@@ -50,6 +50,7 @@ _UNITS = {
     **dict.fromkeys(_SIZES, "KiB"),
     **dict.fromkeys(_COUNTS, "1"),
 }
+_ENERGY = {"tensor_energy", "tensor_energy_of"}
 _KEYS = {
     *("value", "unit", "on", "at", "kib", "cycles", "gb_per_s", "row", "source"),
     *("note", "inherits"),
@@ -82,6 +83,7 @@ class Microarchitecture:
     key: str  # architecture, with the compute capability where it matters
     tensor_energy: str
     constants: Mapping[str, Quantity]
+    tensor_energy_of: str = ""  # the neighbour it is taken from; "" where its own
 
     def latency(self, level: str) -> Quantity:
         """A dependent load that a level serves: cycles up to the L1, beyond in ns."""
@@ -185,7 +187,7 @@ def _table() -> dict[str, dict[str, tuple[Constant, ...]]]:
     for key, row in _raw().items():
         if key == "sources":
             continue
-        unknown = sorted(set(row) - set(_WORDS) - {"tensor_energy"})
+        unknown = sorted(set(row) - set(_WORDS) - _ENERGY)
         if unknown:
             raise UnknownSpec(f"{PATH.name}: {key}: unknown {unknown[0]!r}")
         found[key] = {}
@@ -233,9 +235,10 @@ def microarchitecture(device: Accelerator) -> Microarchitecture:
 
 @cache
 def _for(key: str, device: str, memory: str) -> Microarchitecture:
-    row = _table()[key]
+    row, raw = _table()[key], _raw()[key]
     chosen = {name: _nearest(found, device, memory) for name, found in row.items()}
-    return Microarchitecture(key, _raw()[key].get("tensor_energy", ""), chosen)
+    energy, donor = raw.get("tensor_energy", ""), raw.get("tensor_energy_of", "")
+    return Microarchitecture(key, energy, chosen, donor)
 
 
 def _nearest(found: tuple[Constant, ...], device: str, memory: str) -> Quantity:

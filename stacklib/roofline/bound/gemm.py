@@ -62,6 +62,7 @@ class Chip:
     issue: str  # factor for the share of issue slots a library fills
     tiled: bool  # whether thread blocks are scheduled on units, as on GPUs
     doubled: bool
+    borrowed: str = ""  # the architecture whose tensor energy stands in
 
 
 def _clock(device: Accelerator, dtype: str) -> Quantity | None:
@@ -103,6 +104,7 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
         issue="gemm_issue_vector" if gpu and vector else issue,
         tiled=gpu,
         doubled=name == "tf32",
+        borrowed=micro.tensor_energy_of if energy else "",
     )
 
 
@@ -298,6 +300,9 @@ def gemm_trace(
         memory = memory_time(moved, found.tiling, wear)
     time = join(compute.named("arithmetic"), memory.named("moving bytes"))
     total = time + factor(f"launch_{launch}")
+    if chip.borrowed:  # no row of this architecture has tested its neighbour's energy
+        words = f"predicted time, with the tensor energy of {chip.borrowed}"
+        return stamp(total.named(words), f"products of {chip.borrowed}'s neighbours")
     return stamp(total.named("predicted time"), "A")
 
 
