@@ -9,6 +9,7 @@ import pytest
 
 from stacklib import cli, hardware
 from stacklib.evidence import measurements
+from stacklib.hardware import level_table
 from stacklib.hardware import microarchitectures as micro
 from stacklib.hardware.constants_audit import again, audit_constants
 
@@ -54,7 +55,7 @@ def planted(tmp_path, monkeypatch):
 
 
 def _forget() -> None:
-    for kept in (micro._raw, micro._table, micro._for):
+    for kept in (micro._raw, micro._table, micro._for, level_table._kept):
         kept.cache_clear()
 
 

@@ -152,7 +152,7 @@ def _run(run: Callable[..., None], machine: Machine, *given: Any) -> None:
             for frame in traceback.extract_tb(wrong.__traceback__)
             if frame.filename == machine.file
         ]
-        line = at[-1] if at else 0
+        line = (at[-1] if at else None) or 0
         says = _of_numpy(wrong, machine.file, line)
         says = says or f"{type(wrong).__name__}: {wrong}"
         raise KernelError(f"{machine.name}, line {line}: {says}") from wrong
