@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_json, add_serving, columns, emit
+from .arguments import add_json, add_serving, beyond_model, columns, emit
+from .models import find
 
 if TYPE_CHECKING:
     from stacklib.roofline import DecodeStep
@@ -36,8 +37,9 @@ def run(args: argparse.Namespace) -> int:
 
     device = hardware.get(args.device)
     if args.model:
+        model = find(args.model)
         step = decode_step(
-            args.model,
+            model,
             on=device,
             dtype=args.dtype,
             kv_dtype=args.kv_dtype,
@@ -45,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
             batch=args.batch,
             context=args.context,
         )
-        return _show_step(step, args)
+        return _show_step(step, args, beyond_model(model, args.context))
     bandwidth = device.memory_bandwidth
     rows = [
         (name, device.peak(name).text(digits=4), ridge(device, name).text())
@@ -60,12 +62,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show_step(step: DecodeStep, args: argparse.Namespace) -> int:
+def _show_step(step: DecodeStep, args: argparse.Namespace, beyond: str) -> int:
+    from stacklib.hardware.errors import band_text
     from stacklib.quantity import explain
 
     fit = step.fit
     if args.json:
         data: dict[str, Any] = {"fits": fit.fits, "explanation": fit.explanation}
+        data["beyond_model"] = bool(beyond)
         if fit.fits:
             data |= {
                 "bound": step.bound,
@@ -73,11 +77,11 @@ def _show_step(step: DecodeStep, args: argparse.Namespace) -> int:
                 "t_compute_s": step.t_compute.si,
                 "t_memory_s": step.t_memory.si,
                 "tokens_per_s": step.tokens_per_s.si,
-                "error_bar": "not yet validated",
+                "error_bar": band_text(step.time.family),
             }
         emit(data)
         return 0 if fit.fits else 1
-    print(fit.explanation)
+    print(*filter(None, (fit.explanation, beyond)), sep="\n")
     if not fit.fits:
         return 1
     rows = [
@@ -88,7 +92,7 @@ def _show_step(step: DecodeStep, args: argparse.Namespace) -> int:
         ("step", f"{step.time.text()} at least, {step.bound}-bound"),
         ("busy", step.busy.text("%")),
         ("tokens", step.tokens_per_s.text()),
-        ("error bar", "not yet validated"),
+        ("error bar", band_text(step.time.family)),
     ]
     print(columns(rows))
     if args.explain:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from functools import lru_cache
 
 
 class UnknownName(LookupError):
@@ -13,6 +14,7 @@ class UnknownName(LookupError):
         return str(self.args[0])
 
 
+@lru_cache(maxsize=4096)
 def fold(name: str) -> str:
     """A name without case, hyphens, underscores, dots and spaces."""
     return "".join(c for c in name.lower() if c not in "-_ .")
