@@ -83,7 +83,8 @@ class Microarchitecture:
     key: str  # architecture, with the compute capability where it matters
     tensor_energy: str
     constants: Mapping[str, Quantity]
-    tensor_energy_of: str = ""  # the neighbour it is taken from; "" where its own
+    tensor_energy_of: str = ""  # the neighbour whose energy a limit may take
+    neighbour_energy: str = ""
 
     def latency(self, level: str) -> Quantity:
         """A dependent load that a level serves: cycles up to the L1, beyond in ns."""
@@ -238,7 +239,8 @@ def _for(key: str, device: str, memory: str) -> Microarchitecture:
     row, raw = _table()[key], _raw()[key]
     chosen = {name: _nearest(found, device, memory) for name, found in row.items()}
     energy, donor = raw.get("tensor_energy", ""), raw.get("tensor_energy_of", "")
-    return Microarchitecture(key, energy, chosen, donor)
+    lent = _raw()[donor]["tensor_energy"] if donor else ""
+    return Microarchitecture(key, energy, chosen, donor, lent)
 
 
 def _nearest(found: tuple[Constant, ...], device: str, memory: str) -> Quantity:

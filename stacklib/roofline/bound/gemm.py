@@ -87,7 +87,8 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
         l2_rate = (width * units * clock).at_clock(clock)
     issue = _ISSUE.get(device.vendor, "gemm_issue_other")
     gpu, vector = device.kind == "gpu", name in _VECTOR
-    energy = () if vector or not micro.tensor_energy else (micro.tensor_energy,)
+    known = micro.tensor_energy or micro.neighbour_energy
+    energy = () if vector or not known else (known,)
     width_name = _WIDTH.get(DTYPES[name].bits)
     # Floats are fast; quantities keep their sources, where the time is to be explained.
     read = (lambda q: q) if traced else (lambda q: None if q is None else q.si)
