@@ -165,7 +165,7 @@ def _waits(
 
 def _width(device: Accelerator, name: str) -> Quantity | None:
     """Bytes a unit draws in a cycle, at any clock."""
-    if name == "shared" and device.kind == "gpu":
+    if name == "shared" and device.vendor == "NVIDIA" and device.kind == "gpu":
         return rule("banks") * (rule("word") / one_of("cycle"))
     if name == "register" and device.kind == "gpu":
         return _operands(device)

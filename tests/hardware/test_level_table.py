@@ -163,3 +163,10 @@ def test_the_table_needs_no_numpy():
         "assert len(hardware.levels('h100')) == 6"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_rule_of_banks_is_nvidias_alone():
+    assert hardware.level("h100", "shared").width.si == 128
+    for key in ("mi300x", "rx_7900_xtx", "m1_max", "arc_b580"):
+        found = hardware.level(key, "shared")
+        assert found.width is None and found.rate is None
