@@ -53,6 +53,7 @@ def _audit_json(found: Audit, kept: ConstantAudit) -> dict[str, Any]:
         "inherited": found.inherited,
         "unknown": found.unknown,
         "confidence": dict(found.confidence),
+        "second source": found.second,
         "relations": len(found.gaps),
         "worst": [
             {"device": g.key, "relation": g.relation, "gap": g.gap}
@@ -78,6 +79,7 @@ def _audit_text(found: Audit, kept: ConstantAudit) -> str:
     rows = [(name, str(count)) for name, count in counts.items()]
     by_count = sorted(found.confidence.items(), key=lambda item: -item[1])
     rows += [(f"  {name}", str(count)) for name, count in by_count]
+    rows += [("held to a second source", str(found.second))]
     rows += [("relations between figures", str(len(found.gaps)))]
     rows += [
         ("constants of architectures", str(kept.constants)),
