@@ -44,10 +44,16 @@ window.st = window.st || {};
     return make("span", { class: "st-source" }, "Source: " + parts.filter(Boolean).join(", "));
   }
 
+  // Cycles, and rates of a cache, are of one clock.
+  function atClock(tree) {
+    const clock = /@([\d.]+)MHz/.exec(tree.unit || "");
+    return clock ? ` at ${+(clock[1] / 1000).toPrecision(4)} GHz` : "";
+  }
+
   function inputLine(tree) {
     const line = make("span", { class: "st-input" },
       make("span", { class: "st-input-name" }, tree.label || "given"), " = ",
-      make("span", { class: "st-input-value" }, tree.text), " ");
+      make("span", { class: "st-input-value" }, tree.text + atClock(tree)), " ");
     if (tree.kind !== "computed") line.append(make("span", { class: "st-kind" }, KINDS[tree.kind] || tree.kind));
     return line;
   }
@@ -71,7 +77,8 @@ window.st = window.st || {};
     panel.setAttribute("aria-label", `Where ${tree.text} comes from`);
     panel.replaceChildren(close,
       make("div", { class: "st-popover-head" },
-        make("span", { class: "st-popover-value" }, tree.full || tree.shown || tree.text),
+        make("span", { class: "st-popover-value" },
+          (tree.full || tree.shown || tree.text) + atClock(tree)),
         make("span", { class: "st-kind" }, TOLD[tree.evidence] || tree.evidence || KINDS[tree.kind])),
       make("p", { class: "st-popover-what" }, tree.what || tree.label || ""),
       tree.formula ? make("p", { class: "st-popover-formula" }, "= " + tree.formula) : "",

@@ -18,7 +18,7 @@ from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.cost import data, making
 from stacklib.hardware import stacks
-from stacklib.hardware.microarchitectures import _table
+from stacklib.hardware.microarchitectures import constants
 from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.hardware.warp_rules import KNOWN, rule
@@ -90,7 +90,7 @@ def _records() -> dict[str, float]:
     tables: list[Iterable[Quantity | None]] = [
         *(hardware.link(name).fields.values() for name in hardware.link_names()),
         *(hardware.memory(name).fields.values() for name in hardware.memory_names()),
-        *(row.constants.values() for row in _table().values()),
+        [one.quantity for one in constants()],
         *(row.fields.values() for row in stacks._generations().values()),
         *accesses().values(),
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from .arguments import add_json, columns, emit
 
 if TYPE_CHECKING:
     from stacklib.hardware import Accelerator
+    from stacklib.hardware.constants_audit import ConstantAudit
     from stacklib.hardware.survey import Audit
     from stacklib.quantity import Quantity
 
@@ -43,7 +45,7 @@ def _row(name: str, value: Quantity | None) -> tuple[str, ...]:
     return (name, shown, f"{source.title} ({source.confidence}{note}, {source.seen})")
 
 
-def _audit_json(found: Audit) -> dict[str, Any]:
+def _audit_json(found: Audit, kept: ConstantAudit) -> dict[str, Any]:
     return {
         "devices": found.devices,
         "fields": found.fields,
@@ -61,10 +63,11 @@ def _audit_json(found: Audit) -> dict[str, Any]:
             {"device": device, "place": place, "why": why}
             for device, place, why in found.inconsistent
         ],
+        "constants": dataclasses.asdict(kept),
     }
 
 
-def _audit_text(found: Audit) -> str:
+def _audit_text(found: Audit, kept: ConstantAudit) -> str:
     """Counts, then the widest gaps that nothing explains, then those explained."""
     counts = {
         "devices": found.devices,
@@ -78,6 +81,12 @@ def _audit_text(found: Audit) -> str:
     rows += [(f"  {name}", str(count)) for name, count in by_count]
     rows += [("held to a second source", str(found.second))]
     rows += [("relations between figures", str(len(found.gaps)))]
+    rows += [
+        ("constants of architectures", str(kept.constants)),
+        ("  computed again from the source's line", str(kept.held)),
+        ("  of a neighbour", str(kept.inherited)),
+        ("  recalled", str(kept.recalled)),
+    ]
     widest = found.agreeing[:WORST]
     worst = [(g.key, g.relation, f"{g.gap:+.2%}") for g in widest]
     parts = [columns(rows)]
@@ -86,6 +95,8 @@ def _audit_text(found: Audit) -> str:
     if found.inconsistent:
         explained = columns(list(found.inconsistent))
         parts += ["\nPublished figures that contradict others", explained]
+    if kept.faults:
+        parts += ["\nConstants that are not what their source printed", *kept.faults]
     return "\n".join(parts)
 
 
@@ -97,12 +108,7 @@ def run(args: argparse.Namespace) -> int:
     names = [args.device] if args.device else list(hardware.names())
     devices = [hardware.get(name) for name in names]
     if args.audit:
-        found = audit(devices)
-        if args.json:
-            emit(_audit_json(found))
-        else:
-            print(_audit_text(found))
-        return 0
+        return _audit(audit(devices), args.json)
     if args.json:
         emit({"devices": [_as_json(d) for d in devices]})
     elif args.device:
@@ -111,6 +117,19 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(columns([_summary(d) for d in devices]))
     return 0
+
+
+def _audit(found: Audit, as_json: bool) -> int:
+    """Exit code 1 where a constant is not what its source printed."""
+    from stacklib.hardware.constants_audit import audit_constants
+    from stacklib.hardware.microarchitectures import constants
+
+    kept = audit_constants(constants())
+    if as_json:
+        emit(_audit_json(found, kept))
+    else:
+        print(_audit_text(found, kept))
+    return 1 if kept.faults else 0
 
 
 def _summary(device: Accelerator) -> tuple[str, ...]:

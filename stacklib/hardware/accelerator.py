@@ -153,6 +153,26 @@ class Accelerator(Known):
             )
         return peak.rate.retag("sparse", peak.sparse_factor)
 
+    def peak_clock(self, dtype: str, accumulate: str | None = None) -> Quantity:
+        """The clock behind a printed rate; where none is printed, the implied one."""
+        peak = self.peaks[self._peak_key(dtype, accumulate)]
+        printed, each = self.fields[peak.clock], peak.per_unit_per_cycle
+        if printed is not None:
+            return printed
+        if each is None:
+            return self.clock  # UnknownSpec where that is not known either
+        implied = peak.rate / (self.compute_units * each)
+        return implied.named(f"{self.short} clock implied by its {dtype} peak")
+
+    def peak_at_clock(self, dtype: str, accumulate: str | None = None) -> Quantity:
+        """The printed rate marked with its clock, to be met by a cache's at the same.
+
+        A memory has a clock of its own, and ``peak`` is divided by its bandwidth. A
+        cache runs with the units: its rate and the peak make a ridge at one clock only.
+        """
+        rate = self.peaks[self._peak_key(dtype, accumulate)].rate
+        return rate.at_clock(self.peak_clock(dtype, accumulate))
+
     def _peak_key(self, dtype: str, accumulate: str | None) -> str:
         name = find_dtype(dtype).name
         if accumulate is not None:

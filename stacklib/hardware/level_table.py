@@ -1,9 +1,10 @@
 """The levels of a device, from its registers to its memory: size, rate, latency.
 
 One table for whoever asks. Sizes are printed: they are fields of the device. How many
-bytes a unit draws in a cycle and how many cycles a load takes were measured, once an
-architecture (``microarchitectures``); a rate is bytes a cycle x units x clock, and a
-latency is cycles / clock. What is not known is None, never a guess.
+bytes a unit draws in a cycle and how long a load takes were measured
+(``microarchitectures``); a rate is bytes a cycle x units x clock. Up to the L1 a
+latency is cycles / clock; beyond it is a time, whatever the unit's clock, and the
+cycles are time x clock. What is not known is None, never a guess.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from stacklib.quantity import Quantity, assumed, constant, one_of
+from stacklib.quantity import Quantity, assumed, constant, one_of, resolve
 
 from .accelerator import Accelerator, UnknownSpec
 from .devices import get, names
-from .microarchitectures import LEVELS, microarchitecture
+from .microarchitectures import BEYOND, LEVELS, microarchitecture
 from .warp_rules import rule
 
 # level -> the field that holds its size, and how many there are of it
@@ -81,13 +82,13 @@ def levels(on: str | Accelerator) -> tuple[Level, ...]:
     Examples
     --------
     >>> [(x.name, x.latency.text()) for x in levels("h100-sxm")[2:4]]
-    [('l1', '18.2 ns'), ('l2', '134 ns')]
+    [('l1', '17.3 ns'), ('l2', '142 ns')]
     """
     every = (level(on, name) for name in LEVELS)
     return tuple(x for x in every if x.capacity or x.rate or x.cycles)
 
 
-def level(on: str | Accelerator, name: str) -> Level:
+def level(on: str | Accelerator, name: str, clock: Quantity | None = None) -> Level:
     """One level of a device; without figures where it has none of that name.
 
     Parameters
@@ -96,63 +97,75 @@ def level(on: str | Accelerator, name: str) -> Level:
         The device.
     name : str
         One of ``levels``.
+    clock : Quantity, optional
+        The clock that its units run at. Without it the boost that is printed.
 
     Raises
     ------
-    UnknownSpec
+    UnknownName
         For a name that no device has.
 
     Examples
     --------
     >>> level("h100-sxm", "dram").known("latency").text()
-    '338 ns'
+    '344 ns'
     """
-    if name not in LEVELS:
-        raise UnknownSpec(f"no level {name!r}; known: {', '.join(LEVELS)}")
+    name = name if name in LEVELS else resolve(name, LEVELS, "level")
     device = on if isinstance(on, Accelerator) else get(on)
+    if clock is not None:
+        return _made(device, name, clock)
     # A fit asks for the same few levels many thousand times.
     kept = device.key in names() and device is get(device.key)
-    return _kept(device.key, name) if kept else _made(device, name)
+    return _kept(device.key, name) if kept else _made(device, name, None)
 
 
 @cache
 def _kept(key: str, name: str) -> Level:
-    return _made(get(key), name)
+    return _made(get(key), name, None)
 
 
-def _made(device: Accelerator, name: str) -> Level:
+def _made(device: Accelerator, name: str, clock: Quantity | None) -> Level:
+    clock = device.fields["clock"] if clock is None else clock
     size, shared_by = _SIZES[name]
     nvidia = device.vendor == "NVIDIA" and device.kind == "gpu"
-    # Since Volta a unit's L1 and its shared memory are one array. Elsewhere nobody here
-    # has the size of the L1.
-    apart = name == "l1" and (not nvidia or device.architecture == "pascal")
-    cycles, clock = _cycles(device, name), device.fields["clock"]
+    capacity = device.fields.get(size)
+    # Since Volta a unit's L1 and its shared memory are one array; elsewhere it has one.
+    if name == "l1" and (not nvidia or device.architecture == "pascal"):
+        capacity = microarchitecture(device).constants.get("l1_capacity")
+    cycles, latency = _waits(device, name, clock)
     width = _width(device, name)
     return Level(
         name,
         device.key,
         shared_by,
         units=device.fields["compute_units"],
-        capacity=None if apart else device.fields.get(size),
+        capacity=capacity,
         width=width,
-        rate=_rate(device, name, width),
+        rate=_rate(device, name, width, clock),
         cycles=cycles,
-        latency=None if cycles is None or clock is None else cycles / clock,
+        latency=latency,
         line=rule("line") if nvidia and name in _CACHES else None,
         sector=rule("sector") if nvidia and name in _CACHES else None,
     )
 
 
-def _cycles(device: Accelerator, name: str) -> Quantity | None:
-    """Cycles of the unit's clock, marked with it where it is known."""
+def _waits(
+    device: Accelerator, name: str, clock: Quantity | None
+) -> tuple[Quantity | None, Quantity | None]:
+    """Cycles of the clock, marked with it, and seconds: the one from the other."""
     found = microarchitecture(device).constants.get(f"{name}_latency")
-    clock = device.fields["clock"]
-    return found if found is None or clock is None else found.at_clock(clock)
+    if found is None or clock is None:
+        return (None, found) if name in BEYOND else (found, None)
+    if name in BEYOND:
+        words = f"{device.short} {name} load latency in cycles"
+        return (found * clock).at_clock(clock).named(words), found
+    cycles = found.at_clock(clock)
+    return cycles, cycles / clock
 
 
 def _width(device: Accelerator, name: str) -> Quantity | None:
     """Bytes a unit draws in a cycle, at any clock."""
-    if name == "shared" and device.kind == "gpu":
+    if name == "shared" and device.vendor == "NVIDIA" and device.kind == "gpu":
         return rule("banks") * (rule("word") / one_of("cycle"))
     if name == "register" and device.kind == "gpu":
         return _operands(device)
@@ -171,11 +184,13 @@ def _operands(device: Accelerator) -> Quantity | None:
     return (lanes * reads * word).named("operand bytes")
 
 
-def _rate(device: Accelerator, name: str, width: Quantity | None) -> Quantity | None:
+def _rate(
+    device: Accelerator, name: str, width: Quantity | None, clock: Quantity | None
+) -> Quantity | None:
     """What all units draw; of a memory, what its pins carry, at no clock of a unit."""
     if name == "dram":
         return device.fields["memory_bandwidth"]
-    units, clock = device.fields["compute_units"], device.fields["clock"]
+    units = device.fields["compute_units"]
     if width is None or units is None or clock is None:
         return None
     return (width * units * clock).at_clock(clock)

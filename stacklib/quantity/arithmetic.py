@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .meeting import same_basis, same_clock
+from .meeting import rates_at_one_clock, same_basis, same_clock
 from .units import HERTZ, Unit, UnitError, canonical, join_tags, keep_tags
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def product(a: Quantity, b: Quantity, op: str) -> tuple[float, Unit]:
     tags = join_tags(a.tags, b.tags, lambda: f"{a.text()} {op} {b.text()}")
     if HERTZ in (a.shown.dims, b.shown.dims):
         same_clock(a, b, op)
+    if op == "/" and any(tag.startswith("@") for tag in tags):
+        rates_at_one_clock(a, b, op)
     if op == "/" and b.si == 0:
         raise UnitError(f"{a.text()} / {b.text()}: division by zero")
     sign = 1 if op == "*" else -1

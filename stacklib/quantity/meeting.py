@@ -76,11 +76,27 @@ def same_basis(a: Quantity, b: Quantity, op: str) -> frozenset[str]:
 def same_clock(a: Quantity, b: Quantity, op: str) -> None:
     """Refuse cycles of one clock turned into time by another."""
     for clock, other in ((a, b), (b, a)):
+        # A tag keeps six digits of its clock.
         own = clock_of(other.tags) if other.shown.dimension("cycle") else None
-        if clock.shown.dims == HERTZ and own and abs(clock.si / own - 1) > 1e-6:
+        if clock.shown.dims == HERTZ and own and abs(clock.si / own - 1) > 1e-5:
             raise UnitError(
                 f"{a.text()} {op} {b.text()}: cycles of {own / 1e9:g} GHz, "
                 f"not of {clock.text()}"
+            )
+
+
+def rates_at_one_clock(a: Quantity, b: Quantity, op: str) -> None:
+    """Refuse operations over bytes a second of a cache, at a clock of its own."""
+    for moved, done in ((a, b), (b, a)):
+        own = clock_of(moved.tags)
+        rates = moved.shown.dimension("s") == done.shown.dimension("s") == -1
+        if not rates or own is None or own == clock_of(done.tags):
+            continue
+        data = any(moved.shown.dimension(x) for x in ("B", "bit"))
+        if data and any(done.shown.dimension(x) for x in ("FLOP", "MAC", "OP")):
+            raise UnitError(
+                f"{a.text()} {op} {b.text()}: the bytes are at {own / 1e9:g} GHz, the "
+                "operations name no clock; take both .at_clock() of one"
             )
 
 

@@ -62,7 +62,7 @@ def test_a_forgotten_reserve_is_seen(monkeypatch):
 
 def test_one_register_file_is_seen(monkeypatch):
     module = importlib.import_module("stacklib.gpu.issue.occupancy")
-    monkeypatch.setattr(module, "PARTITIONS", 1)
+    monkeypatch.setattr(module, "partitions_of", lambda _: 1)
     assert sum(map(_off, VECTORS)) > 0
 
 

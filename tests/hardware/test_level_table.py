@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from stacklib import hardware
 from stacklib.hardware import UnknownSpec
 from stacklib.hardware.microarchitectures import LEVELS
-from stacklib.quantity import UnitError, UnknownName
+from stacklib.quantity import Quantity, UnitError, UnknownName
 
 DEVICES = hardware.names()
 SIZES = {
@@ -43,13 +44,46 @@ def test_latencies_and_widths_are_those_of_the_architecture(key):
     known = hardware.microarchitecture(device).constants
     clock = device.fields["clock"]
     for level in (hardware.level(device, name) for name in LEVELS):
-        cycles = known.get(f"{level.name}_latency")
-        assert (level.cycles and level.cycles.si) == (cycles and cycles.si)
-        if cycles is not None and clock is not None:
-            assert level.known("latency").si == pytest.approx(cycles.si / clock.si)
-            assert level.cycles.source is cycles.source and level.cycles.key
+        printed = known.get(f"{level.name}_latency")
+        if printed is None or clock is None:
+            continue
+        cycles, latency = level.known("cycles"), level.known("latency")
+        assert cycles.si == pytest.approx(latency.si * clock.si)
+        assert f"@{clock.si / 1e6:g}MHz" in cycles.tags
+        assert printed.si in (cycles.si, latency.si)
         if f"{level.name}_bytes_per_cycle" in known:
             assert level.width is known[f"{level.name}_bytes_per_cycle"]
+
+
+BEYOND = ("l2", "l2_far", "dram")
+
+
+@pytest.mark.parametrize("key", DEVICES)
+def test_beyond_the_l1_a_latency_is_a_time_and_names_its_card_and_clock(key):
+    for level in (hardware.level(key, name) for name in BEYOND):
+        if level.latency is not None:
+            label = level.latency.label
+            assert re.search(r" measured on .* [MG]Hz", label)
+            assert not level.latency.tags
+
+
+def test_a_clock_stretches_what_runs_at_it_and_nothing_else():
+    slow = Quantity(1.0, "GHz")
+    for name in ("l1", "l2", "dram"):
+        fast, here = (hardware.level("h100", name, clock) for clock in (None, slow))
+        waits = here.latency.si / fast.latency.si
+        assert waits == pytest.approx(1.98 if name == "l1" else 1)
+        rates = fast.rate.si / here.rate.si
+        assert rates == pytest.approx(1 if name == "dram" else 1.98)
+
+
+def test_a_card_that_was_measured_keeps_its_own_latency():
+    for key, ns in (("h100_pcie", 650.0 / 1.755), ("gh200_96gb", 680.4 / 1.98)):
+        found = hardware.level(key, "dram").known("latency")
+        assert found.si == pytest.approx(ns * 1e-9, rel=1e-3)
+        assert hardware.get(key).name in found.label
+    # The same memory and the same clock, on a card nobody published with its clock.
+    assert hardware.level("h100_sxm", "dram").latency.key.endswith("dram_latency")
 
 
 @pytest.mark.parametrize("key", DEVICES)
@@ -98,9 +132,11 @@ def test_the_clocks_of_two_devices_refuse_to_meet():
 def test_the_l1_has_a_size_only_where_it_is_the_array_of_the_shared_memory():
     hopper = hardware.level("h100", "l1")
     assert hopper.capacity is hardware.level("h100", "shared").capacity
-    for key in ("mi300x", "tesla_p40"):
+    assert hardware.level("mi300x", "l1").capacity.to("KiB").text() == "32 KiB"
+    assert hardware.level("mi300x", "shared").capacity.si == 64 * 1024
+    for key in ("mi355x", "tesla_p40"):
         level = hardware.level(key, "l1")
-        assert level.capacity is None and level.cycles is not None
+        assert level.capacity is None
         with pytest.raises(UnknownSpec, match=f"{key}: l1 capacity is unknown"):
             level.known("capacity")
 
@@ -109,14 +145,15 @@ def test_a_changed_device_has_levels_of_its_own():
     h100 = hardware.get("h100")
     slower = replace(h100, fields={**h100.fields, "clock": h100.tensor_clock})
     before, after = (hardware.level(d, "l2") for d in (h100, slower))
-    assert after.rate.si < before.rate.si and after.latency.si > before.latency.si
+    assert after.rate.si < before.rate.si and after.cycles.si < before.cycles.si
+    assert after.latency.si == before.latency.si  # its clock is not the unit's alone
 
 
 def test_unknown_names_are_refused_with_the_nearest():
     with pytest.raises(UnknownName, match="did you mean: h100"):
         hardware.levels("h1000-sxm")
-    with pytest.raises(UnknownSpec, match="no level 'l3'; known: register, shared"):
-        hardware.level("h100", "l3")
+    with pytest.raises(UnknownName, match="unknown level 'l4'\ndid you mean: l2, l1"):
+        hardware.level("h100", "l4")
 
 
 def test_the_table_needs_no_numpy():
@@ -126,3 +163,10 @@ def test_the_table_needs_no_numpy():
         "assert len(hardware.levels('h100')) == 6"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_rule_of_banks_is_nvidias_alone():
+    assert hardware.level("h100", "shared").width.si == 128
+    for key in ("mi300x", "rx_7900_xtx", "m1_max", "arc_b580"):
+        found = hardware.level(key, "shared")
+        assert found.width is None and found.rate is None

@@ -228,6 +228,7 @@ CHECKS: dict[str, Check] = {
     "rubin_sms": _field("rubin", "compute_units"),
     "b300_int8": _peak("b300_sxm", "int8"),
     "h200_l2": _field("h200_sxm", "l2_capacity"),
+    "h100_l2_rate": lambda: hardware.level("h100_sxm", "l2").known("rate"),
     "orin_tops": _peak("jetson_agx_orin_64", "int8"),
     "trn2_sbuf": _trainium2_sram,
     "spark_1pf": _peak("dgx_spark_gb10", "fp4"),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import bytes_per_element
+from stacklib.quantity import Quantity, bytes_per_element
 from stacklib.quantity import dtype as find_dtype
 from stacklib.roofline.bound import hierarchy
 
@@ -76,12 +76,14 @@ def stream_of(row: Measurement) -> tuple[str, str]:
 
 def _latency(row: Measurement, device: Accelerator) -> Predict:
     level = level_of(row)
-    cycles = hierarchy.load_cycles(device, level)
     bound = f"{level} latency"
+    # At the clock that the row names, else at the device's own.
+    mhz = row.number("clock_MHz", 0.0)
+    found = hardware.level(device, level, Quantity(mhz, "MHz") if mhz else None)
+    cycles, seconds = found.known("cycles").si, found.known("latency").si
     if row.unit.startswith("cycle"):
         return lambda: Forecast(cycles, "cycle", bound)
-    hertz = row.number("clock_MHz", 0.0) * 1e6 or device.clock.si
-    return lambda: Forecast(cycles / hertz, "s", bound)
+    return lambda: Forecast(seconds, "s", bound)
 
 
 def _elements(row: Measurement) -> tuple[float, str]:

@@ -18,7 +18,7 @@ from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity import Quantity, Source
 
 from ..issue.instructions import part_count
-from ..issue.occupancy import PARTITIONS
+from ..issue.occupancy import partitions_of
 
 __all__ = ["Chip", "chip", "chips_known", "count_parts", "floor_plan", "part_total"]
 
@@ -150,10 +150,11 @@ def floor_plan(on: str | Accelerator) -> list[list[list[bool]]]:
 def count_parts(on: str | Accelerator, part: str) -> int:
     """The same as `part_total`, counted: the tree is walked unit by unit."""
     each, found = int(part_count(on, part).si), 0
+    parts = partitions_of(on)
     for gpc in floor_plan(on):
         for tpc in gpc:
             for unit in tpc:
                 if unit:
-                    for partition in range(PARTITIONS):
-                        found += len(range(partition, each, PARTITIONS))
+                    for partition in range(parts):
+                        found += len(range(partition, each, parts))
     return found

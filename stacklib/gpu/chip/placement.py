@@ -17,7 +17,7 @@ from typing import Any
 from stacklib.quantity import ceil, minimum
 from stacklib.quantity.bounds import at_least, is_whole, whole
 
-from ..issue.occupancy import MOST_THREADS, PARTITIONS, WARP
+from ..issue.occupancy import MOST_THREADS, WARP, partitions_of
 
 __all__ = [
     "Filling",
@@ -97,13 +97,15 @@ def check_launch(
     return blocks, threads
 
 
-def place_of(thread: Sequence[int], block: Size) -> Place:
+def place_of(thread: Sequence[int], block: Size, *, device: str = "h100-sxm") -> Place:
     """Where a thread is, from its index.
 
     Parameters
     ----------
     thread : sequence of int
         Its index, x first; what is left out is 0.
+    device : str
+        Whose partitions its warp is dealt to.
 
     Raises
     ------
@@ -121,7 +123,8 @@ def place_of(thread: Sequence[int], block: Size) -> Place:
         raise ValueError(f"thread {tuple(thread)!r} is not in a block of {size}")
     linear = at[0] + size[0] * (at[1] + size[1] * at[2])
     warp = linear // WARP
-    return Place(linear, warp, linear % WARP, warp // GROUP, warp % PARTITIONS)
+    part = warp % partitions_of(device)
+    return Place(linear, warp, linear % WARP, warp // GROUP, part)
 
 
 def number_threads(block: Size) -> Iterator[tuple[tuple[int, int, int], Place]]:

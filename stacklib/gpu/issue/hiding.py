@@ -19,7 +19,7 @@ from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.bound import littles_law
 from stacklib.roofline.work.bounds import device_of
 
-from .occupancy import PARTITIONS, WARP, Occupancy, occupancy
+from .occupancy import WARP, Occupancy, occupancy, partitions_of
 from .sub_core import SubCore, Trace
 from .warp_programs import stream
 from .warp_scheduler import run
@@ -81,7 +81,7 @@ def request_interval(device: str | Accelerator, width: int = 4) -> Fraction:
     """
     above_zero(width=width)
     chip = device_of(device)
-    part = chip.memory_bandwidth / (chip.compute_units * PARTITIONS)
+    part = chip.memory_bandwidth / (chip.compute_units * partitions_of(chip))
     cycles = WARP * width * chip.clock.si / part.si
     return Fraction(cycles).limit_denominator(100)
 

@@ -18,7 +18,6 @@ from stacklib.quantity.bounds import is_whole
 
 WARP, MOST_THREADS = 32, 1024
 REGISTERS = 65536  # of a unit, 32 bits each, since Kepler
-PARTITIONS = 4
 MOST_REGISTERS = 255  # a thread
 
 
@@ -70,6 +69,12 @@ class Occupancy:
     occupancy: float  # those over the most the unit can hold
     limiter: str
     reason: str = ""  # for 0 blocks, the sum that does not fit
+
+
+def partitions_of(device: str | Accelerator) -> int:
+    """Sub-partitions of a unit, each with a scheduler and a share of the registers."""
+    found = hardware.get(device) if isinstance(device, str) else device
+    return int(hardware.microarchitecture(found).count("warp_schedulers").si)
 
 
 def limits_of(device: str | Accelerator) -> Limits:
@@ -133,14 +138,15 @@ def occupancy(
     warps = -(-threads // WARP)
     shared = _up(shared_bytes + has.reserve, has.granularity)
     per_warp = _up(WARP * registers, 256)
-    block_registers = _up(warps, PARTITIONS) * per_warp
+    parts = partitions_of(device)
+    block_registers = _up(warps, parts) * per_warp
     if shared_bytes > has.block_shared_bytes:
         reason = f"{shared_bytes:,} B of shared memory > {has.block_shared_bytes:,} B"
         return Occupancy(0, 0, 0.0, "shared memory", f"{reason} a block may have")
     if block_registers > REGISTERS:
         reason = f"{block_registers:,} registers a block > {REGISTERS:,} of a unit"
         return Occupancy(0, 0, 0.0, "registers", reason)
-    by_registers = PARTITIONS * (REGISTERS // PARTITIONS // per_warp) // warps
+    by_registers = parts * (REGISTERS // parts // per_warp) // warps
     allowed = {
         "warps": has.warps // warps,
         "blocks": has.blocks,

@@ -147,9 +147,9 @@ class DeviceArray:
         if self.hazards is not None:
             bad = self.hazards.write(here, *on.who())
             if bad.any():
-                raise self._fault(
-                    f"is written while another lane uses it{_BARRIER}", at, bad
-                )
+                what = f"is written while another lane uses it{_BARRIER}"
+                alike = _one_value(here, numbers[on.mask], bad)
+                raise self._fault(alike or what, at, bad)
         with np.errstate(all="ignore"):
             self.flat[here] = numbers[on.mask]
 
@@ -203,3 +203,14 @@ def _in_turn(ufunc: Any, flat: Any, here: Any, given: Any) -> Any:
         old[who] = flat[places[mine]]
         flat[places[mine]] = ufunc(old[who], given[who])
     return old
+
+
+def _one_value(here: Any, stored: Any, bad: Any) -> str:
+    """What to say where a request's lanes meet at an element with equal values."""
+    values = stored[here == here[bad][0]]
+    if len(values) < 2 or not (values == values[0]).all():
+        return ""
+    return (
+        f"is stored by {len(values)} lanes at once; the values are equal "
+        f"({values[0].item()!r}), so let one lane store it"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -150,10 +152,25 @@ def _run(run: Callable[..., None], machine: Machine, *given: Any) -> None:
             for frame in traceback.extract_tb(wrong.__traceback__)
             if frame.filename == machine.file
         ]
-        raise KernelError(
-            f"{machine.name}, line {at[-1] if at else 0}: "
-            f"{type(wrong).__name__}: {wrong}"
-        ) from wrong
+        line = (at[-1] if at else None) or 0
+        says = _of_numpy(wrong, machine.file, line)
+        says = says or f"{type(wrong).__name__}: {wrong}"
+        raise KernelError(f"{machine.name}, line {line}: {says}") from wrong
+
+
+def _of_numpy(wrong: Exception, file: str, line: int) -> str:
+    """What to say where NumPy was asked for a function of lanes."""
+    if "does not support ufuncs" not in str(wrong):
+        return ""
+    asked = re.search(r"\b(?:np|numpy)\.(\w+)", linecache.getline(file, line))
+    name = asked[1] if asked else ""
+    own = {"maximum": "max", "minimum": "min"}.get(name, name)
+    known = own in vars(Thread)
+    words = f"np.{name}" if asked else "a function of NumPy"
+    there = (
+        f"t.{own}" if known else "a thread has t.exp, t.log, t.sqrt, t.min and t.max"
+    )
+    return f"{words} takes no value that differs by lane; {'use ' * known}{there}"
 
 
 _PLAIN = (

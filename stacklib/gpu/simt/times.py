@@ -16,14 +16,13 @@ from stacklib.hardware import Accelerator
 from stacklib.memory.warp.coalescing import SECTOR
 from stacklib.roofline.bound import hierarchy
 
-from ..issue.occupancy import WARP
+from ..issue.occupancy import WARP, partitions_of
 from .counters import Counters
 
 if TYPE_CHECKING:  # they need NumPy, the rates do not
     from .cache_hits import CacheHits
     from .requests import Traffic
 
-SCHEDULERS = 4  # warp instructions a unit issues in a cycle, since Volta
 SPECIAL_CYCLES = (
     8  # of a scheduler: a quarter of its lanes has special functions, twice
 )
@@ -80,7 +79,7 @@ def estimate(
     dram = (levels.read + levels.written) / stream
     waves, warps = -(-blocks // (units * resident)), blocks * warps_of_block
     return Times(
-        issue=slots / SCHEDULERS / cycles,
+        issue=slots / partitions_of(device) / cycles,
         fp64=_doubles(counters, device) * uneven,
         shared=sum(traffic.passes.values()) / cycles,
         l1=sum(traffic.sectors.values()) * SECTOR / _rate(device, "l1") * uneven,

@@ -36,8 +36,10 @@ def _read(name: str, values: Any, form: Format) -> NDArray[Any]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
         raise ValueError(f"{name} has the shape {array.shape}: a matrix is needed")
+    if np.isnan(array).any():  # its payload is not modelled
+        raise ValueError(f"{name} holds NaN: finite numbers are needed")
     odd = form.decode(form.encode(array)).astype(np.float64) != array
-    if odd.any():  # NaN is odd as well: its payload is not modelled
+    if odd.any():
         worst = array[odd][0].item()
         raise ValueError(
             f"{name} holds {worst!r}, which is no {form.name} number: round it first, "

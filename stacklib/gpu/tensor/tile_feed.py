@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.hardware import Accelerator
 from stacklib.quantity import (
     Quantity,
     bytes_per_element,
@@ -166,13 +166,12 @@ def feed_of(
         raise ValueError(
             f"cluster = {cluster}: {built.device.short} has none; they came with 9.0"
         )
-    chip = hardware.microarchitecture(built.device)
-    for wanted in ("l2_bytes_per_cycle", "l2_latency", "shared_per_block"):
-        if wanted not in chip.constants:
-            raise UnknownSpec(f"{built.device.key}: {wanted} is unknown")
+    # All cycles here are of the clock at which the tensor cores multiply.
+    clock = built.device.peak_clock(dtype)
+    l2 = hardware.level(built.device, "l2", clock)
     each = bytes_per_element(dtype)
     held = cluster_bytes(rows, columns, depth, width=each) * buffers
-    most = chip.constants["shared_per_block"]
+    most = hardware.microarchitecture(built.device).size("shared_per_block")
     if held.si > most.si:
         raise ValueError(
             f"{buffers} buffers of {rows} x {columns} x {depth} in {dtype} are "
@@ -180,10 +179,10 @@ def feed_of(
         )
     drawn = cluster_bytes(rows, columns, depth, *cluster, width=each)
     work = chosen(rows * columns * depth, "MAC", label="MAC of a step")
-    loads = (drawn / chip.constants["l2_bytes_per_cycle"]).named("loads of a step")
+    loads = (drawn / l2.known("width")).at_clock(clock).named("loads of a step")
     return Feed(
         stamp(loads, FAMILY),
-        chip.latency("l2"),
-        (work / built.macs).named("products of a step"),
+        l2.known("cycles"),
+        (work / built.macs).at_clock(clock).named("products of a step"),
         buffers,
     )

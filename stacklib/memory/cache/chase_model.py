@@ -201,6 +201,7 @@ def gpu_levels(on: str | Accelerator, ways: int = GPU_WAYS) -> tuple[ChaseLevel,
         held = None if size is None else int(size.to("B").si // whole * whole)
         return ChaseLevel(name, cycles, held, ways)
 
+    hardware.level(device, "l1").known("line")  # other vendors' lines are not known
     first = level("L1", "l1", hardware.level(device, "l1").known("capacity"))
     memory, l2 = level("memory", "dram"), hardware.level(device, "l2").known("capacity")
     if hardware.level(device, "l2_far").cycles is None:

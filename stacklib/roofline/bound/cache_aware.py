@@ -19,6 +19,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.hardware.level_table import Level
 from stacklib.quantity import Quantity, maximum, where
 
 from ..host._record import HostRoofline, Point
@@ -35,7 +36,10 @@ class Slope:
     bandwidth: Quantity  # bytes a second it delivers to all of them
 
     def ridge(self, peak: Quantity) -> Quantity:
-        """Intensity at which this level feeds the arithmetic exactly."""
+        """Intensity at which this level feeds the arithmetic exactly.
+
+        ``peak``: of a GPU at the clock of its caches, ``device.peak_at_clock(dtype)``.
+        """
         return ridge_point(peak, self.bandwidth).named(f"{self.name} ridge")
 
 
@@ -78,24 +82,25 @@ def traffic_time(
     return maximum(operations / peak, *levels)
 
 
-def slopes_of(on: str | Accelerator) -> tuple[Slope, ...]:
+def slopes_of(on: str | Accelerator, dtype: str = "") -> tuple[Slope, ...]:
     """Levels of a GPU, nearest first: L1, L2, memory.
 
-    The L1 of a unit and its shared memory are one array, and its printed size is that
-    of the shared memory; all units together hold that many times more, each a part.
+    All units' L1 together hold that many times more than one, each a part. The caches
+    run with the units: with ``dtype`` at the clock behind its printed peak, so that
+    both can meet in a ridge, otherwise at the printed boost.
     """
     device = device_of(on)
-    shared, l1, l2, memory = (
-        hardware.level(device, name) for name in ("shared", "l1", "l2", "dram")
-    )
+    clock = device.peak_clock(dtype) if dtype else None
+    l1, l2, memory = (hardware.level(device, x, clock) for x in ("l1", "l2", "dram"))
 
-    def cache(name: str, capacity: Quantity, rate: Quantity) -> Slope:
+    def cache(name: str, level: Level) -> Slope:
         words = f"{device.short} {name} of all units"
-        return Slope(name, capacity.named(f"{words}, size"), rate.named(words))
+        size, rate = level.total, level.known("rate")
+        return Slope(name, size.named(f"{words}, size"), rate.named(words))
 
     return (
-        cache("L1", shared.total, l1.known("rate")),
-        cache("L2", l2.total, l2.known("rate")),
+        cache("L1", l1),
+        cache("L2", l2),
         Slope("memory", memory.total, memory.known("rate")),
     )
 

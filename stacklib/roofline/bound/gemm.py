@@ -62,6 +62,7 @@ class Chip:
     issue: str  # factor for the share of issue slots a library fills
     tiled: bool  # whether thread blocks are scheduled on units, as on GPUs
     doubled: bool
+    borrowed: str = ""  # the architecture whose tensor energy stands in
 
 
 def _clock(device: Accelerator, dtype: str) -> Quantity | None:
@@ -81,10 +82,13 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     units = device.compute_units
     clock = _clock(device, name)
     width = hardware.level(device, "l2").width
-    l2_rate = None if width is None or clock is None else width * units * clock
+    l2_rate = None
+    if width is not None and clock is not None:
+        l2_rate = (width * units * clock).at_clock(clock)
     issue = _ISSUE.get(device.vendor, "gemm_issue_other")
     gpu, vector = device.kind == "gpu", name in _VECTOR
-    energy = () if vector or not micro.tensor_energy else (micro.tensor_energy,)
+    known = micro.tensor_energy or micro.neighbour_energy
+    energy = () if vector or not known else (known,)
     width_name = _WIDTH.get(DTYPES[name].bits)
     # Floats are fast; quantities keep their sources, where the time is to be explained.
     read = (lambda q: q) if traced else (lambda q: None if q is None else q.si)
@@ -101,6 +105,7 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
         issue="gemm_issue_vector" if gpu and vector else issue,
         tiled=gpu,
         doubled=name == "tf32",
+        borrowed=micro.tensor_energy_of if energy else "",
     )
 
 
@@ -296,6 +301,9 @@ def gemm_trace(
         memory = memory_time(moved, found.tiling, wear)
     time = join(compute.named("arithmetic"), memory.named("moving bytes"))
     total = time + factor(f"launch_{launch}")
+    if chip.borrowed:  # no row of this architecture has tested its neighbour's energy
+        words = f"predicted time, with the tensor energy of {chip.borrowed}"
+        return stamp(total.named(words), f"products of {chip.borrowed}'s neighbours")
     return stamp(total.named("predicted time"), "A")
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib import hardware
-from stacklib.gpu.issue.occupancy import LIMITS, occupancy
+from stacklib.gpu.issue.occupancy import LIMITS, occupancy, partitions_of
+from stacklib.hardware import UnknownSpec
 
 DEVICES = (
     "v100_sxm2_32gb",
@@ -97,3 +98,13 @@ def test_what_does_not_fit_says_why():
     assert none.limiter == "shared memory" and "232,448 B" in none.reason
     many = occupancy(threads=1024, registers=128)
     assert many.blocks == 0 and many.reason.startswith("131,072 registers")
+
+
+def test_partitions_are_those_of_the_data_base():
+    for key in ("v100-sxm2-32gb", "a40", "h100-sxm", "b200", "rtx-5090"):
+        chip = hardware.get(key)
+        told = hardware.microarchitecture(chip).count("warp_schedulers")
+        assert partitions_of(key) == partitions_of(chip) == told.si
+        assert told.source.confidence != "" and told.key
+    with pytest.raises(UnknownSpec, match="warp schedulers"):
+        partitions_of("mi300x")

@@ -331,3 +331,38 @@ def test_source_is_needed():
     exec("def kernel(t, out):\n    out[0] = 1", names)
     with pytest.raises(TypeError, match="its source is not at hand"):
         launch(names["kernel"], 1, 1, np.zeros(1))
+
+
+def _exp(t, out):
+    out[t.thread.x] = np.exp(t.thread.x * 1.0)
+
+
+def _larger(t, out):
+    out[t.thread.x] = np.maximum(t.thread.x * 1.0, 3.0)
+
+
+def _angle(t, out):
+    out[t.thread.x] = np.arctan(t.thread.x * 1.0)
+
+
+def _one_value(t, out):
+    out[0] = 7.0
+
+
+def _many_values(t, out):
+    out[0] = t.thread.x * 1.0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "says"),
+    [
+        (_exp, "np.exp takes no value that differs by lane; use t.exp"),
+        (_larger, "np.maximum takes no .*; use t.max"),
+        (_angle, "np.arctan takes no .*; a thread has t.exp"),
+        (_one_value, r"stored by 32 lanes at once; the values are equal \(7.0\)"),
+        (_many_values, "written while another lane uses it"),
+    ],
+)
+def test_a_message_names_what_to_write_instead(kernel, says):
+    with pytest.raises(gpu.KernelError, match=says):
+        gpu.launch(kernel, 1, 32, "h100-sxm", gpu.empty(32, float))

@@ -130,7 +130,7 @@ def test_a_planted_rounding_is_caught(monkeypatch):
             "0.1, which is no fp16 number",
         ),
         (lambda: gpu.mma([[math.inf]], [[1.0]]), "an infinity"),
-        (lambda: gpu.mma([[math.nan]], [[1.0]]), "nan"),
+        (lambda: gpu.mma([[math.nan]], [[1.0]]), "holds NaN: finite"),
         (lambda: gpu.mma([[1.0, 2.0]], [[1.0]]), "k differs"),
         (lambda: gpu.mma([1.0], [[1.0]]), "a matrix is needed"),
         (lambda: gpu.mma([[1.0]], [[1.0]], [[1.0, 2.0]]), "c is"),

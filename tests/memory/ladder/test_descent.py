@@ -84,5 +84,5 @@ def test_what_does_not_fit_has_no_descent():
 
 
 def test_a_device_without_the_rates_is_refused():
-    with pytest.raises(hardware.UnknownSpec, match="bandwidth of L2 is unknown"):
+    with pytest.raises(hardware.UnknownSpec, match="L2, shared memory is unknown"):
         descent("llama-3-8b", on="max-1550", tp=1)

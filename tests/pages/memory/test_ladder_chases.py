@@ -40,7 +40,8 @@ def test_the_predicted_curve_steps_at_the_spec_sheets_sizes():
     l1, l2 = chip.shared_per_unit.to("B").si, chip.l2_capacity.to("B").si
     sizes = [int(l1), int(l1 * 1.2), int(l2 / 2), int(l2 * 0.6), int(l2), int(l2 * 1.2)]
     told = chases.predicted_curve("h100_pcie", sizes)
-    assert told == pytest.approx([36, 266, 266, 461.5, 461.5, 670])
+    file = [34.2, 265.4, 265.4, 461.5, 461.5, 650]  # gpu-latency/h100_pcie.txt
+    assert told == pytest.approx(file, rel=1e-3)
 
 
 def test_this_machines_rows_are_those_that_were_reported():

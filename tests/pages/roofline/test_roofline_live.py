@@ -31,7 +31,7 @@ def test_the_lower_of_two_lines_is_the_roof():
 
 def test_levels_are_drawn_with_their_ridges_and_pass_the_guard():
     h100 = hardware.get("h100-sxm")
-    levels, peak = cache_aware.slopes_of(h100), h100.peak("bf16")
+    levels, peak = cache_aware.slopes_of(h100, "bf16"), h100.peak_at_clock("bf16")
     spec = limits.levels_spec(levels, peak, device=h100.key, dtype="bf16", title="L.")
     grammar.check(spec)
     assert guard.faults([grammar.guard_entry(spec, "f")]) == []
@@ -42,7 +42,8 @@ def test_levels_are_drawn_with_their_ridges_and_pass_the_guard():
 
 def test_a_level_that_beats_its_peak_is_caught():
     h100 = hardware.get("h100-sxm")
-    levels, twice = cache_aware.slopes_of(h100), 2 * h100.peak("bf16")
+    levels = cache_aware.slopes_of(h100, "bf16")
+    twice = 2 * h100.peak_at_clock("bf16")
     spec = limits.levels_spec(levels, twice, device=h100.key, dtype="bf16", title="L.")
     assert "exceeds" in guard.faults([grammar.guard_entry(spec, "f")])[0]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib import hardware, roofline
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, UnitError
 from stacklib.roofline import HostRoofline, Infeasible
 from stacklib.roofline.bound import cache_aware, hierarchy
 
@@ -26,14 +26,30 @@ def host():
 
 @pytest.mark.parametrize("name", GPUS)
 def test_nearer_levels_are_smaller_and_faster_and_need_less_work(name):
-    levels = cache_aware.slopes_of(name)
-    peak = hardware.get(name).peak("bf16")
+    levels = cache_aware.slopes_of(name, "bf16")
+    peak = hardware.get(name).peak_at_clock("bf16")
     ridges = [level.ridge(peak).si for level in levels]
     speeds = [level.bandwidth.si for level in levels]
     sizes = [level.capacity.si for level in levels]
     assert sizes == sorted(sizes) and ridges == sorted(ridges)
     assert speeds == sorted(speeds, reverse=True)
     assert ridges[-1] == pytest.approx(roofline.ridge(name, "bf16").si)
+
+
+def test_a_ridge_is_refused_unless_peak_and_cache_are_at_one_clock():
+    h100 = hardware.get("h100-sxm")
+    printed, own = h100.peak("bf16"), h100.peak_at_clock("bf16")
+    at_boost, at_tensor = (cache_aware.slopes_of(h100, d)[1] for d in ("", "bf16"))
+    for peak, level in ((printed, at_boost), (own, at_boost), (printed, at_tensor)):
+        with pytest.raises(UnitError, match=r"1\.98 GHz|1\.83 GHz|@1980MHz"):
+            level.ridge(peak)
+        with pytest.raises(UnitError, match="clock"):
+            _ = level.bandwidth / peak
+    ridge = at_tensor.ridge(own)
+    per_cycle = h100.peaks["bf16"].per_unit_per_cycle / hardware.level(h100, "l2").width
+    assert ridge.si == pytest.approx(per_cycle.si, rel=1e-3)  # at any clock
+    assert ridge.text() == "111 FLOP/B"
+    assert (printed / h100.memory_bandwidth).text() == "295 FLOP/B"
 
 
 @pytest.mark.parametrize("name", GPUS)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stacklib import hardware
 from stacklib.hardware import UnknownSpec
 from stacklib.quantity import UnknownName
+from stacklib.quantity.told import families
 from stacklib.roofline import Infeasible
 from stacklib.roofline.bound import gemm
 
@@ -179,3 +180,13 @@ def test_every_device_with_a_rate_and_a_bandwidth_has_a_time():
         dtype = next(f for f in device.formats if "/" not in f)
         found = gemm.gemm_time(gemm.product(m=512, n=512, k=512, dtype=dtype), device)
         assert 0 < found.time < 10, key
+
+
+def test_a_neighbours_energy_limits_and_is_named():
+    chip = gemm.chip_of("mi355x", "bf16")
+    own = gemm.chip_of("mi300x", "bf16")
+    assert (chip.borrowed, own.borrowed) == ("cdna3", "")
+    assert chip.energy == own.energy and gemm.power_share(chip) < 1
+    trace = gemm.gemm_trace(gemm.product(m=8192, n=8192, k=8192), "mi355x")
+    assert "tensor energy of cdna3" in trace.label
+    assert families(trace) == {"products of cdna3's neighbours"}  # not family A's band

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from stacklib import hardware
 from stacklib.hardware import UnknownSpec
+from stacklib.quantity import UnknownName
 from stacklib.roofline import Infeasible
 from stacklib.roofline.bound import hierarchy
 
@@ -81,7 +82,7 @@ def test_what_is_not_known_is_refused():
         hierarchy.stream_rate("h100", "read", 0)
     with pytest.raises(ValueError, match="l1, l2"):
         hierarchy.cache_rate("h100", "l3")
-    with pytest.raises(UnknownSpec, match="no level"):
+    with pytest.raises(UnknownName, match="did you mean: l2, l1"):
         hierarchy.load_cycles("h100", "l4")
     with pytest.raises(UnknownSpec, match="unknown"):
         hierarchy.load_cycles("tpu-v5p", "l1")

@@ -83,8 +83,8 @@ def test_four_independent_loads_do_with_a_quarter_of_the_threads():
 
 def test_the_latency_of_an_idle_memory_is_the_measured_one():
     h100 = hardware.get("h100-sxm")
-    cycles = hardware.microarchitecture(h100).latency("dram").si
-    assert law.load_latency(h100).si == pytest.approx(cycles / h100.clock.si)
+    measured = hardware.microarchitecture(h100).latency("dram")
+    assert law.load_latency(h100).si == measured.si  # at whatever clock the units run
 
 
 def test_what_nobody_published_is_not_guessed():

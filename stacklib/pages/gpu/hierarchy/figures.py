@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib import gpu
 from stacklib.gpu.chip.chips import floor_plan
-from stacklib.gpu.issue.occupancy import PARTITIONS, REGISTERS, limits_of
+from stacklib.gpu.issue.occupancy import REGISTERS, limits_of, partitions_of
 from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
 
 GAP = 0.7  # between clusters, and between partitions
@@ -46,20 +46,21 @@ def _block(count: int, column: float, top: float) -> list[At]:
 
 def unit_spec(device: str, *, title: str) -> Spec:
     """One unit: a column a partition, a cell a lane, a core, or 4 KiB."""
+    parts = partitions_of(device)
     rows = [
-        (name, int(gpu.part_count(device, part).si) // PARTITIONS, series)
+        (name, int(gpu.part_count(device, part).si) // parts, series)
         for name, (part, series) in PARTS.items()
     ]
-    rows.append(("4 KiB of registers", REGISTERS * WORD // PIECE // PARTITIONS, 1))
+    rows.append(("4 KiB of registers", REGISTERS * WORD // PIECE // parts, 1))
     marks, top = [], 0.0
     for name, count, series in rows:
-        columns = [p * (ACROSS + GAP) for p in range(PARTITIONS)]
+        columns = [p * (ACROSS + GAP) for p in range(parts)]
         at = [cell for column in columns for cell in _block(count, column, top)]
         marks.append(cells(at, name, "predicted", series=series))
         top += -(-count // ACROSS) + GAP
     shared = limits_of(device).l1_bytes // PIECE
-    wide = ACROSS * PARTITIONS
-    right = PARTITIONS * (ACROSS + GAP) - GAP
+    wide = ACROSS * parts
+    right = parts * (ACROSS + GAP) - GAP
     stretch = (right - 1) / (wide - 1)
     at = [(i % wide * stretch, top + i // wide) for i in range(shared)]
     name = "4 KiB of L1 and shared memory"

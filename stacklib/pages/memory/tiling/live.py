@@ -27,7 +27,7 @@ STAGES = (1, 2, 3, 4, 5, 6)
 
 def _needs(device: Accelerator) -> object:
     """Shared memory, registers and caches of a GPU."""
-    return tile_store(device), slopes_of(device), device.peak("bf16")
+    return tile_store(device), slopes_of(device, "bf16")
 
 
 def controls() -> list[dict[str, Any]]:
@@ -51,8 +51,9 @@ def explore(*, device: str, tile_m: int, tile_n: int, tile_k: int, stages: int) 
     def fit(columns: int) -> TileFit:
         return fit_tile(chip, tile_m, columns, tile_k, stages=stages)
 
-    mine, peak = fit(tile_n), chip.peak("bf16")
-    ridges = [(level.name, level.ridge(peak).si) for level in slopes_of(chip)[1:]]
+    mine, peak = fit(tile_n), chip.peak_at_clock("bf16")
+    levels = slopes_of(chip, "bf16")[1:]
+    ridges = [(level.name, level.ridge(peak).si) for level in levels]
     rules = [rule(f"ridge of {name}", "predicted", y=y) for name, y in ridges]
     ring = [here(tile_n, mine.intensity.si, "your tile")] if mine.fits else []
     return chart(

@@ -153,7 +153,12 @@ def waiting(tokens: int) -> int:
 def levels(key: str = H100) -> dict[str, cache_aware.Slope]:
     if key == hardware.THIS_MACHINE:
         return {lv.name: lv for lv in cache_aware.host_slopes(five.ceilings())}
-    return {level.name: level for level in cache_aware.slopes_of(key)}
+    return {level.name: level for level in cache_aware.slopes_of(key, "bf16")}
+
+
+def peak_at_clock() -> Quantity:
+    """The bf16 peak of an H100, marked with the clock that its caches share."""
+    return hardware.get(H100).peak_at_clock("bf16")
 
 
 def ratio(operation: str, variant: str = "whole", rows: int = 0) -> Quantity:

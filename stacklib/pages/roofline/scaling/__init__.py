@@ -50,7 +50,7 @@ def claimed(id: str) -> tuple[Quantity, str]:
     from stacklib.evidence import ledger
 
     claim = ledger.get(id)
-    return claim.quantity(), f"As document {claim.source} says it: {claim.text}"
+    return claim.quantity(), f"As “{claim.document}” says it: {claim.text}"
 
 
 def forward_before() -> Quantity:
