@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stacklib import hardware
+from stacklib.evidence.ledger import DOCUMENTS
 from stacklib.gpu.issue.hiding import hide
 from stacklib.quantity import Quantity, Source, assumed, one_of
 
@@ -12,7 +13,7 @@ CLAIMED = Quantity(
     "cycle",
     label="latency of the claim",
     kind="claimed",
-    source=Source("The Whole Stack: Everything Between a Transistor and a Token", "", "2026-11-22", "secondary"),
+    source=Source(DOCUMENTS["001"], "", "2026-11-22", "secondary"),
 )
 BUSY = assumed(
     600,

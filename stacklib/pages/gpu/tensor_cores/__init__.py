@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 
 from stacklib import hardware
 from stacklib.gpu.issue.instructions import ROWS, arithmetic
 from stacklib.gpu.tensor.peaks import peak_of, per_mac
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, chosen, counted
 
 H100, B200, RUBIN = "h100-sxm", "b200-sxm", "rubin"
 
@@ -24,6 +25,11 @@ def kept(dtype: str, field: str = "fraction") -> Quantity:
         kind="measured",
         key=f"{ROWS}/arithmetic/hopper/{dtype}/{field}",
     )
+
+
+def whole(share: Quantity) -> Quantity:
+    """Buffers that fit where so many would, parts included."""
+    return counted(math.floor, share, label="whole buffers")
 
 
 @cache
