@@ -13,6 +13,7 @@ from typing import Any
 
 from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, constant
 from stacklib.quantity.bounds import whole
+from stacklib.quantity.face import card
 
 from .block import AnyAttention, Block
 from .compressed import CompressedAttention
@@ -20,7 +21,7 @@ from .formulas import Sizes, block_attention_flops, block_cache, block_parameter
 from .parts import Attention, Experts, LatentAttention
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LanguageModel:
     """Architecture of a language model.
 
@@ -71,6 +72,19 @@ class LanguageModel:
     streams: int = 0
     vision: int = 0
     left_out: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"<LanguageModel {self.key}: {self.name}, {self.parameters.text()} "
+            f"parameters, {self.layers} layers, hidden {self.hidden}>"
+        )
+
+    def _repr_html_(self) -> str:
+        counted = ("parameters", "active_parameters")
+        facts = ("layers", "hidden", "vocab", "max_context")
+        rows = [(name, getattr(self, name)) for name in (*counted, *facts)]
+        rows.append(("KV cache a token, bf16", self.kv_bytes_per_token("bf16")))
+        return card(self.name, [*rows, ("source", self.source.title)])
 
     # -- shape ---------------------------------------------------------------
 

@@ -7,7 +7,6 @@ derivation in the cell's output, and the prose of any page links it as
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -26,6 +25,8 @@ _NAME = re.compile(r"[a-z0-9_]+")
 
 def digest(file: str) -> str:
     """First twelve hex digits of the SHA-256 of a file of the checkout, or nothing."""
+    import hashlib
+
     path = held(file) / file
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else ""
 
