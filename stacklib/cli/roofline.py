@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_json, add_serving, columns, emit
+from .arguments import add_formats, add_serving, as_table, emit, show_table
 
 if TYPE_CHECKING:
     from stacklib.roofline import DecodeStep
+
+
+STEP = ("of the step", "value")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -25,7 +28,7 @@ def add_parser(subparsers: Any) -> None:
         "--explain", action="store_true", help="print where the time comes from"
     )
     add_serving(parser)
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
@@ -55,8 +58,9 @@ def run(args: argparse.Namespace) -> int:
         ridges = {name: ridge(device, name).tree() for name in device.formats}
         emit({"device": device.key, "bandwidth": bandwidth.tree(), "ridges": ridges})
     else:
-        print(f"{device.name}, memory {bandwidth.text()}")
-        print(columns([("format", "dense peak", "ridge"), *rows]))
+        if not as_table(args):
+            print(f"{device.name}, memory {bandwidth.text()}")
+        show_table(args, ("format", "dense peak", "ridge"), rows)
     return 0
 
 
@@ -77,8 +81,11 @@ def _show_step(step: DecodeStep, args: argparse.Namespace) -> int:
             }
         emit(data)
         return 0 if fit.fits else 1
-    print(fit.explanation)
+    if not as_table(args):
+        print(fit.explanation)
     if not fit.fits:
+        if as_table(args):
+            show_table(args, STEP, [("fit", fit.explanation)])
         return 1
     rows = [
         ("operations", step.operations.text()),
@@ -90,7 +97,7 @@ def _show_step(step: DecodeStep, args: argparse.Namespace) -> int:
         ("tokens", step.tokens_per_s.text()),
         ("error bar", "not yet validated"),
     ]
-    print(columns(rows))
-    if args.explain:
+    show_table(args, STEP, rows)
+    if args.explain and not as_table(args):
         print(explain(step.time))
     return 0

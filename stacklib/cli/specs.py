@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_json, columns, emit
+from .arguments import add_formats, as_table, columns, emit, show_table
 
 if TYPE_CHECKING:
     from stacklib.hardware import Accelerator
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stacklib.quantity import Quantity
 
 WORST = 10  # gaps listed by --audit
+HEAD = ("key", "device", "memory", "bandwidth", "formats")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -28,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="count fields by source, list the widest gaps",
     )
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
@@ -63,8 +64,8 @@ def _audit_json(found: Audit) -> dict[str, Any]:
     }
 
 
-def _audit_text(found: Audit) -> str:
-    """Counts, then the widest gaps that nothing explains, then those explained."""
+def _audit_counts(found: Audit) -> list[tuple[str, str]]:
+    """Devices, fields by where they come from, and relations."""
     counts = {
         "devices": found.devices,
         "fields": found.fields,
@@ -75,10 +76,14 @@ def _audit_text(found: Audit) -> str:
     rows = [(name, str(count)) for name, count in counts.items()]
     by_count = sorted(found.confidence.items(), key=lambda item: -item[1])
     rows += [(f"  {name}", str(count)) for name, count in by_count]
-    rows += [("relations between figures", str(len(found.gaps)))]
+    return [*rows, ("relations between figures", str(len(found.gaps)))]
+
+
+def _audit_text(found: Audit) -> str:
+    """Counts, then the widest gaps that nothing explains, then those explained."""
     widest = found.agreeing[:WORST]
     worst = [(g.key, g.relation, f"{g.gap:+.2%}") for g in widest]
-    parts = [columns(rows)]
+    parts = [columns(_audit_counts(found))]
     if worst:
         parts += ["\nWidest gaps among figures that should agree", columns(worst)]
     if found.inconsistent:
@@ -98,16 +103,21 @@ def run(args: argparse.Namespace) -> int:
         found = audit(devices)
         if args.json:
             emit(_audit_json(found))
+        elif as_table(args):
+            counts = [(what.strip(), n) for what, n in _audit_counts(found)]
+            show_table(args, ("what", "count"), counts)
         else:
             print(_audit_text(found))
         return 0
     if args.json:
         emit({"devices": [_as_json(d) for d in devices]})
     elif args.device:
-        print(devices[0].name)
-        print(columns([_row(*item) for item in entries(devices[0]).items()]))
+        if not as_table(args):
+            print(devices[0].name)
+        fields = [_row(*item) for item in entries(devices[0]).items()]
+        show_table(args, ("field", "value", "source"), fields)
     else:
-        print(columns([_summary(d) for d in devices]))
+        show_table(args, HEAD, [_summary(d) for d in devices])
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What a stranger types at a prompt: formats, rounding, misspelt names, `dir`, reprs."""
+"""What is typed at a prompt: formats, rounding, misspelt names, `dir`, reprs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_format_of_another_dimension_is_refused():
 def test_rounding_keeps_unit_name_and_derivation():
     rounded = round(TIME, 1)
     assert (rounded.value, rounded.unit, rounded.label) == (21.1, "ms", "time")
-    assert [leaf.si for leaf in rounded.leaves()][0] == TIME.si
+    assert next(leaf.si for leaf in rounded.leaves()) == TIME.si
     assert "round(time, 1)" in rounded.named("shown").explain()
     assert round(TIME).value == 21 and round(Quantity(1234), -2).si == 1200
 

@@ -47,9 +47,9 @@ class DecodeStep:
         return f"{what}{self.time.text()}, bound by {self.bound}>"
 
     def _repr_html_(self) -> str:
-        facts = ("operations", "bytes", "intensity")
+        facts = ["operations", "bytes", "intensity"]
         if self.fit.fits and self.limits is not None:
-            facts += ("t_compute", "t_memory", "time", "tokens_per_s")
+            facts += ["t_compute", "t_memory", "time", "tokens_per_s"]
         rows = [(name, getattr(self, name)) for name in facts]
         return card(self.work.name, [*rows, ("fit", self.fit.explanation)])
 
