@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from _tools import tree
+from _tools.said import FRONT as SAID
 
 # The oldest date a zip can hold, in both spellings.
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -116,9 +117,10 @@ def wheel(goal: Path, root: Path = tree.ROOT) -> Path:
 
 
 def notebook_files(root: Path) -> list[Path]:
-    """Notebooks of the chapters, and the files beside them that they speak of."""
+    """The notebooks, what other pages say, and the exercises."""
     return [
-        *tree.find(root, "chapters", "*.ipynb"),
+        *tree.notebooks(root),
+        root / SAID,
         root / "exercises" / "README.md",
         *tree.exercises(root),
     ]
