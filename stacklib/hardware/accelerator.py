@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from stacklib.quantity import DTYPES, Quantity, resolve
 from stacklib.quantity import dtype as find_dtype
-from stacklib.quantity.face import card
 
 
 class UnknownSpec(LookupError):
@@ -48,6 +47,8 @@ class Fields:
         return f"<{type(self).__name__} {self.key}: {self.name}, {fields}>"
 
     def _repr_html_(self) -> str:
+        from stacklib.quantity.face import card
+
         rows = ((name, self.fields.get(name)) for name in self._known)
         return card(self.name, rows)
 

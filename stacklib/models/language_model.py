@@ -13,7 +13,6 @@ from typing import Any
 
 from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, constant
 from stacklib.quantity.bounds import whole
-from stacklib.quantity.face import card
 
 from .block import AnyAttention, Block
 from .compressed import CompressedAttention
@@ -80,6 +79,8 @@ class LanguageModel:
         )
 
     def _repr_html_(self) -> str:
+        from stacklib.quantity.face import card
+
         counted = ("parameters", "active_parameters")
         facts = ("layers", "hidden", "vocab", "max_context")
         rows = [(name, getattr(self, name)) for name in (*counted, *facts)]

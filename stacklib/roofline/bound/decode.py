@@ -17,7 +17,6 @@ from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, bytes_per_element, chosen, one_of, stamp
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.dtypes import Dtype
-from stacklib.quantity.face import card
 
 from ..work.bounds import Bound, bound_on, device_of, ridge
 from ..work.fit import Fit, Infeasible, fit_memory, kv_copies, model_of, with_copies
@@ -47,6 +46,8 @@ class DecodeStep:
         return f"{what}{self.time.text()}, bound by {self.bound}>"
 
     def _repr_html_(self) -> str:
+        from stacklib.quantity.face import card
+
         facts = ["operations", "bytes", "intensity"]
         if self.fit.fits and self.limits is not None:
             facts += ["t_compute", "t_memory", "time", "tokens_per_s"]
