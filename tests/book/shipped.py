@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from _tools import tree
 
 from ..typed import EXERCISES, LINES, NUMPY, Typed
 
@@ -128,6 +131,16 @@ def one_by_one(artefact: Artefact, lines: Iterable[Typed]) -> list[str]:
             answer = (done.returncode, done.stdout, done.stderr)
             found.append(fault(typed, artefact, *answer))
     return [said for said in found if said]
+
+
+def copied(folder: Path) -> Path:
+    """The tree as committed or about to be, in a folder."""
+    listed = tree.git(tree.ROOT, "ls-files", "-co", "--exclude-standard", "-z") or ""
+    for name in filter(None, listed.split("\0")):
+        if (tree.ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(tree.ROOT / name, folder / name)
+    return folder
 
 
 def told(artefact: str, ran: int, faults: list[str]) -> str:

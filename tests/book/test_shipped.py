@@ -74,16 +74,6 @@ def unzipped(archive: Path, folder: Path) -> Path:
     return top
 
 
-def copied(folder: Path) -> Path:
-    """The tree as committed or about to be, in a folder that has no such name yet."""
-    listed = tree.git(ROOT, "ls-files", "-co", "--exclude-standard", "-z") or ""
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
-    return folder
-
-
 # ---- every command ----
 
 
@@ -126,7 +116,7 @@ def artefact(request, tmp_path, installed, numpy_alone, zipped) -> Artefact:
     if name == "notebooks zip":
         top = typed.written(unzipped(zipped, tmp_path / "notebooks"))
         return Artefact(name, path, top, has)
-    top = typed.written(copied(tmp_path / SPACED / "buch"))
+    top = typed.written(shipped.copied(tmp_path / SPACED / "buch"))
     return Artefact(name, (top, numpy_alone), top, has | {CHECKOUT})
 
 
@@ -290,7 +280,7 @@ def test_every_target_finds_the_tree_under_a_path_with_a_space(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(MAKE is None, reason="make: not run (no make)")
 def test_make_works_under_a_path_with_a_space(tmp_path):
-    top = copied(tmp_path / SPACED / "buch")
+    top = shipped.copied(tmp_path / SPACED / "buch")
     (top / ".venv").symlink_to(Path(sys.prefix))
     (top / "_build/html").mkdir(parents=True)
     env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
