@@ -31,6 +31,7 @@ UNPREDICTED = {
     "launch_speed",
     "occupancy",
     "fit_process",
+    "cost_evaluation",
 }
 
 

@@ -31,7 +31,8 @@ PREFIX = "[kKMGTPEmuµμnp]?"
 BINARY = "(?:[KMGTP]i)?"
 SYMBOL = (
     rf"(?:{PREFIX}(?:B|b|bps|J|W|Wh|Hz|V|eV|m|s)|{BINARY}(?:B|bit|b)"
-    rf"|{PREFIX}(?:FLOPs?|FLOPS|MACs?|OPS?|OPs)|dB|°C|min|h|mm2|mm²|USD|EUR|GT)"
+    rf"|{PREFIX}(?:FLOPs?|FLOPS|MACs?|OPS?|OPs)|dB|°C|min|h|mm2|mm²|USD|EUR|GT"
+    r"|MT(?=/s)|toks?(?=/s))"
 )
 BIG = "kilo|mega|giga|tera|peta|exa|kibi|mebi|gibi|tebi"
 LITTLE = "milli|micro|nano|pico|femto"
@@ -58,7 +59,7 @@ PATTERNS = {
         rf"\ban? (?:{BIG}|{LITTLE})(?:byte|bit|flop|watt|joule|second|metre|hertz)s?\b",
         rf"{WORDS}{RANGE.format(WORDS)}[ -](?:{NAMED}|{SYMBOL})(?!\w)",
         rf"{NUMBER}\s(?:thousand|million|billion|trillion)s?\b",
-        rf"{DIGITS}[kKM](?![\w])",
+        rf"{DIGITS}[kKM](?![\w])|{DIGITS}{RANGE.format(PLAIN)} K(?!\w)",
         rf"{DIGITS}B(?= (?:parameters|weights|tokens|transistors))",
         r"(?<!\w)\\?[$€£]\s?\d[\d,.]*",
         rf"\b(?:USD|EUR)\s?{DIGITS}",
@@ -94,11 +95,12 @@ TEENS = SMALL.split("|twelve|")[1]
 TENS = "|".join(TEENS.split("|")[7:])
 UNITS = SMALL.split("|ten|")[0]
 VERBS = "is|was|has|its|this|as|times|us|does|fits|meets"
-THINGS = rf"\s(?:[a-z][a-z-]+\s)?(?!(?:{VERBS})\b)[a-z-]+s\b"
+THINGS = rf"\s(?:[a-z][a-z-]+\s)?(?!(?:{VERBS})\b)(?:[a-z-]+|[A-Z]{{2,}})s\b"
 PATTERNS["count"] = [
     rf"{MANY}{THINGS}",
     rf"\b(?:(?:{TENS})(?:-(?:{UNITS}))?|{TEENS}){THINGS}",
 ]
+PATTERNS["power of ten"] = [rf"(?<![\w.])10(?:\^{NOTHING}*-?\d+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)"]
 PATTERNS["bare ratio"] = [r"(?<![\w./-])0\.\d+(?![\w.]*\d)(?!\w)"]
 COMPILED = [(k, re.compile(p)) for k, group in PATTERNS.items() for p in group]
 

@@ -8,9 +8,12 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .terminal import holds_all
+
+if TYPE_CHECKING:
+    from stacklib.models import LanguageModel
 
 
 def whole(text: str) -> int:
@@ -66,6 +69,16 @@ def add_serving(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch", type=whole, default=1, help="sequences (1)")
     parser.add_argument(
         "--context", type=whole, default=4096, help="tokens cached in each (4096)"
+    )
+
+
+def beyond_model(model: LanguageModel, context: int) -> str:
+    """A line for a context that the release was not trained for; empty within it."""
+    if context <= model.max_context or not model.max_context:
+        return ""
+    return (
+        f"note: {context:,} tokens are beyond the {model.max_context:,} positions of "
+        f"{model.name}; its positions would have to be scaled"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_json, add_serving, emit, gigabytes
+from .arguments import add_json, add_serving, beyond_model, emit, gigabytes
 from .models import find
 
 
@@ -15,7 +15,8 @@ def add_parser(subparsers: Any) -> None:
         "fit",
         help="does a model fit the memory of some chips?",
         description="(weights + KV cache) / tp + reserve <= published capacity, "
-        "1 GB = 1e9 B. Exit status 0: fits, 1: does not, 2: bad input.",
+        "1 GB = 1e9 B. Exit status 0: fits, 1: does not, 2: bad input. Where engines "
+        "keep copies of the cache, a second line has the sum with them.",
     )
     parser.add_argument("model", help="a model, such as llama-3-70b, or a config.json")
     parser.add_argument("--on", required=True, help="a device, such as h100-sxm")
@@ -32,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from stacklib import hardware
     from stacklib.quantity import chosen
     from stacklib.roofline import fit_memory
+    from stacklib.roofline.work.fit import fit_with_copies
 
     model, device = find(args.model), hardware.get(args.on)
     reserve = chosen(args.reserve, "GB", label="reserve")
@@ -45,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         context=args.context,
         reserve=reserve,
     )
+    copied = fit_with_copies(model, fit)
+    beyond = beyond_model(model, args.context)
     if args.json:
         emit(
             {
@@ -60,10 +64,17 @@ def run(args: argparse.Namespace) -> int:
                 "reserve_bytes": reserve.si,
                 "need_bytes_per_chip": fit.need.si,
                 "have_bytes_per_chip": fit.have.si,
+                "fits_with_copies": copied.fits,
+                "need_bytes_per_chip_with_copies": copied.need.si,
+                "beyond_model": bool(beyond),
                 "explanation": fit.explanation,
             }
         )
     else:
         print(f"{model.name}, {args.dtype}, batch {args.batch} x {args.context} tokens")
         print(fit.explanation)
+        if copied is not fit:
+            print(f"with the copies that engines keep: {copied.explanation}")
+        if beyond:
+            print(beyond)
     return 0 if fit.fits else 1

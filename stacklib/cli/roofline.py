@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_formats, add_serving, as_table, emit, show_table
+from .arguments import (
+    add_formats,
+    add_serving,
+    as_table,
+    beyond_model,
+    emit,
+    show_table,
+)
+from .models import find
 
 if TYPE_CHECKING:
     from stacklib.roofline import DecodeStep
@@ -39,8 +47,9 @@ def run(args: argparse.Namespace) -> int:
 
     device = hardware.get(args.device)
     if args.model:
+        model = find(args.model)
         step = decode_step(
-            args.model,
+            model,
             on=device,
             dtype=args.dtype,
             kv_dtype=args.kv_dtype,
@@ -48,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
             batch=args.batch,
             context=args.context,
         )
-        return _show_step(step, args)
+        return _show_step(step, args, beyond_model(model, args.context))
     bandwidth = device.memory_bandwidth
     rows = [
         (name, device.peak(name).text(digits=4), ridge(device, name).text())
@@ -64,12 +73,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show_step(step: DecodeStep, args: argparse.Namespace) -> int:
+def _show_step(step: DecodeStep, args: argparse.Namespace, beyond: str) -> int:
+    from stacklib.hardware.errors import band_text
     from stacklib.quantity import explain
 
     fit = step.fit
     if args.json:
         data: dict[str, Any] = {"fits": fit.fits, "explanation": fit.explanation}
+        data["beyond_model"] = bool(beyond)
         if fit.fits:
             data |= {
                 "bound": step.bound,
@@ -77,12 +88,12 @@ def _show_step(step: DecodeStep, args: argparse.Namespace) -> int:
                 "t_compute_s": step.t_compute.si,
                 "t_memory_s": step.t_memory.si,
                 "tokens_per_s": step.tokens_per_s.si,
-                "error_bar": "not yet validated",
+                "error_bar": band_text(step.time.family),
             }
         emit(data)
         return 0 if fit.fits else 1
     if not as_table(args):
-        print(fit.explanation)
+        print(*filter(None, (fit.explanation, beyond)), sep="\n")
     if not fit.fits:
         if as_table(args):
             show_table(args, STEP, [("fit", fit.explanation)])
@@ -95,7 +106,7 @@ def _show_step(step: DecodeStep, args: argparse.Namespace) -> int:
         ("step", f"{step.time.text()} at least, {step.bound}-bound"),
         ("busy", step.busy.text("%")),
         ("tokens", step.tokens_per_s.text()),
-        ("error bar", "not yet validated"),
+        ("error bar", band_text(step.time.family)),
     ]
     show_table(args, STEP, rows)
     if args.explain and not as_table(args):

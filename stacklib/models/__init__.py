@@ -23,6 +23,7 @@ from .database import (
 from .language_model import LanguageModel
 from .parts import Attention, Experts, LatentAttention, Matrix, Mlp
 from .reading import ConfigError
+from .recurrent import Recurrent
 from .work import LayerWork, Operation, operations, work_per_token
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Mlp",
     "Operation",
     "Published",
+    "Recurrent",
     "SUPPORTED",
     "audit",
     "from_hf_config",

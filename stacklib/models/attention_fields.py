@@ -9,6 +9,7 @@ from .compressed import CompressedAttention, Indexer
 from .kinds import Kind
 from .parts import Attention, LatentAttention
 from .reading import ConfigError, Reader, shown
+from .recurrent_fields import STATES, full_layers, mamba2
 
 _WINDOW_WORDS = ("full_attention", "sliding_attention")
 # what a layer of DeepSeek-V4 is called, and the rate configs give instead
@@ -26,6 +27,8 @@ def attention_kinds(
     """The attention of each layer, norms a layer, and residual streams."""
     if kind.build == "latent":
         return [_latent(reader)] * layers, kind.norms, 0
+    if kind.build == "mamba2":
+        return [mamba2(reader, hidden)] * layers, kind.norms, 0
     if kind.build == "compressed":
         streams = reader.size("hc_mult", 4, most=1000)
         return _compressed(reader, layers), kind.norms, streams
@@ -47,6 +50,10 @@ def attention_kinds(
     if kind.parallel_flag and reader.flag(kind.parallel_flag):
         norms = 1
     make = _grouped(reader, kind, hidden, heads, kv_heads)
+    if kind.build in STATES:
+        state = STATES[kind.build](reader, hidden)
+        full = full_layers(reader, kind, layers)
+        return [make(0) if softmax else state for softmax in full], norms, 0
     return [make(w) for w in layer_windows(reader, kind, layers)], norms, 0
 
 
@@ -75,8 +82,9 @@ def _grouped(
 
     def make(window: int) -> AnyAttention:
         return Attention(
-            heads, kv_heads, head_dim, window, qkv_bias, out_bias, qk_norm, kind.sinks
-        )
+            heads, kv_heads, head_dim, window, qkv_bias, out_bias, qk_norm,
+            kind.sinks, kind.gate,
+        )  # fmt: skip
 
     return make
 
@@ -95,6 +103,8 @@ def _falcon(reader: Reader, heads: int) -> tuple[int, int]:
 
 def layer_windows(reader: Reader, kind: Kind, layers: int) -> list[int]:
     """The sliding window of each layer, 0 for none."""
+    if kind.window == "chunks":
+        return _chunks(reader, layers)
     rule, words = kind.window, reader.words("layer_types", _WINDOW_WORDS, layers)
     if not rule:
         reader.refuse("sliding_window", (), "this model_type has no windows")
@@ -126,6 +136,25 @@ def layer_windows(reader: Reader, kind: Kind, layers: int) -> list[int]:
         period = reader.size("sliding_window_pattern", int(rule.split()[1]))
         return [0 if (i + 1) % period == 0 else size for i in range(layers)]
     return [size] * layers
+
+
+def _chunks(reader: Reader, layers: int) -> list[int]:
+    """Llama 4: a layer that rotates positions looks back within its chunk only.
+
+    A chunk counts as a window of its size, the most that a query of it sees.
+    """
+    reader.get("use_qk_norm")  # its norms have no weights
+    words = reader.words("layer_types", ("full_attention", "chunked_attention"), layers)
+    label, rotates = reader.items("no_rope_layers")
+    period = reader.size("no_rope_layer_interval", 4)
+    size = reader.size("attention_chunk_size", 8192)
+    if rotates and len(rotates) != layers:
+        raise ConfigError(f"{label} has {len(rotates)} entries for {layers} layers")
+    chunked = [bool(r) for r in rotates or []]
+    chunked = chunked or [(i + 1) % period != 0 for i in range(layers)]
+    if words is not None:
+        chunked = [word == "chunked_attention" for word in words]
+    return [size if c else 0 for c in chunked]
 
 
 def _latent(reader: Reader) -> LatentAttention:

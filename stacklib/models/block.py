@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from .compressed import CompressedAttention
 from .parts import Attention, Experts, LatentAttention, Matrix, Mlp
+from .recurrent import Recurrent
 
-AnyAttention = Attention | LatentAttention | CompressedAttention
+AnyAttention = Attention | LatentAttention | CompressedAttention | Recurrent
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +17,10 @@ class Block:
 
     Parameters
     ----------
-    attention : Attention, LatentAttention or CompressedAttention
+    attention : Attention, LatentAttention, CompressedAttention or Recurrent
         How tokens look at each other.
     mlp : Mlp or Experts
-        What each token then passes alone.
+        What each token then passes alone; of size 0 where there is none (Mamba-2).
     norms : int
         Norm vectors of the hidden size: an RMSNorm has one, a LayerNorm with
         bias two, a norm without weights none.
@@ -38,7 +39,7 @@ class Block:
         """Both parts in words, for tables."""
         m = self.mlp
         if isinstance(m, Mlp):
-            return f"{self.attention.kind}; MLP"
+            return self.attention.kind + ("; MLP" if m.intermediate else "")
         shared = " + shared" if m.shared else ""
         return f"{self.attention.kind}; {m.top_k} of {m.experts} experts{shared}"
 
@@ -62,6 +63,6 @@ class Block:
     def grows(self) -> bool:
         """Whether every token adds the same to the cache and to a query's work."""
         a = self.attention
-        if isinstance(a, CompressedAttention):
+        if isinstance(a, CompressedAttention | Recurrent):
             return False
         return not (isinstance(a, Attention) and a.window)

@@ -10,6 +10,9 @@ published with the config, so every number of it is taken in one format.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from stacklib.quantity import minimum
 
 from .parts import Matrix, triangle
 
@@ -109,31 +112,34 @@ class CompressedAttention:
         """Numbers one token leaves before the window moves on."""
         return self.head_dim
 
-    def entries(self, tokens: int) -> int:
+    # Tokens are a count, a float or an array of them.
+
+    def entries(self, tokens: Any) -> Any:
         """Compressed entries of ``tokens`` tokens."""
         return tokens // self.rate if self.rate else 0
 
-    def attended(self, tokens: int) -> int:
+    def attended(self, tokens: Any) -> Any:
         """Entries and tokens one query attends to."""
         entries = self.entries(tokens)
         if self.indexer:
-            entries = min(entries, self.indexer.top_k)
-        return min(tokens, self.window) + entries
+            entries = minimum(entries, self.indexer.top_k)
+        return minimum(tokens, self.window) + entries
 
-    def cached(self, tokens: int) -> int:
+    def cached(self, tokens: Any) -> Any:
         """Numbers the cache of one sequence of ``tokens`` holds.
 
         Tokens waiting for their entry to fill are left out.
         """
         each = self.head_dim + (self.indexer.head_dim if self.indexer else 0)
-        return min(tokens, self.window) * self.head_dim + self.entries(tokens) * each
+        near = minimum(tokens, self.window) * self.head_dim
+        return near + self.entries(tokens) * each
 
-    def read(self, tokens: int) -> int:
+    def read(self, tokens: Any) -> Any:
         """Numbers a query moves: all index keys, but only the entries chosen."""
         index = self.entries(tokens) * self.indexer.head_dim if self.indexer else 0
         return self.attended(tokens) * self.head_dim + index
 
-    def score_macs(self, tokens: int, absorbed: bool) -> dict[str, int]:
+    def score_macs(self, tokens: Any, absorbed: bool) -> dict[str, Any]:
         """Multiply-adds of one query against ``tokens``, by operation.
 
         ``absorbed`` says nothing here; only latent attention has two forms.

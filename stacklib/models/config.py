@@ -14,14 +14,24 @@ from stacklib.quantity.bounds import is_whole
 
 from .attention_fields import attention_kinds
 from .block import Block
-from .kinds import ALIASES, HARMLESS, KINDS, RENAMED, STRUCTURAL, Kind
+from .kinds import (
+    ALIASES,
+    HARMLESS,
+    KINDS,
+    MULTIMODAL,
+    RENAMED,
+    STRUCTURAL,
+    Kind,
+)
 from .language_model import LanguageModel
 from .parts import Experts, Mlp
 from .reading import ConfigError, Reader, load, shown
 from .vision import tower
 
-SUPPORTED = tuple(sorted([*KINDS, "gemma3", *RENAMED]))
+SUPPORTED = tuple(sorted([*KINDS, *MULTIMODAL, *RENAMED]))
 _MOST_LAYERS = 10_000
+ANY_TEXT = ("llava", "mistral3")  # built around a text model of several types
+RENAMED_FALCON = tuple(old for old, new in RENAMED.items() if new == "falcon")
 _EXPERT_FIELDS = ("n_routed_experts", "num_experts_per_tok")
 
 
@@ -86,10 +96,10 @@ def _read(raw: dict[str, Any], key: str, name: str, source: Source) -> LanguageM
             f"model_type = {shown(type_name)} is not supported; "
             f"supported: {', '.join(SUPPORTED)}"
         )
-    outer, prefix = None, ""
-    if type_name == "gemma3":
-        outer = Reader(raw, {"tie_word_embeddings": True}, {})
-        raw, type_name, prefix = _text_part(outer)
+    outer, prefix, whole_type = None, "", type_name
+    if type_name in MULTIMODAL:
+        outer = Reader(raw, {}, {})
+        raw, type_name, prefix = _text_part(outer, type_name)
     kind = KINDS[RENAMED.get(type_name, type_name)]
     reader = Reader(raw, kind.defaults, ALIASES, prefix)
     if type_name == "RefinedWeb":
@@ -98,17 +108,32 @@ def _read(raw: dict[str, Any], key: str, name: str, source: Source) -> LanguageM
     _refuse_unread(reader)
     if outer is None:
         return model
-    vision = tower(outer, model.hidden)
-    _refuse_unread(outer)
-    tied = outer.flag("tie_word_embeddings")
-    return replace(model, vision=vision, tied=tied, left_out=_left_out(outer))
+    left_out, vision = _left_out(outer), 0
+    if whole_type == "gemma3":
+        vision = tower(outer, model.hidden)
+    elif outer.get("vision_config")[1]:
+        left_out += ("vision tower and projector",)
+    tied = outer.flag("tie_word_embeddings", whole_type == "gemma3" or model.tied)
+    if prefix:
+        _refuse_unread(outer)
+    return replace(model, vision=vision, tied=tied, left_out=left_out)
 
 
-def _text_part(outer: Reader) -> tuple[dict[str, Any], str, str]:
+def _text_part(outer: Reader, whole: str) -> tuple[dict[str, Any], str, str]:
+    """The text model's own fields, its type, and where they stand.
+
+    Older releases of Qwen's keep them beside those of the vision tower.
+    """
+    usual = MULTIMODAL[whole]
+    if not outer.has("text_config") and outer.has("num_hidden_layers"):
+        text = {k: v for k, v in outer.raw.items() if k != "vision_config"}
+        return text, usual, ""
     raw = outer.table("text_config")
-    kind = raw.get("model_type", "gemma3_text")
-    if kind != "gemma3_text":
-        raise ConfigError(f"text_config.model_type = {shown(kind)}: not gemma3_text")
+    kind = raw.get("model_type", usual)
+    allowed = {usual, "llama", "mistral", "qwen2"} if whole in ANY_TEXT else {usual}
+    if kind not in allowed:
+        names = " or ".join(sorted(allowed))
+        raise ConfigError(f"text_config.model_type = {shown(kind)}: not {names}")
     return raw, kind, "text_config."
 
 
@@ -124,7 +149,7 @@ def _text_model(
     hidden = reader.size("hidden_size")
     layers = reader.size("num_hidden_layers", most=_MOST_LAYERS)
     vocab = reader.size("vocab_size")
-    context = reader.size("max_position_embeddings")
+    context = reader.size("max_position_embeddings", least=0 if not kind.mlp else 1)
     if reader.size("word_embed_proj_dim", hidden) != hidden:
         raise ConfigError("word_embed_proj_dim differs from hidden_size: not supported")
     attentions, norms, streams = attention_kinds(reader, kind, hidden, layers)
@@ -156,7 +181,12 @@ def _text_model(
 
 def _left_out(reader: Reader) -> tuple[str, ...]:
     found = []
-    if reader.size("num_nextn_predict_layers", 0, least=0):
+    # Tied in every Falcon: huggingface/transformers#35715, vllm-project/vllm#3590.
+    if reader.raw.get("model_type") in ("falcon", *RENAMED_FALCON):
+        found.append("a second copy of the tied output matrix in the release's files")
+    reader.get("use_mtp"), reader.get("mtp_transformer_layers")
+    nextn = reader.size("num_nextn_predict_layers", 0, least=0)
+    if nextn or reader.size("num_mtp_modules", 0, least=0):
         found.append("multi-token-prediction layers")
     if reader.get("quantization_config")[1]:
         found.append("block scales of the quantized release")
@@ -164,6 +194,9 @@ def _left_out(reader: Reader) -> tuple[str, ...]:
 
 
 def _mlps(reader: Reader, kind: Kind, hidden: int, layers: int) -> list[Mlp | Experts]:
+    if not kind.mlp:
+        reader.get(kind.dense_size)  # of nothing
+        return [Mlp(0)] * layers
     sparse = _sparse_layers(reader, kind, layers)
     experts = _experts(reader, kind) if any(sparse) else None
     if kind.experts and experts is None:  # sizes of experts no layer has
@@ -172,10 +205,10 @@ def _mlps(reader: Reader, kind: Kind, hidden: int, layers: int) -> list[Mlp | Ex
     dense = None
     if not all(sparse):
         default = {"default": kind.wide * hidden} if kind.wide else {}
-        size = reader.size("intermediate_size", **default)
+        size = reader.size(kind.dense_size, **default)
         dense = Mlp(size, kind.gated, _flag(reader, kind.mlp_bias))
     else:
-        reader.get("intermediate_size")  # some releases name a size no layer has
+        reader.get(kind.dense_size)  # some releases name a size no layer has
     if kind.router_bias == "hash":
         return list(_hashed(reader, experts, layers))
     chosen: list[Mlp | Experts] = []
@@ -191,6 +224,8 @@ def _sparse_layers(reader: Reader, kind: Kind, layers: int) -> list[bool]:
         return [False] * layers
     if kind.experts == "all":
         return [True] * layers
+    if kind.experts == "listed":
+        return _listed(reader, layers)
     listed = reader.words("mlp_layer_types", ("dense", "sparse"), layers)
     if kind.experts == "step":
         only = _indices(reader, "mlp_only_layers", layers)
@@ -201,6 +236,15 @@ def _sparse_layers(reader: Reader, kind: Kind, layers: int) -> list[bool]:
         step = reader.size("moe_layer_freq", 1)
         ruled = [i >= first and i % step == 0 for i in range(layers)]
     return [word == "sparse" for word in listed] if listed else ruled
+
+
+def _listed(reader: Reader, layers: int) -> list[bool]:
+    """Llama 4: the layers of a list, or every so many."""
+    step = reader.size("interleave_moe_layer_step", 1)
+    if reader.items("moe_layers")[1] is not None:
+        only = _indices(reader, "moe_layers", layers)
+        return [i in only for i in range(layers)]
+    return [(i + 1) % step == 0 for i in range(layers)]
 
 
 def _indices(reader: Reader, name: str, layers: int) -> set[int]:

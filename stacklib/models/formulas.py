@@ -12,6 +12,7 @@ from stacklib.quantity import Quantity, chosen, constant, counted, minimum
 from .block import Block
 from .compressed import CompressedAttention
 from .parts import Attention, Experts, LatentAttention
+from .recurrent import Recurrent
 
 if TYPE_CHECKING:
     from .language_model import LanguageModel
@@ -43,6 +44,8 @@ def block_parameters(sizes: Sizes, block: Block, experts: Quantity | None) -> Qu
         projections, more = _grouped(sizes, a)
     elif isinstance(a, LatentAttention):
         projections, more = _latent(sizes, a)
+    elif isinstance(a, Recurrent):
+        projections, more = _recurrent(sizes, a)
     else:
         projections, more = _compressed(sizes, a)
     for term in more:
@@ -67,10 +70,11 @@ def _grouped(sizes: Sizes, a: Attention) -> tuple[Quantity, list[Quantity]]:
     hidden, head_dim = sizes.hidden, sizes(a.head_dim, "head size")
     query = sizes(a.heads, "query heads") * head_dim
     key = sizes(a.kv_heads, "KV heads") * head_dim
-    projections = hidden * (query + key + key) + query * hidden
+    asked = 2 * query if a.gate else query
+    projections = hidden * (asked + key + key) + query * hidden
     extras = []
     if a.qkv_bias:
-        extras += [query, key, key]
+        extras += [asked, key, key]
     if a.out_bias:
         extras.append(hidden)
     if a.qk_norm == "head":
@@ -98,6 +102,30 @@ def _latent(sizes: Sizes, a: LatentAttention) -> tuple[Quantity, list[Quantity]]
     down = hidden * (latent + rope)
     up = latent * heads * (nope + value)
     return asked + down + up + heads * value * hidden, extras
+
+
+def _recurrent(sizes: Sizes, a: Recurrent) -> tuple[Quantity, list[Quantity]]:
+    hidden, extras = sizes.hidden, [sizes(a.extras, "norms and scalars")]
+    columns = [sizes(n, f"{name} columns") for name, n in a.inputs]
+    wide = sum(columns[1:], columns[0])
+    total = hidden * (wide + sizes(a.width, "width of the output"))
+    if a.channels:
+        channels = sizes(a.channels, "convolution channels")
+        total = total + channels * sizes(a.kernel, "convolution taps")
+        extras += [channels] if a.conv_bias else []
+    if a.bias:
+        extras += [wide, hidden]
+    return total, extras
+
+
+def _state(sizes: Sizes, a: Recurrent) -> Quantity:
+    """Numbers of a layer's state, the last inputs of its convolution among them."""
+    rows = sizes(a.heads, "states") * sizes(a.key_dim, "rows of a state")
+    numbers = rows * sizes(a.value_dim, "columns of a state")
+    if a.channels:
+        taps = sizes(a.kernel - 1, "earlier inputs")
+        numbers = numbers + taps * sizes(a.channels, "convolution channels")
+    return numbers.named("state")
 
 
 def _compressed(
@@ -162,6 +190,8 @@ def block_cache(
         return 2 * width * seen(block, tokens)
     if isinstance(a, LatentAttention):
         return _latent_entry(sizes, a) * tokens
+    if isinstance(a, Recurrent):  # read, and written back
+        return 2 * _state(sizes, a) if read else _state(sizes, a)
     # What a query moves is less than what is held where an indexer selects.
     held = a.read if read else a.cached
     return counted(held, tokens, label=f"numbers of {a.kind}")
@@ -180,6 +210,9 @@ def block_attention_flops(sizes: Sizes, block: Block, tokens: Quantity) -> Quant
     if isinstance(a, LatentAttention):
         latent, rope = sizes(a.kv_lora_rank, "KV latent"), a.rope_head_dim
         return flop * heads * (2 * latent + sizes(rope, "rope size")) * tokens
+    if isinstance(a, Recurrent):
+        numbers = heads * sizes(a.key_dim, "rows") * sizes(a.value_dim, "columns")
+        return a.passes * flop * numbers
     flops = 2 * flop * heads * sizes(a.head_dim, "head size") * seen(block, tokens)
     if isinstance(a, CompressedAttention) and a.indexer:
         entries = counted(a.entries, tokens, label="entries scored")

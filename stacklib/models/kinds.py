@@ -50,17 +50,21 @@ class Kind:
     positions: int = -1
     embedding_norm: bool = False  # whether a norm follows the embedding
     sinks: bool = False  # attention sinks
-    # How layers with experts are found: all, step, first; empty: dense.
+    # How layers with experts are found: all, step, first, listed; empty: dense.
     experts: str = ""
     # Fields with the size of one expert and of all shared experts together.
     expert_size: str = "moe_intermediate_size"
     shared_size: str = ""  # of all shared experts together
     # A bool, or noaux_tc, the method that has one.
     router_bias: bool | str = False
+    mlp: bool = True  # whether layers have one
+    dense_size: str = "intermediate_size"  # of layers without experts
+    gate: bool = False  # whether attention has an output gate
     parallel_flag: str = ""  # the flag of a parallel layer that has only one norm
     # Flags that change parameters in a way not counted: name to harmless value.
     refuse: Mapping[str, Any] = field(default_factory=dict)
-    # The reader of the attention: grouped, latent, falcon, bigcode, compressed.
+    # The reader of the attention: grouped, latent, falcon, bigcode, compressed, delta,
+    # lightning, mamba2.
     build: str = "grouped"
 
 
@@ -296,6 +300,43 @@ KINDS: dict[str, Kind] = {
         window="dots",
         refuse={"mlp_bias": False},
     ),
+    "llama4_text": replace(
+        _LLAMA,
+        mlp_bias=False,
+        window="chunks",
+        experts="listed",
+        expert_size="intermediate_size",
+        shared_size="intermediate_size",
+        dense_size="intermediate_size_mlp",
+        defaults={"head_dim": 128},
+    ),
+    "minimax_m2": Kind(
+        qk_norm="full",
+        experts="all",
+        expert_size="intermediate_size",
+        router_bias=True,
+        refuse={"shared_intermediate_size": 0},
+    ),
+    # softmax attention in some layers, a recurrent state in the others
+    "qwen3_next": replace(
+        _QWEN3,
+        build="delta",
+        window="",
+        gate=True,
+        experts="step",
+        shared_size="shared_expert_intermediate_size",
+        defaults={"head_dim": 256},
+    ),
+    "minimax": Kind(
+        build="lightning",
+        kv_optional=True,
+        experts="all",
+        expert_size="intermediate_size",
+        refuse={"shared_intermediate_size": 0},
+    ),
+    "mamba2": Kind(
+        build="mamba2", norms=1, mlp=False, defaults={"max_position_embeddings": 0}
+    ),
     "deepseek_v4": replace(
         _DEEPSEEK,
         build="compressed",
@@ -306,7 +347,29 @@ KINDS: dict[str, Kind] = {
 }
 
 # names some releases were first published under
-RENAMED = {"RefinedWebModel": "falcon", "RefinedWeb": "falcon"}
+RENAMED = {
+    "RefinedWebModel": "falcon",
+    "RefinedWeb": "falcon",
+    "minimax_text_01": "minimax",
+    "minimax_m1": "minimax",
+    "qwen2_vl_text": "qwen2",
+    "qwen2_5_vl_text": "qwen2",
+    "qwen3_vl_text": "qwen3",
+    "qwen3_vl_moe_text": "qwen3_moe",
+}
+
+# Types whose text part is counted: each with the type of a text part that names none.
+# Vision is left out, except in Gemma 3.
+MULTIMODAL = {
+    "gemma3": "gemma3_text",
+    "llama4": "llama4_text",
+    "llava": "llama",
+    "mistral3": "mistral",
+    "qwen2_vl": "qwen2_vl_text",
+    "qwen2_5_vl": "qwen2_5_vl_text",
+    "qwen3_vl": "qwen3_vl_text",
+    "qwen3_vl_moe": "qwen3_vl_moe_text",
+}
 
 # fields that change parameters in some type; refused where a type does not read them
 STRUCTURAL = (
@@ -319,5 +382,8 @@ STRUCTURAL = (
 )
 HARMLESS = frozenset(
     "expert_dtype image_token_index image_token_id boi_token_index eoi_token_index "
-    "mm_tokens_per_image qk_head_dim hc_eps hc_sinkhorn_iters".split()
+    "mm_tokens_per_image qk_head_dim hc_eps hc_sinkhorn_iters "
+    "vision_start_token_id vision_end_token_id vision_token_id vision_feature_layer "
+    "vision_feature_select_strategy full_attn_alpha_factor full_attn_beta_factor "
+    "shared_moe_mode".split()
 )

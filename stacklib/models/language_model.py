@@ -18,6 +18,11 @@ from .block import AnyAttention, Block
 from .compressed import CompressedAttention
 from .formulas import Sizes, block_attention_flops, block_cache, block_parameters
 from .parts import Attention, Experts, LatentAttention
+from .recurrent import Recurrent
+
+
+def _keeps_state(block: Block) -> bool:
+    return isinstance(block.attention, Recurrent)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,7 +40,8 @@ class LanguageModel:
     pattern : tuple of int
         For each layer, in order, its kind.
     max_context : int
-        Longest context the release was trained for, in tokens.
+        Longest context the release was trained for, in tokens; 0 where its config
+        names none (Mamba-2).
     tied : bool
         Whether the output matrix is the embedding.
     source : Source
@@ -105,8 +111,12 @@ class LanguageModel:
 
     @property
     def attention(self) -> AnyAttention:
-        """Attention of the first layer; all layers have the same heads."""
-        return self.kinds[0].attention
+        """Attention of the first layer that has a cache; all of those have its heads.
+
+        The first layer's state where no layer has a cache.
+        """
+        cached = (b.attention for b in self.kinds if not _keeps_state(b))
+        return next(cached, self.kinds[0].attention)
 
     @property
     def heads(self) -> int:
@@ -143,6 +153,11 @@ class LanguageModel:
     def grows(self) -> bool:
         """Whether every cached token costs the same: no windows, no compression."""
         return all(b.grows for b in self.kinds)
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether some layer has a recurrent state (``state_bytes``)."""
+        return any(map(_keeps_state, self.kinds))
 
     def size(self, field: str, words: str) -> Quantity:
         """The size ``field`` of the config as a quantity, ``words`` in formulas."""
@@ -271,23 +286,57 @@ class LanguageModel:
         body = self._body(lambda block: self._used(block, batch))
         return (body + self.embedding_parameters).named("parameters read")
 
+    def read_by_experts(self) -> tuple[float, list[tuple[float, Experts]]]:
+        """``read_parameters`` as a sum: those all share, and those of one expert.
+
+        The second are those of one expert in all layers of a kind, with its mixture:
+        ``shared + sum(each * experts.touched(batch))`` are read.
+        """
+        none, one = (chosen(n, label="experts counted") for n in (0, 1))
+        shared = self._body(lambda block: none)
+        each = [
+            (self._body(lambda b, k=kind: one if b is k else none) - shared, kind.mlp)
+            for kind in self.kinds
+            if isinstance(kind.mlp, Experts)
+        ]
+        read = shared + self.embedding_parameters
+        return read.si, [(size.si, experts) for size, experts in each]
+
     def weight_bytes(self, dtype: str) -> Quantity:
         """Bytes of all weights in one format, without block scales."""
         return (self.parameters * bytes_per_element(dtype)).named("weights")
 
     # -- cache ---------------------------------------------------------------
 
+    def state_bytes(self, dtype: str) -> Quantity:
+        """Bytes of one sequence's recurrent state, the same after every token.
+
+        Zero where no layer has one. ``kv_bytes`` counts it with the cache.
+
+        Parameters
+        ----------
+        dtype : str
+            Format of the state.
+        """
+        sizes, total = Sizes(self), chosen(0, label="none")
+        nothing = chosen(0, label="tokens")
+        for number, block in enumerate(self.kinds):
+            if _keeps_state(block):
+                layers = sizes(self.count(number), block.attention.kind)
+                total = total + layers * block_cache(sizes, block, nothing, read=False)
+        return (total * bytes_per_element(dtype)).named("recurrent state")
+
     def kv_bytes_per_token(self, dtype: str) -> Quantity:
         """Bytes of keys and values one token leaves in the cache.
 
-        Every layer counts, those with a sliding window too, although they drop
-        the token once the window has moved on (``kv_growth_per_token``). Latent
+        Every layer that has a cache counts, those with a sliding window too, although
+        they drop the token once the window has moved on (``kv_growth_per_token``);
+        a recurrent state is not of the token (``state_bytes``). Latent
         attention keeps the latent and the rope part. Compressed attention keeps
         its share of an entry, so there it is the growth.
         """
-        a = self.attention
-        layers = self.size("layers", "layers")
-        if isinstance(a, CompressedAttention):
+        a, layers = self.attention, self._cached_layers()
+        if isinstance(a, CompressedAttention | Recurrent):
             return self.kv_growth_per_token(dtype)
         if isinstance(a, LatentAttention):
             sizes = Sizes(self)
@@ -297,6 +346,12 @@ class LanguageModel:
             width = self.size("kv_heads", "KV heads")
             both = 2 * layers * (width * self.size("head_dim", "head size"))
         return (both * bytes_per_element(dtype)).named("KV per token")
+
+    def _cached_layers(self) -> Quantity:
+        if not self.keeps_state:
+            return self.size("layers", "layers")
+        cached = sum(not _keeps_state(block) for block in self.blocks)
+        return Sizes(self)(cached, "layers with a cache")
 
     def kv_growth_per_token(self, dtype: str) -> Quantity:
         """Bytes one more token adds once every window is full.
@@ -316,7 +371,7 @@ class LanguageModel:
         return (total * bytes_per_element(dtype)).named("KV growth per token")
 
     def kv_bytes(self, context: int, dtype: str) -> Quantity:
-        """Bytes of one sequence's cache after ``context`` tokens.
+        """Bytes of one sequence's cache after ``context`` tokens, its state included.
 
         A layer with a sliding window keeps the last ``window`` tokens.
 
@@ -371,7 +426,7 @@ class LanguageModel:
         window count as if the token were inside it; ``attention_flops`` knows.
         """
         a = self.attention
-        if isinstance(a, Attention):
+        if isinstance(a, Attention) and not self.keeps_state:
             width = self.size("heads", "query heads")
             width = width * self.size("head_dim", "head size")
             flop = 2 * constant("multiply_add")  # scores, then values

@@ -9,6 +9,9 @@ same things by closed formulas; tests hold the two together.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
+
+from stacklib.quantity import minimum
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,8 @@ class Attention:
         entry of a head, ``"full"`` one for each entry of all heads.
     sinks : bool
         One learned number a head that takes a share of the softmax (gpt-oss).
+    gate : bool
+        Whether a gate as wide as the queries weighs the result (Qwen3-Next).
     """
 
     heads: int
@@ -77,6 +82,7 @@ class Attention:
     out_bias: bool = False
     qk_norm: str = ""
     sinks: bool = False
+    gate: bool = False
 
     @property
     def kind(self) -> str:
@@ -101,8 +107,9 @@ class Attention:
     def matrices(self, hidden: int) -> list[Matrix]:
         """The four projections of a model of this ``hidden`` size."""
         query, key = self.heads * self.head_dim, self.kv_heads * self.head_dim
+        asked = query * (2 if self.gate else 1)
         return [
-            Matrix("q", hidden, query, self.qkv_bias),
+            Matrix("q and gate" if self.gate else "q", hidden, asked, self.qkv_bias),
             Matrix("k", hidden, key, self.qkv_bias),
             Matrix("v", hidden, key, self.qkv_bias),
             Matrix("o", query, hidden, self.out_bias),
@@ -117,19 +124,19 @@ class Attention:
         """Numbers one token leaves in the cache."""
         return 2 * self.kv_heads * self.head_dim
 
-    def seen(self, tokens: int) -> int:
+    def seen(self, tokens: Any) -> Any:
         """Tokens a query sees of ``tokens``, itself included."""
-        return min(tokens, self.window) if self.window else tokens
+        return minimum(tokens, self.window) if self.window else tokens
 
-    def cached(self, tokens: int) -> int:
+    def cached(self, tokens: Any) -> Any:
         """Numbers the cache of one sequence of ``tokens`` holds."""
         return self.seen(tokens) * self.per_token
 
-    def read(self, tokens: int) -> int:
+    def read(self, tokens: Any) -> Any:
         """Numbers a query moves when the cache holds ``tokens``."""
         return self.cached(tokens)
 
-    def score_macs(self, tokens: int, absorbed: bool) -> dict[str, int]:
+    def score_macs(self, tokens: Any, absorbed: bool) -> dict[str, Any]:
         """Multiply-adds of one query against ``tokens``, by operation.
 
         ``absorbed`` says nothing here; only latent attention has two forms.
@@ -222,15 +229,15 @@ class LatentAttention:
         """Latent and rope part of one token."""
         return self.kv_lora_rank + self.rope_head_dim
 
-    def cached(self, tokens: int) -> int:
+    def cached(self, tokens: Any) -> Any:
         """Numbers the cache of one sequence of ``tokens`` holds."""
         return tokens * self.per_token
 
-    def read(self, tokens: int) -> int:
+    def read(self, tokens: Any) -> Any:
         """Numbers a query moves when the cache holds ``tokens``."""
         return self.cached(tokens)
 
-    def score_macs(self, tokens: int, absorbed: bool) -> dict[str, int]:
+    def score_macs(self, tokens: Any, absorbed: bool) -> dict[str, Any]:
         """Multiply-adds of one query against ``tokens``, absorbed or expanded."""
         if absorbed:
             key, value = self.kv_lora_rank + self.rope_head_dim, self.kv_lora_rank
@@ -310,7 +317,7 @@ class Experts:
             ]
         return found
 
-    def touched(self, tokens: float) -> float:
+    def touched(self, tokens: Any) -> Any:
         """Experts that at least one of ``tokens`` uses, expected under even routing.
 
         Each token leaves a given expert out with probability 1 - top_k / experts.

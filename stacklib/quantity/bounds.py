@@ -34,6 +34,22 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def whole_floats(least: int = 1, **values: Any) -> Any:
+    """One value as a float, or an array of floats, that hold whole numbers.
+
+    Refuses what ``whole`` refuses, also where a single number of an array is wrong.
+    """
+    ((name, value),) = values.items()
+    at_least(least, **values)
+    floats = value * 1.0  # so that no product of counts runs over
+    if hasattr(floats, "shape") and not floats.shape:
+        floats = float(floats)
+    uneven = floats % 1 != 0
+    if uneven.any() if hasattr(uneven, "any") else uneven:
+        raise ValueError(f"{name} = {value!r}: whole numbers from {least} are needed")
+    return floats
+
+
 def _check(values: dict[str, Any], allowed: Any, words: str) -> None:
     for name, value in values.items():
         for one in _numbers(value):
@@ -48,7 +64,9 @@ def _check(values: dict[str, Any], allowed: Any, words: str) -> None:
 def _numbers(value: Any) -> list[Any]:
     """A value's SI numbers, as Python's own."""
     found = getattr(value, "si", value)
-    if hasattr(found, "dtype"):  # an array, or one number of NumPy's
-        listed = found.ravel().tolist()
-        return listed if isinstance(listed, list) else [listed]
-    return [found]
+    if not hasattr(found, "dtype"):
+        return [found]
+    # An array, or one number of NumPy's; NaN is the least and the largest of any.
+    if not found.size or found.dtype.kind not in "iuf":
+        return found.ravel().tolist()
+    return [found.min().item(), found.max().item()]

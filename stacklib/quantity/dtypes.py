@@ -1,15 +1,16 @@
 """Number formats as far as a bandwidth or capacity sum needs them.
 
-Bits an element and what one operation counts as. Block scales of 4- and 8-bit
-formats are not included; the room ``quantizers`` adds them.
+Bits an element and what one operation counts as. Formats that store scales or
+tables beside their numbers are refused: the room ``quantizers`` counts those.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from .core import Quantity
-from .names import resolve
+from .names import UnknownName, fold, resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,32 @@ DTYPES = {
 }
 
 
+# Formats of blocks by how they are written, and the plain format of their numbers.
+BLOCKED = {
+    r"mxfp4|nvfp4|nf4|fp4.*block.*": "fp4",
+    r"mxfp6.*": "fp6",
+    r"mxfp8.*|fp8.*block.*": "fp8",
+    r"mxint8|q8.*": "int8",
+    r"i?q[2-6].*|w4a16|gptq.*|awq.*": "int4",
+}
+
+
 def dtype(name: str) -> Dtype:
     """The format of this name.
 
     Raises
     ------
     UnknownName
-        For anything else, with the nearest names.
+        For a format that stores scales beside its numbers, and for anything else,
+        with the nearest names.
     """
+    for pattern, plain in BLOCKED.items():
+        if isinstance(name, str) and re.fullmatch(pattern, fold(name)):
+            raise UnknownName(
+                f"number format {name!r} stores scales beside its numbers; they come "
+                "in chapter 7 (number formats and quantization). Without them:\n"
+                f"did you mean: {plain}"
+            )
     return DTYPES[resolve(name, DTYPES, "number format")]
 
 

@@ -109,13 +109,19 @@ def counted(
     Raises
     ------
     UnitError
-        When the outcome is not one finite number.
+        When the outcome is not one finite number, or ``function`` only converts
+        one, so that no run is named.
 
     Examples
     --------
     >>> counted(max, [3, 1, 2], label="the largest").text()
     '3'
     """
+    if function in (float, int, round):
+        raise UnitError(
+            f"counted({function.__name__}, ...) names no run: give the function that "
+            "ran with its arguments, or sum and what it adds up"
+        )
     outcome = function(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
     if callable(take):
         outcome = take(outcome)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 FEW = 24  # names that a message may list
 
@@ -14,6 +15,7 @@ class UnknownName(LookupError):
         return str(self.args[0])
 
 
+@lru_cache(maxsize=4096)
 def fold(name: str) -> str:
     """A name without case, hyphens, underscores, dots and spaces."""
     return "".join(c for c in name.lower() if c not in "-_ .")

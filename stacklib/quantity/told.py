@@ -32,15 +32,20 @@ def told(q: Quantity) -> str:
     predictions too as soon as they say how long, how much energy or how much money; a
     ratio or a total of them is still the data sheet's. A cost or a time that is made
     of a claim and something else is our prediction from that claim. Arithmetic on
-    counts, givens and constants is exact.
+    counts, givens and constants is exact, and as soon as an assumption is among them
+    assumed.
     """
     if q.family:
         return "predicted"
-    if q.kind == "counted" and q.note.startswith(("len(", COUNT)):
+    if q.kind == "counted" and q.note.startswith(("len(", "sum(", COUNT)):
         return "exact"
     if not q.inputs or q.kind == "counted":
         return WORDS.get(q.kind, q.kind)
     words = {_inside(part) for part in parts(q)}
+    if "assumed" in words:
+        if words <= {"assumed", "exact"}:
+            return "assumed"
+        words = words - {"assumed"} | {"predicted"}
     found = next(word for word in ORDER if word in words)
     times = any(q.shown.dimension(name) > 0 for name in ("s", "J", "USD"))
     ours = words - {"claimed", "exact"}
@@ -53,9 +58,7 @@ def _inside(part: Quantity) -> str:
     word = told(part)
     if part.kind == "measured" and part.key:  # a constant of the database
         return "spec"
-    return {"chosen": "exact", "assumed": "predicted", "bare": "predicted"}.get(
-        word, word
-    )
+    return {"chosen": "exact", "bare": "predicted"}.get(word, word)
 
 
 def parts(q: Quantity) -> Iterator[Quantity]:

@@ -69,13 +69,13 @@ def _time(config: Config, tokens: int, past: int, host: HostRoofline) -> DecodeT
     seen = tokens * past + tokens * tokens  # a mask does not spare NumPy the work
     width = config.num_attention_heads * config.head_dim
     kept = (past + tokens) * 2 * config.num_key_value_heads * config.head_dim
-    flops = 4.0 * seen * width * config.num_hidden_layers
-    moved = 1.0 * SIZE * kept * config.num_hidden_layers
+    flops = [4.0 * seen * width * config.num_hidden_layers]
+    moved = [1.0 * SIZE * kept * config.num_hidden_layers]
     for _, n, k, count in linear_layers(config):
-        flops += 2.0 * tokens * n * k * count
-        moved += SIZE * (n * k + tokens * (n + k)) * count
-    work = counted(float, flops, unit="FLOP", label="operations of the products")
-    bytes_ = counted(float, moved, unit="B", label="bytes of the products")
+        flops.append(2.0 * tokens * n * k * count)
+        moved.append(SIZE * (n * k + tokens * (n + k)) * count)
+    work = counted(sum, flops, unit="FLOP", label="operations of the products")
+    bytes_ = counted(sum, moved, unit="B", label="bytes of the products")
     # All weights are the working set: a step reads each once and comes back to it.
     bandwidth = host.bandwidth_at(bytes_, "read")
     products = bound_time(work, bytes_, host.peak("fp32"), bandwidth)

@@ -22,7 +22,8 @@ one hundred and twenty nanoseconds | 3 pJ/bit | 814 mm2 | two seconds | 4 cycles
 a thousand tokens | a 4096-token context | under a millisecond | ½ of it | 10¹² FLOP
 H100 gives 80 GB | a third of the time | a tenth as much | **3** ms
 37 warps | sixty-four resident warps | 0.87 of the peak | 30,870 requests
-thirteen banks
+thirteen banks | 3,200 MT/s | 1,234 tok/s | 85 K | 10^12 of them | $10^{12}$ | 108 SMs
+eighty GPUs | 10⁹ in all
 $9\\,\\mathrm{TB/s}$ | $t = 3$ ms
 """
 PLAIN = """

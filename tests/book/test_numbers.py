@@ -157,6 +157,9 @@ def test_a_band_goes_with_its_family_and_a_count_has_none(monkeypatch):
     assert said.error_bar(time * 80) == (
         "half of all predictions are within 15 %, nine in ten within 50 %"
     )
-    assert said.error_bar(stamp(time, "X")) == said.NOT_VALIDATED
+    assert said.error_bar(stamp(time, "X")) == "not yet validated: X"
+    assert said.error_bar(stamp(time, "chase")).endswith(": the pointer chase")
+    bandwidth = hardware.get("h100-sxm").memory_bandwidth
+    assert said.error_bar(chosen(1, "GB") / bandwidth) == said.NO_MODEL
     assert said.error_bar(chosen(3) * 2) == ""
     assert said.error_bar(counted(len, "abc", label="c") * 2) == ""

@@ -36,9 +36,30 @@ def test_fit_json_holds_the_promised_fields(run):
     assert found["need_bytes_per_chip"] == need > found["have_bytes_per_chip"]
 
 
+def test_fit_says_what_the_copies_of_engines_add(run):
+    crowd = ["--tp", "8", "--batch", "256", "--context", "8192", "--dtype", "fp8"]
+    status, out, _ = run("fit", "deepseek-v3", "--on", "h200", *crowd)
+    promised, copies = out.splitlines()[1:]
+    assert status == 0 and "93.09 GB <= 141 GB" in promised
+    assert "157.6 GB > 141 GB" in copies
+    _, out, _ = run("fit", "deepseek-v3", "--on", "h200", *crowd, "--json")
+    assert json.loads(out)["fits"] and not json.loads(out)["fits_with_copies"]
+
+
+@pytest.mark.parametrize("command", [FIT, ["roofline", "b200", "--model", "gpt2-xl"]])
+def test_a_context_beyond_the_model_is_said_and_not_refused(run, command):
+    for context, beyond in (("1024", False), ("1000000", True)):
+        status, out, _ = run(*command, "--context", context)
+        assert status in (0, 1) and ("beyond the" in out) is beyond
+        _, out, _ = run(*command, "--context", context, "--json")
+        assert json.loads(out)["beyond_model"] is beyond
+
+
 @pytest.mark.parametrize(
     "argv, says",
     [
+        (["fit", "gpt-oss-20b", "--on", "h100", "--dtype", "mxfp4"], "chapter 7"),
+        (["fit", "gpt-oss-20b", "--on", "h100", "--dtype", "Q4_K_M"], "chapter 7"),
         (["specs", "h10O-sxm"], "did you mean: h100_sxm"),
         (["fit", "llama-3-70c", "--on", "h100"], "did you mean: llama-3-70b"),
         ([*FIT, "--batch", "nan"], "'nan': a whole number"),
@@ -77,7 +98,7 @@ def test_roofline_prints_ridges_and_a_step(run):
     argv = ["roofline", "h100", "--model", "llama-3-70b", "--tp", "2"]
     status, out, _ = run(*argv, "--explain")
     assert status == 0
-    assert "20.9 ms" in out and "not yet validated" in out and "[1]" in out
+    assert "20.9 ms" in out and "E_decode is not yet held" in out and "[1]" in out
     status, out, _ = run(*argv, "--json")
     assert json.loads(out)["time_s"] == pytest.approx(0.02095, rel=1e-3)
 

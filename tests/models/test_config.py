@@ -270,7 +270,7 @@ def sane_or_refused(config):
         model.streamed_parameters.si,
         model.read_parameters(7).si,
         model.weight_bytes("bf16").si,
-        model.kv_bytes_per_token("bf16").si,
+        model.kv_bytes_per_token("bf16").si or model.state_bytes("bf16").si,
         model.kv_bytes(100, "bf16").si,
     ]
     assert all(math.isfinite(c) and c > 0 for c in counts)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stacklib import models
-from stacklib.models import from_hf_config
+from stacklib.models import ConfigError, from_hf_config
 from stacklib.models.formulas import Sizes, block_parameters
 
 HERE = Path(__file__).parent
@@ -110,11 +110,100 @@ def test_windows_are_those_of_the_reference_implementation(case):
 
 
 def test_every_supported_type_is_held_to_the_reference_or_to_a_release():
-    held = {c["config"]["model_type"] for c in LIBRARY["parameters"]}
-    held |= {entry["config"]["model_type"] for entry in RELEASES.values()}
-    # kimi_k2 by its release in the database; the others are falcon renamed
-    left = set(models.SUPPORTED) - held
-    assert left == {"kimi_k2", "RefinedWeb", "RefinedWebModel"}
+    configs = [c["config"] for c in LIBRARY["parameters"]]
+    configs += [entry["config"] for entry in RELEASES.values()]
+    configs += [c["text_config"] for c in configs if "text_config" in c]
+    # kimi_k2 by its release in the database; the others are held below
+    left = set(models.SUPPORTED) - {c.get("model_type") for c in configs}
+    renamed = {"RefinedWeb", "RefinedWebModel", "minimax_text_01", "minimax_m1"}
+    assert left == {"kimi_k2", *renamed, *AROUND}
+
+
+AROUND = {"llama4": "llama4_text", "llava": "llama", "mistral3": "mistral"}
+
+
+@pytest.mark.parametrize("whole", AROUND)
+def test_the_text_part_of_a_multimodal_release_counts_as_it_does_alone(whole):
+    text = next(
+        c["config"]
+        for c in LIBRARY["parameters"]
+        if c["config"]["model_type"] == AROUND[whole]
+    )
+    outer = {"model_type": whole, "text_config": text, "vision_config": {"depth": 2}}
+    model = from_hf_config(outer)
+    assert model.parameters.si == from_hf_config(text).parameters.si
+    assert model.left_out == ("vision tower and projector",)
+    tied = from_hf_config({**outer, "tie_word_embeddings": True})
+    assert model.parameters.si - tied.parameters.si == model.embedding_parameters.si
+    with pytest.raises(ConfigError, match=r"text_config\.model_type = 'gpt2'"):
+        from_hf_config({**outer, "text_config": {**text, "model_type": "gpt2"}})
+
+
+def test_falcon_is_tied_and_says_what_its_files_hold_besides():
+    """Falcon-180B's card counts the output matrix, which is the embedding, twice."""
+    shape = {
+        "model_type": "falcon",
+        "vocab_size": 65024,
+        "hidden_size": 14848,
+        "num_hidden_layers": 80,
+        "num_attention_heads": 232,
+        "num_kv_heads": 8,
+        "new_decoder_architecture": True,
+        "bias": False,
+        "alibi": False,
+    }
+    model = from_hf_config(shape)
+    assert model.tied and "second copy" in model.left_out[0]
+    stored = model.parameters + model.embedding_parameters
+    assert stored.si == pytest.approx(179.52e9, rel=1e-4)
+
+
+def test_minimax_under_its_first_names_lists_its_layers_by_number():
+    case = next(
+        c for c in LIBRARY["parameters"] if c["config"]["model_type"] == "minimax"
+    )
+    old = case["config"] | {"model_type": "minimax_text_01"}
+    model = from_hf_config({**old, "attn_type_list": [1, 0] * 3})
+    assert model.parameters.si == case["count"]
+    with pytest.raises(ConfigError, match="attn_type_list: 6 numbers"):
+        from_hf_config({**old, "attn_type_list": [1, 0, 2]})
+
+
+@pytest.mark.parametrize("kind", ["qwen3_next", "minimax", "mamba2"])
+def test_a_recurrent_state_does_not_grow(kind):
+    case = next(c for c in LIBRARY["parameters"] if c["config"]["model_type"] == kind)
+    model = from_hf_config(case["config"])
+    state = model.state_bytes("bf16").si
+    assert state > 0 and model.kv_bytes(0, "bf16").si == state
+    grown = model.kv_bytes(1000, "bf16").si - state
+    assert grown == 1000 * model.kv_bytes_per_token("bf16").si
+    assert (grown == 0) is (kind == "mamba2")
+    plain = from_hf_config(LIBRARY["parameters"][0]["config"])
+    assert plain.state_bytes("bf16").si == 0
+
+
+@pytest.mark.parametrize(
+    "config, field",
+    [
+        ({"model_type": "nemotron_h"}, "model_type = 'nemotron_h' is not supported"),
+        ({"model_type": "mamba2", "expand": 3}, "num_heads x head_dim = 192"),
+        ({"model_type": "qwen3_next", "linear_num_value_heads": 5}, "no multiple"),
+        ({"model_type": "qwen3_next", "linear_new_field": 3}, "linear_new_field = 3"),
+        ({"model_type": "llama4_text", "moe_layers": [9]}, "not one of 6 layers"),
+        ({"model_type": "minimax", "shared_intermediate_size": 8}, "not supported"),
+    ],
+)
+def test_what_stays_refused_names_its_field(config, field):
+    base = next(
+        (
+            c["config"]
+            for c in LIBRARY["parameters"]
+            if c["config"]["model_type"] == config["model_type"]
+        ),
+        {},
+    )
+    with pytest.raises(ConfigError, match=field):
+        from_hf_config(base | config)
 
 
 def test_falcon_under_its_first_names_is_the_same_model():

@@ -1,5 +1,7 @@
 """A leaf says truly what it is, and what a reader is told follows from the leaves."""
 
+import math
+
 import pytest
 
 from stacklib import hardware, models
@@ -67,7 +69,10 @@ def test_what_a_run_counted_shows_the_call_and_its_inputs():
     with pytest.raises(UnitError, match="gave 'a', not a number"):
         counted(str, "a")
     with pytest.raises(UnitError, match="finite"):
-        counted(float, "nan")
+        counted(max, [math.nan])
+    for converts in (float, int, round):
+        with pytest.raises(UnitError, match="names no run"):
+            counted(converts, 37)
 
 
 def test_constants_are_rows_of_one_table():
@@ -94,7 +99,8 @@ TOLD = [
     (counted(len, "abc"), "exact"),
     (counted(max, 1, 2), "simulated"),
     (counted(max, 1, 2) / 2, "simulated"),
-    (assumed(0.5, label="a", why="b") * chosen(2, "s"), "predicted"),
+    (assumed(0.5, label="a", why="b") * chosen(2, "s"), "assumed"),
+    (assumed(2, label="a", why="b") * BANDWIDTH, "predicted"),
     (Quantity(3, "s", source=SHEET, kind="measured") / 2, "measured"),
     (Quantity(3, "s", source=SHEET, kind="claimed") / spec(2, "s"), "claimed"),
     (PRESS + PRESS, "claimed"),

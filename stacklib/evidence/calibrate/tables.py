@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 def share(value: float | None) -> Quantity | None:
     """A share as a quantity a table can print in per cent; None stays None."""
-    return None if value is None else counted(float, value)
+    return None if value is None else counted(sum, [value])
 
 
 def families(report: Validation) -> list[Row]:

@@ -114,24 +114,19 @@ def told(channel: DramChannel, pattern: str) -> float:
 
 def compare(channel: DramChannel, intervals: int = 6) -> list[Outcome]:
     """Every pattern on a channel, each command checked."""
+    return [outcome(channel, name, intervals) for name in PATTERNS]
+
+
+def outcome(channel: DramChannel, pattern: str, intervals: int = 6) -> Outcome:
+    """One pattern on a channel over some refresh intervals, each command checked."""
     whole(2, intervals=intervals)
-    part, rows = channel.kind, []
+    part, expected = channel.kind, told(channel, pattern)
     bursts = intervals * part.refi.si / part.burst_time.si
-    for name, make in PATTERNS.items():
-        expected = told(channel, name)
-        # A command that breaks a rule here would be a fault of the simulator.
-        served = channel.run(*make(part, max(500, int(bursts * expected))))
-        rows.append(
-            Outcome(
-                name,
-                expected,
-                served.settled,
-                served.share("hit"),
-                verify(served),
-                served,
-            )
-        )
-    return rows
+    served = channel.run(*PATTERNS[pattern](part, max(500, int(bursts * expected))))
+    # A command that breaks a rule here would be a fault of the simulator.
+    checked = verify(served)
+    hits = served.share("hit")
+    return Outcome(pattern, expected, served.settled, hits, checked, served)
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,13 +122,13 @@ def kv_demand(
         used, held = float(picked * pages_each), context * pages_each
     layers = shape.size("layers", "layers")
     wanted = chosen(picked, label="tokens picked")
-    each = counted(float, used, label="pages a layer")
+    each = counted(sum, [used], label="pages a layer")
     pages = (each * layers).named("pages of a token")
     return KvDemand(
         (wanted * shape.kv_bytes_per_token(dtype)).named("KV wanted"),
         (pages * page).named("KV read"),
         pages,
-        (counted(float, held, label="pages a layer") * layers * page),
+        (counted(sum, [held], label="pages a layer") * layers * page),
         shape.kv_bytes_per_token(dtype),
         shape.layers,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from stacklib.quantity import Quantity, chosen
-from stacklib.quantity import counted as of_run
+from stacklib.quantity.core import _make
 
 from ..marks import About, Mark, Numbers, dots
 
@@ -16,7 +16,8 @@ CHOSEN = 4  # series of the point chosen
 
 def counted(value: float, label: str, unit: str = "") -> Quantity:
     """A number that a run of the figure counted."""
-    return of_run(float, value, unit=unit, label=label)
+    made = Quantity(float(value), unit, label=label, kind="counted")
+    return _make(made, note="counted by this figure, run with these controls")
 
 
 def here(

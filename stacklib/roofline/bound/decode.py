@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
@@ -19,8 +19,9 @@ from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.dtypes import Dtype
 
 from ..work.bounds import Bound, bound_on, device_of, ridge
-from ..work.fit import Fit, Infeasible, fit_memory, kv_copies, model_of, with_copies
+from ..work.fit import Fit, Infeasible, fit_memory, fit_with_copies, kv_copies, model_of
 from ..work.work import Work, sized
+from .decode_plain import PlainStep, is_plain, plain_step
 
 FAMILY = "E_decode"  # its predictions are held against published decode rates
 
@@ -178,7 +179,11 @@ def decode_work(
         each = _in(fmt, model.attention_flops(context + 1))
         operations = sequences * (per_mac * model.streamed_parameters + each)
         read = model.kv_read_bytes(context + 1, kv_dtype or dtype)
-        moved = weights + sequences * read * copies
+        if model.keeps_state:  # which every chip keeps for its own heads
+            state = 2 * model.state_bytes(kv_dtype or dtype)
+            moved = weights + sequences * ((read - state) * copies + state)
+        else:
+            moved = weights + sequences * read * copies
     return Work(
         operations.named("operations"),
         moved.named("bytes moved"),
@@ -187,20 +192,52 @@ def decode_work(
     )
 
 
+@overload
+def decode_step(
+    model: str | LanguageModel,
+    *,
+    on: str | Accelerator,
+    dtype: str = ...,
+    tp: int = ...,
+    batch: int = ...,
+    context: int = ...,
+    kv_dtype: str | None = ...,
+) -> DecodeStep: ...
+
+
+@overload
+def decode_step(
+    model: str | LanguageModel,
+    *,
+    on: str | Accelerator,
+    dtype: str = ...,
+    tp: int = ...,
+    batch: Any = ...,
+    context: Any = ...,
+    kv_dtype: str | None = ...,
+) -> Any: ...
+
+
 def decode_step(
     model: str | LanguageModel,
     *,
     on: str | Accelerator,
     dtype: str = "bf16",
     tp: int = 1,
-    batch: int = 1,
-    context: int = 4096,
+    batch: Any = 1,
+    context: Any = 4096,
     kv_dtype: str | None = None,
-) -> DecodeStep:
+) -> DecodeStep | PlainStep:
     """Work, fit and least time of one decode step.
+
+    Whole numbers of sequences and tokens give quantities that open to their
+    derivation. Floats or arrays give plain SI numbers of the same sum, fast: a sweep
+    holds NaN where a step does not fit, and ``fits``.
 
     Parameters
     ----------
+    batch, context : int, float or array
+        Sequences, and tokens cached in each; arrays broadcast.
     dtype : str
         Format of weights and arithmetic; of the KV cache too unless
         ``kv_dtype`` is given.
@@ -222,13 +259,16 @@ def decode_step(
     >>> step = decode_step("llama-3-70b", on="h100-sxm", tp=2)
     >>> step.time.text("ms"), step.bound
     ('20.9 ms', 'memory')
+    >>> round(1e3 * decode_step("llama-3-70b", on="h100", tp=2, batch=1.0).time, 1)
+    20.9
     """
+    if is_plain(batch) or is_plain(context):
+        return plain_step(model, on, dtype, tp, batch, context, kv_dtype)
     model, device = model_of(model), device_of(on)
     sizes = {"tp": tp, "batch": batch, "context": context, "kv_dtype": kv_dtype}
-    fit = fit_memory(model, on=device, dtype=dtype, **sizes)  # type: ignore[arg-type]
-    if tp > model.cache_heads:
-        fit = with_copies(fit, kv_copies(model, tp))
-    work = decode_work(model, dtype=dtype, **sizes)  # type: ignore[arg-type]
+    fit = fit_memory(model, on=device, dtype=dtype, **sizes)
+    fit = fit_with_copies(model, fit)
+    work = decode_work(model, dtype=dtype, **sizes)
     limits = None
     if fit.fits or find_dtype(dtype).name in device.formats:
         limits = bound_on(work, device, chips=tp)

@@ -15,6 +15,7 @@ from stacklib.models import (
     Matrix,
 )
 from stacklib.models.block import AnyAttention
+from stacklib.models.recurrent import Recurrent
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole
 
@@ -43,6 +44,8 @@ class Tally:
         """One query against the tokens of one layer's cache, the new one included."""
         if isinstance(attention, CompressedAttention):
             self._compressed(attention, tokens)
+        elif isinstance(attention, Recurrent):
+            self._recurrent(attention)
         elif isinstance(attention, LatentAttention):
             self._latent(attention, tokens)
         else:
@@ -54,6 +57,14 @@ class Tally:
                 continue  # the window has moved on
             self.macs += 2 * a.heads * a.head_dim  # scores, then values
             self.numbers += 2 * a.kv_heads * a.head_dim  # keys and values
+
+    def _recurrent(self, a: Recurrent) -> None:
+        for _ in range(a.heads):
+            for _ in range(a.key_dim):
+                self.macs += a.passes * a.value_dim
+                self.numbers += 2 * a.value_dim  # read, and written back
+        for _ in range(a.kernel - 1):
+            self.numbers += 2 * a.channels
 
     def _latent(self, a: LatentAttention, tokens: int) -> None:
         for _ in range(tokens):

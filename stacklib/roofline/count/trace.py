@@ -40,6 +40,7 @@ SPECIAL = {
 _COUNTED = {np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims,
             np.squeeze, np.broadcast_to, np.empty_like, np.sum, np.max, np.min,
             np.mean, np.shape, np.ndim, np.size}  # fmt: skip
+_DID = "operations counted"
 _OUTSIDE = 0  # label of what was there before the run
 
 
@@ -61,19 +62,21 @@ class Tally:
 
     def work(self, name: str, dtype: str, rule: str | Rule) -> Work:
         """The tally in operations and bytes."""
-        found, fmt = rule_of(rule), find_dtype(dtype)
-        operations = 2 * self.macs + found.simple * self.simple
-        operations += found.special * self.special
-        numbers = self.reads + self.writes
-        if found.passes == "step":
-            numbers = self.step_reads + self.step_writes
-        return Work(
-            counted(float, operations, unit=fmt.operation, label="operations counted"),
-            counted(float, numbers, label="numbers counted")
-            * bytes_per_element(fmt.name),
-            name,
-            fmt.name,
-        )
+        by, fmt = rule_of(rule), find_dtype(dtype)
+        did = counted(self.operations, by.name, unit=fmt.operation, label=_DID)
+        moved = counted(self.numbers, by.name, label="numbers counted")
+        return Work(did, moved * bytes_per_element(fmt.name), name, fmt.name)
+
+    def operations(self, rule: str) -> float:
+        """Operations by a rule."""
+        by = rule_of(rule)
+        return 2 * self.macs + by.simple * self.simple + by.special * self.special
+
+    def numbers(self, rule: str) -> int:
+        """Numbers moved by a rule."""
+        if rule_of(rule).passes == "step":
+            return self.step_reads + self.step_writes
+        return self.reads + self.writes
 
 
 @dataclass(slots=True)

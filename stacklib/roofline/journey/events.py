@@ -198,8 +198,8 @@ class _EventMaker:
 
     def _products(self, matrices: Iterable[Matrix]) -> tuple[Quantity, Quantity]:
         """Parameters that a token passes, read and multiplied."""
-        used = sum(m.used * m.each for m in matrices)
-        passed = counted(float, used, label="parameters passed")
+        used = [m.used * m.each for m in matrices]
+        passed = counted(sum, used, label="parameters passed")
         flop = (2 * one_of("FLOP")).named("FLOP per parameter")
         return passed * self.width, flop * passed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from stacklib import models
 from stacklib.hardware import Accelerator
@@ -30,6 +31,8 @@ class Fit:
     have: Quantity
     weights: Quantity
     kv: Quantity
+    state: Quantity | None  # the part of the cache that no head keeps twice
+    reserve: Quantity
     chips: int
     device: str
 
@@ -58,6 +61,11 @@ def split(model: LanguageModel, tp: int) -> int:
             f"tp = {tp} does not divide the {model.heads} heads of {model.key}"
         )
     return tp
+
+
+def fit_sum(weights: Any, kv: Any, chips: Any) -> Any:
+    """Bytes a chip needs: weights and KV cache shared evenly over the chips."""
+    return (weights + kv) / chips
 
 
 def _reserve(reserve: Quantity | int) -> Quantity:
@@ -97,9 +105,9 @@ def fit_memory(
     """Whether weights and KV cache fit: (weights + KV) / tp + reserve <= capacity.
 
     KV is shared evenly. With more chips than KV heads (for latent attention: with
-    more than one) real engines keep copies; ``decode_step`` counts those, so it
-    may refuse what this sum still allows. Layers with a sliding window keep no
-    more than the window.
+    more than one) real engines keep copies; ``decode_step`` counts those
+    (``fit_with_copies``), so it may refuse what this sum still allows. Layers with a
+    sliding window keep no more than the window.
 
     Parameters
     ----------
@@ -127,21 +135,41 @@ def fit_memory(
     whole(batch=batch)
     whole(0, context=context)
     weights = model.weight_bytes(dtype)
+    state = None
     if model.grows:
         tokens = chosen(batch * context, label="tokens cached")
         kv = tokens * model.kv_bytes_per_token(kv_dtype or dtype)
     else:
         count = chosen(batch, label="batch")
         kv = count * model.kv_bytes(context, kv_dtype or dtype)
+        if model.keeps_state:
+            state = count * model.state_bytes(kv_dtype or dtype)
     kv = kv.named("KV cache")
-    need = ((weights + kv) / chips + _reserve(reserve)).named("needed per chip")
+    kept = _reserve(reserve)
+    need = (fit_sum(weights, kv, chips) + kept).named("needed per chip")
     have = device.memory_capacity
-    return Fit(bool(need <= have), need, have, weights, kv, tp, device.short)
+    return Fit(
+        bool(need <= have), need, have, weights, kv, state, kept, tp, device.short
+    )
 
 
-def with_copies(fit: Fit, copies: Quantity) -> Fit:
-    """The same sum with every KV head counted as often as it is kept."""
-    kv = (fit.kv * copies).named("KV cache with copies")
+def fit_with_copies(model: LanguageModel, fit: Fit) -> Fit:
+    """The same sum with every KV head counted as often as engines keep it.
+
+    The sum itself where no head is kept twice.
+    """
+    if fit.chips <= model.cache_heads:
+        return fit
+    copies = kv_copies(model, fit.chips)
+    kv = (
+        fit.kv * copies
+        if fit.state is None
+        else ((fit.kv - fit.state) * copies + fit.state)
+    )
+    kv = kv.named("KV cache with copies")
     chips = chosen(fit.chips, label="chips")
-    need = ((fit.weights + kv) / chips).named("needed per chip")
+    need = fit_sum(fit.weights, kv, chips)
+    if fit.reserve.si:
+        need = need + fit.reserve
+    need = need.named("needed per chip")
     return replace(fit, fits=bool(need <= fit.have), need=need, kv=kv)

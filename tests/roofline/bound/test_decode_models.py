@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import models, roofline
+from stacklib.quantity import Quantity
 from stacklib.roofline import decode_step, fit_memory
+from stacklib.roofline.work.fit import fit_with_copies
 
 CASES = Path(__file__).parents[2] / "models" / "transformers_counts.json"
 LIBRARY = json.loads(CASES.read_text())
@@ -71,6 +73,23 @@ def test_a_latent_cache_is_kept_whole_on_every_chip():
     alone = roofline.decode_work(models.get("deepseek-v3"), dtype="fp8")
     shared = roofline.decode_work(models.get("deepseek-v3"), dtype="fp8", tp=8)
     assert (shared.bytes - alone.bytes).si == pytest.approx(7 * 4097 * 61 * 576)
+
+
+@pytest.mark.parametrize("name", models.names())
+def test_the_sum_with_copies_is_what_the_step_asks_for(name):
+    """Both calls, every model, from one chip to more chips than KV heads."""
+    model = models.get(name)
+    shape = {"on": "b200", "dtype": "fp8", "batch": 32, "context": 1000}
+    for tp in (1, model.heads):
+        fit = fit_memory(model, tp=tp, **shape)
+        copied, step = fit_with_copies(model, fit), decode_step(model, tp=tp, **shape)
+        assert copied.need.si == step.fit.need.si and copied.fits is step.fit.fits
+        assert copied.need.si == pytest.approx(
+            fit.need.si + fit.kv.si / tp * (max(tp / model.cache_heads, 1) - 1)
+        )
+        spare = fit_memory(model, tp=tp, **shape, reserve=Quantity(1, "GB"))
+        kept = fit_with_copies(model, spare).need.si - copied.need.si
+        assert kept == pytest.approx(1e9)
 
 
 def test_a_window_stops_the_cache_and_its_traffic():

@@ -10,7 +10,7 @@ from stacklib.memory import DramChannel, dram_part, hbm_stack
 from stacklib.memory.dram.cell import Cell
 from stacklib.memory.dram.in_flight import Saturation, saturate
 from stacklib.memory.dram.rates import random_rate
-from stacklib.memory.dram.traffic import PATTERNS, chunks
+from stacklib.memory.dram.traffic import PATTERNS, Outcome, chunks, outcome
 from stacklib.memory.dram.verify import rules
 from stacklib.quantity import Quantity, assumed, chosen
 from stacklib.roofline.bound import littles_law
@@ -22,6 +22,12 @@ CELL = Cell()  # round numbers: 10 fF, bitline 40 fF, 1.1 V, 30 fA, 70 mV
 DDR4, DDR5, HBM3 = map(dram_part, ("ddr4-3200", "ddr5-6400", "hbm3"))
 BURSTS, QUEUE = 2000, 64  # of a simulated number: short enough for plain Python
 KEPT = "row:bank:group:column"  # a mapping that keeps neighbours in one row
+
+
+@cache
+def ran(channel: str, pattern: str) -> Outcome:
+    """A pattern on a channel over four refresh intervals."""
+    return outcome(DramChannel(channel), pattern, 4)
 
 
 def bitline() -> Quantity:

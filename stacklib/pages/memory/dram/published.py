@@ -8,6 +8,7 @@ a full bus delivers come from family C.
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,6 +19,7 @@ from stacklib.evidence.ledger import DATA
 from stacklib.hardware.sourced import read_source, read_toml, read_value
 from stacklib.memory import DramChannel, dram_part
 from stacklib.memory.dram.in_flight import Saturation, saturate
+from stacklib.memory.dram.parts import DramPart
 from stacklib.memory.dram.traffic import copy, stream
 from stacklib.quantity import Quantity, Source, counted
 
@@ -169,8 +171,12 @@ def device_rows(n: int = 6000) -> list[dict[str, Any]]:
             row[f"{name}, measured"] = achieved(id, key) if id else None
             make = {"read": stream, "copy": copy}[name]
             for how, words in (("all", "banks stop"), ("some", "one bank stops")):
-                channel = DramChannel(part, queue=64, refresh=how)
-                share = channel.run(*make(part, n)).settled
-                row[f"{name}, {words}"] = counted(float, share, label=words)
+                share = counted(settled, part, make, how, n, label=words)
+                row[f"{name}, {words}"] = share
         rows.append(row)
     return rows
+
+
+def settled(part: DramPart, make: Callable[..., Any], refresh: str, n: int) -> float:
+    """Share of the bus that ``n`` requests of a pattern settle at, queue of 64."""
+    return DramChannel(part, queue=64, refresh=refresh).run(*make(part, n)).settled

@@ -7,7 +7,7 @@ from functools import cache
 from statistics import median
 
 from stacklib.evidence import results, runs
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, Source, chosen
 from stacklib.roofline import HostRoofline, bound_time
 from stacklib.roofline.count import passes
 
@@ -97,9 +97,9 @@ def diagnosis(operation: str, rows: int = 0) -> list[PassTime]:
     peak = host.peak("fp32") / chosen(host.blas["threads"], label="cores")
     made = []
     for p, row in zip(passes.passes(operation), found, strict=True):
-        moved = counted(float, row["bytes"], unit="B", label="bytes of the pass")
-        work = p.operations * counted(
-            float, shape, unit="FLOP", label="numbers of the pass"
+        moved = runs.foretold(row["bytes"], "B", "bytes of the pass", source)
+        work = p.operations * runs.foretold(
+            shape, "FLOP", "numbers of the pass", source
         )
         seen = median(row["times_s"])
         made.append(

@@ -143,9 +143,9 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
             *_rates("bandwidth", wires, rates, found, start, 1),
         ],
         readouts=[
-            _growth("compute", f"Arithmetic ({kin.dtype}), in two years", up),
-            _growth("bandwidth", "Bandwidth, in two years", wires),
-            _growth("ridge", "Ridge, in two years", walls.ridge),
+            _growth("compute", f"Arithmetic ({kin.dtype})", found, kin.dtype),
+            _growth("bandwidth", "Bandwidth", found, kin.dtype),
+            _growth("ridge", "Ridge", found, kin.dtype),
             count,
         ],
     )
@@ -155,10 +155,19 @@ def _first_up(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _growth(name: str, label: str, line: Trend) -> dict[str, Any]:
-    """Growth with its interval."""
-    value = stamp(counted(float, line.growth, label=label.lower()), "trend")
-    return {**readout(name, label, value), "text": str(line)}
+def _growth(
+    name: str, what: str, found: list[Accelerator], dtype: str
+) -> dict[str, Any]:
+    """Growth in two years with its interval."""
+    label = f"{what}, in two years"
+    lines: list[Trend] = []
+
+    def fitted(found: list[Accelerator], dtype: str) -> float:
+        lines.append(getattr(trend.memory_wall(found, dtype=dtype), name))
+        return lines[0].growth
+
+    value = stamp(counted(fitted, found, dtype, label=label.lower()), "trend")
+    return {**readout(name, label, value), "text": str(lines[0])}
 
 
 def _rates(

@@ -13,7 +13,7 @@ from typing import Any
 
 from stacklib.evidence import results, runs
 from stacklib.hardware.this_machine import CacheLevel
-from stacklib.quantity import Quantity, Source, counted
+from stacklib.quantity import Quantity, Source
 from stacklib.roofline.host import simd as host_simd
 from stacklib.roofline.host import streams
 from stacklib.roofline.host.simd import Way
@@ -272,8 +272,8 @@ def widths() -> list[host_simd.Width]:
 def peak(isa: str) -> Quantity:
     """FLOP/s of multiply-adds in registers, one core."""
     case = next(c for c in cases() if c.id == f"peak-{isa}")
-    work = counted(
-        float, case.operations, unit="FLOP", label="multiply-adds of one call"
+    work = runs.foretold(
+        case.operations, "FLOP", "multiply-adds of one call", source(SIMD, case.id)
     )
     return (work / seconds(case.id)).named(f"{isa} peak of one core")
 
@@ -281,5 +281,7 @@ def peak(isa: str) -> Quantity:
 def copy_rate(how: str) -> Quantity:
     """Bandwidth of a large copy, both arrays counted."""
     case = next(c for c in cases() if c.id == f"copy-{how}")
-    size = counted(float, case.bytes, unit="B", label="both arrays of the copy")
+    size = runs.foretold(
+        case.bytes, "B", "both arrays of the copy", source(SIMD, case.id)
+    )
     return (size / seconds(case.id)).named(f"copy rate, {how}")
