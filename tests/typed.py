@@ -11,7 +11,7 @@ from pathlib import Path
 from stacklib import cli
 from stacklib.cli.completion import every, subparsers
 
-# What a line needs besides the package: NumPy, the folder exercises/, a whole checkout.
+# What a line needs besides the package: NumPy, notebooks and exercises, a checkout.
 NUMPY, EXERCISES, CHECKOUT = "numpy", "exercises", "checkout"
 MEASURED = Path(cli.__file__).parents[1] / "evidence/data/measurements.csv"
 FILES = ("config.json", "rows.csv")  # in the folder where it is typed
@@ -103,8 +103,8 @@ LINES = [
     Typed(f"{NEW} --root . --json", 0, CHECKOUT),
     Typed(f"{CLAIM} --root . --json", 0, CHECKOUT),
     Typed("new section 7.3 'Who rounds last?' --covers 7.01 --root .", 0, CHECKOUT),
-    Typed("new number 7.3 share 'Share of it' --root .", 0, CHECKOUT),
-    Typed("new exercise 7.1 my-question --level derive --root .", 0, CHECKOUT),
+    Typed("new number 3.4 share 'Share of it' --root .", 0, EXERCISES),
+    Typed("new exercise 7.1 my-question --level derive --root .", 0, EXERCISES),
     *tables("completion bash", forms="json"),
     Typed("completion zsh"),
 ]
