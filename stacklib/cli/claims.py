@@ -15,6 +15,8 @@ FILTERS = ("chapter", "source", "verdict", "search")
 
 def add_parser(subparsers: Any) -> None:
     """Register the command."""
+    from stacklib.evidence.judge import VERDICTS
+
     parser = subparsers.add_parser(
         "claims",
         help="claims of the source documents and their verdicts",
@@ -28,7 +30,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--verdict",
         metavar="WORD",
-        help="only this verdict: reproduced, close, wrong, conflict, cited or open",
+        help=f"only this verdict: {', '.join(VERDICTS)}",
     )
     parser.add_argument(
         "--search", metavar="TEXT", help="only rows that hold all these words"
