@@ -52,6 +52,7 @@ def _audit_json(found: Audit) -> dict[str, Any]:
         "inherited": found.inherited,
         "unknown": found.unknown,
         "confidence": dict(found.confidence),
+        "second source": found.second,
         "relations": len(found.gaps),
         "worst": [
             {"device": g.key, "relation": g.relation, "gap": g.gap}
@@ -76,6 +77,7 @@ def _audit_counts(found: Audit) -> list[tuple[str, str]]:
     rows = [(name, str(count)) for name, count in counts.items()]
     by_count = sorted(found.confidence.items(), key=lambda item: -item[1])
     rows += [(f"  {name}", str(count)) for name, count in by_count]
+    rows += [("held to a second source", str(found.second))]
     return [*rows, ("relations between figures", str(len(found.gaps)))]
 
 

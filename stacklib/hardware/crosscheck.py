@@ -20,6 +20,7 @@ from .accelerator import Accelerator
 from .link_gaps import Gap
 from .links import link
 from .load import SpecError
+from .second_sources import differences
 
 TOLERANCE = 0.02
 RETICLE = 858e-6  # m2, the largest field of an EUV scanner: 26 mm x 33 mm
@@ -172,6 +173,8 @@ def faults(device: Accelerator) -> list[str]:
             failing.setdefault(gap.predicts, []).append(
                 f"{gap.relation} differs by {gap.gap:+.1%}"
             )
+    for place, apart in differences(device):
+        failing.setdefault(place, []).append(f"a second source differs by {apart:+.1%}")
     for limit in limits(device):
         if not limit.holds:
             failing.setdefault(limit.place, []).append(

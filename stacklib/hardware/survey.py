@@ -11,6 +11,7 @@ from stacklib.quantity import Quantity
 from .accelerator import Accelerator
 from .crosscheck import gaps
 from .link_gaps import Gap
+from .second_sources import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Audit:
     inherited: int
     unknown: int
     confidence: Mapping[str, int]
+    second: int  # bandwidths and 16-bit peaks that another source confirms
     gaps: tuple[Gap, ...]  # every relation between published figures, the widest first
     inconsistent: tuple[tuple[str, str, str], ...]
 
@@ -55,6 +57,7 @@ def audit(devices: Iterable[Accelerator]) -> Audit:
         inherited=inherited,
         unknown=sum(value is None for value in values),
         confidence=dict(Counter(source.confidence for source in sources)),
+        second=sum(len(rows().get(device.key, ())) for device in chosen),
         gaps=tuple(sorted(found, key=lambda gap: -abs(gap.gap))),
         inconsistent=tuple(
             (device.key, place, why)

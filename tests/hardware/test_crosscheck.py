@@ -1,11 +1,14 @@
 """Each rule over a device catches the fault it is for."""
 
+import contextlib
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from stacklib import hardware
+from stacklib.evidence import measurements
+from stacklib.hardware import second_sources
 from stacklib.hardware.crosscheck import faults, gaps, residuals
 from stacklib.hardware.load import from_dict
 from stacklib.hardware.survey import audit
@@ -61,6 +64,46 @@ FAULTS = {
         "bf16"
     ].update(inconsistent="an old reason"),
 }
+
+
+def lower(fields, share):
+    """Bandwidth and the pin rate behind it: they agree with each other as before."""
+    for name in ("memory_bandwidth", "memory_pin_rate"):
+        fields[name].update(value=fields[name]["value"] * share)
+
+
+@pytest.mark.parametrize("name", ["h100_sxm", "b200_sxm", "a100_sxm_80gb", "mi300x"])
+@pytest.mark.parametrize("share", [0.9, 1.1])
+def test_a_consistent_lie_meets_a_second_source(name, share):
+    found = faults(planted(lambda f, p, d: lower(f, share), name))
+    assert any("memory_bandwidth: a second source" in fault for fault in found), found
+
+
+def test_a_peak_and_its_clock_raised_together_meet_a_second_source():
+    def plant(f, p, d):
+        f["tensor_clock"].update(value=f["tensor_clock"]["value"] * 1.1)
+        for peak in p.values():
+            if peak.get("clock") != "clock":
+                peak.update(value=peak["value"] * 1.1)
+
+    assert any("peak.bf16: a second" in fault for fault in faults(planted(plant)))
+
+
+def test_a_second_source_is_another_than_the_files_own():
+    for key, seconds in second_sources.rows().items():
+        device = hardware.get(key)
+        for second in seconds:
+            own = second_sources.held(device, second.field).source
+            assert second.value.source.title != own.title, (key, second.field)
+
+
+def test_devices_of_measured_rows_that_one_source_knows_only_become_fewer():
+    seen = set()
+    for row in measurements.public():
+        with contextlib.suppress(LookupError):
+            seen.add(hardware.get(row.system).key)
+    lonely = [key for key in seen if second_sources.alone(hardware.get(key))]
+    assert len(lonely) <= 28 < len(seen)
 
 
 @pytest.mark.parametrize("message, plant", FAULTS.items(), ids=FAULTS.keys())

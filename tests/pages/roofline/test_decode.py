@@ -3,7 +3,14 @@
 import pytest
 
 from stacklib import hardware, pages, roofline
+from stacklib.pages.roofline import decode as page
 from stacklib.pages.roofline.decode import claims as decode
+
+
+def test_what_is_stored_streamed_and_cached_adds_up():
+    found = {name: said[0].si for name, said in page.streamed().items()}
+    assert found["stored"] - found["embedding"] == found["streamed"]
+    assert found["streamed"] + found["cached"] == page.case().bytes.si
 
 
 def test_the_idle_share_is_right_and_the_chip_is_not():

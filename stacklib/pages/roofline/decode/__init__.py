@@ -11,6 +11,7 @@ from stacklib.quantity import Quantity, bytes_per_element, one_of
 from stacklib.roofline import DecodeStep
 
 MODEL, DEVICE, DTYPE = "llama-3-70b", "h100-sxm", "bf16"
+CONTEXT = 4096  # tokens cached, as decode_step supposes
 
 
 HOST_GEMV = "gemv-fp32-8192x8192"
@@ -26,6 +27,23 @@ def l2_share() -> Quantity:
     """How many times a chip's half of the weights is larger than its cache."""
     half = (models.get(MODEL).weight_bytes(DTYPE) / 2).named("half of the weights")
     return half / hardware.get(DEVICE).l2_capacity
+
+
+def streamed() -> dict[str, tuple[Quantity, str] | tuple[Quantity, str, str, int]]:
+    """Stored, streamed and cached bytes of the step, which add up to those it moves."""
+    model = models.get(MODEL)
+    weight = bytes_per_element(DTYPE)
+    stored = model.weight_bytes(DTYPE)
+    table = (model.embedding_parameters * weight).named("embedding table")
+    read = (stored - table).named("weights streamed")
+    tokens = CONTEXT + 1  # the new one looks at itself too
+    cached = model.kv_read_bytes(tokens, DTYPE).named("keys and values")
+    return {
+        "stored": (stored, "Bytes of all weights as they are stored", "GB", 4),
+        "embedding": (table, "Bytes of the embedding table", "GB", 3),
+        "streamed": (read, "Bytes of the weights that every step reads", "GB", 4),
+        "cached": (cached, "Bytes of keys and values that the step reads", "GB", 3),
+    }
 
 
 def weights_only_batch() -> Quantity:
