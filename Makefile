@@ -6,7 +6,7 @@ PY ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 # The checkout comes first on the path, so that a copied tree computes with its own stacklib.
 # Bytecode is kept whatever the shell says: tests start hundreds of processes.
-RUN := PYTHONDONTWRITEBYTECODE= STACKLIB_THIS_MACHINE=book PYTHONPATH=$(CURDIR):$(CURDIR)/book $(BIN)/python
+RUN := PYTHONDONTWRITEBYTECODE= STACKLIB_THIS_MACHINE=book PYTHONPATH="$(CURDIR):$(CURDIR)/book" $(BIN)/python
 # Through python, so that a copied environment does not install into the original.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 HTML := _build/html
@@ -18,9 +18,9 @@ help: ## this list
 setup: .venv/.stamp
 
 .venv/.stamp: requirements.txt pyproject.toml
-	@$(PY) -c 'import sys; v = sys.version_info[:2]; sys.exit(v != (3, 11) and f"Python 3.11 is needed, {sys.executable} is {v[0]}.{v[1]}; try make PY=/path/to/python3.11")'
+	@"$(PY)" -c 'import sys; v = sys.version_info[:2]; sys.exit(v != (3, 11) and f"Python 3.11 is needed, {sys.executable} is {v[0]}.{v[1]}; try make PY=/path/to/python3.11")'
 	@echo "installing pinned packages into .venv (minutes, the first time)"
-	@$(PY) -m venv .venv
+	@"$(PY)" -m venv .venv
 	@$(PIP) --no-compile -r requirements.txt
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
@@ -55,13 +55,13 @@ bench: setup ## measure this machine against committed predictions
 	@$(RUN) benchmarks/host.py measure
 
 calibrate: setup ## refit the efficiency factors, cross-validate, write the files (minutes)
-	$(PY) -m stacklib.evidence.calibrate
+	@$(RUN) -m stacklib.evidence.calibrate
 
 train: setup ## train the book's own models again, into runs/ (under an hour)
 	@for name in tiny draft draft_plain; do $(RUN) -m stacklib.tinylm.train_torch $$name || exit 1; done
 
 gpu: ## measure a CUDA device; needs only a Python with torch
-	@$${GPU_PY:-python3} benchmarks/gpu.py
+	@"$${GPU_PY:-python3}" benchmarks/gpu.py
 
 release: book ## HTML zip, PDF, notebooks and wheel, in dist/
 	@$(RUN) -m _tools.release

@@ -1,15 +1,34 @@
 """The AI hardware stack, computed: the package under *From Transistor to Token*.
 
-Rooms are imported by name (``from stacklib import hardware, roofline``);
-importing the package itself loads none of them.
+Rooms are imported by name (``from stacklib import hardware, roofline``), or found
+where they are used (``stacklib.hardware.get("h100")``); importing the package itself
+loads none of them.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # as type checkers read it; `typing` would cost an import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
+
+    from . import (
+        cli,
+        cost,
+        evidence,
+        gpu,
+        grading,
+        hardware,
+        memory,
+        models,
+        pages,
+        plots,
+        quantity,
+        quantizers,
+        roofline,
+        sweep,
+        tinylm,
+    )
 
 __version__ = "0.1.0"
 
@@ -33,6 +52,7 @@ def offer(
             known = ", ".join(sorted(homes))
             raise AttributeError(
                 f"{room} offers no {name!r} but {known}; the rest is in its modules"
+                f"{_nearest(name, homes)}"
             )
         home = importlib.import_module(homes[name], room)
         value = home if home.__name__ == f"{room}.{name}" else getattr(home, name)
@@ -48,12 +68,30 @@ def offer(
 def offered(room: str) -> Iterator[tuple[str, str]]:
     """What a room imports for type checkers from its own modules: (name, module)."""
     import ast
-    import inspect
     import sys
 
-    for block in ast.parse(inspect.getsource(sys.modules[room])).body:
+    module = sys.modules[room]
+    source = module.__spec__.loader.get_source(room)  # type: ignore[union-attr]
+    for block in ast.parse(source).body:
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
             for line in block.body:
                 if isinstance(line, ast.ImportFrom) and line.level == 1:
                     for name in line.names:
                         yield name.name, f".{line.module or name.name}"
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):  # what tools ask any module for
+        raise AttributeError(f"stacklib has no {name!r}")
+    return offer(__name__)[1](name)
+
+
+def __dir__() -> list[str]:
+    return offer(__name__)[2]()

@@ -1,4 +1,4 @@
-"""The foot of each notebook page: when, with what and on what it last ran.
+"""The foot of each page: the edition, and of a notebook when and on what it last ran.
 
 ``make execute`` writes ``stacklib.executed`` into a notebook's metadata:
 ``{"date": "2026-11-21", "python": "3.11.7", "machine": "2-core x86-64"}``.
@@ -14,8 +14,17 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from stacklib import __version__
+
 logger = logging.getLogger(__name__)
 
+EDITION = "book/edition"
+FOOT = {
+    "download": "Download the book",
+    "changes": f"Version {__version__}",
+    "errata": "Errata",
+    "report": "Report a number",
+}
 FIELDS = ("date", "python", "machine")
 
 
@@ -55,7 +64,17 @@ def add_ran_line(app: Sphinx, page: str, template: str, context: Any, _: Any) ->
     context["body"] += ran_line(ran)
 
 
+def add_edition(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None:
+    """Link the edition's page at the foot of every page, where the book has one."""
+    if EDITION not in app.env.found_docs:
+        return
+    there = context["pathto"](EDITION)
+    links = (f'<a href="{there}#{id}">{words}</a>' for id, words in FOOT.items())
+    context["theme_extra_footer"] = f'<p class="st-edition">{" · ".join(links)}</p>'
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the line's hook."""
     app.connect("html-page-context", add_ran_line)
+    app.connect("html-page-context", add_edition)
     return {"version": "1", "parallel_read_safe": True}

@@ -50,7 +50,8 @@ def sized(chapter: int, root: Path) -> Line:
     else:
         notes.append(f"{SECONDS} not measured yet")
     counts, missing = judged(chapter, have, root)
-    return Line("size", counts, ", ".join(notes), missing)
+    unmeasured = SECONDS not in have
+    return Line("size", counts, ", ".join(notes), missing, not_run=unmeasured)
 
 
 def cells(names: list[str], root: Path) -> int:

@@ -45,20 +45,29 @@ class Line:
     counts: tuple[Count, ...]  # each must be reached
     note: str = ""  # said after the counts
     missing: tuple[str, ...] = field(default=())
+    not_run: bool = False  # something is not measured yet, and not owed
 
     @property
     def ok(self) -> bool:
         return all(count.ok for count in self.counts) and not self.missing
 
+    @property
+    def word(self) -> str:
+        """*ok*, *short*, or *not run* where nothing is short and a part never ran."""
+        if not self.ok:
+            return "short"
+        return "not run" if self.not_run else "ok"
+
     def __str__(self) -> str:
         said = ", ".join([*map(str, self.counts), *filter(None, [self.note])])
-        return f"{'ok   ' if self.ok else 'short'} {self.name}: {said}"
+        return f"{self.word:7} {self.name}: {said}"
 
     def as_dict(self) -> dict[str, Any]:
         """The line with its counts by name."""
         return {
             "name": self.name,
             "ok": self.ok,
+            "word": self.word,
             "counts": {c.what: [c.have, c.want] for c in self.counts},
             "note": self.note,
             "missing": list(self.missing),

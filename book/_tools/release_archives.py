@@ -13,13 +13,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from _tools import tree
+from _tools.said import FRONT as SAID
 
 # The oldest date a zip can hold, in both spellings.
 DATE = (1980, 1, 1, 0, 0, 0)
 EPOCH = "315532800"
 LICENCES = ("LICENSE", "LICENSE-TEXT.md")
 # What the package's build reads, beside the package.
-WHEEL_SOURCES = ("pyproject.toml", "README.md", "LICENSE")
+WHEEL_SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE")
+MEASURED = ("benchmarks/results", "benchmarks/predictions")
 
 
 class ReleaseError(RuntimeError):
@@ -88,7 +90,8 @@ def wheel_sources(root: Path, goal: Path) -> None:
             raise ReleaseError(f"the wheel needs {name}, and {root} has none")
         shutil.copy(root / name, goal / name)
     ignored = shutil.ignore_patterns("__pycache__", "*.py[co]")
-    shutil.copytree(root / "stacklib", goal / "stacklib", ignore=ignored)
+    for name in ("stacklib", *MEASURED):
+        shutil.copytree(root / name, goal / name, ignore=ignored)
 
 
 def wheel(goal: Path, root: Path = tree.ROOT) -> Path:
@@ -114,32 +117,30 @@ def wheel(goal: Path, root: Path = tree.ROOT) -> Path:
 
 
 def notebook_files(root: Path) -> list[Path]:
-    """Notebooks of the chapters, and the files beside them that they speak of."""
+    """The notebooks, what other pages say, and the exercises."""
     return [
-        *tree.find(root, "chapters", "*.ipynb"),
+        *tree.notebooks(root),
+        root / SAID,
         root / "exercises" / "README.md",
         *tree.exercises(root),
-        *tree.find(root, "benchmarks/results", "*.json"),
-        *tree.find(root, "benchmarks/predictions", "*.json"),
     ]
 
 
 def notebooks_zip(
     package: Path, goal: Path, folder: str, root: Path = tree.ROOT
 ) -> Path:
-    """Notebooks, exercises, measured results and the wheel they run against."""
+    """Notebooks, exercises and the wheel they run against, our measurements in it."""
     readme = text(f"""
         {folder}
 
         Python 3.11 or newer. In this folder:
 
             python3 -m pip install "./{package.name}[plots]" jupyterlab
-            STACKLIB_ROOT="$PWD" python3 -m jupyter lab chapters
+            python3 -m jupyter lab chapters
 
-        STACKLIB_ROOT tells the notebooks where our measured results are
-        (benchmarks/); without it they show predictions alone. `stacklib start`, run
-        here, writes your copies of the exercises into my/; `stacklib check 1.1`
-        grades the first. exercises/ holds them with their answers.
+        `stacklib start`, run here, writes your copies of the exercises into my/;
+        `stacklib check 1.1` grades the first. exercises/ holds them with their
+        answers.
 
         Code: MIT (LICENSE). Text, figures, exercises: CC BY 4.0 (LICENSE-TEXT.md).
         """)

@@ -1,17 +1,21 @@
 """The command line: ``stacklib COMMAND``; every command has --help and --json.
 
-Exit status: 0 done (or: it fits, it passed), 1 the answer is no, 2 bad input.
+Exit status: 0 done (or: it fits, it passed), 1 the answer is no, 2 bad input, or
+output that cannot be written.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import json
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
+
+from stacklib import __version__
+
+from .terminal import drop_output, printable
 
 __all__ = ["main"]
 
@@ -30,7 +34,8 @@ COMMANDS = {
     "start": "your own copies of the exercises, in my/",
     "check": "grade exercises",
     "doctor": "what is installed here and what it is for",
-    "new": "write the stub of a device, claim or exercise",
+    "new": "write the stub of a device, claim, section, number or exercise",
+    "completion": "a script that completes these words in bash or zsh",
 }
 
 
@@ -45,11 +50,15 @@ class CommandError(ValueError):
     """A command line that cannot be understood."""
 
 
-def _parser(command: str | None) -> Parser:
+def parser_of(command: str | None) -> Parser:
+    """The parser of one command, or of none: it has the words of all."""
     parser = Parser(
         prog="stacklib",
         description="The AI hardware stack, computed.",
         epilog="Names ignore case, '-' and '_'; a unique prefix is enough.",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"stacklib {__version__}"
     )
     subparsers = parser.add_subparsers(
         dest="command", metavar="COMMAND", parser_class=Parser
@@ -66,12 +75,15 @@ def _parser(command: str | None) -> Parser:
 def _choose(argv: Sequence[str]) -> str | None:
     """The command asked for, or None when help is wanted."""
     words = [a for a in argv if not a.startswith("-")]
-    if not argv or argv[0] in ("-h", "--help"):
+    if not argv or argv[0] in ("-h", "--help", "--version"):
         return None
     if words and argv[0] == words[0] and words[0] in COMMANDS:
         return words[0]
+    import difflib
+
     asked = argv[0]
-    near = difflib.get_close_matches(asked, COMMANDS, 1, 0.4)
+    known = (*COMMANDS, "--version", "--help")
+    near = difflib.get_close_matches(asked, known, 1, 0.4)
     hint = f"did you mean: {near[0]}" if near else f"known: {', '.join(COMMANDS)}"
     raise CommandError(f"unknown command {asked!r}\n{hint}")
 
@@ -92,15 +104,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         Arguments without the program's name; default those of the process.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
-    as_json = "--json" in argv
+    printable()
+    try:
+        status = _run(argv, "--json" in argv)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader closed the pager
+        drop_output()
+        return 0
+    except OSError as wrong:  # the disk that output goes to is full
+        drop_output()
+        print(f"stacklib: output cannot be written: {wrong.strerror}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(argv: Sequence[str], as_json: bool) -> int:
     try:
         command = _choose(argv)
-        parser = _parser(command)
-        if command is None:
+        parser = parser_of(command)
+        if command is None and not argv:
             parser.print_help()
-            return 0 if argv else 2
+            return 2
         args = parser.parse_args(argv)
         return int(args.func(args))
+    except SystemExit as done:  # --help and --version have printed
+        return int(done.code or 0)
     except (LookupError, ValueError, NotImplementedError) as wrong:
         return _fail(str(wrong), as_json)
     except ModuleNotFoundError as absent:
@@ -108,8 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise  # ours to mend, not the reader's to install
         message = f"this command needs {absent.name}, which is not installed here"
         return _fail(f"{message}\npip install {absent.name}", as_json)
-    except BrokenPipeError:  # the reader closed the pager
-        sys.stderr.close()
-        return 0
-    except KeyboardInterrupt:
-        return 130
+    except OSError as wrong:
+        if wrong.filename is None:
+            raise
+        return _fail(f"{wrong.filename}: {wrong.strerror}", as_json)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from .terminal import holds_all
 
 if TYPE_CHECKING:
     from stacklib.models import LanguageModel
@@ -38,6 +42,21 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def add_formats(parser: argparse.ArgumentParser) -> None:
+    """``--json``, ``--csv`` and ``--markdown``, of a command that prints a table."""
+    formats = parser.add_mutually_exclusive_group()
+    formats.add_argument("--json", action="store_true", help="print one JSON object")
+    formats.add_argument("--csv", action="store_true", help="print the table as CSV")
+    formats.add_argument(
+        "--markdown", action="store_true", help="print the table as Markdown"
+    )
+
+
+def as_table(args: argparse.Namespace) -> bool:
+    """Whether the table alone is asked for, in a form that other programs read."""
+    return bool(args.csv or args.markdown)
+
+
 def add_serving(parser: argparse.ArgumentParser) -> None:
     """Format, chips, batch and context, as ``fit`` and ``roofline`` take them."""
     parser.add_argument("--dtype", default="bf16", help="number format (bf16)")
@@ -65,7 +84,22 @@ def beyond_model(model: LanguageModel, context: int) -> str:
 
 def emit(data: dict[str, Any]) -> None:
     """One JSON object on standard output."""
-    print(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    plain = not holds_all(sys.stdout)
+    print(json.dumps(data, indent=2, ensure_ascii=plain, allow_nan=False))
+
+
+def show_table(
+    args: argparse.Namespace, head: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    """Rows under their heads, in the form asked for."""
+    if args.csv:
+        csv.writer(sys.stdout, lineterminator="\n").writerows([head, *rows])
+    elif args.markdown:
+        cells = [[c.replace("|", "\\|") for c in r] for r in [head, *rows]]
+        lines = [f"| {' | '.join(r)} |" for r in cells]
+        print("\n".join([lines[0], "| --- " * len(head) + "|", *lines[1:]]))
+    else:
+        print(columns([head, *rows]))
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_json, columns, emit
+from .arguments import add_formats, as_table, emit, show_table
 
 if TYPE_CHECKING:
     from stacklib.quantity import Quantity
@@ -21,20 +21,22 @@ def add_parser(subparsers: Any) -> None:
         help="judgements that the book's numbers rest on, each with its reason",
         description="Read from the stored numbers of the book's checkout.",
     )
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print every assumption once, with the pages whose numbers rest on it."""
-    from stacklib.evidence import results
+    from stacklib.grading import find_root
 
-    rows = assumptions(results.root())
+    rows = assumptions(find_root())
     if args.json:
         emit({"assumptions": rows})
         return 0
-    print(columns([[row["what"], row["value"], row["why"]] for row in rows]))
-    print(f"{len(rows)} assumptions")
+    head = ("what", "value", "why")
+    show_table(args, head, [[row[name] for name in head] for row in rows])
+    if not as_table(args):
+        print(f"{len(rows)} assumptions")
     return 0
 
 

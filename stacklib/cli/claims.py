@@ -6,14 +6,17 @@ import argparse
 from collections import Counter
 from typing import Any
 
-from .arguments import add_json, columns, emit
+from .arguments import add_formats, as_table, emit, show_table
 
+HEAD = ("id", "document", "verdict", "claim")
 WIDTH = 70  # of a claim's text in the list
 FILTERS = ("chapter", "source", "verdict", "search")
 
 
 def add_parser(subparsers: Any) -> None:
     """Register the command."""
+    from stacklib.evidence.judge import VERDICTS
+
     parser = subparsers.add_parser(
         "claims",
         help="claims of the source documents and their verdicts",
@@ -27,13 +30,12 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--verdict",
         metavar="WORD",
-        help="only this verdict: reproduced, agrees, 'right if', close, wrong, "
-        "conflict, cited or open",
+        help=f"only this verdict: {', '.join(VERDICTS)}",
     )
     parser.add_argument(
         "--search", metavar="TEXT", help="only rows that hold all these words"
     )
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
@@ -49,17 +51,19 @@ def run(args: argparse.Namespace) -> int:
         emit({"claims": [row.row for row in rows], "counts": counts})
         return 0
     shown = [
-        (row.claim.id, row.claim.source, row.verdict, _short(row.claim.text))
+        (row.claim.id, row.claim.source, row.verdict, _text(row.claim.text, args))
         for row in rows
     ]
-    if shown:
-        print(columns(shown))
-    print(evidence.counted(rows))
+    if shown or as_table(args):
+        show_table(args, HEAD, shown)
+    if not as_table(args):
+        print(evidence.counted(rows))
     return 0
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+def _text(text: str, args: argparse.Namespace) -> str:
+    whole = as_table(args) or len(text) <= WIDTH
+    return text if whole else text[: WIDTH - 1] + "…"
 
 
 def _show_one(args: argparse.Namespace) -> int:
@@ -72,6 +76,10 @@ def _show_one(args: argparse.Namespace) -> int:
     judgement = pages.judge(args.id)
     if args.json:
         emit(judgement.as_dict())
+        return 0
+    if as_table(args):
+        row = {name: str(value) for name, value in judgement.row.items()}
+        show_table(args, list(row), [list(row.values())])
         return 0
     claim = judgement.claim
     print(f"{claim.id}: {claim.text}")

@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from typing import Any
 
-from .arguments import add_json, columns, emit
+from .arguments import add_formats, as_table, columns, emit, show_table
 
 MISSING = "not found"
 
@@ -118,7 +118,7 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "doctor", help="what is installed here, what it is for, how to get the rest"
     )
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
@@ -172,9 +172,13 @@ def run(args: argparse.Namespace) -> int:
             }
         )
         return 0
+    rows = [(p.name, found[p.name], p.purpose) for p in pieces]
+    if as_table(args):
+        show_table(args, ("piece", "found", "use"), rows)
+        return 0
     print(f"Python {platform.python_version()} on {machine.text()}")
     print(f"GPU: {cuda()}")
-    print(columns([(p.name, found[p.name], p.purpose) for p in pieces]))
+    print(columns(rows))
     if missing:
         print("\nTo get what is missing:")
         print(columns([(f"  {piece.name}", piece.get) for piece in missing]))

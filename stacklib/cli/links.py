@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_json, columns, emit
+from .arguments import add_formats, as_table, columns, emit, show_table
 
 if TYPE_CHECKING:
     from stacklib.hardware.links import Link
@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="count fields by where they come from, and the widest gaps",
     )
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
@@ -118,9 +118,15 @@ def audit() -> dict[str, Any]:
     }
 
 
-def _print_audit(counts: dict[str, Any]) -> None:
+def _show_audit(args: argparse.Namespace) -> None:
+    counts = audit()
+    if args.json:
+        return emit(counts)
     gaps = counts.pop("widest gaps")
-    print(columns([(words, str(count)) for words, count in counts.items()]))
+    rows = [(words, str(count)) for words, count in counts.items()]
+    if as_table(args):
+        return show_table(args, ("what", "count"), rows)
+    print(columns(rows))
     print("\nwidest gaps between published figures")
     print(
         columns([(g["key"], g["relation"], f"{g['gap']:+.2%}", g["why"]) for g in gaps])
@@ -141,12 +147,18 @@ def _as_json(thing: Link | Memory) -> dict[str, Any]:
     }
 
 
-def _print_one(thing: Link | Memory) -> None:
+def _show_one(thing: Link | Memory, args: argparse.Namespace) -> None:
+    if args.json:
+        return emit(_as_json(thing))
+    fields = thing.fields.items()
+    rows = [_row(n, q, thing.notes.get(n, "")) for n, q in fields]
+    head = ("field", "value", "source", "note")
+    if as_table(args):
+        return show_table(args, head, rows)
     print(thing.name)
     if "" in thing.notes:
         print(thing.notes[""])
-    fields = thing.fields.items()
-    print(columns([_row(n, q, thing.notes.get(n, "")) for n, q in fields]))
+    show_table(args, head, rows)
     for field, why in thing.inconsistent.items():
         print(f"{field} contradicts the fields that predict it: {why}")
 
@@ -154,20 +166,19 @@ def _print_one(thing: Link | Memory) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one link or memory, the ladder, or the audit."""
     if args.audit:
-        counts = audit()
-        emit(counts) if args.json else _print_audit(counts)
+        _show_audit(args)
         return 0
     if args.name:
-        thing = _find(args.name)
-        emit(_as_json(thing)) if args.json else _print_one(thing)
+        _show_one(_find(args.name), args)
         return 0
     things = sorted(_everything(), key=_fastest_first)
     if args.json:
         emit({"links": [_as_json(thing) for thing in things]})
         return 0
     head = ("key", "name", "category", "one way", "both ways", "latency", "energy")
-    print(columns([head, *(_summary(thing) for thing in things)]))
-    print("~ estimate; a memory's bandwidth is shared by reads and writes")
+    show_table(args, head, [_summary(thing) for thing in things])
+    if not as_table(args):
+        print("~ estimate; a memory's bandwidth is shared by reads and writes")
     return 0
 
 

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from stacklib.hardware.this_machine import store_machine
     from stacklib.roofline.host.measure import measure_host
 
-    host = measure_host(quick=not args.full, progress=not args.json)
+    host = measure_host(quick=not args.full, progress=False if args.json else None)
     print(host.to_json() if args.json else host.text())
     if not args.dry_run:
         path = store_machine(host.to_json())

@@ -6,10 +6,13 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_json, columns, emit, whole
+from .arguments import add_formats, as_table, columns, emit, show_table, whole
 
 if TYPE_CHECKING:
     from stacklib.models import AuditRow, LanguageModel, LayerWork
+
+
+WORK = ("layers", "kind", "FLOP each", "bytes each")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -33,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--context", type=whole, default=4096, help="tokens cached, or of the prompt"
     )
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
@@ -63,11 +66,18 @@ def run(args: argparse.Namespace) -> int:
             ]
         emit(found)
         return 0
+    if as_table(args) and layers is not None:
+        show_table(args, WORK, _runs(layers))
+        return 0
+    rows = [(words, _text(value)) for words, value in facts.items()]
+    if as_table(args):
+        show_table(args, ("fact", "value"), rows)
+        return 0
     print(model.name)
-    print(columns([(words, _text(value)) for words, value in facts.items()]))
+    print(columns(rows))
     if layers is not None:
         print(f"\nwork per token, {args.phase}, context {args.context}, {args.dtype}")
-        print(columns([("layers", "kind", "FLOP each", "bytes each"), *_runs(layers)]))
+        show_table(args, WORK, _runs(layers))
         print(f"FLOP in all: {sum(w.flops for w in layers):,.0f}")
         print(f"bytes in all: {sum(w.bytes for w in layers):,.0f}")
     return 0
@@ -85,7 +95,7 @@ def _all(args: argparse.Namespace) -> int:
             (r.key, f"{r.counted:,}", f"{r.published:,}", f"{r.difference:,}", r.why)
             for r in rows
         ]
-        print(columns([head, *lines]))
+        show_table(args, head, lines)
     return 0 if all(r.holds for r in rows) else 1
 
 

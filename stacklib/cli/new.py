@@ -1,8 +1,9 @@
-"""``stacklib new device|claim|section|exercise``: write one, and the tree stays green.
+"""``stacklib new KIND``: write a device, claim, section, number or exercise.
 
-What is written loads, runs and is listed where it must be: a device of which nothing
-is known, a claim that is open, a section with one number, an exercise that proves. It
-is then filled in. All is written or nothing, and nothing is written over.
+The tree stays green: what is written loads, runs and is listed where it must be, a
+device of which nothing is known, a claim that is open, a section with one number, an
+exercise that proves. It is then filled in. All is written or nothing, and nothing is
+written over.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from stacklib import grading
 from stacklib.evidence import ledger
 from stacklib.hardware.load import KINDS, words
 
-from . import sections, stubs
+from . import numbers, sections, stubs
 from .arguments import add_json, emit, whole
 
 KEY = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 PAGE = re.compile(r"[a-z]+/[a-z0-9]+(_[a-z0-9]+)*")
+NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 NUMBER = re.compile(r"([1-9]|10)\.([1-9]\d?)")
 
 
@@ -36,7 +38,7 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "new",
-        help="write a device, claim, section or exercise, to be filled in",
+        help="write a device, claim, section, number or exercise, to be filled in",
         description="Writes files that the tests accept as they are; then fill them.",
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
@@ -65,13 +67,17 @@ def add_parser(subparsers: Any) -> None:
         metavar="ID",
         help="ids of book/systems.toml that it shows (the chapter's first one left)",
     )
+    number = kinds.add_parser("number", help="a number that a page says")
+    number.add_argument("number", help="its section, such as 3.4")
+    number.add_argument("name", help="its name, such as lines_held")
+    number.add_argument("sentence", help="what it is, in one sentence")
     exercise = kinds.add_parser("exercise", help="an exercise, two wrong answers")
     exercise.add_argument("number", help="chapter and number, such as 1.4")
     exercise.add_argument("slug", help="its name, such as two_chips")
     exercise.add_argument(
         "--level", choices=grading.LEVELS, default="derive", help="(derive)"
     )
-    for kind in (device, claim, section, exercise):
+    for kind in (device, claim, section, number, exercise):
         kind.add_argument("--root", type=Path, help="the checkout (found from here)")
         add_json(kind)
     parser.set_defaults(func=run)
@@ -183,6 +189,22 @@ def new_section(root: Path, args: argparse.Namespace) -> list[Path]:
     return write_all({**room_of(pages, f"chapter {chapter}"), **new}, lists)
 
 
+def new_number(root: Path, args: argparse.Namespace) -> list[Path]:
+    """One more cell of a page, which says a number to be filled in."""
+    if not (found := NUMBER.fullmatch(args.number)):
+        raise ValueError(f"{args.number!r}: the section's number, such as 3.4")
+    well_formed(args.name, NAME, "name", "lines_held")
+    if not args.sentence.strip():
+        raise ValueError(f"{args.sentence!r}: say in a sentence what the number is")
+    folder = existing(root / "chapters") / sections_folder(root, int(found[1]))
+    path = numbers.notebook_of(folder, sections.numbered(folder, args.number))
+    old = path.read_text("utf-8")
+    text, link = numbers.with_number(old, path.stem, args.name, args.sentence)
+    if not args.json:
+        print(f"any page links it as {link}")
+    return write_all({}, {path: text.encode()})
+
+
 def listed(
     root: Path, chapter: int, folder: str, slug: str, name: str, ids: list[str]
 ) -> dict[Path, bytes]:
@@ -253,6 +275,7 @@ MAKERS = {
     "device": new_device,
     "claim": new_claim,
     "section": new_section,
+    "number": new_number,
     "exercise": new_exercise,
 }
 

@@ -5,11 +5,21 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_json, add_serving, beyond_model, columns, emit
+from .arguments import (
+    add_formats,
+    add_serving,
+    as_table,
+    beyond_model,
+    emit,
+    show_table,
+)
 from .models import find
 
 if TYPE_CHECKING:
     from stacklib.roofline import DecodeStep
+
+
+STEP = ("of the step", "value")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -26,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
         "--explain", action="store_true", help="print where the time comes from"
     )
     add_serving(parser)
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
@@ -57,8 +67,9 @@ def run(args: argparse.Namespace) -> int:
         ridges = {name: ridge(device, name).tree() for name in device.formats}
         emit({"device": device.key, "bandwidth": bandwidth.tree(), "ridges": ridges})
     else:
-        print(f"{device.name}, memory {bandwidth.text()}")
-        print(columns([("format", "dense peak", "ridge"), *rows]))
+        if not as_table(args):
+            print(f"{device.name}, memory {bandwidth.text()}")
+        show_table(args, ("format", "dense peak", "ridge"), rows)
     return 0
 
 
@@ -81,8 +92,11 @@ def _show_step(step: DecodeStep, args: argparse.Namespace, beyond: str) -> int:
             }
         emit(data)
         return 0 if fit.fits else 1
-    print(*filter(None, (fit.explanation, beyond)), sep="\n")
+    if not as_table(args):
+        print(*filter(None, (fit.explanation, beyond)), sep="\n")
     if not fit.fits:
+        if as_table(args):
+            show_table(args, STEP, [("fit", fit.explanation)])
         return 1
     rows = [
         ("operations", step.operations.text()),
@@ -94,7 +108,7 @@ def _show_step(step: DecodeStep, args: argparse.Namespace, beyond: str) -> int:
         ("tokens", step.tokens_per_s.text()),
         ("error bar", band_text(step.time.family)),
     ]
-    print(columns(rows))
-    if args.explain:
+    show_table(args, STEP, rows)
+    if args.explain and not as_table(args):
         print(explain(step.time))
     return 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklib.quantity import chosen, say
+from stacklib.quantity.say import Saying
 
 from .stubs import CHAPTERS
 
@@ -71,23 +72,28 @@ def notebook(words: dict[str, str]) -> str:
     """An executed notebook: one cell that says a number, and prose that links it."""
     name = words["name"]
     said = say(name, example=chosen(64, label=LABEL))
-    shown = {
-        "data": lined(said._repr_mimebundle_()),
-        "execution_count": 1,
-        "metadata": {},
-        "output_type": "execute_result",
-    }
-    code = {
-        "cell_type": "code",
-        "execution_count": 1,
-        "id": f"{name[:50]}-01",
-        "metadata": {},
-        "outputs": [shown],
-        "source": CELL.format(**words).splitlines(keepends=True),
-    }
+    code = said_cell(CELL.format(**words), said, f"{name[:50]}-01", 1)
     linked = f"We take [{said.numbers[f'{name}.example'].text}](#q:{name}.example)."
     head = f"# {words['number']} {words['title']}\n\n{linked}"
     return stored([markdown(f"{name[:50]}-00", head), code])
+
+
+def said_cell(source: str, said: Saying, id: str, count: int) -> dict[str, Any]:
+    """A code cell that ends in ``say``, with what it shows."""
+    shown = {
+        "data": lined(said._repr_mimebundle_()),
+        "execution_count": count,
+        "metadata": {},
+        "output_type": "execute_result",
+    }
+    return {
+        "cell_type": "code",
+        "execution_count": count,
+        "id": id,
+        "metadata": {},
+        "outputs": [shown],
+        "source": source.splitlines(keepends=True),
+    }
 
 
 def index(chapter: int) -> str:

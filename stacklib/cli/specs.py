@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_json, columns, emit
+from .arguments import add_formats, as_table, columns, emit, show_table
 
 if TYPE_CHECKING:
     from stacklib.hardware import Accelerator
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stacklib.quantity import Quantity
 
 WORST = 10  # gaps listed by --audit
+HEAD = ("key", "device", "memory", "bandwidth", "formats")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -30,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="count fields by source, list the widest gaps",
     )
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
@@ -67,8 +68,8 @@ def _audit_json(found: Audit, kept: ConstantAudit) -> dict[str, Any]:
     }
 
 
-def _audit_text(found: Audit, kept: ConstantAudit) -> str:
-    """Counts, then the widest gaps that nothing explains, then those explained."""
+def _audit_counts(found: Audit, kept: ConstantAudit) -> list[tuple[str, str]]:
+    """Devices, fields by where they come from, relations, and constants."""
     counts = {
         "devices": found.devices,
         "fields": found.fields,
@@ -79,17 +80,22 @@ def _audit_text(found: Audit, kept: ConstantAudit) -> str:
     rows = [(name, str(count)) for name, count in counts.items()]
     by_count = sorted(found.confidence.items(), key=lambda item: -item[1])
     rows += [(f"  {name}", str(count)) for name, count in by_count]
-    rows += [("held to a second source", str(found.second))]
-    rows += [("relations between figures", str(len(found.gaps)))]
-    rows += [
+    return [
+        *rows,
+        ("held to a second source", str(found.second)),
+        ("relations between figures", str(len(found.gaps))),
         ("constants of architectures", str(kept.constants)),
         ("  computed again from the source's line", str(kept.held)),
         ("  of a neighbour", str(kept.inherited)),
         ("  recalled", str(kept.recalled)),
     ]
+
+
+def _audit_text(found: Audit, kept: ConstantAudit) -> str:
+    """Counts, then the widest gaps that nothing explains, then those explained."""
     widest = found.agreeing[:WORST]
     worst = [(g.key, g.relation, f"{g.gap:+.2%}") for g in widest]
-    parts = [columns(rows)]
+    parts = [columns(_audit_counts(found, kept))]
     if worst:
         parts += ["\nWidest gaps among figures that should agree", columns(worst)]
     if found.inconsistent:
@@ -108,25 +114,30 @@ def run(args: argparse.Namespace) -> int:
     names = [args.device] if args.device else list(hardware.names())
     devices = [hardware.get(name) for name in names]
     if args.audit:
-        return _audit(audit(devices), args.json)
+        return _audit(audit(devices), args)
     if args.json:
         emit({"devices": [_as_json(d) for d in devices]})
     elif args.device:
-        print(devices[0].name)
-        print(columns([_row(*item) for item in entries(devices[0]).items()]))
+        if not as_table(args):
+            print(devices[0].name)
+        fields = [_row(*item) for item in entries(devices[0]).items()]
+        show_table(args, ("field", "value", "source"), fields)
     else:
-        print(columns([_summary(d) for d in devices]))
+        show_table(args, HEAD, [_summary(d) for d in devices])
     return 0
 
 
-def _audit(found: Audit, as_json: bool) -> int:
+def _audit(found: Audit, args: argparse.Namespace) -> int:
     """Exit code 1 where a constant is not what its source printed."""
     from stacklib.hardware.constants_audit import audit_constants
     from stacklib.hardware.microarchitectures import constants
 
     kept = audit_constants(constants())
-    if as_json:
+    if args.json:
         emit(_audit_json(found, kept))
+    elif as_table(args):
+        counts = [(what.strip(), n) for what, n in _audit_counts(found, kept)]
+        show_table(args, ("what", "count"), counts)
     else:
         print(_audit_text(found, kept))
     return 1 if kept.faults else 0

@@ -6,12 +6,15 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_json, columns, emit, whole
+from .arguments import add_formats, as_table, columns, emit, show_table, whole
 
 if TYPE_CHECKING:
     from stacklib.evidence.measurements import Measurement
     from stacklib.evidence.validate import Bar, Outcome, Score, Validation
 
+FAMILIES = (
+    "family", "what", "predicted", "refused", "median", "p90", "bias", "bar", "met"
+)  # fmt: skip
 MOST_GROUPS = 12  # lines of a breakdown
 LONG = 5000  # rows from which a bar is worth showing
 
@@ -34,7 +37,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--worst", type=whole, default=5, help="rows furthest off to show (5)"
     )
-    add_json(parser)
+    add_formats(parser)
     parser.set_defaults(func=run)
 
 
@@ -51,6 +54,9 @@ def run(args: argparse.Namespace) -> int:
     report = validate.validate(_counted(rows, args.json))
     if args.json:
         emit(report.as_dict())
+        return 0
+    if as_table(args):
+        show_table(args, FAMILIES, _families(report))
         return 0
     print("\n\n".join(_text(report, args.worst)))
     return 0
@@ -78,7 +84,10 @@ def _text(report: Validation, worst: int) -> Iterator[str]:
     """The parts of the printed report."""
     from stacklib.evidence import validate
 
-    yield _families(report)
+    lost = sum(o.key is None for o in report.outcomes)
+    note = f"\n{lost} rows name no known family" if lost else ""
+    rows = _families(report)
+    yield (columns([FAMILIES, *rows]) if rows else "no rows") + note
     for key, found in report.families.items():
         if found.predicted:
             part = report.of(key)
@@ -108,11 +117,11 @@ def verdict(found: Score, bar: Bar | None) -> str:
     return "over" if not (median or p90) else f"{'p90' if median else 'median'} over"
 
 
-def _families(report: Validation) -> str:
+def _families(report: Validation) -> list[tuple[str, ...]]:
+    """A line of each family that has rows."""
     from stacklib.evidence import validate
 
-    head = ("family", "", "predicted", "refused", "median", "p90", "bias", "bar", "")
-    rows = [head]
+    rows: list[tuple[str, ...]] = []
     for key, s in report.families.items():
         if s.predicted or s.refused:
             bar = validate.BARS.get(key)
@@ -130,9 +139,7 @@ def _families(report: Validation) -> str:
                     verdict(s, bar),
                 )
             )
-    lost = sum(o.key is None for o in report.outcomes)
-    note = f"\n{lost} rows name no known family" if lost else ""
-    return columns(rows) + note if len(rows) > 1 else "no rows" + note
+    return rows
 
 
 def _breakdown(

@@ -7,27 +7,18 @@ what was measured on our own machines, ``runs``: that beside what was predicted 
 Plain Python throughout.
 """
 
-from .checks import Finding, claim
-from .judge import VERDICTS, Judgement
-from .leaves import leaf_faults
-from .ledger import DOCUMENTS, Claim, LedgerError, UnknownClaim
-from .rows import claims, counted
+from __future__ import annotations
 
-__all__ = [
-    "DOCUMENTS",
-    "VERDICTS",
-    "Claim",
-    "Finding",
-    "Judgement",
-    "LedgerError",
-    "UnknownClaim",
-    "claim",
-    "claims",
-    "conflicts",
-    "counted",
-    "guard",
-    "leaf_faults",
-    "ledger",
-    "results",
-    "runs",
-]
+from typing import TYPE_CHECKING
+
+from stacklib import offer
+
+if TYPE_CHECKING:
+    from . import conflicts, guard, ledger, results, runs
+    from .checks import Finding, claim
+    from .judge import VERDICTS, Judgement
+    from .leaves import leaf_faults
+    from .ledger import DOCUMENTS, Claim, LedgerError, UnknownClaim
+    from .rows import claims, counted
+else:
+    __all__, __getattr__, __dir__ = offer(__name__)

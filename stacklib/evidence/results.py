@@ -1,19 +1,18 @@
 """Measurements made on our own machines: ``benchmarks/results/*.json``.
 
-They belong to the checkout, not to the package: an installed wheel has none,
-and a fresh clone has those that were committed.
+They stand in the checkout, once; an installed wheel carries those that were committed.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 from stacklib.quantity.bounds import is_whole
+from stacklib.quantity.files import held
 
 FIELDS = {
     "kind": str,
@@ -32,9 +31,8 @@ class ResultError(ValueError):
 
 
 def root() -> Path:
-    """The checkout: ``STACKLIB_ROOT`` if set, else the folder above the package."""
-    named = os.environ.get("STACKLIB_ROOT")
-    return Path(named) if named else Path(__file__).resolve().parents[2]
+    """The folder that holds ``benchmarks``: the checkout, or what a wheel carries."""
+    return held("benchmarks/results")
 
 
 def load(name: str) -> dict[str, Any] | None:

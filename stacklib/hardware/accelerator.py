@@ -18,28 +18,64 @@ class UnknownSpec(LookupError):
         return str(self.args[0])
 
 
-class Known:
+class Fields:
     """Fields as attributes, which raise ``UnknownSpec`` where a value is not known."""
 
     __slots__ = ()
     _known: ClassVar[Mapping[str, tuple[str, str]]]  # field -> unit, reader's words
     if TYPE_CHECKING:
         key: str
+        name: str
         fields: Mapping[str, Quantity | None]
+    else:  # a type checker would let any name pass
 
-    def __getattr__(self, name: str) -> Quantity:
-        if name.startswith("_") or name not in self._known:
-            raise AttributeError(f"{type(self).__name__} has no field {name!r}")
-        value = self.fields.get(name)
-        if value is None:
-            raise UnknownSpec(f"{self.key}: {self._known[name][1]} ({name}) is unknown")
-        return value
+        def __getattr__(self, name: str) -> Quantity:
+            if name not in self._known:
+                raise AttributeError(_no_field(self, name))
+            value = self.fields.get(name)
+            if value is None:
+                said = self._known[name][1]
+                raise UnknownSpec(f"{self.key}: {said} ({name}) is unknown")
+            return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self._known})
+
+    def __repr__(self) -> str:
+        known = sum(value is not None for value in self.fields.values())
+        fields = f"{known} of {len(self.fields)} fields known"
+        return f"<{type(self).__name__} {self.key}: {self.name}, {fields}>"
+
+    def _repr_html_(self) -> str:
+        from stacklib.quantity.face import card
+
+        rows = ((name, self.fields.get(name)) for name in self._known)
+        return card(self.name, rows)
 
     @property
     def estimates(self) -> tuple[str, ...]:
         """Fields that are somebody's estimate, not a published figure."""
         values = self.fields.items()
         return tuple(n for n, q in values if q is not None and q.kind == "assumed")
+
+
+class Known(Fields):
+    """Fields as attributes, of a table that type checkers have no list of."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Quantity: ...
+
+
+def _no_field(thing: Fields, name: str) -> str:
+    said = f"{type(thing).__name__} has no field {name!r}"
+    if name.startswith("_"):  # what tools ask any object for
+        return said
+    import difflib
+
+    near = difflib.get_close_matches(name, dir(thing), 1, 0)
+    return f"{said}; did you mean {near[0]}?"
 
 
 # field -> (unit whose dimension it must have, what the reader sees)
@@ -85,8 +121,37 @@ class Peak:
     note: str = ""  # what the printed rate leaves out
 
 
-@dataclass(frozen=True, slots=True)
-class Accelerator(Known):
+class DeviceFields(Fields):
+    """The fields of a device for type checkers, which read no table: as `FIELDS`."""
+
+    __slots__ = ()
+    compute_units: Quantity
+    clock: Quantity
+    tensor_clock: Quantity
+    memory_stacks: Quantity
+    memory_pins: Quantity
+    memory_pin_rate: Quantity
+    memory_bandwidth: Quantity
+    memory_capacity: Quantity
+    l2_capacity: Quantity
+    shared_per_unit: Quantity
+    registers_per_unit: Quantity
+    max_threads_per_unit: Quantity
+    max_warps_per_unit: Quantity
+    max_blocks_per_unit: Quantity
+    link: Quantity
+    link_domain: Quantity
+    host_link: Quantity
+    tdp: Quantity
+    dies: Quantity
+    die_area: Quantity
+    transistors: Quantity
+    cloud_price: Quantity
+    purchase_price: Quantity
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Accelerator(DeviceFields):
     """A device: names, fields, peaks.
 
     Fields are attributes (``device.memory_bandwidth``) and raise ``UnknownSpec``

@@ -31,7 +31,7 @@ _SIZES = {
 _CACHES = ("l1", "l2", "l2_far")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Level:
     """One level of a device; a field is None where nobody has published a figure.
 
@@ -49,6 +49,11 @@ class Level:
     latency: Quantity | None = None  # the same in seconds
     line: Quantity | None = None  # bytes under one tag
     sector: Quantity | None = None  # bytes that a miss brings in
+
+    def __repr__(self) -> str:
+        facts = (self.capacity, self.rate, self.latency)
+        said = ", ".join(q.text() for q in facts if q is not None)
+        return f"<Level {self.name} of {self.device}: {said or 'nothing known'}>"
 
     def known(self, field: str) -> Quantity:
         """A field that the caller needs; UnknownSpec where it is None."""

@@ -51,7 +51,7 @@ SWITCH_ONLY = ("ports", "reduction")
 TEXTS = ("name", "short", "encoding", "source")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Link(Known):
     """A link or a switch: names, fields, and where its figures disagree.
 

@@ -45,7 +45,7 @@ PARTS = {
 TEXTS = ("name", "short", "part", "source")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Memory(Known):
     """A kind of memory: names, fields, stack heights, and where figures disagree.
 

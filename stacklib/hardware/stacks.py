@@ -36,7 +36,7 @@ STACK_FIELDS: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StackGeneration(Known):
     """One generation of HBM.
 

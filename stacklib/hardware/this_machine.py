@@ -9,9 +9,7 @@ describe what the hypervisor shows, which can be less than the chip has.
 from __future__ import annotations
 
 import os
-import platform
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +76,8 @@ class Machine:
 
 def read_machine(root: str | Path = "/") -> Machine:
     """Read the machine we run on."""
+    import platform  # here, as these cost a start more than the rest of the room
+
     if platform.system() == "Darwin" and Path(root) == Path("/"):
         return _from_sysctl(_sysctl())
     # ``root`` is where proc and sys are mounted; tests point it at a planted tree.
@@ -107,6 +107,8 @@ def _from_linux(root: Path) -> Machine:
 
 
 def _machine(found: dict[str, Any], where: dict[str, str]) -> Machine:
+    import platform
+
     known = {name: place for name, place in where.items() if found[name]}
     known["usable_cores"] = "scheduler affinity"
     system = f"{platform.system()} {platform.machine()}"
@@ -194,6 +196,8 @@ def _cpu_list(text: str) -> int | None:
 
 
 def _sysctl() -> dict[str, str]:
+    import subprocess
+
     try:
         out = subprocess.run(
             ["sysctl", "hw", "machdep.cpu"], capture_output=True, text=True, timeout=10

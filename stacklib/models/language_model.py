@@ -25,7 +25,7 @@ def _keeps_state(block: Block) -> bool:
     return isinstance(block.attention, Recurrent)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LanguageModel:
     """Architecture of a language model.
 
@@ -77,6 +77,21 @@ class LanguageModel:
     streams: int = 0
     vision: int = 0
     left_out: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"<LanguageModel {self.key}: {self.name}, {self.parameters.text()} "
+            f"parameters, {self.layers} layers, hidden {self.hidden}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from stacklib.quantity.face import card
+
+        counted = ("parameters", "active_parameters")
+        facts = ("layers", "hidden", "vocab", "max_context")
+        rows = [(name, getattr(self, name)) for name in (*counted, *facts)]
+        rows.append(("KV cache a token, bf16", self.kv_bytes_per_token("bf16")))
+        return card(self.name, [*rows, ("source", self.source.title)])
 
     # -- shape ---------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -185,6 +184,12 @@ class Quantity:
         number = format_number(q.si / shown.factor, digits)
         return f"{number} {shown.symbol}".rstrip()
 
+    def explain(self) -> str:
+        """The derivation as text: formula, inputs, sources."""
+        from .tree import explain
+
+        return explain(self)
+
     def leaves(self) -> Iterator[Quantity]:
         """Every input that was not computed, in order, repeats included."""
         if not self.inputs or self.kind == "counted":
@@ -209,10 +214,17 @@ class Quantity:
         return f"{name}{self.text()}{tags}"
 
     def __format__(self, spec: str) -> str:
-        """``f"{q:ms}"`` gives the unit ``ms``, ``f"{q:.2 ms}"`` two digits of it."""
-        match = re.fullmatch(r"(?:\.(\d+))?\s*(.*)", spec)
-        assert match is not None
-        return self.text(match[2] or None, int(match[1] or 3))
+        """``f"{q:ms}"`` gives the unit ``ms``, ``f"{q:.2 ms}"`` two digits of it, and
+        ``f"{q:.2f}"`` two decimals, as of a float, with the unit.
+        """
+        from .formats import formatted
+
+        return formatted(self, spec)
+
+    def _repr_html_(self) -> str:
+        from .face import shown
+
+        return shown(self)
 
     # -- arithmetic ----------------------------------------------------------
 
@@ -248,6 +260,11 @@ class Quantity:
 
     def __neg__(self) -> Quantity:
         return _product(self, -1, "*")
+
+    def __round__(self, digits: int = 0) -> Quantity:
+        """Rounded in its own unit, ``round(time, 3)``; the derivation says so."""
+        si = round(self.value, digits) * self.shown.factor
+        return _computed(si, self.shown, "round", (self, _wrap(digits)), self.label)
 
     def __abs__(self) -> Quantity:
         return self if self.si >= 0 else -self

@@ -178,6 +178,8 @@ def _call(
 def _word(value: Any) -> str:
     if isinstance(value, Quantity):
         return value.label or value.text()
+    if isinstance(getattr(value, "key", None), str):  # a device, a model
+        return str(value.key)
     if callable(value):
         return getattr(value, "__name__", "a function")
     if isinstance(value, str | bool | int | float | type(None)):

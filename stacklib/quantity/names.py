@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from functools import lru_cache
+
+FEW = 24  # names that a message may list
 
 
 class UnknownName(LookupError):
@@ -52,11 +53,23 @@ def resolve(name: str, known: Iterable[str], what: str) -> str:
         raise UnknownName(
             f"{what} {name!r} could be several\ndid you mean: {', '.join(starts)}"
         )
-    folded = {fold(k): k for k in keys}
-    near = difflib.get_close_matches(wanted, folded, 3, 0.5)
-    hint = f"did you mean: {', '.join(folded[n] for n in near)}"
-    raise UnknownName(f"unknown {what} {name!r}\n{hint if near else _known(keys)}")
+    near = ", ".join(_near(wanted, {fold(k): k for k in keys}))
+    hint = f"did you mean: {near}" if near else _known(keys)
+    raise UnknownName(f"unknown {what} {name!r}\n{hint}")
+
+
+def _near(wanted: str, folded: dict[str, str]) -> list[str]:
+    """Names that hold the word, else those most like it; of many, some in any case."""
+    import difflib
+
+    cutoff = 0.5 if len(folded) <= FEW else 0.0
+    holds = [key for name, key in folded.items() if wanted in name]
+    alike = difflib.get_close_matches(wanted, folded, 3, cutoff)
+    return holds if 0 < len(holds) <= FEW else [folded[name] for name in alike]
 
 
 def _known(keys: list[str]) -> str:
-    return f"known: {', '.join(sorted(keys))}"
+    """All names where they are few, else how many there are and some of them."""
+    if len(keys) <= FEW:
+        return f"known: {', '.join(sorted(keys))}"
+    return f"known: {', '.join(sorted(keys)[:3])} and {len(keys) - 3} more"

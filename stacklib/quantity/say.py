@@ -7,16 +7,14 @@ derivation in the cell's output, and the prose of any page links it as
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from .core import Quantity
+from .files import held
 from .store import dump
 from .told import refuse_bare
 
@@ -27,8 +25,9 @@ _NAME = re.compile(r"[a-z0-9_]+")
 
 def digest(file: str) -> str:
     """First twelve hex digits of the SHA-256 of a file of the checkout, or nothing."""
-    root = os.environ.get("STACKLIB_ROOT") or Path(__file__).resolve().parents[2]
-    path = Path(root) / file
+    import hashlib
+
+    path = held(file) / file
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else ""
 
 

@@ -111,6 +111,13 @@ def _line(node: dict[str, Any], sources: list[str]) -> str:
     return f"{head}  [{sources.index(text) + 1}]"
 
 
+class Derivation(str):
+    """A text that a prompt shows as it prints."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
 def explain(q: Quantity) -> str:
     """The derivation of a quantity as an indented tree of text, sources below.
 
@@ -146,4 +153,4 @@ def explain(q: Quantity) -> str:
 
     walk(tree(q), "", "")
     notes = [f"[{i}] {text}" for i, text in enumerate(sources, 1)]
-    return "\n".join([*lines, *notes])
+    return Derivation("\n".join([*lines, *notes]))

@@ -9,10 +9,9 @@ it is applied only on request (``Quantity.to``).
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -178,10 +177,29 @@ def _unknown(symbol: str, text: str) -> UnitError:
         prefix = symbol[: len(symbol) - len(suffix)]
         if symbol.endswith(suffix) and prefix in {*DECIMAL, *BINARY, "K"}:
             return UnitError(f"unit {symbol!r} in {text!r} is ambiguous: use {advice}")
-    known = [*SYMBOLS, *(p + s for s, v in SYMBOLS.items() if v[2] for p in DECIMAL)]
-    near = difflib.get_close_matches(symbol, known, 3, 0.5)
-    hint = f"; did you mean {', '.join(near)}?" if near else ""
-    return UnitError(f"unknown unit {symbol!r} in {text!r}{hint}")
+    near = ", ".join(_nearest(symbol, _readable_symbols()))
+    return UnitError(f"unknown unit {symbol!r} in {text!r}; did you mean {near}?")
+
+
+def _readable_symbols() -> list[str]:
+    """Every symbol with every prefix it may carry."""
+    found = list(SYMBOLS)
+    for symbol, (_, _, prefixable) in SYMBOLS.items():
+        binary = BINARY if symbol in ("B", "bit") else ()
+        found += [p + symbol for p in (*DECIMAL, *binary) if p and prefixable]
+    return found
+
+
+def _nearest(word: str, known: Iterable[str]) -> list[str]:
+    """The nearest three: the same but for case first, and some however far they are."""
+    import difflib
+
+    names = list(dict.fromkeys(known))
+    same = [name for name in names if name.casefold() == word.casefold()]
+    near = difflib.get_close_matches(word, names, 3, 0.5)
+    return [*dict.fromkeys([*same, *near])][:3] or difflib.get_close_matches(
+        word, names, 3, 0.0
+    )
 
 
 def _symbol(symbol: str, text: str) -> tuple[dict[str, int], float, str]:
@@ -232,9 +250,8 @@ def _read_tags(tags: list[str], dims: Dims, text: str) -> frozenset[str]:
     for tag in tags:
         axis = axis_of(tag)
         if axis is None:
-            near = difflib.get_close_matches(tag, TAGS, 1, 0.4)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise UnitError(f"unknown tag {tag!r} in {text!r}{hint}")
+            near = _nearest(tag, TAGS)[0]
+            raise UnitError(f"unknown tag {tag!r} in {text!r}; did you mean {near}?")
         if axis in seen:
             raise UnitError(f"{text!r} is both {seen[axis]} and {tag}")
         if not axis_applies(axis, dims):

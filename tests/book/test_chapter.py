@@ -58,8 +58,8 @@ def test_every_chapter_has_rooms_and_owes_a_comparison_or_none():
 def test_a_line_is_short_when_a_count_is_or_something_is_missing():
     enough, few = Count("a", 2, 2), Count("b", 1, 2)
     assert Line("x", (enough,)).ok
-    assert str(Line("x", (enough,), "note")) == "ok    x: a 2/2, note"
-    assert str(Line("x", (enough, few))) == "short x: a 2/2, b 1/2"
+    assert str(Line("x", (enough,), "note")) == "ok      x: a 2/2, note"
+    assert str(Line("x", (enough, few))) == "short   x: a 2/2, b 1/2"
     assert not Line("x", (enough,), missing=("c",)).ok
 
 
@@ -146,10 +146,12 @@ def test_a_comparison_that_is_not_owed_is_told_and_never_missed(repo: Path):
     bars = '[[bar]]\nchapter = 1\nwhat = "card"\nresult = "gpu_*"\nowed = false\n'
     (repo / "book" / "_tools" / "bars.toml").write_text(bars)
     line = chapter_code.measured(1, repo)
-    assert line.ok and str(line).endswith("benchmarks 0/0, card: not measured")
+    assert line.ok and line.as_dict()["word"] == "not run"
+    assert str(line) == "not run measured: benchmarks 0/0, card: not measured yet"
     (repo / "benchmarks" / "results").mkdir(parents=True)
     (repo / "benchmarks" / "results" / "gpu_nvidia-h200.json").write_text("{}")
-    assert str(chapter_code.measured(1, repo)).endswith("0/0, card: measured")
+    line = chapter_code.measured(1, repo)
+    assert str(line) == "ok      measured: benchmarks 0/0, card: measured"
 
 
 def test_a_room_of_several_chapters_counts_for_the_first():
@@ -184,6 +186,7 @@ def test_a_chapter_above_its_budget_fails_until_it_is_argued_for(sized: Path):
     budget.write_text(budget.read_text() + row.format(chapter_size.CODE))
     line = chapter_size.sized(1, sized)
     assert line.ok and "mechanism code 7/5 (it is long)" in str(line)
+    assert str(line).startswith("not run ") and "not measured yet" in str(line)
     budget.write_text(budget.read_text() + row.format(chapter_size.LINES))
     (fault,) = chapter_size.sized(1, sized).missing
     assert fault.startswith("lines in all: book/budget.toml argues for what is within")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from _tools import said
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-from stacklib import hardware
+from stacklib import __version__, hardware
 from stacklib.quantity import assumed, chosen, say
 from stacklib.quantity.say import MIME, Saying
 
@@ -384,3 +386,20 @@ def test_cells_that_say_numbers_stand_in_one_fold_at_the_end(book):
     assert places == sorted(places)
     inside = re.sub(r"<[^>]*>", "", html[places[1] : places[-1]])
     assert inside.index("say(1)") < inside.index("say(3)")
+
+
+def test_the_foot_links_the_edition_of_the_book(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
+    page_meta = importlib.import_module("page_meta")
+    text = (ROOT / "book" / "edition.md").read_text("utf-8")
+    context = {"pathto": lambda page: f"../{page}.html"}
+    app = SimpleNamespace(env=SimpleNamespace(found_docs={"book/edition"}))
+    page_meta.add_edition(app, "index", "page.html", context, None)
+    links = re.findall(r'href="([^"#]*)#(\w+)"', context["theme_extra_footer"])
+    assert {page for page, _ in links} == {"../book/edition.html"}
+    assert [id for _, id in links] == re.findall(r"^\((\w+)\)=$", text, re.MULTILINE)
+    assert f"Version {__version__}" in context["theme_extra_footer"]
+    assert f"**{__version__}**" in text
+    app.env.found_docs.clear()
+    page_meta.add_edition(app, "index", "page.html", without := {}, None)
+    assert without == {}

@@ -18,6 +18,8 @@ from stacklib import grading
 from stacklib.cli import main
 from stacklib.evidence import ledger
 
+from . import shipped
+
 PAGE = tree.ROOT / "book" / "how-to-add.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 HIDE = shutil.ignore_patterns("__pycache__", "own_prose.txt", "*.safetensors")
@@ -57,10 +59,12 @@ print(json.dumps({
 """
 
 
-def commands() -> list[list[str]]:
-    """The commands of the page's blocks, in order."""
+def commands(program: str) -> list[list[str]]:
+    """What the page's blocks type to ``stacklib`` or to ``make``, in order."""
     blocks = "".join(BLOCK.findall(PAGE.read_text("utf-8"))).replace("\\\n", " ")
-    return [shlex.split(line.removeprefix("$ ")) for line in blocks.splitlines()]
+    lines = [shlex.split(line.removeprefix("$ ")) for line in blocks.splitlines()]
+    assert {first for first, *_ in lines} == {"stacklib", "make"}
+    return [words for first, *words in lines if first == program]
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +80,8 @@ def copy(tmp_path_factory) -> Path:
             shutil.copy(tree.ROOT / name, root / name)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        for program, *words in commands():
-            assert program == "stacklib" and main(words) == 0, words
+        for words in commands("stacklib"):
+            assert main(words) == 0, words
     return root
 
 
@@ -87,7 +91,7 @@ def found(copy: Path) -> dict:
     known = coverage_map.coverage()
     new = {k: v for k, v in coverage_map.coverage(copy).items() if k not in known}
     assert len(new) == 1
-    (cell,) = (c for c in page(copy).cells if c.cell_type == "code")
+    cell, _ = (c for c in page(copy).cells if c.cell_type == "code")
     places = os.pathsep.join([str(copy), str(tree.ROOT / "book")])
     command = [sys.executable, "-c", CHECK, json.dumps(new), cell.source]
     env = {**os.environ, "PYTHONPATH": places}
@@ -105,8 +109,8 @@ def page(root: Path):
 
 
 def test_the_page_shows_each_kind_once():
-    kinds = [words[2] for words in commands()]
-    assert kinds == ["device", "claim", "section", "exercise"]
+    kinds = [words[1] for words in commands("stacklib")]
+    assert kinds == ["device", "claim", "section", "number", "exercise"]
 
 
 def test_the_new_device_loads_and_nothing_is_known_of_it(found):
@@ -131,12 +135,18 @@ def test_the_new_section_leans_on_nothing_above_and_is_mapped(found):
 def test_the_new_notebooks_are_sound_and_show_what_their_cell_gives(copy, found):
     new = sorted(copy.glob("chapters/07-*/*.ipynb"))
     assert [fault for path in new for fault in nb.faults(path, copy)] == []
-    (cell,) = (c for c in page(copy).cells if c.cell_type == "code")
-    assert dict(cell.outputs[0].data) == found["shown"]
+    first, second = (c for c in page(copy).cells if c.cell_type == "code")
+    assert dict(first.outputs[0].data) == found["shown"]
     numbers = said.index(said.of_notebook(page(copy), "new"))
     assert said.faults(numbers) == []
-    prose = page(copy).cells[0].source
-    assert [f"[{n.text}](#q:{name})" in prose for name, n in numbers.items()] == [True]
+    example, share = numbers
+    assert f"[{numbers[example].text}](#q:{example})" in page(copy).cells[0].source
+    assert share == "who_rounds_last.share"
+    scope: dict = {}
+    *head, last = second.source.splitlines()
+    exec("\n".join(head), scope)
+    shown = eval(last, scope)._repr_mimebundle_()
+    assert dict(second.outputs[0].data) == shown
 
 
 def test_the_table_of_contents_lists_every_new_notebook_once(copy):
@@ -144,6 +154,26 @@ def test_the_table_of_contents_lists_every_new_notebook_once(copy):
     for path in copy.glob("chapters/*/*.ipynb"):
         name = tree.name(path, copy).removesuffix(".ipynb")
         assert listed.count(f"file: {name}\n") == 1, name
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("make") is None, reason="make: not run (no make)")
+def test_the_make_lines_write_the_new_text(tmp_path):
+    shipped.copied(tmp_path)
+    (tmp_path / ".venv").symlink_to(Path(sys.prefix))
+    for words in commands("stacklib"):
+        assert main([*words, "--root", str(tmp_path)]) == 0, words
+    (notebook,) = tmp_path.glob("chapters/07-*/who-rounds-last.ipynb")
+    text = notebook.read_text("utf-8").replace("share=chosen(1,", "share=chosen(3,")
+    notebook.write_text(text, "utf-8")
+    link = "\n[1](#q:who_rounds_last.share)\n"
+    page = tmp_path / "book" / "tools.md"
+    page.write_text(page.read_text("utf-8") + link, "utf-8")
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    for words in commands("make"):
+        line = ["make", "-o", ".venv/.stamp", *words]
+        assert subprocess.run(line, cwd=tmp_path, env=env).returncode == 0, words
+    assert link.replace("[1]", "[3]") in page.read_text("utf-8")
 
 
 def test_the_new_exercise_proves(copy):

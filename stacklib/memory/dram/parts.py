@@ -96,7 +96,7 @@ class Clocks(NamedTuple):
     sets: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DramPart(Known):
     """One kind of channel.
 

@@ -31,7 +31,7 @@ DRIVE_FIELDS: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Drive(Known):
     """A flash drive; fields are attributes and raise where the value is unknown."""
 

@@ -26,7 +26,7 @@ from .decode_plain import PlainStep, is_plain, plain_step
 FAMILY = "E_decode"  # its predictions are held against published decode rates
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DecodeStep:
     """Work, fit and bound of one decode step.
 
@@ -39,6 +39,21 @@ class DecodeStep:
     fit: Fit
     limits: Bound | None
     batch: Quantity
+
+    def __repr__(self) -> str:
+        what = f"<DecodeStep {self.work.name}, {self.work.dtype}: "
+        if not self.fit.fits or self.limits is None:
+            return f"{what}{self.fit.explanation}>"
+        return f"{what}{self.time.text()}, bound by {self.bound}>"
+
+    def _repr_html_(self) -> str:
+        from stacklib.quantity.face import card
+
+        facts = ["operations", "bytes", "intensity"]
+        if self.fit.fits and self.limits is not None:
+            facts += ["t_compute", "t_memory", "time", "tokens_per_s"]
+        rows = [(name, getattr(self, name)) for name in facts]
+        return card(self.work.name, [*rows, ("fit", self.fit.explanation)])
 
     def _feasible(self) -> Bound:
         if not self.fit.fits or self.limits is None:

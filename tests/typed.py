@@ -1,0 +1,141 @@
+"""Every command with every flag that it documents, as it is typed at a prompt."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from stacklib import cli
+from stacklib.cli.completion import every, subparsers
+
+# What a line needs besides the package: NumPy, notebooks and exercises, a checkout.
+NUMPY, EXERCISES, CHECKOUT = "numpy", "exercises", "checkout"
+MEASURED = Path(cli.__file__).parents[1] / "evidence/data/measurements.csv"
+FILES = ("config.json", "rows.csv")  # in the folder where it is typed
+STEP = "h100-sxm --model llama-3-70b --tp 2"
+NEW = "new device my-gpu --name 'My GPU' --vendor Acme --year 2025 --kind gpu"
+CLAIM = (
+    "new claim two-readers-slower --chapter 1 --page roofline/decode --document 001 "
+    "--text 'Two take twice as long' --value 2 --unit ratio"
+)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A line, its exit status where all that it needs is there, and what that is."""
+
+    line: str
+    status: int = 0
+    needs: str = ""
+    slow: bool = False  # seconds
+    stopped: bool = False  # by Ctrl-C
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.line)
+
+
+def tables(line: str, needs: str = "", forms: str = "json csv markdown") -> list[Typed]:
+    """A line as text and in each form that its table has."""
+    return [Typed(f"{line} {f}".strip(), 0, needs) for f in ("", *flags(forms))]
+
+
+def flags(forms: str) -> list[str]:
+    return [f"--{form}" for form in forms.split()]
+
+
+LINES = [
+    Typed("", 2),
+    *map(Typed, ("--version", "--help", "-h")),
+    Typed("nosuch", 2),
+    *tables("specs"),
+    *tables("specs h100-sxm"),
+    *tables("specs --audit"),
+    *tables("specs mi300x --audit"),
+    Typed("specs nosuch", 2),
+    *tables("links"),
+    *tables("links nvlink5"),
+    *tables("links --audit"),
+    *tables("models"),
+    *tables("models llama-3-70b"),
+    *tables("models config.json --work --phase prefill --dtype fp8 --context 128"),
+    *tables("roofline h100-sxm"),
+    *tables(f"roofline {STEP} --dtype bf16 --kv-dtype fp8 --batch 2 --context 100"),
+    Typed(f"roofline {STEP} --explain"),
+    Typed("roofline h100-sxm --model llama-3-70b", 1),
+    Typed("fit llama-3-70b --on h100-sxm --dtype bf16", 1),
+    *tables(
+        "fit llama-3-70b --on h100-sxm --dtype bf16 --kv-dtype fp8 --tp 2 --batch 1 "
+        "--context 4096 --reserve 1",
+        forms="json",
+    ),
+    *tables("claims"),
+    *tables("claims --chapter 1 --verdict close"),
+    *tables("claims --source 003 --search hbm"),
+    *tables("claims decode-wait-share"),
+    Typed("claims --chapter 11", 2),
+    *tables("assumptions", EXERCISES),
+    *tables("validate rows.csv --family A --worst 2"),
+    Typed("validate", slow=True),
+    *tables(
+        "generate 'def f(' --model draft --tokens 4 --temperature 0 --top-k 5 "
+        "--top-p 0.9 --min-p 0.1 --seed 1",
+        NUMPY,
+        "json",
+    ),
+    Typed("generate hello --tokens 4", 0, NUMPY),
+    *tables("start 1", EXERCISES, "json"),
+    Typed("start --root .", 0, EXERCISES),
+    Typed("check 1.1 --timeout 20", 1, EXERCISES),
+    Typed("check 1.1 --json", 1, EXERCISES),
+    Typed("check 1.1 --hint --root .", 0, EXERCISES),
+    Typed("check 1.1 --reset", 0, EXERCISES),
+    Typed("check 1.1 --watch", 0, EXERCISES, slow=True, stopped=True),
+    *tables("doctor"),
+    Typed("measure --levels", 0, NUMPY),
+    Typed("measure --levels --json", 0, NUMPY),
+    Typed("measure --dry-run", 0, NUMPY, slow=True),
+    Typed("measure --json", 0, NUMPY, slow=True),
+    Typed("measure --full --dry-run", 0, NUMPY, slow=True),
+    Typed(f"{NEW} --root . --json", 0, CHECKOUT),
+    Typed(f"{CLAIM} --root . --json", 0, CHECKOUT),
+    Typed("new section 7.3 'Who rounds last?' --covers 7.01 --root .", 0, CHECKOUT),
+    Typed("new number 3.4 share 'Share of it' --root .", 0, EXERCISES),
+    Typed("new exercise 7.1 my-question --level derive --root .", 0, EXERCISES),
+    *tables("completion bash", forms="json"),
+    Typed("completion zsh"),
+]
+
+
+def documented() -> Iterator[tuple[str, str]]:
+    """Every flag in the help of a command, ``--help`` apart: (command, flag)."""
+    for command in cli.COMMANDS:
+        (commands,) = subparsers(cli.parser_of(command))
+        for parser in every(commands.choices[command]):
+            for action in parser._actions:
+                for flag in action.option_strings:
+                    if flag.startswith("--") and flag != "--help":
+                        yield command, flag
+
+
+def written(folder: Path) -> Path:
+    """The folder, with the files that the lines name in it."""
+    shape = {
+        "model_type": "llama",
+        "architectures": ["LlamaForCausalLM"],
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "vocab_size": 100,
+        "max_position_embeddings": 128,
+        "tie_word_embeddings": False,
+    }
+    (folder / "config.json").write_text(json.dumps(shape))
+    rows = MEASURED.read_text("utf-8").splitlines(keepends=True)[:6]
+    (folder / "rows.csv").write_text("".join(rows), "utf-8")
+    return folder
