@@ -164,6 +164,34 @@ def test_held_out_rows_do_not_reach_the_fit():
     assert predicted["odd-0"] == pytest.approx(expected, rel=0.01)
 
 
+def test_a_factor_that_no_training_row_moves_refuses_its_rows():
+    """A factor that stands where it began predicts nothing."""
+    factors = {**FACTORS, "own": Factor(2.0, 1.0, 4.0)}
+
+    def slow():
+        return seconds(1e-3, 1e-6, IN_FORCE.get()) * IN_FORCE.get()["own"]
+
+    reads = frozenset({"memory", "compute", "launch", "own"})
+    mine = [Case(f"own-{i}", "A", "d", "x", 3e-3, slow, reads) for i in range(3)]
+    plain = case(
+        "plain", 1e-3, 1e-6, "d", "x", reads=reads
+    )  # reads it, moves not by it
+    problem = Problem(factors, (*toy().cases, *mine, plain), override)
+    assert set(folds.held_out(problem, "source", "d")) == {"plain"}
+    twin = [dataclasses.replace(c, id=f"t{c.id}", source="e") for c in mine]
+    told = Problem(factors, (*problem.cases, *twin), override)
+    assert len(folds.held_out(told, "source", "d")) == 4
+
+
+def test_a_fit_begins_in_the_middle_of_the_bounds_whatever_was_fitted_before():
+    row = {"value": 0.9, "prior": 0.88, "least": 0.25, "most": 1.0}
+    assert factor_of(row).prior == 0.5
+    assert factor_of({**row, "fixed": True}).prior == 0.9
+    for name, factor in calibrate.factors().items():
+        wide = factor.most / factor.least
+        assert factor.fixed or wide >= 2, name
+
+
 def test_every_row_is_held_out_once_each_way():
     problem = toy()
     for by in folds.BY:
@@ -215,9 +243,20 @@ def test_intervals_hold_the_value_and_widen_with_noise():
 def test_a_factor_of_one_source_on_one_device_is_found():
     alone = case("z", 1, 1, "a", "x", reads=("unread",))
     problem = Problem(FACTORS, (*toy().cases, alone), override)
-    assert problem.lonely() == {"unread": 1}
+    assert problem.lonely(TRUE) == {"unread": 0}  # read, and moves nothing
+
+    def moved():
+        return IN_FORCE.get()["unread"]
+
+    rows = [
+        Case(f"{s}{d}", "A", s, d, 0.5, moved, frozenset({"unread"}))
+        for s, d in ("ax", "ay", "bx")
+    ]
+    for some, lonely in ((rows[:2], True), (rows[::2], True), (rows, False)):
+        found = Problem(FACTORS, (*toy().cases, *some), override).lonely(TRUE)
+        assert found == ({"unread": len(some)} if lonely else {})
     fixed = {**FACTORS, "unread": Factor(0.5, 0.1, 1, fixed=True)}
-    assert Problem(fixed, problem.cases, override).lonely() == {}
+    assert Problem(fixed, problem.cases, override).lonely(TRUE) == {}
 
 
 # -- files ---------------------------------------------------------------------
@@ -251,23 +290,21 @@ def test_the_factors_file_keeps_what_was_declared():
         },
         "unread": {"value": 0.44, "least": 0.1, "most": 1.0, "low": 0.1, "high": 0.9},
     }
-    problem = Problem({k: FACTORS[k] for k in table}, toy().cases, override)
     rows = files.efficiency_rows(
         table,
-        problem,
-        {"memory": 0.87, "unread": 0.44},
+        toy(),
+        {**TRUE, "unread": 0.44},
         {"memory": (0.8, 0.9), "unread": (0.4, 0.5)},
     )
     assert rows["memory"] == {
         "value": 0.87,
         "low": 0.8,
         "high": 0.9,
-        "prior": 0.7,
         "least": 0.3,
         "most": 1.0,
         "class": "gpu",
         "text": "why",
-        "rows": 72,
+        "rows": 46,
         "sources": 3,
         "devices": 3,
     }
@@ -279,9 +316,9 @@ def test_the_band_is_the_larger_of_both_cross_validations():
     by = {"source": {"A": Errors(0.1, 0.5, 7)}, "device": {"A": Errors(0.2, 0.4, 7)}}
     row = files.error_rows({"A": Errors(0.05, 0.3, 9)}, by)["A"]
     assert (row["median"], row["p90"], row["n"]) == (0.2, 0.5, 9)
-    assert row["read_back"] == 2
+    assert row["unseen"] == 7
     assert row["in_sample"] == {"median": 0.05, "p90": 0.3}
-    assert row["by_device"] == {"median": 0.2, "p90": 0.4}
+    assert row["by_device"] == {"median": 0.2, "p90": 0.4, "unseen": 7}
 
 
 def test_held_out_predictions_are_written_by_id():
@@ -331,11 +368,18 @@ def test_there_are_at_most_forty_factors():
 
 
 @ready
-def test_a_factor_of_one_source_on_one_device_says_so():
-    table = efficiency_table()
-    declared = {name for name, row in table.items() if row.get("alone", False)}
-    assert set(calibrate.public_problem().lonely()) == declared
-    assert len(declared) <= 4
+def test_each_factor_moves_rows_of_two_sources_and_two_devices():
+    problem, table = calibrate.public_problem(), efficiency_table()
+    values = {name: row["value"] for name, row in table.items()}
+    assert problem.lonely(values) == {}
+    fitted = [name for name, row in table.items() if not row.get("fixed")]
+    assert len(fitted) <= 28
+
+
+@ready
+def test_a_fixed_constant_names_who_measured_it():
+    for name, row in efficiency_table().items():
+        assert not row.get("fixed") or (row["source"] and row["where"]), name
 
 
 @ready
@@ -373,12 +417,14 @@ def test_the_committed_band_is_that_of_the_held_out_predictions():
     assert set(held) == {c.id for c in problem.cases}
     stored = tomllib.loads(files.data_path("errors.toml").read_text())
     for way in folds.BY:
-        predicted = {id: getattr(h, f"by_{way}") for id, h in held.items()}
+        every = {id: getattr(h, f"by_{way}") for id, h in held.items()}
+        predicted = {id: value for id, value in every.items() if value is not None}
         found_by_key = folds.errors(problem.cases, predicted, unseen=True)
         for key, found in found_by_key.items():
             row = stored[key][f"by_{way}"]
             assert row["median"] == pytest.approx(found.median, rel=0.01, abs=1e-3)
             assert row["p90"] == pytest.approx(found.p90, rel=0.01, abs=1e-3)
+            assert row["unseen"] == found.n
     for key, row in stored.items():
         band = hardware.error_band(key)
         assert (band.median, band.p90) == (row["median"], row["p90"])
