@@ -269,11 +269,12 @@ def test_a_section_may_show_one_claim_alone(book):
     assert book.html().count("<tr") == 2 and "decode-wait-share" in book.words()
 
 
-def test_the_claims_table_counts_and_opens(book):
+def test_the_claims_of_a_chapter_are_counted_and_linked(book):
     book.write("index.md", "# T\n\n:::{claims-table} 1\n:::\n")
     assert book.build() == []
     assert re.search(r"\d+ claims: .*reproduced", book.html())
-    assert 'data-q="claim:' in book.html()
+    assert 'href="book/evidence/claims.html#chapter=1"' in book.html()
+    assert "<table" not in book.html()
 
 
 def test_the_list_of_assumptions_names_what_stands_on_each(book):

@@ -143,8 +143,9 @@ def test_the_shorthand_of_the_review_is_not_shown(tmp_path):
         },
     ]
     _, claim = ledger.read(write(tmp_path / "c.csv", rows))
-    assert claim.how == "Document 001 / document 002"
-    assert claim.first_why == "As document 003 says." and claim.same_as == "a-claim"
+    whole, posts, beginner = (f"“{ledger.DOCUMENTS[n]}”" for n in ("001", "002", "003"))
+    assert claim.how == f"{whole} / {posts}"
+    assert claim.first_why == f"As {beginner} says." and claim.same_as == "a-claim"
     for row in claims({}):  # without checks, the reasons are the ledger's own words
         shown = str(row.row).lower()
         assert not any(
