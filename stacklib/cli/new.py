@@ -71,7 +71,7 @@ def add_parser(subparsers: Any) -> None:
     number.add_argument("number", help="its section, such as 3.4")
     number.add_argument("name", help="its name, such as lines_held")
     number.add_argument("sentence", help="what it is, in one sentence")
-    exercise = kinds.add_parser("exercise", help="an exercise, two wrong answers")
+    exercise = kinds.add_parser("exercise", help="an exercise and answers to it")
     exercise.add_argument("number", help="chapter and number, such as 1.4")
     exercise.add_argument("slug", help="its name, such as two_chips")
     exercise.add_argument(
@@ -252,7 +252,7 @@ def room_of(folder: Path, what: str) -> dict[Path, bytes]:
 
 
 def new_exercise(root: Path, args: argparse.Namespace) -> list[Path]:
-    """The file of an exercise, and that of its wrong answers."""
+    """The file of an exercise, and those of its other right and its wrong answers."""
     number, slug = args.number, args.slug
     if not (found := NUMBER.fullmatch(number)):
         raise ValueError(f"{number!r}: chapter and number are needed, such as 1.4")
@@ -266,6 +266,7 @@ def new_exercise(root: Path, args: argparse.Namespace) -> list[Path]:
     return write_all(
         {
             folder / name: stubs.exercise(args.level).encode(),
+            folder / "right" / name: stubs.RIGHT.encode(),
             folder / "wrong" / name: stubs.WRONG.encode(),
         }
     )

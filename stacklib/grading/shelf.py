@@ -2,6 +2,7 @@
 
     exercises/01-roofline/01_slug.py          question, answer and tests
     exercises/01-roofline/wrong/01_slug.py    the answers that must fail
+    exercises/01-roofline/right/01_slug.py    answers of another kind that must pass
     my/01-roofline/01_slug.py                 a reader's copy, not part of the book
 
 The folder is the list: an exercise is there when its file is, its id is made of the
@@ -16,11 +17,12 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stacklib.grading.format import FormatError, Text, Wrong, parse, stub, wrong_answers
+from stacklib.grading.format import FormatError, Other, Text, other_answers, parse
+from stacklib.grading.view import stub
 
 CHAPTER = re.compile(r"^(\d\d)-[a-z0-9-]+$")
 FILE = re.compile(r"^(\d\d)_([a-z0-9_]+)\.py$")
-FEWEST_WRONG = 2
+FEWEST = 2  # of each kind of other answers
 
 
 class UnknownExercise(LookupError):
@@ -29,8 +31,8 @@ class UnknownExercise(LookupError):
 
 @dataclass(frozen=True)
 class Exercise:
-    """The files of one exercise: the book's, its wrong answers', and the reader's
-    (``path``). ``id`` is ``chapter.number``.
+    """The files of one exercise: the book's, those of its wrong and of its other right
+    answers, and the reader's (``path``). ``id`` is ``chapter.number``.
     """
 
     chapter: int
@@ -38,6 +40,7 @@ class Exercise:
     slug: str
     file: Path
     wrong: Path
+    right: Path
     path: Path
 
     @property
@@ -53,11 +56,20 @@ class Exercise:
         """What a reader begins with."""
         return stub(self.file.read_text("utf-8"), self.file.name)
 
-    def wrong_answers(self) -> tuple[Wrong, ...]:
+    def wrong_answers(self) -> tuple[Other, ...]:
         """The stored wrong answers, in file order; none where there is no file."""
-        if not self.wrong.exists():
-            return ()
-        return wrong_answers(self.wrong.read_text("utf-8"), f"wrong/{self.wrong.name}")
+        return others(self.wrong)
+
+    def right_answers(self) -> tuple[Other, ...]:
+        """The other right answers, in file order; none where there is no file."""
+        return others(self.right)
+
+
+def others(path: Path) -> tuple[Other, ...]:
+    """The answers of one file."""
+    if not path.exists():
+        return ()
+    return other_answers(path.read_text("utf-8"), f"{path.parent.name}/{path.name}")
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -96,6 +108,7 @@ def discover(root: Path | str) -> list[Exercise]:
             slug=name[2],
             file=file,
             wrong=chapter / "wrong" / file.name,
+            right=chapter / "right" / file.name,
             path=root / "my" / chapter.name / file.name,
         )
         for chapter in chapters(root)
@@ -167,8 +180,8 @@ def faults(root: Path | str) -> list[str]:
     """What is wrong with the files, one sentence each; empty when all is in place.
 
     Looks for files that belong to no exercise, numbers used twice, files without the
-    promised shape, fewer than two wrong answers, two wrong answers with one
-    diagnosis, and text still to be filled in (``TODO``).
+    promised shape, fewer than two wrong answers or two other right ones, two wrong
+    answers with one diagnosis, and text still to be filled in (``TODO``).
     """
     root = Path(root).absolute()
     exercises = discover(root)
@@ -184,7 +197,8 @@ def faults(root: Path | str) -> list[str]:
 def unlisted(root: Path, exercises: list[Exercise]) -> list[str]:
     """Files below ``exercises/`` that belong to no exercise, its README apart."""
     folder = root / "exercises"
-    known = {p for e in exercises for p in (e.file, e.wrong)} | {folder / "README.md"}
+    known = {p for e in exercises for p in (e.file, e.wrong, e.right)}
+    known.add(folder / "README.md")
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     return [
         f"{path.relative_to(root)}: belongs to no exercise; there is none of its "
@@ -209,8 +223,8 @@ def exercise_faults(e: Exercise) -> list[str]:
     found = []
     if not e.text().test_names:
         found.append(f"{e.id}: {e.file.name} has no test function")
-    found += wrong_faults(e)
-    for path in (p for p in (e.file, e.wrong) if p.exists()):
+    found += stored_faults(e)
+    for path in (p for p in (e.file, e.wrong, e.right) if p.exists()):
         name = path.relative_to(e.file.parent)
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             if "TODO" in line:
@@ -218,15 +232,16 @@ def exercise_faults(e: Exercise) -> list[str]:
     return found
 
 
-def wrong_faults(e: Exercise) -> list[str]:
-    """Too few wrong answers, or two that would get the same message."""
-    found, wrong = [], e.wrong_answers()
-    if len(wrong) < FEWEST_WRONG:
-        found.append(
-            f"{e.id}: {len(wrong)} wrong answers stored; "
-            f"at least {FEWEST_WRONG} are wanted"
-        )
+def stored_faults(e: Exercise) -> list[str]:
+    """Too few stored answers, or two wrong ones that would get the same message."""
+    found, wrong, right = [], e.wrong_answers(), e.right_answers()
+    for kind, stored in (("wrong", wrong), ("other right", right)):
+        if len(stored) < FEWEST:
+            found.append(
+                f"{e.id}: {len(stored)} {kind} answers stored; "
+                f"at least {FEWEST} are wanted"
+            )
     for one in wrong:
-        if sum(one.diagnosis in other.diagnosis for other in wrong) > 1:
+        if sum(one.words in other.words for other in wrong) > 1:
             found.append(f"{e.id}: {one.name}: another wrong answer has its diagnosis")
     return found

@@ -69,11 +69,13 @@ def test_one_wrong_answer_is_too_few(checkout):
     assert "1 wrong answers stored; at least 2" in fault_of(checkout)
     checkout.wrong.unlink()
     assert "0 wrong answers stored; at least 2" in fault_of(checkout)
+    checkout.right.unlink()
+    assert any("0 other right answers" in f for f in grading.faults(checkout.root))
 
 
 def test_a_wrong_answer_states_its_diagnosis(checkout):
     text = checkout.wrong.read_text()
-    checkout.wrong.write_text(text.replace("bits: 8 times the answer", "bits"))
+    checkout.wrong.write_text(text.replace("bits: a factor of about 8", "bits"))
     assert "1.1: wrong/01_read_time.py: '# ---- bits' is not" in fault_of(checkout)
 
 
