@@ -163,7 +163,7 @@ def hbm_width() -> Finding:
 
 @claim("hbm3e-width")
 def hbm3e_over_ddr5() -> Quantity:
-    """Data pins of a stack over those of a DDR5 channel."""
+    """Data pins of a stack over those of a DIMM of DDR5."""
     ddr5 = hardware.memory("ddr5-6400")
     return stack_generation("hbm3e").memory.pins / ddr5.pins
 

@@ -96,7 +96,7 @@ def ddr_latency() -> Finding:
     return Finding(
         near,
         why=f"Right for a core and its own DRAM, up to "
-        f"{_tier('core', 'DDR5').latency} on a server with twelve channels. The "
+        f"{_tier('core', 'DDR5').latency} on a server with twelve DIMMs. The "
         f"bandwidth in the same row is peer to peer, and on that path a load of "
         f"the GPU takes {far:ns}.",
     )
@@ -161,7 +161,7 @@ def step_energy() -> Finding:
 
 @claim("hbm-energy")
 def hbm_energy() -> Finding:
-    """Opening a row, wires inside the stack and pins, of HBM2."""
+    """What the paper says of an access of HBM2, error correction included."""
     return Finding(
         tiers_seen.hbm2_energy(),
         why="Of the stack alone, and of HBM2. SK hynix gives "
