@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklib import grading
-from stacklib.evidence import ledger
+from stacklib.evidence import ledger, pins
 from stacklib.hardware.load import KINDS, words
 
 from . import numbers, sections, stubs
@@ -116,13 +116,18 @@ def new_claim(root: Path, args: argparse.Namespace) -> list[Path]:
     well_formed(id, ID, "id", "decode-wait-share")
     well_formed(page, PAGE, "page", "memory/caches")
     path = existing(root / "stacklib" / "evidence") / "data" / "claims.csv"
+    states = path.with_name(pins.PINNED.name)
     record = existing(root / "tests" / "pages") / "judged.csv"
     checks = stubs.module_of(existing(root / "stacklib" / "pages"), id, page)
     rows, judged = path.read_bytes(), record.read_bytes()
     source = checks.read_bytes().decode() if checks.exists() else ""
     text = stubs.with_check(source, checks.name, id, page).encode()
     known = {claim.id: claim for claim in ledger.read(path)}
-    changed = {} if id in known else {path: row_added(rows, args)}
+    changed = {}
+    if id not in known:
+        changed[path] = row_added(rows, args)
+        told = f"{id} was added, of document {args.document}."
+        changed[states] = pinned(states.read_text("utf-8"), changed[path], told)
     claim = known[id] if id in known else loaded(changed[path], id)
     if claim.chapter != args.chapter:
         raise ValueError(f"claim {id!r} is of chapter {claim.chapter}: --chapter")
@@ -130,6 +135,11 @@ def new_claim(root: Path, args: argparse.Namespace) -> list[Path]:
     if source:
         return write_all({}, {checks: text, **changed})
     return write_all({**room_of(checks.parent, page), checks: text}, changed)
+
+
+def pinned(before: str, rows: bytes, reason: str) -> bytes:
+    """The pins of the ledger with one more, for a row that was added."""
+    return pins.with_pin(before, rows.decode(), reason).encode()
 
 
 def row_added(rows: bytes, args: argparse.Namespace) -> bytes:

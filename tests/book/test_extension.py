@@ -269,12 +269,22 @@ def test_a_section_may_show_one_claim_alone(book):
     assert book.html().count("<tr") == 2 and "decode-wait-share" in book.words()
 
 
-def test_the_claims_of_a_chapter_are_counted_and_linked(book):
+def test_the_claims_table_counts_and_opens(book):
     book.write("index.md", "# T\n\n:::{claims-table} 1\n:::\n")
     assert book.build() == []
     assert re.search(r"\d+ claims: .*reproduced", book.html())
-    assert 'href="book/evidence/claims.html#chapter=1"' in book.html()
-    assert "<table" not in book.html()
+    assert 'data-q="claim:' in book.html()
+
+
+def test_a_chapter_counts_its_claims_and_links_to_them(book):
+    book.write("index.md", "# T\n\n:::{claims-count} 1\n:::\n")
+    book.write("book/evidence/chapter-1.md", "# Claims\n\n:::{claims-table} 1\n:::\n")
+    book.build()
+    html = book.html()
+    assert re.search(r"\d+ claims: .*right if.*agrees with its source", html)
+    assert 'href="book/evidence/chapter-1.html"' in html and "<tr" not in html
+    table = book.html("book/evidence/chapter-1")
+    assert "st-verdict-right-if" in table and "<tr" in table
 
 
 def test_the_list_of_assumptions_names_what_stands_on_each(book):

@@ -63,7 +63,7 @@ def lpddr_bandwidth() -> Finding:
     """What the vendor lists, under what the pins could carry."""
     grace = hardware.get("grace")
     return Finding(
-        grace.memory_bandwidth.across(1),
+        grace.memory_bandwidth,
         why=f"512 pins at {hardware.memory('lpddr5x').pin_rate} carry {_pins()}: the "
         f"claim is the pins' rate. NVIDIA lists up to {grace.memory_bandwidth}, "
         "and less for the largest module. A GPU sees neither: one direction of "
@@ -76,7 +76,7 @@ def lpddr_capacity() -> Finding:
     """What the modules expose."""
     grace = hardware.get("grace")
     return Finding(
-        grace.memory_capacity.across(1),
+        grace.memory_capacity,
         why=f"The largest module that is sold has {grace.memory_capacity}; two GPUs "
         "of a Grace-Blackwell share it.",
     )
