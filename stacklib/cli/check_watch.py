@@ -13,12 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from stacklib.grading import Exercise, Limits, copies
+from stacklib.grading import Exercise, FormatError, Limits, copies, parse
 from stacklib.grading.report import PASS
+from stacklib.grading.runner import changed_tests
 
-from .check_results import grade, known_progress, show, tell_reset
+from .check_results import grade, known_progress, painted, show, tell_reset
 
 POLL = 0.2  # seconds between two looks at the files watched
+PATIENCE = 2.0  # seconds that a file may stay half written
+CLEAR = "\x1b[2J\x1b[3J\x1b[H"  # the screen, what scrolled off it, to the top
 WIDTH = 40  # characters of the progress bar
 KEYS = "n next  h hint  l list  r reset  q quit"
 NEW = "new"  # the state of an exercise that was never graded
@@ -57,14 +60,38 @@ class Saves:
     def __init__(self, exercises: list[Exercise]) -> None:
         self.exercises = exercises
         self.seen: dict[str, object] = {}
+        self.fresh: dict[str, tuple[object, float]] = {}
 
     def since(self) -> list[Exercise]:
-        """Those that differ; one that is gone is being saved by an editor: later."""
-        stamps = {e.id: stamp(e.path) for e in self.exercises}
-        there = [e for e in self.exercises if stamps[e.id] is not None]
-        changed = [e for e in there if stamps[e.id] != self.seen.get(e.id)]
-        self.seen.update({e.id: stamps[e.id] for e in changed})
+        """Those that differ and are whole. One that is gone, or still grows, is being
+        saved: later.
+        """
+        changed = []
+        for e in self.exercises:
+            now = stamp(e.path)
+            if now in (None, self.seen.get(e.id)):
+                continue
+            if e.id not in self.seen or self.settled(e, now):
+                self.seen[e.id] = now
+                changed.append(e)
         return changed
+
+    def settled(self, e: Exercise, now: object) -> bool:
+        """Whether a file stays as it is and holds its tests, or will not for long."""
+        was, began = self.fresh.get(e.id, (None, 0.0))
+        if was != now:
+            self.fresh[e.id] = now, time.monotonic()
+            return False
+        return is_whole(e) or time.monotonic() - began > PATIENCE
+
+
+def is_whole(exercise: Exercise) -> bool:
+    """Whether a reader's file can be taken apart and ends with the book's tests."""
+    try:
+        text = parse(exercise.path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, FormatError):
+        return False
+    return changed_tests(text, exercise.text()) is None
 
 
 def stamp(path: Path) -> object:
@@ -123,6 +150,12 @@ def typed(fd: int) -> str:
     return "" if keys.startswith("\x1b") else keys
 
 
+def clear() -> None:
+    """Empty the screen, where there is one."""
+    if sys.stdout.isatty():
+        print(CLEAR, end="")
+
+
 @dataclass
 class Course:
     """The exercises, their ``states`` by id, and the one that the reader is at."""
@@ -136,6 +169,8 @@ class Course:
         """Grade and tell; a single one is where the reader is now."""
         if len(exercises) == 1:
             self.current = exercises[0]
+        if exercises:
+            clear()
         for result in grade(exercises, self.limits, show(self.current.id)):
             self.states[result.id] = result.state
 
@@ -143,7 +178,8 @@ class Course:
         """The progress bar and the keys."""
         passed, number = list(self.states.values()).count(PASS), len(self.exercises)
         bar = "#" * (WIDTH * passed // number)
-        print(f"\n[{bar:.<{WIDTH}}] {passed} of {number} pass\n{KEYS}", flush=True)
+        bar = painted(f"[{bar:.<{WIDTH}}]", PASS)
+        print(f"\n{bar} {passed} of {number} pass\n{KEYS}", flush=True)
 
     def press(self, key: str) -> None:
         """Do what a key says; one that says nothing does nothing."""
@@ -166,9 +202,11 @@ class Course:
 
     def overview(self) -> None:
         """Print all with their states, an arrow at the one the reader is at."""
+        clear()
         for e in self.exercises:
             arrow = ">" if e == self.current else ""
-            print(f"{arrow:<2}{e.id:<5} {self.states[e.id]:<5} {e.text().title}")
+            state = painted(f"{self.states[e.id]:<5}")
+            print(f"{arrow:<2}{e.id:<5} {state} {e.text().title}")
 
     def reset(self) -> None:
         """Begin anew; the file changes with that, and so is graded."""

@@ -26,7 +26,7 @@ FEWEST = 2  # of each kind of other answers
 
 
 class UnknownExercise(LookupError):
-    """A target that names no exercise; the message holds the nearest one."""
+    """A target that names no exercise; the message says which there are."""
 
 
 @dataclass(frozen=True)
@@ -125,29 +125,49 @@ def chapters(root: Path) -> list[Path]:
 
 
 def select(exercises: list[Exercise], target: str | None) -> list[Exercise]:
-    """The exercises a target means: all (None), a chapter (``1``), one (``1.2``), or
-    the one that a reader's file answers, wherever it lies.
+    """The exercises a target means: all (None), a chapter (``1``, ``01-roofline``), one
+    (``1.2``, its name or its file's), or the one that a reader's file answers, wherever
+    it lies. A line behind a file's name is no matter.
 
-    Raises UnknownExercise with the nearest target that exists.
+    Raises UnknownExercise with what there is.
     """
     if not exercises:
         raise UnknownExercise("no exercises in this checkout")
     if target is None:
         return exercises
-    if target.endswith(".py"):
-        return [answered_by(exercises, Path(target).absolute())]
-    found = [e for e in exercises if target in (e.id, str(e.chapter))]
+    target = re.sub(r"(\.py)(:\d+)+:?$", r"\1", target).rstrip("/")
+    path = Path(target)
+    if target.endswith(".py") and path.is_file():
+        return [answered_by(exercises, path.absolute())]
+    word = path.name.removesuffix(".py").replace("-", "_")
+    found = [
+        e
+        for e in exercises
+        if target in (e.id, str(e.chapter))
+        or path.name == e.file.parent.name
+        or word in (e.file.stem, e.slug)
+    ]
     if not found:
-        raise UnknownExercise(
-            f"{target!r} names no exercise; the nearest is {nearest(exercises, target)}"
-        )
+        is_file = target.endswith(".py")
+        none = f"no file {target}" if is_file else f"{target!r} names no exercise"
+        raise UnknownExercise(f"{none}; {there_is(exercises, word)}")
     return found
+
+
+def there_is(exercises: list[Exercise], word: str) -> str:
+    """What was probably meant: a name near the word, or the chapters there are."""
+    names = {name: e.id for e in exercises for name in (e.slug, e.file.stem)}
+    if close := difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6):
+        return f"{close[0]} is {names[close[0]]}"
+    ends: dict[int, list[str]] = {}
+    for e in exercises:
+        ends.setdefault(e.chapter, []).append(e.id)
+    there = ", ".join(f"{c} ({ids[0]} to {ids[-1]})" for c, ids in ends.items())
+    return f"there {'is chapter' if len(ends) == 1 else 'are chapters'} {there}"
 
 
 def answered_by(exercises: list[Exercise], path: Path) -> Exercise:
     """The exercise whose copy this is, told by place, by name or by title."""
-    if not path.is_file():
-        raise UnknownExercise(f"no file {path}; `stacklib start` writes your copies")
     for e in exercises:
         if path.samefile(e.file):
             raise UnknownExercise(f"{path} holds the book's answer; yours is {e.path}")
@@ -159,21 +179,6 @@ def answered_by(exercises: list[Exercise], path: Path) -> Exercise:
         if found := next(filter(same, exercises), None):
             return replace(found, path=path)
     raise UnknownExercise(f"{path}: no exercise has its name or its title")
-
-
-def nearest(exercises: list[Exercise], target: str) -> str:
-    """The id that was probably meant, by slug or by distance of the two numbers."""
-    slugs = {e.slug: e.id for e in exercises}
-    word = target.lower().replace("-", "_")
-    if close := difflib.get_close_matches(word, slugs, n=1, cutoff=0.4):
-        return slugs[close[0]]
-    numbers = [int(n) for n in re.findall(r"\d+", target)] + [0, 0]
-    chapter, number = numbers[:2]
-    best = min(
-        exercises,
-        key=lambda e: (abs(e.chapter - chapter), abs(e.number - number)),
-    )
-    return best.id
 
 
 def faults(root: Path | str) -> list[str]:
