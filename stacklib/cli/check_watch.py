@@ -76,6 +76,10 @@ class Saves:
                 changed.append(e)
         return changed
 
+    def take(self, e: Exercise) -> None:
+        """Count a file as it is now as seen."""
+        self.seen[e.id] = stamp(e.path)
+
     def settled(self, e: Exercise, now: object) -> bool:
         """Whether a file stays as it is and holds its tests, or will not for long."""
         was, began = self.fresh.get(e.id, (None, 0.0))
@@ -112,12 +116,12 @@ def begin(exercises: list[Exercise], limits: Limits) -> Course:
         if states[e.id] == PASS and e.path.read_bytes() == e.stub().encode():
             states[e.id] = NEW
     todo = (e for e in exercises if states[e.id] != PASS)
-    return Course(exercises, limits, states, next(todo, exercises[0]))
+    return Course(exercises, limits, states, next(todo, exercises[0]), Saves(exercises))
 
 
 def follow_keys(course: Course) -> None:
     """Grade where the reader is, then do what keys say and grade what is saved."""
-    saves = Saves(course.exercises)
+    saves = course.saves
     saves.since()
     course.grade([course.current])
     course.prompt()
@@ -158,12 +162,13 @@ def clear() -> None:
 
 @dataclass
 class Course:
-    """The exercises, their ``states`` by id, and the one that the reader is at."""
+    """The exercises, their ``states`` by id, the one that the reader is at."""
 
     exercises: list[Exercise]
     limits: Limits
     states: dict[str, str]
     current: Exercise
+    saves: Saves
 
     def grade(self, exercises: list[Exercise]) -> None:
         """Grade and tell; a single one is where the reader is now."""
@@ -209,5 +214,8 @@ class Course:
             print(f"{arrow:<2}{e.id:<5} {state} {e.text().title}")
 
     def reset(self) -> None:
-        """Begin anew; the file changes with that, and so is graded."""
-        tell_reset(self.current, copies.reset(self.current))
+        """Begin anew, and grade what there is then."""
+        kept = copies.reset(self.current)
+        self.saves.take(self.current)
+        self.grade([self.current])
+        tell_reset(self.current, kept)
