@@ -249,6 +249,8 @@ def test_an_exercise_shows_question_stub_tests_hint_and_solution(book):
     assert "NotImplementedError" in shown and "test_milliseconds" in shown
     assert "<em>bytes</em>" in shown
     assert "bandwidth" in solution
+    assert html.count("st-fold st-held") == 2  # the hint and the solution
+    assert "other rooms hold the answer" in shown
     assert "my/01-roofline/01_time.py, then stacklib check 1.1" in book.words()
     assert "---- your" not in html
 
