@@ -32,7 +32,7 @@ _LATENCIES = {f"{level}_latency": f"{level} load latency" for level in LEVELS}
 # A register is not loaded: what a program sees is when the next instruction can start.
 _LATENCIES["register_latency"] = "latency of an FP32 operation on its own result"
 _SIZES = {
-    "l1_capacity": "L1 of a unit, where it is not its shared memory",
+    "l1_capacity": "L1 of a unit, with its shared memory where they are one array",
     "shared_per_block": "shared memory that one block may ask for",
     "tensor_memory": "tensor memory of a unit, for sums",
     "psum_bank": "PSUM bank of one partition",

@@ -19,6 +19,7 @@ from .tier import Tier
 __all__ = [
     "PRICED",
     "ddr5_energy",
+    "flash_latency",
     "hbm2_correction",
     "hbm2_energy",
     "sram_energy",
@@ -52,6 +53,12 @@ def hbm2_correction() -> Quantity:
     for name in parts:
         left = left - constant(name)
     return left.named("HBM2, error correction, energy a bit")
+
+
+def flash_latency(link: str = "pcie5_x16") -> Quantity:
+    """One read of a drive, from an SM: what the drive takes, and the link to it."""
+    way = drive("micron_9550").latency + hardware.link(link).latency
+    return way.named("flash read, from an SM")
 
 
 def ddr5_energy() -> Quantity:
@@ -105,7 +112,7 @@ def _from_sm(device: Accelerator, prices: Mapping[str, Quantity]) -> list[Tier]:
              ddr[2], prices.get("ddr5"), dram + wire),
         Tier("CXL of the host", cxl[0] + link.latency, minimum(cxl[1], across),
              cxl[2], prices.get("cxl"), dram + wire + wire),
-        Tier("NVMe", ssd.latency + link.latency, minimum(ssd.read, across),
+        Tier("NVMe", flash_latency(), minimum(ssd.read, across),
              ssd.capacity, prices.get("nvme"), ssd.energy + wire),
     ]  # fmt: skip
 

@@ -155,8 +155,8 @@ def drive_latency() -> Finding:
     """A flash read in cycles of a B200's clock."""
     return Finding(
         cycles(B200, "drive"),
-        why=f"A read of {known(rungs(B200)['drive'].latency, 'drive'):.3 µs}, of the "
-        "60 to 100 µs that drives of the class take, from memory.",
+        why=f"A read of {known(rungs(B200)['drive'].latency, 'drive'):.3 µs}: "
+        "what the vendor of one drive states, and the link.",
     )
 
 
