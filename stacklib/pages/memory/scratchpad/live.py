@@ -10,7 +10,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Spec
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, in_times
 
 CHIPS = ("trainium2", "trainium3")
 USES = range(88, 109)
@@ -54,4 +54,5 @@ def _title(case: SbufCase, use: int, loads: dict[str, Quantity]) -> str:
     if use / 100 * case.sbuf.si <= case.managed:
         return f"At {use} % of the SBUF everything is loaded once."
     ratio = loads["lru"].si / loads["belady"].si
-    return f"At {use} % of the SBUF, LRU copies {ratio:.2g} times what Belady copies."
+    copies = in_times(ratio, "times as much as|as much as|times less than")
+    return f"At {use} % of the SBUF, LRU copies {copies} Belady."
