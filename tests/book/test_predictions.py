@@ -28,7 +28,7 @@ def told(text, name):
     """Whether a page shows a number: by its name, or by its text with a unit."""
     shown = NUMBERS[name].text
     written = re.escape(shown) if " " in shown else r"(?!)"
-    return bool(re.search(rf"(#q:|share: ){re.escape(name)}\b|\b{written}", text))
+    return bool(re.search(rf"(#q:|share: ){re.escape(name)}\b|(?<![\d.,]){written}", text))
 
 
 ASKED = {name for path in tree.notebooks() for name in asked(path)}
@@ -46,3 +46,4 @@ def test_a_planted_answer_is_seen_by_name_and_by_text():
     assert told(f"[x](#q:{name})", name) and told(f":share: {name}", name)
     assert told(f"They take {NUMBERS[name].text}.", name)
     assert not told(f"[x](#q:{name}_more) and 120.9 ms", name)
+    assert not told(f"At batch one it is 0.{NUMBERS[name].text}.", name)
