@@ -28,7 +28,9 @@ def told(text, name):
     """Whether a page shows a number: by its name, or by its text with a unit."""
     shown = NUMBERS[name].text
     written = re.escape(shown) if " " in shown else r"(?!)"
-    return bool(re.search(rf"(#q:|share: ){re.escape(name)}\b|(?<![\d.,]){written}", text))
+    return bool(
+        re.search(rf"(#q:|share: ){re.escape(name)}\b|(?<![\d.,]){written}", text)
+    )
 
 
 ASKED = {name for path in tree.notebooks() for name in asked(path)}

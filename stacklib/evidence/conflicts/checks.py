@@ -231,6 +231,7 @@ CHECKS: dict[str, Check] = {
     "h100_l2_rate": lambda: hardware.level("h100_sxm", "l2").known("rate"),
     "orin_tops": _peak("jetson_agx_orin_64", "int8"),
     "trn2_sbuf": _trainium2_sram,
+    "trn3_bw": _field("trainium3", "memory_bandwidth"),
     "spark_1pf": _peak("dgx_spark_gb10", "fp4"),
     "pro6000_rate": _peak("rtx_pro_6000_blackwell", "bf16"),
     "tb5": _tunnel,

@@ -14,6 +14,7 @@ from stacklib.quantity import Quantity, in_times
 
 CHIPS = ("trainium2", "trainium3")
 USES = range(88, 109)
+RINGS = (256, 512, 1024, 2048, 4096)
 ORDERS = {"same": "always forwards", "snake": "there and back"}
 
 
@@ -23,15 +24,17 @@ def controls() -> list[dict[str, Any]]:
         choices.select("device", "Device", choices.short(CHIPS), CHIPS[0]),
         choices.select("order", "Each panel goes through X", ORDERS, "same"),
         choices.slider("use", "X over the SBUF (%)", USES, 99),
+        choices.slider("ring", "Ring of the weights (KiB)", RINGS, 1024),
     ]
 
 
-def explore(*, device: str, order: str, use: int) -> Spec:
+def explore(*, device: str, order: str, use: int, ring: int) -> Spec:
     """Bytes copied in against the percent of the SBUF that X takes.
 
-    ``snake`` turns round after every panel.
+    ``snake`` turns round after every panel. What the ring takes, X has not.
     """
-    case, snake = sbuf_case(device), order == "snake"
+    snake = order == "snake"
+    case = sbuf_case(device, chosen(ring, "KiB", "ring the weights pass through"))
     loads = {p: _loaded(case, use, p, snake) for p in POLICIES}
     spec = cliff_spec(case, title=_title(case, use, loads), snake=snake)
     spec["marks"].append(
