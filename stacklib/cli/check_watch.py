@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
-import termios
 import time
-import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +16,14 @@ from stacklib.grading.report import PASS
 from stacklib.grading.runner import changed_tests
 
 from .check_results import grade, known_progress, painted, show, tell_reset
+
+try:
+    import termios
+    import tty
+except ImportError:  # such a system has no single keys; files are watched all the same
+    KEYED = False
+else:
+    KEYED = True
 
 POLL = 0.2  # seconds between two looks at the files watched
 PATIENCE = 2.0  # seconds that a file may stay half written
@@ -30,7 +36,7 @@ NEW = "new"  # the state of an exercise that was never graded
 def watch(exercises: list[Exercise], limits: Limits) -> int:
     """Grade on each save, by keys where stdin is a terminal; 0 on q or Ctrl-C."""
     try:
-        if sys.stdin.isatty():
+        if KEYED and sys.stdin.isatty():
             with single_keys(sys.stdin.fileno()):
                 follow_keys(begin(exercises, limits))
         else:

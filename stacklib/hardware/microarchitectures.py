@@ -212,21 +212,27 @@ def constants() -> Iterator[Constant]:
             yield from entries
 
 
-def microarchitecture(device: Accelerator) -> Microarchitecture:
+def microarchitecture(on: str | Accelerator) -> Microarchitecture:
     """The constants of a device's architecture.
 
     Parameters
     ----------
-    device : Accelerator
-        Its ``architecture`` and ``compute_capability`` are looked up. What was measured
-        on several cards is taken from the device itself, else from the first card with
-        its kind of memory, else from the first.
+    on : str or Accelerator
+        The device. Its ``architecture`` and ``compute_capability`` are looked up. What
+        was measured on several cards is taken from the device itself, else from the
+        first card with its kind of memory, else from the first.
 
     Returns
     -------
     Microarchitecture
         Without constants where nothing is known of the architecture.
+
+    Raises
+    ------
+    UnknownName
+        For a name that no device has.
     """
+    device = get(on) if isinstance(on, str) else on
     exact = f"{device.architecture} {device.compute_capability}"
     for key in (exact, device.architecture):
         if key in _table():

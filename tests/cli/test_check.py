@@ -291,6 +291,15 @@ def test_watch_grades_again_on_each_save_and_ends_with_ctrl_c(root):
         assert watching.process.wait(5) == 0
 
 
+def test_a_system_without_single_keys_still_watches():
+    script = (
+        "import sys; sys.modules['termios'] = None\n"
+        "from stacklib.cli import check_watch; print(check_watch.KEYED)"
+    )
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == "False\n"
+
+
 def test_at_a_terminal_watch_is_a_course_by_keys(root):
     with Watching(root, "1", terminal=True) as course:
         first = course.until("q quit")

@@ -187,3 +187,10 @@ def test_the_rule_of_banks_is_nvidias_alone():
     for key in ("mi300x", "rx_7900_xtx", "m1_max", "arc_b580"):
         found = hardware.level(key, "shared")
         assert found.width is None and found.rate is None
+
+
+def test_constants_are_found_by_a_device_s_name():
+    by_name = hardware.microarchitecture("h100-sxm")
+    assert by_name == hardware.microarchitecture(hardware.get("h100_sxm"))
+    with pytest.raises(UnknownName, match="unknown device 'hoper'"):
+        hardware.microarchitecture("hoper")

@@ -26,7 +26,7 @@ def over(new: str, old: str, dtype: str = "bf16") -> Quantity:
 @claim("tmem-256kb")
 def tensor_memory() -> Quantity:
     """Of one unit of a B200, as the vendor documents it."""
-    return hardware.microarchitecture(hardware.get(B200)).size("tensor_memory")
+    return hardware.microarchitecture(B200).size("tensor_memory")
 
 
 @claim("cuda-core-fma")

@@ -21,7 +21,7 @@ def _issue_interval() -> Quantity:
     """Cycles from one instruction of a scheduler to its next: a warp over its lanes."""
     per_unit = hardware.get(H100).peaks["fp32"].per_unit_per_cycle
     lanes = known(per_unit, "lanes") / constant("multiply_add")
-    parts = hardware.microarchitecture(hardware.get(H100)).count("warp_schedulers")
+    parts = hardware.microarchitecture(H100).count("warp_schedulers")
     share = lanes / parts
     return (rule("lanes") / share).named("issue interval")
 
