@@ -202,6 +202,7 @@ CHECKS: dict[str, Check] = {
     "h100_density": _density,
     "b200_l2": _field("b200_sxm", "l2_capacity"),
     "mi300x_1300": _peak("mi300x", "bf16"),
+    "mi308x_fp16": _peak("mi308x", "fp16"),
     "m4max": _m4_max,
     "trn2": _peak("trainium2", "fp8"),
     "tmem": _tensor_memory,
