@@ -37,6 +37,7 @@ SCRIPTS = (
     "pyrun.js",
     "sift.js",
     "print.js",
+    "nav.js",
 )
 
 

@@ -54,6 +54,11 @@ def number(judgement: Judgement) -> computed_number:
     return node
 
 
+def verdict_class(judgement: Judgement) -> str:
+    """The class that colours a verdict: ``st-verdict-right-if``."""
+    return f"st-verdict-{judgement.verdict.replace(' ', '-')}"
+
+
 def word(text: str, *classes: str) -> nodes.inline:
     """Inline text of a class."""
     return nodes.inline("", text, classes=list(classes))
@@ -76,7 +81,7 @@ def facts(judgement: Judgement) -> nodes.paragraph:
     """Verdict, what is claimed, what we compute, and where it is claimed."""
     claim, verdict = judgement.claim, judgement.verdict
     line = nodes.paragraph(classes=["st-claim-facts"])
-    line += word(verdict, "st-verdict", f"st-verdict-{verdict.replace(' ', '-')}")
+    line += word(verdict, "st-verdict", verdict_class(judgement))
     line += [nodes.Text(" "), pair("claimed", word(claim.claimed, "st-claim-value"))]
     if judgement.computed is not None:
         line += [nodes.Text(" "), pair("computed", number(judgement))]

@@ -1,7 +1,9 @@
-"""``{claims-table} 1``: a chapter's claims, judged at build time.
+"""``{claims-table} 1``: a chapter's rows of the claims ledger, judged at build time.
 
-The counts, and a link to the rows on the page of all claims; with ``:only: ID ...``
-those rows themselves.
+``{claims-count} 1`` is a line for the chapter's index: how many by verdict, and a link
+to its evidence page, which has the table. In the table, claims with a computed value or
+a citation of ours come first; those whose check is not written yet are folded below,
+counted, so that nothing is hidden.
 """
 
 from __future__ import annotations
@@ -9,18 +11,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from claims_ledger import number
+from claims_ledger import number, verdict_class
 from computed_links import digest, nearest
 from docutils import nodes
 from docutils.parsers.rst import directives
+from exercise_box import folded
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from stacklib import pages
 from stacklib.evidence import Judgement, claims, counted
 
+PAGE = "/book/evidence/chapter-{chapter}"  # the evidence page of a chapter
 HEAD = ("Claim", "Claimed", "Computed", "Verdict")
-LEDGER = "book/evidence/claims"
 WIDTHS = (52, 16, 16, 16)
 
 
@@ -42,8 +46,7 @@ def row(judgement: Judgement) -> nodes.row:
     where = f"{claim.document} ({claim.id})"
     reason = f"{judgement.reason} {judgement.first_review}".rstrip()
     verdict = nodes.inline("", judgement.verdict)
-    kind = judgement.verdict.replace(" ", "-")
-    verdict["classes"] = ["st-verdict", f"st-verdict-{kind}"]
+    verdict["classes"] = ["st-verdict", verdict_class(judgement)]
     first = cell(
         nodes.Text(claim.text),
         nodes.inline("", where, classes=["st-source"]),
@@ -63,20 +66,17 @@ def table(judgements: list[Judgement]) -> nodes.table:
     return nodes.table("", group, classes=["st-claims"])
 
 
-class ClaimsTable(SphinxDirective):
-    """The table of one chapter, or with ``:only: ID ...`` those rows of it."""
+class OfChapter(SphinxDirective):
+    """What is shown of a chapter's claims; the page is read again when they change."""
 
     required_arguments = 1
-    option_spec: ClassVar = {"only": directives.unchanged_required}
 
-    def run(self) -> list[nodes.Node]:
+    def of(self) -> int:
+        """The chapter asked for, remembered with the state of its rows."""
         chapter = self.chapter()
         shown = remembered(self.env).setdefault(self.env.docname, {})
         shown[chapter] = state(chapter)
-        rows = {row.claim.id: row for row in pages.claims(chapter=chapter)}
-        if "only" in self.options:
-            return [table([rows[id] for id in self.only(rows)])]
-        return [self.summary(chapter, list(rows.values()))]
+        return chapter
 
     def chapter(self) -> int:
         """The argument as the number of a chapter that has claims."""
@@ -84,9 +84,41 @@ class ClaimsTable(SphinxDirective):
         text = self.arguments[0].strip()
         if text not in map(str, known):
             raise self.error(
-                f"{{claims-table}} {text!r}: no such chapter; one of {known}"
+                f"{{{self.name}}} {text!r}: no such chapter; one of {known}"
             )
         return int(text)
+
+
+class ClaimsCount(OfChapter):
+    """How many claims of a chapter, by verdict, and a link to them all."""
+
+    def run(self) -> list[nodes.Node]:
+        chapter = self.of()
+        counts = nodes.Text(f"{counted(pages.claims(chapter=chapter))}. ")
+        page = addnodes.pending_xref(
+            "",
+            nodes.inline("", f"All claims of chapter {chapter}"),
+            refdomain="std",
+            reftype="doc",
+            reftarget=PAGE.format(chapter=chapter),
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
+        return [nodes.paragraph("", "", counts, page, nodes.Text("."))]
+
+
+class ClaimsTable(OfChapter):
+    """The table of one chapter, or with ``:only: ID ...`` those rows of it."""
+
+    option_spec: ClassVar = {"only": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        chapter = self.of()
+        rows = {row.claim.id: row for row in pages.claims(chapter=chapter)}
+        if "only" in self.options:
+            return [table([rows[id] for id in self.only(rows)])]
+        return self.all(list(rows.values()))
 
     def only(self, rows: Mapping[str, Judgement]) -> list[str]:
         """The ids asked for, each one of the chapter's."""
@@ -98,12 +130,19 @@ class ClaimsTable(SphinxDirective):
                 )
         return asked
 
-    def summary(self, chapter: int, judgements: list[Judgement]) -> nodes.Node:
-        """Counts by verdict, and where the rows stand."""
-        page, builder = self.env.docname, self.env.app.builder
-        address = f"{builder.get_relative_uri(page, LEDGER)}#chapter={chapter}"
-        link = nodes.reference("", "Every claim with its verdict", refuri=address)
-        return nodes.paragraph("", f"{counted(judgements)}. ", link, nodes.Text("."))
+    def all(self, judgements: list[Judgement]) -> list[nodes.Node]:
+        """Counts, the judged rows, and the rest folded."""
+        checked = pages.checks()
+        judged, waiting = [], []
+        for judgement in judgements:
+            ours = judgement.claim.id in checked or judgement.verdict == "cited"
+            (judged if ours else waiting).append(judgement)
+        shown: list[nodes.Node] = [nodes.paragraph("", f"{counted(judgements)}.")]
+        if judged:
+            shown.append(table(judged))
+        if waiting:
+            shown.append(folded(f"Not judged yet: {len(waiting)}", table(waiting)))
+        return shown
 
 
 def state(chapter: int) -> str:
@@ -135,6 +174,7 @@ def forget(app: Sphinx, env: Any, page: str) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive and the check of remembered pages."""
     app.add_directive("claims-table", ClaimsTable, override=True)
+    app.add_directive("claims-count", ClaimsCount, override=True)
     app.setup_extension("claims_ledger")
     app.connect("env-get-outdated", outdated)
     app.connect("env-purge-doc", forget)

@@ -20,12 +20,14 @@ PLACE = re.compile(r"(?P<chapter>\d\d)-[a-z0-9-]+/(?P<number>\d\d)_\w+")
 
 
 class fold(nodes.General, nodes.Element):
-    """``<details>``; attribute ``summary`` is the line that opens it."""
+    """``<details>``; attribute ``summary`` is the line that opens it, ``held`` that it
+    is printed last.
+    """
 
 
-def folded(summary: str, *children: nodes.Node) -> fold:
+def folded(summary: str, *children: nodes.Node, held: bool = False) -> fold:
     """`children` behind a line to open."""
-    return fold("", *children, summary=summary)
+    return fold("", *children, summary=summary, held=held)
 
 
 def listing(code: str) -> nodes.literal_block:
@@ -55,8 +57,8 @@ class ExerciseFile(SphinxDirective):
         node += self.parse_text_to_nodes(stub.question)
         node += listing(stub.answer)
         node += folded("The tests it must pass", listing(stub.tests))
-        node += folded("Hint", *self.parse_text_to_nodes(stub.hint))
-        node += folded("Solution", listing(solution.answer))
+        node += folded("Hint", *self.parse_text_to_nodes(stub.hint), held=True)
+        node += folded("Solution", listing(solution.answer), held=True)
         node += self.how_to_check(place, number)
         return [node]
 
@@ -91,8 +93,9 @@ class ExerciseFile(SphinxDirective):
 
 def open_fold(self: SphinxTranslator, node: fold) -> None:
     summary = self.encode(node["summary"])
+    classes = "st-fold st-held" if node["held"] else "st-fold"
     self.body.append(
-        f'<details class="st-fold"><summary>{summary}</summary>'
+        f'<details class="{classes}"><summary>{summary}</summary>'
         '<div class="st-fold-body">\n'
     )
 

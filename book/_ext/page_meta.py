@@ -68,7 +68,7 @@ def add_edition(app: Sphinx, page: str, template: str, context: Any, _: Any) -> 
     """Link the edition's page at the foot of every page, where the book has one."""
     if EDITION not in app.env.found_docs:
         return
-    there = context["pathto"](EDITION)
+    there = context["pathto"](EDITION).rstrip("#")  # "#" is the page itself
     links = (f'<a href="{there}#{id}">{words}</a>' for id, words in FOOT.items())
     context["theme_extra_footer"] = f'<p class="st-edition">{" · ".join(links)}</p>'
 

@@ -1,4 +1,4 @@
-"""The cells that say a page's numbers stand together, in one fold at its end.
+"""What folds over cells say, and where the cells that say a page's numbers stand.
 
 A notebook says each number where it computes it. On the page the number opens itself,
 and a fold after every few paragraphs would only stand in the reader's way.
@@ -14,6 +14,26 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 SHOW, HIDE = "Show the cells that compute the numbers of this page", "Hide the cells"
+
+
+# What a cell shows, by what its HTML holds; the first that it holds names its fold.
+SHOWS = {"st-live": "figure", "st-figure": "figure", "<table": "table"}
+
+
+class FoldedCode(SphinxPostTransform):
+    """One quiet line over what a cell shows: *code of this figure*."""
+
+    default_priority = 198
+    formats = ("html",)
+
+    def run(self, **options: Any) -> None:
+        """Name the fold of each cell tagged ``hide-input`` by what it shows."""
+        for node in self.document.findall(nodes.container):
+            if node.get("hide_mode") == "input":
+                text = "".join(raw.astext() for raw in node.findall(nodes.raw))
+                shown = next((SHOWS[mark] for mark in SHOWS if mark in text), "cell")
+                words = f"code of this {shown}"
+                node["prompt_show"], node["prompt_hide"] = words, f"hide the {words}"
 
 
 class SaidCells(SphinxPostTransform):
@@ -46,4 +66,5 @@ class SaidCells(SphinxPostTransform):
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the transform."""
     app.add_post_transform(SaidCells)
+    app.add_post_transform(FoldedCode)
     return {"version": "1", "parallel_read_safe": True}

@@ -13,6 +13,10 @@ import linecache
 import traceback
 
 BLOCK = "<block>"
+PLAIN = (
+    "This page has plain Python: the standard library and stacklib. In Jupyter, with "
+    "the book's notebook, a block can import what is installed there."
+)
 
 
 def call(target: str, arguments: str) -> str:
@@ -60,4 +64,6 @@ def short(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename == BLOCK:
         places = [f"line {error.lineno}: {(error.text or '').strip()}"]
     message = error.msg if isinstance(error, SyntaxError) else str(error)
+    if isinstance(error, ModuleNotFoundError):
+        message += f". {PLAIN}"
     return "\n".join([*places, f"{type(error).__name__}: {message}".rstrip(": ")])

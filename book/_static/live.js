@@ -4,6 +4,8 @@
 
 (() => {
   const PAUSE_MS = 60; // of a slider, before it computes
+  const SLOW_MS = 150; // after which an answer that is still to come is said to be
+  const OLD = "The figure still shows the earlier values.";
   const make = st.element;
 
   // ---- controls: each is {element, read(), touch} ----
@@ -20,7 +22,10 @@
       (group || field).append(make("option", { value }, words));
     });
     field.value = control.value;
-    return { field, parts: [field], read: () => field.value, put: (value) => { field.value = value; } };
+    // What is chosen, as it was given: a field's own value is always text.
+    const read = () => control.options[field.selectedIndex][0];
+    const choose = (at) => { if (at >= 0) field.selectedIndex = at; };
+    return { field, parts: [field], read, put: (value) => choose(control.options.findIndex(([one]) => String(one) === value)) };
   }
 
   const shown = (control, value) => [value.toLocaleString("en"), control.unit].filter(Boolean).join(" ");
@@ -36,7 +41,8 @@
       field.setAttribute("aria-valuetext", output.textContent);
     };
     const put = (value) => {
-      field.value = Math.max(0, control.values.findIndex((one) => String(one) === value));
+      const to = control.values.findIndex((one) => String(one) === value);
+      if (to >= 0) field.value = to;
       tell();
     };
     field.addEventListener("input", tell);
@@ -53,19 +59,22 @@
 
   // ---- readouts ----
 
-  function readoutRow({ name, label, tree }) {
+  function readoutRow({ name, tree }) {
     const value = make("span", { class: "st-q", "data-readout": name });
     return make("div", { class: "st-readout", "data-name": name, "data-opens": Boolean(tree) },
-      make("dt", {}, label), make("dd", {}, value));
+      make("dt", {}), make("dd", {}, value));
   }
 
-  // Rows are kept where they can be, so that a readout that is open stays open.
+  // Rows are kept where they can be, so that a readout that is open stays open; all
+  // that a row says is set again.
   function showReadouts(list, wanted) {
-    const kept = (one) => [...list.children].find((row) =>
-      row.dataset.name === one.name && row.dataset.opens === String(Boolean(one.tree)));
+    const old = [...list.children];
     const rows = wanted.map((one) => {
-      const row = kept(one) || readoutRow(one);
+      const at = old.findIndex((row) =>
+        row.dataset.name === one.name && row.dataset.opens === String(Boolean(one.tree)));
+      const row = at < 0 ? readoutRow(one) : old.splice(at, 1)[0];
       const value = row.querySelector(".st-q");
+      row.querySelector("dt").textContent = one.label;
       value.textContent = one.text;
       if (one.tree) st.quantities.attach(value, one.tree);
       return row;
@@ -107,12 +116,15 @@
     const shared = "share" in figure.dataset;
     const row = make("div", { class: "st-live-controls-row" }, ...controls.map((c) => c.element), status);
     still.before(row, moving);
-    st.python.watch((text) => { if (figure.dataset.state === "starting") status.textContent = text; });
+    st.python.watch((text) => { if (figure.dataset.state === "starting" && text) status.textContent = `${text}. ${OLD}`; });
 
     let spec = null;
     let width = 0;
     let timer = 0;
+    let slow = 0;
     let asked = 0;
+    const chosen = () => Object.fromEntries(controls.map((c) => [c.name, c.read()]));
+    let shown = chosen(); // the values of the figure that is seen
 
     function redraw() {
       width = plot.clientWidth;
@@ -128,36 +140,60 @@
       message.textContent = spec.message || "";
       showReadouts(readouts, spec.readouts || []);
       showTable(table, spec.table);
+      st.quantities.settle();
       redraw();
     }
 
-    function complain(words) {
+    // Between a move and its answer the figure is of other values than the controls:
+    // it is grey and says so. An answer to an earlier move no longer counts.
+    function wait() {
+      asked += 1;
+      if (figure.ariaBusy === "true") return;
+      figure.ariaBusy = "true";
+      slow = setTimeout(() => { status.textContent ||= OLD; }, SLOW_MS);
+    }
+
+    function agree(words = "") {
+      clearTimeout(slow);
+      figure.ariaBusy = "false";
       status.textContent = words;
+    }
+
+    function complain(words) {
       figure.dataset.state = "failed";
+      for (const control of controls) control.put(String(shown[control.name]));
+      if (shared) st.fragment.set(figure.id, shown);
+      agree(words);
     }
 
     async function compute() {
-      asked += 1;
+      clearTimeout(timer);
+      wait();
       const mine = asked;
-      if (figure.dataset.state !== "ready") figure.dataset.state = "starting";
-      const values = Object.fromEntries(controls.map((c) => [c.name, c.read()]));
-      if (shared) st.fragment.set(figure.id, values);
-      try {
-        const answer = await st.python.call(figure.dataset.call, values);
-        if (mine !== asked) return; // a later move has overtaken this one
-        if (answer.error) { complain(answer.error); return; }
-        figure.dataset.state = "ready";
-        status.textContent = "";
-        show(answer.value);
-      } catch (error) {
-        complain(error.message);
+      const values = chosen();
+      if (!["ready", "starting"].includes(figure.dataset.state)) {
+        figure.dataset.state = "starting";
+        status.textContent = OLD;
       }
+      if (shared) st.fragment.set(figure.id, values);
+      const answer = await st.python.call(figure.dataset.call, values).catch(({ message }) => ({ error: message }));
+      if (mine !== asked) return; // a later move has overtaken this one
+      if (answer.error) { complain(answer.error); return; }
+      figure.dataset.state = "ready";
+      shown = values;
+      show(answer.value);
+      agree();
+    }
+
+    // The first touch starts Python, which takes a while.
+    function touched() {
+      if (figure.dataset.state === "waiting") compute();
     }
 
     for (const { field } of controls) {
-      field.addEventListener("pointerdown", () => { if (!spec) compute(); });
-      field.addEventListener("keydown", (event) => { if (!spec && event.key !== "Tab") compute(); });
-      field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(compute, PAUSE_MS); });
+      field.addEventListener("pointerdown", touched);
+      field.addEventListener("keydown", (event) => { if (event.key !== "Tab") touched(); });
+      field.addEventListener("input", () => { wait(); clearTimeout(timer); timer = setTimeout(compute, PAUSE_MS); });
     }
     new ResizeObserver(() => { if (plot.clientWidth !== width) redraw(); }).observe(plot);
     figure.dataset.state = "waiting";

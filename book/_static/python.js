@@ -26,11 +26,21 @@ window.st = window.st || {};
     [worker, started, waiting] = [null, null, new Map()];
   }
 
+  // The line that serves a book opened from files, wherever it was unpacked.
+  function serving() {
+    const windows = /^\/[A-Za-z]:\//;
+    const folder = decodeURIComponent(new URL(root, location.href).pathname);
+    const path = windows.test(folder) ? folder.slice(1) : folder;
+    const program = windows.test(folder) ? "py" : "python3";
+    return `${program} -m http.server --bind 127.0.0.1 --directory "${path}" 8000`;
+  }
+
   function start() {
     if (location.protocol === "file:") {
+      const page = location.pathname.slice(new URL(root, location.href).pathname.length);
       return Promise.reject(new Error(
         "A browser does not let a page opened from a file load Python. " +
-        "Run `make open` in the book's folder: it serves this page."));
+        `In a terminal, type\n${serving()}\nand open http://127.0.0.1:8000/${page}`));
     }
     started = started || new Promise((resolve, reject) => {
       const fail = (reason) => {

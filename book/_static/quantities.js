@@ -24,13 +24,38 @@ window.st = window.st || {};
   // ---- what the popover says ----
 
   const KINDS = {
-    spec: "from a data sheet", config: "from a model's config", measured: "measured",
+    config: "from a model's config", measured: "measured",
     claimed: "claimed", chosen: "we take", assumed: "assumed", counted: "counted by a run",
     constant: "constant", bare: "typed", computed: "computed",
   };
 
-  // How a number was come by, where the word for it is another.
-  const TOLD = { chosen: "we take", bare: "typed" };
+  // A published number is as good as who published it, from the best to the least.
+  const PUBLISHED = {
+    vendor: "published by the vendor", measured: "measured by others", announced: "announced",
+    secondary: "from a secondary source", recalled: "recalled, not looked up",
+  };
+
+  const least = (tree) => Math.max(-1, ...(tree.inputs || []).map(least),
+    tree.source ? Object.keys(PUBLISHED).indexOf(tree.source.confidence) : -1);
+
+  // What the inputs of a sum or a quotient leave of its sources.
+  function standing(tree) {
+    const word = Object.values(PUBLISHED)[least(tree)];
+    return word ? `computed, an input ${word}` : KINDS.computed;
+  }
+
+  function kind(tree) {
+    const { confidence } = tree.source || {};
+    if (tree.kind === "spec") return PUBLISHED[confidence] || confidence || "without a source";
+    const word = KINDS[tree.kind] || tree.kind;
+    return confidence === "recalled" ? `${word}, recalled` : word;
+  }
+
+  // How a number was come by: in the word of its page, where the word says it all.
+  function told(tree) {
+    if (tree.evidence === "spec") return tree.kind === "computed" ? standing(tree) : kind(tree);
+    return { chosen: KINDS.chosen, bare: KINDS.bare }[tree.evidence] || tree.evidence || kind(tree);
+  }
 
   // What a number without inputs stands on where no document is named.
   const GIVEN = {
@@ -54,7 +79,7 @@ window.st = window.st || {};
     const line = make("span", { class: "st-input" },
       make("span", { class: "st-input-name" }, tree.label || "given"), " = ",
       make("span", { class: "st-input-value" }, tree.text + atClock(tree)), " ");
-    if (tree.kind !== "computed") line.append(make("span", { class: "st-kind" }, KINDS[tree.kind] || tree.kind));
+    if (tree.kind !== "computed") line.append(make("span", { class: "st-kind" }, kind(tree)));
     return line;
   }
 
@@ -79,7 +104,7 @@ window.st = window.st || {};
       make("div", { class: "st-popover-head" },
         make("span", { class: "st-popover-value" },
           (tree.full || tree.shown || tree.text) + atClock(tree)),
-        make("span", { class: "st-kind" }, TOLD[tree.evidence] || tree.evidence || KINDS[tree.kind])),
+        make("span", { class: "st-kind" }, told(tree))),
       make("p", { class: "st-popover-what" }, tree.what || tree.label || ""),
       tree.formula ? make("p", { class: "st-popover-formula" }, "= " + tree.formula) : "",
       tree.why ? make("p", { class: "st-popover-note" }, `Assumed: ${tree.why}.`) : "",
@@ -92,13 +117,23 @@ window.st = window.st || {};
 
   // ---- opening and closing ----
 
+  // A sheet lies at the bottom of a phone: the number is scrolled above it, and the
+  // page made longer where it ends too soon for that.
+  function lift(margin) {
+    const rects = owner.getClientRects();
+    const hidden = rects[rects.length - 1].bottom + margin - panel.getBoundingClientRect().top;
+    if (hidden <= 0) return;
+    document.body.style.paddingBottom = `${panel.offsetHeight}px`;
+    window.scrollBy(0, hidden);
+  }
+
   // Under the number, or over it where there is more room. The side is chosen once,
   // so that a panel that grows does not jump; on a phone CSS places it.
   function place() {
-    panel.style.left = panel.style.top = panel.style.maxHeight = "";
-    if (matchMedia("(max-width: 600px)").matches) return;
-    const at = owner.getClientRects()[0];
+    panel.style.left = panel.style.top = panel.style.maxHeight = document.body.style.paddingBottom = "";
     const [gap, margin] = [6, 16];
+    if (matchMedia("(max-width: 600px)").matches) { lift(margin); return; }
+    const at = owner.getClientRects()[0];
     const [above, below] = [at.top, innerHeight - at.bottom].map((room) => room - gap - margin);
     under ??= panel.offsetHeight <= below || below >= above;
     panel.style.maxHeight = `${Math.min(panel.offsetHeight, Math.max(160, under ? below : above))}px`;
@@ -128,6 +163,7 @@ window.st = window.st || {};
     owner.removeAttribute("aria-describedby");
     if (refocus) owner.focus();
     panel.hidden = true;
+    document.body.style.paddingBottom = "";
     [owner, pinned, under] = [null, false, null];
   }
 
@@ -205,6 +241,12 @@ window.st = window.st || {};
     }
   }
 
-  st.quantities = { attach };
+  // After a figure has changed what it shows: the panel follows its number or goes.
+  function settle() {
+    if (owner && !owner.isConnected) shut(false);
+    else if (owner) place();
+  }
+
+  st.quantities = { attach, settle };
   begin(); // deferred scripts run once the page is parsed
 })();

@@ -115,18 +115,26 @@ def claims(chapter: int, root: Path) -> Line:
     shown = claims_table(chapter, root)
     counts = (
         Count("claims", sum(verdicts.values()), len(rows)),
-        Count("table on the index page", shown, 1),
+        Count("counts on the index page, table on the evidence page", shown, 2),
     )
     note = " ".join(f"{verdict} {n}" for verdict, n in sorted(verdicts.items()))
     return Line("claims", counts, note, tuple(missing))
 
 
 def claims_table(chapter: int, root: Path) -> int:
-    """Whether the chapter's index page shows the ledger."""
+    """Whether the index counts the chapter's claims, and its evidence page has them."""
     pages = [p for p in tree.notebooks(root) if tree.chapter_of(p) == chapter]
     index = [p for p in pages if p.name == "index.ipynb"]
-    asked = re.compile(rf"\{{claims-table\}}\s*{chapter}\b")
-    return int(any(asked.search(p.read_text("utf-8")) for p in index))
+    evidence = root / "book" / "evidence" / f"chapter-{chapter}.md"
+    asked = {"claims-count": index, "claims-table": [evidence]}
+    return sum(
+        any(re.search(rf"\{{{what}\}}\s*{chapter}\b", _text(p)) for p in where)
+        for what, where in asked.items()
+    )
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8") if path.exists() else ""
 
 
 def exercises(chapter: int, root: Path) -> Line:

@@ -22,6 +22,7 @@ from stacklib.hardware.microarchitectures import constants
 from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.hardware.warp_rules import KNOWN, rule
+from stacklib.memory.dram.cell import cell_facts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
 from stacklib.pages.memory.dram import published
@@ -99,6 +100,7 @@ def _records() -> dict[str, float]:
         *(dram_part(name).fields.values() for name in dram_names()),
         *(parts.drive(name).fields.values() for name in parts.drive_names()),
         map(parts.constant, parts.constant_names()),
+        cell_facts().values(),
         data.recorded(),
         *(
             [q.value for q in making.fact(table, key).quotes]

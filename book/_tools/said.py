@@ -17,7 +17,7 @@ from typing import Any
 from _tools import tree
 from stacklib import hardware
 from stacklib.quantity import Quantity
-from stacklib.quantity.say import MIME
+from stacklib.quantity.say import MIME, printed
 from stacklib.quantity.store import load
 from stacklib.quantity.told import families, told
 
@@ -90,7 +90,8 @@ class Number:
 
     def printed(self, quantity: Quantity) -> str:
         """Another value of this number, printed as it is."""
-        return quantity.text(self.stored.get("unit"), self.stored.get("digits", 3))
+        unit, digits = self.stored.get("unit"), self.stored.get("digits", 3)
+        return printed(quantity, unit, digits)
 
     def tree(self) -> dict[str, Any]:
         """Derivation for the page: ``Quantity.tree()`` and what a reader is told."""

@@ -11,7 +11,8 @@ the weights alone. Write first the arithmetic intensity of such a step, then the
 batch at which its two times are equal. The number of weights must drop out.
 
 `device.peak(dtype)`, `device.memory_bandwidth` and `bytes_per_element(dtype)` give
-what you need; `.si` makes plain numbers of them, in FLOP/s, B/s and B.
+what you need; `.si` makes plain numbers of them, in FLOP/s, B/s and B. Return plain
+numbers or quantities.
 
 hint: Write N for the weights, B for the batch, w for the bytes of one weight. The
 step computes for 2·N·B / peak seconds and reads for N·w / bandwidth seconds. Set
@@ -59,6 +60,7 @@ def test_intensity():
         intensity,
         step_intensity,
         [{"batch": b, "dtype": d} for d in FORMATS for b in (1, 16, 97)],
+        unit="FLOP/B",
         rel=0.02,
         mistakes={
             "Each sequence of the batch computes with each weight.": (
@@ -84,6 +86,9 @@ def test_break_even_batch():
             "That is the ridge, in FLOP a byte. A batch counts sequences: how "
             "many FLOP does one sequence bring to a byte?": (
                 lambda device, dtype: roofline.ridge(device, dtype).si
+            ),
+            "A byte is eight bits: do both of your times count bytes?": (
+                lambda device, dtype: 8 * words_that_fill(device, dtype)
             ),
         },
     )

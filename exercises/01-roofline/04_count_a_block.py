@@ -121,6 +121,7 @@ def test_projections():
         projections,
         counted("projections"),
         cases("hidden", "heads", "kv_heads", "head_dim", "tokens"),
+        unit="FLOP",
         rel=1e-9,
         mistakes={
             "Keys and values have kv_heads heads; only the queries have heads.": (
@@ -135,6 +136,7 @@ def test_pairs():
         pairs,
         counted("pairs"),
         cases("heads", "head_dim", "tokens"),
+        unit="FLOP",
         rel=1e-9,
         mistakes={
             "A token sees itself and those before it, not the whole prompt.": square,
@@ -148,6 +150,7 @@ def test_mlp():
         mlp,
         counted("mlp"),
         cases("hidden", "intermediate", "tokens"),
+        unit="FLOP",
         rel=1e-9,
         mistakes={
             "A gated MLP has three matrices; where is the gate?": (
@@ -160,8 +163,12 @@ def test_mlp():
 def test_the_whole_is_what_the_run_counted():
     for shape in SHAPES:
         hidden, heads, kv_heads, head_dim, intermediate, tokens = shape
-        mine = projections(hidden, heads, kv_heads, head_dim, tokens)
-        mine += pairs(heads, head_dim, tokens) + mlp(hidden, intermediate, tokens)
-        expect.number(mine, sum(RUNS[shape].values()), rel=1e-9)
+        parts = (
+            projections(hidden, heads, kv_heads, head_dim, tokens),
+            pairs(heads, head_dim, tokens),
+            mlp(hidden, intermediate, tokens),
+        )
+        mine = sum(expect.read(part, "FLOP") for part in parts)
+        expect.number(mine, sum(RUNS[shape].values()), unit="FLOP", rel=1e-9)
     counted_in_all = sum(sum(run.values()) for run in RUNS.values())
     expect.reading("multiply-adds the runs did", f"{counted_in_all / 2:,.0f}")

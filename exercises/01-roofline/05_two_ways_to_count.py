@@ -94,6 +94,7 @@ def test_softmax_fused():
         softmax_fused,
         counted("fused"),
         [{"size": size} for size in FORMATS],
+        unit="FLOP/B",
         rel=1e-3,
         mistakes={
             "The result is written too: two moves for each number.": (
@@ -108,6 +109,7 @@ def test_softmax_steps():
         softmax_steps,
         counted("steps"),
         [{"size": size} for size in FORMATS],
+        unit="FLOP/B",
         rel=1e-3,
         mistakes={
             "The largest and the sum write one number a row, not all of them.": (

@@ -74,9 +74,9 @@ def point(which, axis, of=None):
     def read(device):
         rates = (device.peak("bf16").si, device.memory_bandwidth.si)
         points = (of or sketch)(*rates, 0.5, 5000.0)
-        if not isinstance(points, (list, tuple)) or len(points) != 3:
-            raise expect.Mistake(f"{expect.clip(points)}: three pairs are asked for")
-        return points[which][axis]
+        pairs = expect.sequence(points, "a list of three pairs", 3)
+        pair = "a pair of intensity and rate"
+        return expect.sequence(pairs[which], pair, 2)[axis]
 
     return read
 
@@ -88,6 +88,7 @@ def test_sketch():
             point(which, axis),
             point(which, axis, right_sketch),
             cases,
+            unit=("FLOP/B", "FLOP/s")[axis],
             mistakes={
                 "Left of the ridge the wires set the rate, not the units.": (
                     lambda device: device.peak("bf16").si
@@ -144,17 +145,27 @@ def test_quickest():
                 "dtype": dtype,
             }
             value = expect.call(quickest, case)
-            if value is right:
-                continue
-            if value is max(able, key=lambda d: d.peak(dtype).si):
-                raise expect.Mistake(
-                    f"{value.short} has the highest {dtype} peak; {work.name} waits "
-                    f"for its bytes, and {right.short} moves them sooner"
-                )
-            if value is max(DEVICES, key=lambda d: d.memory_bandwidth.si):
-                raise expect.Mistake(
-                    f"{value.short} has the fastest memory; {work.name} waits for "
-                    f"arithmetic, and {right.short} does it sooner"
-                )
-            shown = getattr(value, "short", expect.clip(value))
-            raise expect.Mistake(f"{shown} for {work.name}: {right.short} is quicker")
+            if slower := why_slower(value, right, work, dtype):
+                raise expect.Mistake(slower)
+
+
+def why_slower(value, right, work, dtype):
+    """Why another device is the quickest; empty where none is."""
+    if value not in DEVICES:
+        return f"{expect.clip(value)}: one of the devices given is asked for"
+    if dtype not in value.formats:
+        return f"{value.short} has no {dtype}, and so cannot be chosen"
+    if roofline.bound_on(work, value).time.si <= roofline.bound_on(work, right).time.si:
+        return ""
+    able = [d for d in DEVICES if dtype in d.formats]
+    if value is max(able, key=lambda d: d.peak(dtype).si):
+        return (
+            f"{value.short} has the highest {dtype} peak; {work.name} waits "
+            f"for its bytes, and {right.short} moves them sooner"
+        )
+    if value is max(able, key=lambda d: d.memory_bandwidth.si):
+        return (
+            f"{value.short} has the fastest memory; {work.name} waits for "
+            f"arithmetic, and {right.short} does it sooner"
+        )
+    return f"{value.short} for {work.name}: {right.short} is quicker"

@@ -92,6 +92,8 @@ def test_cycles():
             "has to wait.": lambda **c: scheduled(**c, policy="lrr"),
             "Your warps run one after the other: while one waits, another can "
             "issue.": lambda **c: c["warps"] * scheduled(**{**c, "warps": 1}),
+            "That is the cycle of the last instruction; from cycle 0 on it is one "
+            "more that have passed.": lambda **c: scheduled(**c) - 1,
             "The value is there `latency` cycles after the load was issued; yours "
             "comes a cycle late.": (
                 lambda **c: scheduled(**{**c, "latency": c["latency"] + 1})

@@ -90,6 +90,7 @@ def test_years_to_double():
     expect.number(
         years_to_double(),
         YEARS * math.log(2) / math.log(ratio),
+        unit="year",
         rel=0.05,
         mistakes={
             "That many periods of two years; asked are years.": (
@@ -102,13 +103,15 @@ def test_years_to_double():
     )
 
 
+def in_two(slope):
+    return math.exp(2 * slope)
+
+
 def test_low_and_high():
-    ends = [math.exp(2 * (SLOPE + side * T * ERROR)) for side in (-1, 1)]
-    found = low_and_high()
-    if not isinstance(found, (tuple, list)) or len(found) != 2:
-        raise expect.Mistake(f"{found!r}: a pair is asked for, low end and high end")
-    growth, reach = math.exp(2 * SLOPE), T * ERROR
-    for value, end, side in zip(found, ends, (-1, 1), strict=True):
+    right = [math.exp(2 * (SLOPE + side * T * ERROR)) for side in (-1, 1)]
+    found = expect.sequence(low_and_high(), "a pair, low end and high end,", 2)
+    growth, reach = in_two(SLOPE), T * ERROR
+    for value, end, side in zip(found, right, (-1, 1), strict=True):
         expect.number(
             value,
             Quantity(end),

@@ -78,6 +78,8 @@ def test_loop_bytes():
         loop_bytes,
         readiness.loop_bytes,
         [{"n": 1_000_000, "element": 4}, {"n": 512, "element": 8}],
+        rel=1e-6,
+        unit="B",
         mistakes={
             "y is read before it is written: it crosses both ways.": (
                 lambda n, element: 2 * n * element
@@ -94,6 +96,8 @@ def test_offset():
             {"row": 3, "column": 5, "columns": 32, "element": 4},
             {"row": 7, "column": 1, "columns": 10, "element": 2},
         ],
+        rel=1e-6,
+        unit="B",
         mistakes={
             "That counts elements; a pointer to char counts bytes.": (
                 lambda row, column, columns, element: row * columns + column
@@ -110,6 +114,7 @@ def test_page_faults():
         page_faults,
         readiness.page_faults,
         [{"size": LARGE, "page": 4096}, {"size": LARGE, "page": 2 << 20}],
+        rel=1e-6,
     )
 
 
@@ -118,6 +123,7 @@ def test_gibibytes():
         gibibytes,
         readiness.gibibytes,
         [{"size": 80e9}, {"size": 3.0 * LARGE}],
+        unit="GiB",
         rel=0.001,
         mistakes={"That counts GB.": lambda size: size / 1e9},
     )
@@ -132,6 +138,8 @@ def test_strided_bytes():
             {"size": 64 << 20, "element": 4, "stride": 4, "line": 64},
             {"size": 64 << 20, "element": 4, "stride": 64, "line": 64},
         ],
+        rel=1e-6,
+        unit="B",
         mistakes={
             "Those bytes are used; memory gives whole lines.": (
                 lambda size, element, stride, line: size / stride
@@ -148,6 +156,7 @@ def test_access_time():
             {"hit": 4, "penalty": 200, "misses": 0.05},
             {"hit": 1, "penalty": 100, "misses": 0.5},
         ],
+        unit="cycle",
         mistakes={
             "A miss has looked in the cache first: it pays for the hit as well.": (
                 lambda hit, penalty, misses: (1 - misses) * hit + misses * penalty
@@ -164,6 +173,8 @@ def test_simd_flop():
             {"register": 256, "element": 32, "units": 2},
             {"register": 512, "element": 64, "units": 1},
         ],
+        rel=1e-6,
+        unit="FLOP",
     )
 
 
@@ -172,6 +183,8 @@ def test_product_flop():
         product_flop,
         readiness.product_flop,
         [{"m": 512, "k": 1024, "n": 256}, {"m": 1, "k": 7, "n": 3}],
+        rel=1e-6,
+        unit="FLOP",
     )
 
 
@@ -196,4 +209,10 @@ def test_transfer_time():
         transfer_time,
         readiness.transfer_time,
         [{"size": 16e9, "rate": 400e9}, {"size": 1e6, "rate": 1e9}],
+        unit="s",
+        mistakes={
+            "The rate counts bits, the size bytes: a byte is eight bits.": (
+                lambda size, rate: size / rate
+            ),
+        },
     )

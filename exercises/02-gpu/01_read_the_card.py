@@ -94,7 +94,7 @@ def test_copy_rate():
     expect.number(
         copy_rate(),
         now,
-        unit="",
+        unit="GB/s",
         mistakes={
             "That is the link at its maximum; look at what is current.": best,
             "Those are both directions; a copy uses one.": 2 * now,

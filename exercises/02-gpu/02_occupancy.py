@@ -46,6 +46,7 @@ def resident(threads, registers, shared_bytes, shared_of_unit):
 
 # ---- tests ----
 
+LIMITERS = ("warps", "blocks", "registers", "shared memory")
 UNITS = {228 * 1024: "h100-sxm", 164 * 1024: "a100-sxm-80gb"}
 CASES = [
     {"threads": t, "registers": r, "shared_bytes": s, "shared_of_unit": unit}
@@ -70,31 +71,41 @@ def right(threads, registers, shared_bytes, shared_of_unit):
     return found.blocks, found.limiter
 
 
-def counted(
+def counts(
     threads, registers, shared_bytes, shared_of_unit,
     pieces=True, system=1024, partitions=4, most=32, warp=32,
 ):  # fmt: skip
-    """The rule with one part of it left out."""
+    """Blocks by each limit, by the rule or with one part of it left out."""
     warps = -(-threads // warp) if warp == 32 else threads / 32
     need = registers * 32
     a_warp = -(-need // 256) * 256 if pieces else need
     shared = max(1, -(-(shared_bytes + system) // 128) * 128)
-    fits = {
+    return {
         "warps": int(64 / warps),
         "blocks": most,
         "registers": int(partitions * (65536 // partitions // a_warp) / warps),
         "shared memory": shared_of_unit // shared,
     }
-    return min(fits.values())
 
 
-def blocks_of(answer):
-    return lambda **case: answer(**case)[0]
+def counted(**case):
+    return min(counts(**case).values())
+
+
+def answered(**case):
+    """The reader's pair."""
+    found = expect.call(resident, case)
+    return expect.sequence(found, "a pair, blocks and what limits them,", 2)
+
+
+def blocks(**case):
+    return answered(**case)[0]
 
 
 def test_blocks():
+    blocks.__name__ = "resident"
     expect.function_matches(
-        blocks_of(resident),
+        blocks,
         lambda **case: right(**case)[0],
         CASES,
         mistakes={
@@ -119,10 +130,16 @@ def test_blocks():
 
 def test_limiter():
     for case in CASES:
-        blocks, limiter = resident(**case)
-        if blocks == right(**case)[0]:  # the other test says what is wrong with it
-            assert limiter == right(**case)[1], (
-                f"{case}: {blocks} blocks is right; occupancy limited by "
-                f"{right(**case)[1]!r}, and you say {limiter!r}. Where several bind, "
-                "name the first."
+        found, limiter = answered(**case)
+        expect.equal(limiter, limiter, among=LIMITERS)
+        most = counts(**case)
+        # The other test says what is wrong with the blocks.
+        if expect.whole(found) == right(**case)[0] and limiter != right(**case)[1]:
+            call = f"{expect.called(resident, case)} names {limiter!r}"
+            if most[limiter] == min(most.values()):
+                raise expect.Mistake(
+                    f"{call}: it binds. Where several bind, name the first."
+                )
+            raise expect.Mistake(
+                f"{call}, which would allow {most[limiter]:.0f} blocks"
             )

@@ -15,9 +15,10 @@ The window goes from the first start to the last end of anything.
 - `tensor(events, peak)`: operations done over those that the window had room for, at
   `peak` operations a second. This is what you paid for.
 
-One of the timelines is `kernel_trace.recorded()`. It is simulated, not recorded on a
-GPU, and says so in its `otherData`. On one of your own, `torch.profiler` writes the
-file with `export_chrome_trace`; `nsys profile --gpu-metrics-devices=all` draws it, and
+One of the timelines is `stacklib.gpu.tensor.kernel_trace.recorded()`. It is simulated,
+not recorded on a GPU, and says so in its `otherData`. On one of your own,
+`torch.profiler` writes the file with `export_chrome_trace`;
+`nsys profile --gpu-metrics-devices=all` draws it, and
 `ncu --metrics sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed` measures
 the second share kernel by kernel.
 
@@ -77,9 +78,19 @@ TIMELINES = {
 }
 
 
-def summed(events, *kinds):
-    found = sum(e["dur"] for e in events if e["cat"] in (kinds or ("kernel",)))
-    return found * 1e-6
+class Timeline(list):
+    """Events that print by their name."""
+
+    def __init__(self, name):
+        super().__init__(TIMELINES[name])
+        self.key = name
+
+
+CASES = [{"events": Timeline(name)} for name in TIMELINES]
+
+
+def summed(events):
+    return 1e-6 * sum(e["dur"] for e in kernels(events))
 
 
 def kernels(events):
@@ -87,43 +98,54 @@ def kernels(events):
 
 
 def test_busy():
-    for name, events in TIMELINES.items():
-        window = kernel_trace.window(events)
-        right = kernel_trace.busy(events)
-        mistakes = {
+    window = kernel_trace.window
+    expect.function_matches(
+        busy,
+        kernel_trace.busy,
+        CASES,
+        rel=1e-4,
+        mistakes={
             "Kernels that overlap share the time; count it once.": (
-                summed(events) / window
+                lambda events: summed(events) / window(events)
             ),
             "A copy is no kernel.": (
-                kernel_trace.busy([{**e, "cat": "kernel"} for e in events])
+                lambda events: kernel_trace.busy(
+                    [{**e, "cat": "kernel"} for e in events]
+                )
             ),
-            "The window includes the copies.": kernel_trace.busy(kernels(events)),
-        }
-        hold(name, busy(list(events)), right, mistakes)
-    expect.reading("a kernel is running", f"{100 * right:.1f} %")
+            "The window includes the copies.": (
+                lambda events: kernel_trace.busy(kernels(events))
+            ),
+        },
+    )
+    ran = kernel_trace.busy(TIMELINES["a block of a model"])
+    expect.reading("a kernel is running", f"{100 * ran:.1f} %")
+
+
+def share(events, peak):
+    return kernel_trace.tensor_share(events, peak)
 
 
 def test_tensor():
-    for name, events in TIMELINES.items():
-        right = kernel_trace.tensor_share(events, PEAK)
-        ran = kernel_trace.busy(events)
-        mistakes = {
+    window, ran = kernel_trace.window, kernel_trace.busy
+    expect.function_matches(
+        tensor,
+        share,
+        [{**case, "peak": PEAK} for case in CASES],
+        rel=1e-4,
+        mistakes={
             "That is over the time in which kernels ran. You paid for the gaps too.": (
-                right / ran
+                lambda events, peak: share(events, peak) / ran(events)
             ),
             "That is over the sum of the kernels' times.": (
-                right * kernel_trace.window(events) / summed(events)
+                lambda events, peak: (
+                    share(events, peak) * window(events) / summed(events)
+                )
             ),
-            "Times are in microseconds, the peak is a second's.": right * 1e-6,
-        }
-        hold(name, tensor(list(events), PEAK), right, mistakes)
-    expect.reading("the tensor cores are at", f"{100 * right:.1f} %")
-
-
-def hold(name, value, right, mistakes):
-    """Compare on one timeline; a mistake that gives the right answer there is none."""
-    telling = {text: v for text, v in mistakes.items() if abs(v / right - 1) > 0.01}
-    try:
-        expect.number(value, right, rel=1e-4, mistakes=telling)
-    except expect.Mistake as mistake:
-        raise expect.Mistake(f"{name}: {mistake}") from None
+            "Times are in microseconds, the peak is a second's.": (
+                lambda events, peak: share(events, peak) * 1e-6
+            ),
+        },
+    )
+    found = share(TIMELINES["a block of a model"], PEAK)
+    expect.reading("the tensor cores are at", f"{100 * found:.1f} %")

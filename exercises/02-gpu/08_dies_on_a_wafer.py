@@ -47,7 +47,7 @@ def half_gain():
 
 # ---- tests ----
 
-WHOLE, PAID = pi / 4 * 300**2, 17000.0
+whole, paid = pi / 4 * 300**2, 17000.0
 
 
 def gross(area):
@@ -64,10 +64,10 @@ def test_dies():
         Quantity(gross(800)),
         rel=0.02,
         mistakes={
-            "That is area over area; the rim cuts some of them.": Quantity(WHOLE / 800),
-            "You took the diameter for the radius.": Quantity(4 * WHOLE / 800),
+            "That is area over area; the rim cuts some of them.": Quantity(whole / 800),
+            "You took the diameter for the radius.": Quantity(4 * whole / 800),
             "The rim takes pi d over the diagonal, not over the side.": Quantity(
-                WHOLE / 800 - pi * 300 / sqrt(800)
+                whole / 800 - pi * 300 / sqrt(800)
             ),
         },
     )
@@ -92,14 +92,15 @@ def test_good_share():
 
 
 def test_dollars():
-    each = PAID / good(800)
+    each = paid / good(800)
     expect.number(
         dollars(),
-        Quantity(2 * each),
+        2 * each,
+        unit="USD",
         rel=0.03,
         mistakes={
-            "That is one die.": Quantity(each),
-            "The dead dies are paid for too.": Quantity(2 * PAID / gross(800)),
+            "That is one die.": each,
+            "The dead dies are paid for too.": 2 * paid / gross(800),
         },
     )
 

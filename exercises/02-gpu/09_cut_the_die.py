@@ -144,6 +144,10 @@ def test_spare():
     )
 
 
+def paid(share):
+    return 1 / share
+
+
 def test_waste():
     case = {"area": 8.0, "density": 0.1}
     shares = {
@@ -152,10 +156,10 @@ def test_waste():
         "a tenth spare": right_spare(**case, units=40, needed=36),
     }
     for name, share in shares.items():
-        expect.reading(f"silicon paid, {name}", f"{1 / share:.2f}")
+        expect.reading(f"silicon paid, {name}", f"{paid(share):.2f}")
     expect.function_matches(
         waste,
-        lambda share: 1 / share,
+        paid,
         [{"share": share} for share in shares.values()],
         mistakes={"That is what is thrown away.": lambda share: 1 - share},
     )

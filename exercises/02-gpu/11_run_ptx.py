@@ -96,6 +96,8 @@ def ran(body):
     kernel = parse(FRAME.format(body))
     registers = {}
     issued = run(kernel.code, kernel.labels, registers)
+    if "%r1" not in registers:
+        raise expect.Mistake("nothing was ever written to %r1: `registers` stays empty")
     return issued, registers["%r1"]
 
 

@@ -109,6 +109,7 @@ def test_each():
         each,
         right_each,
         BOTH,
+        unit="USD",
         rel=1e-6,
         mistakes={
             "For each good die you pay for 1 / good of them.": lambda **c: right_each(
@@ -132,6 +133,7 @@ def test_worth():
         worth_of_test,
         lambda **c: right_worth(**c),
         CASES,
+        unit="USD",
         rel=1e-6,
         mistakes={
             "Dies that fail are tested too: 1 / good tests for each good die.": (

@@ -77,6 +77,7 @@ def test_level():
         mine = expect.call(level, {"size": size})
         expect.equal(mine, mine, among=CYCLES)
         right = right_level(size)
+        mine = str(mine)
         if mine != right and mine == right_level(size, UNITS * L1):
             raise expect.Mistake(
                 f"{size} bytes: {mine}? One thread runs on one unit, and reaches the "

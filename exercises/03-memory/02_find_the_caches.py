@@ -75,7 +75,9 @@ def levels(sizes, latencies):
 def test_ring():
     for n in (2, 3, 17, 64, 1000):
         following = expect.call(ring, {"n": n, "shuffle": random.Random(n).shuffle})
-        if not isinstance(following, list) or sorted(following) != list(range(n)):
+        what = f"a list of {n} lines"
+        following = [*map(expect.whole, expect.sequence(following, what, n))]
+        if sorted(following) != list(range(n)):
             raise expect.Mistake(
                 f"{expect.clip(following)}: for {n} lines, each has to follow one other"
             )
@@ -115,7 +117,7 @@ def test_settled_hits():
         )
     ]
     for case in cases:
-        mine = expect.call(settled_hits, case)
+        mine = expect.whole(expect.call(settled_hits, case))
         lines, sets, ways = len(case["order"]), case["sets"], case["ways"]
         where = f"{lines} lines, {sets} sets of {ways} ways"
         right = right_hits(**case)
@@ -156,8 +158,10 @@ def test_levels():
     for name, machine in MACHINES.items():
         curve = [latency(size, machine, stride=64) for size in SIZES]
         found = expect.call(levels, {"sizes": SIZES, "latencies": curve})
-        if not isinstance(found, list) or not all(len(pair) == 2 for pair in found):
-            raise expect.Mistake(f"{expect.clip(found)}: a list of pairs is asked for")
+        found = [
+            expect.sequence(pair, "a list of pairs", 2)
+            for pair in expect.sequence(found, "a list of pairs")
+        ]
         if len(found) != len(machine):
             more = (
                 "the climbs are no levels" if len(found) > len(machine) else "count on"
@@ -174,9 +178,14 @@ def test_levels():
                 continue
             right = max(s for s in SIZES if s <= level.size)
             after = SIZES[SIZES.index(right) + 1]
-            if size != right and size is not None and size >= after:
+            if size is None:
                 raise expect.Mistake(
-                    f"{name}: {size} bytes are on the climb already; {level.name} "
+                    f"{name}: {level.name} has an end; only the last level has None"
+                )
+            size = expect.read(size, "B")
+            if size >= after:
+                raise expect.Mistake(
+                    f"{name}: {size:.0f} bytes are on the climb already; {level.name} "
                     f"answers alone up to {right}"
                 )
             expect.number(size, right, unit="B", rel=1e-9)

@@ -94,6 +94,7 @@ def test_used():
     expect.number(
         used(),
         particles().efficiency,
+        rel=0.002,
         mistakes={
             "That is the share of a particle, as if all lanes' bytes were moved "
             "exactly. Divide by the sectors.": 1 / 8,

@@ -87,21 +87,30 @@ def free(readers: list[Pattern], place, what):
             )
 
 
-def padding(value, least, readers, why):
+def padding(answer, readers, why):
     """A whole number of bytes that frees the readers, and the least."""
-    if value is None or isinstance(value, bool) or not isinstance(value, int):
-        raise expect.Mistake(f"{expect.clip(value)}: a whole number of bytes is asked")
+    value = expect.whole(expect.read(answer, "B"))
     if value < 0 or value % TILE.width:
         raise expect.Mistake(f"{value}: rows hold whole numbers of two bytes")
     free(readers, padded(TILE.pitch, value), f"{value} bytes of padding")
-    if value > least:
+    if value > next(n for n in range(0, 2 * TILE.pitch, 2) if frees(readers, n)):
         raise expect.Mistake(f"{value} bytes do it, but fewer do too: {why}")
+
+
+def frees(readers, bytes_a_row):
+    """Whether so much padding leaves no conflict, and no chunk off its place."""
+    place = padded(TILE.pitch, bytes_a_row)
+    return all(
+        not any(place(offset) % pattern.width for offset in lanes)
+        and not bank_access([place(offset) for offset in lanes], pattern.width).extra
+        for pattern in readers
+        for lanes in pattern.requests
+    )
 
 
 def test_column_padding():
     padding(
         column_padding(),
-        4,
         [TILE.along(), TILE.down()],
         "how far must the next row move so that its words start in the next bank?",
     )
@@ -110,33 +119,35 @@ def test_column_padding():
 def test_matrix_padding():
     padding(
         matrix_padding(),
-        16,
         [TILE.along(), TILE.matrices()],
         "rows must start at multiples of 16 bytes, and the least of those is enough.",
     )
 
 
 def test_matrix_swizzle():
-    answer = matrix_swizzle()
-    if not isinstance(answer, (tuple, list)) or len(answer) != 3:
-        raise expect.Mistake(f"{expect.clip(answer)}: (bits, base, shift) is asked for")
-    swizzle = Swizzle(*answer)
+    said = expect.sequence(matrix_swizzle(), "(bits, base, shift)", 3)
+    answer = tuple(map(expect.whole, said))
+    try:
+        swizzle = Swizzle(*answer)
+    except ValueError as error:
+        raise expect.Mistake(f"{answer}: {error}") from None
     if swizzle.base < 4 and swizzle.bits:
         raise expect.Mistake(
             f"base {swizzle.base}: 16 bytes must stay together, bits 0 to 3"
         )
-    free([TILE.along(), TILE.matrices()], swizzle, f"Swizzle{tuple(answer)}")
+    free([TILE.along(), TILE.matrices()], swizzle, f"Swizzle{answer}")
 
 
 def test_least_column_ways():
+    lanes, banks, words = TILE.rows, 32, 16 // 4
     expect.number(
         least_column_ways(),
         least_ways(TILE.down(), 16),
         mistakes={
             "That would be so if any word could go to any bank. Word 0 of a chunk "
-            "can only start a chunk.": 1,
+            "can only start a chunk.": lanes / banks,
             "Eight is the number of banks that word 0 of a chunk can reach. How many "
-            "lanes share them?": 8,
-            "That is the tile as it lies. Moving chunks about does help.": 32,
+            "lanes share them?": banks / words,
+            "That is the tile as it lies. Moving chunks about does help.": lanes,
         },
     )

@@ -150,20 +150,33 @@ def test_lru():
 
 def test_belady():
     for case in CASES:
-        trace, capacity = case["trace"], case["capacity"]
-        mine, right = belady(trace, capacity), simulate(trace, capacity, furthest)
-        if mine == simulate(trace, capacity, nearest) != right:
+        copies = expect.whole(expect.call(belady, case))
+        if copies < simulate(**case, choose=furthest):
             raise expect.Mistake(
-                f"{mine} copies: the block needed soonest left; it is the worst choice"
+                f"{expect.called(belady, case)} gives {copies} copies: fewer than any "
+                "choice can do with, if every block is copied in that is not there"
             )
-        if mine == simulate(trace, capacity, oldest) != right:
-            raise expect.Mistake(f"{mine} copies: that is LRU; look into the future")
-        expect.number(mine, right, rel=1e-9)
+    expect.function_matches(
+        belady,
+        lambda trace, capacity: simulate(trace, capacity, furthest),
+        CASES,
+        rel=1e-9,
+        mistakes={
+            "The block needed soonest left; it is the worst choice.": (
+                lambda trace, capacity: simulate(trace, capacity, nearest)
+            ),
+            "That is LRU; look into the future.": (
+                lambda trace, capacity: simulate(trace, capacity, oldest)
+            ),
+        },
+    )
 
 
 def test_the_cliff():
     blocks, rounds = 16, 8
     trace = loop(blocks, rounds)
+    for answer in (lru, belady):
+        expect.whole(answer(trace, blocks))
     expect.reading("copies, room for all", lru(trace, blocks))
     expect.reading("copies, one short, LRU", lru(trace, blocks - 1))
     expect.reading("copies, one short, Belady", belady(trace, blocks - 1))
@@ -175,9 +188,9 @@ def test_the_cliff():
 
 def test_snake():
     blocks, rounds = 12, 6
-    trace = snake(blocks, rounds)
-    if trace is None or len(trace) != blocks * rounds:
-        raise expect.Mistake(f"a trace of {blocks * rounds} reads is asked for")
+    what = f"a trace of {blocks * rounds} reads"
+    said = expect.sequence(snake(blocks, rounds), what, blocks * rounds)
+    trace = [*map(expect.whole, said)]
     for r in range(rounds):
         if sorted(trace[r * blocks : (r + 1) * blocks]) != list(range(blocks)):
             raise expect.Mistake(f"round {r} does not read every block once")

@@ -104,7 +104,7 @@ def test_free_share():
     expect.number(
         free_share(),
         100 * ONE_WAY / (NEAR + ONE_WAY),
-        unit="",
+        unit="%",
         rel=0.005,
         mistakes={
             "That counts both directions of the link; a read crosses it one way.": (

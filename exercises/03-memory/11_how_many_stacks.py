@@ -54,6 +54,7 @@ def test_stack_bandwidth():
     expect.number(
         stack_bandwidth(),
         bandwidth,
+        unit="GB/s",
         rel=0.02,
         mistakes={
             "That is in gigabits. A byte is eight bits, and the data sheet prints "
@@ -80,6 +81,7 @@ def test_stack_capacity():
     expect.number(
         stack_capacity(),
         build.height * build.die_gbit / 8,
+        unit="GB",
         rel=0.02,
         mistakes={
             "That is what the whole device holds.": mi300x.memory_capacity.value,

@@ -65,7 +65,12 @@ def test_read_energy():
         energy_of(weights, each),
         unit="J",
         rel=0.05,
-        mistakes={"A bf16 weight has two bytes.": energy_of(weights / 2, each)},
+        mistakes={
+            "A bf16 weight has two bytes.": energy_of(weights / 2, each),
+            "An energy a bit wants bits: a byte has eight.": (
+                energy_of(weights / 8, each)
+            ),
+        },
     )
 
 
@@ -75,7 +80,10 @@ def test_read_power():
         power,
         unit="W",
         rel=0.05,
-        mistakes={"One H100 is asked for, not both.": 2 * power},
+        mistakes={
+            "One H100 is asked for, not both.": 2 * power,
+            "An energy a bit wants bits: a byte has eight.": power / 8,
+        },
     )
 
 

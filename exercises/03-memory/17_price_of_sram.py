@@ -138,6 +138,6 @@ def test_efficiency_of():
         },
     )
     inside = array_efficiency()
-    share = expect.call(efficiency_of, found[0])
+    share = expect.read(expect.call(efficiency_of, found[0]))
     expect.number(share, inside.low.si, rel=0.02)
     expect.reading("of AMD's cache die is cells", f"{100 * share:.0f} %")

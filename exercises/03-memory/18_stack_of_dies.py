@@ -156,8 +156,9 @@ def test_cheapest():
             case = {"die": die, "bond": bond, "tested": tested, **PRICES}
             each = {n: right_dollars(n, **case) / n for n in HEIGHTS}
             right = min(HEIGHTS, key=each.__getitem__)
-            value = expect.call(cheapest, {"heights": HEIGHTS, **case})
-            expect.equal(value, value, among=HEIGHTS)
+            said = expect.call(cheapest, {"heights": HEIGHTS, **case})
+            expect.equal(said, said, among=HEIGHTS)
+            value = expect.whole(said)
             if value != right:
                 whole = min(HEIGHTS, key=lambda n: right_dollars(n, **case))
                 if value == whole:
@@ -180,11 +181,11 @@ def test_build():
             taken = alive = right_taken = right_alive = 0
             for _ in range(400):
                 seed = rng.random()
-                value = run(build, height, tested, seed)
+                pair = "a pair, dies taken and whether the stack works,"
+                said = expect.sequence(run(build, height, tested, seed), pair, 2)
+                value = expect.whole(said[0]), expect.truth(said[1])
                 right = run(reference, height, tested, seed)
-                if not isinstance(value, tuple) or len(value) != 2:
-                    raise expect.Mistake(f"{expect.clip(value)}: a pair is asked for")
-                taken, alive = taken + value[0], alive + bool(value[1])
+                taken, alive = taken + value[0], alive + value[1]
                 right_taken, right_alive = (
                     right_taken + right[0],
                     right_alive + right[1],

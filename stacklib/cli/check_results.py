@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from itertools import groupby
@@ -10,6 +11,9 @@ from typing import Any
 
 from stacklib import grading
 from stacklib.grading import Exercise, Limits, Result, progress
+from stacklib.grading.report import ERROR, FAIL, PASS, TODO
+
+COLOURS = {PASS: 32, TODO: 33, FAIL: 31, ERROR: 31}  # green, yellow, red
 
 
 def grade(
@@ -44,9 +48,10 @@ def show(target: str | None) -> Callable[[Result], None]:
 
     def tell(result: Result) -> None:
         full = target == result.id
-        print(f"{result.id:<5} {result.state:<5} {result.level:<9} {result.title}")
-        messages = result.messages if full else result.messages[:1]
-        for line in messages:
+        state = painted(f"{result.state:<5}")
+        print(f"{result.id:<5} {state} {result.level:<9} {result.title}")
+        messages = result.told(str(near(result.path)))
+        for line in messages if full else messages[:1]:
             print(f"      {line}")
         if full:
             show_rest(result)
@@ -66,7 +71,14 @@ def show_rest(result: Result) -> None:
     passing = sum(t.state == "pass" for t in result.tests)
     print(f"      {passing} of {len(result.tests)} tests pass")
     if not result.passed:
-        print(f"      {near(result.path)}; a hint: stacklib check {result.id} --hint")
+        print(f"      a hint: stacklib check {result.id} --hint")
+
+
+def painted(text: str, state: str = "") -> str:
+    """A word in the colour of a state, where there is a terminal to show it."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[{COLOURS.get(state or text.strip(), 0)}m{text}\x1b[0m"
 
 
 def near(path: Path) -> Path:

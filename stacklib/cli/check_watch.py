@@ -5,20 +5,29 @@ from __future__ import annotations
 import os
 import select
 import sys
-import termios
 import time
-import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from stacklib.grading import Exercise, Limits, copies
+from stacklib.grading import Exercise, FormatError, Limits, copies, parse
 from stacklib.grading.report import PASS
+from stacklib.grading.runner import changed_tests
 
-from .check_results import grade, known_progress, show, tell_reset
+from .check_results import grade, known_progress, painted, show, tell_reset
+
+try:
+    import termios
+    import tty
+except ImportError:  # such a system has no single keys; files are watched all the same
+    KEYED = False
+else:
+    KEYED = True
 
 POLL = 0.2  # seconds between two looks at the files watched
+PATIENCE = 2.0  # seconds that a file may stay half written
+CLEAR = "\x1b[2J\x1b[3J\x1b[H"  # the screen, what scrolled off it, to the top
 WIDTH = 40  # characters of the progress bar
 KEYS = "n next  h hint  l list  r reset  q quit"
 NEW = "new"  # the state of an exercise that was never graded
@@ -27,7 +36,7 @@ NEW = "new"  # the state of an exercise that was never graded
 def watch(exercises: list[Exercise], limits: Limits) -> int:
     """Grade on each save, by keys where stdin is a terminal; 0 on q or Ctrl-C."""
     try:
-        if sys.stdin.isatty():
+        if KEYED and sys.stdin.isatty():
             with single_keys(sys.stdin.fileno()):
                 follow_keys(begin(exercises, limits))
         else:
@@ -57,14 +66,42 @@ class Saves:
     def __init__(self, exercises: list[Exercise]) -> None:
         self.exercises = exercises
         self.seen: dict[str, object] = {}
+        self.fresh: dict[str, tuple[object, float]] = {}
 
     def since(self) -> list[Exercise]:
-        """Those that differ; one that is gone is being saved by an editor: later."""
-        stamps = {e.id: stamp(e.path) for e in self.exercises}
-        there = [e for e in self.exercises if stamps[e.id] is not None]
-        changed = [e for e in there if stamps[e.id] != self.seen.get(e.id)]
-        self.seen.update({e.id: stamps[e.id] for e in changed})
+        """Those that differ and are whole. One that is gone, or still grows, is being
+        saved: later.
+        """
+        changed = []
+        for e in self.exercises:
+            now = stamp(e.path)
+            if now in (None, self.seen.get(e.id)):
+                continue
+            if e.id not in self.seen or self.settled(e, now):
+                self.seen[e.id] = now
+                changed.append(e)
         return changed
+
+    def take(self, e: Exercise) -> None:
+        """Count a file as it is now as seen."""
+        self.seen[e.id] = stamp(e.path)
+
+    def settled(self, e: Exercise, now: object) -> bool:
+        """Whether a file stays as it is and holds its tests, or will not for long."""
+        was, began = self.fresh.get(e.id, (None, 0.0))
+        if was != now:
+            self.fresh[e.id] = now, time.monotonic()
+            return False
+        return is_whole(e) or time.monotonic() - began > PATIENCE
+
+
+def is_whole(exercise: Exercise) -> bool:
+    """Whether a reader's file can be taken apart and ends with the book's tests."""
+    try:
+        text = parse(exercise.path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, FormatError):
+        return False
+    return changed_tests(text, exercise.text()) is None
 
 
 def stamp(path: Path) -> object:
@@ -85,12 +122,12 @@ def begin(exercises: list[Exercise], limits: Limits) -> Course:
         if states[e.id] == PASS and e.path.read_bytes() == e.stub().encode():
             states[e.id] = NEW
     todo = (e for e in exercises if states[e.id] != PASS)
-    return Course(exercises, limits, states, next(todo, exercises[0]))
+    return Course(exercises, limits, states, next(todo, exercises[0]), Saves(exercises))
 
 
 def follow_keys(course: Course) -> None:
     """Grade where the reader is, then do what keys say and grade what is saved."""
-    saves = Saves(course.exercises)
+    saves = course.saves
     saves.since()
     course.grade([course.current])
     course.prompt()
@@ -123,19 +160,28 @@ def typed(fd: int) -> str:
     return "" if keys.startswith("\x1b") else keys
 
 
+def clear() -> None:
+    """Empty the screen, where there is one."""
+    if sys.stdout.isatty():
+        print(CLEAR, end="")
+
+
 @dataclass
 class Course:
-    """The exercises, their ``states`` by id, and the one that the reader is at."""
+    """The exercises, their ``states`` by id, the one that the reader is at."""
 
     exercises: list[Exercise]
     limits: Limits
     states: dict[str, str]
     current: Exercise
+    saves: Saves
 
     def grade(self, exercises: list[Exercise]) -> None:
         """Grade and tell; a single one is where the reader is now."""
         if len(exercises) == 1:
             self.current = exercises[0]
+        if exercises:
+            clear()
         for result in grade(exercises, self.limits, show(self.current.id)):
             self.states[result.id] = result.state
 
@@ -143,7 +189,8 @@ class Course:
         """The progress bar and the keys."""
         passed, number = list(self.states.values()).count(PASS), len(self.exercises)
         bar = "#" * (WIDTH * passed // number)
-        print(f"\n[{bar:.<{WIDTH}}] {passed} of {number} pass\n{KEYS}", flush=True)
+        bar = painted(f"[{bar:.<{WIDTH}}]", PASS)
+        print(f"\n{bar} {passed} of {number} pass\n{KEYS}", flush=True)
 
     def press(self, key: str) -> None:
         """Do what a key says; one that says nothing does nothing."""
@@ -166,10 +213,15 @@ class Course:
 
     def overview(self) -> None:
         """Print all with their states, an arrow at the one the reader is at."""
+        clear()
         for e in self.exercises:
             arrow = ">" if e == self.current else ""
-            print(f"{arrow:<2}{e.id:<5} {self.states[e.id]:<5} {e.text().title}")
+            state = painted(f"{self.states[e.id]:<5}")
+            print(f"{arrow:<2}{e.id:<5} {state} {e.text().title}")
 
     def reset(self) -> None:
-        """Begin anew; the file changes with that, and so is graded."""
-        tell_reset(self.current, copies.reset(self.current))
+        """Begin anew, and grade what there is then."""
+        kept = copies.reset(self.current)
+        self.saves.take(self.current)
+        self.grade([self.current])
+        tell_reset(self.current, kept)

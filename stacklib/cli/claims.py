@@ -84,10 +84,14 @@ def _show_one(args: argparse.Namespace) -> int:
     claim = judgement.claim
     print(f"{claim.id}: {claim.text}")
     print(f"claimed {claim.claimed}; {claim.document} ({claim.source})")
-    print(judgement.verdict)
+    print(
+        f"{judgement.verdict} ({judgement.place})"
+        if judgement.place
+        else judgement.verdict
+    )
     for line in (judgement.reason, judgement.first_review):
         if line:
             print(line)
-    if judgement.computed is not None:
-        print(explain(judgement.computed))
+    for end in judgement.ends:
+        print(explain(end))
     return 0

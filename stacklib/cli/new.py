@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklib import grading
-from stacklib.evidence import ledger
+from stacklib.evidence import ledger, pins
 from stacklib.hardware.load import KINDS, words
 
 from . import numbers, sections, stubs
@@ -71,7 +71,7 @@ def add_parser(subparsers: Any) -> None:
     number.add_argument("number", help="its section, such as 3.4")
     number.add_argument("name", help="its name, such as lines_held")
     number.add_argument("sentence", help="what it is, in one sentence")
-    exercise = kinds.add_parser("exercise", help="an exercise, two wrong answers")
+    exercise = kinds.add_parser("exercise", help="an exercise and answers to it")
     exercise.add_argument("number", help="chapter and number, such as 1.4")
     exercise.add_argument("slug", help="its name, such as two_chips")
     exercise.add_argument(
@@ -116,13 +116,18 @@ def new_claim(root: Path, args: argparse.Namespace) -> list[Path]:
     well_formed(id, ID, "id", "decode-wait-share")
     well_formed(page, PAGE, "page", "memory/caches")
     path = existing(root / "stacklib" / "evidence") / "data" / "claims.csv"
+    states = path.with_name(pins.PINNED.name)
     record = existing(root / "tests" / "pages") / "judged.csv"
     checks = stubs.module_of(existing(root / "stacklib" / "pages"), id, page)
     rows, judged = path.read_bytes(), record.read_bytes()
     source = checks.read_bytes().decode() if checks.exists() else ""
     text = stubs.with_check(source, checks.name, id, page).encode()
     known = {claim.id: claim for claim in ledger.read(path)}
-    changed = {} if id in known else {path: row_added(rows, args)}
+    changed = {}
+    if id not in known:
+        changed[path] = row_added(rows, args)
+        told = f"{id} was added, of document {args.document}."
+        changed[states] = pinned(states.read_text("utf-8"), changed[path], told)
     claim = known[id] if id in known else loaded(changed[path], id)
     if claim.chapter != args.chapter:
         raise ValueError(f"claim {id!r} is of chapter {claim.chapter}: --chapter")
@@ -130,6 +135,11 @@ def new_claim(root: Path, args: argparse.Namespace) -> list[Path]:
     if source:
         return write_all({}, {checks: text, **changed})
     return write_all({**room_of(checks.parent, page), checks: text}, changed)
+
+
+def pinned(before: str, rows: bytes, reason: str) -> bytes:
+    """The pins of the ledger with one more, for a row that was added."""
+    return pins.with_pin(before, rows.decode(), reason).encode()
 
 
 def row_added(rows: bytes, args: argparse.Namespace) -> bytes:
@@ -252,7 +262,7 @@ def room_of(folder: Path, what: str) -> dict[Path, bytes]:
 
 
 def new_exercise(root: Path, args: argparse.Namespace) -> list[Path]:
-    """The file of an exercise, and that of its wrong answers."""
+    """The file of an exercise, and those of its other right and its wrong answers."""
     number, slug = args.number, args.slug
     if not (found := NUMBER.fullmatch(number)):
         raise ValueError(f"{number!r}: chapter and number are needed, such as 1.4")
@@ -266,6 +276,7 @@ def new_exercise(root: Path, args: argparse.Namespace) -> list[Path]:
     return write_all(
         {
             folder / name: stubs.exercise(args.level).encode(),
+            folder / "right" / name: stubs.RIGHT.encode(),
             folder / "wrong" / name: stubs.WRONG.encode(),
         }
     )

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises UnknownExercise (a LookupError) or ValueError for bad input.
     """
-    if (args.target or "").endswith(".py"):
+    if (args.target or "").endswith(".py") and Path(args.target).is_file():
         raise ValueError(f"{args.target!r}: name it by chapter and number, such as 1.2")
     found = [(e, copies.renew(e)) for e in chosen(args)]
     if args.json:

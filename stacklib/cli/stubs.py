@@ -108,6 +108,20 @@ def test_megabytes():
     expect.number(megabytes(), expected, unit="MB", mistakes=mistakes)
 '''
 
+RIGHT = """\
+# ---- summed: row by row
+def megabytes():
+    return sum(2 * 4096 for _ in range(4096)) / 1e6
+
+
+# ---- quantity: with units
+from stacklib.quantity import Quantity
+
+
+def megabytes():
+    return Quantity(2, "B") * 4096**2
+"""
+
 WRONG = """\
 # ---- one_byte: A number in bf16 has two bytes.
 def megabytes():

@@ -8,6 +8,7 @@ wafer and counts, which finds the rim and the streets that the division leaves o
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from stacklib import hardware
@@ -184,6 +185,14 @@ class Held:
     chips: Quantity
     silicon: Span  # their wafers, rims and all, nothing else
     price: Quantity | None  # what they are said to sell for; None where nobody says
+    node: str  # whose wafers are priced
+
+    @property
+    def process(self) -> str:
+        """``N16 for GlobalFoundries 14nm``: whose wafers stand in for its own."""
+        own, size = self.device.process, self.node.lstrip("n")
+        named = own.startswith("TSMC") and size in re.findall(r"\d+", own)
+        return self.node.upper() if named else f"{self.node.upper()} for {own}"
 
 
 def held(size: Quantity, device: str, node: str) -> Held:
@@ -199,4 +208,4 @@ def held(size: Quantity, device: str, node: str) -> Held:
         each = die(area, price=wafer_price(node), yields=one_of("1", "all")).raw
     said = chip.fields["purchase_price"]
     price = None if said is None else said.across(chips)
-    return Held(chip, chips, (each * chips).named("silicon"), price)
+    return Held(chip, chips, (each * chips).named("silicon"), price, node)

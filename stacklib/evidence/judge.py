@@ -1,28 +1,30 @@
 """Verdicts: computed over claimed, and the reason in words.
 
-No check chooses *reproduced*, *close* or *wrong*: the ratio does, for a range the ratio
-to its nearer end. A value that was looked up and not computed *agrees* with its source;
-one that was recalled is *cited*. A check names a condition before anything is compared:
-the claim is *right if* it holds, where our value under it reproduces the claim. Or it
-says that sources disagree (*conflict*). A check that fails leaves its claim *open*.
+No check chooses *reproduced*, *close* or *wrong*: the ratio does, at both ends where
+the claim or our value is a range. A condition, which the check's mark states before
+anything is computed, can make a claim that is off *right if*. What was only looked up
+*agrees with its source*; what agrees with a figure from memory alone is *cited*. A
+check may say that sources disagree (*conflict*). One that fails leaves its claim
+*open*, with the failure.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import Quantity
 
+from . import ground, ranges
 from .checks import Check, Finding
 from .ledger import Claim, sources
 
+RIGHT_IF, AGREES = "right if", "agrees with its source"
 VERDICTS = (
     "reproduced",
-    "agrees",
-    "right if",
     "close",
+    RIGHT_IF,
+    AGREES,
     "wrong",
     "conflict",
     "cited",
@@ -37,6 +39,8 @@ UNSETTLED = "To settle it: {how}"
 CITED = "Source: {source}."
 ELSEWHERE = "Its check stands with its page, if there is one: stacklib.pages.claims()."
 FAILED = "Its check fails: {error}"
+LOOKED_UP = "Not computed: {titles}."
+REMEMBERED = "From memory, with no document read: {labels}."
 FIRST_REVIEW = "A first review called it {verdict}."
 # What the first review's words come to in ours.
 FIRST_AS_OURS = {"external": "cited", "unverifiable": "open"}
@@ -54,30 +58,48 @@ class Judgement:
     condition: str = ""
     then: Quantity | None = None
     failure: str = ""  # of its check, where that raised
+    to: Quantity | None = None  # the other end of a range of ours
+    place: str = ""  # of ours in a claimed range: inside, overlaps, outside
+
+    @property
+    def ends(self) -> list[Quantity]:
+        """Our value, or both ends of our range; empty where nothing is computed."""
+        return [end for end in (self.computed, self.to) if end is not None]
 
     @property
     def computed_text(self) -> str:
         """Our value in the claim's unit, to four digits; empty where none is."""
-        return "" if self.computed is None else self.claim.in_words(self.computed)
+        ends = sorted(self.ends, key=lambda end: end.si)
+        texts = dict.fromkeys(self.claim.in_words(end) for end in ends)
+        return " to ".join(texts)
 
     @property
     def reason(self) -> str:
-        """Why, after the condition under which the claim is right, and the range."""
-        said = ""
-        if self.condition and self.verdict == "right if":
-            said = f"Right if {self.condition}. "
-        elif self.condition and self.then is not None:
-            ours = self.claim.in_words(self.then)
-            said = f"Not even if {self.condition}: then {ours}. "
-        return said + self.place + self.why
+        """Why, after the condition and its value, before what it stands on."""
+        parts = [self._conditional, self.why, self._grounds]
+        return " ".join(part for part in parts if part)
 
     @property
-    def place(self) -> str:
-        """Where our value lies in a range that is claimed, in a sentence."""
-        if self.computed is None or self.claim.ends is None:
+    def _conditional(self) -> str:
+        if self.then is None:
             return ""
-        words = "Inside" if within(self.computed, self.claim) else "Outside"
-        return f"{words} {self.claim.range_text}. "
+        then, condition = self.claim.in_words(self.then), self.condition
+        if self.verdict == RIGHT_IF:
+            return f"Right if {condition}: then {then}."
+        return f"If {condition}: {then}."
+
+    @property
+    def _grounds(self) -> str:
+        """The document that was looked up; or what is from memory under a value."""
+        if self.verdict == AGREES:
+            found = [leaf for end in self.ends for leaf in _read_only(end)]
+            titles = dict.fromkeys(leaf.source.title for leaf in found if leaf.source)
+            return LOOKED_UP.format(titles="; ".join(titles))
+        if self.verdict in ("open", "conflict"):
+            return ""
+        leaves = [leaf for end in self.ends for leaf in ground.recalled(end)]
+        labels = "; ".join(dict.fromkeys(leaf.label.strip() for leaf in leaves))
+        return REMEMBERED.format(labels=labels) if labels else ""
 
     @property
     def first_review(self) -> str:
@@ -107,41 +129,31 @@ class Judgement:
     def as_dict(self) -> dict[str, Any]:
         """The row, with the condition by itself and the derivation; JSON-able."""
         tree = None if self.computed is None else self.computed.tree()
-        more = {"computed": tree, "condition": self.condition, "why": self.why}
-        return {**self.row, **more}
+        then = None if self.then is None else self.claim.in_words(self.then)
+        more = {"computed": tree, "condition": self.condition, "then": then}
+        return {**self.row, **more, "place": self.place, "why": self.why}
 
 
-def ratio_of(computed: Quantity, claimed: Quantity) -> float | None:
-    """Computed over claimed in the claim's unit; None for a claim of zero."""
-    ours = computed.to(claimed.unit or "1")
-    return None if claimed.si == 0 else ours.si / claimed.si
+def _read_only(tree: Quantity) -> list[Quantity]:
+    """What a value hands on or reads back; none where it is computed."""
+    return ground.looked_up(tree) or ground.read_back(tree)
 
 
-def within(computed: Quantity, claim: Claim) -> bool:
-    """Whether our value lies in the range that is claimed, ends included."""
-    if claim.ends is None:
-        return False
-    low, high = claim.quantities()
-    ours = computed.to(low.unit or "1").si
-    return low.si * (1 - 1e-9) <= ours <= high.si * (1 + 1e-9)
+def _any_recalled(read: list[list[Quantity]]) -> bool:
+    return all(read) and any(ground.recalled(leaf) for part in read for leaf in part)
 
 
-def ratio_to(computed: Quantity, claim: Claim) -> float | None:
-    """Computed over claimed: of a range over its nearer end, and 1 inside it."""
-    if claim.ends is None:
-        return ratio_of(computed, claim.quantity())
-    low, high = claim.quantities()
-    if within(computed, claim):
-        return 1.0
-    below = computed.to(low.unit or "1").si < low.si
-    return ratio_of(computed, low if below else high)
+def claimed_ends(claim: Claim) -> tuple[Quantity, Quantity]:
+    """The ends of a claimed range, the same twice for one number."""
+    low, high = claim.ends or (claim.value, claim.value)
+    return claim.quantity(low), claim.quantity(high)
 
 
-def looked_up(computed: Quantity) -> Quantity | None:
-    """The one fact that a value is, where nothing was computed from it."""
-    facts = [q for q in computed.leaves() if q.kind != "constant"]
-    same = len(facts) == 1 and math.isclose(facts[0].si, computed.si, rel_tol=1e-9)
-    return facts[0] if same and facts[0].source is not None else None
+def ratio_of(ends: list[Quantity], claim: Claim) -> float | None:
+    """Ours over the claimed end that it leaves most; None for a claim of zero."""
+    low, high = claimed_ends(claim)
+    ours = [end.to(low.unit or "1").si for end in ends]
+    return None if low.si == 0 else ranges.farthest(ours, low.si, high.si)
 
 
 def verdict_of(ratio: float | None, computed: Quantity) -> str:
@@ -174,7 +186,7 @@ def judged(claim: Claim, found: Quantity | Finding) -> Judgement:
     """Compare what a check found with the claim.
 
     Raises TypeError for something without a derivation; ValueError for a number that
-    answers a claim which is none.
+    answers a claim which is none, and for a condition without its value.
     """
     if isinstance(found, Quantity):
         found = Finding(found)
@@ -187,29 +199,48 @@ def judged(claim: Claim, found: Quantity | Finding) -> Judgement:
             f"{claim.id}: {claim.claimed!r} is not a number; a check of it returns "
             "a Finding with verdict 'cited' or 'open' and no value"
         )
-    ratio = ratio_to(found.computed, claim)
-    verdict = found.verdict or _by_ratio(claim, ratio, found.computed)
-    if found.then is not None and _right(claim, found.then):
-        verdict = "right if"
+    if bool(found.condition) != (found.then is not None):
+        raise ValueError(
+            f"{claim.id}: a condition and the value under it (then=) go together, "
+            "whatever that value is"
+        )
+    ends = [found.computed] if found.to is None else [found.computed, found.to]
+    ratio = ratio_of(ends, claim)
     return Judgement(
-        verdict, ratio, found.computed, claim, found.why, found.condition, found.then
+        found.verdict or _word(claim, ends, ratio, found.then),
+        ratio,
+        found.computed,
+        claim,
+        found.why,
+        found.condition,
+        found.then,
+        to=found.to,
+        place=_place(claim, ends),
     )
 
 
-def _right(claim: Claim, then: Quantity) -> bool:
-    """Whether our value under a condition reproduces the claim."""
-    return verdict_of(ratio_to(then, claim), then) == "reproduced"
+def _word(
+    claim: Claim, ends: list[Quantity], ratio: float | None, then: Quantity | None
+) -> str:
+    """The verdict that follows from the ratio, the condition, and the ground."""
+    word = verdict_of(ratio, ends[0])
+    if word == "reproduced":
+        read = [_read_only(end) for end in ends]
+        if all(map(ground.from_memory, ends)) or _any_recalled(read):
+            return "cited"
+        return AGREES if all(read) else word
+    if word == "wrong" and then is not None and not ground.from_memory(then):
+        right = verdict_of(ratio_of([then], claim), then) == "reproduced"
+        return RIGHT_IF if right else word
+    return word
 
 
-def _by_ratio(claim: Claim, ratio: float | None, computed: Quantity) -> str:
-    """Verdict from the ratio; what was looked up is not reproduced by us."""
-    verdict = verdict_of(ratio, computed)
-    if verdict == "reproduced" and claim.ends and not within(computed, claim):
-        verdict = "close"
-    fact = looked_up(computed)
-    if verdict != "reproduced" or fact is None or fact.source is None:
-        return verdict
-    return "cited" if fact.source.confidence == "recalled" else "agrees"
+def _place(claim: Claim, ends: list[Quantity]) -> str:
+    """Where ours lies, when either side is a range."""
+    low, high = claimed_ends(claim)
+    if low.si == 0 or (len(ends) == 1 and claim.ends is None):
+        return ""
+    return ranges.place([e.to(low.unit or "1").si for e in ends], low.si, high.si)
 
 
 def _unchecked(claim: Claim) -> Judgement:

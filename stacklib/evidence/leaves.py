@@ -10,6 +10,8 @@ from .judge import Judgement
 
 TYPED = ("chosen", "assumed", "constant")
 ALLOWED = ("spec", "config", "measured", "counted", *TYPED)
+NO_FACT = "no leaf is a field, a measurement or a counted run: it is all typed"
+TIMES_ONE = "its last step is a product with 1, which computes nothing"
 
 
 def _is_own_claim(leaf: Quantity, claimed: Quantity) -> bool:
@@ -34,13 +36,34 @@ def _fault(leaf: Quantity, claimed: Quantity) -> str | None:
     return None
 
 
+def _is_fact(leaf: Quantity) -> bool:
+    record = leaf.kind == "claimed" and leaf.key
+    return leaf.kind in ("spec", "config", "measured", "counted") or bool(record)
+
+
+def _is_times_one(tree: Quantity) -> bool:
+    """A last step that changes neither the number nor what it is a number of."""
+    if tree.op not in ("*", "/"):
+        return False
+    ones = [x for x in tree.inputs if x.kind == "constant" and x.si == 1]
+    return any(not one.shown.dims and not one.label.startswith("to ") for one in ones)
+
+
+def _stands(tree: Quantity) -> bool:
+    return bool(tree.inputs or tree.source is not None or tree.kind == "counted")
+
+
 def _tree_faults(computed: Quantity, claimed: Quantity) -> list[str]:
     # A quantity without inputs was looked up or typed, not computed; it counts
     # only when it is a fact with a source.
-    if not computed.inputs and computed.source is None:
+    if not _stands(computed):
         return ["the check computes nothing: no leaf stands under its value"]
-    faults = (_fault(leaf, claimed) for leaf in computed.leaves())
-    return [fault for fault in faults if fault]
+    told = (_fault(leaf, claimed) for leaf in computed.leaves())
+    if faults := [fault for fault in told if fault]:
+        return faults
+    if _is_times_one(computed):
+        return [TIMES_ONE]
+    return [] if any(map(_is_fact, computed.leaves())) else [NO_FACT]
 
 
 def leaf_faults(judgement: Judgement) -> list[str]:
@@ -56,7 +79,7 @@ def leaf_faults(judgement: Judgement) -> list[str]:
     claim = judgement.claim
     if judgement.failure:
         return [f"{claim.id}: its check fails: {judgement.failure}"]
-    trees = [q for q in (judgement.computed, judgement.then) if q is not None]
+    trees = [*judgement.ends, *([] if judgement.then is None else [judgement.then])]
     return [
         f"{claim.id}: {fault}"
         for tree in trees

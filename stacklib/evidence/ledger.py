@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 from stacklib.quantity import Quantity, Source, format_number
 
+from . import ranges
+
 Row = TypeVar("Row")
 DATA = Path(__file__).parent / "data"
 DOCUMENTS = {
@@ -107,11 +109,6 @@ _WORDS = (
 
 # "(value = low end)": which of the claim's numbers its value is.
 _MEANT = re.compile(r"\s*\(value (?:1 )?= ([^)]*)\)")
-# "2 to 5", "10-100": a range, unless it is part of a name or a date
-_END = r"(\d[\d,]*(?:\.\d+)?)"
-_RANGE = re.compile(
-    rf"(?<![\w.,(-])(?<!from ){_END}(?:\s*-\s*|\s+to\s+){_END}(?![\w,-]*\d)"
-)
 _SAME = re.compile(r"\bdup-of:([a-z0-9-]+)")
 READ = "2026-11-21"  # when the documents were read
 
@@ -140,7 +137,6 @@ class Claim:
     first_why: str
     same_as: str = ""  # id of the claim this one repeats
     meant: str = ""  # which of several numbers the value is: "low end"
-    ends: tuple[float, float] | None = None  # of the range that the document gives
 
     @property
     def document(self) -> str:
@@ -158,18 +154,17 @@ class Claim:
         if self.unit.startswith("bool"):
             return "yes" if self.value else "no"
         if self.unit == "year":  # a date, not a duration
-            return f"{self.value:g}"
-        if self.ends is not None:
-            return self.range_text
+            return " to ".join(f"{end:g}" for end in self.ends or [self.value])
+        if self.ends:
+            low, high = (format_number(end, 6) for end in self.ends)
+            return f"{low} to {high} {self.unit_words}"
         meant = f" ({self.meant})" if self.meant not in ("", self.unit_words) else ""
         return f"{format_number(self.value, 6)} {self.unit_words}{meant}"
 
     @property
-    def range_text(self) -> str:
-        """Both ends and the unit."""
-        assert self.ends is not None
-        low, high = (format_number(end, 6) for end in self.ends)
-        return f"{low} to {high} {self.unit_words}"
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends of a claim that is a range, in its unit; None for one number."""
+        return ranges.stated(self.text, self.value)
 
     @property
     def unit_words(self) -> str:
@@ -179,20 +174,15 @@ class Claim:
             text = re.sub(form, words, text)
         return text
 
-    def quantity(self) -> Quantity:
-        """The claimed value, of kind ``claimed``; UnitError for an unknown unit."""
-        return self._of(self.value)
+    def quantity(self, value: float | None = None) -> Quantity:
+        """The claimed value, or an end of it, of kind ``claimed``.
 
-    def quantities(self) -> tuple[Quantity, Quantity]:
-        """Both ends of the range that is claimed; of one value twice that."""
-        low, high = self.ends or (self.value, self.value)
-        return self._of(low), self._of(high)
-
-    def _of(self, value: float) -> Quantity:
+        Raises UnitError for an unknown unit.
+        """
         scale, unit = _SCALED.get(self.unit, (1, _UNITS.get(self.unit, self.unit)))
         source = Source(self.document, f"claim {self.id}", READ, "secondary")
-        label, value = self.id, value * scale
-        return Quantity(value, unit, label=label, source=source, kind="claimed")
+        value = (self.value if value is None else value) * scale
+        return Quantity(value, unit, label=self.id, source=source, kind="claimed")
 
     def in_words(self, computed: Quantity) -> str:
         """A ``computed`` value of ours in the claim's unit, to four digits."""
@@ -207,21 +197,13 @@ class Claim:
 
 def _plain(text: str) -> str:
     """A review's remark without its shorthand: ``seed 001``, ``dup-of:ID``."""
-    text = re.sub(r"\b(?:[Ss]eed|[Dd]ocument) (\d{3})\b", _document, text)
+    text = re.sub(r"\b[Ss]eed (\d{3})\b", lambda found: titled(found[1]), text)
     return re.sub(r"\s*\bdup-of:[a-z0-9-]+", "", text)
 
 
-def _document(found: re.Match[str]) -> str:
-    return f"“{DOCUMENTS[found[1]]}”"
-
-
-def _ends(text: str, value: float) -> tuple[float, float] | None:
-    """Both ends of a range in a claim, where the ledger's value is one or between."""
-    for found in _RANGE.finditer(text):
-        low, high = (float(end.replace(",", "")) for end in found.groups())
-        if low < high and low <= value <= high:
-            return low, high
-    return None
+def titled(document: str) -> str:
+    """A document as a sentence names it: its title, in quotes."""
+    return f"“{DOCUMENTS[document]}”"
 
 
 def _number(text: str, column: str) -> float:
@@ -252,7 +234,6 @@ def _claim(row: dict[str, str]) -> Claim:
         source=_one_of(row["seed"], DOCUMENTS, "seed"),
         chapter=int(_one_of(row["chapter"], [str(n) for n in CHAPTERS], "chapter")),
         text=_MEANT.sub("", _plain(row["claim"])),
-        ends=_ends(row["claim"], _number(row["value"], "value")),
         meant=meant[1] if (meant := _MEANT.search(row["claim"])) else "",
         value=_number(row["value"], "value"),
         unit=row["unit"],

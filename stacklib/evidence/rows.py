@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -32,7 +33,7 @@ def claims(
     source : str, optional
         A document, ``000`` to ``004``.
     verdict : str, optional
-        One of ``VERDICTS``.
+        One of ``VERDICTS``; case, ``-`` and ``_`` are ignored.
     search : str, optional
         Words that must all occur in id, claim, document or reason, in any case.
 
@@ -43,6 +44,7 @@ def claims(
         search without a word.
     """
     verdicts = (NOT_JUDGED,) if checks is None else VERDICTS
+    verdict = None if verdict is None else re.sub("[-_]", " ", verdict.casefold())
     _refuse("chapter", chapter, tuple(map(str, CHAPTERS)))
     _refuse("document", source, tuple(DOCUMENTS))
     _refuse("verdict", verdict, verdicts)

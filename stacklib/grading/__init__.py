@@ -1,12 +1,13 @@
 """Exercises: one file each, graded in a process of its own, wrong answers explained.
 
 ``check("1.2")`` grades a reader's copy; ``prove(root)`` proves that every exercise
-fails as shipped, passes as solved, and tells its stored mistakes apart. The tests in
+fails as shipped, passes as solved, in another way too, and tells its stored mistakes
+apart. The tests in
 an exercise call ``expect``.
 """
 
 from stacklib.grading import expect
-from stacklib.grading.format import LEVELS, FormatError, Text, Wrong, parse, stub
+from stacklib.grading.format import LEVELS, FormatError, Other, Text, parse
 from stacklib.grading.launch import Limits
 from stacklib.grading.proof import Proof, prove
 from stacklib.grading.report import Report, Result, TestResult
@@ -19,19 +20,20 @@ from stacklib.grading.shelf import (
     find_root,
     select,
 )
+from stacklib.grading.view import stub
 
 __all__ = [
     "LEVELS",
     "Exercise",
     "FormatError",
     "Limits",
+    "Other",
     "Proof",
     "Report",
     "Result",
     "TestResult",
     "Text",
     "UnknownExercise",
-    "Wrong",
     "check",
     "discover",
     "expect",

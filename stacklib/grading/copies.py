@@ -7,6 +7,7 @@ written become those the book has now.
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 from stacklib.grading import progress
@@ -46,18 +47,19 @@ def renew(exercise: Exercise) -> str:
 
 
 def reset(exercise: Exercise) -> Path | None:
-    """Write the stub in place of the reader's file; where that file is kept, if it
-    held anything else.
+    """Write the stub in place of the reader's file; where that file is kept, dated and
+    beside it, if it held anything else.
     """
     if fill(exercise):
         return None
     mine, text = exercise.path.read_bytes(), exercise.stub()
     if mine == text.encode():
         return None
-    backup, number = exercise.path.with_suffix(".kept.py"), 1
+    day, number = date.today().isoformat(), 1
+    backup = exercise.path.with_suffix(f".{day}.py")
     while not write_new(backup, mine):
         number += 1
-        backup = exercise.path.with_suffix(f".kept{number}.py")
+        backup = exercise.path.with_suffix(f".{day}.{number}.py")
     progress.write(exercise.path, text)
     return backup
 

@@ -1,36 +1,41 @@
 """What the tests of an exercise call: compare, and say which mistake was made.
 
-The tests stand in the reader's view, so they compute what they expect with
-``stacklib`` and state the mistakes worth telling apart as the value each gives::
+They compute what they expect with ``stacklib`` and state the mistakes worth telling
+apart as the value each gives::
 
     expect.number(
         read_time(), step.t_memory, unit="ms",
         mistakes={"You read the weights once a chip.": 2 * step.t_memory},
     )
 
-All of them return None or raise ``Mistake``. Numbers may be plain (then in
-``unit``) or a ``Quantity`` (then in any unit of the right kind).
+A wrong answer raises ``Mistake``. A right one is right in any kind (``values``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from numbers import Real
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from stacklib.grading.slips import distance, slip
-from stacklib.quantity import Quantity, UnitError
+from stacklib.grading.values import (  # noqa: F401, tests call some as expect.NAME
+    Mistake,
+    alike,
+    clip,
+    numbers,
+    read,
+    sequence,
+    shown,
+    truth,
+    whole,
+)
+from stacklib.quantity import Quantity
 
 Number: TypeAlias = "float | Quantity"
+NEAR = 0.009  # of a mistake; an estimate and the exact number are so far apart
 
 # What an exercise measured about the answer, shown beside the verdict.
 _readings: list[str] = []
-
-
-class Mistake(AssertionError):
-    """A wrong answer; the message says what is wrong with it."""
 
 
 class ExpectationError(Exception):
@@ -48,50 +53,28 @@ def number(
     """Hold a number to the expected one, within the relative tolerance ``rel``.
 
     ``mistakes`` maps a sentence to the number that this mistake gives. Where none
-    fits, the slips every reader makes (2, 8, 1000, GB for GiB, percent, reciprocal)
-    are looked for.
+    fits, the slips that the unit admits (``slips``) are looked for.
     """
     known = {text: plain(v, unit) for text, v in (mistakes or {}).items()}
     for text, mistaken in known.items():
         if math.isclose(mistaken, plain(expected, unit), rel_tol=rel):
             raise ExpectationError(f"this mistake gives the right answer: {text}")
-    compare(value, expected, unit, rel, lambda: known)
-
-
-def compare(
-    value: Any,
-    expected: Number,
-    unit: str,
-    rel: float,
-    mistakes: Callable[[], Mapping[str, Number]],
-) -> None:
-    """Hold a reader's value to the expected one; ask for mistakes if it differs."""
     mine, right = read(value, unit), plain(expected, unit)
-    if math.isclose(mine, right, rel_tol=rel):
-        return
-    for text, mistaken in mistakes().items():
-        if math.isclose(mine, plain(mistaken, unit), rel_tol=rel):
-            raise Mistake(f"{shown(mine, unit)}: {text}")
-    why = slip(mine, right) or distance(mine, right)
-    raise Mistake(f"{shown(mine, unit)}: {why}.")
+    if not math.isclose(mine, right, rel_tol=rel):
+        told = (text for text, v in known.items() if same(mine, v, rel))
+        raise Mistake(differs(mine, right, unit, rel, next(told, "")))
 
 
-def read(value: Any, unit: str) -> float:
-    """The reader's value as a plain number of ``unit``; Mistake where it is none."""
-    wanted = f"a number in {unit}" if unit else "a number"
-    if isinstance(value, Quantity):
-        try:
-            return float(value.to(unit).value)
-        except UnitError as error:
-            raise Mistake(f"{value}: {wanted} is asked for ({error})") from None
-    if value is None:
-        raise Mistake(f"nothing came back: {wanted} is asked for; is a return missing?")
-    if isinstance(value, bool) or not isinstance(value, Real):
-        kind = type(value).__name__
-        raise Mistake(f"{clip(value)} is of type {kind}: {wanted} is asked for")
-    if not math.isfinite(value):
-        raise Mistake(f"{float(value)} is no answer: {wanted} is asked for")
-    return float(value)
+def same(mine: float, mistaken: float, rel: float) -> bool:
+    """Whether a number is what a mistake gives, rather than near it."""
+    return math.isclose(mine, mistaken, rel_tol=min(rel, NEAR))
+
+
+def differs(mine: float, right: float, unit: str, rel: float, known: str = "") -> str:
+    """The sentence for a wrong number: a known mistake, a slip, or how far off."""
+    why = known or slip(mine, right, unit, rel) or distance(mine, right, rel)
+    end = "" if why.endswith((".", "?")) else "."
+    return f"{shown(mine, unit)}: {why}{end}"
 
 
 def plain(value: Number, unit: str) -> float:
@@ -107,10 +90,10 @@ def equal(value: Any, expected: Any, *, among: Iterable[Any] = ()) -> None:
     choices = list(among)
     if value is None:
         raise Mistake("nothing came back: is a return missing?")
-    if choices and value not in choices:
+    if choices and not any(alike(value, c) for c in choices):
         options = ", ".join(repr(c) for c in choices)
         raise Mistake(f"{clip(value)}: the answer is one of {options}")
-    if value != expected or isinstance(value, bool) != isinstance(expected, bool):
+    if not alike(value, expected):
         raise Mistake(f"{clip(value)} is not the answer")
 
 
@@ -128,41 +111,52 @@ def function_matches(
 
     Shows the first case that fails, and how many agree as a reading. A reference
     that returns a word is compared with ``equal``; each mistake is a function that
-    takes the case's arguments too.
+    takes the case's arguments too, and counts where it explains what failed.
     """
-    choices, failures, count = list(among), 0, 0
-    first: Mistake | None = None
+    choices, count = list(among), 0
+    failed: list[tuple[Mapping[str, Any], float, float]] = []
     for case in cases:
         count += 1
         right, value = reference(**case), call(f, case)
-        # The mistakes are only worth computing for the failure that is shown.
-        known = mistakes if mistakes and not first else {}
         try:
             if isinstance(right, str):
                 equal(value, right, among=choices)
-            else:
-                compare(value, right, unit, rel, partial(values_on, known, case))
+                continue
+            mine, wanted = read(value, unit), plain(right, unit)
         except Mistake as mistake:
-            failures += 1
-            first = first or Mistake(f"{called(f, case)} gives {mistake}")
+            raise Mistake(f"{called(f, case)}: {mistake}") from None
+        if not math.isclose(mine, wanted, rel_tol=rel):
+            failed.append((case, mine, wanted))
     if not count:
         raise ExpectationError("no cases to compare on")
-    reading("cases that agree", f"{count - failures} of {count}")
-    if first:
-        raise first
+    reading("cases that agree", f"{count - len(failed)} of {count}")
+    if failed:
+        case, mine, wanted = failed[0]
+        known = explaining(mistakes or {}, failed, unit, rel)
+        why = differs(mine, wanted, unit, rel, known)
+        raise Mistake(f"{called(f, case)} gives {why}")
 
 
-def values_on(
-    mistakes: Mapping[str, Callable[..., Number]], case: Mapping[str, Any]
-) -> dict[str, Number]:
-    """What each mistake gives for one case."""
-    return {text: mistake(**case) for text, mistake in mistakes.items()}
+def explaining(
+    mistakes: Mapping[str, Callable[..., Number]],
+    failed: Sequence[tuple[Mapping[str, Any], float, float]],
+    unit: str,
+    rel: float,
+) -> str:
+    """The mistake that gives what the reader's function gave wherever that failed."""
+    for text, mistake in mistakes.items():
+        values = ((plain(mistake(**case), unit), mine) for case, mine, _ in failed)
+        if all(same(mine, mistaken, rel) for mistaken, mine in values):
+            return text
+    return ""
 
 
 def call(f: Callable[..., Any], case: Mapping[str, Any]) -> Any:
     """The reader's function on one case; an exception carries the call as a note."""
+    # A list is a copy, so that one that is sorted or emptied spoils no other case.
+    given = {k: list(v) if type(v) is list else v for k, v in case.items()}
     try:
-        return f(**case)
+        return f(**given)
     except Exception as error:
         error.add_note(f"in {called(f, case)}")
         raise
@@ -214,14 +208,3 @@ def word(value: Any) -> str:
     """An argument, short: objects of the book by their key."""
     key = getattr(value, "key", None)
     return clip(value) if key is None else repr(key)
-
-
-def shown(value: float, unit: str) -> str:
-    """A number as messages print it."""
-    return f"{value:.4g} {unit}".rstrip()
-
-
-def clip(value: Any, width: int = 60) -> str:
-    """The repr of a reader's value, cut to fit a line."""
-    text = repr(value)
-    return text if len(text) <= width else text[: width - 3] + "..."

@@ -1,31 +1,31 @@
-"""The text an exercise is written in, the stub derived from it, its wrong answers.
+"""The text an exercise is written in, and the other answers stored beside it.
 
 The file of an exercise holds everything: the question in its docstring, the answer,
-the tests. What a reader gets is the same text with each answer's body taken out, so
-the two cannot drift apart. The shape:
+the tests. What a reader gets is derived from it (``view``). The shape:
 
     title, ``level:``, question, ``hint:``    the module docstring
     imports
     ``# ---- your answer ----``               functions, each with a docstring
     ``# ---- tests ----``                     functions named ``test_*``
 
-A second file holds the wrong answers, of each the definitions that differ:
+A second file holds the wrong answers, of each the definitions that differ; a third in
+the same shape right answers of another kind:
 
     ``# ---- fifo: what the grader says``     functions
+    ``# ---- arrays: how it differs``         functions
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 ANSWER = "# ---- your answer ----"
 TESTS = "# ---- tests ----"
 LEVELS = ("estimate", "derive", "build")
-WRONG = re.compile(r"^# ----(.*)\n", re.MULTILINE)
+OTHER = re.compile(r"^# ----(.*)\n", re.MULTILINE)
 NAMED = re.compile(r" ([a-z0-9_]+): (\S.*?)\s*")
 FIELD = re.compile(r"^(level|project):\s*(.*?)\s*$")
 
@@ -35,11 +35,13 @@ class FormatError(ValueError):
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """One wrong answer: what the grader must say of it, and what differs in it."""
+class Other:
+    """Another answer: the definitions that differ from the book's. ``words`` are what
+    the grader must say of a wrong one, and how a right one differs.
+    """
 
     name: str
-    diagnosis: str
+    words: str
     code: str
 
 
@@ -75,10 +77,6 @@ class Text:
     def answer_names(self) -> tuple[str, ...]:
         """Names of the functions the reader writes, in file order."""
         return tuple(functions(self.answer))
-
-    def with_wrong(self, wrong: Wrong) -> str:
-        """The file with a wrong answer after the right one: the later name counts."""
-        return f"{self.head}{self.answer}{wrong.code.strip()}\n\n\n{self.tests}"
 
 
 def parse(text: str, name: str = "exercise") -> Text:
@@ -159,86 +157,19 @@ def functions(source: str) -> list[str]:
     return [n.name for n in ast.parse(source).body if isinstance(n, defs)]
 
 
-def wrong_answers(text: str, name: str = "wrong answers") -> tuple[Wrong, ...]:
-    """Take a file of wrong answers apart.
+def other_answers(text: str, name: str = "other answers") -> tuple[Other, ...]:
+    """Take a file of wrong or of right answers apart.
 
-    Raises FormatError for one without a name and a diagnosis, or with another's name.
+    Raises FormatError for one without a name and words, or with another's name.
     """
-    above, *parts = WRONG.split(text)
+    above, *parts = OTHER.split(text)
     if above.strip():
-        raise FormatError(f"{name}: begins without '# ---- name: diagnosis'")
-    found: dict[str, Wrong] = {}
+        raise FormatError(f"{name}: begins without '# ---- name: words'")
+    found: dict[str, Other] = {}
     for line, code in zip(parts[::2], parts[1::2], strict=True):
         if not (named := NAMED.fullmatch(line)):
-            raise FormatError(f"{name}: '# ----{line}' is not '# ---- name: diagnosis'")
+            raise FormatError(f"{name}: '# ----{line}' is not '# ---- name: words'")
         if named[1] in found:
-            raise FormatError(f"{name}: two wrong answers are called {named[1]!r}")
-        found[named[1]] = Wrong(named[1], named[2], code)
+            raise FormatError(f"{name}: two answers are called {named[1]!r}")
+        found[named[1]] = Other(named[1], named[2], code)
     return tuple(found.values())
-
-
-def stub(text: str, name: str = "exercise") -> str:
-    """Derive what a reader gets from the file of an exercise.
-
-    Each function of the answer region, and each method of a class there, keeps its
-    signature and docstring; its body becomes ``raise NotImplementedError``. All
-    else, comments included, stays as it is, byte for byte.
-
-    Parameters
-    ----------
-    text : str
-        The file's text.
-    name : str
-        The file's name, for messages.
-
-    Raises
-    ------
-    FormatError
-        For a text that has no answer to take out.
-    """
-    whole = parse(text, name)
-    try:
-        tree = ast.parse(whole.answer)
-    except SyntaxError as error:
-        raise FormatError(f"{name}: the answer region: {error}") from None
-    lines = whole.answer.splitlines(keepends=True)
-    found = list(answer_functions(tree))
-    if not found:
-        raise FormatError(f"{name}: no function between {ANSWER!r} and {TESTS!r}")
-    for label, node in reversed(found):
-        empty_body(lines, node, label, name)
-    return whole.head + "".join(lines) + whole.tests
-
-
-def answer_functions(tree: ast.Module) -> Iterator[tuple[str, Any]]:
-    """The functions to be written and their names, in file order."""
-    defs = (ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in tree.body:
-        if isinstance(node, defs):
-            yield node.name, node
-        elif isinstance(node, ast.ClassDef):
-            for method in node.body:
-                if isinstance(method, defs):
-                    yield f"{node.name}.{method.name}", method
-
-
-def empty_body(lines: list[str], node: Any, label: str, name: str) -> None:
-    """Replace the statements after the docstring, comments among them, in place."""
-    doc = node.body[0]
-    if ast.get_docstring(node) is None or (
-        len(node.body) > 1 and node.body[1].lineno == doc.end_lineno
-    ):
-        raise FormatError(
-            f"{name}: {label} has no docstring on lines of its own; "
-            "it is what the reader is told to write"
-        )
-    indent = " " * doc.col_offset
-    end = node.end_lineno
-    # A comment after the last statement belongs to the body and would tell.
-    for at in range(end, len(lines)):
-        if lines[at].startswith(indent + "#"):
-            end = at + 1
-        elif lines[at].strip():
-            break
-    todo = f'{indent}raise NotImplementedError("write {label}")\n'
-    lines[doc.end_lineno : end] = [todo]

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from stacklib.grading import sandbox
+from stacklib.grading import guards
 from stacklib.grading.expect import Mistake
 from stacklib.hardware.this_machine import read_machine
 from stacklib.roofline.host import native as host
@@ -44,7 +44,7 @@ def widest() -> str:
 
 def run_c(source: str, isa: str = "plain") -> str:
     """Compile a program and give what it prints."""
-    with sandbox.tool(), tempfile.TemporaryDirectory(prefix="stacklib-c-") as folder:
+    with guards.tool(), tempfile.TemporaryDirectory(prefix="stacklib-c-") as folder:
         text, program = Path(folder) / "answer.c", Path(folder) / "answer"
         text.write_text(source, "utf-8")
         try:

@@ -1,7 +1,8 @@
 """Prove that the exercises do what they promise, in one warmed process.
 
-As shipped each fails with a request to write something; its solution passes; every
-stored wrong answer fails with its own diagnosis and no other's. The process imports
+As shipped each fails with a request to write something; its solution passes, and so do
+the right answers of another kind; every stored wrong answer fails with its own
+diagnosis and no other's. The process imports
 what the exercises import once and forks for each case.
 """
 
@@ -20,10 +21,11 @@ from functools import partial
 from pathlib import Path
 
 from stacklib.grading import shelf
-from stacklib.grading.format import FormatError, Wrong
+from stacklib.grading.format import FormatError, Other
 from stacklib.grading.launch import PACKAGE, Limits, fork
 from stacklib.grading.report import TODO, Result
 from stacklib.grading.runner import grade_source
+from stacklib.grading.view import copy_of
 
 BOOT = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
@@ -33,8 +35,8 @@ BOOT = (
 
 @dataclass(frozen=True)
 class Case:
-    """One text that was run. ``kind``: shipped, solution or wrong, with the wrong
-    answer's ``name``; ``fault`` is empty where it did what it must.
+    """One text that was run. ``kind``: shipped, solution, right or wrong, with the
+    other answer's ``name``; ``fault`` is empty where it did what it must.
     """
 
     id: str
@@ -123,7 +125,8 @@ def warm(exercise: shelf.Exercise) -> None:
 def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
     """The cases of one exercise."""
     try:
-        text, stub, wrong = exercise.text(), exercise.stub(), exercise.wrong_answers()
+        text, stub = exercise.text(), exercise.stub()
+        wrong, right = exercise.wrong_answers(), exercise.right_answers()
     except FormatError:
         return  # shelf.faults tells
 
@@ -132,10 +135,12 @@ def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
         return Case(exercise.id, kind, name, result.seconds, fault(result))
 
     yield case("shipped", exercise.file.name, stub, shipped_fault)
-    yield case("solution", exercise.file.name, text.source, solution_fault)
+    yield case("solution", exercise.file.name, copy_of(text), solution_fault)
+    for one in right:
+        yield case("right", one.name, copy_of(text, one.code), right_fault)
     for one in wrong:
         fault = partial(wrong_fault, one, wrong)
-        yield case("wrong", one.name, text.with_wrong(one), fault)
+        yield case("wrong", one.name, copy_of(text, one.code), fault)
 
 
 def shipped_fault(result: Result) -> str:
@@ -152,16 +157,21 @@ def solution_fault(result: Result) -> str:
     return "" if result.passed else f"its answer does not pass: {told(result)}"
 
 
-def wrong_fault(wrong: Wrong, every: tuple[Wrong, ...], result: Result) -> str:
+def right_fault(result: Result) -> str:
+    """A right answer of another kind passes."""
+    return "" if result.passed else f"a right answer does not pass: {told(result)}"
+
+
+def wrong_fault(wrong: Other, every: tuple[Other, ...], result: Result) -> str:
     """A wrong answer fails with its own diagnosis and with no other's."""
     if result.passed:
         return "" if not_run(result) else "a wrong answer that passes"
     said = told(result)
-    if wrong.diagnosis not in said:
-        return f"the diagnosis {wrong.diagnosis!r} is not in: {said}"
+    if wrong.words not in said:
+        return f"the diagnosis {wrong.words!r} is not in: {said}"
     for other in every:
-        if other != wrong and other.diagnosis in said:
-            return f"gets the diagnosis of {other.name} too: {other.diagnosis!r}"
+        if other != wrong and other.words in said:
+            return f"gets the diagnosis of {other.name} too: {other.words!r}"
     return ""
 
 

@@ -55,8 +55,12 @@ class Result:
     @property
     def messages(self) -> tuple[str, ...]:
         """``file:line: in test: what is wrong``, one for each test that fails."""
+        return self.told(self.path.name)
+
+    def told(self, file: str) -> tuple[str, ...]:
+        """The messages with this name of the file."""
         return tuple(
-            f"{self.path.name}{f':{t.line}' if t.line else ''}: "
+            f"{file}{f':{t.line}' if t.line else ''}: "
             f"{f'{t.name}: ' if t.name else ''}{t.message}"
             for t in self.tests
             if t.state != PASS

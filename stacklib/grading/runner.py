@@ -14,8 +14,10 @@ from typing import Any
 from stacklib.grading.copies import fill
 from stacklib.grading.format import FormatError, Text, parse
 from stacklib.grading.launch import Limits, Observed, observe, spawn
-from stacklib.grading.report import ERROR, Report, Result, TestResult
+from stacklib.grading.report import ERROR, FAIL, Report, Result, TestResult
+from stacklib.grading.rules import borrowed
 from stacklib.grading.shelf import Exercise, discover, find_root, select
+from stacklib.grading.view import tests_in_view
 
 Start = Callable[[dict[str, Any], Path, int], int]
 
@@ -99,15 +101,20 @@ def grade_source(
     """Grade a text as if it stood in the reader's file."""
     book = exercise.text()
     try:
-        if fault := changed_tests(parse(source, exercise.path.name), book):
-            return unread(exercise, *fault)
+        reader = parse(source, exercise.path.name)
     except FormatError as error:
         return unread(exercise, str(error))
+    if changed := changed_tests(reader, book):
+        return unread(exercise, *changed)
+    if fault := borrowed(reader, book):
+        return unread(exercise, *fault, state=FAIL)
     request = {
         "source": source,
+        "answer": reader.head + reader.answer,
         "filename": str(exercise.path),
-        "tests": book.test_names,
-        "protect": [str(exercise.path), *protected(exercise)],
+        "book": without_answer(book),
+        "book_name": str(exercise.file),
+        "tests": test_lines(reader, book),
     }
     seen = observe(start, request, limits)
     return Result(
@@ -121,33 +128,57 @@ def grade_source(
     )
 
 
-def unread(exercise: Exercise, message: str, line: int | None = None) -> Result:
-    """The result of a file that could not be run at all."""
+def without_answer(book: Text) -> str:
+    """The book's file with empty lines for its answer: what the grader runs."""
+    return book.head + "\n" * book.answer.count("\n") + book.tests
+
+
+def test_lines(reader: Text, book: Text) -> dict[str, int]:
+    """The names of the book's tests, and the line where each begins for the reader."""
+    above = (reader.head + reader.answer).count("\n")
+    lines = {
+        node.name: above + node.lineno
+        for node in ast.parse(reader.tests).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    return {name: lines[name] for name in book.test_names}
+
+
+def unread(
+    exercise: Exercise, message: str, line: int | None = None, state: str = ERROR
+) -> Result:
+    """The result of a file that was not run at all."""
     text = exercise.text()
-    test = TestResult("", ERROR, message, line)
+    test = TestResult("", state, message, line)
     return Result(exercise.id, exercise.path, text.title, text.level, (test,))
 
 
-def protected(exercise: Exercise) -> list[str]:
-    """The folders of the book's exercises and of the reader's copies."""
-    folder = exercise.file.parents[1]
-    return [str(folder), str(folder.with_name("my"))]
-
-
 def changed_tests(reader: Text, book: Text) -> tuple[str, int] | None:
-    """A message and a line where the reader's tests are not the book's."""
-    above = (reader.head + reader.answer).count("\n")
-    mine, theirs = ast.parse(reader.tests).body, ast.parse(book.tests).body
-    same = [ast.dump(a) == ast.dump(b) for a, b in zip(mine, theirs, strict=False)]
-    if all(same) and len(mine) == len(theirs):
+    """A message and a line where the reader's tests are not the book's, neither as a
+    copy shows them nor as they stand in the book's own file.
+    """
+    mine = ast.parse(reader.tests).body
+    places = [
+        first_change(mine, ast.parse(theirs).body)
+        for theirs in (tests_in_view(book), book.tests)
+    ]
+    if None in places:
         return None
-    at = same.index(False) if False in same else min(len(mine), len(theirs)) - 1
-    line = above + mine[max(at, 0)].lineno if mine else above + 1
+    above = (reader.head + reader.answer).count("\n")
+    line = mine[min(places[0] or 0, len(mine) - 1)].lineno if mine else 1
     return (
         "the tests were changed here, so they prove nothing; --reset writes the "
         "exercise anew and keeps this file beside it",
-        line,
+        above + line,
     )
+
+
+def first_change(mine: list[ast.stmt], theirs: list[ast.stmt]) -> int | None:
+    """Where two lists of statements first differ; None where they are the same."""
+    same = [ast.dump(a) == ast.dump(b) for a, b in zip(mine, theirs, strict=False)]
+    if False in same:
+        return same.index(False)
+    return None if len(mine) == len(theirs) else min(len(mine), len(theirs))
 
 
 def verdicts(

@@ -2,6 +2,7 @@
 
     exercises/01-roofline/01_slug.py          question, answer and tests
     exercises/01-roofline/wrong/01_slug.py    the answers that must fail
+    exercises/01-roofline/right/01_slug.py    answers of another kind that must pass
     my/01-roofline/01_slug.py                 a reader's copy, not part of the book
 
 The folder is the list: an exercise is there when its file is, its id is made of the
@@ -16,21 +17,22 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stacklib.grading.format import FormatError, Text, Wrong, parse, stub, wrong_answers
+from stacklib.grading.format import FormatError, Other, Text, other_answers, parse
+from stacklib.grading.view import stub
 
 CHAPTER = re.compile(r"^(\d\d)-[a-z0-9-]+$")
 FILE = re.compile(r"^(\d\d)_([a-z0-9_]+)\.py$")
-FEWEST_WRONG = 2
+FEWEST = 2  # of each kind of other answers
 
 
 class UnknownExercise(LookupError):
-    """A target that names no exercise; the message holds the nearest one."""
+    """A target that names no exercise; the message says which there are."""
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """The files of one exercise: the book's, its wrong answers', and the reader's
-    (``path``). ``id`` is ``chapter.number``.
+    """The files of one exercise: the book's, those of its wrong and of its other right
+    answers, and the reader's (``path``). ``id`` is ``chapter.number``.
     """
 
     chapter: int
@@ -38,6 +40,7 @@ class Exercise:
     slug: str
     file: Path
     wrong: Path
+    right: Path
     path: Path
 
     @property
@@ -53,11 +56,20 @@ class Exercise:
         """What a reader begins with."""
         return stub(self.file.read_text("utf-8"), self.file.name)
 
-    def wrong_answers(self) -> tuple[Wrong, ...]:
+    def wrong_answers(self) -> tuple[Other, ...]:
         """The stored wrong answers, in file order; none where there is no file."""
-        if not self.wrong.exists():
-            return ()
-        return wrong_answers(self.wrong.read_text("utf-8"), f"wrong/{self.wrong.name}")
+        return others(self.wrong)
+
+    def right_answers(self) -> tuple[Other, ...]:
+        """The other right answers, in file order; none where there is no file."""
+        return others(self.right)
+
+
+def others(path: Path) -> tuple[Other, ...]:
+    """The answers of one file."""
+    if not path.exists():
+        return ()
+    return other_answers(path.read_text("utf-8"), f"{path.parent.name}/{path.name}")
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -96,6 +108,7 @@ def discover(root: Path | str) -> list[Exercise]:
             slug=name[2],
             file=file,
             wrong=chapter / "wrong" / file.name,
+            right=chapter / "right" / file.name,
             path=root / "my" / chapter.name / file.name,
         )
         for chapter in chapters(root)
@@ -112,29 +125,49 @@ def chapters(root: Path) -> list[Path]:
 
 
 def select(exercises: list[Exercise], target: str | None) -> list[Exercise]:
-    """The exercises a target means: all (None), a chapter (``1``), one (``1.2``), or
-    the one that a reader's file answers, wherever it lies.
+    """The exercises a target means: all (None), a chapter (``1``, ``01-roofline``), one
+    (``1.2``, its name or its file's), or the one that a reader's file answers, wherever
+    it lies. A line behind a file's name is no matter.
 
-    Raises UnknownExercise with the nearest target that exists.
+    Raises UnknownExercise with what there is.
     """
     if not exercises:
         raise UnknownExercise("no exercises in this checkout")
     if target is None:
         return exercises
-    if target.endswith(".py"):
-        return [answered_by(exercises, Path(target).absolute())]
-    found = [e for e in exercises if target in (e.id, str(e.chapter))]
+    target = re.sub(r"(\.py)(:\d+)+:?$", r"\1", target).rstrip("/")
+    path = Path(target)
+    if target.endswith(".py") and path.is_file():
+        return [answered_by(exercises, path.absolute())]
+    word = path.name.removesuffix(".py").replace("-", "_")
+    found = [
+        e
+        for e in exercises
+        if target in (e.id, str(e.chapter))
+        or path.name == e.file.parent.name
+        or word in (e.file.stem, e.slug)
+    ]
     if not found:
-        raise UnknownExercise(
-            f"{target!r} names no exercise; the nearest is {nearest(exercises, target)}"
-        )
+        is_file = target.endswith(".py")
+        none = f"no file {target}" if is_file else f"{target!r} names no exercise"
+        raise UnknownExercise(f"{none}; {there_is(exercises, word)}")
     return found
+
+
+def there_is(exercises: list[Exercise], word: str) -> str:
+    """What was probably meant: a name near the word, or the chapters there are."""
+    names = {name: e.id for e in exercises for name in (e.slug, e.file.stem)}
+    if close := difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6):
+        return f"{close[0]} is {names[close[0]]}"
+    ends: dict[int, list[str]] = {}
+    for e in exercises:
+        ends.setdefault(e.chapter, []).append(e.id)
+    there = ", ".join(f"{c} ({ids[0]} to {ids[-1]})" for c, ids in ends.items())
+    return f"there {'is chapter' if len(ends) == 1 else 'are chapters'} {there}"
 
 
 def answered_by(exercises: list[Exercise], path: Path) -> Exercise:
     """The exercise whose copy this is, told by place, by name or by title."""
-    if not path.is_file():
-        raise UnknownExercise(f"no file {path}; `stacklib start` writes your copies")
     for e in exercises:
         if path.samefile(e.file):
             raise UnknownExercise(f"{path} holds the book's answer; yours is {e.path}")
@@ -148,27 +181,12 @@ def answered_by(exercises: list[Exercise], path: Path) -> Exercise:
     raise UnknownExercise(f"{path}: no exercise has its name or its title")
 
 
-def nearest(exercises: list[Exercise], target: str) -> str:
-    """The id that was probably meant, by slug or by distance of the two numbers."""
-    slugs = {e.slug: e.id for e in exercises}
-    word = target.lower().replace("-", "_")
-    if close := difflib.get_close_matches(word, slugs, n=1, cutoff=0.4):
-        return slugs[close[0]]
-    numbers = [int(n) for n in re.findall(r"\d+", target)] + [0, 0]
-    chapter, number = numbers[:2]
-    best = min(
-        exercises,
-        key=lambda e: (abs(e.chapter - chapter), abs(e.number - number)),
-    )
-    return best.id
-
-
 def faults(root: Path | str) -> list[str]:
     """What is wrong with the files, one sentence each; empty when all is in place.
 
     Looks for files that belong to no exercise, numbers used twice, files without the
-    promised shape, fewer than two wrong answers, two wrong answers with one
-    diagnosis, and text still to be filled in (``TODO``).
+    promised shape, fewer than two wrong answers or two other right ones, two wrong
+    answers with one diagnosis, and text still to be filled in (``TODO``).
     """
     root = Path(root).absolute()
     exercises = discover(root)
@@ -184,7 +202,8 @@ def faults(root: Path | str) -> list[str]:
 def unlisted(root: Path, exercises: list[Exercise]) -> list[str]:
     """Files below ``exercises/`` that belong to no exercise, its README apart."""
     folder = root / "exercises"
-    known = {p for e in exercises for p in (e.file, e.wrong)} | {folder / "README.md"}
+    known = {p for e in exercises for p in (e.file, e.wrong, e.right)}
+    known.add(folder / "README.md")
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     return [
         f"{path.relative_to(root)}: belongs to no exercise; there is none of its "
@@ -209,8 +228,8 @@ def exercise_faults(e: Exercise) -> list[str]:
     found = []
     if not e.text().test_names:
         found.append(f"{e.id}: {e.file.name} has no test function")
-    found += wrong_faults(e)
-    for path in (p for p in (e.file, e.wrong) if p.exists()):
+    found += stored_faults(e)
+    for path in (p for p in (e.file, e.wrong, e.right) if p.exists()):
         name = path.relative_to(e.file.parent)
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             if "TODO" in line:
@@ -218,15 +237,16 @@ def exercise_faults(e: Exercise) -> list[str]:
     return found
 
 
-def wrong_faults(e: Exercise) -> list[str]:
-    """Too few wrong answers, or two that would get the same message."""
-    found, wrong = [], e.wrong_answers()
-    if len(wrong) < FEWEST_WRONG:
-        found.append(
-            f"{e.id}: {len(wrong)} wrong answers stored; "
-            f"at least {FEWEST_WRONG} are wanted"
-        )
+def stored_faults(e: Exercise) -> list[str]:
+    """Too few stored answers, or two wrong ones that would get the same message."""
+    found, wrong, right = [], e.wrong_answers(), e.right_answers()
+    for kind, stored in (("wrong", wrong), ("other right", right)):
+        if len(stored) < FEWEST:
+            found.append(
+                f"{e.id}: {len(stored)} {kind} answers stored; "
+                f"at least {FEWEST} are wanted"
+            )
     for one in wrong:
-        if sum(one.diagnosis in other.diagnosis for other in wrong) > 1:
+        if sum(one.words in other.words for other in wrong) > 1:
             found.append(f"{e.id}: {one.name}: another wrong answer has its diagnosis")
     return found

@@ -23,7 +23,7 @@ from .warp_rules import rule
 _SIZES = {
     "register": ("registers_per_unit", "unit"),
     "shared": ("shared_per_unit", "unit"),
-    "l1": ("shared_per_unit", "unit"),
+    "l1": ("", "unit"),
     "l2": ("l2_capacity", "chip"),
     "l2_far": ("", "chip"),
     "dram": ("memory_capacity", "chip"),
@@ -134,9 +134,10 @@ def _made(device: Accelerator, name: str, clock: Quantity | None) -> Level:
     size, shared_by = _SIZES[name]
     nvidia = device.vendor == "NVIDIA" and device.kind == "gpu"
     capacity = device.fields.get(size)
-    # Since Volta a unit's L1 and its shared memory are one array; elsewhere it has one.
-    if name == "l1" and (not nvidia or device.architecture == "pascal"):
-        capacity = microarchitecture(device).constants.get("l1_capacity")
+    # Since Volta a unit's L1 and its shared memory are one array, of which shared
+    # memory can have the most part, never all: two fields, two sizes.
+    if name == "l1":
+        capacity = _array(device)
     cycles, latency = _waits(device, name, clock)
     width = _width(device, name)
     return Level(
@@ -152,6 +153,15 @@ def _made(device: Accelerator, name: str, clock: Quantity | None) -> Level:
         line=rule("line") if nvidia and name in _CACHES else None,
         sector=rule("sector") if nvidia and name in _CACHES else None,
     )
+
+
+def _array(device: Accelerator) -> Quantity | None:
+    """L1 of a unit; None for a chip that is not built like the others of its name."""
+    array = microarchitecture(device).constants.get("l1_capacity")
+    shared = device.fields["shared_per_unit"]
+    if device.vendor != "NVIDIA" or shared is None or array is None:
+        return array
+    return None if array.si < shared.si else array
 
 
 def _waits(

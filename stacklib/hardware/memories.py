@@ -40,6 +40,7 @@ PARTS = {
     "stack": (*ALWAYS, "channels", "height", "die_capacity", "capacity"),
     "device": (*ALWAYS, "die_capacity", "capacity"),
     "channel": ALWAYS,
+    "DIMM": ALWAYS,  # two sub-channels of DDR5, each with a command bus of its own
     "platform": (*ALWAYS, "channels", "channel_bandwidth"),
 }
 TEXTS = ("name", "short", "part", "source")

@@ -32,7 +32,7 @@ _LATENCIES = {f"{level}_latency": f"{level} load latency" for level in LEVELS}
 # A register is not loaded: what a program sees is when the next instruction can start.
 _LATENCIES["register_latency"] = "latency of an FP32 operation on its own result"
 _SIZES = {
-    "l1_capacity": "L1 of a unit, where it is not its shared memory",
+    "l1_capacity": "L1 of a unit, with its shared memory where they are one array",
     "shared_per_block": "shared memory that one block may ask for",
     "tensor_memory": "tensor memory of a unit, for sums",
     "psum_bank": "PSUM bank of one partition",
@@ -213,21 +213,27 @@ def constants() -> Iterator[Constant]:
             yield from entries
 
 
-def microarchitecture(device: Accelerator) -> Microarchitecture:
+def microarchitecture(on: str | Accelerator) -> Microarchitecture:
     """The constants of a device's architecture.
 
     Parameters
     ----------
-    device : Accelerator
-        Its ``architecture`` and ``compute_capability`` are looked up. What was measured
-        on several cards is taken from the device itself, else from the first card with
-        its kind of memory, else from the first.
+    on : str or Accelerator
+        The device. Its ``architecture`` and ``compute_capability`` are looked up. What
+        was measured on several cards is taken from the device itself, else from the
+        first card with its kind of memory, else from the first.
 
     Returns
     -------
     Microarchitecture
         Without constants where nothing is known of the architecture.
+
+    Raises
+    ------
+    UnknownName
+        For a name that no device has.
     """
+    device = get(on) if isinstance(on, str) else on
     exact = f"{device.architecture} {device.compute_capability}"
     for key in (exact, device.architecture):
         if key in _table():

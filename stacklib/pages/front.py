@@ -67,10 +67,11 @@ def stack() -> Saying:
 
 def house() -> Saying:
     """What the readme counts: devices, links, models, claims."""
+    sheets = [name for name in hardware.names() if name != hardware.THIS_MACHINE]
     links = [*hardware.link_names(), *hardware.memory_names()]
     return say(
         "house",
-        devices=(counted(len, hardware.names()), "Devices, this machine among them"),
+        devices=(counted(len, sheets), "Devices with a data sheet, this machine apart"),
         links=(counted(len, links), "Links and memories"),
         models=(counted(len, models.names()), "Models counted to their parameters"),
         claims=(counted(len, evidence.claims()), "Claims of the source documents"),

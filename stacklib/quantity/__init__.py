@@ -13,12 +13,13 @@ from .leaves import assumed, chosen, constant, counted, one_of, stamp
 from .names import UnknownName, resolve
 from .say import say
 from .source import Source
+from .times import in_times
 from .tree import explain
 from .units import UnitError, format_number
 
 __all__ = [
     "DTYPES", "Quantity", "Source", "UnitError", "UnknownName", "assumed",
     "bytes_per_element", "ceil", "chosen", "constant", "counted", "dtype", "exp",
-    "explain", "format_number", "log2", "maximum", "minimum", "one_of", "resolve",
-    "say", "stamp", "where",
+    "explain", "format_number", "in_times", "log2", "maximum", "minimum", "one_of",
+    "resolve", "say", "stamp", "where",
 ]  # fmt: skip

@@ -16,11 +16,19 @@ from typing import Any
 from .core import Quantity
 from .files import held
 from .store import dump
+from .times import in_times
 from .told import refuse_bare
 
 MIME = "application/vnd.stacklib.numbers+json"
 _FILE = re.compile(r"\b(?:benchmarks|stacklib)/[\w./-]+\.(?:json|csv|toml)\b")
 _NAME = re.compile(r"[a-z0-9_]+")
+
+
+def printed(quantity: Quantity, unit: str | None, digits: int) -> str:
+    """A number as the text has it; a ratio in words where the unit is those words."""
+    if unit is not None and "|" in unit:
+        return in_times(quantity.to("1").value, unit, digits)
+    return quantity.text(unit, digits)
 
 
 def digest(file: str) -> str:
@@ -49,7 +57,7 @@ class Said:
     @property
     def text(self) -> str:
         """What stands between the brackets of a link."""
-        return self.quantity.text(self.unit, self.digits)
+        return printed(self.quantity, self.unit, self.digits)
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,7 @@ def say(topic: str, /, **numbers: Any) -> Saying:
         A quantity, whose label then says what it is; or ``(quantity, sentence)``,
         ``(quantity, sentence, unit)``, ``(quantity, sentence, unit, digits)``. One to
         four significant digits are printed, three unless said: no BLAS may decide one.
+        Three words for a unit, as `in_times` takes them, print a ratio in words.
 
     Returns
     -------

@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.server
-import json
 import os
+import random
 import re
 import shutil
 import threading
@@ -20,9 +20,12 @@ from pathlib import Path
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Locator,
     Page,
     Playwright,
 )
+
+from stacklib.plots.live.controls import resolve
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {
@@ -67,12 +70,18 @@ def launch(playwright: Playwright, path: str) -> Browser:
     )
 
 
-def context(browser: Browser, theme: str = "light", **options) -> BrowserContext:
-    """A fresh profile in the book's light or dark theme, without motion."""
+def context(
+    browser: Browser, theme: str = "light", asked: bool = False, **options
+) -> BrowserContext:
+    """A fresh profile in the book's light or dark theme, without motion.
+
+    Unless it is to be ``asked`` for predictions, its pages stand whole.
+    """
     made = browser.new_context(reduced_motion="reduce", **options)
     choose = "localStorage.setItem('mode', '{0}'); localStorage.setItem('theme', '{0}')"
     # A page without an origin of its own (about:blank) has no storage.
-    made.add_init_script(f"try {{ {choose.format(theme)} }} catch {{ }}")
+    whole = "" if asked else "; localStorage.setItem('st-predict-never-ask', '1')"
+    made.add_init_script(f"try {{ {choose.format(theme)}{whole} }} catch {{ }}")
     return made
 
 
@@ -217,28 +226,46 @@ def really(page: Page, name: str, opened) -> Iterator[str]:
 IS_FOCUSED = "e => e === document.activeElement"
 
 
-def live_faults(page: Page) -> list[str]:
-    """Each live figure: its stored move by keyboard gives its stored readout."""
+def live_faults(page: Page, rounds: int = 2) -> list[str]:
+    """Each live figure, its controls moved at random, says what Python says.
+
+    All of the answer is held: title, message, labels, texts, what their numbers open
+    to, table and drawing. The first move is made by a key.
+    """
     faults = []
     for figure in page.locator(".st-live").all():
         name = figure.get_attribute("id")
-        test = json.loads(figure.get_attribute("data-test"))
-        figure.locator(f'[data-control="{test["control"]}"]').focus()
-        for key in test["keys"]:
-            page.keyboard.press(key)
-        readout = figure.locator(f'[data-readout="{test["readout"]}"]')
-        wanted = readout.filter(has_text=test["text"])
-        # The first answer may be of an earlier key; wait for the last one.
-        with contextlib.suppress(Exception):
-            wanted.wait_for(timeout=PYTHON_MS if not readout.count() else 5_000)
-        shown = readout.text_content() if readout.count() else figure.inner_text()
-        if shown != test["text"]:
-            faults.append(f"{page.url}: {name} shows {shown!r}, not {test['text']!r}")
-        if not figure.locator(
-            ".st-live-plot svg path, .st-live-plot svg circle"
-        ).count():
-            faults.append(f"{page.url}: {name} draws nothing")
+        controls = ask(page, "controls", name)
+        rng = random.Random(name)
+        for turn in range(rounds):
+            if turn == 0:
+                moved_by_key(page, figure, controls[0])
+            else:
+                ask(page, "move", [name, [rng.randrange(c["count"]) for c in controls]])
+            with contextlib.suppress(Exception):
+                figure.and_(page.locator('[aria-busy="false"]')).wait_for(
+                    timeout=PYTHON_MS
+                )
+            values = ask(page, "values", name)
+            spec = resolve(figure.get_attribute("data-call"))(**values)
+            found = ask(page, "figure", [name, spec])
+            faults += [f"{page.url}: {name} at {values}: {fault}" for fault in found]
     return faults
+
+
+def moved_by_key(page: Page, figure: Locator, control: dict) -> None:
+    """One step of a control that changes what it stands at."""
+    figure.locator(f'[data-control="{control["name"]}"]').focus()
+    more = control["at"] + 1 < control["count"]
+    page.keyboard.press(
+        "ArrowDown"
+        if more and control["menu"]
+        else "ArrowRight"
+        if more
+        else "ArrowUp"
+        if control["menu"]
+        else "ArrowLeft"
+    )
 
 
 def pyrun_faults(page: Page) -> list[str]:
@@ -256,13 +283,18 @@ def pyrun_faults(page: Page) -> list[str]:
 
 
 def predict_faults(page: Page) -> list[str]:
-    """Committed predictions show their answers, also after a reload."""
+    """What a page tells before its predictions are committed, and after.
+
+    Below a box that waits nothing of the page can be seen, and above it no number of
+    the answer's name; committed, each shows its answer, also after a reload.
+    """
     faults = []
     boxes = page.locator(".st-prediction").all()
     names = [box.get_attribute("data-predict") for box in boxes]
-    for name, box in zip(names, boxes, strict=True):
-        if box.locator(".st-answer .st-q").is_visible():
-            faults.append(f"{page.url}: {name} shows its answer before a prediction")
+    answers = [ask(page, "answer", name) for name in names]
+    for i, (name, box) in enumerate(zip(names, boxes, strict=True)):
+        for told in ask(page, "tells_answers", [name, answers[i:]]):
+            faults.append(f"{page.url}: {name} {told}")
         box.locator("input").fill("2.5")
         box.locator("input").press("Enter")
     for moment in ("committing", "reloading"):

@@ -174,4 +174,102 @@
       return faults;
     });
   },
+
+  // ---- predictions ----
+
+  answer: (name) => document.querySelector(`[data-predict="${name}"] .st-answer .st-q`).dataset.q,
+
+  // What gives a box's answer, or a later one's, away while the box waits.
+  tells_answers([name, answers]) {
+    const box = document.querySelector(`[data-predict="${name}"]`);
+    const seen = (e) => e.checkVisibility() && e.textContent.trim();
+    const below = [...document.querySelectorAll("article p, article figure, article li, article td, article .st-live")]
+      .filter((e) => seen(e) && !e.closest(".st-gate, .st-predict") && box.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const told = [...document.querySelectorAll(".st-q[data-q]")].filter((e) => seen(e) && answers.includes(e.dataset.q));
+    return [...below.slice(0, 1).map((e) => `is followed by "${e.textContent.trim().slice(0, 60)}"`),
+      ...told.map((e) => `shows its answer before a prediction, ${e.dataset.q}`)];
+  },
+
+  // ---- live figures ----
+
+  fields: (id) => [...document.getElementById(id).querySelectorAll("[data-control]")],
+
+  given: (id) => JSON.parse(document.querySelector(`#${id} .st-live-controls`).textContent),
+
+  stands: (field) => (field.type === "range" ? Number(field.value) : field.selectedIndex),
+
+  controls(id) {
+    return this.fields(id).map((field) => ({ name: field.dataset.control, at: this.stands(field),
+      menu: field.type !== "range", count: field.type === "range" ? Number(field.max) + 1 : field.length }));
+  },
+
+  // Puts the controls of a figure at these places of theirs, one event each.
+  move([id, places]) {
+    this.fields(id).forEach((field, i) => {
+      if (field.type === "range") field.value = places[i];
+      else field.selectedIndex = places[i];
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+  },
+
+  // What the controls stand at, as the figure was given it.
+  values(id) {
+    const all = Object.fromEntries(this.given(id).map((c) => [c.name, c.values || c.options.map(([value]) => value)]));
+    return Object.fromEntries(this.fields(id).map((f) => [f.dataset.control, all[f.dataset.control][this.stands(f)]]));
+  },
+
+  // Where a figure differs from an answer of the function that it calls.
+  figure([id, spec]) {
+    const figure = document.getElementById(id);
+    const faults = [];
+    const hold = (what, shown, wanted) => {
+      const [here, there] = [shown, wanted].map((x) => JSON.stringify(x ?? null));
+      if (here !== there) faults.push(`${what} shows ${here}, not ${there}`);
+    };
+    const words = (e) => (e && e.checkVisibility() ? e.textContent : "");
+    const one = (selector) => figure.querySelector(`.st-live-moving ${selector}`);
+    hold("status", words(figure.querySelector(".st-live-status")), "");
+    hold("title", words(one(".st-live-title")), spec.title);
+    hold("message", words(one(".st-live-message")), spec.message || "");
+    const rows = [...figure.querySelectorAll(".st-live-moving .st-readout")];
+    const readouts = spec.readouts || [];
+    hold("readouts", rows.map((row) => [words(row.querySelector("dt")), words(row.querySelector("dd"))]),
+      readouts.map(({ label, text }) => [label, text]));
+    const table = one(".st-live-table table");
+    const cells = (row) => [...row.children].map(words);
+    hold("table", words(table) && [words(table.caption), ...[...table.rows].map(cells)],
+      spec.table ? [spec.table.caption, ["", ...spec.table.head].slice(-spec.table.head.length),
+        ...spec.table.rows.map((row) => [row.head, ...row.cells.map((c) => c.text + (c.note || ""))])] : "");
+    const numbers = [...rows.map((row) => row.querySelector(".st-q")), ...(table ? table.querySelectorAll("td > :first-child") : [])];
+    const trees = [...readouts, ...(spec.table ? spec.table.rows.flatMap((row) => row.cells) : [])];
+    numbers.forEach((e, i) => hold(`what ${e.textContent} opens to`, this.told(e), this.tells(trees[i], e)));
+    const plot = one(".st-live-plot");
+    faults.push(...this.apart(plot.firstElementChild, st.chart(spec, plot.clientWidth)));
+    return faults;
+  },
+
+  // What a number's panel says: of whom, by which formula, from which inputs.
+  told(e) {
+    if (e.getAttribute("role") !== "button") return null;
+    e.click();
+    const panel = document.getElementById("st-popover");
+    const said = (selector) => [...panel.querySelectorAll(selector)].map((x) => x.textContent);
+    const found = [said(".st-popover-value"), said(".st-popover-what"), said(".st-popover-formula"),
+      said(":scope > .st-inputs > li > .st-input > .st-input-value, :scope > .st-inputs > li > details > summary .st-input-value")];
+    panel.querySelector(".st-popover-close").click();
+    return found;
+  },
+
+  tells: ({ tree }, e) => (tree ? [[tree.full || e.textContent], [tree.what || tree.label || ""],
+    tree.formula ? [`= ${tree.formula}`] : [], (tree.inputs || []).map((input) => input.text)] : null),
+
+  // Two drawings, mark by mark: the same but for the last digits of places.
+  apart(shown, wanted) {
+    const parts = (svg) => (svg ? svg.outerHTML : "").replace(/st-(hatch|clip)-\d+/g, "st-$1").split(/(-?\d+\.?\d*)/);
+    const [here, there] = [parts(shown), parts(wanted)];
+    const same = (one, other) => one === other || Math.abs(one - other) <= 0.11;
+    const at = there.findIndex((part, i) => !same(here[i], part));
+    if (here.length === there.length && at < 0) return [];
+    return [`draws ${here.slice(at, at + 9).join("").slice(0, 120)}, not ${there.slice(at, at + 9).join("").slice(0, 120)}`];
+  },
 })

@@ -126,9 +126,14 @@ def test_an_unregistered_figure_is_counted(page):
     assert "guard 1" in line.note
 
 
-def test_the_claims_table_must_be_on_the_index_page(page):
+def test_the_index_counts_the_claims_and_the_evidence_page_has_them(page):
+    root = page(":::{claims-count} 1\n:::", "")
+    assert chapter_code.claims_table(1, root) == 1
+    evidence = root / "book" / "evidence" / "chapter-1.md"
+    evidence.parent.mkdir(parents=True)
+    evidence.write_text(":::{claims-table} 1\n:::\n")
+    assert chapter_code.claims_table(1, root) == 2
     assert chapter_code.claims_table(1, page(":::{claims-table} 1\n:::", "")) == 1
-    assert chapter_code.claims_table(1, page("No table for chapter 1.", "")) == 0
 
 
 def test_a_comparison_counts_once_its_result_is_there(repo: Path):

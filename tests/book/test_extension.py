@@ -249,6 +249,8 @@ def test_an_exercise_shows_question_stub_tests_hint_and_solution(book):
     assert "NotImplementedError" in shown and "test_milliseconds" in shown
     assert "<em>bytes</em>" in shown
     assert "bandwidth" in solution
+    assert html.count("st-fold st-held") == 2  # the hint and the solution
+    assert "other rooms hold the answer" in shown
     assert "my/01-roofline/01_time.py, then stacklib check 1.1" in book.words()
     assert "---- your" not in html
 
@@ -274,6 +276,17 @@ def test_the_claims_table_counts_and_opens(book):
     assert book.build() == []
     assert re.search(r"\d+ claims: .*reproduced", book.html())
     assert 'data-q="claim:' in book.html()
+
+
+def test_a_chapter_counts_its_claims_and_links_to_them(book):
+    book.write("index.md", "# T\n\n:::{claims-count} 1\n:::\n")
+    book.write("book/evidence/chapter-1.md", "# Claims\n\n:::{claims-table} 1\n:::\n")
+    book.build()
+    html = book.html()
+    assert re.search(r"\d+ claims: .*right if.*agrees with its source", html)
+    assert 'href="book/evidence/chapter-1.html"' in html and "<tr" not in html
+    table = book.html("book/evidence/chapter-1")
+    assert "st-verdict-right-if" in table and "<tr" in table
 
 
 def test_the_list_of_assumptions_names_what_stands_on_each(book):

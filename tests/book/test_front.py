@@ -329,7 +329,7 @@ def test_without_scripts_the_map_is_a_list_of_links(opened):
 
 @pytest.mark.browser
 def test_the_ten_questions_keep_an_answer_each(opened):
-    tab, faults = opened("book/readiness.html", **b.DESKTOP)
+    tab, faults = opened("book/readiness.html", asked=True, **b.DESKTOP)
     assert tab.locator(".st-prediction").count() == 10
     assert b.predict_faults(tab) == [] and faults == []
 

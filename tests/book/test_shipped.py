@@ -269,9 +269,9 @@ def test_every_target_finds_the_tree_under_a_path_with_a_space(tmp_path):
     python.chmod(0o755)
     (here / ".venv/.stamp").touch()
     for target in TARGETS:
-        done = subprocess.run(
-            [str(MAKE), target], cwd=here, capture_output=True, text=True
-        )
+        # Below another make it would say which folder it enters.
+        command = [str(MAKE), "--no-print-directory", target]
+        done = subprocess.run(command, cwd=here, capture_output=True, text=True)
         assert done.returncode == 0, (target, done.stderr)
         for line in done.stdout.splitlines():
             assert line.startswith(f"{here}:{here}/book|"), (target, line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import termios
 import time
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -91,9 +93,13 @@ def test_start_after_an_update_says_what_it_renewed_and_what_it_left(root, capsy
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [("1.9", "the nearest is 1.3"), ("01_one_word.py", "such as 1.2")],
+    [
+        ("1.9", "there is chapter 1 (1.1 to 1.3)"),
+        (f"{FIRST}/01_one_word.py", "such as 1.2"),
+    ],
 )
-def test_start_names_bad_input(root, capsys, target, message):
+def test_start_names_bad_input(root, capsys, monkeypatch, target, message):
+    monkeypatch.chdir(root)
     assert start(root, target) == 2
     assert message in capsys.readouterr().err
     assert not (root / "my").exists()
@@ -137,7 +143,8 @@ def test_the_hint_is_the_solutions(root, capsys):
 
 
 def test_reset_begins_anew_and_keeps_what_was_written(root, capsys):
-    for name in ("01_one_word.kept.py", "01_one_word.kept2.py"):
+    day = date.today().isoformat()
+    for name in (f"01_one_word.{day}.py", f"01_one_word.{day}.2.py"):
         path = solve(root, "01_one_word")
         solved = path.read_text()
         assert check(root, "1.1", "--reset") == 0
@@ -174,9 +181,9 @@ def test_a_file_of_the_readers_is_graded_wherever_it_lies(root, capsys, monkeypa
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["1.9"], "'1.9' names no exercise; the nearest is 1.3"),
-        (["9"], "the nearest is 1.1"),
-        (["one-word"], "the nearest is 1.1"),
+        (["1.9"], "'1.9' names no exercise; there is chapter 1 (1.1 to 1.3)"),
+        (["9"], "there is chapter 1 (1.1 to 1.3)"),
+        (["one-words"], "one_word is 1.1"),
         (["1", "--hint"], "--hint is for one exercise, such as 1.1"),
         (["--reset"], "--reset is for one exercise"),
         (["1.1", "--timeout", "0"], "seconds above 0 are needed"),
@@ -231,14 +238,16 @@ class Watching:
     ``terminal`` at a pseudo-terminal, where ``press`` types a key.
     """
 
-    def __init__(self, root: Path, target: str, terminal: bool = False) -> None:
+    def __init__(
+        self, root: Path, target: str, terminal: bool = False, plain: str = "1"
+    ) -> None:
         command = [sys.executable, "-m", "stacklib.cli", "check", target, "--watch"]
         self.ours, self.theirs = pty.openpty() if terminal else os.pipe()
         self.heard = b""
         self.process = subprocess.Popen(
             [*command, "--root", str(root)],
             cwd=BOOK,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "NO_COLOR": plain},
             stdin=self.theirs if terminal else subprocess.DEVNULL,
             stdout=self.theirs,
             start_new_session=True,
@@ -282,9 +291,20 @@ def test_watch_grades_again_on_each_save_and_ends_with_ctrl_c(root):
         assert watching.process.wait(5) == 0
 
 
+def test_a_system_without_single_keys_still_watches():
+    script = (
+        "import sys; sys.modules['termios'] = None\n"
+        "from stacklib.cli import check_watch; print(check_watch.KEYED)"
+    )
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == "False\n"
+
+
 def test_at_a_terminal_watch_is_a_course_by_keys(root):
     with Watching(root, "1", terminal=True) as course:
         first = course.until("q quit")
+        assert first.startswith(check_watch.CLEAR)
+        assert re.search(r"01_one_word\.py:\d+: test_bytes_per_chip", first)
         assert "1.1   todo" in first and "1.2" not in first
         assert f"[{'.' * 40}] 0 of 3 pass" in first
         assert not termios.tcgetattr(course.theirs)[3] & LINES
@@ -300,15 +320,68 @@ def test_at_a_terminal_watch_is_a_course_by_keys(root):
         assert "1.3   todo" in course.press("n") and "1.2   todo" in course.press("n")
         path.touch()  # where the reader saves is where the reader is
         assert "1.1   pass" in course.until("q quit")
+        kept = path.with_name(f"01_one_word.{date.today()}.py")
         solved, again = path.read_bytes(), course.press("r")
-        assert "01_one_word.kept.py" in again and "1.1   todo" in again
+        assert kept.name in again and "1.1   todo" in again
         assert "0 of 3 pass" in again and path.read_text() == stub(path.stem)
-        assert path.with_name("01_one_word.kept.py").read_bytes() == solved
+        assert kept.read_bytes() == solved
         os.write(course.ours, b"q")
         course.until("stopped")
         assert course.process.wait(5) == 0
         # The shell gets its terminal back: whole lines, and shown as typed.
         assert termios.tcgetattr(course.theirs)[3] & LINES == LINES
+
+
+def test_at_a_terminal_states_are_coloured(root):
+    with Watching(root, "1", terminal=True, plain="") as course:
+        assert "\x1b[33mtodo \x1b[0m" in course.until("q quit")
+        os.write(course.ours, b"q")
+        course.until("stopped")
+
+
+def test_a_half_written_save_is_waited_for(root):
+    path = solve(root, "01_one_word")
+    saves = check_watch.Saves([grading.discover(root)[0]])
+    assert len(saves.since()) == 1 and not saves.since()
+    text = path.read_text()
+    for half in ("", text[: len(text) // 3], text[: text.index("rel=0.002")]):
+        path.write_text(half)
+        assert not saves.since() and not saves.since() and not saves.since()
+    path.write_text(text + "\n")
+    assert not saves.since()  # it may still grow
+    assert len(saves.since()) == 1 and not saves.since()
+    path.write_text("no exercise any more")
+    assert not saves.since()
+    check_watch.PATIENCE, patience = -1, check_watch.PATIENCE
+    try:
+        assert len(saves.since()) == 1
+    finally:
+        check_watch.PATIENCE = patience
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "my/01-roofline/01_one_word.py",
+        "my/01-roofline/01_one_word.py:33",
+        "01_one_word.py",
+        "01_one_word.py:33:",
+        "01_one_word",
+        "one_word",
+        "one-word",
+    ],
+)
+def test_what_check_prints_is_understood_by_check(root, capsys, monkeypatch, target):
+    solve(root, "01_one_word")
+    monkeypatch.chdir(root)
+    assert check(Path("."), target) == 0
+    assert "1.1   pass" in capsys.readouterr().out
+
+
+def test_a_chapters_folder_names_the_chapter(root, capsys):
+    for target in ("01-roofline", "my/01-roofline/", "exercises/01-roofline"):
+        assert check(root, target) == 1
+        assert "1.3   todo" in capsys.readouterr().out
 
 
 def test_a_course_begins_at_the_first_that_is_not_solved(root):

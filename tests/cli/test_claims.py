@@ -34,9 +34,14 @@ def test_nothing_found_is_said(run):
 def test_one_claim_shows_document_condition_reason_review_and_derivation(run):
     _, out, _ = run("claims", "decode-memory-time")
     assert "claimed 21.5 ms; The Whole Stack" in out
-    assert "right if\nRight if the chip is an H100" in out
+    assert "\nclose\nIf the chip is an H100, whose bandwidth the sum uses: 20.9" in out
     assert "A first review called it reproduced." in out
     assert "memory bandwidth = 4.8 TB/s" in out
+    _, out, _ = run("claims", "tier-sram-latency")
+    assert "claimed 0.5 to 2 ns" in out and "\nright if (outside)\nRight if" in out
+    code, out, _ = run("claims", "--verdict", "Agrees-with-its_source", "--json")
+    found = json.loads(out)["claims"]
+    assert code == 0 and {row["verdict"] for row in found} == {"agrees with its source"}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +49,7 @@ def test_one_claim_shows_document_condition_reason_review_and_derivation(run):
     [
         (["--chapter", "11"], "no chapter '11': 1 to 10"),
         (["--source", "5"], "no document '5': 000, 001"),
-        (["--verdict", "right"], "no verdict 'right': reproduced, agrees"),
+        (["--verdict", "right"], "no verdict 'right': reproduced, close"),
         (["--search", " "], "write a word"),
         (["h200-rigde"], "h200-ridge"),
         (["h200-ridge", "--chapter", "1"], "with an id leave it out"),

@@ -13,7 +13,7 @@ import pytest
 
 from stacklib import grading, hardware
 from stacklib.cli import main, new, stubs
-from stacklib.evidence import ledger
+from stacklib.evidence import ledger, pins
 from stacklib.hardware.accelerator import FIELDS
 from stacklib.hardware.load import read
 from stacklib.quantity import Quantity
@@ -23,6 +23,7 @@ HELD = (
     "exercises/01-roofline/04_count_a_block.py",
     "stacklib/hardware/data/accelerators/h100_sxm.toml",
     "stacklib/evidence/data/claims.csv",
+    "stacklib/evidence/data/claims_pinned.toml",
     "stacklib/pages/roofline/decode/claims.py",
     "stacklib/pages/roofline/__init__.py",
     "tests/pages/judged.csv",
@@ -201,6 +202,9 @@ def test_the_ledger_keeps_its_line_ending(root, ending):
     assert after.count(b"\n") == after.count(ending) == before.count(ending) + 1
     claim = ledger.read(path)[-1]
     assert (claim.id, claim.text, claim.value) == ("a-new-claim", 'Two, or "more"', 2)
+    states = path.with_name("claims_pinned.toml").read_text("utf-8")
+    assert "a-new-claim was added, of document 001." in states
+    assert not pins.fault(path.read_text("utf-8"), states)
 
 
 def test_a_known_claim_keeps_its_row_and_its_line_of_the_record(root):

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from stacklib import cost
-from stacklib.cost import making
+from stacklib.cost import making, memory
 from stacklib.cost.memory import (
     array_efficiency,
     dram_die,
@@ -119,3 +119,11 @@ def test_a_model_in_sram():
     assert many.chips.si == math.ceil(141e9 / 230e6) and many.price is None
     with pytest.raises(ValueError, match="a chip of SRAM"):
         held(size, "h100_sxm", "n5")
+
+
+def test_a_wafer_that_stands_in_for_another_process_says_so():
+    weights = Quantity(141, "GB")
+    assert memory.held(weights, "wse3", "n5").process == "N5"
+    assert memory.held(weights, "wse3", "n16").process == "N16 for TSMC 5nm"
+    stand_in = memory.held(weights, "groq_lpu_v1", "n16").process
+    assert stand_in == "N16 for GlobalFoundries 14nm"

@@ -4,7 +4,14 @@ import csv
 
 import pytest
 
-from stacklib.evidence import DOCUMENTS, LedgerError, UnknownClaim, claims, ledger
+from stacklib.evidence import (
+    DOCUMENTS,
+    LedgerError,
+    UnknownClaim,
+    claims,
+    ledger,
+    pins,
+)
 
 RIDGE = "h200-ridge"
 GOOD = {
@@ -106,6 +113,46 @@ def test_a_source_of_no_external_claim_is_refused(raw, says):
         ledger.checked_sources(raw)
 
 
+# -- pinned ---------------------------------------------------------------------
+
+LEDGER = (ledger.DATA / "claims.csv").read_text("utf-8")
+PINS = pins.PINNED.read_text("utf-8")
+
+
+def test_the_ledger_is_as_it_is_pinned():
+    assert pins.fault(LEDGER, PINS) == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (",104,1e9 transistors,", ",99,1e9 transistors,"),  # a value
+        ("104 billion transistors,", "99 billion transistors,"),  # the words
+        ("h200-ridge,001,1,", "h200-ridge,000,1,"),  # who said it
+        ("h200-ridge,001,1,", "h200-ridge,001,2,"),  # where it is judged
+    ],
+)
+def test_a_changed_claim_is_refused_until_a_reason_stands_beside_it(old, new):
+    assert LEDGER.count(old) == 1
+    changed = LEDGER.replace(old, new)
+    fault = pins.fault(changed, PINS)
+    assert "none of that is pinned" in fault and pins.state(changed).digest in fault
+    assert (
+        pins.fault(changed, pins.with_pin(PINS, changed, "A page was misread.")) == ""
+    )
+
+
+def test_our_own_review_may_change():
+    row = next(csv.DictReader(LEDGER.splitlines()))
+    assert pins.fault(LEDGER.replace(row["why"], "Another word."), PINS) == ""
+
+
+@pytest.mark.parametrize("reason", ["", "changed", "As read from the five documents."])
+def test_a_pin_without_a_reason_of_its_own_is_refused(reason):
+    with pytest.raises(LedgerError, match="is no reason"):
+        pins.pinned(pins.with_pin(PINS, LEDGER, reason))
+
+
 # -- what a reader sees of a row ----------------------------------------------
 
 
@@ -116,6 +163,8 @@ def test_a_source_of_no_external_claim_is_refused(raw, says):
         ("Growth", "3", "ratio per 2 years", "3 × per 2 years"),
         ("Growth", "40", "ratio/yr", "40 × a year"),
         ("A to B (value = low end)", "10", "percent", "10 % (low end)"),
+        ("It takes 10-1,000 ms (value = low end)", "10", "ms", "10 to 1,000 ms"),
+        ("Shipped in 2025 to 2026", "2026", "year", "2025 to 2026"),
         ("It holds (value 1 = yes)", "1", "boolean", "yes"),
         ("It holds", "0", "bool", "no"),
         ("Dated", "2025.25", "year", "2025.25"),
@@ -143,8 +192,9 @@ def test_the_shorthand_of_the_review_is_not_shown(tmp_path):
         },
     ]
     _, claim = ledger.read(write(tmp_path / "c.csv", rows))
-    assert claim.how == "Document 001 / document 002"
-    assert claim.first_why == "As document 003 says." and claim.same_as == "a-claim"
+    whole, posts, basics = (DOCUMENTS[number] for number in ("001", "002", "003"))
+    assert claim.how == f"“{whole}” / “{posts}”"
+    assert claim.first_why == f"As “{basics}” says." and claim.same_as == "a-claim"
     for row in claims({}):  # without checks, the reasons are the ledger's own words
         shown = str(row.row).lower()
         assert not any(

@@ -52,8 +52,23 @@ def test_read_time():
 
 WRONG = {
     "product": ("You multiplied", "def read_time():\n    return 20.0\n"),
-    "bits": ("8 times the answer", "def read_time():\n    return 40.0\n"),
+    "bits": ("a factor of about 8", "def read_time():\n    return 40.0\n"),
 }
+
+
+RIGHT = """\
+# ---- doubled: half of them twice
+def read_time():
+    return 2 * BYTES / 4
+
+
+# ---- quantity: in milliseconds
+from stacklib.quantity import Quantity
+
+
+def read_time():
+    return Quantity(1000 * BYTES / 2, "ms")
+"""
 
 
 class Checkout:
@@ -65,7 +80,10 @@ class Checkout:
         self.file = self.chapter / "01_read_time.py"
         self.path = root / "my" / "01-roofline" / "01_read_time.py"
         self.wrong = self.chapter / "wrong" / "01_read_time.py"
-        self.wrong.parent.mkdir(parents=True)
+        self.right = self.chapter / "right" / "01_read_time.py"
+        for place in (self.wrong, self.right):
+            place.parent.mkdir(parents=True)
+        self.right.write_text(RIGHT)
         self.file.write_text(SOLUTION)
         self.write_wrong()
         copies.fill(self.exercise)
@@ -90,7 +108,7 @@ class Checkout:
         self.wrong.write_text("\n\n".join(groups))
 
     def answered(self, body: str) -> str:
-        """The reader's file with this body; its first line is line 22."""
+        """The reader's file with this body; its first line is line 23."""
         stub = self.exercise.stub()
         return stub.replace('raise NotImplementedError("write read_time")', body)
 

@@ -1,5 +1,7 @@
 """A reader's copies: written once, brought up to date, never lost."""
 
+from datetime import date
+
 import pytest
 
 from stacklib import grading
@@ -31,7 +33,7 @@ def test_an_update_of_the_book_reaches_a_copy_and_leaves_its_answer(checkout, mi
     assert copies.renew(mine) == "renewed"
     text = checkout.path.read_text()
     assert text == checkout.answered("return BYTES / 2  # mine")
-    assert "ten GB" in text and "native" in text and 'unit="ms"' in text
+    assert "ten GB" in text and "mine" in text and 'unit="ms"' in text
     assert copies.renew(mine) == "kept"
     assert grading.grade(mine, Limits()).passed
 
@@ -75,7 +77,8 @@ def test_a_copy_without_its_record_is_left_as_it_is(checkout, mine):
 
 
 def test_reset_keeps_every_version(checkout, mine):
-    for number, name in enumerate(("kept", "kept2", "kept3")):
+    day = date.today().isoformat()
+    for number, name in enumerate((day, f"{day}.2", f"{day}.3")):
         words = f"version {number}, \xff\n".encode("latin-1")
         mine.path.write_bytes(words)
         backup = copies.reset(mine)

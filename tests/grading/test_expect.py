@@ -1,7 +1,10 @@
 """The helpers of tests: right answers pass, wrong ones are told apart."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from stacklib.grading import expect
@@ -18,38 +21,77 @@ def told(value, expected=RIGHT, unit="ms", **options) -> str:
 
 
 @pytest.mark.parametrize(
-    "value", [21.1, 21, Quantity(0.0211, "s"), Quantity(21100, "µs"), 21.1000001]
+    "value",
+    [
+        21.1,
+        21,
+        21.1000001,
+        Quantity(0.0211, "s"),
+        Quantity(21100, "µs"),
+        np.float32(21.1),
+        np.int64(21),
+        np.array(21.1),
+        Fraction(211, 10),
+        Decimal("21.1"),
+    ],
 )
-def test_a_right_number_passes_in_any_unit(value):
+def test_a_right_number_passes_in_any_kind(value):
     assert expect.number(value, RIGHT, unit="ms", rel=0.01) is None
 
 
 @pytest.mark.parametrize(
-    ("factor", "sentence"),
+    ("unit", "factor", "sentence"),
     [
-        (2, "twice the answer"),
-        (0.5, "half the answer"),
-        (8, "8 times the answer; a byte is eight bits"),
-        (1 / 8, "an eighth"),
-        (1e3, "1000 times"),
-        (1e-3, "a thousandth"),
-        (1e6, "a million times"),
-        (1e-9, "three prefix steps too few"),
-        (1.024**3, "from GB to GiB"),
-        (1 / 1.024**3, "from GiB to GB"),
-        (1.024**2, "from MB to MiB"),
-        (100, "a percentage where a fraction"),
-        (0.01, "a fraction where a percentage"),
-        (-1, "the sign"),
-        (1.3, "30 % too large"),
-        (0.8, "25 % too small"),
-        (3.7, "too large by a factor of about 3.7"),
-        (1 / 42, "too small by a factor of about 42"),
-        (0, "off by 21.1"),
+        ("FLOP", 2, "twice the answer; a MAC is two FLOP"),
+        ("FLOP/B", 0.5, "half the answer; a MAC is two FLOP"),
+        ("GB/s", 2, "twice the answer; is one direction asked for"),
+        ("GB", 2, "42.2 GB: twice the answer."),
+        ("ms", 2, "42.2 ms: twice the answer."),
+        ("B", 8, "8 times the answer; a byte is eight bits"),
+        ("FLOP/B", 1 / 8, "an eighth of the answer; a byte is eight bits"),
+        ("ms", 8, "too large by a factor of about 8."),
+        ("ms", 1e3, "1e3 times the answer; one step of the prefix ladder"),
+        ("GB/s", 1e-3, "1e-3 of the answer; one step of the prefix ladder"),
+        ("W", 1e6, "two steps of the prefix ladder (k, M, G, T) too many?"),
+        ("ms", 1e-9, "three steps of the prefix ladder (k, M, G, T) too few?"),
+        ("", 1e3, "too large by a factor of about 1000."),
+        ("USD", 1e3, "too large by a factor of about 1000."),
+        ("cycle", 1e12, "too large by a factor of about 1e12."),
+        ("GB", 1.024**3, "7.4 % too large, as GiB and GB are apart"),
+        ("GB/s", 1 / 1.024**3, "6.9 % too small, as GiB/s and GB/s are apart"),
+        ("MB", 1.024**2, "4.9 % too large, as MiB and MB are apart"),
+        ("ms", 1.024**3, "7.4 % too large."),
+        ("%", 0.01, "a fraction, not a percentage?"),
+        ("", 0.01, "too small by a factor of about 100."),
+        ("ms", -1, "the sign"),
+        ("ms", 1.3, "30 % too large"),
+        ("ms", 0.8, "20 % too small"),
+        ("ms", 3.7, "too large by a factor of about 3.7"),
+        ("ms", 1 / 42, "too small by a factor of about 42"),
+        ("ms", 0, "off by 21.1"),
     ],
 )
-def test_a_slip_is_known_by_its_ratio(factor, sentence):
-    assert sentence in told(21.1 * factor)
+def test_a_slip_is_guessed_only_where_the_unit_admits_it(unit, factor, sentence):
+    assert sentence in told(21.1 * factor, 21.1, unit)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "sentence"),
+    [
+        (0.5, 0.005, "100 times the answer; a percentage where a fraction"),
+        (96, 12, "96: too large by a factor of about 8."),
+        (24, 12, "24: twice the answer."),
+        (13, 12, "13: one too many."),
+        (11, 12, "11: one too few."),
+        (-12, 12, "-12: the sign is turned round."),
+        (1 / 12, 12, "too small by a factor of about 144."),
+        (1, 0, "off by 1"),
+        (2, 1, "twice the answer"),
+        (3, 0, "off by 3"),
+    ],
+)
+def test_a_count_is_off_by_a_count(value, expected, sentence):
+    assert sentence in told(value, expected, "", rel=1e-9)
 
 
 def test_the_reciprocal_is_known():
@@ -101,6 +143,45 @@ def test_a_word_must_be_the_right_one(value, sentence):
         expect.equal(value, "memory", among=("memory", "compute"))
 
 
+def test_whether_flop_are_carried_as_a_unit_is_free():
+    for value, unit in ((3, "FLOP/B"), (3, "1/B"), (0.375, "FLOP/bit")):
+        expect.number(Quantity(value, unit), 3, unit="FLOP/B")
+    for value in (Quantity(3, "FLOP"), Quantity(3, "1"), Quantity(300, "%")):
+        expect.number(value, 3)
+    for value in (Quantity(3, "B"), Quantity(3, "FLOP/B")):
+        with pytest.raises(Mistake, match="a number is asked for"):
+            expect.number(value, 3)
+
+
+PAIR = (1, "a")
+
+
+@pytest.mark.parametrize("value", [PAIR, [*PAIR], iter(PAIR), np.array(PAIR, "O")])
+def test_a_list_is_right_in_any_kind(value):
+    assert expect.sequence(value, "a pair", 2) == [1, "a"]
+
+
+@pytest.mark.parametrize(
+    "value", [None, 3, "ab", {1: 2}, {1, 2}, [1], [1, 2, 3], np.array(3)]
+)
+def test_what_is_no_pair_is_said(value):
+    with pytest.raises(Mistake, match="a pair is asked for"):
+        expect.sequence(value, "a pair", 2)
+
+
+def test_whole_numbers_and_truths_in_any_kind():
+    assert [expect.whole(x) for x in (3, 3.0, np.int8(3), Fraction(3))] == [3] * 4
+    assert [expect.truth(x) for x in (True, np.True_, 1)] == [True] * 3
+    for f, value in [(expect.whole, 3.5), (expect.whole, None), (expect.truth, "yes")]:
+        with pytest.raises(Mistake, match="is asked for"):
+            f(value)
+    expect.equal(np.str_("memory"), "memory")
+    expect.equal([1, 2.0], (1, 2))
+    for value in ([1], "12", {1: 2}, np.array([[1], [2]])):
+        with pytest.raises(Mistake):
+            expect.equal(value, (1, 2))
+
+
 def test_true_is_not_one():
     expect.equal(1, 1)
     with pytest.raises(Mistake):
@@ -123,6 +204,24 @@ def test_a_function_is_shown_its_first_failing_case():
         )
     assert str(caught.value) == "area(width=2, height=5) gives 7 m2: You added."
     assert expect.take_readings() == ["cases that agree: 2 of 4"]
+
+
+def test_a_mistake_has_to_explain_every_case_that_fails():
+    cases = [{"n": n} for n in (2, 3)]
+    known = {"You squared.": lambda n: n * n}
+    for answer, words in [(lambda n: n + 2, "one too many"), (lambda n: n**2, "You")]:
+        with pytest.raises(Mistake, match=f"gives 4: {words}"):
+            expect.function_matches(answer, lambda n: n + 1, cases, mistakes=known)
+
+
+def test_a_case_is_not_spoiled_by_a_list_that_is_emptied():
+    def emptied(items):
+        total = sum(items)
+        items.clear()
+        return total
+
+    case = {"items": [1, 2]}
+    expect.function_matches(emptied, lambda items: sum(items), [case, case])
 
 
 def test_a_function_that_breaks_names_its_case():

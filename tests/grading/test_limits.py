@@ -9,17 +9,17 @@ from stacklib import grading
 from stacklib.grading import Limits
 
 BODIES = {
-    "exception": ("return 1 / 0", 22, "ZeroDivisionError: division by zero  [return"),
-    "import": ("import no_such_module", 22, "No module named 'no_such_module'"),
-    "sys.exit": ("import sys; sys.exit(0)", 22, "sys.exit ends Python"),
-    "os._exit": ("import os; os._exit(0)", 22, "os._exit ends Python"),
-    "fork": ("import os; os.fork()", 22, "os.fork: an exercise is one process"),
-    "subprocess": ("import os; os.system('true')", 22, "os.system: an exercise is one"),
-    "kill": ("import os; os.kill(os.getppid(), 9)", 22, "os.kill: an exercise is one"),
-    "input": ("return input()", 22, "input() has nobody to ask"),
-    "recursion": ("return read_time()", 22, "RecursionError"),
-    "assert": ("assert BYTES == 3", 22, "the assertion does not hold"),
-    "crash": ("import ctypes; ctypes.string_at(0)", 22, "crashed (SIGSEGV)"),
+    "exception": ("return 1 / 0", 23, "ZeroDivisionError: division by zero  [return"),
+    "import": ("import no_such_module", 23, "No module named 'no_such_module'"),
+    "sys.exit": ("import sys; sys.exit(0)", 23, "sys.exit ends Python"),
+    "os._exit": ("import os; os._exit(0)", 23, "os._exit ends Python"),
+    "fork": ("import os; os.fork()", 23, "os.fork: an exercise is one process"),
+    "subprocess": ("import os; os.system('true')", 23, "os.system: an exercise is one"),
+    "kill": ("import os; os.kill(os.getppid(), 9)", 23, "os.kill: an exercise is one"),
+    "input": ("return input()", 23, "input() has nobody to ask"),
+    "recursion": ("return read_time()", 23, "RecursionError"),
+    "assert": ("assert BYTES == 3", 23, "the assertion does not hold"),
+    "crash": ("import ctypes; ctypes.string_at(0)", 23, "crashed (SIGSEGV)"),
     "real exit": (
         "import posix; posix._exit(0)",
         None,
@@ -50,7 +50,7 @@ def test_a_broken_answer_is_named_with_its_line(checkout, name):
 def test_a_syntax_error_is_named_with_its_line(checkout, body, message):
     result = checkout.grade(body)
     assert result.state == "error"
-    assert result.tests[0].line in (22, 23)
+    assert result.tests[0].line in (23, 24)
     with pytest.raises(AssertionError, match=message):
         raise AssertionError(result.messages[0])
 
@@ -62,7 +62,7 @@ def test_an_endless_answer_is_stopped_and_its_line_named(checkout, body):
     began = time.monotonic()
     (test,) = checkout.grade(body, timeout=0.5).tests
     assert time.monotonic() - began < 5
-    assert test.line == 22
+    assert test.line == 23
     assert "stopped after 0.5 s, still running" in test.message
 
 
@@ -83,7 +83,7 @@ def test_an_answer_that_swallows_everything_is_stopped_too(checkout):
 def test_a_memory_bomb_is_stopped_and_its_line_named(checkout, body):
     (test,) = checkout.grade(body, mib=64).tests
     assert "out of memory: more than 64 MiB" in test.message
-    assert test.line in (22, 23)
+    assert test.line in (23, 24)
 
 
 def test_a_flood_of_output_is_cut(checkout):
@@ -103,12 +103,40 @@ def test_printed_verdicts_are_not_believed(checkout):
     assert len(result.tests) == 1
 
 
-def test_the_readers_file_cannot_be_changed_by_the_reader(checkout):
-    before, book = checkout.path.read_text(), f"open({str(checkout.file)!r}, 'a')"
-    for body in ("open(__file__, 'w')", "import os; os.remove(__file__)", book):
+def test_nothing_outside_its_folder_is_changed(checkout, tmp_path):
+    before, victim = checkout.path.read_text(), tmp_path / "victim"
+    victim.write_text("mine")
+    for body in (
+        "open(__file__, 'w')",
+        "import os; os.remove(__file__)",
+        f"open({str(checkout.file)!r}, 'a')",
+        f"import os; os.remove({str(victim)!r})",
+        f"import os; os.rename({str(victim)!r}, 'here')",
+        f"import os; os.open({str(victim)!r}, os.O_WRONLY)",
+        f"import pathlib; pathlib.Path({str(tmp_path)!r}, 'new').mkdir()",
+        f"import shutil; shutil.rmtree({str(tmp_path)!r})",
+        f"import sqlite3; sqlite3.connect({str(tmp_path / 'db')!r})",
+        f"import os; os.remove('victim', dir_fd=os.open({str(tmp_path)!r}, 0))",
+        "open('../new', 'w')",
+        f"import os; os.chdir({str(tmp_path)!r}); open('new', 'w')",
+    ):
         (test,) = checkout.grade(body).tests
-        assert "an exercise changes no exercise file" in test.message
-    assert checkout.path.read_text() == before
+        assert "an exercise writes only in the empty folder" in test.message, body
+    assert checkout.path.read_text() == before and victim.read_text() == "mine"
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import socket; socket.create_connection(('127.0.0.1', 9))",
+        "import socket; socket.socket().bind(('127.0.0.1', 0))",
+        "import urllib.request as r; r.urlopen('http://127.0.0.1:9')",
+    ],
+)
+def test_no_network_is_reached(checkout, body):
+    (test,) = checkout.grade(body).tests
+    assert "an exercise reaches no network" in test.message and test.line == 23
 
 
 def test_an_answer_runs_in_an_empty_folder_of_its_own(checkout):
@@ -119,15 +147,66 @@ def test_an_answer_runs_in_an_empty_folder_of_its_own(checkout):
     assert not (checkout.root / "note").exists()
 
 
+def test_names_of_the_tests_and_of_the_answer_are_apart(checkout):
+    checkout.change("def test_read_time():", "TEN = 2\n\n\ndef test_read_time():")
+    body = "return BYTES / half()\n\n\ndef half():\n    return TEN\n\n\nTEN = 2"
+    assert checkout.grade(body).passed
+    (test,) = checkout.grade("return BYTES / TEN").tests
+    assert "TEN belongs to the tests, not to your answer" in test.message
+    (test,) = checkout.grade("return expect").tests
+    assert "expect belongs to the tests" in test.message
+
+
+def test_a_test_that_breaks_on_an_answer_says_nothing_of_its_innards(checkout):
+    checkout.change("    expect.number(", "    read_time() + 1\n    expect.number(")
+    (test,) = checkout.grade("return 'five'").tests
+    assert "of another kind than the docstring asks for" in test.message
+    assert (test.state, test.line) == ("fail", 29)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "from stacklib import gpu; return gpu.occupancy()",
+        "from stacklib.gpu import occupancy; return occupancy()",
+        "import stacklib.gpu as g; return g.occupancy()",
+        "import stacklib as s; return s.gpu.occupancy()",
+        "import stacklib.gpu; return stacklib.gpu.occupancy()",
+        "import importlib; return importlib.import_module('stacklib.gpu').occupancy()",
+        "return __import__('stacklib.gpu').occupancy()",
+    ],
+)
+def test_an_answer_may_not_call_what_it_is_asked_to_write(checkout, body):
+    (test,) = checkout.grade(body).tests
+    assert (test.state, test.line) == ("fail", 23)
+    assert "is not for this answer: it asks you to write that yourself" in test.message
+
+
+def test_an_answer_may_use_data_units_and_what_the_books_own_imports(checkout):
+    for body in (
+        "from stacklib.quantity import Quantity; return Quantity(BYTES / 2, 's')",
+        "from stacklib import hardware, models; return BYTES / 2",
+        "import stacklib.hardware as h; h.get('a100'); return BYTES / 2",
+        "import math, statistics; return BYTES / 2",
+    ):
+        assert checkout.grade(body).passed, body
+
+
+def test_without_numpy_it_says_how_to_install_it(checkout):
+    body = "raise ModuleNotFoundError('no', name='numpy')"
+    (test,) = checkout.grade(body).tests
+    assert "pip install numpy" in test.message
+
+
 def test_changed_tests_prove_nothing(checkout):
     exercise = checkout.exercise
     text = checkout.path.read_text()
-    for old, new in [("5.0,", "6.0,"), ("def test_read_time", "def read_it")]:
+    for old, new in [("...,", "6.0,"), ("def test_read_time", "def read_it")]:
         exercise.path.write_text(text.replace(old, new))
         result = grading.grade(exercise, Limits())
         assert result.state == "error"
         assert "the tests were changed here" in result.messages[0]
-        assert result.tests[0].line == 28
+        assert result.tests[0].line == 29
     exercise.path.write_text(text + "\n\ndef test_read_time():\n    pass\n")
     assert grading.grade(exercise, Limits()).state == "error"
 

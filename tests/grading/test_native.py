@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stacklib.grading import native, proof, sandbox, shelf
+from stacklib.grading import guards, native, proof, shelf
 from stacklib.grading.expect import Mistake
 from stacklib.grading.launch import Limits, observe, spawn
 from stacklib.roofline.host import native as host
@@ -70,9 +70,11 @@ def ran(body: str, tmp_path: Path) -> list[dict]:
     source = f"from stacklib.grading import native, sandbox\ndef test_it():\n{body}"
     request = {
         "source": source,
+        "answer": "",
+        "book": source,
         "filename": str(tmp_path / "x.py"),
-        "tests": ["test_it"],
-        "protect": [str(tmp_path / "exercises")],
+        "book_name": str(tmp_path / "book.py"),
+        "tests": {"test_it": 1},
     }
     seen = observe(spawn, request, Limits(20.0))
     return [r for r in seen.records if r["event"] == "result"]
@@ -102,10 +104,10 @@ def test_the_door_closes_behind_the_compiler(tmp_path):
 
 
 def test_the_door_is_shut_by_itself():
-    with pytest.raises(KeyError), sandbox.tool():
-        assert sandbox._tool_at_work
+    with pytest.raises(KeyError), guards.tool():
+        assert guards._tool_at_work
         raise KeyError
-    assert not sandbox._tool_at_work
+    assert not guards._tool_at_work
 
 
 def test_without_a_compiler_the_c_exercise_says_so_and_grades_the_rest(monkeypatch):

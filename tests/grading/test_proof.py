@@ -15,6 +15,7 @@ def test_the_books_exercises_are_proven_in_time():
     exercises = len(grading.discover(BOOK))
     assert kinds.count("shipped") == kinds.count("solution") == exercises
     assert kinds.count("wrong") >= 2 * exercises
+    assert kinds.count("right") >= 2 * exercises
     # Twice the time leaves room for a busy machine.
     assert proof.seconds < 2 * SECONDS_A_CASE * len(proof.cases)
 
@@ -22,7 +23,8 @@ def test_the_books_exercises_are_proven_in_time():
 def test_a_sound_checkout_is_proven(checkout):
     proof = grading.prove(checkout.root)
     assert proof.faults == ()
-    assert [c.kind for c in proof.cases] == ["shipped", "solution", "wrong", "wrong"]
+    kinds = ["shipped", "solution", "right", "right", "wrong", "wrong"]
+    assert [c.kind for c in proof.cases] == kinds
 
 
 def fault_of(checkout) -> str:
@@ -34,6 +36,12 @@ def fault_of(checkout) -> str:
 def test_a_solution_that_does_not_pass(checkout):
     checkout.change("return BYTES / 2", "return BYTES / 3")
     assert "01_read_time.py: its answer does not pass" in fault_of(checkout)
+
+
+def test_a_right_answer_that_does_not_pass(checkout):
+    text = checkout.right.read_text()
+    checkout.right.write_text(text.replace("1000 * BYTES", "100 * BYTES"))
+    assert "1.1: quantity: a right answer does not pass" in fault_of(checkout)
 
 
 def test_an_exercise_that_ships_passing(checkout):

@@ -129,9 +129,26 @@ def test_the_clocks_of_two_devices_refuse_to_meet():
     assert (hopper.latency / blackwell.latency).si < 1  # seconds are seconds
 
 
-def test_the_l1_has_a_size_only_where_it_is_the_array_of_the_shared_memory():
-    hopper = hardware.level("h100", "l1")
-    assert hopper.capacity is hardware.level("h100", "shared").capacity
+def test_the_array_of_a_unit_and_its_most_shared_memory_are_two_sizes():
+    """228 KiB is the most that a unit of an H100 shares; its array holds 256."""
+    for key, array, most in (
+        ("h100", 256, 228),
+        ("a100", 192, 164),
+        ("l40", 128, 100),
+        ("v100", 128, 96),
+    ):
+        assert hardware.level(key, "l1").capacity.to("KiB").value == array
+        assert hardware.level(key, "shared").capacity.to("KiB").value == most
+    for key in hardware.names():
+        one, shared = (hardware.level(key, n).capacity for n in ("l1", "shared"))
+        if (
+            one is not None
+            and shared is not None
+            and "NVIDIA" in hardware.get(key).name
+        ):
+            assert one.si > shared.si, key
+    # Called Ampere like an A40, with the array of an A100: not known from its name.
+    assert hardware.level("jetson_agx_orin_64", "l1").capacity is None
     assert hardware.level("mi300x", "l1").capacity.to("KiB").text() == "32 KiB"
     assert hardware.level("mi300x", "shared").capacity.si == 64 * 1024
     for key in ("mi355x", "tesla_p40"):
@@ -170,3 +187,10 @@ def test_the_rule_of_banks_is_nvidias_alone():
     for key in ("mi300x", "rx_7900_xtx", "m1_max", "arc_b580"):
         found = hardware.level(key, "shared")
         assert found.width is None and found.rate is None
+
+
+def test_constants_are_found_by_a_device_s_name():
+    by_name = hardware.microarchitecture("h100-sxm")
+    assert by_name == hardware.microarchitecture(hardware.get("h100_sxm"))
+    with pytest.raises(UnknownName, match="unknown device 'hoper'"):
+        hardware.microarchitecture("hoper")

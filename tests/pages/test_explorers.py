@@ -12,6 +12,7 @@ from stacklib.pages.hardware import compare
 from stacklib.pages.roofline.decode import live as decode
 from stacklib.pages.roofline.roofline import live as roof
 from stacklib.plots.live import choices
+from stacklib.quantity import in_times
 
 from ..live_figures import ask, values
 
@@ -72,7 +73,8 @@ def test_fields_are_compared_with_the_first_device():
     assert first["text"] == base.text(digits=4) and "note" not in first
     for cell, key in ((second, "h200_sxm"), (third, "tpu_v5p")):
         ratio = hardware.get(key).memory_bandwidth.si / base.si
-        assert cell["note"] == f"{ratio:.3g} times"
+        words = "times|about the same|times less"
+        assert cell["note"] == in_times(ratio, words, 3)
         assert cell["tree"]["source"]
     assert rows["bf16, dense"][1]["note"] == "the same"
 

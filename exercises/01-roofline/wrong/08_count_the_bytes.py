@@ -8,7 +8,7 @@ def time_copy(copy, target, source, clock, repeats):
     return times
 
 
-# ---- gib: the step from GiB to GB
+# ---- gib: as GiB/s and GB/s are apart
 def bandwidth(size, times):
     return size / min(times) / 2**30
 

@@ -118,7 +118,7 @@ def body(isa):
     """
 
 
-# ---- upside_down: upside down
+# ---- upside_down: Upside down: the loop over registers is the quicker one.
 def lanes(scalar_s, vector_s):
     ratio = median(vector_s) / median(scalar_s)
     return 2.0 ** round(math.log2(ratio))

@@ -1,4 +1,4 @@
-# ---- bits_for_bytes: an eighth of the answer; a byte is eight bits
+# ---- bits_for_bytes: The rate counts bits, the size bytes
 def transfer_time(size, rate):
     return size / rate
 

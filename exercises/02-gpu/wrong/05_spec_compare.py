@@ -1,10 +1,10 @@
 # ---- half_sums: Those sums are kept in FP16; with FP32 sums it is slower.
 def dense_rates():
-    return 165, 419, 312
+    return 330 / 2, 838 / 2, 624 / 2
 
 
 def ridges():
-    return 165 / 1.008, 209.5 / 1.792, 312 / 2.039
+    return 330 / 2 / 1.008, 838 / 4 / 1.792, 624 / 2 / 2.039
 
 
 # ---- sparse: That rate is sparse: two of four weights are skipped.
@@ -13,7 +13,7 @@ def dense_rates():
 
 
 def ridges():
-    return 165 / 1.008, 209.5 / 1.792, 312 / 2.039
+    return 330 / 2 / 1.008, 838 / 4 / 1.792, 624 / 2 / 2.039
 
 
 # ---- sparse_ridge: The ridge of a dense product needs the dense rate.

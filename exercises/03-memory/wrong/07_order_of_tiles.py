@@ -1,4 +1,4 @@
-# ---- every_block_counts: you count what every block reads
+# ---- every_block_counts: You count what every block reads
 def fits(units, section, group, kv, capacity):
     return units * kv <= capacity
 

@@ -1,22 +1,6 @@
-# ---- belady_is_lru: that is LRU; look into the future
+# ---- belady_is_lru: That is LRU; look into the future
 def belady(trace, capacity):
     return lru(trace, capacity)
-    held, loads = set(), 0
-
-    def next_use(name, after):
-        for at in range(after, len(trace)):
-            if trace[at] == name:
-                return at
-        return len(trace)
-
-    for at, name in enumerate(trace):
-        if name in held:
-            continue
-        loads += 1
-        if len(held) == capacity:
-            held.remove(max(held, key=lambda block: next_use(block, at)))
-        held.add(name)
-    return loads
 
 
 # ---- every_read: You counted every read
@@ -51,7 +35,7 @@ def snake(blocks, rounds):
     return [b for r in range(rounds) for b in (there)]
 
 
-# ---- soonest: the block needed soonest left
+# ---- soonest: The block needed soonest left
 def belady(trace, capacity):
     held, loads = set(), 0
 

@@ -16,7 +16,7 @@ def free_share():
     return 100 * far_rate() / near
 
 
-# ---- seconds: a thousandth
+# ---- seconds: 1e-3 of the answer; one step of the prefix ladder
 def step(gigabytes):
     capacity = gpu.memory_capacity.to("GB").value
     near = min(gigabytes, capacity) / gpu.memory_bandwidth.to("GB/s").value

@@ -4,7 +4,7 @@ def stack_bandwidth():
 
 
 def stacks():
-    return 8
+    return round(5300 / (stack_bandwidth() / 8))
 
 
 # ---- die_bytes: You took the 16 of a die for gigabytes
@@ -18,4 +18,4 @@ def stacks():
 
 
 def stack_capacity():
-    return 192 / 8
+    return 192 / round(5300 / (1024 * 5.2 / 8))

@@ -1,4 +1,4 @@
-# ---- bytes_for_bits: an eighth of the answer; a byte is eight bits
+# ---- bytes_for_bits: An energy a bit wants bits: a byte has eight.
 def read_energy():
     return 70.6e9 * 2 * 3.9e-12
 

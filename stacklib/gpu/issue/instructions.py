@@ -53,6 +53,7 @@ class Instruction:
     sums: str
     rows: tuple[int, ...]  # rows of the result it can have
     columns: tuple[int, int, int]  # first, last and step of its columns
+    units: int  # multiprocessors that its most rows take together
     k: dict[str, int]  # shared size by format
     source: Source  # where the shapes are from
 
@@ -95,6 +96,7 @@ def _instructions() -> dict[str, Instruction]:
             row["sums"],
             tuple(row["rows"]),
             (low, high, step),
+            row.get("units", 1),
             dict(row["k"]),
             _source(row["source"]),
         )

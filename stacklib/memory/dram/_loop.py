@@ -50,7 +50,9 @@ def loop(
     act_at, pre_at = [0] * banks, [0] * banks
     read_at, write_at = [0] * banks, [0] * banks
     group_act, group_read, group_write = [0] * c.groups, [0] * c.groups, [0] * c.groups
-    any_act, any_read, any_write, any_ref = 0, 0, 0, 0
+    any_act, any_read, any_write, any_ref, any_pre = 0, 0, 0, 0, 0
+    each = banks // c.sids
+    sid_read = [0] * c.sids  # reads of a stack id wait for those of the others
     four = [-c.faw] * 4  # the last four activates, a ring
     oldest = 0
     row_bus, column_bus = 0, 0
@@ -113,6 +115,7 @@ def loop(
                     at = max(write_at[b], group_write[g], any_write, column_bus)
                 else:
                     at = max(read_at[b], group_read[g], any_read, column_bus)
+                    at = max(at, sid_read[b // each])
             elif opened[b] < 0:
                 does = ACT
                 at = max(act_at[b], group_act[g], any_act, four[oldest] + c.faw)
@@ -121,7 +124,7 @@ def loop(
                 continue  # somebody still reads the open row
             else:
                 does = PRE
-                at = max(pre_at[b], row_bus)
+                at = max(pre_at[b], any_pre, row_bus)
             at = max(at, now)
             # The earliest; of those a hit first, of those the oldest.
             if at < best or (at == best and what < READ <= does):
@@ -143,6 +146,7 @@ def loop(
                 refresh_at = ready
             else:  # one command closes all banks, or the banks are closed one by one
                 refresh_at = max(last if c.sets == 1 else pre_at[closing], row_bus, now)
+                refresh_at = max(refresh_at, any_pre)
 
         if next_entry <= min(best, refresh_at):
             if not pending and next_entry > due:
@@ -162,6 +166,7 @@ def loop(
             if closing >= 0:
                 kind[issued] = PRE
                 where[issued] = -1 if c.sets == 1 else closing
+                any_pre = now + c.ppd
                 for b in range(turn, banks, c.sets):
                     if opened[b] >= 0 and (c.sets == 1 or b == closing):
                         opened[b] = -1
@@ -210,10 +215,14 @@ def loop(
         elif what == PRE:
             opened[b] = -1
             act_at[b] = max(act_at[b], now + c.rp)
+            any_pre = now + c.ppd
         else:
             if what == READ:
                 group_read[g] = now + c.ccd_l
                 any_read = max(any_read, now + c.ccd_s)
+                for s in range(c.sids):
+                    if s != b // each:
+                        sid_read[s] = max(sid_read[s], now + c.ccd_r)
                 any_write = max(any_write, now + c.rtw)
                 pre_at[b] = max(pre_at[b], now + c.rtp)
                 end = now + c.cl + c.bl

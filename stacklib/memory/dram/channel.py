@@ -189,7 +189,13 @@ class DramChannel:
         part = self.kind
         burst = int(part.burst.si)
         groups, each = int(part.groups.si), int(part.banks.si)
-        sizes = {"group": groups, "bank": each, "column": int(part.row.si) // burst}
+        count = int(part.bank_count.si)
+        # Neighbours stay in a stack id: it counts as the high end of the bank.
+        sizes = {
+            "group": groups,
+            "bank": count // groups,
+            "column": int(part.row.si) // burst,
+        }
         low = [(name, sizes[name]) for name in reversed(self.mapping.split(":")[1:])]
         banks, rows = [], []
         for address in addresses:
@@ -197,8 +203,9 @@ class DramChannel:
             rest, digit = int(address) // burst, {}
             for name, size in low:
                 rest, digit[name] = divmod(rest, size)
-            bank = digit["group"] * each + digit["bank"]
-            banks.append(bank ^ (rest % (groups * each)) if self.hashed else bank)
+            sid, bank = divmod(digit["bank"], each)
+            bank += (sid * groups + digit["group"]) * each
+            banks.append(bank ^ (rest % count) if self.hashed else bank)
             rows.append(rest)
         return banks, rows
 

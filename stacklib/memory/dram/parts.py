@@ -29,7 +29,8 @@ FIELDS: dict[str, tuple[str, str]] = {
     "pin_rate": ("bit/s", "rate of a pin"),
     "per_clock": ("", "transfers a clock of the command bus"),
     "transfers": ("", "transfers of a burst"),
-    "groups": ("", "bank groups"),
+    "sids": ("", "stack ids: sets of dies that share the pins"),
+    "groups": ("", "bank groups of a stack id"),
     "banks": ("", "banks of a group"),
     "row": ("B", "bytes of a row"),
     "cl": ("s", "CL, read to data"),
@@ -38,6 +39,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     "rcd_write": ("s", "tRCDWR, activate to write"),
     "rp": ("s", "tRP, precharge"),
     "ras": ("s", "tRAS, activate to precharge"),
+    "rc": ("s", "tRC, activate to activate of a bank"),
     "wr": ("s", "tWR, end of written data to precharge"),
     "rtp": ("s", "tRTP, read to precharge"),
     "rrd_s": ("s", "tRRD_S, activate to activate"),
@@ -48,6 +50,8 @@ FIELDS: dict[str, tuple[str, str]] = {
     "ccd_s": ("", "tCCD_S, clocks between bursts"),
     "ccd_l": ("", "tCCD_L, clocks between bursts of one group"),
     "ccd_l_write": ("", "tCCD_L_WR, clocks between writes of one group"),
+    "ccd_r": ("", "tCCD_R, clocks between reads of two stack ids"),
+    "ppd": ("", "tPPD, clocks between precharges"),
     "guard": ("", "clocks the bus rests between reading and writing"),
     "rfc": ("s", "tRFC, refresh of all banks"),
     "rfc_bank": ("s", "tRFCsb or tRFCpb, refresh of some banks"),
@@ -55,6 +59,8 @@ FIELDS: dict[str, tuple[str, str]] = {
     "refreshes": ("", "refreshes that reach every row"),
     "rrefd": ("s", "tRREFD, refresh of a bank to the next activate"),
 }
+# What a standard without the rule, or a part that adds up, leaves out.
+OPTIONAL = ("sids", "rc", "ccd_r", "ppd")
 REFRESH = ("all", "some", "none")
 # Which banks one command of the finer kind refreshes.
 REFRESHED = ("all", "same", "per")
@@ -64,10 +70,12 @@ TEXTS = ("name", "short", "refreshed", "buses", "source", "fields")
 class Clocks(NamedTuple):
     """Timings in whole clocks of the command bus; the names of the standards.
 
-    ``sets`` is how many refreshes take turns over the banks (1: each takes them all)
-    and ``refi`` the clocks from one of them to the next, 0 for none.
+    ``groups`` are those of all ``sids`` together. ``sets`` is how many refreshes take
+    turns over the banks (1: each takes them all) and ``refi`` the clocks from one of
+    them to the next, 0 for none.
     """
 
+    sids: int
     groups: int
     banks: int
     dual: bool
@@ -89,6 +97,8 @@ class Clocks(NamedTuple):
     ccd_s: int
     ccd_l: int
     ccd_l_wr: int
+    ccd_r: int
+    ppd: int
     rtw: int
     rfc: int
     refi: int
@@ -130,13 +140,18 @@ class DramPart(Known):
 
     @property
     def rc(self) -> Quantity:
-        """tRC, from one activate of a bank to its next: tRAS + tRP."""
-        return (self.ras + self.rp).named(f"{self.short} tRC, row cycle")
+        """tRC, from one activate of a bank to its next: as stated, or tRAS + tRP."""
+        stated = self.fields.get("rc")
+        whole = self.ras + self.rp if stated is None else stated
+        return whole.named(f"{self.short} tRC, row cycle")
 
     @property
     def bank_count(self) -> Quantity:
         """Banks of all groups."""
-        return (self.groups * self.banks).named(f"{self.short} banks")
+        groups = self.groups
+        if self._optional("sids"):
+            groups = self.sids * groups
+        return (groups * self.banks).named(f"{self.short} banks")
 
     @property
     def clock(self) -> float:
@@ -158,7 +173,8 @@ class DramPart(Known):
             raise ValueError(f"refresh = {refresh!r}: one of {', '.join(REFRESH)}")
         if refresh == "some" and self.refreshed == "all":
             raise ValueError(f"{self.short} refreshes all banks at once: refresh='all'")
-        groups, banks = self._whole("groups"), self._whole("banks")
+        sids, banks = self._optional("sids") or 1, self._whole("banks")
+        groups = sids * self._whole("groups")
         bl = self._whole("transfers") // self._whole("per_clock")
         ras, rp, cl, cwl = (self._ceil(n) for n in ("ras", "rp", "cl", "cwl"))
         sets = 1
@@ -166,19 +182,26 @@ class DramPart(Known):
             sets = banks if self.refreshed == "same" else groups * banks
         interval = 0 if refresh == "none" else math.floor(self.refi.si / self.clock)
         return Clocks(
-            groups=groups, banks=banks, dual=self.buses == 2, bl=bl, cl=cl, cwl=cwl,
-            rcd=self._ceil("rcd"), rcdw=self._ceil("rcd_write"), rp=rp, ras=ras,
-            rc=ras + rp, wr=self._ceil("wr"), rtp=self._ceil("rtp"),
+            sids=sids, groups=groups, banks=banks, dual=self.buses == 2,
+            bl=bl, cl=cl, cwl=cwl, rcd=self._ceil("rcd"),
+            rcdw=self._ceil("rcd_write"), rp=rp, ras=ras,
+            rc=max(ras + rp, self._ceil("rc")),
+            wr=self._ceil("wr"), rtp=self._ceil("rtp"),
             rrd_s=self._ceil("rrd_s"), rrd_l=self._ceil("rrd_l"),
             faw=self._ceil("faw"), wtr_s=self._ceil("wtr_s"),
             wtr_l=self._ceil("wtr_l"), ccd_s=self._whole("ccd_s"),
             ccd_l=self._whole("ccd_l"), ccd_l_wr=self._whole("ccd_l_write"),
+            ccd_r=self._optional("ccd_r"), ppd=self._optional("ppd"),
             rtw=cl + bl + self._whole("guard") - cwl,
             rfc=self._ceil("rfc_bank" if refresh == "some" else "rfc"),
             refi=interval // sets,
             rrefd=0 if self.fields["rrefd"] is None else self._ceil("rrefd"),
             sets=sets,
         )  # fmt: skip
+
+    def _optional(self, name: str) -> int:
+        """A count that some standards do not have; 0 there."""
+        return 0 if self.fields.get(name) is None else self._whole(name)
 
     def _whole(self, name: str) -> int:
         return int(getattr(self, name).si)
@@ -188,22 +211,25 @@ class DramPart(Known):
         return max(1, math.ceil(getattr(self, name).si / self.clock - 0.01))
 
 
-def _read(key: str, raw: dict, sources: dict) -> DramPart:
+def _read(key: str, raw: dict, sources: dict, like: DramPart | None) -> DramPart:
     missing = [name for name in TEXTS if name not in raw]
     if missing or raw["refreshed"] not in REFRESHED:
         said = missing[0] if missing else f"refreshed = {raw['refreshed']!r}"
         raise SpecError(f"dram.toml: {key}: {said} is wrong or missing")
     place = f"dram.toml: {key}"
+    # A field that an entry does not state is that of the part it is like.
+    base = {} if like is None else like.fields
     read = read_fields(
-        raw["fields"], sources, raw["source"], place, raw["short"], FIELDS
-    )
+        raw["fields"], sources, raw["source"], place, raw["short"], FIELDS,
+        (*OPTIONAL, *base),
+    )  # fmt: skip
     return DramPart(
         key,
         raw["name"],
         raw["short"],
         raw["refreshed"],
         raw["buses"],
-        MappingProxyType(dict(read.values)),
+        MappingProxyType({**base, **read.values}),
     )
 
 
@@ -211,7 +237,10 @@ def _read(key: str, raw: dict, sources: dict) -> DramPart:
 def _parts() -> dict[str, DramPart]:
     raw = read_toml(_DATA)
     sources = raw.pop("sources")
-    return {key: _read(key, entry, sources) for key, entry in raw.items()}
+    parts: dict[str, DramPart] = {}
+    for key, entry in raw.items():
+        parts[key] = _read(key, entry, sources, parts.get(entry.get("like", "")))
+    return parts
 
 
 def dram_names() -> tuple[str, ...]:

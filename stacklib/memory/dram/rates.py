@@ -15,9 +15,10 @@ from typing import Any
 from stacklib.quantity import Quantity, chosen, maximum
 from stacklib.quantity.bounds import above_zero
 
-from .parts import REFRESH, DramPart, dram_part
+from .parts import REFRESH, Clocks, DramPart, dram_part
 
 __all__ = [
+    "binding_rule",
     "chunk_interval",
     "random_interval",
     "random_rate",
@@ -33,6 +34,18 @@ def random_interval(burst: Any, rc: Any, banks: Any, rrd: Any, faw: Any) -> Any:
     """Least time from one burst to the next when each opens a row of its own."""
     above_zero(burst=burst, rc=rc, banks=banks, rrd=rrd, faw=faw)
     return maximum(burst, rc / banks, rrd, faw / 4)
+
+
+def binding_rule(clocks: Clocks) -> str:
+    """Which rule sets ``random_interval`` when every bank of a channel is used."""
+    c = clocks
+    limits = {
+        "bus": c.bl,
+        "tRC over the banks": c.rc / (c.groups * c.banks),
+        "tRRD_S": c.rrd_s,
+        "tFAW": c.faw / 4,
+    }
+    return max(limits, key=lambda name: limits[name])
 
 
 def chunk_interval(

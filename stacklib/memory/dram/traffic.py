@@ -124,7 +124,7 @@ def outcome(channel: DramChannel, pattern: str, intervals: int = 6) -> Outcome:
     bursts = intervals * part.refi.si / part.burst_time.si
     served = channel.run(*PATTERNS[pattern](part, max(500, int(bursts * expected))))
     # A command that breaks a rule here would be a fault of the simulator.
-    checked = verify(served)
+    checked = verify(served).commands
     hits = served.share("hit")
     return Outcome(pattern, expected, served.settled, hits, checked, served)
 

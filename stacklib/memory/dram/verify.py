@@ -13,17 +13,31 @@ from typing import NamedTuple
 from .channel import Command, Served
 from .parts import Clocks
 
-__all__ = ["TimingViolation", "check_commands", "verify"]
-
-LATE = 9  # refreshes that may be owed at once: eight postponed, and the one due
+__all__ = ["TimingViolation", "Verdict", "check_commands", "verify"]
 
 
 class TimingViolation(ValueError):
     """A command that is too early or makes no sense; names the constraint."""
 
 
+class Verdict(NamedTuple):
+    """What a list of commands that breaks no rule has done."""
+
+    commands: int
+    refreshed: tuple[int, ...]  # refreshes of each bank: row groups it has renewed
+    owed: int  # refreshes whose time had come, and which the list does not hold
+
+    def left(self, refreshes: int) -> int:
+        """Row groups that some bank has still to renew, of so many ``refreshes``."""
+        return max(0, refreshes - min(self.refreshed))
+
+
 class Rule(NamedTuple):
-    """``after`` comes at least ``gap`` clocks after ``before``, within ``part``."""
+    """``after`` comes at least ``gap`` clocks after ``before``, within ``part``.
+
+    A part is a ``bank``, a ``group``, the ``channel``, or the ``others``: all stack ids
+    but the one that is meant.
+    """
 
     name: str
     before: str
@@ -50,6 +64,8 @@ def rules(c: Clocks) -> list[Rule]:
         Rule("tCCD_L", "READ", "READ", "group", c.ccd_l),
         Rule("tCCD_L_WR", "WRITE", "WRITE", "group", c.ccd_l_wr),
         Rule("tWTR_L", "WRITE", "READ", "group", end + c.wtr_l),
+        Rule("tPPD", "PRE", "PRE", "channel", c.ppd),
+        Rule("tCCD_R", "READ", "READ", "others", c.ccd_r),
         Rule("tRRD_S", "ACT", "ACT", "channel", c.rrd_s),
         Rule("tCCD_S", "READ", "READ", "channel", c.ccd_s),
         Rule("tCCD_S", "WRITE", "WRITE", "channel", c.ccd_s),
@@ -63,13 +79,15 @@ def rules(c: Clocks) -> list[Rule]:
 class _Checker:
     """When each kind of command was last seen, in every part of the channel."""
 
-    def __init__(self, c: Clocks, closes: bool) -> None:
-        self.c, self.closes = c, closes
+    def __init__(self, c: Clocks, closes: bool, postponed: int) -> None:
+        self.c, self.closes, self.postponed = c, closes, postponed
+        self.each = c.groups * c.banks // c.sids  # banks of a stack id
         self.last: dict[tuple[str, str, int], int] = {}
         self.rows: dict[int, int] = {}
         self.acts: list[int] = []
         self.buses: dict[str, int] = {}
-        self.data_end, self.refreshed = 0, 0
+        self.data_end, self.interval = 0, 0
+        self.refreshed = [0] * (c.groups * c.banks)
         self.by_after: dict[str, list[Rule]] = {}
         for rule in rules(c):
             self.by_after.setdefault(rule.after, []).append(rule)
@@ -85,7 +103,19 @@ class _Checker:
         return range(count)
 
     def parts(self, bank: int) -> tuple[tuple[str, int], ...]:
-        return ("bank", bank), ("group", bank // self.c.banks), ("channel", 0)
+        return (
+            ("bank", bank),
+            ("group", bank // self.c.banks),
+            ("sid", bank // self.each),
+            ("channel", 0),
+        )
+
+    def last_seen(self, kind: str, part: str, bank: int) -> int | None:
+        """Clock of the last command of a kind in a part that a bank belongs to."""
+        if part != "others":
+            return self.last.get((kind, part, dict(self.parts(bank))[part]))
+        away = (s for s in range(self.c.sids) if s != bank // self.each)
+        return max((self.last.get((kind, "sid", s), -1) for s in away), default=-1)
 
     def fail(self, command: Command, why: str) -> None:
         raise TimingViolation(
@@ -105,11 +135,7 @@ class _Checker:
             self.acts.append(command.cycle)
         if command.kind in ("READ", "WRITE"):
             self.data(command)
-        if command.kind == "REF":
-            self.refreshed += 1
-        owed = command.cycle // self.c.refi - self.refreshed if self.c.refi else 0
-        if owed > LATE * self.c.sets:
-            self.fail(command, f"tREFI: {owed} refreshes are owed")
+        self.debt(command, banks)
         for bank in banks:
             self.remember(command.kind, command.cycle, bank)
         if self.closes and command.kind in ("READ", "WRITE"):
@@ -121,6 +147,30 @@ class _Checker:
         if command.cycle <= self.buses.get(bus, -1):
             self.fail(command, f"{bus} bus is taken")
         self.buses[bus] = command.cycle
+
+    def owed(self, cycle: int) -> int:
+        """Refreshes whose time has come, less those that came.
+
+        They go round the sets of banks, in any order: a set that was refreshed twice
+        in a round has not paid for another.
+        """
+        due = cycle // self.c.refi if self.c.refi else 0
+        rounds = -(-due // self.c.sets)
+        return due - sum(min(n, rounds) for n in self.refreshed[: self.c.sets])
+
+    def debt(self, command: Command, banks: Sequence[int]) -> None:
+        """See whether a refresh was left out, and count one.
+
+        One may be owed from its time until the next one's.
+        """
+        interval = command.cycle // self.c.refi if self.c.refi else 0
+        if interval != self.interval:
+            self.interval, owed = interval, self.owed(command.cycle)
+            if owed > 1 + self.postponed * self.c.sets:
+                self.fail(command, f"tREFI: {owed} refreshes are owed")
+        if command.kind == "REF":
+            for bank in banks:
+                self.refreshed[bank] += 1
 
     def state(self, command: Command, bank: int) -> None:
         row = self.rows.get(bank)
@@ -137,12 +187,9 @@ class _Checker:
 
     def spacing(self, command: Command, bank: int) -> None:
         for rule in self.by_after.get(command.kind, ()):
-            for part, index in self.parts(bank):
-                if part != rule.part:
-                    continue
-                before = self.last.get((rule.before, part, index))
-                if before is not None and command.cycle - before < rule.gap:
-                    self.fail(command, f"{rule.name} of {rule.gap} clocks")
+            before = self.last_seen(rule.before, rule.part, bank)
+            if before is not None and 0 <= before > command.cycle - rule.gap:
+                self.fail(command, f"{rule.name} of {rule.gap} clocks")
 
     def data(self, command: Command) -> None:
         wait = self.c.cl if command.kind == "READ" else self.c.cwl
@@ -166,22 +213,30 @@ class _Checker:
 
 
 def check_commands(
-    commands: Iterable[Command], clocks: Clocks, *, closes: bool = False
-) -> int:
-    """Hold a list of commands to every rule; the number of them."""
-    checker, count = _Checker(clocks, closes), 0
+    commands: Iterable[Command],
+    clocks: Clocks,
+    *,
+    closes: bool = False,
+    postponed: int = 0,
+) -> Verdict:
+    """Hold a list of commands to every rule.
+
+    ``postponed`` refreshes of each bank may be put off, which the standards allow a
+    controller up to eight times; without it a refresh comes before the next is due.
+    """
+    checker, count, cycle = _Checker(clocks, closes, postponed), 0, 0
     for command in commands:
         if command.kind not in ("ACT", "PRE", "READ", "WRITE", "REF"):
             raise TimingViolation(f"no command {command.kind!r}")
         checker.take(command)
-        count += 1
-    return count
+        count, cycle = count + 1, command.cycle
+    return Verdict(count, tuple(checker.refreshed), max(0, checker.owed(cycle)))
 
 
-def verify(served: Served) -> int:
+def verify(served: Served) -> Verdict:
     """Check a run: every rule, and every request served once from its own row."""
     listed = list(served.commands())
-    count = check_commands(listed, served.clocks, closes=served.closes)
+    verdict = check_commands(listed, served.clocks, closes=served.closes)
     rows: dict[int, int] = {}
     seen = [0] * len(served.banks)
     for command in listed:
@@ -196,4 +251,4 @@ def verify(served: Served) -> int:
             raise TimingViolation(f"request {r} of {right} was served by {command}")
     if any(times != 1 for times in seen):
         raise TimingViolation(f"request {seen.index(min(seen))} was not served once")
-    return count
+    return verdict

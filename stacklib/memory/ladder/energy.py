@@ -270,7 +270,7 @@ def decode_energy(
     --------
     >>> step = decode_energy("llama-3-70b", on="h100-sxm", tp=2)
     >>> step.parts["HBM stack"].text(), step.power.text()
-    ('4.21 J', '287 W')
+    ('4.4 J', '291 W')
     """
     if account not in ACCOUNTS:
         raise ValueError(f"account {account!r}: one of {', '.join(ACCOUNTS)}")

@@ -26,6 +26,8 @@ from stacklib.hardware.links import Link
 from stacklib.quantity import Quantity
 from stacklib.roofline.work.bounds import device_of
 
+from ..tiers.seen import flash_latency
+
 __all__ = ["Rung", "ladder", "launched_copy", "mean_step", "steps"]
 
 HOST_MEMORY = "ddr5_4800"  # behind the host's end of the link
@@ -151,7 +153,7 @@ def _beyond(device: Accelerator) -> tuple[Rung, ...]:
         found.append(_far("host", device, device.host_link, _host_load(device, link)))
     drive = hardware.link(DRIVE)
     rate = (drive.fields["achieved"] or drive.per_direction).retag("per_chip")
-    return (*found, _far("drive", device, rate, drive.fields["latency"]))
+    return (*found, _far("drive", device, rate, flash_latency()))
 
 
 def _host_load(device: Accelerator, link: Link) -> Quantity | None:

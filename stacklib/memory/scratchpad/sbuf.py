@@ -88,16 +88,18 @@ class SbufCase:
         )
 
 
-def sbuf_case(on: str | Accelerator = "trainium2") -> SbufCase:
-    """The product on one core of a Trainium."""
+def sbuf_case(on: str | Accelerator = "trainium2", ring: Quantity = RING) -> SbufCase:
+    """The product on one core of a Trainium, weights through a ``ring``."""
     device = device_of(on)
     micro = hardware.microarchitecture(device)
     partitions, banks = micro.count("partitions"), micro.count("psum_banks")
     psum = (partitions * banks * micro.size("psum_bank")).to("MiB")
     sbuf = device.shared_per_unit.across(1).to("MiB")
+    if not 0 < ring.to("B").si < sbuf.si:
+        raise ValueError(f"ring = {ring}: more than nothing and less than {sbuf}")
     return SbufCase(
         sbuf.named("SBUF of a core"),
-        RING,
+        ring,
         int(partitions.si),
         psum.named("PSUM of a core"),
     )

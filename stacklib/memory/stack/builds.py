@@ -63,7 +63,7 @@ def needed_rate(
     count = chosen(stacks, label="stacks")
     pins = (count * generation.memory.pins).named("pins of all stacks")
     whole = bandwidth.across(one_of("1", "chip"))  # a pin has no scope
-    return (whole / pins).to("Gbit/s").named("rate of a pin")
+    return (whole / pins).to("Gbit/s").named("rate that a pin needs")
 
 
 def package_builds(

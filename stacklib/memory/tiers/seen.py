@@ -16,14 +16,22 @@ from stacklib.quantity import Quantity, assumed, chosen, minimum, one_of
 from .parts import constant, drive
 from .tier import Tier
 
-__all__ = ["PRICED", "ddr5_energy", "hbm2_energy", "sram_energy", "tiers_from"]
+__all__ = [
+    "PRICED",
+    "ddr5_energy",
+    "flash_latency",
+    "hbm2_correction",
+    "hbm2_energy",
+    "sram_energy",
+    "tiers_from",
+]
 
 PRICED = ("sram", "hbm", "ddr5", "cxl", "nvme")  # kinds that a price may be given for
 VIEWPOINTS = ("sm", "core")
 HOST = "epyc_9755"
 HOST_MEMORY = "ddr5_6000_12ch"
 WORD = "The energies of the paper are of one word."
-MODULES, MODULE_GB = 12, 64  # one RDIMM a channel, the size servers are sold with
+MODULES, MODULE_GB = 12, 64  # RDIMMs of the size servers are sold with
 CXL_MODULES = 4
 
 
@@ -34,10 +42,23 @@ def sram_energy() -> Quantity:
 
 
 def hbm2_energy() -> Quantity:
-    """Joules a bit of an HBM2 stack: opening the row, wires inside it, pins."""
+    """Joules a bit of an HBM2 stack: row, wires inside it, pins, error correction."""
+    return hardware.memory("hbm2").energy
+
+
+def hbm2_correction() -> Quantity:
+    """What of it the three parts that are published leave for error correction."""
     parts = ("hbm_activation", "hbm_movement", "hbm_io")
-    first, *rest = (constant(name) for name in parts)
-    return sum(rest, first).named("HBM2 device, energy a bit")
+    left = hbm2_energy()
+    for name in parts:
+        left = left - constant(name)
+    return left.named("HBM2, error correction, energy a bit")
+
+
+def flash_latency(link: str = "pcie5_x16") -> Quantity:
+    """One read of a drive, from an SM: what the drive takes, and the link to it."""
+    way = drive("micron_9550").latency + hardware.link(link).latency
+    return way.named("flash read, from an SM")
 
 
 def ddr5_energy() -> Quantity:
@@ -56,7 +77,7 @@ def _rate(q: Quantity) -> Quantity:
 def _host_memory() -> tuple[Quantity, Quantity, Quantity]:
     """Latency, bandwidth and capacity of a socket's DDR5, seen from its cores."""
     memory = hardware.memory(HOST_MEMORY)
-    modules = assumed(MODULES, label="modules", why="one a channel of the socket")
+    modules = assumed(MODULES, label="modules", why="one at each of its controllers")
     each = assumed(MODULE_GB, "GB", "module", why="the size servers are sold with")
     return memory.latency, memory.bandwidth, (modules * each).named("DDR5 of a socket")
 
@@ -91,7 +112,7 @@ def _from_sm(device: Accelerator, prices: Mapping[str, Quantity]) -> list[Tier]:
              ddr[2], prices.get("ddr5"), dram + wire),
         Tier("CXL of the host", cxl[0] + link.latency, minimum(cxl[1], across),
              cxl[2], prices.get("cxl"), dram + wire + wire),
-        Tier("NVMe", ssd.latency + link.latency, minimum(ssd.read, across),
+        Tier("NVMe", flash_latency(), minimum(ssd.read, across),
              ssd.capacity, prices.get("nvme"), ssd.energy + wire),
     ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.marks import Spec
 from stacklib.plots.rooflines import SPAN, roofline_spec
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, in_times
 
 START = ("h100_sxm", "mi300x", "tpu_v5p")
 FORMATS = ("bf16", "fp8", "fp4")
@@ -85,7 +85,7 @@ def _cell(value: Quantity | None, base: Quantity | None, absent: str) -> dict[st
     cell = {"text": value.text(digits=4), "tree": value.tree()}
     # A rate each way over one both ways, or dense over sparse, is no ratio.
     if base is not None and base.tags == value.tags:
-        same = value.si == base.si
-        ratio = f"{Quantity(value.si / base.si).text(digits=3)} times"
-        cell["note"] = "the same" if same else ratio
+        near = "the same" if value.si == base.si else "about the same"
+        words = f"times|{near}|times less"
+        cell["note"] = in_times(value.si / base.si, words, digits=3)
     return cell

@@ -1,5 +1,7 @@
 """Peaks by hand, by counting and as printed; tiles and waves; the instruction table."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -160,6 +162,14 @@ def test_instruction_of_an_architecture(on, name, threads, shape):
         int(x) for x in shape[1:].replace("n", " ").replace("k", " ").split()
     )
     assert found.macs(form) == rows * columns * k
+
+
+def test_only_the_widest_of_blackwell_needs_a_pair_of_units():
+    """No unit holds more than 128 rows of sums; with 256, two blocks share them."""
+    for on in ("v100_sxm2_16gb", "a100", "h100", "b200", "rtx_5090"):
+        found = gpu.instruction(on)
+        assert found.units == math.ceil(found.rows[-1] / 128)
+    assert gpu.instruction("b200").units == 2
 
 
 def test_every_nvidia_tensor_device_has_an_instruction():

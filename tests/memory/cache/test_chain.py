@@ -36,8 +36,8 @@ class Bytes:
         through = store and self.c.write == "through"
         bare = store and self.c.on_store == "validate" and not through
         if entry:
-            there = entry[1] | entry[2] if bare or (self.c.on_store == "validate" and (
-                store)) else entry[1]  # fmt: skip
+            written = store and self.c.on_store == "validate"
+            there = entry[1] | (entry[2] if written else set())
             self.hits += every <= there
         fetch = not through and not bare and not (entry and every <= entry[1])
         if fetch:

@@ -1,13 +1,23 @@
 """Channels, cells and closed forms: sources, units, and three kinds of number."""
 
 import math
+import random
+import re
+from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
-from stacklib.hardware import UnknownSpec
+from stacklib.hardware import UnknownSpec, memory, memory_names
 from stacklib.memory.dram import rates as dram
-from stacklib.memory.dram.cell import Cell
+from stacklib.memory.dram.cell import (
+    ELECTRON,
+    cell_facts,
+    spread,
+    typical_cell,
+    weakest,
+)
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.quantity import Quantity, UnknownName
 
@@ -21,7 +31,7 @@ def test_every_time_has_a_source_and_the_bus_fits_its_burst(name):
     clocks = part.clocks("none")
     assert clocks.ccd_s >= clocks.bl, "bursts would overlap on the data bus"
     assert clocks.ccd_l >= clocks.ccd_s and clocks.rrd_l >= clocks.rrd_s
-    assert clocks.rc == clocks.ras + clocks.rp
+    assert 0 <= clocks.rc - (clocks.ras + clocks.rp) <= 1  # a preset rounds each
     assert clocks.bl * part.clock == pytest.approx(part.burst_time.si)
     assert part.burst.si in (32, 64)
 
@@ -42,21 +52,67 @@ def test_a_clock_is_rounded_up_as_a_preset_of_ramulator_is():
     assert (c.wr, c.rtp, c.cwl, c.faw) == (24, 12, 16, 34)
     c = dram_part("ddr5_4800").clocks()
     assert (c.cl, c.rcd, c.rp, c.ras, c.rc) == (34, 34, 34, 77, 111)
-    c = dram_part("hbm3").clocks()
+    c = dram_part("hbm3_march").clocks()
     assert (c.cl, c.rcd, c.rcdw, c.rp, c.ras, c.rc) == (26, 26, 14, 26, 48, 74)
+    assert (c.rrd_s, c.faw) == (8, 24)
+    c = dram_part("hbm3").clocks("some")  # HBM3_6400Mbps of v2.1.0, HBM3_16Gb_8hi
+    assert (c.cl, c.rcd, c.rcdw, c.rp, c.ras, c.rc) == (20, 31, 15, 26, 45, 72)
+    assert (c.wr, c.rtp, c.cwl, c.rrd_s, c.rrd_l, c.faw) == (33, 9, 10, 4, 5, 24)
+    assert (c.ccd_s, c.ccd_l, c.ccd_r, c.ppd) == (2, 4, 3, 2)
+    assert (c.wtr_s, c.wtr_l, c.rtw, c.rfc, c.rrefd) == (7, 10, 20, 320, 8)
+    assert (c.sids, c.groups, c.banks, c.refi) == (2, 8, 4, 6240 // 32)
+    c = dram_part("hbm4").clocks("some")  # HBM4_8000Mbps, HBM4_32Gb_8Hi
+    assert (c.cl, c.rcd, c.rcdw, c.rp, c.ras, c.rc) == (20, 39, 19, 33, 57, 90)
+    assert (c.wr, c.rtp, c.cwl, c.rrd_s, c.rrd_l, c.faw) == (42, 12, 10, 5, 7, 30)
+    assert (c.ccd_s, c.ccd_l, c.ccd_r, c.ppd) == (2, 4, 2, 2)
+    assert (c.wtr_s, c.wtr_l, c.rtw, c.rfc, c.rrefd) == (9, 13, 25, 560, 16)
+    assert (c.sids, c.groups, c.banks) == (2, 4, 8)
 
 
-def test_two_sub_channels_are_the_channel_of_the_database():
-    from stacklib.hardware import memory
+def test_a_part_that_is_like_another_keeps_its_nanoseconds():
+    old, new = dram_part("hbm3").clocks(), dram_part("hbm3e").clocks()
+    for name in ("rcd", "rp", "rc", "faw", "rfc", "ccd_l", "ccd_r"):
+        assert getattr(new, name) == math.ceil(getattr(old, name) * 9.2 / 6.4 - 0.01)
 
+
+def test_random_reads_of_hbm3_are_a_range_over_two_presets():
+    shares = [
+        (dram.random_rate(name) / dram_part(name).bandwidth).si
+        for name in ("hbm3_march", "hbm3", "hbm3e", "hbm4")
+    ]
+    assert shares == pytest.approx([0.25, 1 / 3, 0.2319, 0.2667], rel=1e-3)
+
+
+def family(name):
+    return re.match(r"[A-Z]*?DDR\d|HBM\d", name)[0]
+
+
+def test_two_sub_channels_are_the_dimm_of_the_database():
     pair = 2 * dram_part("ddr5_6400").bandwidth.si
     assert pair == pytest.approx(memory("ddr5_6400").bandwidth.si) == 51.2e9
+    for key in ("ddr5_4800", "ddr5_6400"):
+        assert memory(key).part == "DIMM"
+        assert memory(key).pins.si == 2 * dram_part(key).width.si
+
+
+def test_the_channel_of_a_memory_has_one_width():
+    widths: dict[str, set[float]] = {}
+    for part in map(dram_part, PARTS):
+        said = re.search(r"(\d+)-bit ((?:sub-|pseudo-)?channel)", part.name)
+        assert said is None or int(said[1]) == part.width.si
+        if said and said[2] == "channel":
+            widths.setdefault(family(part.name), set()).add(part.width.si)
+    for one in map(memory, memory_names()):
+        if one.part == "channel":
+            widths.setdefault(family(one.name), set()).add(one.pins.si)
+    assert widths and all(len(found) == 1 for found in widths.values()), widths
+    assert "DDR5" not in widths  # it has sub-channels, and DIMMs of two
 
 
 def test_a_part_at_another_rate_keeps_its_nanoseconds():
     slow = dram_part("hbm3").at(Quantity(3.2, "Gbit/s"))
     assert slow.bandwidth.si == dram_part("hbm3").bandwidth.si / 2
-    assert slow.clocks().rcd == math.ceil(16.25 / 1.25)
+    assert slow.clocks().rcd == math.ceil(19.375 / 1.25)
     with pytest.raises(ValueError, match="pin_rate"):
         dram_part("hbm3").at(6.4)
 
@@ -117,14 +173,39 @@ def test_random_reads_find_the_limit_that_binds():
         dram.random_rate("ddr4-3200", 99)
 
 
+CELL = typical_cell()
+
+
 def test_a_cell_drains_as_its_charge_over_its_leak_says():
-    cell = Cell()
-    assert cell.drained(1e-5) == pytest.approx(cell.retention(), abs=2e-5)
-    assert cell.drained(1e-5, 95) == pytest.approx(cell.retention(95), abs=2e-5)
-    assert cell.signal(cell.retention()) == pytest.approx(cell.margin)
-    assert cell.retention(95) == pytest.approx(cell.retention() / 2)
-    assert 64e-3 < cell.retention() < 70e-3
-    assert cell.electrons == pytest.approx(34328, rel=1e-3)
+    for celsius in (85, 95):
+        told = CELL.retention(celsius)
+        # Electrons that leave at random: the mean of n has a spread of 1 / sqrt(n).
+        few = told * CELL.leaks(celsius) / ELECTRON
+        seen = [CELL.drained(seed, celsius) / told for seed in range(5)]
+        assert sum(seen) / 5 == pytest.approx(1, abs=4 / (5 * few) ** 0.5)
+        assert len(set(seen)) == 5
+    assert CELL.signal(CELL.retention()) == pytest.approx(CELL.margin)
+    assert CELL.retention(95) == pytest.approx(CELL.retention() / 2)
+
+
+def test_a_cell_says_where_each_of_its_numbers_is_from():
+    facts = cell_facts()
+    assert all(q.source is not None for q in facts.values())
+    assert (CELL.capacitance, CELL.leakage) == pytest.approx((30e-15, 1e-15))
+    assert CELL.bitline < CELL.capacitance * (CELL.supply / 2 / CELL.margin - 1)
+
+
+def test_the_interval_of_the_standard_is_the_tail_and_no_cell_of_its_own():
+    width = spread(CELL.retention(), 1000, 1e11, 0.256)
+    assert weakest(CELL.retention(), width, 1e8) == pytest.approx(0.256)
+    least = weakest(CELL.retention(), width, 1e11)
+    assert 0.064 < least < 0.256 < 10 * 0.256 < CELL.retention()
+    # Cells drawn one by one: the least of n, on average, is where the curve has it.
+    draw, n = random.Random(1), 400
+    curve = NormalDist(math.log(CELL.retention()), width)
+    lots = [min(draw.gauss(curve.mean, width) for _ in range(n)) for _ in range(60)]
+    below = sum(math.exp(t) < weakest(CELL.retention(), width, n) for t in lots)
+    assert below / 60 == pytest.approx(1 - (1 - 1 / n) ** n, abs=0.16)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +219,11 @@ def test_a_cell_drains_as_its_charge_over_its_leak_says():
 )
 def test_what_is_no_cell_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
-        Cell(**fields)
-    with pytest.raises(ValueError, match="step = 0"):
-        Cell().drained(0)
+        replace(CELL, **fields)
+    with pytest.raises(ValueError, match="seed = -1"):
+        CELL.drained(-1)
+    with pytest.raises(ValueError, match="no lower tail"):
+        spread(1.0, 1000, 1e11, 2.0)
 
 
 def test_unknown_names_and_fields_are_named():

@@ -32,7 +32,7 @@ def test_the_published_rows_of_family_c_lie_on_their_curves():
 def test_an_h100_shows_the_caches_of_its_spec_sheet():
     ratios = [r["found / spec"] for r in chases.published_rows("h100_pcie")]
     assert ratios[-1] is None
-    assert [r.si for r in ratios[:3]] == pytest.approx([1.02, 1.08, 1.10], abs=0.01)
+    assert [r.si for r in ratios[:3]] == pytest.approx([0.91, 1.08, 1.10], abs=0.01)
 
 
 def test_the_predicted_curve_steps_at_the_spec_sheets_sizes():

@@ -9,6 +9,7 @@ from stacklib.pages.memory.scratchpad import live as scratchpad
 from stacklib.pages.memory.scratchpad.figures import tiers_spec
 from stacklib.pages.memory.tiling import live as tiles
 from stacklib.plots.spec import check
+from stacklib.quantity import Quantity
 
 from ...live_figures import ask
 
@@ -74,3 +75,10 @@ def test_both_memories_at_once_are_never_slower():
     both, apart, mark = spec["marks"]
     assert all(x >= y for x, y in zip(both["y"], apart["y"], strict=True))
     assert max(both["y"]) == pytest.approx(mark["y"][0])
+
+
+def test_what_the_ring_takes_moves_the_cliff():
+    narrow, wide = loads(use=95, ring=512), loads(use=95, ring=2048)
+    assert narrow["lru"] == narrow["belady"] < wide["belady"] < wide["lru"]
+    with pytest.raises(ValueError, match="ring = 28 MiB: more than nothing and less"):
+        sbuf_case("trainium2", Quantity(28, "MiB"))

@@ -70,13 +70,12 @@ def test_arrays_give_the_numbers_of_the_floats(model):
     numpy = pytest.importorskip("numpy")
     batch = numpy.array([[1], [7], [64], [4096]])
     context = numpy.array([0, 1, 127, 4096, 131072])
-    sweep = decode_step(model, on="b200", dtype="fp8", tp=16, batch=batch,
-                        context=context)  # fmt: skip
+    same = {"on": "b200", "dtype": "fp8", "tp": 16}
+    sweep = decode_step(model, batch=batch, context=context, **same)
     assert sweep.time.shape == (4, 5) and not sweep.fits.all()
     for i, b in enumerate(batch.ravel()):
         for j, c in enumerate(context):
-            one = decode_step(model, on="b200", dtype="fp8", tp=16, batch=float(b),
-                              context=c)  # fmt: skip
+            one = decode_step(model, batch=float(b), context=c, **same)
             assert sweep.need[i, j] == pytest.approx(one.need)
             assert bool(sweep.fits[i, j]) is one.fits
             if one.fits:

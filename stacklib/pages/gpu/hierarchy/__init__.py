@@ -47,7 +47,7 @@ def group() -> Quantity:
 
 def partitions() -> Quantity:
     """Partitions of a unit, each with a scheduler."""
-    return hardware.microarchitecture(hardware.get(H100)).count("warp_schedulers")
+    return hardware.microarchitecture(H100).count("warp_schedulers")
 
 
 def threads() -> Quantity:

@@ -113,13 +113,12 @@ def hopper_double() -> Finding:
     )
 
 
-@claim("blackwell-2-fp64")
+@claim("blackwell-2-fp64", right_if="the chip is a B300")
 def blackwell_double() -> Finding:
     """FP64 peak over units and clock, of both chips the text names."""
     return Finding(
         _lanes(B200, "fp64"),
         why="The text speaks of Blackwell as a whole. B200 keeps the FP64 units of "
         "Hopper; B300 gave them up for FP4.",
-        condition="the chip is a B300",
         then=_lanes(B300, "fp64"),
     )

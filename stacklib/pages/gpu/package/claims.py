@@ -5,7 +5,9 @@ from __future__ import annotations
 from stacklib import cost, hardware
 from stacklib.cost.packages import implied_bond
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, assumed, chosen
+from stacklib.quantity import Quantity, assumed
+
+from ..silicon.claims import dies
 
 HBM_SITES = 6  # of an H100's interposer
 
@@ -53,15 +55,15 @@ def cowos_l() -> Finding:
 
 @claim("rubin-interposer-reticles")
 def rubin() -> Finding:
-    """Not published; what was on offer, and a wafer's count, are named."""
-    side = _area(_planned("2026")).si ** 0.5
-    fit = cost.grid_dies(side, side)
+    """NVIDIA prints none; what was on offer is another thing."""
+    planned = _planned("2026")
+    side = _area(planned).si ** 0.5
     told = cost.fact("capacity", "rubin_a_wafer").low
     return Finding.open(
-        f"NVIDIA prints none. The packager's limit for the year is "
-        f"{_planned('2026'):.2} fields. A square of that size fits {fit} times on a "
-        f"wafer, and {told.text()} Rubin packages a wafer is what a bank reports. Its "
-        "dies and stacks alone need three fields. To settle it: a measured package."
+        f"NVIDIA prints none. TSMC's CoWoS-L carries {planned.si:.2g} fields in 2026, "
+        f"and a square of that size fits {cost.grid_dies(side, side)} times on a "
+        f"wafer; {told.text()} Rubin packages a wafer is what a bank reports. To "
+        "settle it: a measured package, or NVIDIA's drawing."
     )
 
 
@@ -73,12 +75,11 @@ def pitch_s() -> Finding:
 
 @claim("cowos-l-pitch")
 def pitch_l() -> Finding:
-    """Its organic part; the bridges are as fine as silicon."""
-    fine = _pitch("cowos_l_bridge").text()
+    """Its bridges, as fine as silicon, and its organic part."""
     return Finding(
-        _pitch("cowos_r"),
-        why="Held to its low end. Outside the bridges its wiring is that of CoWoS-R, "
-        f"inside them {fine}.",
+        _pitch("cowos_l_bridge"),
+        to=_pitch("cowos_r"),
+        why="From its bridges to what lies outside them, wired as CoWoS-R is.",
     )
 
 
@@ -89,20 +90,29 @@ def pitch_r() -> Finding:
 
 
 @claim("microbump-pitch")
+def microbumps() -> Finding:
+    """The fine and the coarse end of what is quoted."""
+    pitch = cost.fact("pitch", "microbump")
+    return Finding(
+        pitch.low, to=pitch.high, why="From the finest quote to the coarsest."
+    )
+
+
 @claim("cowos-bump-pitch")
-def microbumps() -> Quantity:
+def coarse_bumps() -> Quantity:
     """The coarse end of what is quoted."""
     return cost.fact("pitch", "microbump").high
 
 
 @claim("hybrid-bond-pitch")
 def hybrid() -> Finding:
-    """The coarse end of what is quoted."""
+    """The fine and the coarse end of what is quoted."""
     micro, bond = cost.fact("pitch", "microbump"), cost.fact("pitch", "hybrid")
     least = cost.bumps(bond.high) / cost.bumps(micro.low)
     most = cost.bumps(bond.low) / cost.bumps(micro.high)
     return Finding(
-        bond.high,
+        bond.low,
+        to=bond.high,
         why=f"Connections an area grow by {least:.2} to {most:.3} over micro-bumps.",
     )
 
@@ -120,9 +130,8 @@ def limit() -> Finding:
         why=f"A stack covers room for {room.text(digits=2)} bumps and has "
         f"{(pins / chip.memory_stacks).text(digits=4)} data pins; the bumps "
         "bind only the strip along the edge. From HBM3 to HBM3E the rate of a "
-        "pin rose and the pitch did not.",
-        condition="it is read as the pitch alone",
-        then=pitch,
+        "pin rose and the pitch did not. The pitch itself is quoted at "
+        f"{pitch.text()}, from memory.",
     )
 
 
@@ -192,11 +201,13 @@ def package_value() -> Finding:
     bond = implied_bond(
         parts["logic"] + parts["memory"] + parts["packaging"], parts["yield_loss"], 10
     )
-    each = cost.span(cost.memory_price("hbm3e")) * chosen(24, "GB", "a stack")
+    chip = hardware.get("b200-sxm")
+    sold = chip.memory_capacity.across(1) / chip.memory_stacks
+    each = cost.span(cost.memory_price("hbm3e")) * sold.named("a stack, as sold")
     found = cost.package(
         cost.fact("area", "b200_die").low,
-        dies=2,
-        stacks=8,
+        dies=int(dies().si),
+        stacks=int(chip.memory_stacks.si),
         stack=each,
         bond=bond,
         interposer="cowos_l",

@@ -36,15 +36,15 @@ def resident_warps() -> Finding:
 
 @claim("sm-register-file")
 def register_file() -> Finding:
-    """The file as it is, and what it leaves each thread when all warps are there."""
+    """The file of one unit of an H100, and what it leaves a thread of all its warps."""
     chip = hardware.get(DEVICE)
-    threads = chip.max_warps_per_unit * rule("lanes")
-    left = chip.registers_per_unit / bytes_per_element("fp32") / threads
+    threads = (chip.max_warps_per_unit * rule("lanes")).named("threads of all warps")
+    words = chip.registers_per_unit / bytes_per_element("fp32")
     return Finding(
         chip.registers_per_unit,
-        why=f"With all {chip.max_warps_per_unit} warps there it holds {left} registers "
-        "a thread. A thread may have 255; then it is the number of warps that "
-        "gives, and not all of them are there at once.",
+        why=f"With all {chip.max_warps_per_unit.si:.0f} warps it leaves a thread "
+        f"{(words / threads).si:.0f} registers of 4 B, of the 255 that it may have: a "
+        "kernel that needs more has fewer warps.",
     )
 
 
@@ -120,7 +120,7 @@ def filling(kernel: str, latency: float) -> float:
     return float(gpu.warps_needed(latency=latency, **KERNELS[kernel]))
 
 
-@claim("high-occupancy-needed")
+@claim("high-occupancy-needed", right_if="each warp has a single load under way")
 def high_occupancy() -> Finding:
     """Occupancy at which the loop of a matrix product fills every issue slot."""
     chip = hardware.get(DEVICE)
@@ -135,7 +135,6 @@ def high_occupancy() -> Finding:
     tile, single = wanted("tile of a matrix product"), wanted("one load at a time")
     return Finding(
         tile.named("occupancy that fills every slot"),
-        condition="each warp has a single load under way",
         then=single.named("occupancy that is wanted"),
         why=f"Eight loads, a round ahead: {tile:.2 %} of the warps fill every slot.",
     )

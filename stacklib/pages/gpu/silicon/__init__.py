@@ -105,12 +105,12 @@ def mixed() -> Quantity:
 
 
 def gate_pitch() -> Quantity:
-    """From gate to gate in N3."""
-    return cost.fact("feature", "gate_pitch_n3").low
+    """From gate to gate in N3E."""
+    return cost.fact("feature", "gate_pitch_n3").high  # that of N3E, the looser node
 
 
 def metal() -> Quantity:
-    """From wire to wire in N3, at the finest."""
+    """From wire to wire in N3E, at the finest."""
     return cost.fact("feature", "metal_n3").low
 
 
@@ -121,7 +121,7 @@ def name_shrink() -> Quantity:
 
 
 def pitch_shrink() -> Quantity:
-    """Times that a gate pitch by a wire pitch shrank from N5 to N3."""
+    """Times that a gate pitch by a wire pitch shrank from N5 to N3E."""
     old = (
         cost.fact("feature", "gate_pitch_n5").low * cost.fact("feature", "metal_n5").low
     )

@@ -15,8 +15,9 @@ def _chip(key: str) -> Chip:
     return next(chip for chip in chips() if key in chip.keys)
 
 
-def _dies() -> Quantity:
-    found = hardware.get("b200-sxm").fields["dies"]
+def dies(device: str = "b200-sxm") -> Quantity:
+    """Compute dies of a device, as its maker prints them."""
+    found = hardware.get(device).fields["dies"]
     assert found is not None
     return found
 
@@ -24,7 +25,7 @@ def _dies() -> Quantity:
 @claim("b200-die-count")
 def b200_dies() -> Quantity:
     """As NVIDIA prints it; its silicon does not fit one field."""
-    return _dies()
+    return dies()
 
 
 @claim("b200-transistors", "b200-sxm", "transistors")
@@ -38,14 +39,14 @@ def printed(device: str, field: str) -> Quantity:
 @claim("b200-transistors-per-die")
 def transistors_per_die() -> Quantity:
     """Those of the chip over its dies."""
-    return hardware.get("b200-sxm").transistors / _dies()
+    return hardware.get("b200-sxm").transistors / dies()
 
 
 @claim("rubin-336b")
 def rubin_transistors() -> Finding:
     """As NVIDIA prints it; at least as dense as two whole fields make it."""
     many = hardware.get("rubin").transistors
-    least = (many / (cost.reticle() * 2)).to("1/mm2").value / 1e6
+    least = (many / (cost.reticle() * dies("rubin"))).to("1/mm2").value / 1e6
     return Finding(
         many,
         why=f"NVIDIA's figure. Two dies of at most a scanner's field make that at "
@@ -130,8 +131,7 @@ def cap() -> Finding:
 @claim("b200-die-800")
 def b200_area() -> Finding:
     """Nobody who knows says; what is certain is the field."""
-    half = hardware.get("b200-sxm").transistors / 2
-    least = (half / cost.reticle()).to("1/mm2").value / 1e6
+    least = (transistors_per_die() / cost.reticle()).to("1/mm2").value / 1e6
     return Finding.cited(
         "Silicon Analysts' cost breakdown says 800; NVIDIA publishes no area, "
         "only 'reticle-sized'. At the whole field the die would hold "
@@ -141,16 +141,16 @@ def b200_area() -> Finding:
 
 @claim("maia200-reticle")
 def maia() -> Finding:
-    """Not published; what the limit allows is computed."""
+    """Microsoft prints no area, so there is nothing to hold to the limit."""
     chip = hardware.get("maia200")
     least = (chip.transistors / cost.reticle()).to("1/mm2").value / 1e6
     mean = (cost.reticle() * cost.defect_density("n3").high).si
     whole = negative_binomial(mean, 2.0)
     return Finding.open(
-        f"Microsoft prints no area. The limit is {cost.reticle().text('mm2')}; its "
-        f"transistors, on one die, need at least {least:.0f} million a mm2 of it. At "
-        f"the worst quoted defect density {100 * whole:.0f} % of such dies have no "
-        "defect, so some units must be spare. To settle it: a measured die."
+        f"Microsoft prints no area. The field ends at {cost.reticle().text()}; on one "
+        f"die of that size its transistors need at least {least:.0f} million a mm2, "
+        f"and at the worst quoted defect density {100 * whole:.0f} % of such dies have "
+        "no defect. To settle it: a measured die."
     )
 
 
@@ -226,27 +226,28 @@ def per_jump() -> Finding:
     )
 
 
-@claim("node-power-gain")
+@claim("node-power-gain", right_if="one shrink is meant, N4P to N3P")
 def power() -> Finding:
-    """One shrink, N4P to N3P, in the middle of what is stated."""
+    """Both shrinks, N4P to N2, from the least to the most that is stated."""
     step, total = cost.gain("n4", "n3p", "power"), cost.gain("n4", "n2", "power")
-    most = (1 - total.low).text("%", 2)
     return Finding(
-        (1 - step.middle).named("power saved, N4P to N3P"),
-        why="Held to its high end, for one shrink, as the text says. N4P to N2, as its "
-        f"label says, saves up to {most} at one speed.",
+        (1 - total.high).named("power saved, N4P to N2, least"),
+        to=(1 - total.low).named("power saved, N4P to N2, most"),
+        why="At one speed, over both shrinks, as its label says. The sentence around "
+        "it speaks of one.",
+        then=(1 - step.middle).named("power saved, N4P to N3P"),
     )
 
 
-@claim("node-speed-gain")
+@claim("node-speed-gain", right_if="one shrink is meant, N4P to N3P")
 def speed() -> Finding:
-    """One shrink, N4P to N3P, in the middle of what is stated."""
+    """Both shrinks, N4P to N2, from the least to the most that is stated."""
     step, total = cost.gain("n4", "n3p", "speed"), cost.gain("n4", "n2", "speed")
-    most = (total.high - 1).text("%", 2)
     return Finding(
-        (step.middle - 1).named("speed gained, N4P to N3P"),
-        why="Held to its high end, for one shrink. N4P to N2 gains up to "
-        f"{most}. It is that or the power, not both.",
+        (total.low - 1).named("speed gained, N4P to N2, least"),
+        to=(total.high - 1).named("speed gained, N4P to N2, most"),
+        why="At one power, over both shrinks. It is that or the power, not both.",
+        then=(step.middle - 1).named("speed gained, N4P to N3P"),
     )
 
 
@@ -269,6 +270,6 @@ def doubling() -> Finding:
     fit = cost.clock()
     return Finding(
         fixed_doubling(_chip("a100_sxm_80gb"), _chip("b200_sxm")),
-        why="From A100 to B200, held to its high end. A line through NVIDIA's "
+        why="From A100 to B200. A line through NVIDIA's "
         f"{len(fit.keys)} data-centre chips doubles every {fit.doubling:.1f} years.",
     )

@@ -9,6 +9,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
 from stacklib.plots.spec import readout
+from stacklib.quantity import in_times
 
 WAYS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 ALIKE = (1, 2, 4, 8, 16, 32)
@@ -65,4 +66,5 @@ def _readouts(taken: int, slow: float) -> list[dict[str, Any]]:
 def _title(taken: int, slow: float) -> str:
     if taken == 1:
         return "All lanes of the warp agree: one pass, nobody waits."
-    return f"{taken} passes, one after the other: {slow:.3g} times the instructions."
+    more = in_times(slow, "times the instructions|as many instructions|times fewer", 3)
+    return f"{taken} passes, one after the other: {more}."

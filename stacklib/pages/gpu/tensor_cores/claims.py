@@ -5,7 +5,8 @@ from __future__ import annotations
 from stacklib import gpu, hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.peaks import peak_by_hand, per_mac
-from stacklib.quantity import Quantity, chosen, counted, one_of
+from stacklib.pages.roofline.counting.claims import by_hand
+from stacklib.quantity import Quantity, chosen, counted
 
 from ..hierarchy.claims import per_unit
 
@@ -24,8 +25,8 @@ def over(new: str, old: str, dtype: str = "bf16") -> Quantity:
 
 @claim("tmem-256kb")
 def tensor_memory() -> Quantity:
-    """As the database has it, from the vendor's documents."""
-    return hardware.microarchitecture(hardware.get(B200)).size("tensor_memory")
+    """Of one unit of a B200, as the vendor documents it."""
+    return hardware.microarchitecture(B200).size("tensor_memory")
 
 
 @claim("cuda-core-fma")
@@ -50,17 +51,16 @@ def core_rate() -> Finding:
 
 @claim("tensor-core-tile-16")
 def tile_work() -> Finding:
-    """Multiply-adds of a cube of sixteen, as FLOP."""
-    side = chosen(16, label="side of the tile")
-    work = (side * side * side * one_of("MAC", "multiply-add")).to("FLOP")
+    """A product of two such tiles, worked by hand."""
     return Finding(
-        work.named("operations of the tile"),
-        why="Right as FLOP. The text calls them multiply-adds, of which there are half "
-        "as many, and a core takes several cycles for them.",
+        counted(by_hand, 16, 16, 16, unit="FLOP", label="operations of the tile"),
+        why="Right as FLOP, short of one addition an output that a core does too. The "
+        "text calls them multiply-adds, of which there are half as many, and a core "
+        "takes several cycles for them.",
     )
 
 
-@claim("tensorcore-4-8-16")
+@claim("tensorcore-4-8-16", right_if="the chip is an Ampere, Ada or consumer Blackwell")
 def instruction_rows() -> Finding:
     """Rows of the largest instruction, by the instruction table."""
 
@@ -79,7 +79,6 @@ def instruction_rows() -> Finding:
         why=f"From Volta to Ada an instruction has at most sixteen rows. Hopper's is "
         f"{hopper}, Blackwell's {gpu.instruction(B200).shape('fp16')}, on two units "
         "at once.",
-        condition="the chip is an Ampere, Ada or consumer Blackwell",
         then=rows(A100),
     )
 

@@ -52,14 +52,13 @@ def rtx_4090() -> Finding:
     )
 
 
-@claim("rtx5090-838-sparse")
+@claim("rtx5090-838-sparse", right_if="sums are kept in FP16")
 def rtx_5090() -> Finding:
     """The sparse FP16 rate with FP32 sums, the basis of the row above it."""
     return Finding(
         _sparse(RTX5090, "fp16"),
         why="The row of the RTX 4090 counts FP32 sums, this one FP16 sums, which are "
         f"twice as fast on GeForce. Dense with FP32 sums: {_built(RTX5090, 'fp16')}.",
-        condition="sums are kept in FP16",
         then=_sparse(RTX5090, "fp16", "fp16"),
     )
 
@@ -73,14 +72,13 @@ def l40s() -> Finding:
     )
 
 
-@claim("a100-624")
+@claim("a100-624", right_if="2:4 sparsity is meant")
 def a100() -> Finding:
     """The dense FP16 rate, for an entry without label."""
     return Finding(
         _built(A100, "fp16"),
         why="The table marks other entries as sparse and this one not, so it reads as "
         "dense.",
-        condition="2:4 sparsity is meant",
         then=_sparse(A100, "fp16"),
     )
 

@@ -50,7 +50,7 @@ def worst_case() -> Finding:
     )
 
 
-@claim("bank-conflict-same-bank")
+@claim("bank-conflict-same-bank", right_if="the two want different words")
 def same_bank() -> Finding:
     """Two lanes, two words, one bank."""
     met = chosen(1, label="banks met")
@@ -61,7 +61,6 @@ def same_bank() -> Finding:
     return Finding(
         same.named("passes"),
         why="Two lanes that want the same word of a bank are served together.",
-        condition="the two want different words",
         then=other.named("passes"),
     )
 
@@ -80,8 +79,9 @@ def padding_fixes() -> Finding:
 @claim("padding-waste-25")
 def padding_waste() -> Finding:
     """Sixteen bytes, so that rows stay aligned, on rows of sixty-four."""
-    padding = chosen(16, "B", "padding that keeps 16-byte access aligned")
-    narrow = padding / chosen(64, "B", "bytes of a row")
+    words = chosen(4, label="words of an aligned access")
+    row = rule("lanes") * bytes_per_element("fp16")
+    narrow = words * rule("word") / row.named("bytes of a row, an fp16 a lane")
     one_number = FP32 / chosen(SQUARE.pitch, "B", "bytes of a row of 32 fp32 numbers")
     return Finding(
         narrow,
@@ -125,14 +125,13 @@ def self_inverse() -> Finding:
     )
 
 
-@claim("xor-zero-conflict")
+@claim("xor-zero-conflict", right_if="what is swizzled are words of four bytes")
 def xor_free() -> Finding:
     """A column of the document's own tile, fp16, single numbers swizzled."""
     return Finding(
         column(HALVES, place=Swizzle(5, 0, 6).on_bytes(HALVES.width)),
         why="Two fp16 numbers share a word, and a XOR of single columns separates "
         "them: two rows meet in every bank.",
-        condition="what is swizzled are words of four bytes",
         then=column(HALVES, place=matching_swizzle(HALVES.pitch, 4)),
     )
 

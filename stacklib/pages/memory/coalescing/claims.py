@@ -32,6 +32,7 @@ def slowdown() -> Finding:
     }
     return Finding(
         by["sector"],
+        to=by["line"],
         why=f"Sectors explain {by['sector']} times the traffic. Where the L2 "
         f"fetches 64 bytes it is {by['fetch']}, with whole lines "
         f"{by['line']}: the claimed range needs more than sectors, and depends "
@@ -39,7 +40,10 @@ def slowdown() -> Finding:
     )
 
 
-@claim("coalesced-one-transaction")
+@claim(
+    "coalesced-one-transaction",
+    right_if="a transaction is a line of 128 bytes, and the warp starts at one",
+)
 def coalesced() -> Finding:
     """Sectors, which the document counts for strided access, of neighbours."""
     asked = rule("lanes") * FP32
@@ -48,6 +52,5 @@ def coalesced() -> Finding:
         (asked / rule("sector")).named("sectors moved"),
         why="Counted as the same document counts strided access, in sectors. As lines "
         f"it is one, or {off} where the warp starts in the middle of one.",
-        condition="a transaction is a line of 128 bytes, and the warp starts at one",
         then=(asked / rule("line")).named("lines"),
     )

@@ -7,19 +7,21 @@ from functools import cache
 from stacklib import hardware
 from stacklib.evidence import runs
 from stacklib.memory import DramChannel, dram_part, hbm_stack
-from stacklib.memory.dram.cell import Cell
+from stacklib.memory.dram import cell as cells
 from stacklib.memory.dram.in_flight import Saturation, saturate
-from stacklib.memory.dram.rates import random_rate
+from stacklib.memory.dram.parts import dram_names
+from stacklib.memory.dram.rates import binding_rule, chunk_interval, random_rate
 from stacklib.memory.dram.traffic import PATTERNS, Outcome, chunks, outcome
 from stacklib.memory.dram.verify import rules
-from stacklib.quantity import Quantity, assumed, chosen
+from stacklib.quantity import Quantity, assumed, chosen, one_of
 from stacklib.roofline.bound import littles_law
 
 from . import published
 
 DEVICE = "h100-sxm"
-CELL = Cell()  # round numbers: 10 fF, bitline 40 fF, 1.1 V, 30 fA, 70 mV
+CELL = cells.typical_cell()
 DDR4, DDR5, HBM3 = map(dram_part, ("ddr4-3200", "ddr5-6400", "hbm3"))
+BEFORE = "hbm3_march"  # the preset that another one replaced
 BURSTS, QUEUE = 2000, 64  # of a simulated number: short enough for plain Python
 KEPT = "row:bank:group:column"  # a mapping that keeps neighbours in one row
 
@@ -28,15 +30,6 @@ KEPT = "row:bank:group:column"  # a mapping that keeps neighbours in one row
 def ran(channel: str, pattern: str) -> Outcome:
     """A pattern on a channel over four refresh intervals."""
     return outcome(DramChannel(channel), pattern, 4)
-
-
-def bitline() -> Quantity:
-    """Capacitance of the bitline over that of the cell."""
-    wire, cell = (
-        chosen(c * 1e15, label=f"fF of the {what}")
-        for c, what in ((CELL.bitline, "bitline"), (CELL.capacitance, "cell"))
-    )
-    return wire / cell
 
 
 def signal() -> float:
@@ -54,6 +47,15 @@ def retention(celsius: float) -> float:
     return CELL.retention(celsius)
 
 
+def weakest() -> float:
+    """Seconds that the weakest of very many cells lasts, by a count of weak ones."""
+    facts = {name: q.si for name, q in cells.cell_facts().items()}
+    typical, many = CELL.retention(), facts["weak_of"]
+    within = facts["weak_ms"] / 1e3
+    width = cells.spread(typical, facts["weak"], many, within)
+    return cells.weakest(typical, width, many)
+
+
 def open_row() -> Quantity:
     """From the read to the end of its data, row open, DDR4."""
     return DDR4.cl + DDR4.burst_time
@@ -62,6 +64,35 @@ def open_row() -> Quantity:
 def at_random(part: str, banks: int | None = None) -> Quantity:
     """Share of the peak that random bursts get, refresh left out."""
     return random_rate(part, banks) / dram_part(part).bandwidth
+
+
+def in_pieces(part: str, size: int) -> Quantity:
+    """Share of the peak of aligned pieces at random places, each in one row."""
+    p = dram_part(part)
+    clock = p.per_clock / p.pin_rate * one_of("bit", "bit of a pin")
+    bursts = chosen(size, "B", label="bytes of a piece") / p.burst
+    interval = chunk_interval(
+        bursts, p.burst_time, p.ccd_l * clock, p.rc, p.bank_count, p.rrd_s, p.faw
+    )
+    share = bursts * p.burst_time / interval
+    return share.named(f"{p.short}, random pieces")
+
+
+def binding() -> list[dict[str, object]]:
+    """Each channel: how far apart each rule keeps random bursts, and which binds."""
+    rows: list[dict[str, object]] = []
+    for p in map(dram_part, dram_names()):
+        limits = {
+            "burst": p.burst_time,
+            "row cycle / banks": p.rc / p.bank_count,
+            "activates": p.rrd_s,
+            "tFAW / 4": p.faw / 4,
+        }
+        rows.append(
+            {"channel": p.short, **limits, "binds": binding_rule(p.clocks("none"))}
+            | {"share": at_random(p.key)}
+        )
+    return rows
 
 
 def random_preset() -> Quantity:

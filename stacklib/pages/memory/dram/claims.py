@@ -9,8 +9,8 @@ from stacklib.quantity import Quantity, assumed, chosen
 
 from .published import achieved
 
-PAIR = assumed(2, label="sub-channels of a channel", why="JESD79-5, of DDR5.")
-CHANNELS = chosen(2, label="channels of a desktop")
+PAIR = assumed(2, label="sub-channels of a DIMM", why="JESD79-5, of DDR5.")
+DIMMS = chosen(2, label="DIMMs of a desktop")
 
 
 def _window(name: str) -> Quantity:
@@ -18,11 +18,13 @@ def _window(name: str) -> Quantity:
     return (part.refi * part.refreshes).named(f"{part.short} time to refresh all rows")
 
 
-def _channel() -> Quantity:
-    return (PAIR * dram_part("ddr5-6400").bandwidth).named("DDR5-6400 channel")
+def _dimm() -> Quantity:
+    return (PAIR * dram_part("ddr5-6400").bandwidth).named("DIMM of DDR5-6400")
 
 
-@claim("dram-refresh-64ms")
+@claim(
+    "dram-refresh-64ms", right_if="the memory is DDR4 or older and no hotter than 85 °C"
+)
 def refresh_window() -> Finding:
     """Refresh interval times the commands that reach every row, in DDR5."""
     return Finding(
@@ -30,7 +32,6 @@ def refresh_window() -> Finding:
         why=f"DDR4 and older reach every row once in {_window('ddr4-3200'):.2 ms} "
         f"while they are no hotter than 85 °C. DDR5, LPDDR5, GDDR6 and HBM take "
         f"{_window('hbm3'):.2 ms}, as DDR4 does above that.",
-        condition="the memory is DDR4 or older and no hotter than 85 °C",
         then=_window("ddr4-3200"),
     )
 
@@ -39,7 +40,7 @@ def refresh_window() -> Finding:
 def ddr5_channel() -> Finding:
     """Pins times rate, both sub-channels."""
     return Finding(
-        _channel(),
+        _dimm(),
         why="At 6,400 MT/s, both 32-bit sub-channels together. At the 4,800 MT/s that "
         f"DDR5 began with it is {(PAIR * dram_part('ddr5-4800').bandwidth):GB/s}.",
     )
@@ -50,8 +51,9 @@ def bandwidth_share() -> Finding:
     """What a plain copy was measured to reach on an H100."""
     copied = achieved("C-0033", "h100-pcie").named("share of a copy on an H100 PCIe")
     return Finding(
-        copied,
-        why="Held to the low end of its range. A kernel that reads one array and "
+        achieved("C-0024", "a100-sxm-40gb").named("share of a copy on an A100"),
+        to=copied,
+        why="A kernel that reads one array and "
         f"writes another got {copied:.2 %} on an H100 PCIe and "
         f"{achieved('C-0024', 'a100-sxm-40gb'):.2 %} on an A100; one that only "
         f"reads {achieved('C-0032', 'h100-pcie'):.2 %} and "
@@ -60,10 +62,12 @@ def bandwidth_share() -> Finding:
     )
 
 
-@claim("h200-vs-ddr5")
+@claim(
+    "h200-vs-ddr5", right_if="the chip is an H100 and the DDR5 a desktop's two DIMMs"
+)
 def h200_over_ddr5() -> Finding:
-    """The H200's bandwidth over two channels of DDR5-6400."""
-    desktop = (CHANNELS * _channel()).named("two channels of DDR5-6400")
+    """The H200's bandwidth over two DIMMs of DDR5-6400."""
+    desktop = (DIMMS * _dimm()).named("two DIMMs of DDR5-6400")
     h200 = hardware.get("h200-sxm").memory_bandwidth
     h100 = hardware.get("h100-sxm").memory_bandwidth
     server = hardware.get("epyc-9755").memory_bandwidth
@@ -72,6 +76,5 @@ def h200_over_ddr5() -> Finding:
         why=f"The document gives the H200 the {h100:.3 TB/s} of an H100 and divides by "
         f"a desktop's {desktop:.4 GB/s}; an H200 has {h200:.2 TB/s}. Against a "
         f"server's {server:.3 GB/s} it is {h200 / server:.2}.",
-        condition="the chip is an H100 and the DDR5 a desktop's two channels",
         then=h100 / desktop,
     )

@@ -18,7 +18,9 @@ from stacklib.plots.marks import Spec, axis, chart, line, rule
 from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 
-PARTS = ("ddr4_3200", "ddr5_6400", "hbm2e", "hbm3", "gddr6", "lpddr5")
+PARTS = (
+    "ddr4_3200", "ddr5_6400", "hbm2e", "hbm3", "hbm3e", "hbm4", "gddr6", "lpddr5"
+)  # fmt: skip
 MAPPINGS = {
     "spread": ("row:bank:column:group", "neighbours in other groups"),
     "kept": ("row:bank:group:column", "neighbours in one row"),

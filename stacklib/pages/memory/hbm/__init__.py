@@ -12,6 +12,11 @@ from stacklib.memory.stack import bandwidths, builds, generations, shoreline
 from stacklib.memory.stack.height import inferred, thickest_die
 from stacklib.quantity import Quantity, assumed, ceil, counted
 
+# Devices of the page's first table of builds, in order of their years.
+SHOWN = (
+    "p100-sxm2 v100-sxm2-32gb a100-sxm-40gb a100-sxm-80gb mi250x h100-sxm h200-sxm "
+    "mi300x b200-sxm b300-sxm mi325x mi355x tpu-v7 trainium3 maia200 rubin mi455x"
+).split()
 MEMORY = {key: stack_generation(key).memory for key in ("hbm2e", "hbm3", "hbm4")}
 
 

@@ -7,7 +7,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.hardware import stack_fact, stack_generation
 from stacklib.hardware.stacks import base_dies, via_counts
 from stacklib.memory import builds_of, package_builds
-from stacklib.quantity import Quantity, assumed, ceil, counted, one_of
+from stacklib.quantity import Quantity, assumed, ceil, chosen, counted, maximum, one_of
 
 ON_THE_BOX = assumed(
     1,
@@ -66,7 +66,7 @@ def b200_stacks() -> Finding:
 def b200_stack() -> Finding:
     """Eight dies of 24 Gbit."""
     return Finding(
-        printed_gb(one_of("", "stack"), height("b200-sxm"), _die("hbm3e")),
+        printed_gb(chosen(1, label="stack"), height("b200-sxm"), _die("hbm3e")),
         why="Right for one stack, but then the package has eight of them, not six.",
     )
 
@@ -111,7 +111,10 @@ def h100_stacks() -> Finding:
     )
 
 
-@claim("rubin-hbm-capacity")
+@claim(
+    "rubin-hbm-capacity",
+    right_if="the stacks are 16 dies high, which the standard allows",
+)
 def rubin_capacity() -> Finding:
     """Eight stacks of the height that its printed capacity has."""
     rubin = hardware.get("rubin")
@@ -124,7 +127,6 @@ def rubin_capacity() -> Finding:
         low,
         why=f"Announced with {rubin.memory_capacity.text('GB')}: eight stacks of "
         f"{height('rubin').si:.0f} dies of 24 Gbit.",
-        condition="the stacks are 16 dies high, which the standard allows",
         then=high,
     )
 
@@ -163,7 +165,7 @@ def hbm_width() -> Finding:
 
 @claim("hbm3e-width")
 def hbm3e_over_ddr5() -> Quantity:
-    """Data pins of a stack over those of a DDR5 channel."""
+    """Data pins of a stack over those of a DIMM of DDR5."""
     ddr5 = hardware.memory("ddr5-6400")
     return stack_generation("hbm3e").memory.pins / ddr5.pins
 
@@ -181,14 +183,19 @@ def hbm4_stack() -> Finding:
 
 @claim("hbm3e-stack-high")
 def hbm3e_height() -> Finding:
-    """The low end: the height of the stacks on a B200."""
-    gb200 = hardware.get("gb200")
-    each = gb200.memory_capacity / gb200.memory_stacks / ON_THE_BOX
+    """From the stacks on a B200 to those on a B300."""
     return Finding(
-        ceil(each.to("GiB") / _die("hbm3e").to("GiB")).named("dies of a stack"),
-        why="Held to the low end. 8-high and 12-high ship; 16-high HBM3E was announced "
-        "and sampled.",
+        _dies_high("gb200"),
+        to=_dies_high("gb300"),
+        why="8-high and 12-high ship; 16-high HBM3E was announced and sampled.",
     )
+
+
+def _dies_high(device: str) -> Quantity:
+    chip = hardware.get(device)
+    each = chip.memory_capacity / chip.memory_stacks / ON_THE_BOX
+    dies = ceil(each.to("GiB") / _die("hbm3e").to("GiB"))
+    return dies.named(f"dies of a stack, {chip.short}")
 
 
 @claim("hbm-tsv-count")
@@ -197,7 +204,7 @@ def vias_a_die() -> Finding:
     counts = [c.a_die for c in via_counts() if c.a_die is not None]
     bumps = stack_fact("power_bumps")
     return Finding(
-        max(counts, key=lambda c: c.si) * one_of("", "die"),
+        maximum(*counts),
         why="Samsung counts over 5,000 on a die of HBM2 and over 5,600 of HBM2E; no "
         f"maker gives later ones. HBM4 must have more: {bumps.si:,.0f} bumps for "
         "power alone under Samsung's base die.",

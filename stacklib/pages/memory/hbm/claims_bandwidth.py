@@ -48,14 +48,14 @@ def b200() -> Finding:
 
 @claim("b200-hbm-range")
 def b200_low_end() -> Finding:
-    """The low end is the same product."""
+    """All pins of eight stacks, once more."""
     chip = hardware.get("b200-sxm")
     nine = needed_rate(
         Quantity(9, "TB/s"), int(chip.memory_stacks.si), stack_generation("hbm3e")
     )
     return Finding(
         _package("b200-sxm", "hbm3e", chip.memory_pin_rate),
-        why=f"The low end. Nine need {nine:Gbit/s} a pin, and the driver reports "
+        why=f"Nine need {nine:Gbit/s} a pin, and the driver reports "
         f"{chip.memory_pin_rate:Gbit/s}.",
     )
 
@@ -129,9 +129,9 @@ def rubin() -> Finding:
     )
 
 
-def _of_dies(device: str) -> Quantity:
-    """What the dies of a device with HBM3E hold."""
-    die = stack_generation("hbm3e").memory.die_capacity
+def _of_dies(device: str, generation: str = "hbm3e") -> Quantity:
+    """What the dies of a device hold."""
+    die = stack_generation(generation).memory.die_capacity
     return printed_gb(hardware.get(device).memory_stacks, height(device), die)
 
 
@@ -141,11 +141,12 @@ def _sold(device: str) -> str:
 
 @claim("blackwell-hbm-288")
 def blackwell() -> Finding:
-    """The high end: eight stacks of twelve dies."""
+    """Eight stacks of eight dies, and of twelve."""
     return Finding(
-        _of_dies("gb300"),
-        why="Held to the high end, what the dies of a GB300 hold. Sold are "
-        f"{_sold('gb300')}; a B200 has 8-high stacks.",
+        _of_dies("gb200"),
+        to=_of_dies("gb300"),
+        why="What the dies of a GB200 and of a GB300 hold. Sold are "
+        f"{_sold('gb200')} and {_sold('gb300')}.",
     )
 
 
@@ -159,21 +160,21 @@ def gb200() -> Finding:
 
 @claim("tier-hbm-capacity")
 def tier() -> Finding:
-    """The high end: six stacks of eight dies."""
+    """Five stacks of an H100 and six of an H200."""
     return Finding(
-        _of_dies("h200-sxm"),
-        why=f"Held to the high end. {builds_of('h200-sxm').found[0].text} hold 144 GB; "
-        f"{_sold('h200-sxm')} are sold.",
+        _of_dies("h100-sxm", "hbm3"),
+        to=_of_dies("h200-sxm"),
+        why=f"From an H100 to an H200. {builds_of('h200-sxm').found[0].text} hold "
+        f"{_of_dies('h200-sxm'):GB}; {_sold('h200-sxm')} are sold.",
     )
 
 
-@claim("a100-b200-hbm")
+@claim("a100-b200-hbm", right_if="the A100 is the one with 40 GB")
 def growth() -> Finding:
     """The B200 over the A100 of the same memory size class."""
     b200 = hardware.get("gb200").memory_bandwidth
     return Finding(
         b200 / hardware.get("a100-sxm-80gb").memory_bandwidth,
         why="From the A100 with 80 GB to the B200 of a GB200.",
-        condition="the A100 is the one with 40 GB",
         then=b200 / hardware.get("a100-sxm-40gb").memory_bandwidth,
     )

@@ -125,7 +125,7 @@ def _spec_sizes(device: str) -> dict[str, Quantity]:
     if chip.vendor != "NVIDIA":
         return {"L2": chip.l2_capacity.across(1)}
     return {
-        "L1 and shared": chip.shared_per_unit.across(1),
+        "L1 and shared": hardware.level(chip, "l1").known("capacity"),
         "half the L2": half_of_l2(chip).across(1),
         "L2": chip.l2_capacity.across(1),
     }

@@ -65,14 +65,13 @@ def register_bandwidth() -> Finding:
     )
 
 
-@claim("mem-shared-bandwidth")
+@claim("mem-shared-bandwidth", right_if="the chip is an A100")
 def shared_bandwidth() -> Finding:
     """Banks x a word x clock, all units of a B200, as the pyramid's other rows are."""
     return Finding(
         rate(B200, "shared memory"),
         why="The pyramid around it has the L2 and the HBM of a B200; this row is that "
         f"of an A100. On an H100 it is {rate(H100, 'shared memory'):.3 TB/s}.",
-        condition="the chip is an A100",
         then=rate(A100, "shared memory"),
     )
 
@@ -89,9 +88,10 @@ def l2_bandwidth() -> Finding:
 
 @claim("within-sm-10-20")
 def within_a_unit() -> Finding:
-    """One unit's shared memory, the level the claim names with the registers."""
+    """One unit's shared memory and registers, the levels that the claim names."""
     return Finding(
         unit_rate(H100, "shared memory"),
+        to=unit_rate(H100, "registers"),
         why=f"One unit of an H100 draws that from shared memory and "
         f"{unit_rate(H100, 'registers'):.3 TB/s} from its registers. Tens of TB/s "
         f"are what all units have together: {rate(A100, 'shared memory'):.3 TB/s} "
@@ -101,23 +101,25 @@ def within_a_unit() -> Finding:
 
 @claim("bw-l2-hbm-3-8")
 def outer_bandwidth() -> Finding:
-    """The HBM of a B200, the high end of the range."""
+    """From the HBM of an H100 to the L2 of a B200."""
     return Finding(
-        rate(B200, "HBM"),
-        why=f"Both ends are HBM: {rate(H100, 'HBM')} on an H100, and the high end on a "
-        f"B200. The L2 lies above the range: {rate(H100, 'L2'):.3 TB/s} and "
-        f"{rate(B200, 'L2'):.3 TB/s}.",
+        rate(H100, "HBM"),
+        to=rate(B200, "L2"),
+        why=f"Both claimed ends are HBM: {rate(H100, 'HBM')} on an H100, "
+        f"{rate(B200, 'HBM')} on a B200. The L2 lies above the range: "
+        f"{rate(H100, 'L2'):.3 TB/s} and {rate(B200, 'L2'):.3 TB/s}.",
     )
 
 
 @claim("tier-sram-bandwidth")
 def sram_bandwidth() -> Finding:
-    """Shared memory of an H100, the level nearest to the range."""
+    """The slowest and the fastest level that the row names, of an H100."""
     return Finding(
-        rate(H100, "shared memory"),
-        why="One range for three levels. Shared memory lies inside it; the registers "
-        f"of an H100 carry {rate(H100, 'registers'):.3 TB/s}, its L2 "
-        f"{rate(H100, 'L2'):.3 TB/s}.",
+        rate(H100, "L2"),
+        to=rate(H100, "registers"),
+        why="One range for three levels. Of an H100, shared memory lies inside it with "
+        f"{rate(H100, 'shared memory'):.3 TB/s}; the registers carry "
+        f"{rate(H100, 'registers'):.3 TB/s}, the L2 {rate(H100, 'L2'):.3 TB/s}.",
     )
 
 
@@ -174,14 +176,14 @@ def shared_capacity_again() -> Finding:
 
 @claim("smem-100-230")
 def shared_range() -> Finding:
-    """The largest of the chips the range is about."""
+    """The smallest and the largest of the chips the range is about."""
     chips = ("rtx_4090", A100, H100, B200)
     sizes = [field(chip, "shared_per_unit") for chip in chips]
     return Finding(
-        maximum(*sizes).named("largest shared memory of a unit"),
-        why=f"Of what can be shared memory: {minimum(*sizes).text('KiB')} on an RTX "
-        "4090 at the low end. The array it is cut from is somewhat larger, and the "
-        "rest of it is L1.",
+        minimum(*sizes).named("smallest shared memory of a unit"),
+        to=maximum(*sizes).named("largest shared memory of a unit"),
+        why="Of what can be shared memory, from an RTX 4090 to a B200. The array it is "
+        "cut from is somewhat larger, and the rest of it is L1.",
     )
 
 
@@ -196,28 +198,32 @@ def l2_growth() -> Finding:
     )
 
 
-@claim("l2-40-60")
+@claim("l2-40-60", right_if="the chip is an A100, H100 or H200")
 def l2_range() -> Finding:
-    """The B200's, whose memory the same line gives; the low end where it holds."""
+    """From an A100's to a B200's, whose memory the same line gives."""
     return Finding(
-        field(B200, "l2_capacity"),
+        field(A100, "l2_capacity"),
+        to=field(B200, "l2_capacity"),
         why=f"A100 {field(A100, 'l2_capacity')}, H100 {field(H100, 'l2_capacity')}, "
         f"H200 {field(H200, 'l2_capacity')}. The same line gives HBM up to 192 GB, "
         "which is a B200's.",
-        condition="the chip is an A100, H100 or H200",
-        then=field(A100, "l2_capacity").across(1).named("smallest of the three"),
+        then=field(H200, "l2_capacity").named("largest of the three"),
     )
 
 
 @claim("tier-sram-capacity")
 def sram_capacity() -> Finding:
-    """Registers, shared memory and L2 of an H100 together."""
-    parts = [all_units(H100, name) for name in ("registers", "shared memory", "L2")]
-    total = parts[0] + parts[1] + parts[2]
+    """Registers, shared memory and L2 together, of an A100 and of a B200."""
+    old, new = (_on_chip(device) for device in (A100, B200))
+    registers = all_units(H100, "registers")
     return Finding(
-        total.named("on-chip SRAM"),
-        why="Held to the low end; it lies inside the range, 50 to 500 MB. The "
-        f"registers alone are {parts[0].text('MB')}.",
-        condition="only the L2 is counted",
-        then=(parts[2] * 1).named("L2"),
+        old.named("on-chip SRAM of an A100"),
+        to=new.named("on-chip SRAM of a B200"),
+        why="Registers, shared memory and L2 together, from an A100 to a B200. The "
+        f"registers alone of an H100 are {registers.text('MB')}.",
     )
+
+
+def _on_chip(device: str) -> Quantity:
+    parts = [all_units(device, name) for name in ("registers", "shared memory", "L2")]
+    return parts[0] + parts[1] + parts[2]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
+from stacklib.evidence.ledger import titled
 from stacklib.hardware.warp_rules import rule
 from stacklib.memory.ladder.rungs import Rung, launched_copy, mean_step
-from stacklib.quantity import Quantity, chosen, constant
+from stacklib.quantity import Quantity, chosen, constant, maximum, minimum
 
 from .claims import A100, B200, H100, all_units, cycles, field, known, rate, rungs
 
@@ -18,19 +21,21 @@ def _issue_interval() -> Quantity:
     """Cycles from one instruction of a scheduler to its next: a warp over its lanes."""
     per_unit = hardware.get(H100).peaks["fp32"].per_unit_per_cycle
     lanes = known(per_unit, "lanes") / constant("multiply_add")
-    parts = hardware.microarchitecture(hardware.get(H100)).count("warp_schedulers")
+    parts = hardware.microarchitecture(H100).count("warp_schedulers")
     share = lanes / parts
     return (rule("lanes") / share).named("issue interval")
 
 
-@claim("mem-register-latency")
+@claim(
+    "mem-register-latency",
+    right_if="it is how often a scheduler can read its operands, not how soon",
+)
 def register_latency() -> Finding:
     """Cycles until the next operation can use a result."""
     return Finding(
         cycles(H100, "registers"),
         why="Reading operands is pipelined. An operation that needs the result before "
         "it waits the cycles given here.",
-        condition="it is how often a scheduler can read its operands, not how soon",
         then=_issue_interval(),
     )
 
@@ -41,18 +46,18 @@ def register_latency_ten() -> Finding:
     return Finding(
         cycles(H100, "registers"),
         why="Measured on Volta, Ampere and Hopper alike. The document's figure is an "
-        "order of magnitude; another of them says one cycle for the same.",
+        "order of magnitude; "
+        f"{titled('000')} says one cycle for the same.",
     )
 
 
 @claim("mem-shared-latency")
 def shared_latency() -> Finding:
-    """A load from shared memory of an H100, the low end of the range."""
-    hit = hardware.level(B200, "l1").known("cycles")
+    """A load from shared memory of an H100, and a hit in the L1 of a B200."""
     return Finding(
         cycles(H100, "shared memory"),
-        why="The low end is shared memory, the high end a hit in the L1: "
-        f"{hit}s on a B200.",
+        to=hardware.level(B200, "l1").known("cycles"),
+        why="From shared memory of an H100 to a hit in the L1 of a B200.",
     )
 
 
@@ -103,29 +108,30 @@ def peer_latency() -> Finding:
     )
 
 
-@claim("lat-pcie-30000")
+@claim("lat-pcie-30000", right_if="it is a copy that the host launches")
 def host_latency() -> Finding:
     """A load that a running kernel makes from the host's memory."""
     load = cycles(H100, "host")
     copy = (launched_copy(H100) * field(H100, "clock")).named("launched copy")
-    words = (
-        f"The rows above it are loads. A load over PCIe costs {load:.3}s, the DRAM at "
-        f"the other end included; a copy that the host launches and waits for "
-        f"{copy:.3}s."
+    return Finding(
+        load,
+        why=f"The rows above it are loads. A load over PCIe costs {load:.3}s, the DRAM "
+        f"at the other end included; a copy that the host launches and waits for "
+        f"{copy:.3}s.",
+        then=copy,
     )
-    return Finding(load, words, "it is a copy that the host launches", copy)
 
 
-@claim("tier-sram-latency")
+@claim("tier-sram-latency", right_if="it is the registers alone")
 def sram_latency() -> Finding:
-    """The slowest level that the row names: the near side of the L2."""
+    """The fastest and the slowest level that the row names."""
     time = {n: rungs(H100)[n].latency for n in LISTED}
     return Finding(
-        known(time["L2"], "L2 latency"),
+        known(time["registers"], "register latency"),
+        to=known(time["L2"], "L2 latency"),
         why=f"The row names registers, L1 and L2. A program sees "
         f"{time['shared memory']:.3 ns} from shared memory and {time['L2']:.3 ns} "
         "from the L2 of an H100.",
-        condition="it is the registers alone",
         then=known(time["registers"], "register latency"),
     )
 
@@ -149,8 +155,8 @@ def drive_latency() -> Finding:
     """A flash read in cycles of a B200's clock."""
     return Finding(
         cycles(B200, "drive"),
-        why=f"A read of {known(rungs(B200)['drive'].latency, 'drive'):.3 µs}, of the "
-        "60 to 100 µs that drives of the class take, from memory.",
+        why=f"A read of {known(rungs(B200)['drive'].latency, 'drive'):.3 µs}: "
+        "what the vendor of one drive states, and the link.",
     )
 
 
@@ -162,7 +168,10 @@ def _penalty() -> Quantity:
     return ratio.named("HBM over registers")
 
 
-@claim("mem-hbm-register-penalty")
+@claim(
+    "mem-hbm-register-penalty",
+    right_if="a register counts as an issue cycle",
+)
 def register_penalty() -> Finding:
     """HBM over the latency that a dependent operation sees."""
     return Finding(
@@ -170,8 +179,7 @@ def register_penalty() -> Finding:
         why="The documents divide by one cycle. What a dependent operation sees is "
         f"{cycles(H100, 'registers')}s. It is a ratio of latencies; in bandwidth "
         f"it is {rate(H100, 'registers') / rate(H100, 'HBM'):.3}.",
-        condition="the chip is an A100, and a register counts as an issue cycle",
-        then=(cycles(A100, "HBM") / _issue_interval()).named("HBM over an issue cycle"),
+        then=(cycles(H100, "HBM") / _issue_interval()).named("HBM over an issue cycle"),
     )
 
 
@@ -181,7 +189,8 @@ def register_penalty_40() -> Finding:
     return Finding(
         _penalty(),
         why="Its own 400 cycles over its own 10 are 40; both figures are off, in "
-        "opposite directions. Another document says 600 for the same ratio.",
+        "opposite directions. "
+        f"{titled('000')} says 600 for the same ratio.",
     )
 
 
@@ -191,15 +200,17 @@ def _listed(device: str, *more: str) -> list[Rung]:
 
 @claim("mem-level-ratio")
 def level_ratio() -> Finding:
-    """Geometric mean of the latency steps from registers to a drive, H100."""
-    listed = _listed(H100, "drive")
+    """Least and largest latency step from registers to a drive, H100."""
+    listed = [known(rung.cycles, rung.name) for rung in _listed(H100, "drive")]
+    steps = [far / near for near, far in pairwise(listed)]
     shared, registers = (all_units(H100, n) for n in ("shared memory", "registers"))
     return Finding(
-        mean_step(listed, "cycles"),
-        why="Held to the low end, on average. No single step is like it: from the L2 "
-        f"to HBM it is {cycles(H100, 'HBM') / cycles(H100, 'L2'):.2}. Capacity "
-        f"does not even grow at each: shared memory is "
-        f"{shared / registers:.2} of the register file.",
+        minimum(*steps).named("least step"),
+        to=maximum(*steps).named("largest step"),
+        why=f"On average it is {mean_step(_listed(H100, 'drive'), 'cycles'):.3}, and "
+        "the claim says every step: from the L2 to HBM it is "
+        f"{cycles(H100, 'HBM') / cycles(H100, 'L2'):.2}. Capacity does not even grow "
+        f"at each: shared memory is {shared / registers:.2} of the register file.",
     )
 
 

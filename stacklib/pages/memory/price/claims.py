@@ -9,11 +9,13 @@ from stacklib.cost.data import Range
 from stacklib.cost.spans import Span
 from stacklib.cost.stacks import stack_yield
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, chosen, maximum
+from stacklib.hardware import stack_generation
+from stacklib.quantity import Quantity, chosen, maximum, minimum
+
+from ..hbm.claims import height, printed_gb
 
 LAYER = 0.98  # of the layers of a stack, as the posts take it
 SHORTAGE = "2026"  # prices from then on are those of another market
-STACKS, OF_A_STACK = 8, 24  # stacks of a B200, and GB of one
 
 
 def _quoted(found: Range, digits: int = 2) -> str:
@@ -30,10 +32,10 @@ def sram_ratio() -> Finding:
     both = made / plain
     return Finding(
         (made.middle / plain.middle).named("SRAM over DRAM, to make"),
-        why=f"Held to the low end of its range, silicon against silicon: "
-        f"{made.text()} of SRAM in 5 nm over {plain.text()} of DDR5 dies, "
-        f"{both.text()} times. Only the dearest SRAM over the cheapest DRAM comes "
-        "to the low end; nothing computed here comes near the high end.",
+        why=f"Silicon against silicon: {made.text()} of SRAM in 5 nm over "
+        f"{plain.text()} of DDR5 dies, {both.text()} times. Only the dearest "
+        "SRAM over the cheapest DRAM comes to the low end; nothing computed here "
+        "comes near the high end.",
     )
 
 
@@ -52,48 +54,52 @@ def sram_price() -> Finding:
 
 @claim("hbm-cost-per-gb")
 def hbm_price() -> Finding:
-    """The dearest quote of HBM3E, beside the claim's upper end."""
+    """The cheapest and the dearest quote of HBM3E."""
     quotes = cost.memory_price("hbm3e")
     return Finding(
-        quotes.high.named("HBM3E, dearest quote"),
-        why="Held to the upper end of its range. HBM3E is quoted at "
+        quotes.low.named("HBM3E, cheapest quote"),
+        to=quotes.high.named("HBM3E, dearest quote"),
+        why="HBM3E is quoted at "
         f"{_quoted(quotes)}, HBM3 at {_quoted(cost.memory_price('hbm3'))}.",
     )
 
 
 @claim("ddr5-cost-per-gb")
 def ddr5_price() -> Finding:
-    """Server modules of late 2025, at the end of the years the claim can speak of."""
-    quotes = cost.memory_price("rdimm")
-    dated = {quote.date: quote.value for quote in quotes.quotes}
+    """Server modules, the cheapest and the dearest quote before the shortage."""
+    low, high = _before_shortage("rdimm")
     return Finding(
-        dated["2025-09"].named("a server module, third quarter of 2025"),
-        why="Held to the upper end of its range. Server modules went through it: "
-        f"{_quoted(quotes)}. The claim is right of the third quarter of 2025. In "
-        f"the winter after, {dated['2025-12'].text()} was asked.",
+        low.named("a server module, cheapest quote before 2026"),
+        to=high.named("a server module, dearest quote before 2026"),
+        why="Server modules went through its range: "
+        f"{_quoted(cost.memory_price('rdimm'))}.",
     )
 
 
 @claim("hbm-ddr-price-ratio")
 def price_ratio() -> Finding:
-    """HBM3E in the middle of its quotes over the latest quote of a server module."""
+    """HBM3E in the middle of its quotes, over the last and the first of a module's."""
     hbm = span(cost.memory_price("hbm3e")).middle
-    modules = [quote.value for quote in cost.memory_price("rdimm").quotes]
+    modules = cost.memory_price("rdimm").quotes
+    first, last = modules[0], modules[-1]
     return Finding(
-        hbm / modules[-1],
-        why=f"Over the latest quote of a server module. Over one of 2023 it is "
-        f"{(hbm / modules[0]).text(digits=2)}: the ratio was a market, and the market "
-        "left. The document divides the ends of its own ranges.",
+        (hbm / last.value).named(f"HBM3E over a server module of {last.date}"),
+        to=(hbm / first.value).named(f"HBM3E over a server module of {first.date}"),
+        why="The middle of HBM3E's quotes over a server module of "
+        f"{last.date} and over one of {first.date}. The ratio was a market, "
+        "and the market left; the claim divides two ranges of its own document.",
     )
 
 
 @claim("tier-cxl-cost")
 def cxl_price() -> Finding:
-    """The DDR5 on a CXL card, without the card."""
+    """The DDR5 on a CXL card, without the card, before the shortage."""
     modules = cost.memory_price("rdimm")
+    low, high = _before_shortage("rdimm")
     return Finding(
-        modules.low.named("the DDR5 on it, cheapest quote"),
-        why="Held to its low end. A CXL card carries the dies of a DDR5 module and a "
+        low.named("the DDR5 on it, cheapest quote before 2026"),
+        to=high.named("the DDR5 on it, dearest quote before 2026"),
+        why="A CXL card carries the dies of a DDR5 module and a "
         f"controller, so it costs at least what they do: {_quoted(modules)}. Below "
         "DDR5 it can only be with modules somebody had already.",
     )
@@ -101,18 +107,28 @@ def cxl_price() -> Finding:
 
 @claim("tier-nvme-cost")
 def nvme_price() -> Finding:
-    """The dearest quote of a flash drive before the shortage of 2026."""
-    quotes = cost.memory_price("nvme")
-    before = [quote.value for quote in quotes.quotes if quote.date < SHORTAGE]
+    """The cheapest and the dearest quote of a flash drive before the shortage."""
+    low, high = _before_shortage("nvme")
     return Finding(
-        maximum(*before).named("flash drive, dearest quote before 2026"),
-        why=f"Held to its upper end. Drives are quoted at {_quoted(quotes)}; before "
-        "2026 the dearest is a PCIe 5.0 drive.",
+        low.named("flash drive, cheapest quote before 2026"),
+        to=high.named("flash drive, dearest quote before 2026"),
+        why=f"Drives are quoted at {_quoted(cost.memory_price('nvme'))}; before 2026 "
+        "the dearest is a PCIe 5.0 drive.",
     )
 
 
+def _before_shortage(kind: str) -> tuple[Quantity, Quantity]:
+    """Cheapest and dearest quote from before the shortage."""
+    quotes = cost.memory_price(kind).quotes
+    before = [quote.value for quote in quotes if quote.date < SHORTAGE]
+    return minimum(*before), maximum(*before)
+
+
 def _memory() -> Quantity:
-    return chosen(STACKS, label="stacks") * chosen(OF_A_STACK, "GB", "of a stack")
+    """What the dies of a B200's stacks hold."""
+    die = stack_generation("hbm3e").memory.die_capacity
+    stacks = hardware.get("b200_sxm").memory_stacks
+    return printed_gb(stacks, height("b200-sxm"), die)
 
 
 @claim("b200-cost-total")
@@ -146,7 +162,7 @@ def b200_memory() -> Finding:
     priced: Span = span(quotes) * _memory()
     return Finding(
         priced.middle.named("eight stacks, the middle of the quotes"),
-        why=f"{STACKS} stacks of {OF_A_STACK} GB at {_quoted(quotes)} "
+        why=f"{_memory():GB} in eight stacks at {_quoted(quotes)} "
         f"cost {priced.text(digits=2)}. Made from the wafer up they cost their "
         f"maker {(cost.hbm(8) * _memory()).text(digits=2)}.",
     )
@@ -181,12 +197,15 @@ def yield_gap() -> Finding:
     """What makers let out of stacks over what they let out of dies."""
     eight, twelve = cost.fact("works", "hbm3e"), cost.fact("works", "hbm4")
     stacks = Span(twelve.low, eight.high).named("stacks that work")
+    short, tall = span(eight).middle, span(twelve).middle
     dies = span(cost.fact("works", "dram")).named("DRAM dies that work")
     bond = chosen(LAYER, label="layers that survive")
     twelve_layers = stack_yield(12, die=1.0, bond=bond)
     return Finding(
-        (1 - stacks.middle / dies.middle).named("stacks behind dies"),
-        why="Held to its low end. The figure is TrendForce's (2024-03-18). Makers and "
+        (1 - short / dies.middle).named("8-high stacks behind dies"),
+        to=(1 - tall / dies.middle).named("12-high stacks behind dies"),
+        why="From stacks 8 high to 12 high, each in the middle of what is let out. The "
+        "claimed figure is TrendForce's (2024-03-18). Makers and "
         f"press have let out {stacks.text('%')} for stacks, {dies.text('%')} for "
         f"dies. {100 * LAYER:.0f} % a layer over twelve layers would leave "
         f"{twelve_layers.text('%')}.",

@@ -37,6 +37,18 @@ def loop(policy: str) -> Quantity:
     return short / full
 
 
+def room_share(ring: Quantity) -> Quantity:
+    """Share of the SBUF that a ring leaves for the activations: where the cliff is."""
+    sbuf = sbuf_case(CHIP, ring).sbuf
+    return ((sbuf - ring) / sbuf).named("room for X over the SBUF")
+
+
+def ring_of(share: float) -> Quantity:
+    """The ring with which the cliff stands at a share of the SBUF."""
+    left = chosen(1 - share, label="share of the SBUF left to the ring")
+    return (case().sbuf * left).named("ring").to("MiB")
+
+
 def loaded(use: float, policy: str, snake: bool = False) -> Quantity:
     """Bytes of activations that are copied in."""
     label = f"X copied in at {use:.0%} of the SBUF, {policy}"

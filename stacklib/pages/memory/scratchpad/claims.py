@@ -22,6 +22,7 @@ def spill_cliff() -> Finding:
         return (copied * 1).named(f"copied in at {use:.0%} of the SBUF")
 
     low, high = loaded(BEFORE, "lru"), loaded(AFTER, "lru")
+    least, most = (case.sbuf.si * (1 - use) / 2**20 for use in (AFTER, BEFORE))
     return Finding(
         (high / low).named("cliff"),
         why="The claim is two points from one compiler, of a program that is not "
@@ -29,8 +30,9 @@ def spill_cliff() -> Finding:
         f"for weights; {case.rounds} panels of {case.panel} columns, the widest "
         f"whose sums fit {case.psum.to('MiB')}, that each need all of X; LRU. Then "
         f"{low.text('MB')} become {high.text('MB')}: before the cliff X is loaded "
-        f"once, after it once a panel. Belady's choice would copy "
-        f"{loaded(AFTER, 'belady').text('MB')}. Writing back and reading again in "
+        f"once, after it once a panel. The ring is ours: any of {least:.2f} to "
+        f"{most:.2f} MiB has the cliff between the two points. Belady's choice would "
+        f"copy {loaded(AFTER, 'belady').text('MB')}. Writing back and reading again in "
         "half as many rounds gives the same two numbers.",
     )
 
@@ -63,7 +65,7 @@ def lpddr_bandwidth() -> Finding:
     """What the vendor lists, under what the pins could carry."""
     grace = hardware.get("grace")
     return Finding(
-        grace.memory_bandwidth.across(1),
+        grace.memory_bandwidth,
         why=f"512 pins at {hardware.memory('lpddr5x').pin_rate} carry {_pins()}: the "
         f"claim is the pins' rate. NVIDIA lists up to {grace.memory_bandwidth}, "
         "and less for the largest module. A GPU sees neither: one direction of "
@@ -76,7 +78,7 @@ def lpddr_capacity() -> Finding:
     """What the modules expose."""
     grace = hardware.get("grace")
     return Finding(
-        grace.memory_capacity.across(1),
+        grace.memory_capacity,
         why=f"The largest module that is sold has {grace.memory_capacity}; two GPUs "
         "of a Grace-Blackwell share it.",
     )

@@ -10,10 +10,11 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Spec
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, in_times
 
 CHIPS = ("trainium2", "trainium3")
 USES = range(88, 109)
+RINGS = (256, 512, 1024, 2048, 4096)
 ORDERS = {"same": "always forwards", "snake": "there and back"}
 
 
@@ -23,15 +24,17 @@ def controls() -> list[dict[str, Any]]:
         choices.select("device", "Device", choices.short(CHIPS), CHIPS[0]),
         choices.select("order", "Each panel goes through X", ORDERS, "same"),
         choices.slider("use", "X over the SBUF (%)", USES, 99),
+        choices.slider("ring", "Ring of the weights (KiB)", RINGS, 1024),
     ]
 
 
-def explore(*, device: str, order: str, use: int) -> Spec:
+def explore(*, device: str, order: str, use: int, ring: int) -> Spec:
     """Bytes copied in against the percent of the SBUF that X takes.
 
-    ``snake`` turns round after every panel.
+    ``snake`` turns round after every panel. What the ring takes, X has not.
     """
-    case, snake = sbuf_case(device), order == "snake"
+    snake = order == "snake"
+    case = sbuf_case(device, chosen(ring, "KiB", "ring the weights pass through"))
     loads = {p: _loaded(case, use, p, snake) for p in POLICIES}
     spec = cliff_spec(case, title=_title(case, use, loads), snake=snake)
     spec["marks"].append(
@@ -54,4 +57,5 @@ def _title(case: SbufCase, use: int, loads: dict[str, Quantity]) -> str:
     if use / 100 * case.sbuf.si <= case.managed:
         return f"At {use} % of the SBUF everything is loaded once."
     ratio = loads["lru"].si / loads["belady"].si
-    return f"At {use} % of the SBUF, LRU copies {ratio:.2g} times what Belady copies."
+    copies = in_times(ratio, "times as much as|as much as|times less than")
+    return f"At {use} % of the SBUF, LRU copies {copies} Belady."

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from stacklib import models, roofline
 from stacklib.evidence import Finding, claim
 from stacklib.evidence.ledger import get
-from stacklib.quantity import Quantity, bytes_per_element, chosen, constant, one_of
+from stacklib.quantity import Quantity, bytes_per_element, chosen, constant, counted
+from stacklib.roofline.count import passes
 
 MODEL = "llama-3-70b"
 CONTEXT = 4096
-TOP_BATCH = 10  # sequences that bring 16-bit decode to ten operations a byte
 SERVING_BATCH = 64
-SHORT_PROMPT, PROMPT = 50, 512  # tokens
+SHORT_PROMPT = 512  # tokens
 LONG = 32_768  # cached tokens, where the cache weighs as much as the arithmetic
 SIDE = 4096  # of the square product the claims speak of
-# LayerNorm, for each element of a row: the sum, its square, the sum of squares;
-# minus the mean, times one over the deviation; scale; shift.
-LAYERNORM = {
-    "sum for the mean": 1,
-    "subtract the mean": 1,
-    "square": 1,
-    "sum for the variance": 1,
-    "divide by the deviation": 1,
-    "scale": 1,
-    "shift": 1,
-}
-LAYERNORM_BARE = 5  # without scale and shift
+SMALL = (12, 10, 64)  # of a product that is worked by hand
 
 
 def _work(batch: int = 1, dtype: str = "bf16") -> roofline.Work:
@@ -37,15 +28,16 @@ def _ridge() -> Quantity:
     return roofline.ridge("h100_sxm", "bf16")
 
 
-@claim("decode-intensity")
+@claim("decode-intensity", right_if="the batch is one")
 def decode_intensity() -> Finding:
-    """Batch one in 16 bits, the low end of the range."""
+    """From batch one to a serving batch, in 16 bits."""
+    alone, crowd = _work().intensity, _work(SERVING_BATCH).intensity
     return Finding(
-        _work().intensity,
-        why=f"The low end is 16-bit weights at batch one. The high end is a batch of "
-        f"{TOP_BATCH}: {_work(TOP_BATCH).intensity}. At {SERVING_BATCH} sequences "
-        f"it is {_work(SERVING_BATCH).intensity}: each sequence brings its own KV "
-        "cache to read, so it grows slower than the batch.",
+        alone,
+        to=crowd,
+        why=f"16-bit weights, from batch one to {SERVING_BATCH} sequences. Each "
+        "sequence brings its own KV cache to read, so it grows slower than the batch.",
+        then=alone,
     )
 
 
@@ -94,14 +86,13 @@ def prefill_intensity(tokens: int) -> Quantity:
 
 @claim("prefill-intensity")
 def prefill_range() -> Finding:
-    """A prompt of ordinary length, against the low end of the range."""
+    """A short prompt and the book's own, in FP8."""
     return Finding(
-        prefill_intensity(PROMPT),
-        why=f"Intensity is twice the tokens that share one read of an FP8 weight: "
-        f"{prefill_intensity(PROMPT)} for a prompt of {PROMPT}, and "
-        f"{prefill_intensity(SHORT_PROMPT)} for a chunk of {SHORT_PROMPT}. The range "
-        "is that of chunks between those two; longer ones go beyond it, until "
-        "activations, left out here, dominate.",
+        prefill_intensity(SHORT_PROMPT),
+        to=prefill_intensity(CONTEXT),
+        why=f"From a prompt of {SHORT_PROMPT:,} tokens to {CONTEXT:,}. Intensity "
+        "is twice the tokens that share one read of an FP8 weight, so it goes beyond "
+        "the range until activations, left out here, dominate.",
     )
 
 
@@ -119,71 +110,76 @@ def decode_intensity_fp8() -> Finding:
 @claim("matmul-ai-1365")
 def square_matmul_intensity() -> Finding:
     """Each of three matrices moved once."""
-    work = roofline.matmul(m=SIDE, n=SIDE, k=SIDE, dtype="fp16")
-    return Finding(work.intensity, why="With perfect reuse: each matrix moved once.")
+    work, moved = (
+        counted(square, SIDE, label=f"{part} of the product", take=part)
+        for part in ("operations", "bytes")
+    )
+    return Finding(work / moved, why="With perfect reuse: each matrix moved once.")
+
+
+def square(side: int) -> roofline.Work:
+    """Work of a square product in FP16, each matrix moved once."""
+    return roofline.matmul(m=side, n=side, k=side, dtype="fp16")
 
 
 @claim("matmul-flops-2mnk")
 def matmul_operations() -> Finding:
-    """Multiplications and additions of every output, counted apart."""
-    m, n, k = (chosen(SIDE, label=size) for size in "mnk")
-    multiplications = (m * n * k).named("multiplications")
-    additions = (m * n * (k - 1)).named("additions")
-    operations = (multiplications + additions) * one_of("FLOP")
-    per_mac = operations / (m * n * k * one_of("MAC", "multiply-add"))
+    """A product worked by hand, every multiplication and addition counted."""
+    m, n, k = SMALL
+    made = counted(by_hand, m, n, k, unit="FLOP", label="operations of the loop")
+    macs = chosen(m * n * k, "MAC", f"{m} x {n} x {k}")
     return Finding(
-        per_mac,
+        made / macs,
         why="Each output needs k multiplications and k - 1 additions, so the count is "
         "one addition an output short of 2mnk; hardware does that one too.",
     )
 
 
-def layernorm_intensity(
-    per_element: Quantity, reads: int, rows: int = SIDE, width: int = SIDE
-) -> Quantity:
-    """Operations a byte of LayerNorm over FP16 rows, ``per_element`` in FLOP.
-
-    The output is written once and scale and shift are read once for all rows;
-    the handful of operations a row (one root, two divisions) is left out.
-    """
-    each = bytes_per_element("fp16")
-    count, size = chosen(rows, label="rows"), chosen(width, label="row width")
-    passes = chosen(reads, label="reads of the input")
-    elements = (count * size).named("elements")
-    moved = (elements * (passes + 1) + 2 * size) * each
-    return (per_element * elements / moved.named("bytes moved")).named("intensity")
+def by_hand(m: int, n: int, k: int) -> int:
+    """Operations of a product of ones, one multiplication or addition at a time."""
+    done = 0
+    for _ in range(m * n):
+        total = None
+        for _ in range(k):
+            term, done = 1 * 1, done + 1
+            total, done = (term, done) if total is None else (total + term, done + 1)
+    return done
 
 
-def _full_layernorm() -> Quantity:
-    steps = [chosen(n, "FLOP", step) for step, n in LAYERNORM.items()]
-    return layernorm_intensity(
-        sum(steps[1:], steps[0]).named("FLOP per element"), reads=1
+def _layernorm(bytes_of: Callable[..., int], how: str) -> Quantity:
+    """Operations of LayerNorm over the bytes that it moves in FP16, both counted."""
+    work = counted(
+        passes.operations, "layernorm", SIDE, SIDE, unit="FLOP", label="operations"
     )
+    moved = counted(bytes_of, "layernorm", SIDE, SIDE, 2, unit="B", label=how)
+    return (work / moved).named("intensity")
 
 
 @claim("layernorm-ai-083")
 def layernorm_fp16() -> Finding:
     """One read and one write of each number, every operation counted."""
-    bare = chosen(LAYERNORM_BARE, "FLOP", "FLOP per element")
-    ours = _full_layernorm()
+    by_pass = _layernorm(passes.moved, "bytes moved pass by pass")
+    steps = ", ".join(one.name for one in passes.passes("layernorm"))
     return Finding(
-        ours,
+        _fused_layernorm(),
         why=f"A fused kernel keeps the row on chip: it reads once, writes once, and "
-        f"does {len(LAYERNORM)} operations an element ({', '.join(LAYERNORM)}). "
-        f"Kept to {LAYERNORM_BARE} operations it has "
-        f"{layernorm_intensity(bare, reads=1)}, and read from memory twice besides "
-        f"{layernorm_intensity(bare, reads=2)}; the document names neither. The "
-        f"conclusion stands either way: the ridge is at {_ridge()}.",
+        f"does {len(passes.passes('layernorm'))} operations an element ({steps}). "
+        f"Written as library calls, a pass for each, it has {by_pass}. The conclusion "
+        f"stands either way: the ridge is at {_ridge()}.",
     )
+
+
+def _fused_layernorm() -> Quantity:
+    return _layernorm(passes.least, "bytes moved once in and once out")
 
 
 @claim("layernorm-memory-bound")
 def layernorm_memory_bound() -> Finding:
     """Not a number: the distance to the ridge is, and is given."""
-    below = _ridge() / _full_layernorm()
+    below = _ridge() / _fused_layernorm()
     return Finding.open(
         f"Not a number, so no ratio judges it. By our count its intensity is "
-        f"{_full_layernorm()}, a factor of {below:.2} below the ridge of an H100 "
+        f"{_fused_layernorm()}, a factor of {below:.2} below the ridge of an H100 "
         "in BF16: memory-bound by a wide margin. To settle 'severely': a "
         "threshold, or a measured kernel and the share of bandwidth it reaches."
     )

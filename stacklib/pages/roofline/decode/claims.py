@@ -15,7 +15,6 @@ MODEL = "llama-3-70b"
 NAMED, DIVIDED_BY = "h200_sxm", "h100_sxm"  # what 001 says, and what it uses
 SERVING_BATCH = 64  # the batch of 001's own cost table
 CONTEXT = 4096  # 001 gives none
-TOP_BATCH = 10  # sequences that bring 16-bit decode to ten operations a byte
 CHIPS, MANY, BRIEF = 8, 512, 256  # a node, with many short sequences
 
 
@@ -43,7 +42,6 @@ def _flops() -> Quantity:
 def decode_wait_share() -> Finding:
     """Idle share of a batch-one FP8 step on the chip the text names."""
     named, used = _step(NAMED), _step(DIVIDED_BY)
-    claimed_busy = 1 - get("decode-wait-share").quantity()
     crowd = _step(NAMED, SERVING_BATCH)
     return Finding(
         named.idle,
@@ -53,20 +51,21 @@ def decode_wait_share() -> Finding:
         f"an H100 at {hardware.get(DIVIDED_BY).memory_bandwidth}. An H200 has "
         f"{hardware.get(NAMED).memory_bandwidth} and reads the weights in "
         f"{named.t_memory:ms}. A share near one forgives much: the busy rest is "
-        f"{named.busy:.2 %}, not {claimed_busy:.2 %}. Batch one only: with "
+        f"{named.busy:.2 %}. Batch one only: with "
         f"{SERVING_BATCH} sequences of {CONTEXT:,} tokens it waits "
         f"{crowd.idle:.2 %} of the step.",
     )
 
 
-@claim("decode-memory-time")
+@claim(
+    "decode-memory-time", right_if="the chip is an H100, whose bandwidth the sum uses"
+)
 def decode_memory_time() -> Finding:
     """Time to read weights and KV cache once on the chip the text names."""
     named, used = _step(NAMED).t_memory, _step(DIVIDED_BY).t_memory
     return Finding(
         named,
         why=f"H100 needs {used:ms}; the H200 the text names needs {named:ms}.",
-        condition="the chip is an H100, whose bandwidth the sum uses",
         then=used,
     )
 
@@ -110,7 +109,10 @@ def decode_step_bytes() -> Finding:
     )
 
 
-@claim("decode-ridge-fraction")
+@claim(
+    "decode-ridge-fraction",
+    right_if="the arithmetic runs at the 16-bit peak the text divides by",
+)
 def decode_ridge_fraction() -> Finding:
     """How far the step's intensity is below the ridge, in the format of the text."""
     intensity = _work().intensity
@@ -122,12 +124,11 @@ def decode_ridge_fraction() -> Finding:
         f"Two slips of the text cancel: its ridge of {get('h200-ridge').claimed} "
         f"is too low, and so is its intensity of "
         f"{get('decode-intensity-1p6').claimed}.",
-        condition="the arithmetic runs at the 16-bit peak the text divides by",
         then=in_bf16.named("ridge over intensity"),
     )
 
 
-@claim("decode-idle-typical-batch")
+@claim("decode-idle-typical-batch", right_if="the batch is one")
 def decode_idle_typical_batch() -> Finding:
     """The idle share at the batch the document's own cost table uses."""
     alone, crowd = _step(NAMED), _step(NAMED, SERVING_BATCH)
@@ -137,22 +138,29 @@ def decode_idle_typical_batch() -> Finding:
         f"sequences of its cost table, {CONTEXT:,} tokens each, the tensor cores "
         f"wait {crowd.idle:.3 %} of the step on an H200 in FP8 and work "
         f"{crowd.busy:.2 %}; at batch one they work {alone.busy:.2 %}.",
-        condition="the batch is one",
         then=alone.idle,
     )
 
 
 @claim("decode-tensor-waste")
+def wasted_share() -> Finding:
+    """The idle share from a serving batch down to batch one."""
+    return Finding(
+        _in_16_bits(SERVING_BATCH, tp=4).idle,
+        to=_in_16_bits().idle,
+        why=f"In BF16 on H100s, from {SERVING_BATCH} sequences of {CONTEXT:,} tokens "
+        "to one. It is no property of decode: the batch decides.",
+    )
+
+
 @claim("tensor-idle-97")
 def idle_share() -> Finding:
-    """The idle share of a step at batch one, which is what the document computes."""
-    top, crowd = _in_16_bits(TOP_BATCH), _in_16_bits(SERVING_BATCH, tp=4)
+    """The idle share of a batch-one step."""
+    crowd = _in_16_bits(SERVING_BATCH, tp=4)
     return Finding(
         _in_16_bits().idle,
-        why=f"At batch one. At the high end of the document's own range, ten "
-        f"operations a byte, the tensor cores of an H100 wait {top.idle:.3 %} of the "
-        f"step. It is no property of decode: with {SERVING_BATCH} "
-        f"sequences of {CONTEXT:,} tokens they wait {crowd.idle:.3 %}.",
+        why=f"In BF16 on H100s at batch one. With {SERVING_BATCH} sequences of "
+        f"{CONTEXT:,} tokens it is {crowd.idle:.3 %}.",
     )
 
 
@@ -177,7 +185,13 @@ def gain_of_double_peak(batch: int, context: int) -> Quantity:
     return (step.time / faster - 1).named("gain")
 
 
-@claim("decode-adding-flops")
+@claim(
+    "decode-adding-flops",
+    right_if=(
+        "the batch is small, or the sequences are long "
+        f"({SERVING_BATCH} of {CONTEXT:,} tokens, say)"
+    ),
+)
 def decode_adding_flops() -> Finding:
     """The gain from doubling the peak, where decode is most likely to feel it."""
     many = gain_of_double_peak(MANY, BRIEF)
@@ -189,9 +203,5 @@ def decode_adding_flops() -> Finding:
         f"{many:.2 %} for {MANY} sequences of {BRIEF} tokens. Beyond "
         f"{longest:.3} tokens a sequence no batch gains anything: each brings "
         "more cache to read than arithmetic to do.",
-        condition=(
-            "the batch is small, or the sequences are long "
-            f"({SERVING_BATCH} of {CONTEXT:,} tokens, say)"
-        ),
         then=gain_of_double_peak(SERVING_BATCH, CONTEXT),
     )

@@ -8,8 +8,9 @@ from __future__ import annotations
 from stacklib import hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, assumed, chosen, one_of
+from stacklib.quantity import Quantity, assumed, chosen, counted
 
+LEADING_BACK = ("o", "down")  # attention out of its heads, and the MLP out of its width
 MODEL, HOPPER, BLACKWELL, CHIPS = "llama-3-70b", "h100_sxm", "b200_sxm", 8
 
 
@@ -30,7 +31,7 @@ def memory_latency() -> Finding:
     hopper = hardware.level(HOPPER, "dram").known("cycles")
     blackwell = hardware.level(BLACKWELL, "dram").known("cycles")
     return Finding(
-        hopper * one_of("", "loads"),
+        hopper,
         why=f"A chain of dependent loads took {hopper.text()} on an H100 and "
         f"{blackwell.text()} on a B200, the chip the text speaks of.",
     )
@@ -44,24 +45,22 @@ def warp_group() -> Quantity:
     return warps * device.max_threads_per_unit / device.max_warps_per_unit
 
 
-def _exchanges_a_layer() -> Quantity:
-    """Matrices of a layer whose inner side is cut."""
-    return assumed(
-        2,
-        label="matrices cut along their inner side, a layer",
-        source=_model().source,
-        why="One leads out of attention, one out of the MLP.",
-    )
-
-
 @claim("tp-allreduce-per-layer")
 def exchanges_a_layer() -> Finding:
     """Both halves of a layer end with a matrix that is cut across the chips."""
     return Finding(
-        _exchanges_a_layer(),
+        counted(
+            cut_inside, MODEL, label="matrices cut along their inner side, a layer"
+        ),
         why="A matrix cut along its inner side leaves every chip with a part of each "
         "sum, and a layer has such a matrix in attention and one in its MLP.",
     )
+
+
+def cut_inside(name: str) -> int:
+    """Matrices of the first layer that lead back to the vector between the layers."""
+    work = models.work.operations(models.get(name), "decode", context=1)
+    return sum(op.layer == 0 and op.name in LEADING_BACK for op in work)
 
 
 @claim("tp-allreduce-100-plus")
@@ -69,7 +68,7 @@ def exchanges_a_token() -> Finding:
     """Two for each layer of the model."""
     layers = _model().size("layers", "layers")
     return Finding(
-        _exchanges_a_layer() * layers,
+        counted(cut_inside, MODEL, label="exchanges a layer") * layers,
         why="Right as a lower bound, and not by its own rule of one a layer, which "
         f"would give {_model().layers}.",
     )
@@ -83,13 +82,13 @@ def exchange_rate() -> Finding:
         link.si, "B/s", label=link.label, source=link.source, kind="spec", key=link.key
     )
     return Finding(
-        rate * one_of("", "directions"),
+        rate,
         why="The figure adds both directions. A chip sends and receives at once, and "
         "what it must send goes out in one.",
     )
 
 
-@claim("kv-bytes-per-layer")
+@claim("kv-bytes-per-layer", right_if=f"what one of {CHIPS} chips keeps is meant")
 def kv_a_layer() -> Finding:
     """Keys and values of one layer, all of its heads."""
     model = _model()
@@ -97,7 +96,6 @@ def kv_a_layer() -> Finding:
     chips = chosen(CHIPS, label="chips that share the heads")
     return Finding(
         layer,
-        condition=f"what one of {CHIPS} chips keeps is meant",
         then=layer / chips,
         why="A layer keeps a key and a value for each of its eight KV heads.",
     )

@@ -45,15 +45,16 @@ def h100_need() -> Finding:
 
 @claim("breakeven-300-500")
 def breakeven() -> Finding:
-    """The highest dense BF16 ridge among high-end GPUs, the reading kindest to it."""
+    """The lowest and the highest dense BF16 ridge among high-end GPUs."""
     points = [roofline.ridge(key, "bf16") for key in HIGH_END]
     listed = ", ".join(
         f"{hardware.get(key).short} {point.si:.0f}"
         for key, point in zip(HIGH_END, points, strict=True)
     )
     return Finding(
-        maximum(*points).named("highest BF16 ridge"),
-        why=f"Held to the middle of its range. In FLOP/B the dense BF16 ridges are "
+        minimum(*points).named("lowest BF16 ridge"),
+        to=maximum(*points).named("highest BF16 ridge"),
+        why=f"In FLOP/B the dense BF16 ridges are "
         f"{listed}: the low end is right, nothing reaches the high end. FP8 does: "
         f"{roofline.ridge(H200, 'fp8')} on an H200, "
         f"{roofline.ridge(H100, 'fp8')} on an H100.",
@@ -92,12 +93,13 @@ def published_training_shares() -> list[Quantity]:
 
 @claim("real-workloads-30-70")
 def real_workloads() -> Finding:
-    """The lowest share of peak that a published training run admits to."""
+    """The lowest and the highest share of peak of the published training runs."""
     shares = published_training_shares()
     lowest, highest = minimum(*shares), maximum(*shares)
     return Finding(
         lowest.named("lowest published share of peak"),
-        why=f"Held to its low end. {len(shares)} published training runs report "
+        to=highest.named("highest published share of peak"),
+        why=f"{len(shares)} published training runs report "
         f"{lowest:.3 %} to {highest:.3 %} of peak, and people publish their better "
         "runs. It holds for work with large products; decode at batch one gets "
         f"{get('decode-util-0p34').claimed}.",

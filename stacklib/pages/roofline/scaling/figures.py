@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from stacklib.hardware import Accelerator
 from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
+from stacklib.quantity import in_times
 from stacklib.roofline.bound import trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
 
@@ -52,8 +53,9 @@ def ridge_spec(kind: str = "hbm", names: tuple[str, ...] = NAMED) -> Spec:
     some = [points(d.short, [d], 1, "end") for d in found if d.key in names]
     middle, *ends = band("ridge", told, found, first, 1.0, 0)
     off = f"single GPUs lie a factor of {told.spread:.2f} off the line"
+    higher = in_times(told.growth, "times as high|no higher|times lower", 3)
     return chart(
-        f"The ridge grew {told.growth:.2f} times in two years; {off}.",
+        f"In two years the ridge became {higher}; {off}.",
         x=axis(f"Years after {first}", limits=[0, found[-1].year - first]),
         y=axis(f"Ridge, {kin.dtype} (FLOP/B)", log=True, unit="FLOP/B"),
         marks=[

@@ -15,11 +15,13 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity, counted, stamp
+from stacklib.quantity import Quantity, counted, in_times, stamp
 from stacklib.roofline.bound import scaling, trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
 
 from .figures import band
+
+FASTER = "times faster|no faster|times slower"
 
 SHARES = (0, 1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)  # percent
 WORKERS = tuple(2**e for e in range(11))
@@ -44,7 +46,7 @@ def explore(*, serial: int, workers: int, gain: int) -> Spec:
     found = _speed_up(share, faster, workers).named("speed-up")
     many = "worker" if workers == 1 else "workers"
     return chart(
-        f"{workers:,} {many} make it {found:.3} times faster.",
+        f"{workers:,} {many} make it {in_times(found.si, FASTER, 3)}.",
         x=axis("Workers", log=True, limits=[1, WORKERS[-1]]),
         y=axis("Speed-up", log=True, limits=[1, 2 * WORKERS[-1]]),
         marks=_curves(serial / 100, gain, workers),
@@ -133,7 +135,8 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
     peaks = [d.peak(kin.dtype).si for d in found]
     rates = [d.memory_bandwidth.si for d in found]
     start, (up, wires) = int(first), (walls.compute, walls.bandwidth)
-    grew = f"arithmetic grew {up.growth:.2f} times, bandwidth {wires.growth:.2f} times"
+    faster, wider = (in_times(t.growth, FASTER, 3) for t in (up, wires))
+    grew = f"arithmetic became {faster}, bandwidth {wider}"
     return chart(
         f"{kin.words}: in two years {grew}.",
         x=x,

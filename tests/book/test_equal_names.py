@@ -1,0 +1,38 @@
+"""One quantity, one name: what two pages call the same has the same value on both."""
+
+import math
+from collections import defaultdict
+
+from _tools import said, tree
+
+NUMBERS = {
+    name: (number.cell.place.split(",")[0], number.what, number.quantity.si)
+    for name, number in said.numbers(tree.ROOT).items()
+}
+
+
+def unlike(numbers):
+    """Names whose words are those of another page's, and whose value is not."""
+    alike = defaultdict(list)
+    for name, (page, what, si) in numbers.items():
+        words = " ".join(what.casefold().split()).rstrip(".")
+        # "The same with ..." goes on from the number said before it.
+        if not words.startswith(("the same", "that ", "the other")):
+            alike[words].append((name, page, si))
+    return [
+        sorted(name for name, *_ in found)
+        for found in alike.values()
+        if len({page for _, page, _ in found}) > 1
+        and not all(math.isclose(si, found[0][2], rel_tol=1e-9) for *_, si in found)
+    ]
+
+
+def test_equal_names_have_equal_values():
+    assert unlike(NUMBERS) == []
+
+
+def test_another_value_under_a_name_is_named():
+    first, second = "hierarchy.registers", "ladder.registers_all"
+    page, what, si = NUMBERS[second]
+    planted = {second: (page, what, 1.002 * si)}
+    assert unlike(NUMBERS | planted) == [[first, second]]

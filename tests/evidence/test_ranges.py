@@ -1,0 +1,43 @@
+"""The two ends that a claim states, and where a value of ours lies."""
+
+import pytest
+
+from stacklib.evidence import ranges
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "ends"),
+    [
+        ("It takes 28-39 cycles", 28, (28, 39)),
+        ("It takes 28-39 cycles", 39, (28, 39)),
+        ("It takes 1,500 to 2,000 cycles", 1700, (1500, 2000)),
+        ("0.08–0.15 dollars", 0.15, (0.08, 0.15)),
+        ("GPU 30-40, CPU 60-70 percent", 60, (60, 70)),
+        ("cuts 29 to 69% at batch 8 to 64", 29, (29, 69)),
+        ("grows from 50 to 126 MB", 50, None),  # a step, not a range
+        ("Rises 32x (29 to 931 MB)", 32, None),
+        ("in 2026-27", 2, None),
+        ("a 26 by 33 mm field", 26, None),
+        ("1e-38 to 1e38", 38, None),
+        ("400+ cycles", 400, None),
+    ],
+)
+def test_the_ends_are_those_around_the_value(text, value, ends):
+    assert ranges.stated(text, value) == ends
+
+
+@pytest.mark.parametrize(
+    ("ours", "place", "farthest"),
+    [
+        ([20, 30], "inside", 1),
+        ([9], "inside", 0.9),
+        ([8, 20], "overlaps", 0.8),
+        ([5, 80], "overlaps", 0.5),
+        ([8, 90], "overlaps", 2.25),
+        ([80], "outside", 2),
+        ([-1], "outside", -0.1),
+    ],
+)
+def test_a_value_lies_where_its_farthest_end_does(ours, place, farthest):
+    assert ranges.place(ours, 10, 40) == place
+    assert ranges.farthest(ours, 10, 40) == pytest.approx(farthest)
