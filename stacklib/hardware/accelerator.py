@@ -132,6 +132,7 @@ class DeviceFields(Fields):
     compute_units: Quantity
     clock: Quantity
     tensor_clock: Quantity
+    max_clock: Quantity
     memory_stacks: Quantity
     memory_pins: Quantity
     memory_pin_rate: Quantity

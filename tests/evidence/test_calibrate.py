@@ -12,13 +12,24 @@ import pytest
 
 from stacklib import hardware
 from stacklib.evidence import calibrate, measurements
-from stacklib.evidence.calibrate import Case, Errors, Factor, Problem, files, folds
+from stacklib.evidence.calibrate import (
+    Case,
+    Errors,
+    Factor,
+    Problem,
+    files,
+    folds,
+    wide,
+)
 from stacklib.evidence.calibrate.fit import fit, minimise, near, points
 from stacklib.evidence.calibrate.problem import CAP, loss, weights
 from stacklib.evidence.calibrate.public import factor_of
 from stacklib.evidence.measurements import Measurement
 from stacklib.evidence.validate import device_name
+from stacklib.hardware import errors as bands
 from stacklib.hardware.factors import efficiency_names, efficiency_table
+from stacklib.roofline.bound import gemm
+from stacklib.roofline.bound.gemm import WIDE
 
 IN_FORCE = ContextVar("in_force")
 TRUE = {"memory": 0.87, "compute": 0.62, "launch": 4.2e-6, "unread": 0.5}
@@ -270,13 +281,14 @@ def test_toml_is_read_back_as_it_was_written():
             "fixed": True,
             "text": 'a "b" \\ µ',
             "in": {"median": 0.1},
+            "formats": ["bf16", "fp8"],
         }
     }
     text = files.tables(rows, "# one\n# two")
     assert files.head_of(text) == "# one\n# two"
     assert tomllib.loads(text) == {"a_b": {**rows["a_b"], "value": 0.1235}}
     with pytest.raises(TypeError, match="no TOML"):
-        files.text_of([1])
+        files.text_of(None)
 
 
 def test_the_factors_file_keeps_what_was_declared():
@@ -403,8 +415,10 @@ def test_the_committed_errors_are_those_of_the_committed_factors():
     predicted = {c.id: c.predict() for c in problem.cases}
     now = folds.errors(problem.cases, predicted)
     stored = tomllib.loads(files.data_path("errors.toml").read_text())
-    assert set(stored) == set(now)
+    assert set(stored) - {WIDE} == set(now)
     for key, row in stored.items():
+        if key == WIDE:  # held below
+            continue
         assert row["n"] == now[key].n
         assert row["in_sample"]["median"] == pytest.approx(now[key].median, rel=2e-3)
         assert row["in_sample"]["p90"] == pytest.approx(now[key].p90, rel=2e-3)
@@ -428,6 +442,33 @@ def test_the_committed_band_is_that_of_the_held_out_predictions():
     for key, row in stored.items():
         band = hardware.error_band(key)
         assert (band.median, band.p90) == (row["median"], row["p90"])
+
+
+@ready
+def test_the_wide_band_holds_what_one_source_or_too_many_watts_leave_open():
+    ids = {case.id for case in calibrate.public_problem().cases if case.key == "A"}
+    rows = {row.id: row for row in measurements.fitted() if row.id in ids}
+    known = wide.reach(rows.values())
+    assert known == bands.tested(WIDE)
+    assert {"bf16", "fp8"} <= known.formats and "fp4" not in known.formats
+
+    def band(key: str, dtype: str) -> str:
+        return gemm.band_of(dtype, gemm.chip_of(key, dtype))
+
+    assert (band("b200", "bf16"), band("b200", "fp4")) == ("A", WIDE)
+    assert (band("h100-sxm", "fp8"), band("gb200", "bf16")) == ("A", WIDE)
+    assert hardware.error_band(WIDE).p90 > hardware.error_band("A").p90
+    assert hardware.error_band(WIDE).unseen > 20
+
+
+def test_a_wide_band_is_taken_at_the_worse_end_of_the_energies():
+    factors = {"tensor_energy_x": Factor(1.0, 0.1, 9.0)}
+    problem = Problem(factors, (), override)
+    row = Case("x", "A", "a", "d", 1.0, lambda: IN_FORCE.get()["tensor_energy_x"],
+               frozenset(factors))  # fmt: skip
+    with override({"tensor_energy_x": 2.0}):
+        spans = {"tensor_energy_x": (1.0, 5.0)}
+        assert wide.stretch(problem, row, spans) == [0.5, 2.5]
 
 
 @ready

@@ -11,6 +11,7 @@ import pytest
 
 from stacklib import hardware
 from stacklib.evidence import calibrate, measurements, validate
+from stacklib.evidence.calibrate.public import case_of
 from stacklib.evidence.validate import limits
 
 FILES = ("public", "found", "left_out")
@@ -47,6 +48,31 @@ def test_a_time_over_25_and_a_stream_times_25_are_found():
         if row.family == "C" and "STREAM" in row.subject:
             assert validate.beyond(row) is None or row.fault
             assert validate.beyond(replace(row, value=row.value * 25)), row.id
+
+
+def test_a_planted_row_is_refused_as_impossible_and_not_as_stale():
+    rows = {r.id: r for r in measurements.public()}
+    for id, times in [("A-0312", 1 / 25), ("A-0481", 25), ("A-0405", 1 / 25),
+                      ("C-0125", 25), ("C-0078", 25), ("C-0053", 1 / 25)]:  # fmt: skip
+        planted = replace(rows[id], value=times * rows[id].value)
+        found = validate.outcome(planted)
+        assert found.predicted is None and "times what" in found.reason, id
+        assert validate.outcome(rows[id]).predicted, id
+        assert case_of(planted) is None and case_of(rows[id]) is not None, id
+
+
+def test_most_public_rows_cannot_be_25_times_as_fast():
+    """All but those that a launch, and no limit of the chip, holds."""
+    for family, least in (("A", 0.85), ("C", 0.7), ("D", 0.1)):
+        rows = [r for r in measurements.public() if r.family == family and not r.fault]
+        assert not validate.impossible(rows)
+        planted = [replace(r, value=r.value * _faster(r)) for r in rows]
+        assert len(validate.impossible(planted)) > least * len(rows)
+
+
+def _faster(row):
+    timed = row.metric.startswith("latency") or row.unit.startswith("cycle")
+    return 1 / 25 if timed or "latency" in row.subject.lower() else 25
 
 
 def test_no_stream_by_occupancy_passes_its_memory():

@@ -41,6 +41,9 @@ ERRORS_HEAD = """\
 # n: rows of the family; unseen: those that both could predict. The others are read
 # back from a constant of their own source, or stand on a factor that no row of another
 # group moves.
+# A_wide: products of formats that one source has measured, or on boards of more power
+# than rows have seen; at the worse end of the energies' intervals. formats, watts: what
+# the rows do reach.
 # in_sample: the committed factors on the rows they were fitted to.
 """
 
@@ -64,6 +67,8 @@ def text_of(value: Any) -> str:
     if isinstance(value, Mapping):
         cells = (f"{k} = {text_of(v)}" for k, v in value.items())
         return f"{{ {', '.join(cells)} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(text_of, value))}]"
     raise TypeError(f"{value!r} has no TOML here")
 
 

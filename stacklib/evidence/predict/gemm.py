@@ -173,7 +173,7 @@ def prepare(row: Measurement) -> Predict:
     device = hardware.get(key)
     try:
         if row.has("sustained") and "m" not in row.config:
-            return _sustained(row, device, _multiply(form, device))
+            return _sustained(row, device, multiplied(row, device))
         work, kernels = product_of(row, device)
         chip = gemm.chip_of(device, work.dtype)
         gemm.hold(work, chip, device.short)
@@ -211,6 +211,11 @@ def product_of(
         form.expand, 0.0 if takes else form.promote,
     )  # fmt: skip
     return work, kernels
+
+
+def multiplied(row: Measurement, device: hardware.Accelerator) -> str:
+    """The format in which a device multiplies what a row names."""
+    return _multiply(_format(row), device)
 
 
 def _multiply(form: _Format, device: hardware.Accelerator) -> str:

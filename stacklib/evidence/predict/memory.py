@@ -101,9 +101,20 @@ def _elements(row: Measurement) -> tuple[float, str]:
     return float(tokens * width), kind
 
 
+def row_elements(row: Measurement) -> float:
+    """Elements that a row-wise operation reads once and writes once."""
+    return _elements(row)[0]
+
+
+def row_bytes(row: Measurement) -> float:
+    """Bytes of those elements."""
+    each = bytes_per_element(find_dtype(row.text("dtype")).name)
+    return row_elements(row) * each.si
+
+
 def _row_operation(row: Measurement, device: Accelerator) -> Predict:
     elements, kind = _elements(row)
-    size = elements * bytes_per_element(find_dtype(row.text("dtype")).name).si
+    size = row_bytes(row)
     timed = row.metric.startswith("latency")
 
     def forecast() -> Forecast:

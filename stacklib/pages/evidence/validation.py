@@ -43,6 +43,16 @@ def read_back(family: str) -> int:
     return sum(validate.read_back(o.row, o.bound) for o in found)
 
 
+def never_seen(family: str) -> int:
+    """Rows that both folds could predict, and no constant of which is their own."""
+    return min(unseen(by).families[family].predicted for by in calibrate.BY)
+
+
+def every_row() -> list[measurements.Measurement]:
+    """Every row of the files that predictions are held against."""
+    return [*measurements.fitted(), *measurements.left_out()]
+
+
 def factors() -> Quantity:
     return counted(len, efficiency_names(), label="factors")
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.hardware.errors import Tested, tested
 from stacklib.quantity import (
     DTYPES,
     Quantity,
@@ -36,6 +37,7 @@ from ..work.fit import Infeasible
 from ..work.products import TILES, Product, Tiling, product, tilings
 from . import hierarchy
 
+WIDE = "A_wide"  # the band of products that rows say little about
 LAUNCHES = ("kernel", "stream", "host", "sweep")
 # Twice the area, and half the rim, of the largest tile; whole numbers need no source.
 _AREA, _RIM = 2 * 256 * 128, 256 + 128
@@ -353,6 +355,19 @@ def bytes_moved(work: Product) -> float:
     return work.bytes
 
 
+def band_of(dtype: str, chip: Chip, known: Tested | None = None) -> str:
+    """The family whose error band a product carries.
+
+    ``WIDE`` for a format that one source has measured, and for a board that may draw
+    more power than any of its kind whose rows were seen: whether it sustains that
+    power is not known.
+    """
+    known, energy = known or tested(WIDE), chip.energy[:1]
+    watts = known.watts.get(energy[0], 0.0) if energy else 0.0
+    more = bool(energy and chip.tdp is not None and chip.tdp > watts)
+    return WIDE if more or dtype not in known.formats else "A"
+
+
 def gemm_trace(
     work: Product, on: str | Accelerator, launch: str = "stream"
 ) -> Quantity:
@@ -385,11 +400,12 @@ def gemm_trace(
     if chip.borrowed:  # no row of this architecture has tested its neighbour's energy
         words = f"predicted time, with the tensor energy of {chip.borrowed}"
         return stamp(total.named(words), f"products of {chip.borrowed}'s neighbours")
-    return stamp(total.named("predicted time"), "A")
+    band = band_of(work.dtype, chip_of(on, work.dtype))
+    return stamp(total.named("predicted time"), band)
 
 
 __all__ = [
-    "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "Wear", "chip_of",
-    "compute_time", "gemm_time", "gemm_trace", "hold", "join", "memory_time",
-    "power_share", "predict", "product", "tilings", "wear_of",
+    "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "WIDE", "Wear",
+    "band_of", "chip_of", "compute_time", "gemm_time", "gemm_trace", "hold", "join",
+    "memory_time", "power_share", "predict", "product", "tilings", "wear_of",
 ]  # fmt: skip
