@@ -160,7 +160,7 @@ def power_share(
         wanted = wanted * factor(name)
     if chip.doubled:
         wanted = 2 * wanted
-    return minimum(1.0, (chip.tdp / wanted) ** hardware.efficiency("power_exponent"))
+    return minimum(1.0, (chip.tdp / wanted) ** factor("power_exponent"))
 
 
 def slowed(compute: Any, memory: Any, floor: Any, ideal: Any, chip: Chip) -> Any:
@@ -172,7 +172,7 @@ def slowed(compute: Any, memory: Any, floor: Any, ideal: Any, chip: Chip) -> Any
     return power_share(chip, ideal / (join(compute, memory) + floor))
 
 
-def join(first: Any, second: Any, sharp: float | None = None) -> Any:
+def join(first: Any, second: Any, sharp: Any = None) -> Any:
     """Time of two things that overlap: the longer, and more where they are equal."""
     longer, shorter = maximum(first, second), minimum(first, second)
     sharp = hardware.efficiency("join_sharpness") if sharp is None else sharp
@@ -377,6 +377,7 @@ def gemm_trace(
     found = gemm_time(work, on, launch)
     chip = chip_of(on, work.dtype, traced=True)
     factor = hardware.efficiency_quantity
+    sharp = factor("join_sharpness")
     unit = DTYPES[work.dtype].operation
     each = one_of(f"{unit} per_chip", "operation")
     moved = counted(bytes_moved, work, unit="B per_chip", label="bytes moved")
@@ -391,9 +392,9 @@ def gemm_trace(
         memory = memory_time(moved, found.tiling, wear)
         ideal = work.operations * each / chip.peak
         floor = sum(map(factor, launch_factors(chip, launch)), 0 * memory)
-        busy = ideal / (join(full, memory) + floor)
+        busy = ideal / (join(full, memory, sharp) + floor)
         compute = full / power_share(chip, busy, factor)
-    time = join(compute.named("arithmetic"), memory.named("moving bytes"))
+    time = join(compute.named("arithmetic"), memory.named("moving bytes"), sharp)
     total = time
     for name in launch_factors(chip, launch):
         total = total + factor(name)
