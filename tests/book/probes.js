@@ -272,4 +272,34 @@
     if (here.length === there.length && at < 0) return [];
     return [`draws ${here.slice(at, at + 9).join("").slice(0, 120)}, not ${there.slice(at, at + 9).join("").slice(0, 120)}`];
   },
+
+  // The words of what has the focus, whether it stands in the text, whether a ring is seen.
+  focused() {
+    const e = document.activeElement;
+    const { outlineStyle, outlineWidth } = getComputedStyle(e);
+    const words = (e.getAttribute("aria-label") || e.textContent || e.title).trim();
+    return [words, !!e.closest("article.bd-article"), outlineStyle !== "none" && parseFloat(outlineWidth) >= 1];
+  },
+
+  // [which, what, name, other]: names of these drawings that touch, are cut or missing.
+  crowded([specs, width]) {
+    const room = st.element("div", { style: `width: ${width}px` });
+    document.body.append(room);
+    const touch = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+    const faults = specs.flatMap((spec, which) => {
+      room.replaceChildren(st.chart(spec, width));
+      const edge = room.getBoundingClientRect();
+      const texts = [...room.querySelectorAll("text")].map((e) => [e.textContent, e.getBoundingClientRect()]);
+      const wanted = spec.marks.filter((mark) => mark.name && mark.label_at !== "none");
+      return [
+        ...texts.filter(([, box]) => box.left < edge.left - 1 || box.right > edge.right + 1).map(([name]) => [which, "is cut", name]),
+        ...texts.flatMap(([name, box], i) => texts.slice(i + 1)
+          .filter(([, other]) => touch(box, other)).map(([other]) => [which, "touches", name, other])),
+        ...wanted.filter(({ name }) => !texts.some(([text]) => text === name)).map(({ name }) => [which, "is missing", name]),
+      ];
+    });
+    room.remove();
+    return faults;
+  },
 })
