@@ -154,7 +154,9 @@ window.st = window.st || {};
     const rows = Array.from({ length: Math.floor((box.bottom - box.top) / ROW) }, (_, i) => box.bottom - 8 - i * ROW);
     return (words, wishes) => {
       const space = wide(words);
-      const kept = wishes.map(([left, y]) => [Math.max(2, Math.min(left, box.outer - space - 2)), y]);
+      const most = box.outer - space - 2;
+      // Clear of the ticks at the left, where the name is no longer than the plot.
+      const kept = wishes.map(([left, y]) => [Math.max(2, Math.min(box.left + 2, most), Math.min(left, most)), y]);
       const others = kept.flatMap(([left, y]) => rows.map((row) => [left, row, Math.abs(row - y)])).sort((a, b) => a[2] - b[2]);
       const at = [...kept, ...others].find((place) => free(covers(place, space))) || kept[0];
       taken.push(covers(at, space));

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 LIVE = figures()
 TIERS = next(figure for figure in LIVE if figure.module.endswith("memory.tiers.live"))
-WIDTHS = (340, 760)
+WIDTHS = (340, 390, 680, 760)  # phones, and columns of a desktop
 
 
 @pytest.fixture
@@ -27,7 +27,10 @@ def bare(tmp_path, fresh):
     scripts = ("quantities.js", "scales.js", "chart.js")
     for name in scripts:
         (tmp_path / name).write_text((STATIC / name).read_text("utf-8"))
-    tags = "".join(f'<script defer src="{name}"></script>' for name in scripts)
+    (tmp_path / "book.css").write_text((STATIC / "book.css").read_text("utf-8"))
+    tags = '<link rel="stylesheet" href="book.css">' + "".join(
+        f'<script defer src="{name}"></script>' for name in scripts
+    )
     icon = '<link rel="icon" href="data:,">'
     (tmp_path / "page.html").write_text(f"<!doctype html>{icon}{tags}<body>")
     with b.serve(tmp_path) as base:
