@@ -175,6 +175,37 @@
     });
   },
 
+  // What a finger must push sideways to see whole; code and formulas count, too.
+  scrollers() {
+    return [...document.querySelectorAll("main *")]
+      .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth && e.checkVisibility() &&
+        ["auto", "scroll"].includes(getComputedStyle(e).overflowX))
+      .map((e) => `<${e.localName} class="${e.className}">: ${e.textContent.trim().replace(/\s+/g, " ").slice(0, 50)}`);
+  },
+
+  // A table that scrolls keeps its caption and first column in sight and says that it
+  // scrolls; no row is as tall as what lies beyond the edge would make it.
+  tables() {
+    const scrolling = (table) => {
+      for (let e = table; e; e = e.parentElement) {
+        if (["auto", "scroll"].includes(getComputedStyle(e).overflowX)) return e.scrollWidth > e.clientWidth + 1 ? e : null;
+      }
+      return null;
+    };
+    return [...document.querySelectorAll("main table")].flatMap((table) => {
+      const box = scrolling(table), faults = [];
+      if (!box || !table.checkVisibility() || !table.rows.length) return [];
+      if (table.caption) faults.push("a caption inside what scrolls");
+      if (getComputedStyle(table.rows[0].cells[0]).position !== "sticky") faults.push("a first column that scrolls away");
+      if (!getComputedStyle(box).backgroundImage.includes("gradient")) faults.push("no shadow where it scrolls");
+      for (const row of [...table.rows].filter((r) => r.checkVisibility())) {
+        const { height } = row.getBoundingClientRect();
+        if (height > 110) faults.push(`a row of ${Math.round(height)} px`);
+      }
+      return faults.map((fault) => `${(box.previousElementSibling ?? box).textContent.trim().slice(0, 40)}: ${fault}`);
+    });
+  },
+
   // ---- predictions ----
 
   answer: (name) => document.querySelector(`[data-predict="${name}"] .st-answer .st-q`).dataset.q,
