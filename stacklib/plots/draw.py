@@ -7,6 +7,7 @@ and of the frame: ``draw`` refuses a figure in which two texts touch or one is c
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,15 +26,16 @@ from .layout import log_ticks, tick_text
 from .room import Room, boxes, faults, frame_of
 from .spec import SpecError
 
-INCHES = (4.5, 3.4)  # so that SMALL is still 11 px on the 342 px column of a phone
-TEXT, SMALL = 11.0, 10.5
+INCHES = (4.5, 3.4)  # SMALL is 11 px on the 336 px of a live figure on a phone
+TEXT, SMALL = 11.0, 10.7
 CELL = 0.92  # side of a cell, of the place it has
-TINT = 0.16  # of a band
+TINT, BOX = 0.16, 0.5  # of a band; of one with four sides
 SEPARATE = 256  # cells of one mark that are drawn one by one
 TINTED = 0.5  # shades up to this carry text in ink
 DASHES = {"simulated": (0, (5, 3))}
 MARKERS = {"measured": "o", "claimed": "D", "data sheet": "s", "yours": "o"}
 STROKE = 6.5  # half a short stroke, points
+LONG = 14  # characters of a tick's name on a line
 TICK = 38.0  # points that a tick's number takes along an axis
 BROKEN = ((-1.0, -0.2), (0.2, 1.0))  # parts of one that is simulated
 STYLE = {
@@ -97,7 +99,7 @@ def _tick(value: float, axis: Mapping[str, Any]) -> str:
     if "names" in axis:
         names: list[str] = axis["names"]
         nearest = min(axis["ticks"], key=lambda at: abs(at - value))
-        return names[list(axis["ticks"]).index(nearest)]
+        return textwrap.fill(names[list(axis["ticks"]).index(nearest)], LONG)
     return tick_text(value)
 
 
@@ -182,7 +184,11 @@ def _band(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     look: dict[str, Any] = {"facecolor": tint, "alpha": TINT}
     if mark["evidence"] == "impossible":
         look = {"facecolor": "none", "edgecolor": tint, "hatch": "//", "alpha": 0.8}
-    ax.fill(x, y, linewidth=0, zorder=1, **look)
+    thin = 0.0
+    if mark.get("x") and mark.get("y"):  # a thing, and those it touches are others
+        look |= {"alpha": BOX, "edgecolor": theme.sentinel("paper")}
+        thin = 1.2
+    ax.fill(x, y, linewidth=thin, zorder=1, **look)
 
 
 def _cells(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:

@@ -68,9 +68,9 @@ def _sample(
     at: tuple[float, float],
     drawing: Mapping[str, Callable[..., None]],
 ) -> None:
-    """A square of the colour of cells and bars; of others the mark itself."""
-    if mark["kind"] in ("cells", "bar"):
-        shade = max(mark.get("shades") or [1.0])
+    """A square of the colour of cells, bars and bands; of others the mark itself."""
+    if mark["kind"] in ("cells", "bar", "band"):
+        shade = 0.5 if mark["kind"] == "band" else max(mark.get("shades") or [1.0])
         look: dict[str, Any] = {"transform": None, "color": tint, "alpha": shade}
         ax.figure.add_artist(Rectangle(at, SIDE, SIDE, **look))
         return

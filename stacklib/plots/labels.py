@@ -18,7 +18,7 @@ from .layout import spread
 from .room import Box, Room
 from .spec import STROKES
 
-SIZE = 10.5
+SIZE = 10.7
 LINE = 13.0  # from one label to the next
 GAP = 7.0  # between a line's end and its name
 EDGE = 3.0  # free strip round the canvas
@@ -173,6 +173,7 @@ def rule_labels(
     ax: Axes, marks: Sequence[Mark], tints: Sequence[str], room: Room
 ) -> None:
     """Name vertical rules at their foot, as low as there is room, and level ones."""
+    paths = _paths(ax, marks)
     shown = [(k, x) for k in _labelled(marks, "vline") for x in marks[k]["x"]]
     for i, x in ((k, x) for k, x in shown if _within(x, ax.get_xlim())):
         at, wide = _at(ax, x, ax.get_ylim()[0])[0], width(marks[i]["name"], ax)
@@ -182,7 +183,7 @@ def rule_labels(
         low = ax.bbox.y0 + 4
         spots = [(left, low + k * LINE) for k in range(14) for left in lefts]
         wishes = [(a, y, a + wide, y + 2 * HIGH) for a, y in spots]
-        left, y, *_ = wishes[room.pick(wishes, lambda box: 0.0)]
+        left, y, *_ = wishes[room.pick(wishes, partial(_crossed, paths))]
         write(
             ax,
             left,
@@ -217,7 +218,7 @@ def band_label(ax: Axes, mark: Mark, tint: str, room: Room) -> None:
     under = min(y, ax.bbox.y1) - 6 - HIGH
     spots = [under - k * LINE for k in range(8)]
     wishes = [(middle - wide / 2, s - HIGH, middle + wide / 2, s + HIGH) for s in spots]
-    if mark["name"] and mark.get("label_at") != "none":
+    if mark["name"] and mark.get("label_at", "end") == "end":
         at = wishes[room.pick(wishes, lambda box: 0.0)]
         write(
             ax, at[0], at[1] + HIGH, mark["name"], tint, ha="left", va="center_baseline"

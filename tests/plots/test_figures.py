@@ -114,7 +114,7 @@ def test_a_line_is_predicted_or_simulated(evidence):
 def test_names_that_cannot_stand_apart_are_refused():
     names = [f"a name that is long, {i}" for i in range(40)]
     crowd = [marks("measured", "dots", name=n, x=[5], y=[5]) for n in names]
-    with pytest.raises(plots.SpecError, match="lies on|cut by"):
+    with pytest.raises(plots.SpecError, match=r"lies on|cut by"):
         draw(*crowd)
 
 
