@@ -1,5 +1,8 @@
-"""Texts of every figure of the book, as the notebooks hold it: none cut, none on another,
-none too small on a phone. Widths are those of the wide font that it was laid out in."""
+"""Texts of every figure of the book, as the notebooks hold it.
+
+None is cut, none lies on another, none is too small on a phone. Widths are those of the
+wide font that the figure was laid out in.
+"""
 
 import html
 import json
