@@ -17,6 +17,7 @@ STATIC = Path(__file__).resolve().parent.parent / "_static"
 VENDORED = STATIC.parent / "vendor" / "_static" / "vendor"
 
 STYLES = (
+    "icons.css",
     "book.css",
     "figures.css",
     "boxes.css",
@@ -24,6 +25,7 @@ STYLES = (
     "live.css",
     "facts.css",
     "stack.css",
+    "phone.css",
 )
 # In the order in which they build on one another.
 SCRIPTS = (
@@ -36,6 +38,7 @@ SCRIPTS = (
     "live.js",
     "pyrun.js",
     "sift.js",
+    "tables.js",
     "print.js",
     "nav.js",
 )

@@ -34,7 +34,8 @@ class computed_number(nodes.inline):
     """Inline text of a computed number, named by attribute ``data-q``.
 
     A node that no cell said brings its derivation in attribute ``tree``;
-    raw HTML brings those of its numbers in attribute ``trees``, by name.
+    raw HTML brings those of its numbers in attribute ``trees``, by name. What writes
+    a said number by itself names it in attribute ``shows``.
     """
 
 
@@ -97,8 +98,9 @@ class ComputedLinks(SphinxTransform):
                 own[node["data-q"]] = node["tree"]
             else:
                 shown.add(node["data-q"])
-        for node in self.document.findall(nodes.raw):
-            own |= node.get("trees", {})
+        for node in self.document.findall(nodes.Element):
+            own |= node.get("trees", {}) if isinstance(node, nodes.raw) else {}
+            shown |= {node["shows"]} if "shows" in node else set()
         for link in links:
             name = link["refuri"].removeprefix(PREFIX)
             if self.check(name, link):
@@ -130,7 +132,11 @@ class ComputedLinks(SphinxTransform):
         numbers = numbers_of(self.app)
         trees = {name: numbers[name].tree() for name in names}
         if trees or own:
-            self.document += page_trees(trees=as_script(shared({**trees, **own})))
+            # Inside the last section: what follows the sections of a chapter's first
+            # page would make its pages stand beside it in the list of contents.
+            last = self.document.children[-1]
+            end = last if isinstance(last, nodes.section) else self.document
+            end += page_trees(trees=as_script(shared({**trees, **own})))
         if trees:
             digests = {name: digest(tree) for name, tree in trees.items()}
             remembered(self.env)[self.env.docname] = digests

@@ -26,6 +26,7 @@ import fact_runs
 from assets import STATIC
 from docutils import nodes
 from fact_html import Sheet, escape
+from first_terms import found_by
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -50,10 +51,11 @@ TEMPLATE = "page.html"
 
 @dataclass(frozen=True)
 class Fact:
-    """One page: name, title, sections, words it is found by, and its writer."""
+    """One page: its names, sections, words it is found by, and its writer."""
 
     page: str
     title: str
+    aliases: tuple[str, ...]
     sections: list[tuple[str, str]]
     words: str
     body: Callable[[], str]
@@ -76,6 +78,7 @@ def _device_facts(folder: str) -> Iterator[Fact]:
         yield Fact(
             f"{folder}/{device.key}".lstrip("/"),
             device.name,
+            device.aliases,
             fact_devices.SECTIONS,
             fact_devices.text(device),
             partial(_device_body, device),
@@ -94,6 +97,7 @@ def _model_facts(folder: str) -> Iterator[Fact]:
         yield Fact(
             f"{folder}/{model.key}".lstrip("/"),
             model.name,
+            (model.key,),
             fact_models.SECTIONS,
             fact_models.text(model),
             partial(fact_models.model_page, model),
@@ -209,6 +213,7 @@ def feed(app: Sphinx, known: list[Fact]) -> None:
         document = nodes.document(None, None)
         section = nodes.section("", nodes.title("", fact.title), ids=["device"])
         document += section + nodes.paragraph("", fact.words)
+        document += found_by(fact.title, *fact.aliases)
         indexer.feed(fact.page, f"{fact.page}.html", fact.title, document)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from boxes import box
-from computed_links import nearest, numbers_of, span
+from computed_links import nearest, numbers_of
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -24,7 +24,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxTranslator
 
 
 class prediction(nodes.General, nodes.Element):
-    """Form and folded answer; children are the answer's sentence."""
+    """Form and folded answer; attribute ``shows`` is the name of its number."""
 
 
 class Predict(SphinxDirective):
@@ -60,12 +60,15 @@ class Predict(SphinxDirective):
         """The node of the form, with the answer's value in the asked unit."""
         unit = self.options.get("unit", "")
         quantity = number.quantity.to(unit) if unit else number.quantity
-        node = prediction(name=name, unit=unit, value=float(quantity.value))
-        sentence = nodes.paragraph()
-        sentence += span(number.name, number.text)
-        sentence += nodes.Text(f". {number.what.rstrip('.')}.")
-        node += sentence
-        return node
+        # The answer stands in attributes: a search does not find what is not text.
+        return prediction(
+            name=name,
+            unit=unit,
+            value=float(quantity.value),
+            shows=number.name,
+            text=number.text,
+            what=f"{number.what.rstrip('.')}.",
+        )
 
 
 def open_prediction(self: SphinxTranslator, node: prediction) -> None:
@@ -83,6 +86,8 @@ def open_prediction(self: SphinxTranslator, node: prediction) -> None:
         '<button type="submit">Commit</button></form>\n'
         '<p class="st-predict-note" role="status" hidden></p>\n'
         '<details class="st-answer"><summary>Answer</summary>\n'
+        f'<p><span class="st-q" data-q="{self.attval(node["shows"])}">'
+        f"{self.encode(node['text'])}</span>. {self.encode(node['what'])}</p>\n"
     )
 
 

@@ -32,10 +32,16 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxTranslator
 
+from stacklib import grading
+
 logger = logging.getLogger(__name__)
 
 PLACE = re.compile(r"(?P<layer>[1-7]) (?P<name>[a-z][a-z ]*)")
 WORDS_A_MINUTE = 200  # prose with numbers to think about, not a novel
+MINUTES_A_FIGURE = 1
+EXERCISE_MINUTES = {"estimate": 5, "derive": 15, "build": 30}
+SHOWN = re.compile(r"<figure|<table|st-live")
+TABLE = re.compile(r"^\|[ :|-]*-{3}[ :|-]*\|?$", re.M)  # the rule under its head
 NOT_WORDS = re.compile(r"\]\([^)]*\)|^:{3,}.*$|^:\w.*$|[\[\]{}#*_`>|$-]", re.M)
 
 # Down at the left, up at the right; the last row turns. Stretched to its row's height.
@@ -107,7 +113,7 @@ class StackLayer(SphinxDirective):
 
 
 class ReadingTime(SphinxDirective):
-    """``{reading-time} chapters/01-roofline``: minutes and words of its notebooks."""
+    """``{reading-time} chapters/01-roofline``: what its notebooks take, all told."""
 
     required_arguments = 1
 
@@ -118,13 +124,44 @@ class ReadingTime(SphinxDirective):
             raise self.error(f"{{reading-time}}: no notebook in {self.arguments[0]}")
         for book in books:
             self.env.note_dependency(str(book))
-        count = sum(words(book) for book in books)
-        minutes = max(5, round(count / WORDS_A_MINUTE / 5) * 5)
+        count, seen = (sum(map(of, books)) for of in (words, shown))
+        levels = [read(path).level for path in exercises(folder, Path(self.env.srcdir))]
+        reading = count / WORDS_A_MINUTE + seen * MINUTES_A_FIGURE
         text = (
-            f"Reading time: about {minutes} minutes for {count:,} words, "
-            "without the exercises."
+            f"Reading time: about {lasting(reading)} ({count:,} words; figures and "
+            f"tables: {seen:,})."
         )
+        if levels:
+            work = lasting(sum(map(EXERCISE_MINUTES.__getitem__, levels)))
+            text += f" Exercises ({len(levels)}): about {work} more."
         return [nodes.paragraph("", text, classes=["st-reading-time"])]
+
+
+def lasting(minutes: float) -> str:
+    """``45 minutes``, ``3 hours``, ``3.5 hours``: no finer than it is known."""
+    if minutes < 90:
+        return f"{max(5, round(minutes / 5) * 5)} minutes"
+    return f"{round(minutes / 30) / 2:g} hours"
+
+
+def exercises(folder: Path, root: Path) -> list[Path]:
+    """The exercises of a chapter, which have its folder's name."""
+    return sorted((root / "exercises" / folder.name).glob("[0-9]*.py"))
+
+
+def read(exercise: Path) -> grading.Text:
+    """An exercise taken apart."""
+    return grading.parse(exercise.read_text("utf-8"), exercise.name)
+
+
+def shown(notebook: Path) -> int:
+    """Figures and tables of a notebook: those of its outputs and of its prose."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    outputs = [o for c in cells for o in c.get("outputs", ())]
+    pages = ["".join(o.get("data", {}).get("text/html", "")) for o in outputs]
+    prose = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+    drawn = sum(bool(SHOWN.search(page)) for page in pages)
+    return drawn + sum(len(TABLE.findall(text)) for text in prose)
 
 
 def words(notebook: Path) -> int:

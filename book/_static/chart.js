@@ -128,6 +128,8 @@ window.st = window.st || {};
 
   // ---- axes, names ----
 
+  const said = (axis, value, i) => (axis.names ? axis.names[i] : label(value));
+
   function axes(spec, x, y, box) {
     const parts = [];
     const grid = (more) => parts.push(draw("line", { stroke: "var(--st-grid)", "stroke-width": 1, ...more }));
@@ -136,8 +138,8 @@ window.st = window.st || {};
     for (const v of bare ? [] : x.ticks.major) grid({ x1: x.at(v), x2: x.at(v), y1: box.top, y2: box.bottom });
     for (const v of x.ticks.minor) grid({ x1: x.at(v), x2: x.at(v), y1: box.bottom - 4, y2: box.bottom, stroke: "var(--st-line)" });
     grid({ x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, stroke: "var(--st-line)" });
-    for (const v of y.ticks.major) parts.push(text(box.left - 7, y.at(v) + 4, label(v), { "text-anchor": "end" }));
-    for (const v of x.ticks.major) parts.push(text(x.at(v), box.bottom + ROW, label(v), { "text-anchor": "middle" }));
+    y.ticks.major.forEach((v, i) => parts.push(text(box.left - 7, y.at(v) + 4, said(spec.y, v, i), { "text-anchor": "end" })));
+    x.ticks.major.forEach((v, i) => parts.push(text(x.at(v), box.bottom + ROW, said(spec.x, v, i), { "text-anchor": "middle" })));
     parts.push(text(2, SIZE, spec.y.label), text(box.right, box.bottom + 2.3 * ROW, spec.x.label, { "text-anchor": "end" }));
     return parts;
   }
@@ -147,8 +149,27 @@ window.st = window.st || {};
     spec.marks.filter((m) => m.name && m.label_at !== "none" && kinds.includes(m.kind));
 
   // A name over the plot, with a halo in the paper's colour.
-  const over = (x, y, mark, more = {}) => text(x, y, mark.name, { fill: colour(mark), stroke: "var(--st-paper)",
-    "stroke-width": 4, "stroke-linejoin": "round", "paint-order": "stroke", ...more });
+  const over = ([x, y], mark) => text(x, y, mark.name, { fill: colour(mark), stroke: "var(--st-paper)",
+    "stroke-width": 4, "stroke-linejoin": "round", "paint-order": "stroke" });
+
+  // Places for names, as [left, baseline]: the first wish that touches no name, else
+  // the free row nearest to one of them.
+  function places(box) {
+    const taken = [];
+    const covers = ([left, y], space) => ({ left: left - 3, right: left + space + 3, top: y - SIZE, bottom: y + 4 });
+    const free = (r) => taken.every((t) => r.right <= t.left || r.left >= t.right || r.bottom <= t.top || r.top >= t.bottom);
+    const rows = Array.from({ length: Math.floor((box.bottom - box.top) / ROW) }, (_, i) => box.bottom - 8 - i * ROW);
+    return (words, wishes) => {
+      const space = wide(words);
+      const most = box.outer - space - 2;
+      // Clear of the ticks at the left, where the name is no longer than the plot.
+      const kept = wishes.map(([left, y]) => [Math.max(2, Math.min(box.left + 2, most), Math.min(left, most)), y]);
+      const others = kept.flatMap(([left, y]) => rows.map((row) => [left, row, Math.abs(row - y)])).sort((a, b) => a[2] - b[2]);
+      const at = [...kept, ...others].find((place) => free(covers(place, space))) || kept[0];
+      taken.push(covers(at, space));
+      return at;
+    };
+  }
 
   const atEdge = (mark, x, box) => STROKES.includes(mark.kind) && x.at(mark.x[mark.x.length - 1]) > box.right - 0.03 * (box.right - box.left);
 
@@ -162,42 +183,38 @@ window.st = window.st || {};
   }
 
   // Lines that reach the right edge are named outside it; the rest at their last point.
-  function ends(spec, x, y, box) {
+  function ends(spec, x, y, box, place) {
     const rows = named(spec).flatMap((mark) => {
       const [last] = points(mark, x, y).slice(-1);
       return last ? [{ mark, x: last[0], y: Math.min(Math.max(last[1], box.top), box.bottom) }] : [];
     });
     const outside = rows.filter((row) => atEdge(row.mark, x, box));
     const inside = rows.filter((row) => !outside.includes(row)).map(({ mark, x: px, y: py }) => {
-      const left = px + 11 + wide(mark.name) > box.right;
+      const space = wide(mark.name);
+      const sides = [px + 9, px - 9 - space];
+      if (px + 11 + space > box.right) sides.reverse();
       // A dot may lie on a line: its name stands clear of it, above or below.
-      const lift = STROKES.includes(mark.kind) ? 4 : py - 28 > box.top ? -11 : 20;
-      return over(px + (left ? -9 : 9), py + lift, mark, { "text-anchor": left ? "end" : "start" });
+      const lifts = STROKES.includes(mark.kind) ? [4, -11, 20] : py - 28 > box.top ? [-11, 20] : [20, -11];
+      return over(place(mark.name, lifts.flatMap((lift) => sides.map((left) => [left, py + lift]))), mark);
     });
     return [...inside, ...apart(outside, box).map((row) => text(box.right + 8, row.y + 4, row.mark.name, { fill: colour(row.mark) }))];
   }
 
   // Names of rules at their foot, in as many rows as they need; of bands at their top.
-  function ruleNames(spec, x, y, box) {
-    const taken = [];
-    const names = [];
-    for (const mark of spec.marks.filter((m) => m.name && m.label_at !== "none")) {
+  function ruleNames(spec, x, y, box, place) {
+    return spec.marks.filter((m) => m.name && m.label_at !== "none").flatMap((mark) => {
       const space = wide(mark.name);
-      if (mark.kind === "hline") names.push(over(box.left + 6, y.at(mark.y[0]) - 5, mark));
+      if (mark.kind === "hline") return [over(place(mark.name, [[box.left + 6, y.at(mark.y[0]) - 5]]), mark)];
       if (mark.kind === "band") {
         const at = corners(mark, x, y, box);
         const middle = Math.max(box.left + space / 2, Math.min((at.left + at.right) / 2, box.right - space / 2));
-        names.push(over(middle, at.top + ROW - 3, mark, { "text-anchor": "middle" }));
+        return [over(place(mark.name, [[middle - space / 2, at.top + ROW - 3]]), mark)];
       }
-      if (mark.kind !== "vline") continue;
+      if (mark.kind !== "vline") return [];
       const px = x.at(mark.x[0]);
       const left = px + 5 + space > box.right ? px - 5 - space : px + 5;
-      const free = taken.findIndex((end) => end <= left);
-      const row = free < 0 ? taken.length : free;
-      taken[row] = left + space + 8;
-      names.push(over(left, box.bottom - 8 - row * ROW, mark));
-    }
-    return names;
+      return [over(place(mark.name, [[left, box.bottom - 8]]), mark)];
+    });
   }
 
   function keyOf(mark, left, py) {
@@ -227,8 +244,10 @@ window.st = window.st || {};
   function plotBox(spec, width, narrow, x) {
     const edge = narrow ? [] : named(spec).filter((m) => STROKES.includes(m.kind)).map((m) => wide(m.name) + 12);
     const height = spec.square ? Math.min(460, width) : Math.max(260, Math.min(400, width * 0.56));
-    const ticks = st.scale(spec.y, all(spec, "y"), [height - 46, 26], 42).ticks.major.map((v) => wide(label(v)));
-    const box = { left: Math.max(...ticks, 10) + 12, right: width - Math.max(14, ...edge), top: 28, bottom: height - 46, outer: width, height };
+    const ticks = st.scale(spec.y, all(spec, "y"), [height - 46, 26], 42).ticks.major.map((v, i) => wide(said(spec.y, v, i)));
+    // The last tick's label is centred under it and may reach beyond the plot.
+    const below = st.scale(spec.x, all(spec, "x"), [0, width], 62).ticks.major.map((v, i) => wide(said(spec.x, v, i)) / 2 + 2);
+    const box = { left: Math.max(...ticks, 10) + 12, right: width - Math.max(14, ...edge, ...below), top: 28, bottom: height - 46, outer: width, height };
     // What is round is drawn round: as wide as high.
     const side = Math.min(box.right - box.left, box.bottom - box.top);
     return spec.square ? { ...box, right: box.left + side, bottom: box.top + side } : box;
@@ -253,9 +272,11 @@ window.st = window.st || {};
     // Cells have no end to stand at: their names are always below.
     const listed = narrow ? [...STROKES, "dots", "cells"] : ["cells"];
     const below = legend(spec, box, box.height + SIZE, listed);
-    const names = narrow ? below : { ...below, parts: [...ends(spec, x, y, box), ...below.parts] };
+    const place = places(box);
+    const rules = ruleNames(spec, x, y, box, place);
+    const names = narrow ? below.parts : [...ends(spec, x, y, box, place), ...below.parts];
     const marks = spec.marks.flatMap((mark) => MARKS[mark.kind](mark, x, y, box, hatch));
-    return draw("svg", { viewBox: `0 0 ${width} ${box.height + names.height}`, role: "img", "aria-label": spec.title },
+    return draw("svg", { viewBox: `0 0 ${width} ${box.height + below.height}`, role: "img", "aria-label": spec.title },
       draw("defs", {},
         draw("pattern", { id: hatch, width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
           draw("line", { x1: 0, x2: 0, y1: 0, y2: 8, stroke: "var(--st-impossible)", "stroke-width": 2, "stroke-opacity": 0.5 })),
@@ -263,6 +284,6 @@ window.st = window.st || {};
           draw("rect", { x: box.left - 7, y: box.top - 7, width: box.right - box.left + 14, height: box.bottom - box.top + 14 }))),
       ...axes(spec, x, y, box),
       draw("g", { "clip-path": `url(#${clip})` }, ...marks),
-      ...ruleNames(spec, x, y, box), ...names.parts);
+      ...rules, ...names);
   };
 })();

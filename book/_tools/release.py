@@ -1,4 +1,4 @@
-"""Make the downloads in dist/: the book as zip and PDF, notebooks, wheel, checksums.
+"""Make the downloads in dist/: the book as zip and PDFs, notebooks, wheel, checksums.
 
 Run after the book was built. Without Chromium there is no PDF: that is said, the rest
 is made, and the exit status is 1.
@@ -7,6 +7,7 @@ is made, and the exit status is 1.
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import shutil
 import sys
@@ -26,6 +27,11 @@ DIST = tree.ROOT / "dist"
 TITLE = "From Transistor to Token"
 NAME = "from-transistor-to-token"
 SUMS = "SHA256SUMS"
+# A volume of paper -> the parts of the contents that it prints.
+VOLUMES = {
+    "book": ("Start here", "Chapters"),
+    "reference": ("Facts", "Evidence", "Reference"),
+}
 # What an earlier release left in dist/; nothing else there is touched.
 OURS = (f"{NAME}-*", "stacklib-*.whl", SUMS)
 
@@ -58,10 +64,12 @@ def archives(folder: Path, built: Path = BUILT) -> list[Path]:
     ]
 
 
-def pdf(folder: Path, program: str, built: Path = BUILT) -> Path:
-    """The PDF, printed by the Chromium at `program`."""
-    goal = folder / f"{NAME}-{stacklib.__version__}.pdf"
-    document = release_book.printable(built, TOC, TITLE, stacklib.__version__)
+def pdf(folder: Path, program: str, volume: str, built: Path = BUILT) -> Path:
+    """The PDF of a volume, printed by the Chromium at `program`."""
+    goal = folder / f"{NAME}-{stacklib.__version__}-{volume}.pdf"
+    title = TITLE if volume == "book" else f"{TITLE}: {volume}"
+    lines = release_book.outline(TOC, VOLUMES[volume])
+    document = release_book.printable(built, lines, title, stacklib.__version__)
     goal.write_bytes(release_pdf.print_pdf(document, built, program))
     return goal
 
@@ -99,8 +107,9 @@ def main(argv: list[str] | None = None) -> int:
         folder = Path(name)
         try:
             files = archives(folder)
-            if program:
-                files.append(timed("pdf", lambda: pdf(folder, program)))
+            for volume in VOLUMES if program else ():
+                make = functools.partial(pdf, folder, str(program), volume)
+                files.append(timed(f"{volume}, printed", make))
         except (ReleaseError, PrintError) as error:
             print(f"failed\nrelease: {error}", file=sys.stderr)
             return 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import yaml
 from bs4 import BeautifulSoup
 
 from _tools import release_page
-from _tools.release_page import Sheet, reference
+from _tools.release_page import PrintError, Sheet, reference
 
 STYLE = Path(__file__).with_name("release.css")
 
@@ -25,12 +26,33 @@ class Line:
     text: str
 
 
-def outline(toc: Path) -> list[Line]:
-    """The lines of the book's table of contents, in reading order."""
+@dataclass(frozen=True)
+class Run:
+    """Sheets that follow one another on the same pages, with `head` above them."""
+
+    head: str
+    sheets: list[Sheet]
+
+    def html(self, number: int) -> str:
+        """Its articles."""
+        inside = "\n".join(str(one.article) for one in self.sheets)
+        return f'<div class="pr-run" style="page: run{number}">\n{inside}\n</div>'
+
+
+def outline(toc: Path, parts: Sequence[str] = ()) -> list[Line]:
+    """The lines of the book's table of contents, in reading order.
+
+    Of `parts` alone where some are named; the first page stands before the first part.
+    """
     table = yaml.safe_load(toc.read_text(encoding="utf-8"))
-    lines = [Line(1, table["root"])]
+    captions = [part["caption"] for part in table["parts"]]
+    missing = {*parts} - {*captions}
+    if missing:
+        raise PrintError(f"{toc.name} has no part {', '.join(sorted(missing))}")
+    lines = [Line(1, table["root"])] if not parts or captions[0] in parts else []
     for part in table["parts"]:
-        lines += [Line(0, part["caption"]), *below(part["chapters"], 1)]
+        if not parts or part["caption"] in parts:
+            lines += [Line(0, part["caption"]), *below(part["chapters"], 1)]
     return lines
 
 
@@ -41,9 +63,8 @@ def below(entries: list[dict], depth: int) -> Iterator[Line]:
         yield from below(entry.get("sections", []), depth + 1)
 
 
-def printable(built: Path, toc: Path, title: str, version: str) -> str:
-    """The whole book as one HTML page, for the root of the built book."""
-    lines = outline(toc)
+def printable(built: Path, lines: list[Line], title: str, version: str) -> str:
+    """The pages of `lines` as one HTML page, for the root of the built book."""
     files = [line.text for line in lines if line.depth]
     pages = {file: release_page.read(built, file) for file in files}
     head = borrowed(pages)
@@ -53,35 +74,50 @@ def printable(built: Path, toc: Path, title: str, version: str) -> str:
     ]
     release_page.tie(sheets, built)
     ends = release_page.endings(sheets)
+    parts = runs(lines, sheets) + ([Run("Hints and answers", ends)] if ends else [])
     body = [front(title, version), contents(lines, sheets, ends)]
-    body += [str(one.article) for one in (*sheets, *ends)]
-    return document(title, head + style([*sheets, *ends]), "\n".join(body))
+    body += [run.html(number) for number, run in enumerate(parts)]
+    return document(title, head + style(parts), "\n".join(body))
+
+
+def runs(lines: list[Line], sheets: list[Sheet]) -> list[Run]:
+    """The sheets of `lines` by what stands at the head of their pages.
+
+    A page with its sections is a run, as are a part's pages that have none.
+    """
+    titled = {one.file: one for one in sheets}
+    found: list[Run] = []
+    part = next((line.text for line in lines if not line.depth), "")
+    for line, after in itertools.pairwise([*lines, Line(0, "")]):
+        if not line.depth:
+            part = line.text
+            continue
+        one = titled[line.text]
+        head = part if after.depth < 2 else one.title
+        if line.depth == 1 and not (found and found[-1].head == head):
+            found.append(Run(head, []))
+        found[-1].sheets.append(one)
+    return found
 
 
 def borrowed(pages: dict[str, BeautifulSoup]) -> str:
-    """What the pages load that paper needs too: style sheets, and MathJax if any."""
+    """What the pages load that paper needs too: style sheets."""
     found: dict[str, None] = {}
     for file, page in pages.items():
         here = Sheet(file, page, "")
         for link in page.select('link[rel="stylesheet"]'):
             link["href"], _ = release_page.place(here, link["href"])
             found[str(link)] = None
-        for script in page.find_all("script"):
-            if "mathjax" in (script.get("src", "") + script.get_text()).lower():
-                if script.get("src"):
-                    script["src"], _ = release_page.place(here, script["src"])
-                found[str(script)] = None
     return "\n".join(found)
 
 
-def style(sheets: list[Sheet]) -> str:
-    """Our print style; each sheet's title runs at the head of its own pages."""
-    runs = "\n".join(
-        f"@page {s.anchor} {{ @top-left {{ content: {quoted(s.title)} }} }}\n"
-        f"#{s.anchor} {{ page: {s.anchor} }}"
-        for s in sheets
+def style(parts: list[Run]) -> str:
+    """Our print style; the words of each run stand at the head of its own pages."""
+    heads = "\n".join(
+        f"@page run{number} {{ @top-left {{ content: {quoted(run.head)} }} }}"
+        for number, run in enumerate(parts)
     )
-    return f"<style>\n{STYLE.read_text(encoding='utf-8')}\n{runs}\n</style>"
+    return f"<style>\n{STYLE.read_text(encoding='utf-8')}\n{heads}\n</style>"
 
 
 def quoted(text: str) -> str:

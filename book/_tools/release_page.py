@@ -17,10 +17,13 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
+from _tools import release_paper
+
 # What belongs to a page on a screen, or to a script that does not run on paper.
 DROPPED = (
     "script, noscript, form, button, input, a.headerlink, a.viewcode-back, "
-    "a:has(> .viewcode-link), .st-predict-note"
+    "a:has(> .viewcode-link), .st-predict-note, .sd-stretched-link, "
+    "div.cell:has(> .st-said)"
 )
 POINTING = ("for", "headers", "aria-labelledby", "aria-describedby", "aria-controls")
 URL = re.compile(r"url\(['\"]?#([^'\")]+)['\"]?\)")
@@ -69,6 +72,7 @@ def sheet(page: BeautifulSoup, file: str, number: int) -> Sheet:
         raise PrintError(f"{file}.html has no article")
     for element in article.select(DROPPED):
         element.decompose()
+    release_paper.put_on_paper(article, file)
     made = Sheet(file, article, f"p{number}")
     for count, element in enumerate(article.select("[id]")):
         made.names[element["id"]] = element["id"] = f"p{number}-{count}"

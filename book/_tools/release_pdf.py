@@ -28,7 +28,6 @@ KIDS = re.compile(rb"/Kids \[(.*?)\]", re.S)
 DESTINATION = re.compile(rb"/([\w-]+) \[(\d+) 0 R")
 DATES = re.compile(rb"(/(?:Creation|Mod)Date \(D:)[^)]*\)")
 SETTLED = """async () => {
-  if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
   await document.fonts.ready;
   // A missing image is the shelf's to tell.
   await Promise.all([...document.images].map((i) => i.decode().catch(() => {})));

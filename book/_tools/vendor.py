@@ -3,7 +3,8 @@
 Two things, both untracked: MathJax, a serif and Pyodide from npm (through the Node that
 pip installed), and an archive of ``stacklib`` for Python in the page. They go to
 ``book/vendor/_static/vendor``, which Sphinx copies as it is (``html_extra_path``);
-under a source ``_static`` every script would be loaded by every page.
+under a source ``_static`` every script would be loaded by every page. MathJax is not
+copied: it sets the formulas when the book is built (``_ext/formulas.py``).
 
     python book/_tools/vendor.py
 
@@ -31,9 +32,12 @@ SERIF = "@fontsource-variable/source-serif-4"
 # Paths inside node_modules -> paths inside the vendor folder.
 ASSETS = {
     "mathjax/LICENSE": "mathjax/LICENSE",
-    "mathjax/es5/tex-mml-chtml.js": "mathjax/tex-mml-chtml.js",
-    "mathjax/es5/output/chtml/fonts/woff-v2": "mathjax/output/chtml/fonts/woff-v2",
-    "mathjax/es5/input/tex/extensions": "mathjax/input/tex/extensions",
+    "mathjax/es5/node-main.js": "mathjax/node-main.js",
+    "mathjax/es5/adaptors/liteDOM.js": "mathjax/adaptors/liteDOM.js",
+    "mathjax/es5/input/tex-full.js": "mathjax/input/tex-full.js",
+    "mathjax/es5/output/svg.js": "mathjax/output/svg.js",
+    "mathjax/es5/output/svg/fonts/tex.js": "mathjax/output/svg/fonts/tex.js",
+    "mathjax/es5/a11y/assistive-mml.js": "mathjax/a11y/assistive-mml.js",
     f"{SERIF}/LICENSE": "fonts/LICENSE",
     f"{SERIF}/files/source-serif-4-latin-wght-normal.woff2": "fonts/serif.woff2",
     f"{SERIF}/files/source-serif-4-latin-wght-italic.woff2": "fonts/serif-italic.woff2",

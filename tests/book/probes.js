@@ -175,6 +175,37 @@
     });
   },
 
+  // What a finger must push sideways to see whole; code and formulas count, too.
+  scrollers() {
+    return [...document.querySelectorAll("main *")]
+      .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth && e.checkVisibility() &&
+        ["auto", "scroll"].includes(getComputedStyle(e).overflowX))
+      .map((e) => `<${e.localName} class="${e.className}">: ${e.textContent.trim().replace(/\s+/g, " ").slice(0, 50)}`);
+  },
+
+  // A table that scrolls keeps its caption and first column in sight and says that it
+  // scrolls; no row is as tall as what lies beyond the edge would make it.
+  tables() {
+    const scrolling = (table) => {
+      for (let e = table; e; e = e.parentElement) {
+        if (["auto", "scroll"].includes(getComputedStyle(e).overflowX)) return e.scrollWidth > e.clientWidth + 1 ? e : null;
+      }
+      return null;
+    };
+    return [...document.querySelectorAll("main table")].flatMap((table) => {
+      const box = scrolling(table), faults = [];
+      if (!box || !table.checkVisibility() || !table.rows.length) return [];
+      if (table.caption) faults.push("a caption inside what scrolls");
+      if (getComputedStyle(table.rows[0].cells[0]).position !== "sticky") faults.push("a first column that scrolls away");
+      if (!getComputedStyle(box).backgroundImage.includes("gradient")) faults.push("no shadow where it scrolls");
+      for (const row of [...table.rows].filter((r) => r.checkVisibility())) {
+        const { height } = row.getBoundingClientRect();
+        if (height > 110) faults.push(`a row of ${Math.round(height)} px`);
+      }
+      return faults.map((fault) => `${(box.previousElementSibling ?? box).textContent.trim().slice(0, 40)}: ${fault}`);
+    });
+  },
+
   // ---- predictions ----
 
   answer: (name) => document.querySelector(`[data-predict="${name}"] .st-answer .st-q`).dataset.q,
@@ -271,5 +302,35 @@
     const at = there.findIndex((part, i) => !same(here[i], part));
     if (here.length === there.length && at < 0) return [];
     return [`draws ${here.slice(at, at + 9).join("").slice(0, 120)}, not ${there.slice(at, at + 9).join("").slice(0, 120)}`];
+  },
+
+  // The words of what has the focus, whether it stands in the text, whether a ring is seen.
+  focused() {
+    const e = document.activeElement;
+    const { outlineStyle, outlineWidth } = getComputedStyle(e);
+    const words = (e.getAttribute("aria-label") || e.textContent || e.title).trim();
+    return [words, !!e.closest("article.bd-article"), outlineStyle !== "none" && parseFloat(outlineWidth) >= 1];
+  },
+
+  // [which, what, name, other]: names of these drawings that touch, are cut or missing.
+  crowded([specs, width]) {
+    const room = st.element("div", { style: `width: ${width}px` });
+    document.body.append(room);
+    const touch = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+    const faults = specs.flatMap((spec, which) => {
+      room.replaceChildren(st.chart(spec, width));
+      const edge = room.getBoundingClientRect();
+      const texts = [...room.querySelectorAll("text")].map((e) => [e.textContent, e.getBoundingClientRect()]);
+      const wanted = spec.marks.filter((mark) => mark.name && mark.label_at !== "none");
+      return [
+        ...texts.filter(([, box]) => box.left < edge.left - 1 || box.right > edge.right + 1).map(([name]) => [which, "is cut", name]),
+        ...texts.flatMap(([name, box], i) => texts.slice(i + 1)
+          .filter(([, other]) => touch(box, other)).map(([other]) => [which, "touches", name, other])),
+        ...wanted.filter(({ name }) => !texts.some(([text]) => text === name)).map(({ name }) => [which, "is missing", name]),
+      ];
+    });
+    room.remove();
+    return faults;
   },
 })

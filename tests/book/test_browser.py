@@ -162,6 +162,28 @@ def test_predictions_are_kept_and_answered(served, visit, every):
     assert not faults, "\n".join(faults)
 
 
+AMOUNTS = ("20", "20 ms", "20ms", "0.02 s", "20,000 µs", "2e4 us")
+
+
+def test_a_prediction_is_taken_in_any_unit_of_its_kind(served, visit):
+    page, faults = visit(served, asked=True)
+    page.goto(served + "chapters/01-roofline/decode.html")
+    box = page.locator('.st-prediction[data-unit="ms"]').first
+    field, note = box.locator("input"), box.locator(".st-predict-note")
+    told = []
+    for amount in AMOUNTS:
+        field.fill(amount)
+        field.press("Enter")
+        told.append(note.text_content().split(". ", 1)[1])
+        note.get_by_text("Predict again").click()
+    assert len({*told}) == 1, told
+    for amount in ("20 GB", "ms", "-20 ms"):
+        field.fill(amount)
+        field.press("Enter")
+        assert not note.is_visible(), amount
+    assert not faults
+
+
 @sparse(4)
 def test_without_javascript_the_book_is_plain_text(served, visit, every):
     page, faults = visit(served, java_script_enabled=False)

@@ -236,6 +236,9 @@ def test_a_prediction_holds_question_unit_and_folded_answer(book):
     assert "<summary>Answer</summary>" in html
     assert '<span class="st-q" data-q="decode.t_mem">21.1 ms</span>. Time to' in html
     assert '"decode.t_mem":' in html  # its derivation is on the page
+    index = (book.folder / "_build" / "html" / "searchindex.js").read_text("utf-8")
+    assert re.search(r"\blong\b", index)
+    assert not re.search(r"\b(weight|memori|decod)\b", index)
 
 
 def test_an_exercise_shows_question_stub_tests_hint_and_solution(book):

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from _ext import first_terms
 from _tools import said
 
 from stacklib.roofline.count import readiness
@@ -124,10 +125,8 @@ SHARP, SIMT, SM, swizzle, TCM, TMA, TMEM, TPOT, TTFT, TBT, TSV, VLIW, warp, XLA"
 
 def terms() -> dict[str, str]:
     """The glossary's terms, in lower case, with their text."""
-    found = re.findall(
-        r"^(?![\s:#])(\S.*)\n((?:  .*\n|(?=\n  )\n)+)", page("glossary.md"), re.M
-    )
-    return {term.lower(): text for term, text in found}
+    found = first_terms.entries(BOOK / "glossary.md")
+    return {term.lower(): text for term, text in found.items()}
 
 
 def test_every_promised_term_is_in_the_glossary():
@@ -214,17 +213,21 @@ def test_a_mistake_is_named(book, text: str, said: str):  # noqa: F811
     assert any(said in warning for warning in book.build())
 
 
-def test_reading_time_counts_words_and_nothing_else(book):  # noqa: F811
+def test_reading_time_counts_words_figures_tables_and_exercises(book):  # noqa: F811
     prose = (
         "word " * 1990 + "[two words](page.ipynb) `code`\n\n:::{predict} x\n:unit: ms\n"
     )
-    book.write("notes/a.ipynb", notebook("# Title", prose))
+    table = "\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    book.write("notes/a.ipynb", notebook("# Title", prose, table))
+    one = next((ROOT / "exercises" / "01-roofline").glob("01_*.py"))
+    book.write("exercises/notes/01_one.py", one.read_text("utf-8"))
     book.write(
         "index.md",
         "# Tiny\n\n:::{reading-time} notes\n:::\n\n```{toctree}\nnotes/a\n```\n",
     )
     book.build()
-    assert "about 10 minutes for 1,994 words" in book.words()
+    read = "about 10 minutes (1,998 words; figures and tables: 1)."
+    assert f"{read} Exercises (1): about 5 minutes more." in book.words()
 
 
 def test_device_rows_open_and_say_what_is_unknown(book):  # noqa: F811

@@ -7,7 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from _tools import release, release_book, release_page, release_pdf, said
+from _tools import (
+    release,
+    release_book,
+    release_page,
+    release_paper,
+    release_pdf,
+    said,
+)
 from _tools.release_page import PrintError
 from bs4 import BeautifulSoup
 
@@ -64,7 +71,9 @@ def toy(tmp_path):
 
 def document(book: Path, toc: Path) -> BeautifulSoup:
     """The parsed printable page of a toy book."""
-    return release_page.parsed(release_book.printable(book, toc, "Toy <b>", "1.0"))
+    return release_page.parsed(
+        release_book.printable(book, release_book.outline(toc), "Toy <b>", "1.0")
+    )
 
 
 def test_pages_stand_in_reading_order_each_id_once(toy):
@@ -148,13 +157,103 @@ def test_a_page_of_the_contents_that_was_not_built_is_named(toy):
         document(book, toc)
 
 
+OUTPUT = (
+    '<div class="cell"><details class="hide"><summary><p>Show code cell output</p>'
+    '</summary><div class="cell_output">the rest</div></details></div>'
+)
+FIGURE = (
+    '<div class="cell"><details class="hide"><summary><p>Show code cell source</p>'
+    '</summary><div class="cell_input"><pre>x = 1</pre></div></details>'
+    '<div class="cell_output">drawn</div></div>'
+)
+
+
+def test_the_code_of_a_figure_is_one_line(toy):
+    made = document(*toy(one=FIGURE + OUTPUT))
+    assert made.select_one(".pr-code").get_text() == "Code: in/one.ipynb"
+    assert "drawn" in made.get_text() and "x = 1" not in made.get_text()
+    assert "the rest" in made.get_text() and "Show code" not in made.get_text()
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("It opens. Click one.", "It opens."),
+        (
+            "Which helps? Move the sliders. Then look for it. It is slow.",
+            "Which helps? It is slow.",
+        ),
+        ("Turn the knobs. Start by finding the size.", ""),
+        (
+            "Try it. Now move them apart. A key is pressed.",
+            "Try it. Now move them apart. A key is pressed.",
+        ),
+    ],
+)
+def test_what_is_asked_of_a_screen_is_not_printed(toy, said, left):
+    made = document(*toy(one=f'<p class="x">{said}</p><p class="st-screen">Tap.</p>'))
+    assert made.select_one("p.x").get_text() == left
+    assert not made.select(".st-screen")
+
+
+def test_words_of_a_screen_are_found():
+    page = release_page.parsed("<p>Hover here.</p><pre>slider</pre><p>Fine.</p>")
+    assert list(release_paper.screen_words(page)) == ["Hover here."]
+
+
+def test_when_a_page_ran_stands_at_its_head(toy):
+    made = document(*toy(one='<p>Last.</p><p class="st-ran">It ran.</p>'))
+    assert made.select_one(".st-ran").find_previous_sibling().name == "h1"
+
+
+def test_a_volume_prints_its_parts_alone(toy):
+    _, toc = toy()
+    assert release_book.outline(toc, ["Part"])[0].text == "home"
+    with pytest.raises(PrintError, match=r"_toc\.yml has no part Nowhere"):
+        release_book.outline(toc, ["Nowhere"])
+
+
+def test_a_chapter_and_its_sections_run_on_under_one_head(toy):
+    fold = "<details><summary>Answer</summary>4</details>"
+    made = document(*toy(one=f'<div class="st-prediction">{fold}</div>'))
+    found = [
+        [h.get_text() for h in run.select("h1")] for run in made.select("div.pr-run")
+    ]
+    assert found == [["Page home"], ["Page one", "Page two"], ["Answers"]]
+    heads = re.findall(r"@page run.*content: \"(.*?)\"", made.style.get_text())
+    assert heads == ["Part", "Page one", "Hints and answers"]
+
+
+def test_the_volumes_hold_every_page_once():
+    whole = [line.text for line in release_book.outline(release.TOC)]
+    parts = [release_book.outline(release.TOC, v) for v in release.VOLUMES.values()]
+    assert [line.text for part in parts for line in part] == whole
+
+
+BOOK = [
+    line.text
+    for line in release_book.outline(release.TOC, release.VOLUMES["book"])
+    if line.depth
+]
+SHARES = [BOOK[::12], pytest.param(BOOK, marks=pytest.mark.slow, id="all")]
+
+
+@pytest.mark.parametrize("files", SHARES)
+def test_no_words_of_a_screen_are_left_in_the_book(built, files):
+    left = {}
+    for file in files:
+        one = release_page.sheet(release_page.read(built, file), file, 0)
+        left[file] = list(release_paper.screen_words(one.article))
+    assert {file: words for file, words in left.items() if words} == {}
+
+
 # ---- on paper ----
 
 
 def printed(toy_book, program: str) -> bytes:
     """The PDF of a toy book."""
     book, toc = toy_book
-    text = release_book.printable(book, toc, "Toy", "1.0")
+    text = release_book.printable(book, release_book.outline(toc), "Toy", "1.0")
     return release_pdf.print_pdf(text, book, program)
 
 
@@ -165,9 +264,10 @@ def test_pages_carry_true_numbers(toy, chromium, tmp_path):
     assert len(pages) == len(release_pdf.page_order(pdf)) >= 6
     rows = dict(re.findall(r"(Page \w+)\W+(\d+)\n", pages[1]))
     assert list(rows) == ["Page home", "Page one", "Page two"]
-    for title, number in rows.items():
+    heads = ["Part", "Page one", "Page one"]  # a section runs on under its chapter's
+    for (title, number), head in zip(rows.items(), heads, strict=True):
         page = pages[int(number) - 1]
-        assert page.count(title) == 2  # at its head and as its heading
+        assert title in page and page.strip().startswith(head)
         assert page.split()[-1] == number
 
 
@@ -203,20 +303,6 @@ def test_a_long_line_of_code_is_wrapped(toy, chromium, tmp_path):
     assert "_".join(words) in "".join(page.split())
 
 
-@pytest.mark.browser
-@pytest.mark.slow
-def test_mathematics_is_typeset(toy, built, chromium, tmp_path):
-    mathjax = built / "_static" / "vendor" / "mathjax"
-    head = '<script defer src="../_static/vendor/mathjax/tex-mml-chtml.js"></script>'
-    math = r'<p>so <span class="math">\(\sum_{i=1}^{n} x_i^2\)</span></p>'
-    book, toc = toy(one=math)
-    page = book / "in" / "one.html"
-    page.write_text(page.read_text().replace("</head>", head + "</head>"))
-    shutil.copytree(mathjax, book / "_static" / "vendor" / "mathjax")
-    text = "".join(downloads.text_of(printed((book, toc), chromium), tmp_path))
-    assert "so" in text and "sum" not in text
-
-
 def test_a_program_that_is_no_chromium_is_named(toy, monkeypatch):
     pytest.importorskip("playwright.sync_api", reason="release tests: no playwright")
     with pytest.raises(PrintError, match=r"^\S*false does not start"):
@@ -227,11 +313,14 @@ def test_a_program_that_is_no_chromium_is_named(toy, monkeypatch):
 
 # ---- the book ----
 
+FEWEST_WORDS = 24  # of a page that is worth its paper
+
 
 @pytest.fixture(scope="module")
 def pdf(built, chromium, tmp_path_factory):
-    """The printed book."""
-    return release.pdf(tmp_path_factory.mktemp("pdf"), chromium, built).read_bytes()
+    """The printed book, without its reference."""
+    folder = tmp_path_factory.mktemp("pdf")
+    return release.pdf(folder, chromium, "book", built).read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +340,7 @@ def test_the_pdf_says_what_the_book_says(pages):
 @pytest.mark.slow
 def test_every_heading_of_the_book_is_in_the_pdf(pages, built):
     text = "".join("".join(pages).split())
-    for line in release_book.outline(release.TOC):
+    for line in release_book.outline(release.TOC, release.VOLUMES["book"]):
         if line.depth:
             article = release_page.read(built, line.text).find("article")
             for heading in article.select("h1, h2, h3, figcaption, caption"):
@@ -266,12 +355,21 @@ def test_no_page_is_empty_and_each_is_numbered(pdf, pages):
     for number, page in enumerate(pages[1:], 2):
         running, *_ = page.strip().splitlines()
         assert page.split()[-1] == str(number)
-        assert len(page.split()) > len(running.split()) + 4, f"page {number}: {page}"
+        said = len(page.split()) - len(running.split())
+        assert said > FEWEST_WORDS, f"page {number}: {page}"
 
 
 @pytest.mark.slow
 def test_the_pdf_has_bookmarks_to_every_page_of_the_book(pdf):
     titles = re.findall(rb"/Title \((.*?)\)\n", pdf)
     assert any(b"Why does one token take so long?" in title for title in titles)
-    pages = [line for line in release_book.outline(release.TOC) if line.depth]
+    lines = release_book.outline(release.TOC, release.VOLUMES["book"])
+    pages = [line for line in lines if line.depth]
     assert len(titles) > len(pages)
+
+
+@pytest.mark.slow
+def test_the_book_is_no_more_than_paper_can_bear(pdf):
+    chapters = len(list((release.tree.ROOT / "chapters").glob("[0-9]*")))
+    assert len(release_pdf.page_order(pdf)) <= 140 * chapters
+    assert len(pdf) <= 20e6 / 3 * chapters

@@ -110,7 +110,9 @@ def bank_spec(
         ("wanted", wanted - clash, 0, None),
         ("wanted from the busiest bank", clash, 4, None),
     )
-    rows, deep = [0, 8, 16, 24, 32], [max(held) // BANKS + 0.6, -0.6]
+    deepest = max(max(held) // BANKS, BANKS)
+    every = 8 * max(1, deepest // 48)  # rows that no name of another touches
+    rows, deep = [*range(0, deepest + 1, every)], [max(held) // BANKS + 0.6, -0.6]
     return chart(
         title,
         x=axis("Bank", ticks=[0, 8, 16, 24, 31], limits=across(BANKS)),

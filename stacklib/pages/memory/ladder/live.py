@@ -34,8 +34,11 @@ RUNGS = {
 
 
 def controls() -> list[dict[str, Any]]:
-    """Menu and slider of ``explore``: NVIDIA's GPUs whose levels are known."""
-    known = choices.knowing(lambda device: gpu_levels(device.key))
+    """Menu and slider of ``explore``: GPUs whose levels and clock are known."""
+    ends = KIB[0], KIB[-1]
+    known = choices.knowing(
+        lambda device: [explore(device=device.key, kib=size) for size in ends]
+    )
     return [
         choices.select("device", "Device", known, "h100_sxm"),
         choices.slider("kib", "Working set (KiB)", KIB, 128),
