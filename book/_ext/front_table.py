@@ -5,6 +5,8 @@ of a token of a small model; every number opens. What is not published says so.
 
 ``{exercise-list} 01-roofline``: a chapter's exercises, from their files, each with a
 link to the page that shows it.
+
+``{mark-key}``: what each mark in a figure says.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from stacklib import grading, hardware, models, roofline
 from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.plots import spec
 from stacklib.quantity import Quantity, UnknownName
 from stacklib.roofline import Infeasible
 
@@ -150,8 +153,19 @@ class ExerciseList(SphinxDirective):
         return shown
 
 
+class MarkKey(SphinxDirective):
+    """The key of the figures, from the table that they are drawn by."""
+
+    def run(self) -> list[nodes.Node]:
+        rows = [[mark, f"<em>{what}</em>"] for what, mark in spec.KEY.items()]
+        rows.append(list(spec.RULE))
+        body = table("What a mark in a figure says.", ("Mark", "Evidence"), rows)
+        return [nodes.raw("", body, format="html")]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive("device-rows", DeviceRows, override=True)
     app.add_directive("exercise-list", ExerciseList, override=True)
+    app.add_directive("mark-key", MarkKey, override=True)
     return {"version": "1", "parallel_read_safe": True}

@@ -1,6 +1,5 @@
-// Draws a figure's specification as SVG, in the grammar of stacklib.plots:
-// predicted a line, simulated dashed, measured filled dots with their spread,
-// claimed hollow diamonds, impossible hatched; colours are the page's variables.
+// Draws a figure's specification as SVG, in the grammar of stacklib.plots: marks by
+// the key of stacklib.plots.spec; colours are the page's variables.
 //   st.chart(spec, width) -> <svg>
 "use strict";
 window.st = window.st || {};
@@ -37,7 +36,7 @@ window.st = window.st || {};
     return `var(--st-series-${mark.series % 6})`;
   };
 
-  const DASH = { simulated: "7 4", claimed: "1 4", impossible: "3 4" };
+  const DASH = { simulated: "7 4" };
 
   function points(mark, x, y) {
     return mark.x.map((value, i) => [x.at(value), y.at(mark.y[i])]).filter((p) => p.every(Number.isFinite));
@@ -57,15 +56,23 @@ window.st = window.st || {};
       fill: "none", stroke: colour(mark), "stroke-width": 9, "stroke-dasharray": dash })];
   }
 
+  // One value of a line is a short piece of it, clear of what it lies on.
+  const stroke = (d, colour) => draw("g", {},
+    draw("path", { d, stroke: "var(--st-paper)", "stroke-width": 7 }),
+    draw("path", { d, stroke: colour, "stroke-width": 3 }));
+
   function dot(mark, [cx, cy]) {
-    const stroke = colour(mark);
-    const hollow = { fill: "var(--st-paper)", stroke, "stroke-width": 2 };
-    const cross = `M${cx - 5} ${cy - 5}l10 10m0 -10l-10 10`;
-    const diamond = `M${cx} ${cy - 6}l6 6l-6 6l-6 -6z`;
-    if (mark.evidence === "measured") return draw("circle", { cx, cy, r: 4.5, fill: stroke });
-    if (mark.evidence === "impossible") return draw("path", { d: cross, stroke, "stroke-width": 2.5, fill: "none" });
-    if (mark.evidence === "claimed") return draw("path", { d: diamond, ...hollow });
-    return draw("circle", { cx, cy, r: 6, ...hollow, "stroke-width": 3 });
+    const tint = colour(mark);
+    const hollow = { fill: "var(--st-paper)", stroke: tint, "stroke-width": 2 };
+    const drawn = {
+      predicted: () => stroke(`M${cx - 8} ${cy}h16`, tint),
+      simulated: () => stroke(`M${cx - 8} ${cy}h6.4m3.2 0h6.4`, tint),
+      measured: () => draw("circle", { cx, cy, r: 4.5, fill: tint }),
+      claimed: () => draw("path", { d: `M${cx} ${cy - 6}l6 6l-6 6l-6 -6z`, ...hollow }),
+      "data sheet": () => draw("rect", { x: cx - 4.5, y: cy - 4.5, width: 9, height: 9, ...hollow }),
+      yours: () => draw("circle", { cx, cy, r: 6, ...hollow, "stroke-width": 3 }),
+    };
+    return drawn[mark.evidence]();
   }
 
   function dots(mark, x, y) {

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         dots,
         line,
         rule,
+        sizes,
+        years,
     )
     from .rooflines import roofline_spec
     from .spec import SpecError, readout

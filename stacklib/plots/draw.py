@@ -1,13 +1,13 @@
 """A spec as SVG text, drawn by matplotlib; the same bytes every time.
 
-Evidence by mark: predicted a solid line, simulated dashed, measured filled dots
-with their spread, claimed hollow diamonds, impossible hatched. A predicted or
-simulated point is a ring: filled means measured. Names stand at line ends.
+Evidence by mark, as ``spec.KEY`` has it. Names stand at line ends, clear of each other
+and of the frame: ``draw`` refuses a figure in which two texts touch or one is cut.
 """
 
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,16 +20,24 @@ from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from . import theme
-from .labels import band_label, cell_key, end_labels, make_room, rule_labels
+from .key import leave_room, write_key
+from .labels import band_label, end_labels, make_room, rule_labels
 from .layout import log_ticks, tick_text
+from .room import Room, boxes, faults, frame_of
+from .spec import SpecError
 
-INCHES = (4.7, 3.4)  # so that 10 pt text is still 10.6 px on a 358 px column
-TEXT, SMALL = 10.5, 10.0
+INCHES = (4.5, 3.4)  # SMALL is 11 px on the 336 px of a live figure on a phone
+TEXT, SMALL = 11.0, 10.7
 CELL = 0.92  # side of a cell, of the place it has
+TINT, BOX = 0.16, 0.5  # of a band; of one with four sides
 SEPARATE = 256  # cells of one mark that are drawn one by one
 TINTED = 0.5  # shades up to this carry text in ink
-DASHES = {"simulated": (0, (5, 3)), "claimed": (0, (1, 2))}
-MARKERS = {"claimed": "D", "impossible": "x"}
+DASHES = {"simulated": (0, (5, 3))}
+MARKERS = {"measured": "o", "claimed": "D", "data sheet": "s", "yours": "o"}
+STROKE = 6.5  # half a short stroke, points
+LONG = 14  # characters of a tick's name on a line
+TICK = 38.0  # points that a tick's number takes along an axis
+BROKEN = ((-1.0, -0.2), (0.2, 1.0))  # parts of one that is simulated
 STYLE = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
@@ -72,18 +80,26 @@ def _axis(ax: Axes, which: str, lo: float, hi: float, spec: Mapping[str, Any]) -
     if spec.get("ticks") is not None:
         axis.set_major_locator(FixedLocator(spec["ticks"]))
     elif spec.get("scale") == "log":
-        axis.set_major_locator(FixedLocator(log_ticks(lo, hi)))
+        axis.set_major_locator(
+            FixedLocator(log_ticks(*sorted((lo, hi)), _most(ax, which)))
+        )
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda v, _: _tick(v, spec)))
 
 
+def _most(ax: Axes, which: str) -> int:
+    """Ticks that stand beside each other without touching; up the axis, seven."""
+    return max(2, int(ax.bbox.width // TICK)) if which == "x" else 7
+
+
 def _tick(value: float, axis: Mapping[str, Any]) -> str:
     """A number, or the name that the axis gives to what stands there."""
     if "names" in axis:
         names: list[str] = axis["names"]
-        return names[list(axis["ticks"]).index(round(value))]
+        nearest = min(axis["ticks"], key=lambda at: abs(at - value))
+        return textwrap.fill(names[list(axis["ticks"]).index(nearest)], LONG)
     return tick_text(value)
 
 
@@ -100,6 +116,7 @@ def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
         ax.spines[side].set_visible(False)
     ax.spines["bottom"].set_color(theme.sentinel("muted"))
     ax.tick_params(length=0, labelsize=SMALL, labelcolor=theme.sentinel("muted"), pad=4)
+    ax.tick_params(axis="x", pad=7)  # the first is clear of the lowest beside the axis
     ink: dict[str, Any] = {"color": theme.sentinel("ink")}
     ax.set_xlabel(spec["x"]["label"], labelpad=5, **ink)
     # Above the axis and upright: a reader on a phone need not turn it.
@@ -125,12 +142,27 @@ def _bar(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
 def _dots(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     for x, (lo, hi) in zip(mark["x"], mark.get("spread", ()), strict=False):
         ax.plot([x, x], [lo, hi], color=tint, linewidth=1.4, zorder=4)
-    filled = mark["evidence"] == "measured"
-    look: dict[str, Any] = {"linestyle": "none", "color": tint, "markersize": 6}
-    look["marker"] = MARKERS.get(mark["evidence"], "o")
-    look["markerfacecolor"] = tint if filled else theme.sentinel("paper")
     # Not clipped: a point on the frame is whole.
-    ax.plot(mark["x"], mark["y"], zorder=5, markeredgewidth=1.6, clip_on=False, **look)
+    look: dict[str, Any] = {"linestyle": "none", "clip_on": False}
+    if mark["evidence"] not in MARKERS:
+        _strokes(ax, mark, tint, look)
+        return
+    filled = mark["evidence"] == "measured"
+    look |= {"marker": MARKERS[mark["evidence"]], "markersize": 6, "color": tint}
+    look["markerfacecolor"] = tint if filled else theme.sentinel("paper")
+    ax.plot(mark["x"], mark["y"], zorder=5, markeredgewidth=1.6, **look)
+
+
+def _strokes(ax: Axes, mark: Mapping[str, Any], tint: str, look: dict) -> None:
+    """One value of a line is a short piece of it, clear of what it lies on."""
+    whole = mark["evidence"] == "predicted"
+    parts = ((-1.0, 1.0),) if whole else BROKEN
+    ends = [(x, 0.0) for part in parts for x in part]
+    path = Path(ends, [Path.MOVETO, Path.LINETO] * len(parts))
+    look |= {"marker": path, "markersize": 2 * STROKE, "markerfacecolor": "none"}
+    for colour, wide in ((theme.sentinel("paper"), 5.5), (tint, 2.6)):
+        edge: dict[str, Any] = {"markeredgecolor": colour, "markeredgewidth": wide}
+        ax.plot(mark["x"], mark["y"], zorder=5, **edge, **look)
 
 
 def _rule(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
@@ -149,8 +181,14 @@ def _band(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     left, right = mark.get("x") or ax.get_xlim()
     low, high = mark.get("y") or ax.get_ylim()
     x, y = [left, right, right, left], [low, low, high, high]
-    hatch: dict[str, Any] = {"facecolor": "none", "edgecolor": tint, "hatch": "//"}
-    ax.fill(x, y, linewidth=0, alpha=0.8, zorder=1, **hatch)
+    look: dict[str, Any] = {"facecolor": tint, "alpha": TINT}
+    if mark["evidence"] == "impossible":
+        look = {"facecolor": "none", "edgecolor": tint, "hatch": "//", "alpha": 0.8}
+    thin = 0.0
+    if mark.get("x") and mark.get("y"):  # a thing, and those it touches are others
+        look |= {"alpha": BOX, "edgecolor": theme.sentinel("paper")}
+        thin = 1.2
+    ax.fill(x, y, linewidth=thin, zorder=1, **look)
 
 
 def _cells(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
@@ -207,40 +245,56 @@ def _order(marks: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(mark["name"] for mark in marks))
 
 
-def _paint(ax: Axes, spec: Mapping[str, Any]) -> None:
-    """Marks first, names over them."""
+def _paint(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
+    """Marks first, names over them, each where no other stands."""
     marks = spec["marks"]
-    order = _order(marks)
-    tints = [colour(mark, order) for mark in marks]
     for mark, tint in zip(marks, tints, strict=True):
         _DRAW[mark["kind"]](ax, mark, tint)
+    room = Room(frame_of(ax))
+    room.taken += [box for _, box in boxes(ax)]
+    rule_labels(ax, marks, tints, room)
+    for mark, tint in zip(marks, tints, strict=True):
         if mark["kind"] == "band":
-            band_label(ax, mark, tint)
-    end_labels(ax, marks, tints)
-    rule_labels(ax, marks, tints)
-    cell_key(ax, marks, tints)
+            band_label(ax, mark, tint, room)
+    end_labels(ax, marks, tints, room)
+
+
+def _axes(spec: Mapping[str, Any]) -> Axes:
+    """A canvas with the frame of a spec: limits, ticks and their names."""
+    canvas = Canvas(figsize=INCHES, dpi=72)
+    FigureCanvasSVG(canvas)
+    ax = canvas.add_axes((0.1, 0.145, 0.88, 0.765))
+    for patch in (ax.patch, canvas.patch):
+        patch.set_visible(False)
+    _frame(ax, spec)
+    if any(mark["kind"] == "cells" for mark in spec["marks"]):
+        ax.grid(False)
+    return ax
+
+
+def _arrange(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
+    """Margins as wide as what stands in them, a key under the axis."""
+    if spec.get("square"):
+        ax.set_box_aspect(1)
+        ax.apply_aspect()
+    inside = [t for t in ax.get_yticks() if _inside(t, ax.get_ylim())]
+    make_room(ax, spec["marks"], [_tick(t, spec["y"]) for t in inside])
+    _axis(ax, "x", *ax.get_xlim(), spec["x"])  # narrower now: fewer ticks
+    leave_room(ax, spec["marks"])
+    _paint(ax, spec, tints)
+    write_key(ax, spec["marks"], tints, _DRAW)
 
 
 def draw(spec: Mapping[str, Any], name: str) -> str:
-    """A checked spec as SVG text."""
+    """A checked spec as SVG text; SpecError where two texts touch or one is cut."""
     with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
-        canvas = Canvas(figsize=INCHES, dpi=72)
-        FigureCanvasSVG(canvas)
-        ax = canvas.add_axes((0.1, 0.135, 0.88, 0.775))
-        for patch in (ax.patch, canvas.patch):
-            patch.set_visible(False)
-        _frame(ax, spec)
-        if spec.get("square"):
-            ax.set_box_aspect(1)
-            ax.apply_aspect()
-        inside = [t for t in ax.get_yticks() if _inside(t, ax.get_ylim())]
-        ticks = [_tick(t, spec["y"]) for t in inside]
-        make_room(ax, spec["marks"], ticks)
-        if any(mark["kind"] == "cells" for mark in spec["marks"]):
-            ax.grid(False)
-        _paint(ax, spec)
+        ax, order = _axes(spec), _order(spec["marks"])
+        _arrange(ax, spec, [colour(mark, order) for mark in spec["marks"]])
+        if wrong := faults(boxes(ax), frame_of(ax)):
+            raise SpecError(f"figure {name!r}: {'; '.join(wrong)}")
         out = io.StringIO()
-        canvas.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        meta = {"Date": None, "Creator": None}
+        ax.figure.savefig(out, format="svg", metadata=meta)
     return out.getvalue()
 
 

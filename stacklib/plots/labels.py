@@ -6,23 +6,24 @@ Canvas pixels are points here (72 to the inch), so widths compare directly.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
-from matplotlib.patches import Rectangle
 from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
-from .layout import rows, spread
+from .layout import spread
+from .room import Box, Room
+from .spec import STROKES
 
-SIZE = 10.0
+SIZE = 10.7
 LINE = 13.0  # from one label to the next
 GAP = 7.0  # between a line's end and its name
-EDGE = 3.0  # free strip at the right of the canvas
-KEY = 10.0  # side of a square in a key
+EDGE = 3.0  # free strip round the canvas
 
-STROKES = ("line", "bar")  # kinds with an end to be named at
+HIGH = 6.0  # half of a name's height
 
 Mark = Mapping[str, Any]
 
@@ -48,7 +49,7 @@ def _last(ax: Axes, mark: Mark) -> tuple[float, float]:
 
 
 def _labelled(marks: Sequence[Mark], kinds: str) -> list[int]:
-    wanted = [m["name"] and m.get("label_at") != "none" for m in marks]
+    wanted = [m["name"] and m.get("label_at", "end") == "end" for m in marks]
     return [i for i, m in enumerate(marks) if wanted[i] and m["kind"] in kinds.split()]
 
 
@@ -61,13 +62,24 @@ def make_room(ax: Axes, marks: Sequence[Mark], ticks: Sequence[str]) -> None:
     """Margins as wide as the tick labels (left) and line names (right) need."""
     ending = [marks[i] for i in _labelled(marks, "line bar")]
     names = [mark["name"] for mark in ending if _at_edge(ax, mark)]
-    right = max((width(n, ax) + GAP for n in names), default=8.0) + EDGE
+    right = max([width(n, ax) + GAP for n in names] + [_overhang(ax), 8.0]) + EDGE
     left = max((width(t, ax) for t in ticks), default=0.0) + 8
     box, total = ax.get_position(), float(ax.figure.bbox.width)
     ax.set_position((left / total, box.y0, 1 - (left + right) / total, box.height))
 
 
-def _write(ax: Axes, x: float, y: float, text: str, tint: str, **style: Any) -> None:
+def _overhang(ax: Axes) -> float:
+    """What the label of a tick near the right end needs beside the axis."""
+    low, high = ax.get_xlim()
+    shown = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+    near = [
+        text.get_text() for at, text in shown if min(low, high) <= at <= max(low, high)
+    ]
+    return width(near[-1], ax) / 2 if near else 0.0
+
+
+def write(ax: Axes, x: float, y: float, text: str, tint: str, **style: Any) -> None:
+    """A text at a point of the canvas, with a halo."""
     # The gid marks text that may lie over a line: svg.tidy gives it a halo.
     look: dict[str, Any] = {"transform": None, "color": tint, "fontsize": SIZE}
     ax.text(x, y, text, gid=f"st-label-{x:.1f}-{y:.1f}", zorder=6, **look, **style)
@@ -81,113 +93,133 @@ def _leader(
         ax.plot(xs, ys, transform=None, color=tint, linewidth=0.7, clip_on=False)
 
 
-def _columns(ax: Axes, spans: Sequence[tuple[float, float]]) -> list[list[int]]:
-    """Labels that reach into the right margin, and those that stay inside."""
-    outside = [i for i, (_, right) in enumerate(spans) if right > ax.bbox.x1 + GAP]
-    return [outside, [i for i in range(len(spans)) if i not in outside]]
-
-
-def _clearest(
-    ax: Axes, marks: Sequence[Mark], span: tuple[float, float], y: float
-) -> float:
-    """Beside the point, below or above: the first place fewest lines cross."""
-    paths = [
+def _paths(ax: Axes, marks: Sequence[Mark]) -> list[Path]:
+    """Lines, dots and bars as they lie on the canvas."""
+    return [
         Path(ax.transData.transform(list(zip(m["x"], m["y"], strict=True))))
         for m in marks
-        if m["kind"] in STROKES
+        if m["kind"] in (*STROKES, "dots")
     ]
 
-    def crossed(at: float) -> int:
-        box = Bbox([[span[0], at - SIZE / 2], [span[1], at + SIZE / 2]])
-        return sum(path.intersects_bbox(box, filled=False) for path in paths)
 
-    return min((y, y - LINE, y + LINE, y - 2 * LINE), key=crossed)
+def _crossed(paths: Sequence[Path], box: Box) -> float:
+    """How many lines and points a name would cover."""
+    area = Bbox([[box[0], box[1]], [box[2], box[3]]])
+    near = area.padded(1.0)
+    return sum(
+        float(path.intersects_bbox(area, filled=False))
+        if len(path.vertices) > 1
+        else float(near.contains(*path.vertices[0]))
+        for path in paths
+    )
 
 
-def end_labels(ax: Axes, marks: Sequence[Mark], tints: Sequence[str]) -> None:
+def _wishes(end: tuple[float, float], wide: float) -> list[Box]:
+    """Boxes beside a point: right, left, above, below, and further off."""
+    x, y = end
+    lefts = (x + GAP, x - GAP - wide)
+    steps = [0.0] + [sign * k * LINE for k in range(1, 9) for sign in (-1, 1)]
+    spots = [(left, y + step) for step in steps for left in lefts]
+    spots += [
+        (x - wide / 2, y + sign * k * LINE) for k in range(1, 6) for sign in (1, -1)
+    ]
+    return [(left, at - HIGH, left + wide, at + HIGH) for left, at in spots]
+
+
+def end_labels(
+    ax: Axes, marks: Sequence[Mark], tints: Sequence[str], room: Room
+) -> None:
     """Name each line and row of dots at its last point, none on another."""
     chosen = _labelled(marks, "line bar dots")
-    ends = [_last(ax, marks[i]) for i in chosen]
-    spans = [
-        (x + GAP, x + GAP + width(marks[i]["name"], ax))
-        for i, (x, _) in zip(chosen, ends, strict=True)
-    ]
-    outside, inside = _columns(ax, spans)
-    for column in (outside, inside):
-        wanted = [ends[k][1] for k in column]
-        if column is inside:
-            wanted = [_clearest(ax, marks, spans[k], ends[k][1]) for k in column]
-        places = spread(wanted, LINE, ax.bbox.y0, ax.bbox.y1)
-        for k, place in zip(column, places, strict=True):
-            _end_label(ax, ends[k], spans[k], place, marks[chosen[k]], tints[chosen[k]])
+    edge = [i for i in chosen if _at_edge(ax, marks[i])]
+    heights = spread(
+        [_last(ax, marks[i])[1] for i in edge], LINE, ax.bbox.y0, ax.bbox.y1 - HIGH
+    )
+    for i, y in zip(edge, heights, strict=True):
+        left = ax.bbox.x1 + GAP
+        box = (left, y - HIGH, left + width(marks[i]["name"], ax), y + HIGH)
+        room.taken.append(box)
+        _end_label(ax, _last(ax, marks[i]), box, marks[i]["name"], tints[i])
+    paths = _paths(ax, marks)
+    for i in (i for i in chosen if i not in edge):
+        end = _last(ax, marks[i])
+        wishes = _wishes(end, width(marks[i]["name"], ax))
+        cost = partial(_cost, paths, end)
+        box = wishes[room.pick(wishes, cost)]
+        _end_label(ax, end, box, marks[i]["name"], tints[i])
+
+
+def _cost(paths: Sequence[Path], end: tuple[float, float], box: Box) -> float:
+    """What a place costs: three lines off its point are as bad as a line crossed."""
+    return _crossed(paths, box) + abs((box[1] + box[3]) / 2 - end[1]) / (3 * LINE)
 
 
 def _end_label(
-    ax: Axes,
-    end: tuple[float, float],
-    span: tuple[float, float],
-    place: float,
-    mark: Mark,
-    tint: str,
+    ax: Axes, end: tuple[float, float], box: Box, name: str, tint: str
 ) -> None:
+    middle = (box[1] + box[3]) / 2
+    near = box[0] if box[0] >= end[0] else box[2] if box[2] <= end[0] else end[0]
+    if abs(middle - end[1]) > LINE + 3 or near >= ax.bbox.x1:
+        _leader(ax, end, (near - 1 if near > end[0] else near, middle), tint)
     style = {"va": "center_baseline", "ha": "left"}
-    if span[1] > ax.figure.bbox.width - EDGE / 2:  # no room: left of the point
-        _write(ax, end[0] - GAP, place, mark["name"], tint, **{**style, "ha": "right"})
-        return
-    _leader(ax, (end[0] + 1, end[1]), (span[0] - 1, place), tint)
-    _write(ax, span[0], place, mark["name"], tint, **style)
+    write(ax, box[0], middle, name, tint, **style)
 
 
-def rule_labels(ax: Axes, marks: Sequence[Mark], tints: Sequence[str]) -> None:
-    """Name vertical rules at their foot, in as many rows as they need."""
-    chosen = [(i, x) for i in _labelled(marks, "vline") for x in marks[i]["x"]]
-    spans = []
-    for i, x in chosen:
-        at = _at(ax, x, ax.get_ylim()[0])[0] + 3
-        size = width(marks[i]["name"], ax)
-        # Too near the right edge: the name stands left of its rule.
-        at = at if at + size <= ax.bbox.x1 else at - size - 6
-        spans.append((at, at + size + 6))
-    for (i, _), (left, _), row in zip(chosen, spans, rows(spans), strict=True):
-        y = ax.bbox.y0 + 4 + row * LINE
-        _write(ax, left, y, marks[i]["name"], tints[i], ha="left", va="bottom")
-    foot = {"ha": "left", "va": "bottom"}
+def _within(value: float, span: tuple[float, float]) -> bool:
+    return min(span) <= value <= max(span)
+
+
+def rule_labels(
+    ax: Axes, marks: Sequence[Mark], tints: Sequence[str], room: Room
+) -> None:
+    """Name vertical rules at their foot, as low as there is room, and level ones."""
+    paths = _paths(ax, marks)
+    shown = [(k, x) for k in _labelled(marks, "vline") for x in marks[k]["x"]]
+    for i, x in ((k, x) for k, x in shown if _within(x, ax.get_xlim())):
+        at, wide = _at(ax, x, ax.get_ylim()[0])[0], width(marks[i]["name"], ax)
+        lefts = [at + 3, at - wide - 3]
+        if lefts[0] + wide > ax.bbox.x1:  # too near the edge: left of its rule
+            lefts = [max(lefts[1], EDGE)]
+        low = ax.bbox.y0 + 4
+        spots = [(left, low + k * LINE) for k in range(14) for left in lefts]
+        wishes = [(a, y, a + wide, y + 2 * HIGH) for a, y in spots]
+        left, y, *_ = wishes[room.pick(wishes, partial(_crossed, paths))]
+        write(
+            ax,
+            left,
+            y + HIGH,
+            marks[i]["name"],
+            tints[i],
+            ha="left",
+            va="center_baseline",
+        )
     for i in _labelled(marks, "hline"):
-        y = _at(ax, ax.get_xlim()[0], marks[i]["y"][0])[1]
-        _write(ax, ax.bbox.x0 + 4, y + 2, marks[i]["name"], tints[i], **foot)
+        if _within(marks[i]["y"][0], ax.get_ylim()):
+            _level_label(ax, marks[i], tints[i], room)
 
 
-def band_label(ax: Axes, mark: Mark, tint: str) -> None:
+def _level_label(ax: Axes, mark: Mark, tint: str, room: Room) -> None:
+    """Name a level over its line, or under it, at the left or further right."""
+    y, wide = _at(ax, ax.get_xlim()[0], mark["y"][0])[1], width(mark["name"], ax)
+    lefts = [ax.bbox.x0 + 4 + k * 12 for k in range(20)]
+    spots = [(left, y + up) for left in lefts for up in (2 + HIGH, -2 - HIGH)]
+    wishes = [(a, b - HIGH, a + wide, b + HIGH) for a, b in spots]
+    left, low, *_ = wishes[room.pick(wishes, lambda box: 0.0)]
+    write(ax, left, low + HIGH, mark["name"], tint, ha="left", va="center_baseline")
+
+
+def band_label(ax: Axes, mark: Mark, tint: str, room: Room) -> None:
     """Name a band at its top, in the middle, or inside the right edge."""
     left, right = mark.get("x") or ax.get_xlim()
     top = (mark.get("y") or ax.get_ylim())[1]
     (a, y), (b, _) = _at(ax, left, top), _at(ax, right, top)
-    half = width(mark["name"], ax) / 2
-    middle = max(ax.bbox.x0 + half, min((a + b) / 2, ax.bbox.x1 - half))
-    under = min(y, ax.bbox.y1) - 6
-    _write(ax, middle, under, mark["name"], tint, ha="center", va="top")
-
-
-def cell_key(ax: Axes, marks: Sequence[Mark], tints: Sequence[str]) -> None:
-    """Name every kind of cell beside a square of its colour, under the axis."""
-    chosen = _labelled(marks, "cells")
-    if not chosen:
-        return
-    names = [marks[i]["name"] for i in chosen]
-    spans, rows_needed, left = [], 1, EDGE
-    for name in names:
-        wide = width(name, ax) + KEY + 3 * GAP
-        if left > EDGE and left + wide > ax.figure.bbox.width:
-            rows_needed, left = rows_needed + 1, EDGE
-        spans.append((rows_needed, left))
-        left += wide
-    box, total = ax.get_position(), float(ax.figure.bbox.height)
-    lift = (rows_needed * (LINE + 2)) / total
-    ax.set_position((box.x0, box.y0 + lift, box.width, box.height - lift))
-    for i, name, (row, x) in zip(chosen, names, spans, strict=True):
-        y = (rows_needed - row) * (LINE + 2) + EDGE
-        shade = max(marks[i].get("shades") or [1.0])
-        ax.figure.add_artist(
-            Rectangle((x, y), KEY, KEY, transform=None, color=tints[i], alpha=shade)
+    wide = width(mark["name"], ax)
+    middle = max(ax.bbox.x0 + wide / 2, min((a + b) / 2, ax.bbox.x1 - wide / 2))
+    under = min(y, ax.bbox.y1) - 6 - HIGH
+    spots = [under - k * LINE for k in range(8)]
+    wishes = [(middle - wide / 2, s - HIGH, middle + wide / 2, s + HIGH) for s in spots]
+    if mark["name"] and mark.get("label_at", "end") == "end":
+        at = wishes[room.pick(wishes, lambda box: 0.0)]
+        write(
+            ax, at[0], at[1] + HIGH, mark["name"], tint, ha="left", va="center_baseline"
         )
-        _write(ax, x + KEY + GAP - 2, y + 1, name, tints[i], ha="left", va="bottom")

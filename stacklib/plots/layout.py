@@ -47,14 +47,30 @@ def rows(spans: Sequence[tuple[float, float]]) -> list[int]:
     return placed
 
 
-def log_ticks(lo: float, hi: float) -> list[float]:
-    """Decades, or 1-2-5 steps where an axis spans less than two of them."""
+def log_ticks(lo: float, hi: float, most: int = 7) -> list[float]:
+    """Decades, ``most`` at most, or 1-2-5 steps where an axis spans less than two."""
     first, last = math.floor(math.log10(lo)), math.ceil(math.log10(hi))
     decades = math.log10(hi / lo)
-    step = max(1, math.ceil(decades / 6))
+    step = max(1, math.ceil(decades / (most - 1)))
     heads = (1,) if decades >= 2 else (1, 2, 5)
     ticks = [h * 10.0**e for e in range(first, last + 1, step) for h in heads]
     return [t for t in ticks if lo * (1 - 1e-9) <= t <= hi * (1 + 1e-9)]
+
+
+BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def byte_ticks(lo: float, hi: float) -> list[float]:
+    """Powers of two of bytes, at most six of them."""
+    first, last = math.ceil(math.log2(lo) - 1e-9), math.floor(math.log2(hi) + 1e-9)
+    step = next(s for s in (1, 2, 4, 5, 10, 20) if (last - first) / s <= 5)
+    return [2.0**e for e in range(-(-first // step) * step, last + 1, step)]
+
+
+def byte_text(value: float) -> str:
+    """``16 KiB``, ``1 MiB``: bytes as caches are built."""
+    step = max(0, min(int(math.log2(max(value, 1)) // 10), len(BINARY) - 1))
+    return f"{value / 1024**step:.4g} {BINARY[step]}"
 
 
 def tick_text(value: float) -> str:

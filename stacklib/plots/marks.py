@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
+from .layout import byte_text, byte_ticks
 from .spec import SCALES, SpecError, check, check_mark
 
 Mark = dict[str, Any]
@@ -60,7 +61,7 @@ def line(
     series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
-    """A line through points; dashed where it is simulated, dotted where claimed.
+    """A line through points; dashed where it is simulated.
 
     Parameters
     ----------
@@ -69,9 +70,9 @@ def line(
     name : str
         Written at its end; may be empty.
     evidence : str
-        ``predicted``, ``simulated``, ``measured``, ``claimed`` or ``impossible``.
+        ``predicted`` or ``simulated``; other marks take any in ``spec.KEY``.
     at : str
-        Where the name stands: ``end``, or ``none``.
+        Where the name stands: ``end``, ``key`` (under the axis), or ``none``.
     series : int, optional
         Its colour, 0 to 5; without it, by the order of names.
     **about
@@ -91,7 +92,7 @@ def dots(
     series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
-    """One point or several: filled where measured, diamonds where claimed, else rings.
+    """One point or several, each drawn as ``spec.KEY`` has its evidence.
 
     A number as ``x`` and ``y`` is one point; ``spread`` is low and high end of each y.
     ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
@@ -169,7 +170,7 @@ def band(
     series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
-    """A hatched range: a pair of ``x``, a pair of ``y``, or a box of both.
+    """A tinted range, hatched where impossible: pairs of ``x``, ``y``, or both.
 
     ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
     """
@@ -201,6 +202,19 @@ def cells(
     own["shades"] = None if shade is None else list(shade)
     own["texts"] = None if texts is None else list(texts)
     return _mark("cells", name, evidence, at, about, series=series, **own)
+
+
+def years(label: str, first: int, last: int, step: int = 2) -> dict[str, Any]:
+    """An axis of calendar years from ``first`` to ``last``, one named a ``step``."""
+    some = range(first + -first % step, last + 1, step)
+    return axis(label, limits=(first, last), ticks=some, names=[str(y) for y in some])
+
+
+def sizes(label: str, first: float, last: float) -> dict[str, Any]:
+    """A logarithmic axis of bytes, its ticks powers of two in KiB and MiB."""
+    some, ends = byte_ticks(first, last), (first, last)
+    names = [byte_text(size) for size in some]
+    return axis(label, log=True, unit="B", limits=ends, ticks=some, names=names)
 
 
 def across(count: float) -> list[float]:

@@ -57,8 +57,9 @@ def _point_mark(point: Mapping[str, Any], series: Mapping[str, int]) -> Mark:
     ends = [_values(pair, RATE) for pair in point.get("spread", ())] or None
     key = point.get("device", "")
     about: Any = {name: point[name] for name in ABOUT if name in point}
-    own = About(this_machine=key == hardware.THIS_MACHINE)
-    at, colour = point.get("label_at", "end"), series.get(key, len(series))
+    own = About(this_machine=key == hardware.THIS_MACHINE and "series" not in point)
+    at = point.get("label_at", "end")
+    colour = point.get("series", series.get(key, len(series)))
     name, evidence = point["name"], point["evidence"]
     return dots(x, y, name, evidence, spread=ends, at=at, series=colour, **own, **about)
 
@@ -84,7 +85,7 @@ def roofline_spec(
     points : sequence of dict
         Rows of dots: ``name``, ``intensity`` and ``rate`` (a Quantity or a list
         of them), ``evidence``; optional ``spread`` (pairs of rates), ``device``,
-        ``dtype``, ``chips``, ``level``, ``label_at``.
+        ``dtype``, ``chips``, ``level``, ``label_at``, ``series``.
     span : pair of float
         Intensities drawn, FLOP/B.
 

@@ -17,8 +17,9 @@ y; dots may have ``spread`` pairs), ``bar`` (an x pair, and its row twice as y),
 pair or both), ``cells`` (x, y: centres of unit squares, a grid on linear axes; with
 ``shades``, 0 to 1 of the colour each, and ``texts``, short, one a cell; its name
 stands in a key under the axis). Optional in a mark: ``series`` (colour), ``layer``
-(of the stack, 1 to 7: its colour), ``this_machine``, ``label_at`` (``end`` or
-``none``), and for the guard ``device``, ``dtype``, ``chips``, ``level``, ``role``.
+(of the stack, 1 to 7: its colour), ``this_machine``, ``label_at`` (``end``, ``key``:
+under the axis, or ``none``), and for the guard ``device``, ``dtype``, ``chips``,
+``level``, ``role``.
 Optional in an axis: ``limits``, which may run downwards, ``ticks``, where they stand,
 ``names``, one a tick at a whole number, and ``unit``, which the guard reads.
 Optional in a spec: ``square``, drawn as wide as high so that what is round looks
@@ -34,18 +35,30 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stacklib.evidence import guard
 from stacklib.quantity.told import refuse_bare
 
 SCALES = ("linear", "log")
-EVIDENCE = ("predicted", "simulated", "measured", "claimed", "impossible")
+# The key of every figure: what a value rests on, and the mark that says so.
+KEY = {
+    "predicted": "line; a short stroke where it is one value",
+    "simulated": "dashed line; a short broken stroke where it is one value",
+    "measured": "filled dots, with their spread",
+    "claimed": "hollow diamonds",
+    "data sheet": "hollow squares",
+    "yours": "ring",
+    "impossible": "hatched area",
+}
+RULE = ("thin dotted line", "a limit or a level, named where it stands")
+EVIDENCE = tuple(KEY)
 # kind -> axes it must have values on
 KINDS = dict.fromkeys(("line", "dots", "bar", "cells"), "xy")
 KINDS |= {"vline": "x", "hline": "y", "band": ""}
-LABELS = ("end", "none")
+LABELS = ("end", "key", "none")
+STROKES = ("line", "bar")  # drawn as what is predicted or simulated
 LONGEST = 4  # characters in a cell, readable at a phone's width
 SERIES = 6
 _MORE = {"cells": ("shades", "texts")}  # fields of a kind that its digest counts too
@@ -103,6 +116,12 @@ def check_mark(mark: Mapping[str, Any]) -> None:
         raise SpecError(f"a {kind} needs a name, not {name!r}")
     if mark.get("evidence") not in EVIDENCE:
         raise SpecError(f"mark {name!r}: evidence {mark.get('evidence')!r}; {EVIDENCE}")
+    if kind in STROKES and mark["evidence"] not in ("predicted", "simulated"):
+        raise SpecError(
+            f"{kind} {name!r}: {mark['evidence']} is {KEY[mark['evidence']]}"
+        )
+    if mark["evidence"] == "impossible" and kind == "dots":
+        raise SpecError(f"dots {name!r}: impossible is {KEY['impossible']}")
     if mark.get("label_at", "end") not in LABELS:
         raise SpecError(f"mark {name!r}: label_at {mark['label_at']!r}; {LABELS}")
     missing = [axis for axis in KINDS[kind] if not mark.get(axis)]
@@ -142,6 +161,43 @@ def _check_cells(mark: Mapping[str, Any]) -> None:
             raise SpecError(f"mark {name!r}: {text!r} is no text of {LONGEST} at most")
 
 
+def _tint(mark: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(mark.get(field) for field in ("series", "layer", "this_machine"))
+
+
+def _check_named(marks: Sequence[Mapping[str, Any]]) -> None:
+    """Of several lines each is named in the plot, or is of a colour that is.
+
+    A line without a name may go on where a named one of its name or evidence's twin
+    stands: the closed form is named, and its simulation, dashed, has its colour.
+    """
+    lines = [mark for mark in marks if mark["kind"] == "line"]
+    told = [m for m in marks if m["name"] and m.get("label_at") != "none"]
+    for mark in lines if len(lines) > 1 else ():
+        same = any(mark["name"] == m["name"] for m in told)
+        twins = [m for m in told if m["kind"] == "line" and _tint(m) == _tint(mark)]
+        if not same and all(m["evidence"] == mark["evidence"] for m in twins):
+            raise SpecError(f"line {mark['name']!r}: several lines, and no name on it")
+
+
+_COUNTED_YEARS = re.compile(r"\b(after|since) (19|20)\d\d\b")
+
+
+def _check_ticks(spec: Mapping[str, Any]) -> None:
+    """Rows of bars are things, not numbers; a year is the year of the calendar."""
+    if (
+        any(mark["kind"] == "bar" for mark in spec["marks"])
+        and "ticks" not in spec["y"]
+    ):
+        raise SpecError("axis y: bars stand in rows; say ticks, with names or none")
+    for which in "xy":
+        if _COUNTED_YEARS.search(spec[which]["label"]):
+            raise SpecError(f"axis {which}: {spec[which]['label']!r}; say the year")
+        log = spec[which].get("scale") == "log"
+        if log and spec[which].get("unit") == "B" and "names" not in spec[which]:
+            raise SpecError(f"axis {which}: bytes go by KiB and MiB; marks.sizes")
+
+
 def check(spec: Mapping[str, Any]) -> None:
     """Hold a spec to the grammar."""
     if not str(spec.get("title", "")).strip():
@@ -152,6 +208,8 @@ def check(spec: Mapping[str, Any]) -> None:
         check_mark(mark)
         for axis in "xy":
             _check_scale(spec, mark, axis)
+    _check_named(spec.get("marks", ()))
+    _check_ticks({"marks": (), **spec})
 
 
 def _rounded(value: Any) -> Any:

@@ -7,7 +7,7 @@ import pytest
 
 from stacklib import plots
 from stacklib.evidence import guard
-from stacklib.plots import theme
+from stacklib.plots import spec, theme
 from stacklib.quantity import Quantity
 
 DEVICES = ["h100_sxm", "h200_sxm", "b200_sxm"]
@@ -87,9 +87,35 @@ def test_evidence_shows_in_the_mark():
     assert f"fill: {series}; stroke" in draw(marks("measured", "dots")).svg
     hollow = f"fill: {theme.variable('paper')}; stroke: {series}"
     assert hollow in draw(marks("claimed", "dots")).svg
-    assert hollow in draw(marks("predicted", "dots")).svg
+    for hollowed in ("data sheet", "yours"):
+        assert hollow in draw(marks(hollowed, "dots")).svg
+    for one_value in ("predicted", "simulated"):  # a stroke, so that a ring is yours
+        assert hollow not in draw(marks(one_value, "dots")).svg
     hatched = draw(marks(), marks("impossible", "band", x=[5, 10], y=[])).svg
     assert "<pattern" in hatched and theme.variable("impossible") in hatched
+
+
+def test_every_mark_of_the_key_is_drawn_apart():
+    """What one kind of evidence draws, no other does: the key tells them apart."""
+    shown = {}
+    for evidence in spec.KEY:
+        kind = "band" if evidence == "impossible" else "dots"
+        svg = draw(marks(evidence, kind, name="a", series=0)).svg
+        shown[evidence] = re.sub(r"planted-\w+", "", svg)
+    assert len(set(shown.values())) == len(spec.KEY)
+
+
+@pytest.mark.parametrize("evidence", ["measured", "claimed", "data sheet", "yours"])
+def test_a_line_is_predicted_or_simulated(evidence):
+    with pytest.raises(plots.SpecError, match="line"):
+        draw(marks(evidence))
+
+
+def test_names_that_cannot_stand_apart_are_refused():
+    names = [f"a name that is long, {i}" for i in range(40)]
+    crowd = [marks("measured", "dots", name=n, x=[5], y=[5]) for n in names]
+    with pytest.raises(plots.SpecError, match=r"lies on|cut by"):
+        draw(*crowd)
 
 
 def test_measured_dots_show_their_spread():

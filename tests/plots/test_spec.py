@@ -3,6 +3,7 @@
 import copy
 import itertools
 import json
+import math
 
 import pytest
 from hypothesis import given
@@ -44,11 +45,38 @@ def test_a_good_spec_passes():
         (with_mark(y=[1, "2"]), "'2'"),
         (with_mark(kind="dots", spread=[[1, 2]]), "spread"),
         (with_mark(kind="band", x=[1]), "pair"),
+        (with_mark(kind="dots", evidence="impossible"), "hatched"),
+        ({**GOOD, "marks": [LINE, {**LINE, "name": "b", "label_at": "none"}]}, "name"),
+        ({**GOOD, "x": {"label": "Years after 2016"}}, "say the year"),
+        ({**GOOD, "x": {"label": "Size", "scale": "log", "unit": "B"}}, "KiB"),
+        (with_mark(kind="bar", y=[1, 1]), "rows"),
     ],
 )
 def test_a_spec_outside_the_grammar_is_refused(bad, says):
     with pytest.raises(SpecError, match=says):
         spec.check(bad)
+
+
+def test_a_line_without_a_name_goes_with_one_that_has_it():
+    named = {**LINE, "series": 0}
+    twin = {**named, "evidence": "simulated", "name": "a, run", "label_at": "none"}
+    spec.check({**GOOD, "marks": [named, twin]})
+    spec.check({**GOOD, "marks": [named, {**LINE, "series": 1, "label_at": "none"}]})
+    with pytest.raises(SpecError, match="no name"):
+        spec.check({**GOOD, "marks": [named, {**twin, "series": 1}]})
+
+
+@given(st.integers(0, 40), st.integers(1, 30))
+def test_ticks_of_bytes_are_powers_of_two_and_few(first, more):
+    ticks = layout.byte_ticks(2.0**first, 2.0 ** (first + more))
+    assert 1 <= len(ticks) <= 6
+    assert all(math.log2(t) == int(math.log2(t)) for t in ticks)
+    assert [layout.byte_text(v) for v in (1, 2048, 2**20, 3 * 2**30)] == [
+        "1 B",
+        "2 KiB",
+        "1 MiB",
+        "3 GiB",
+    ]
 
 
 def test_the_digest_changes_when_the_data_do():

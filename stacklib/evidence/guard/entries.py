@@ -38,7 +38,10 @@ ROLES = (
     *LAWS,
     *LAWS.values(),
 )
-EVIDENCE = ("spec", "predicted", "simulated", "measured", "claimed", "impossible")
+EVIDENCE = (
+    *("spec", "predicted", "simulated", "measured", "claimed", "data sheet", "yours"),
+    "impossible",
+)
 
 _shown: list[dict[str, Any]] = []
 

@@ -74,7 +74,7 @@ def ratio_spec(
     ratios = [o.ratio for o in report.predicted] + rules
     return {
         "title": title,
-        "x": {"label": "Rows, device by device"},
+        "x": {"label": "Rows, device by device", "ticks": []},
         "y": {
             "label": "Predicted / measured",
             "scale": "log",

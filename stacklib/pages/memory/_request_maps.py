@@ -12,7 +12,9 @@ from stacklib.memory.warp.swizzle import Place
 from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
 
 PER_LINE = LINE // SECTOR
-LINES_ACROSS, GAP = 4, 0.5  # lines side by side, and the gap between them
+WORDS = LINE // WORD  # of a line
+GAP = 0.5  # between sectors
+MANY = 8  # lines that are named each
 CHUNK = 16  # bytes that an ldmatrix row takes
 CHUNKS = BANKS * WORD // CHUNK  # side by side in all banks
 NUMBERED = "16 bytes, numbered in their row"
@@ -24,44 +26,52 @@ At = tuple[float, float]
 
 
 def sector_spec(addresses: Sequence[int], width: int, *, title: str) -> Spec:
-    """Sectors of one request of ``width`` bytes a lane, in the lines it touches."""
-    touched = coalesce(addresses, width).sectors
+    """One request of ``width`` bytes a lane: its lanes, and the words of its lines.
+
+    A row a line, a cell a word of four bytes; what no lane wants of a sector that moves
+    travels with it.
+    """
+    touched = set(coalesce(addresses, width).sectors)
     lines = sorted({sector // PER_LINE for sector in touched})
-    at = {s: _at_sector(s, lines) for n in lines for s in _sectors(n)}
-    used = {
-        sector: width * len({a for a in addresses if a // SECTOR == sector})
-        for sector in touched
-    }
-    part = [s for s in touched if used[s] < SECTOR]
+    wanted = {(a + byte) // WORD for a in addresses for byte in range(width)}
+    words = [line * WORDS + i for line in lines for i in range(WORDS)]
+    moved = {w for w in words if w * WORD // SECTOR in touched}
     looks = (
-        ("all of it asked for", [s for s in touched if used[s] == SECTOR], 0),
-        ("moved for the bytes shown", part, 4),
-        ("not moved", [s for s in at if s not in used], 5),
+        ("read by a lane", [w for w in words if w in wanted], 0, None),
+        ("moved with it", sorted(moved - wanted), 4, 0.45),
+        ("not moved", [w for w in words if w not in moved], 5, FAINT),
     )
-    more: tuple[dict[str, Any], ...]
-    more = ({}, {"texts": [str(used[s]) for s in part]}, {"shade": FAINT})
-    right = min(len(lines), LINES_ACROSS) * (PER_LINE + GAP) - GAP
-    rows = -(-len(lines) // LINES_ACROSS)
-    wide, deep = across(max(right, 2 * PER_LINE)), down(max(rows, 2))
+    lanes = [(_column(i % WORDS), i // WORDS) for i in range(len(addresses))]
+    top = lanes[-1][1] + 2 if lanes else 0
+    names = ["lanes", *(f"line {i}" for i in range(len(lines)))]
+    shown = [0, *range(top, top + len(lines))]
+    some = slice(None) if len(lines) <= MANY else slice(None, None, MANY)
     return chart(
         title,
-        x=axis("Sectors of 32 bytes, four to a line", ticks=(), limits=wide),
-        y=axis("Lines touched, in order of address", ticks=(), limits=deep),
+        x=axis("128 bytes, in sectors of 32", ticks=(), limits=across(_column(WORDS))),
+        y=axis(
+            f"{len(addresses)} lanes, and the lines they touch",
+            ticks=shown[some],
+            names=names[some],
+            limits=down(top + max(len(lines), 1)),
+        ),
         marks=[
-            cells((at[s] for s in some), name, "simulated", series=series, **own)
-            for (name, some, series), own in zip(looks, more, strict=True)
+            cells(lanes, "lane", "simulated", series=3),
+            *(
+                cells(_at_words(some, lines, top), name, "simulated", shade=s, series=n)
+                for name, some, n, s in looks
+            ),
         ],
     )
 
 
-def _sectors(line: int) -> range:
-    return range(line * PER_LINE, (line + 1) * PER_LINE)
+def _column(word: int) -> float:
+    """Where a word of a line stands, sectors a little apart."""
+    return word + GAP * (word * WORD // SECTOR)
 
 
-def _at_sector(sector: int, lines: Sequence[int]) -> At:
-    """Column and row of a sector, the lines touched side by side, four a row."""
-    row, group = divmod(lines.index(sector // PER_LINE), LINES_ACROSS)
-    return group * (PER_LINE + GAP) + sector % PER_LINE, row
+def _at_words(words: Sequence[int], lines: Sequence[int], top: int) -> list[At]:
+    return [(_column(w % WORDS), top + lines.index(w // WORDS)) for w in words]
 
 
 # -- banks ----------------------------------------------------------------------

@@ -24,8 +24,7 @@ def here(
     x: float | Numbers,
     y: float | Numbers,
     name: str = "chosen",
-    evidence: str = "predicted",
     **about: Unpack[About],
 ) -> Mark:
-    """Where the controls stand: rings of their own colour, without a name beside."""
-    return dots(x, y, name, evidence, at="none", series=CHOSEN, **about)
+    """Where the controls stand: the reader's ring, without a name beside."""
+    return dots(x, y, name, "yours", at="none", series=CHOSEN, **about)

@@ -30,6 +30,7 @@ def test_a_cell_for_every_part():
     spec = unit_spec("h100-sxm", title="T.")
     check(spec)
     assert _cells(spec) == {
+        "warp scheduler": 4,
         "FP32 lane": 128,
         "INT32 lane": 64,
         "special function": 16,
@@ -41,12 +42,12 @@ def test_a_cell_for_every_part():
     assert len(set(at)) == len(at)
 
 
-@pytest.mark.parametrize("threads", [1, 33, 1000, 1024])
-def test_every_lane_of_the_last_warp_is_drawn(threads):
-    spec, _ = ask(live.explore, live.controls(), threads=threads)
+@pytest.mark.parametrize("blocks", [1, 131, 264, 265])
+def test_every_unit_is_drawn_once_and_nothing_else(blocks):
+    spec, _ = ask(live.explore, live.controls(), blocks=blocks)
     drawn = _cells(spec)
-    lanes = (drawn.get(f"lane {words}", 0) for words in ("with a thread", "without"))
-    assert sum(lanes) == 32
+    assert set(drawn) <= {"unit with blocks", "unit without"}
+    assert sum(drawn.values()) == 132
 
 
 def test_a_launch_says_what_stays_idle():

@@ -22,9 +22,7 @@ def test_a_time_line_shows_every_command_where_it_was_issued(policy):
     served = channel.run([0, 256, 1 << 17, 0])
     spec = commands_spec([("run", served)], title="Four reads.", until=1000)
     grammar.check(spec)
-    bars = [
-        m for m in spec["marks"] if m["kind"] == "bar" and m.get("label_at") == "none"
-    ]
+    bars = [m for m in spec["marks"] if m["kind"] == "bar"]
     tick = served.part.clock * 1e9
     data = [m for m in bars if m["name"] == "data"]
     assert [m["x"][1] for m in data] == [

@@ -27,12 +27,11 @@ def test_a_map_of_sectors_shows_what_the_counter_counts():
         lanes = list(strided(stride, base=base))
         spec = sector_spec(lanes, 4, title="A request.")
         request = coalesce(lanes)
-        moved = cells(spec, "all of it") + cells(spec, "moved for")
-        assert len(moved) == len(set(moved)) == len(request.sectors)
-        assert len(moved) + len(cells(spec, "not moved")) == 4 * request.lines
-        part = [int(t) for m in spec["marks"] for t in m.get("texts", ())]
-        whole = 32 * len(cells(spec, "all of it"))
-        assert whole + sum(part) == request.asked
+        read = cells(spec, "read by")
+        moved = read + cells(spec, "moved with")
+        assert len(moved) == len(set(moved)) == 8 * len(request.sectors)
+        assert len(moved) + len(cells(spec, "not moved")) == 32 * request.lines
+        assert len(cells(spec, "lane")) == 32 and 4 * len(read) == request.asked
 
 
 @pytest.mark.parametrize("place", [lambda o: o, padded(128, 4), Swizzle(5, 2, 5)])

@@ -28,7 +28,7 @@ def test_a_timeline_shows_every_warp_up_to_the_cycle_asked_for():
     done = gpu.schedule(3, work=2, latency=9, rounds=4)
     spec = timeline_spec(done, title="Three warps.", cycles=20)
     grammar.check(spec)
-    rows = [m for m in spec["marks"] if m.get("label_at") == "none"]
+    rows = [m for m in spec["marks"] if m.get("label_at") == "key"]
     assert {m["y"][0] for m in rows} == {1, 2, 3}
     assert all(0 <= m["x"][0] < m["x"][1] <= 20 for m in rows)
     shown = [s for s in done.timeline() if s.start < 20 and s.kind != "done"]

@@ -51,6 +51,7 @@ def unit_spec(device: str, *, title: str) -> Spec:
         (name, int(gpu.part_count(device, part).si) // parts, series)
         for name, (part, series) in PARTS.items()
     ]
+    rows.insert(0, ("warp scheduler", 1, 5))  # what makes a partition one
     rows.append(("4 KiB of registers", REGISTERS * WORD // PIECE // parts, 1))
     marks, top = [], 0.0
     for name, count, series in rows:

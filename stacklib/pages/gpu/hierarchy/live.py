@@ -1,4 +1,4 @@
-"""Blocks dealt to a chip, live: the lanes of a last warp, the units of a last wave."""
+"""Blocks dealt to a chip, live: the units of a last wave."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ BLOCKS = (
     *(264, 265, 500, 1000, 1056, 1057, 1184, 1185, 2000, 5000, 10000),
 )
 PER_THREAD = 32  # registers of a thread; with more, fewer blocks a unit
-BELOW = 2.0  # rows from the warp's lanes to the units
 
 
 def controls() -> list[dict[str, Any]]:
@@ -32,17 +31,16 @@ def controls() -> list[dict[str, Any]]:
 
 
 def explore(*, device: str, threads: int, blocks: int) -> Spec:
-    """What a launch fills: lanes of a last warp, units in the last wave."""
+    """What a launch fills: units in the last wave, and lanes of a last warp."""
     chip = hardware.get(device)
     units = int(chip.compute_units.si)
     held = gpu.occupancy(threads=threads, registers=PER_THREAD, device=chip)
     found = gpu.fill(threads=threads, blocks=blocks, units=units, at_once=held.blocks)
-    deep = down(BELOW + -(-units // WARP))
-    words = f"Lanes of a block's last warp; {units} units, last wave"
+    words = f"{units} units (SM) of {chip.short}, {WARP} a row"
     return chart(
         _title(found, units, chip.short),
         x=axis(words, ticks=(), limits=across(WARP)),
-        y=axis("Above: one warp. Below: the whole chip", ticks=(), limits=deep),
+        y=axis("The last wave", ticks=(), limits=down(-(-units // WARP))),
         marks=_marks(found, units),
         readouts=_readouts(found, held.blocks),
         about={"device": device},
@@ -50,17 +48,13 @@ def explore(*, device: str, threads: int, blocks: int) -> Spec:
 
 
 def _marks(found: Filling, units: int) -> list[Mark]:
-    used = WARP - found.idle_lanes
-    lanes = [(i, 0.0) for i in range(WARP)]
-    spots = [(i % WARP, BELOW + i // WARP) for i in range(units)]
+    spots = [(i % WARP, i // WARP) for i in range(units)]
     busy = {number % units for number in range(found.last_blocks)}
     on, off = (
         [s for i, s in enumerate(spots) if (i in busy) is b] for b in (True, False)
     )
     kind = "simulated"
     return [
-        cells(lanes[:used], "lane with a thread", kind, series=3),
-        cells(lanes[used:], "lane without", kind, shade=FAINT, series=5),
         cells(on, "unit with blocks", kind, series=0),
         cells(off, "unit without", kind, shade=FAINT, series=4),
     ]

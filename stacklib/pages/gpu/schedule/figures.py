@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from stacklib.gpu.chip.streams import ENGINES, Command, Ran
 from stacklib.gpu.issue.sub_core import Trace
-from stacklib.plots.marks import Mark, Spec, across, axis, bar, cells, chart, down, line
+from stacklib.plots.marks import Mark, Spec, across, axis, bar, cells, chart, down
 
 ISSUES = {
     "global": ("issues a load", 1),
     "shared": ("issues a shared load", 3),
     "math": ("issues arithmetic", 0),
 }
+STAGES = ("copies in", "kernels", "copies out")
 # what a warp waits for -> series, shade
 WAITS = {
     "waits for memory": (5, 0.14),
@@ -81,17 +82,16 @@ def streams_spec(
     """
     marks: list[Mark] = []
     top = 4 * len(rows)
+    middles = [top - 4 * number - 2 for number in range(len(rows))]
     for number, (commands, ran) in enumerate(rows):
         base = top - 4 * number
         for one in ran:
             stage = ENGINES.index(commands[one.command].name)
             marks.append(_command(one, stage, base - 1 - stage))
-        thin, row = [0, max(one.end for one in ran)], [base - 0.25, base - 0.25]
-        marks.append(line(thin, row, names[number], "simulated", series=5))
     return chart(
         title,
         x=axis("Time (ms)", limits=[0, end]),
-        y=axis("In, kernel, out, from the top", ticks=(), limits=[0.3, top + 0.3]),
+        y=axis("The same job", ticks=middles, names=names, limits=[0.3, top - 0.3]),
         marks=marks,
     )
 
@@ -99,4 +99,4 @@ def streams_spec(
 def _command(one: Ran, stage: int, row: float) -> Mark:
     start, end = one.start + 0.06, one.end - 0.06  # neighbours can be told apart
     series = (1, 0, 2)[stage]
-    return bar(start, end, row, "command", "simulated", at="none", series=series)
+    return bar(start, end, row, STAGES[stage], "simulated", at="key", series=series)

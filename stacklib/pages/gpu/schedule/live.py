@@ -58,10 +58,10 @@ def explore(
     return chart(
         _title(found, device),
         x=axis("Registers a thread", limits=[0, 260]),
-        y=axis("Bandwidth drawn; grey: occupancy (%)", limits=[0, 105]),
+        y=axis("Share of all (%)", limits=[0, 105]),
         marks=[
-            line(x, drawn, "bandwidth drawn", "predicted", at="none", **mine),
-            line(x, filled, "occupancy", "predicted", at="none", series=5, **mine),
+            line(x, drawn, "bandwidth", "predicted", **mine),
+            line(x, filled, "occupancy", "predicted", series=3, **mine),
             here(registers, 100 * found.share.si, "this kernel", **mine),
         ],
         readouts=_readouts(found),

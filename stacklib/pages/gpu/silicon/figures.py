@@ -6,7 +6,7 @@ from stacklib import cost
 from stacklib.cost import moore
 from stacklib.cost.chiplets import Pieces
 from stacklib.cost.moore import Chip
-from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, dots, line
+from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
 
 
 def clock_spec(title: str, last: int = 2026) -> Spec:
@@ -20,8 +20,8 @@ def clock_spec(title: str, last: int = 2026) -> Spec:
         line(years, [end / 1e6 for end in ends], name, "predicted", at=at, series=i)
         for name, ends, at, i in (
             ("fit", middle, "end", 0),
-            ("low end", low, "none", 2),
-            ("high end", high, "none", 2),
+            ("95 %", low, "none", 2),
+            ("95 %", high, "end", 2),
         )
     ]
     lines.append(line(years, twice, "twice in 2 years", "predicted", series=3))
@@ -46,7 +46,6 @@ def pieces_spec(title: str, cuts: dict[str, list[Pieces]]) -> Spec:
         x = [found.count for found in row]
         y = [found.cost.to("USD/mm2").value for found in row]
         marks.append(line(x, y, name, "predicted", series=i))
-        marks.append(dots(x, y, name, "predicted", at="none", series=i))
     counts = [1, 2, 4, 8, 16]
     words, span = "Dies the design is cut into", (0.9, 16)
     return chart(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stacklib.gpu.tensor.tile_feed import Feed, Step
-from stacklib.plots.marks import Mark, Spec, axis, bar, chart, line
+from stacklib.plots.marks import Mark, Spec, axis, bar, chart
 
 
 def feed_spec(
@@ -22,13 +22,11 @@ def feed_spec(
     for number, (feed, ran) in enumerate(rows):
         base = top - 3 * number
         marks += _fed(feed, ran, base, end)
-        row = [base - 0.3, base - 0.3]
-        marks.append(line([0, end], row, names[number], "simulated", series=5))
-    words, high = "Loads (above) and products (below)", [0.3, top + 0.2]
+    middles = [top - 3 * number - 1.5 for number in range(len(rows))]
     return chart(
         title,
         x=axis("Cycle", limits=[0, end]),
-        y=axis(words, ticks=(), limits=high),
+        y=axis("Way of feeding", ticks=middles, names=names, limits=[0.3, top - 0.3]),
         marks=marks,
     )
 
@@ -46,4 +44,4 @@ def _piece(start: float, stop: float, kind: int, row: float) -> Mark:
     name, series = (("loads", 1), ("products", 0))[kind]
     gap = min(40.0, (stop - start) / 4)  # so that neighbours can be told apart
     start, stop = start + gap, stop - gap
-    return bar(start, stop, row, name, "simulated", at="none", series=series)
+    return bar(start, stop, row, name, "simulated", at="key", series=series)

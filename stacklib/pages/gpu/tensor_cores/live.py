@@ -61,7 +61,7 @@ def explore(*, device: str, dtype: str, kind: str, clock: int) -> Spec:
         x=x,
         y=axis(RATE, limits=[0, top]),
         marks=[
-            line(clocks, rates, name, "predicted", at="none"),
+            line(clocks, rates, name, "predicted"),
             here(ghz * clock / 100, full * clock / 100, "at this clock"),
         ],
         readouts=_readouts(row, share, built),

@@ -17,7 +17,7 @@ from stacklib.memory.cache.replacement import set_misses
 from stacklib.memory.cache.traces import zipf
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
-from stacklib.plots.marks import About, Spec, axis, chart, rule
+from stacklib.plots.marks import About, Spec, axis, chart, rule, sizes
 from stacklib.plots.marks import line as curve  # `line` is a slider
 from stacklib.plots.spec import readout
 
@@ -84,12 +84,12 @@ def explore(*, size: int, ways: int, line: int, pattern: str) -> Spec:
     many = counted(max(1, size // (line * ways)), "sets", "1")
     return chart(
         f"{rate.text('%')} of the accesses hit: {dict(PATTERNS)[pattern]}.",
-        x=axis("Size of the cache (B)", log=True, limits=[SIZES[0], SIZES[-1]]),
+        x=sizes("Size of the cache", SIZES[0], SIZES[-1]),
         y=axis("Hits (%)", limits=[0, 105]),
         marks=[
-            curve(SIZES, full, "any line anywhere", "simulated", at="none", series=5),
-            curve(SIZES, ours, f"{ways} ways", "simulated", at="none", series=0),
-            here(size, 100 * rate.si, evidence="simulated"),
+            curve(SIZES, full, "any line anywhere", "simulated", series=3),
+            curve(SIZES, ours, f"{ways} ways", "simulated", series=0),
+            here(size, 100 * rate.si),
         ],
         readouts=[
             readout("hits", "Hit rate", rate, "share", unit="%"),
@@ -135,7 +135,7 @@ def orders(*, device: str, length: int, section: int) -> Spec:
     curves = []
     for i, (heads, words) in enumerate(names.items()):
         y = [missed(heads, c) / 1e9 for c in sizes]
-        curves.append(curve(mib, y, words, "predicted", at="none", series=i, **mine))
+        curves.append(curve(mib, y, words, "predicted", series=i, **mine))
     l2 = rule(f"L2 of {chip.short}", "predicted", x=at, **mine)
     found = missed(section, held)
     rate = counted(1 - found / plan.bytes_read, "hit rate", "1")

@@ -18,9 +18,9 @@ LOOKS = {
 }
 
 
-def _bar(look: str, start: float, end: float, row: float, at: str = "none") -> Mark:
+def _bar(look: str, start: float, end: float, row: float) -> Mark:
     name, series = LOOKS[look]
-    return bar(start, end, row, name, "simulated", at=at, series=series)
+    return bar(start, end, row, name, "simulated", at="key", series=series)
 
 
 def _bars(served: Served) -> Iterator[tuple[str, float, float, int]]:
@@ -47,21 +47,12 @@ def _cycles(served: Served) -> Iterator[tuple[str, int, int, int]]:
             yield "PRE", at, c.rp, bank
 
 
-def _legend(until: float, top: float) -> Iterator[Mark]:
-    """One bar of each kind above the rows, two and two, with its name."""
-    for i, look in enumerate(LOOKS):
-        start, row = (i % 2) * until / 2, top + 2.6 - 1.2 * (i // 2)
-        yield _bar(look, start, start + until / 30, row, "end")
-
-
-def _run(name: str, served: Served, base: float, until: float) -> Iterator[Mark]:
-    """A row for the bank, one for the bus, and the name of the run above them."""
+def _run(served: Served, base: float, until: float) -> Iterator[Mark]:
+    """A row for the bank, one for the bus."""
     for look, start, end, bank in _bars(served):
         if start < until:
-            row = base - 1.2 if bank >= 0 else base - 2.4
+            row = base if bank >= 0 else base - 1
             yield _bar(look, start, min(end, until), row)
-    row = base - 0.2
-    yield line([0.0, 0.01 * until], [row, row], name, "simulated", series=5)
 
 
 def commands_spec(
@@ -71,14 +62,16 @@ def commands_spec(
 
     The first run is drawn on top. Every run uses one bank.
     """
-    top = 4 * len(runs)
-    rows = [_run(n, run, top - 4 * i, until) for i, (n, run) in enumerate(runs)]
-    words, high = "Bank above, data bus below", [0.8, top + 3.4]
+    bases = [3 * (len(runs) - i) for i in range(len(runs))]
+    rows = [_run(run, at, until) for (_, run), at in zip(runs, bases, strict=True)]
+    ticks = [at - down for at in bases for down in (0, 1)]
+    names = [words for name, _ in runs for words in (f"{name}: bank", "data bus")]
+    y = axis("Part", ticks=ticks, names=names, limits=[1.3, bases[0] + 0.7])
     return chart(
         title,
         x=axis("Time (ns)", limits=[0, until]),
-        y=axis(words, ticks=(), limits=high),
-        marks=chain(*rows, _legend(until, top)),
+        y=y,
+        marks=chain(*rows),
     )
 
 

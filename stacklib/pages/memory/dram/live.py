@@ -65,8 +65,8 @@ def explore(*, part: str, pattern: str, mapping: str, policy: str, queue: int) -
         x=axis("Requests the controller sees", log=True, limits=[0.9, 70]),
         y=axis("Share of the peak (%)", limits=[0, 105]),
         marks=[
-            line(runs, reached, "simulated", "simulated", at="none"),
-            here(queue, 100 * mine.steady, "this queue", "simulated"),
+            line(runs, reached, "simulated", "simulated"),
+            here(queue, 100 * mine.steady, "this queue"),
             rule("closed form", "predicted", y=law),
         ],
         readouts=_readouts(mine, share),

@@ -15,8 +15,8 @@ from stacklib.hardware.stacks import StackGeneration
 from stacklib.memory import hbm_stack
 from stacklib.memory.stack.hbm import HEIGHTS, HbmStack
 from stacklib.plots.live import choices
-from stacklib.plots.live.parts import chosen
-from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, dots, line
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line
 from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity
 
@@ -63,7 +63,7 @@ def explore(
     why = _impossible(made, dies, gbit, rate)
     if why:
         counted = [readout("pins", "Data pins", made.memory.pins * stacks)]
-        marks = [_diamonds()]
+        marks = [_squares()]
         return chart(
             "No such stack.", x=X, y=Y, marks=marks, readouts=counted, message=why
         )
@@ -103,9 +103,9 @@ def _drawn(made: StackGeneration, one: HbmStack, stacks: int, rate: float) -> Sp
         y=Y,
         marks=[
             line(x, y, "1 to 16 stacks", "predicted", at="none"),
-            _diamonds(),
-            diamonds(*_place(near), near.short, series=2),
-            dots(size.value, speed.value, "yours", "predicted", at="none", series=0),
+            _squares(),
+            dots(*_place(near), near.short, "data sheet", series=2),
+            here(size.value, speed.value, "yours"),
         ],
         readouts=[
             readout("capacity", "Capacity of the dies", size),
@@ -131,6 +131,6 @@ def _far(device: Accelerator, size: Quantity, speed: Quantity) -> float:
     )
 
 
-def _diamonds() -> Mark:
+def _squares() -> Mark:
     x, y = zip(*(_place(hardware.get(key)) for key in PUBLISHED), strict=True)
-    return diamonds(x, y, "published", at="none", series=3)
+    return dots(x, y, "published", "data sheet", at="none", series=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule, sizes
 
 LINES = ("predicted", "simulated")
 UNITS = {"cycle": "cycles", "ns": "ns"}
@@ -25,6 +25,7 @@ def chase_spec(
     ``sizes`` in bytes, ``latencies`` in ``unit`` (cycle or ns) and may have ``spread``.
     """
     shown = [y for one in series for y in one["latencies"]]
+    held = [float(x) for one in series for x in one["sizes"]]
     limits = [min(shown) / 1.5, max(shown) * 1.8]
     latency = f"Latency of a load ({UNITS[unit]})"
     caches = [
@@ -33,7 +34,7 @@ def chase_spec(
     ]
     return chart(
         title,
-        x=axis("Working set (B)", log=True, unit="B"),
+        x=sizes("Working set", min(held), max(held)),
         y=axis(latency, log=True, unit=unit, limits=limits),
         marks=[*(_mark(one, i, device) for i, one in enumerate(series)), *caches],
     )
@@ -44,5 +45,5 @@ def _mark(one: Mapping[str, Any], series: int, device: str) -> Mark:
     x, y = ([float(v) for v in one[part]] for part in ("sizes", "latencies"))
     name, evidence, ends = one["name"], one["evidence"], one.get("spread")
     if evidence in LINES:
-        return line(x, y, name, evidence, at="none", series=series, **about)
-    return dots(x, y, name, evidence, spread=ends, at="none", series=series, **about)
+        return line(x, y, name, evidence, at="key", series=series, **about)
+    return dots(x, y, name, evidence, spread=ends, at="key", series=series, **about)

@@ -16,7 +16,7 @@ from stacklib.memory.ladder.rungs import Rung, ladder
 from stacklib.memory.warp.coalescing import LINE
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
-from stacklib.plots.marks import About, Spec, axis, chart, line, rule
+from stacklib.plots.marks import About, Spec, axis, chart, line, rule, sizes
 from stacklib.plots.spec import readout
 from stacklib.quantity import one_of
 
@@ -54,10 +54,10 @@ def explore(*, device: str, kib: int) -> Spec:
     cycles = counted(latency(size, levels), "mean latency", "cycle")
     mine = About(device=device, level=answering)
     ruled = {level.name: level.size for level in levels if level.size}
-    unit, span = "cycle", [SIZES[0], SIZES[-1]]
+    unit = "cycle"
     return chart(
         f"{answering} of {chip.short} answers after {cycles:.3 cycle}s.",
-        x=axis("Working set (B)", log=True, unit="B", limits=span),
+        x=sizes("Working set", SIZES[0], SIZES[-1]),
         y=axis("Latency of a load (cycles)", log=True, unit=unit, limits=[15, 1800]),
         marks=[
             line(SIZES, _curve(device), WORDS, "predicted", at="none", **mine),

@@ -45,10 +45,9 @@ def _made(name: str, at: Span, row: float) -> list[Mark]:
 
 
 def _told(name: str, ends: Sequence[float], row: float, series: int) -> list[Mark]:
-    """A diamond at either end and a dotted line between."""
+    """A diamond at either end."""
     x, y = [float(end) for end in ends], [row, row]
-    between = line(x, y, f"{name}, from to", "claimed", at="none", series=series)
-    return [between, diamonds(x, y, name, series=series)]
+    return [diamonds(x, y, name, series=series)]
 
 
 def _sold(name: str, at: Span, row: float) -> list[Mark]:
@@ -86,13 +85,13 @@ def gigabyte_spec(title: str) -> Spec:
     return chart(
         title,
         x=axis("Dollars a gigabyte", log=True, unit="USD/GB", limits=span_x),
-        y=axis("Kind of memory, dearest on top", limits=across(len(rows))),
+        y=axis("Kind of memory, dearest on top", ticks=(), limits=across(len(rows))),
         marks=[mark for row in rows for mark in row],
     )
 
 
 def yield_spec(density: Quantity, title: str, wafers: int = 1500) -> Spec:
-    """Good dies against the area of a die: laws as lines, thrown defects as rings."""
+    """Good dies against the area of a die: laws as lines, thrown defects beside."""
     marks: list[Mark] = []
     means = [area * 1e-6 * density.si for area in AREAS]
     for i, (name, (law, told)) in enumerate(LAWS.items()):
@@ -133,7 +132,7 @@ def stack_spec(
 ) -> Spec:
     """Stacks that work against their height, a line for each share of layers.
 
-    Rings are stacks built one by one; ``said``, height and share that makers let out.
+    Beside it stacks built one by one; ``said``, height and share that makers let out.
     """
     marks = [mark for i, share in enumerate(layers) for mark in _stacks(share, i)]
     if said:
@@ -163,6 +162,6 @@ def trade_spec(trade: Trade, claimed: float, title: str) -> Spec:
     return chart(
         title,
         x=axis("Wafers of HBM for one of DDR5", limits=(1, 4.2)),
-        y=axis("Factor upon factor", limits=(-0.6, 5.6)),
+        y=axis("Factor upon factor", ticks=(), limits=(-0.6, 5.6)),
         marks=[*marks, diamonds(claimed, 0, "what makers say", series=4)],
     )

@@ -10,8 +10,8 @@ from typing import Any
 
 from stacklib.cost.stacks import FLOWS, hbm_costs, stack_cost, stack_yield
 from stacklib.plots.live import choices
-from stacklib.plots.live.parts import chosen
-from stacklib.plots.marks import Spec, axis, chart, dots, line
+from stacklib.plots.live.parts import chosen, here
+from stacklib.plots.marks import Spec, axis, chart, line
 from stacklib.plots.spec import readout
 
 HEIGHTS = tuple(range(1, 17))
@@ -56,8 +56,7 @@ def explore(*, flow: str, height: int, layer: int, good: int) -> Spec:
     for i, way in enumerate(FLOWS):
         y = [gigabyte(n, way) for n in HEIGHTS]
         lines.append(line(HEIGHTS, y, NAMES[way], "predicted", series=i))
-    own = FLOWS.index(flow)
-    point = dots(height, each, "chosen", "predicted", at="none", series=own)
+    point = here(height, each)
     how = f"{NAMES[flow].capitalize()}, {height} high"
     unit = "USD/GB"
     return chart(

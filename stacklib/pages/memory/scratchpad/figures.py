@@ -72,9 +72,9 @@ def _system(name: str, key: str, near: float, far: float, series: int) -> list[M
         [1e-12 / spilled_time(1, s, near, far, apart=way) for s in shares]
         for way in (False, True)
     )
-    words, top = f"{name}, one after the other", (near + far) / 1e12
+    top = (near + far) / 1e12
     return [
         line(x, both, name, "predicted", series=series),
-        line(x, apart, words, "simulated", at="none", series=series),
+        line(x, apart, f"{key}, in turn", "predicted", series=series + 2),
         dots(100 * best, top, f"knee of {key}", "predicted", at="none", series=series),
     ]

@@ -24,7 +24,7 @@ def tiers_spec(
     title: str,
     claimed: Sequence[tuple[float, float]] = (),
 ) -> Spec:
-    """Price against latency, log-log, a ring for each tier that has a price.
+    """Price against latency, log-log, a stroke for each tier that has a price.
 
     ``claimed`` are seconds and USD a byte as somebody claims them, in order.
     """
@@ -56,7 +56,7 @@ def energy_spec(steps: Mapping[str, StepEnergy], *, title: str) -> Spec:
     return chart(
         title,
         x=axis("Joules of one step", unit="J", limits=[0.0, most * 1.5]),
-        y=axis("Rows below", limits=across(len(rows))),
+        y=axis("Part, and who counts it", ticks=(), limits=across(len(rows))),
         marks=[
             bar(0.0, joules, top - row, name, "predicted", series=i)
             for row, (name, joules, i) in enumerate(rows)

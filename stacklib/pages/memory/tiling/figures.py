@@ -35,7 +35,7 @@ def bound_spec(
         x=axis("Store (KiB)", log=True),
         y=axis("Bytes moved (GB)", log=True, unit="GB"),
         marks=[
-            line(kib, least, "no order moves less", "impossible"),
+            line(kib, least, "no order moves less", "predicted", series=4),
             dots(held, moved, "square tiles, counted", "simulated", series=1),
             *rules,
         ],

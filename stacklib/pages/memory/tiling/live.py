@@ -15,7 +15,7 @@ from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.fit import TileFit, fit_tile, tile_store
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
-from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, rule
+from stacklib.plots.marks import Mark, Spec, axis, band, chart, dots, line, rule
 from stacklib.plots.spec import readout
 from stacklib.roofline.bound.cache_aware import slopes_of
 
@@ -68,15 +68,14 @@ def explore(*, device: str, tile_m: int, tile_n: int, tile_k: int, stages: int) 
 
 
 def _curves(tiles: list[TileFit]) -> Iterator[Mark]:
-    """What fits and what does not; a line where there are two points."""
-    for name, evidence, fits in (
-        ("fits", "predicted", True),
-        ("does not fit", "impossible", False),
-    ):
-        part = [(t.tile_n, t.intensity.si) for t in tiles if t.fits is fits]
-        if part:
-            x, y = zip(*part, strict=True)
-            yield (line if len(part) > 1 else dots)(x, y, name, evidence)
+    """A line over what fits, a band over what does not."""
+    fit = [(t.tile_n, t.intensity.si) for t in tiles if t.fits]
+    if fit:
+        x, y = zip(*fit, strict=True)
+        yield (line if len(fit) > 1 else dots)(x, y, "fits", "predicted")
+    if bad := [t.tile_n for t in tiles if not t.fits]:
+        first = fit[-1][0] if fit else bad[0]
+        yield band("does not fit", "impossible", x=[first, SIDES[-1]])
 
 
 def _title(tile: TileFit, name: str) -> str:

@@ -8,21 +8,13 @@ from stacklib.plots.marks import Mark, Spec, axis, bar, chart, line
 LOOKS = {"global": ("load", 1), "math": ("arithmetic", 0), "wait": ("waits", 2)}
 
 
-def _part(kind: str, start: float, end: float, row: float, at: str = "none") -> Mark:
+def _part(kind: str, start: float, end: float, row: float) -> Mark:
     """A bar where something is issued, a thin line where a warp waits."""
     name, series = LOOKS[kind]
     if kind == "wait":
-        return line([start, end], [row, row], name, "simulated", at=at, series=series)
-    return bar(start, end, row, name, "simulated", at=at, series=series)
-
-
-def _legend(cycles: int, row: float) -> list[Mark]:
-    """One of each kind above the rows, with its name."""
-    third = cycles / 3
-    return [
-        _part(kind, i * third, i * third + cycles / 30, row, "end")
-        for i, kind in enumerate(LOOKS)
-    ]
+        ends, level = [start, end], [row, row]
+        return line(ends, level, name, "simulated", at="key", series=series)
+    return bar(start, end, row, name, "simulated", at="key", series=series)
 
 
 def timeline_spec(
@@ -33,7 +25,7 @@ def timeline_spec(
     ``rows`` leaves room for more warps than there are.
     """
     top = max(rows or 0, done.warps)
-    marks = _legend(cycles, top + 1.2)
+    marks = []
     for part in done.timeline():
         start, end = part.start, min(part.end, cycles)
         if start < end and part.kind != "done":
@@ -41,6 +33,6 @@ def timeline_spec(
     return chart(
         title,
         x=axis("Cycle", limits=[0, cycles]),
-        y=axis("Warp", limits=[0.3, top + 1.9]),
+        y=axis("Warp", ticks=range(1, top + 1), limits=[0.3, top + 0.7]),
         marks=marks,
     )

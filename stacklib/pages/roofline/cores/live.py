@@ -53,7 +53,7 @@ def explore(*, device: str, latency: int, each: int) -> Spec:
         x=axis("Threads with a load in flight", log=True, limits=span),
         y=axis("Bandwidth (GB/s)", log=True, unit="GB/s", limits=[1, 20000]),
         marks=[
-            line(THREADS, drawn, "bandwidth drawn", "predicted", at="none", **mine),
+            line(THREADS, drawn, "Little's law", "predicted", **mine),
             rule("threads it can hold", "predicted", x=resident, **mine),
             here(resident, reached, "all of them waiting", **mine),
         ],

@@ -96,7 +96,7 @@ def _unfit(step: DecodeStep, marks: list[Mark], about: About) -> Spec:
 def _fit(step: DecodeStep, batch: int, marks: list[Mark], about: About) -> Spec:
     awaited = "memory" if step.bound == "memory" else "arithmetic"
     ms = step.time.to("ms").value
-    point = dots(batch, ms, f"batch {batch}", "predicted", series=CHOSEN, **about)
+    point = dots(batch, ms, f"batch {batch}", "yours", series=CHOSEN, **about)
     return chart(
         f"A step takes {step.time:ms}; it waits for {awaited}.",
         x=X,

@@ -57,7 +57,7 @@ def waterfall_spec(journey: Journey, model: LanguageModel, title: str) -> Spec:
     return chart(
         title,
         x=axis("Time since the start (µs)", log=True, unit=unit, limits=span),
-        y=axis("Stages still to come", limits=across(len(bars))),
+        y=axis("Stages, the first on top", ticks=(), limits=across(len(bars))),
         marks=[
             _bar(what, layer, max(start * MICRO, FIRST), stop * MICRO, top - row)
             for row, (what, layer, start, stop) in enumerate(bars)
@@ -84,7 +84,7 @@ def layer_spec(journey: Journey, title: str) -> Spec:
     return chart(
         title,
         x=axis("Time in one layer of the model (µs)", unit="µs", limits=span),
-        y=axis("Events still to come", limits=across(len(found))),
+        y=axis("Events, the first on top", ticks=(), limits=across(len(found))),
         marks=[
             _bar(event.what, event.layer, start, stop, top - row)
             for row, (event, start, stop) in enumerate(found)

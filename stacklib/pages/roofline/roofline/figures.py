@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from stacklib import hardware, roofline
-from stacklib.plots.marks import About, Mark, Spec, axis, band, chart, dots, line, rule
+from stacklib.plots.marks import (
+    About,
+    Mark,
+    Spec,
+    axis,
+    band,
+    chart,
+    dots,
+    line,
+    rule,
+    years,
+)
 from stacklib.plots.rooflines import SPAN, roofline_spec
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound.cache_aware import Slope
@@ -17,13 +28,18 @@ REACH = 3000.0  # FLOP/B, right of every ridge of every level
 def two_lines_spec(device: str, dtype: str, *, title: str) -> Spec:
     """The two limits of a device, each as a line of its own, before the lower counts.
 
+    Left of where they cross its memory is the limit, right of it its arithmetic.
     UnknownSpec where the device has no rate for ``dtype``.
     """
     chip = hardware.get(device)
     peak, bandwidth = chip.peak(dtype).si, chip.memory_bandwidth.si
     slope = [x * bandwidth / 1e12 for x in SPAN]
     flat = [peak / 1e12] * 2
+    ridge = roofline.ridge(chip, dtype)
     marks = [
+        band("memory limits", "predicted", x=[SPAN[0], ridge.si], series=0),
+        band("units limit", "predicted", x=[ridge.si, SPAN[1]], series=1),
+        rule(f"ridge {ridge.text().split()[0]}", "predicted", x=ridge.si, series=5),
         line(SPAN, slope, "what the wires feed", "predicted", series=0),
         line(SPAN, flat, "what the units do", "predicted", series=1),
     ]
@@ -48,7 +64,7 @@ def _level(level: Slope, peak: Quantity, series: int, about: About) -> list[Mark
     told: About = {**about, "level": level.name}
     name, foot = f"{level.name} {ridge.text().split()[0]}", peak.si / 1e12
     return [
-        line(xs, rates, level.name, "predicted", at="none", series=series, **told),
+        line(xs, rates, level.name, "predicted", series=series, **told),
         rule(name, "predicted", x=ridge.si, to=foot, series=series),
     ]
 
@@ -62,11 +78,11 @@ def ridges_spec(
     """Ridges of many devices by year, a row of dots a format, and a claimed range."""
     points = []
     for i, (dtype, found) in enumerate(rows):
-        x, y = [d.year - FIRST for d, _ in found], [q.si for _, q in found]
-        points.append(dots(x, y, dtype, "predicted", series=i))
+        x, y = [d.year for d, _ in found], [q.si for _, q in found]
+        points.append(dots(x, y, dtype, "data sheet", at="key", series=i))
     return chart(
         title,
-        x=axis(f"Years after {FIRST}", limits=[0, LAST - FIRST]),
+        x=years("Year of the device", FIRST, LAST, 4),
         y=axis("Dense ridge (FLOP/B)", log=True, unit="FLOP/B"),
         marks=[band("claimed", "claimed", y=claimed, series=5), *points],
     )

@@ -177,7 +177,7 @@ def _shown(
 ) -> Spec:
     """The roof with points by their colour."""
     about = {"device": chip.key, "dtype": dtype}
-    told = {"evidence": "predicted", **about}
+    told = {"evidence": "yours", **about}
     rows = [
         {"name": work.name, "intensity": work.intensity, "rate": bound.rate, **told}
         for work, bound in points.values()

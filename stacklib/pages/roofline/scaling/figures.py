@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stacklib.hardware import Accelerator
-from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, years
 from stacklib.quantity import in_times
 from stacklib.roofline.bound import trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
@@ -20,20 +20,14 @@ def band(
     name: str,
     told: Trend,
     devices: list[Accelerator],
-    first: int,
     base: float,
     series: int,
 ) -> Iterator[Mark]:
-    """The line over ``base``, and the two ends of its band."""
-    years = range(devices[0].year, devices[-1].year + 1)
-    x = [year - first for year in years]
-    ends = (
-        (1, name, "end"),
-        (0, f"{name}: low end", "none"),
-        (2, f"{name}: high end", "none"),
-    )
+    """The line over ``base``, and the two ends of its band of 95 per cent."""
+    x = range(devices[0].year, devices[-1].year + 1)
+    ends = ((1, name, "end"), (0, "95 %", "none"), (2, "95 %", "end"))
     for i, words, at in ends:
-        y = [told.at(year)[i] / base for year in years]
+        y = [told.at(year)[i] / base for year in x]
         yield line(x, y, words, "predicted", at=at, series=series)
 
 
@@ -45,18 +39,18 @@ def ridge_spec(kind: str = "hbm", names: tuple[str, ...] = NAMED) -> Spec:
     first = found[0].year
 
     def points(name: str, some: list[Accelerator], series: int, at: str) -> Mark:
-        x = [d.year - first for d in some]
+        x = [d.year for d in some]
         y = [d.peak(kin.dtype).si / d.memory_bandwidth.si for d in some]
-        return diamonds(x, y, name, at=at, series=series)
+        return dots(x, y, name, "data sheet", at=at, series=series)
 
     rest = [d for d in found if d.key not in names]
     some = [points(d.short, [d], 1, "end") for d in found if d.key in names]
-    middle, *ends = band("ridge", told, found, first, 1.0, 0)
+    middle, *ends = band("ridge", told, found, 1.0, 0)
     off = f"single GPUs lie a factor of {told.spread:.2f} off the line"
     higher = in_times(told.growth, "times as high|no higher|times lower", 3)
     return chart(
         f"In two years the ridge became {higher}; {off}.",
-        x=axis(f"Years after {first}", limits=[0, found[-1].year - first]),
+        x=years("Year of the device", first, found[-1].year),
         y=axis(f"Ridge, {kin.dtype} (FLOP/B)", log=True, unit="FLOP/B"),
         marks=[
             points("others", rest, 5, "none"),

@@ -13,7 +13,7 @@ from typing import Any
 from stacklib.hardware import Accelerator
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
-from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, years
 from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity, counted, in_times, stamp
 from stacklib.roofline.bound import scaling, trend
@@ -126,7 +126,7 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
     kin = FAMILIES[kind]
     found = trend.family(kind, int(first), int(last))
     count = readout("devices", "Devices", counted(len, found, label="devices"))
-    x = axis(f"Years after {first}", limits=[0, max(int(last) - int(first), 1)])
+    x = years("Year of the device", int(first), max(int(last), int(first) + 1))
     try:
         walls = trend.memory_wall(found, dtype=kin.dtype)
     except ValueError as error:
@@ -134,7 +134,7 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
         return chart(title, x=x, y=Y, marks=[], readouts=[count], message=f"{why}.")
     peaks = [d.peak(kin.dtype).si for d in found]
     rates = [d.memory_bandwidth.si for d in found]
-    start, (up, wires) = int(first), (walls.compute, walls.bandwidth)
+    up, wires = walls.compute, walls.bandwidth
     faster, wider = (in_times(t.growth, FASTER, 3) for t in (up, wires))
     grew = f"arithmetic became {faster}, bandwidth {wider}"
     return chart(
@@ -142,8 +142,8 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
         x=x,
         y=Y,
         marks=[
-            *_rates("arithmetic", up, peaks, found, start, 0),
-            *_rates("bandwidth", wires, rates, found, start, 1),
+            *_rates("arithmetic", up, peaks, found, 0),
+            *_rates("bandwidth", wires, rates, found, 1),
         ],
         readouts=[
             _growth("compute", f"Arithmetic ({kin.dtype})", found, kin.dtype),
@@ -178,11 +178,10 @@ def _rates(
     told: Trend,
     rates: list[float],
     devices: list[Accelerator],
-    first: int,
     series: int,
 ) -> list[Mark]:
-    """Diamonds of the devices, the line, and the two ends of its band."""
+    """Squares of the devices, the line, and the two ends of its band."""
     base = told.at(devices[0].year)[1]
-    x, y = [d.year - first for d in devices], [rate / base for rate in rates]
-    said = diamonds(x, y, f"{name}, as published", at="none", series=series)
-    return [said, *band(name, told, devices, first, base, series)]
+    x, y = [d.year for d in devices], [rate / base for rate in rates]
+    said = dots(x, y, f"{name}, as published", "data sheet", at="none", series=series)
+    return [said, *band(name, told, devices, base, series)]

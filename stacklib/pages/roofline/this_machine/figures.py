@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stacklib.hardware import THIS_MACHINE
-from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule, sizes
 from stacklib.roofline.host.streams import StreamPoint
 
 RATE = 1e9  # the axis is in GB/s
@@ -28,10 +28,11 @@ def levels_spec(
     # Medians decide the frame: one disturbed sample would flatten every step.
     shown = [p.rate for points in measured.values() for p in points]
     shown += [rate for rates in predicted.values() for rate in rates.values()]
+    at = [float(p.size) for points in measured.values() for p in points]
     frame = [min(shown) / RATE / 1.5, max(shown) / RATE * 1.5]
     return chart(
         title,
-        x=axis("Working set (B)", log=True, unit="B"),
+        x=sizes("Working set", min(at), max(at)),
         y=axis("Bandwidth (GB/s)", log=True, unit="GB/s", limits=frame),
         marks=[
             *(_line(n, rates, series[n]) for n, rates in predicted.items()),
