@@ -1,5 +1,8 @@
-"""Texts of every figure of the book, as the notebooks hold it: none cut, none on another,
-none too small on a phone. Widths are those of the wide font that it was laid out in."""
+"""Texts of every figure of the book, as the notebooks hold it.
+
+None is cut, none lies on another, none is too small on a phone. Widths are those of the
+wide font that the figure was laid out in.
+"""
 
 import html
 import json
@@ -14,6 +17,10 @@ from matplotlib.textpath import TextToPath
 from stacklib.plots import room
 
 FIGURE = re.compile(r'<figure class="st-figure" id="fig-([\w-]+)".*?</figure>', re.S)
+PLACE = re.compile(
+    r' x="(?P<x>-?[\d.]+)" y="(?P<y>-?[\d.]+)"|'
+    r"translate\((?P<u>-?[\d.]+) (?P<v>-?[\d.]+)\)"
+)
 TEXT = re.compile(r"<text ([^>]*)>([^<]+)</text>")
 COLUMN = 336.0  # px of the narrowest figure, a live one, on a screen 390 px wide
 LEAST = 11.0  # px that a text is high there
@@ -49,7 +56,7 @@ def texts(svg):
         words = html.unescape(words)
         wide, up, down = size(words, points)
         at = re.search(r"text-anchor: (\w+)", look)
-        x, y = (float(re.search(rf' {axis}="(-?[\d.]+)"', look)[1]) for axis in "xy")
+        x, y = map(float, PLACE.search(look).group(*("xy" if " x=" in look else "uv")))
         left = (
             x - wide * {"start": 0, "middle": 0.5, "end": 1}[at[1] if at else "start"]
         )

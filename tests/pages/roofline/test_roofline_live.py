@@ -22,7 +22,7 @@ own = partial(ask, live.own_point, live.own_controls())
 def test_the_lower_of_two_lines_is_the_roof():
     spec = limits.two_lines_spec("a100-sxm-80gb", "bf16", title="Two lines.")
     grammar.check(spec)
-    slope, flat = spec["marks"]
+    slope, flat = (m for m in spec["marks"] if m["kind"] == "line")
     chip = hardware.get("a100-sxm-80gb")
     for x, wires, units in zip(slope["x"], slope["y"], flat["y"], strict=True):
         roof = roofline.attainable(x, chip.peak("bf16").si, chip.memory_bandwidth.si)

@@ -34,7 +34,7 @@ RUNGS = {
 
 
 def controls() -> list[dict[str, Any]]:
-    """Menu and slider of ``explore``: NVIDIA's GPUs whose levels and clock are known."""
+    """Menu and slider of ``explore``: GPUs whose levels and clock are known."""
     ends = KIB[0], KIB[-1]
     known = choices.knowing(
         lambda device: [explore(device=device.key, kib=size) for size in ends]
