@@ -140,9 +140,10 @@ def ask(page: Page, probe: str, argument: object = None):
 
 
 def overflow_faults(page: Page) -> list[str]:
-    """A page wider than its window, and the elements that make it so."""
-    wide = ask(page, "overflow")
-    return [f"{page.url}: wider than the window: {what}" for what in wide]
+    """What makes a page wider than its window, and cells that print over the next."""
+    wide, over = ask(page, "overflow"), ask(page, "overprinted")
+    faults = [f"{page.url}: wider than the window: {what}" for what in wide]
+    return faults + [f"{page.url}: lies on the next cell: {what}" for what in over]
 
 
 def contrast_faults(page: Page, least: float = 4.5) -> list[str]:

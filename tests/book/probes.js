@@ -16,6 +16,19 @@
       .map((e) => e.outerHTML.slice(0, 90));
   },
 
+  // Cells of tables whose text lies on the cell beside them.
+  overprinted() {
+    const words = document.createRange();
+    const spills = (cell) => {
+      const next = cell.nextElementSibling;
+      if (!next || !cell.checkVisibility() || getComputedStyle(cell).overflowX !== "visible") return false;
+      words.selectNodeContents(cell);
+      const [mine, its] = [words.getBoundingClientRect(), next.getBoundingClientRect()];
+      return mine.width > 0 && mine.right > its.left + 1 && its.top < mine.bottom && its.bottom > mine.top;
+    };
+    return [...document.querySelectorAll("td, th")].filter(spills).map((cell) => cell.textContent.trim().slice(0, 60));
+  },
+
   // WCAG 2: (L1 + 0.05) / (L2 + 0.05) of the relative luminances of [r, g, b].
   ratio(one, other) {
     const light = (colour) => {

@@ -255,6 +255,8 @@ PLANTED = {
     "cell": '<svg width="99" height="30"><rect width="99" height="30" fill="#333"/>'
     '<text y="20" fill="#000">Dark</text></svg>',
     "wide": '<div style="width: 2000px">Wide</div>',
+    "overprinted": '<table style="table-layout: fixed; width: 99px"><tr>'
+    '<td><p style="white-space: nowrap">208 billion transistors</p><td>agrees</table>',
     "stale": '<span class="st-q" data-q="a.b">21.5 ms</span>'
     '<script type="application/json" id="st-quantities">'
     '{"a.b": {"text": "21.1 ms"}}</script>',
@@ -283,6 +285,7 @@ EXPECTED = {
     "svg": 'contrast 1.61: text in svg: "Label"',
     "cell": 'contrast 1.66: text in svg: "Dark"',
     "wide": "wider than the window: <div",
+    "overprinted": "lies on the next cell: 208 billion transistors",
     "stale": "a.b reads '21.5 ms', its derivation '21.1 ms'",
     "dead": "number a.b does not open",
     "dead among many": "number a.d does not open",

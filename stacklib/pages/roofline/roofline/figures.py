@@ -43,7 +43,10 @@ def two_lines_spec(device: str, dtype: str, *, title: str) -> Spec:
         line(SPAN, slope, "what the wires feed", "predicted", series=0),
         line(SPAN, flat, "what the units do", "predicted", series=1),
     ]
-    return {**roofline_spec([], title=title), "marks": marks}
+    made = roofline_spec([], title=title)
+    # Above the lines there is room for the names of the regions.
+    high = {**made["y"], "limits": [min(slope), 5 * max(slope)]}
+    return {**made, "y": high, "marks": marks}
 
 
 def levels_spec(
