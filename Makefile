@@ -63,7 +63,7 @@ train: setup ## train the book's own models again, into runs/ (under an hour)
 gpu: ## measure a CUDA device; needs only a Python with torch
 	@"$${GPU_PY:-python3}" benchmarks/gpu.py
 
-release: book ## HTML zip, PDF, notebooks and wheel, in dist/
+release: book ## HTML zip, PDFs, notebooks and wheel, in dist/
 	@$(RUN) -m _tools.release
 
 clean: ## remove what was built (keeps .venv)

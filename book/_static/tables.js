@@ -7,9 +7,8 @@
   const MAY_SCROLL = 3, LONG = 36; // characters that a third of a card does not hold
   const BOXES = ".st-table, .st-facts, .st-sift-box, .pst-scrollable-table-container, .cell_output .text_html:has(> table)";
   const phone = matchMedia("(max-width: 600px)");
-  // A box inside another scrolls with it; claims have cards of their own (boxes.css).
-  const boxes = [...document.querySelectorAll(BOXES)].filter((box) =>
-    !box.parentElement.closest(BOXES) && box.querySelector("table") && !box.querySelector(".st-claims"));
+  // A box inside another scrolls with it.
+  const boxes = [...document.querySelectorAll(BOXES)].filter((box) => !box.parentElement.closest(BOXES) && box.querySelector("table"));
   const rows = (box) => box.querySelectorAll("tbody tr").length;
   // Rows of text are read, not compared.
   const tall = (box) => [...box.querySelectorAll("tr")].some((row) => row.clientHeight > 110);

@@ -123,7 +123,8 @@ def error_bar(q: Quantity) -> str:
         return NO_MODEL
     widest = max(known, key=lambda band: band.p90)
     half, most = f"{100 * widest.median:.0f} %", f"{100 * widest.p90:.0f} %"
-    return f"half of all predictions are within {half}, nine in ten within {most}"
+    near = f"half of the predictions are within {half}, nine in ten within {most}"
+    return f"{near}, of {widest.unseen:,} rows never seen"
 
 
 def of_notebook(notebook: Any, name: str) -> Iterator[Cell]:

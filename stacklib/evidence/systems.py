@@ -23,6 +23,7 @@ VARIANTS = frozenset(
     "ultra max pro plus ti super d nvl pcie sxm oam mobile laptop gre xt xtx ada "
     "lite mini nano maxq".split()
 )
+FORMS = frozenset("sxm pcie oam nvl".split())  # how a GPU is built in
 # Words that say nothing about which product it is.
 NEUTRAL = frozenset("nvidia amd intel apple geforce radeon instinct gpu gb ( )".split())
 # Words that speak of a part of the device, or of it in some cases only.
@@ -86,7 +87,27 @@ def _vocabulary(key: str) -> frozenset[str]:
     """All words that belong to a device."""
     device = hardware.get(key)
     texts = (key, device.name, device.short, *_named(key))
-    return frozenset(word for text in texts for word in words(text))
+    found = frozenset(word for text in texts for word in words(text))
+    return found if found & FORMS else found | form(device)
+
+
+def form(device: hardware.Accelerator) -> frozenset[str]:
+    """The word for how a GPU is built in that a table may add to its name.
+
+    A product that exists in several forms has its form in its name, and no other is
+    added. Otherwise: one of a rack of 72 is sold as NVL; a module that talks to seven
+    others is NVIDIA's SXM or AMD's OAM; a card that is alone, or bridged to one other,
+    stands on PCIe. Of what is neither, nothing is known.
+    """
+    domain = device.fields["link_domain"]
+    if device.kind != "gpu" or domain is None:
+        return frozenset()
+    if domain.si >= 72:
+        return frozenset({"nvl"})
+    if domain.si >= 8:
+        modules = {"NVIDIA": "sxm", "AMD": "oam"}
+        return frozenset({modules.get(device.vendor, "")} & FORMS)
+    return frozenset({"pcie"} if domain.si <= 2 else ())
 
 
 def _best(text: Words) -> list[_Alias]:

@@ -83,6 +83,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     "compute_units": ("", "compute units"),
     "clock": ("Hz", "clock"),
     "tensor_clock": ("Hz", "tensor clock"),
+    "max_clock": ("Hz", "highest clock it may run at"),
     "memory_stacks": ("", "memory stacks"),
     "memory_pins": ("", "memory pins"),
     "memory_pin_rate": ("bit/s", "rate per pin"),
@@ -104,6 +105,9 @@ FIELDS: dict[str, tuple[str, str]] = {
     "cloud_price": ("USD/s", "cloud price"),
     "purchase_price": ("USD", "purchase price"),
 }
+
+# Fields that a record may leave out; they are unknown then.
+RARE = frozenset({"max_clock"})
 
 # What may stand behind the "/" of a peak's key.
 ACCUMULATORS = (*DTYPES, "int32", "tensor")
@@ -128,6 +132,7 @@ class DeviceFields(Fields):
     compute_units: Quantity
     clock: Quantity
     tensor_clock: Quantity
+    max_clock: Quantity
     memory_stacks: Quantity
     memory_pins: Quantity
     memory_pin_rate: Quantity

@@ -79,7 +79,7 @@ def efficiency(name: str) -> float:
 
 
 def efficiency_quantity(name: str) -> Quantity:
-    """A factor as a quantity whose source says on how many rows it was fitted.
+    """A factor as a quantity: fitted on how many rows, or measured by whom.
 
     Parameters
     ----------
@@ -87,19 +87,16 @@ def efficiency_quantity(name: str) -> Quantity:
         One of ``efficiency_names()``, exactly; another raises as in ``efficiency``.
     """
     value = efficiency(name)
-    row = efficiency_table()[name]
+    row, key = efficiency_table()[name], f"factors/{name}"
+    unit, words = row.get("unit", ""), row["text"]
+    if row.get("fixed"):
+        by = Source(row["source"], row["where"], row["seen"], "measured")
+        return Quantity(value, unit, label=words, source=by, kind="measured", key=key)
     fitted = f"fitted on {row['rows']} published rows" if "rows" in row else "assumed"
     source = Source(
         "Efficiency factors of stacklib", f"{name}: {fitted}", row["seen"], "secondary"
     )
-    return assumed(
-        value,
-        row.get("unit", ""),
-        row["text"],
-        why=fitted,
-        source=source,
-        key=f"factors/{name}",
-    )
+    return assumed(value, unit, words, why=fitted, source=source, key=key)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .accelerator import FIELDS
+from .accelerator import FIELDS, RARE
 
 BOOK = Path(__file__).parent / "data" / "this_machine.json"
 BOOK_TITLE = "Roofline of this machine, benchmarks/results/host_roofline.json"
@@ -61,7 +61,8 @@ def host_spec(result: Mapping[str, Any], title: str = BOOK_TITLE) -> dict[str, A
     What was not measured or read is ``"unknown"``.
     """
     machine, rows = result["machine"], result["rows"]
-    fields: dict[str, Any] = dict.fromkeys(FIELDS, "unknown")
+    asked = [name for name in FIELDS if name not in RARE]
+    fields: dict[str, Any] = dict.fromkeys(asked, "unknown")
     fields["memory_bandwidth"] = _measured(_largest_triad(rows), "GB/s", "memory")
     fields["compute_units"] = _read_fact(machine["physical_cores"], "")
     fields["memory_capacity"] = _read_fact(machine["memory_bytes"], "B")

@@ -12,7 +12,7 @@ from typing import Any
 
 from stacklib.quantity import DTYPES, Quantity, Source, UnitError
 
-from .accelerator import ACCUMULATORS, FIELDS, Accelerator, Peak
+from .accelerator import ACCUMULATORS, FIELDS, RARE, Accelerator, Peak
 
 TEXTS = (
     "key",
@@ -205,6 +205,7 @@ def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
             notes[name] = entry["note"]
         if "inconsistent" in entry:
             inconsistent[name] = entry["inconsistent"]
+    fields = {**dict.fromkeys(RARE), **fields}
     absent = [name for name in FIELDS if name not in fields]
     if absent:
         raise SpecError(f"{where}: {absent[0]} is missing; write 'unknown'")

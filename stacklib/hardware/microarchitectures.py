@@ -39,6 +39,7 @@ _SIZES = {
 }
 _COUNTS = {
     "warp_schedulers": "warp schedulers of a unit",
+    "l2_parts": "parts of the L2, each for the units beside it",
     "partitions": "partitions of the scratchpad",
     "psum_banks": "PSUM banks of a partition",
 }

@@ -55,7 +55,13 @@ def product(a: Quantity, b: Quantity, op: str) -> tuple[float, Unit]:
 
 
 def raised(q: Quantity, power: object) -> tuple[float, Unit]:
-    """SI value and unit of a power."""
+    """SI value and unit of a power.
+
+    An exponent may be a quantity without a unit, such as a fitted one, if the base has
+    none either.
+    """
+    if not q.shown.dims and getattr(getattr(power, "shown", None), "dims", True) == ():
+        power = power.si  # type: ignore[attr-defined]
     if not isinstance(power, (int, float)) or isinstance(power, bool):
         raise UnitError(f"a power is a plain number, not {power!r}")
     dims = [(n, p * power) for n, p in q.shown.dims]

@@ -151,11 +151,12 @@ def test_every_number_is_linked_and_every_link_is_said():
 
 
 def test_a_band_goes_with_its_family_and_a_count_has_none(monkeypatch):
-    band = hardware.ErrorBand(0.15, 0.5)
+    band = hardware.ErrorBand(0.15, 0.5, 70)
     monkeypatch.setattr(hardware, "error_band", {"A": band}.get)
     time = stamp(chosen(3, "s") * 2, "A")
     assert said.error_bar(time * 80) == (
-        "half of all predictions are within 15 %, nine in ten within 50 %"
+        "half of the predictions are within 15 %, nine in ten within 50 %, "
+        "of 70 rows never seen"
     )
     assert said.error_bar(stamp(time, "X")) == "not yet validated: X"
     assert said.error_bar(stamp(time, "chase")).endswith(": the pointer chase")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 # What is typed, and the page that should come first.
 TERMS = {
     "roofline": "chapters/01-roofline/roofline",
-    "ridge point": "chapters/01-roofline/roofline",
+    "ridge point": "chapters/01-roofline/decode",
     "arithmetic intensity": "chapters/01-roofline/decode",
     "Little's law": "chapters/01-roofline/cores",
     "KV cache": "chapters/01-roofline/decode",
@@ -47,24 +47,32 @@ REFERENCE = re.compile(
 
 
 @pytest.fixture(scope="module")
-def found(served, browser):
-    """``found(query)``: pages and titles, as the page of results has them in order."""
+def results(served, browser):
+    """The page of results of one search, as a reader opens it."""
     inside = b.context(browser, **b.DESKTOP)
     page, faults = b.watched(inside, served)
-
-    def search(query: str) -> list[str]:
-        page.goto(f"{served}search.html?q={query}")
-        page.wait_for_function(DONE)
-        links = page.locator("#search-results li > a").evaluate_all(LINKS)
-        return [f"{path.removeprefix(served)} {title}" for path, title in links]
-
-    yield search
+    page.goto(f"{served}search.html?q=h100")
+    page.locator("#search-results li").first.wait_for()
+    yield page
     inside.close()
     assert not faults
 
 
-DONE = "/found \\d+ page|did not match/.test(document.body.innerText)"
-LINKS = "all => all.map(a => [a.href.replace(/\\.html.*/, ''), a.textContent])"
+@pytest.fixture
+def found(results):
+    """``found(query)``: pages and titles in the order in which they are listed."""
+    return lambda query: [" ".join(one) for one in results.evaluate(SEARCH, query)]
+
+
+SEARCH = """query => Search._performSearch(...Search._parseQuery(query))
+  .reverse().map(([page, title]) => [page, title])"""
+
+
+def test_the_page_of_results_lists_them_in_that_order(results, found):
+    first = results.locator("#search-results li > a").first
+    page, title = found("h100")[0].split(maxsplit=1)
+    assert first.get_attribute("href").startswith(f"{page}.html")
+    assert first.text_content() == title
 
 
 def test_a_term_finds_the_section_that_explains_it(found):

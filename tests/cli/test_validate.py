@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from stacklib import hardware
 from stacklib.evidence import predict
 from stacklib.evidence.measurements import COLUMNS
 from stacklib.evidence.predict import Forecast
@@ -65,7 +66,7 @@ def test_the_printed_report_has_scores_groups_outliers_and_reasons(file, run):
     status, out, _ = run("validate", file)
     assert status == 0
     assert "A       matrix products        2          1        50.0 %" in out
-    assert "12/40 %  over" in out
+    assert "8/22 %   missed" in out and "rows never seen" in out
     assert "a/b" in out and "h100_sxm" in out
     assert out.index("A-2") < out.index("A-1  ")
     assert "2 refused" in out and "config does not give 'ms'" in out
@@ -102,6 +103,16 @@ def test_a_damaged_file_is_status_2_and_one_json_object(tmp_path, run):
     status, out, err = run("validate", str(path), "--json")
     assert status == 2 and "column 'system' is missing" in json.loads(out)["error"]
     assert err.startswith("stacklib: m.csv")
+
+
+def test_the_books_own_rows_do_not_meet_a_bar_and_the_band_says_what_it_rests_on(run):
+    _, out, _ = run("validate", "--family", "C", "--worst", "0")
+    first, second = out.split("\n\n")[:2]
+    band = hardware.error_band("C")
+    assert "fitted" in first and " met" not in first.splitlines()[1]
+    row = next(line for line in second.splitlines() if line.startswith("C "))
+    assert row.split()[1:3] == [str(band.unseen), f"{100 * band.median:.1f}"]
+    assert "missed" in second or " met" in second
 
 
 def test_the_books_own_rows_need_no_file(run):

@@ -12,13 +12,24 @@ import pytest
 
 from stacklib import hardware
 from stacklib.evidence import calibrate, measurements
-from stacklib.evidence.calibrate import Case, Errors, Factor, Problem, files, folds
+from stacklib.evidence.calibrate import (
+    Case,
+    Errors,
+    Factor,
+    Problem,
+    files,
+    folds,
+    wide,
+)
 from stacklib.evidence.calibrate.fit import fit, minimise, near, points
 from stacklib.evidence.calibrate.problem import CAP, loss, weights
 from stacklib.evidence.calibrate.public import factor_of
 from stacklib.evidence.measurements import Measurement
 from stacklib.evidence.validate import device_name
+from stacklib.hardware import errors as bands
 from stacklib.hardware.factors import efficiency_names, efficiency_table
+from stacklib.roofline.bound import gemm
+from stacklib.roofline.bound.gemm import WIDE
 
 IN_FORCE = ContextVar("in_force")
 TRUE = {"memory": 0.87, "compute": 0.62, "launch": 4.2e-6, "unread": 0.5}
@@ -164,6 +175,34 @@ def test_held_out_rows_do_not_reach_the_fit():
     assert predicted["odd-0"] == pytest.approx(expected, rel=0.01)
 
 
+def test_a_factor_that_no_training_row_moves_refuses_its_rows():
+    """A factor that stands where it began predicts nothing."""
+    factors = {**FACTORS, "own": Factor(2.0, 1.0, 4.0)}
+
+    def slow():
+        return seconds(1e-3, 1e-6, IN_FORCE.get()) * IN_FORCE.get()["own"]
+
+    reads = frozenset({"memory", "compute", "launch", "own"})
+    mine = [Case(f"own-{i}", "A", "d", "x", 3e-3, slow, reads) for i in range(3)]
+    plain = case(
+        "plain", 1e-3, 1e-6, "d", "x", reads=reads
+    )  # reads it, moves not by it
+    problem = Problem(factors, (*toy().cases, *mine, plain), override)
+    assert set(folds.held_out(problem, "source", "d")) == {"plain"}
+    twin = [dataclasses.replace(c, id=f"t{c.id}", source="e") for c in mine]
+    told = Problem(factors, (*problem.cases, *twin), override)
+    assert len(folds.held_out(told, "source", "d")) == 4
+
+
+def test_a_fit_begins_in_the_middle_of_the_bounds_whatever_was_fitted_before():
+    row = {"value": 0.9, "prior": 0.88, "least": 0.25, "most": 1.0}
+    assert factor_of(row).prior == 0.5
+    assert factor_of({**row, "fixed": True}).prior == 0.9
+    for name, factor in calibrate.factors().items():
+        wide = factor.most / factor.least
+        assert factor.fixed or wide >= 2, name
+
+
 def test_every_row_is_held_out_once_each_way():
     problem = toy()
     for by in folds.BY:
@@ -215,9 +254,20 @@ def test_intervals_hold_the_value_and_widen_with_noise():
 def test_a_factor_of_one_source_on_one_device_is_found():
     alone = case("z", 1, 1, "a", "x", reads=("unread",))
     problem = Problem(FACTORS, (*toy().cases, alone), override)
-    assert problem.lonely() == {"unread": 1}
+    assert problem.lonely(TRUE) == {"unread": 0}  # read, and moves nothing
+
+    def moved():
+        return IN_FORCE.get()["unread"]
+
+    rows = [
+        Case(f"{s}{d}", "A", s, d, 0.5, moved, frozenset({"unread"}))
+        for s, d in ("ax", "ay", "bx")
+    ]
+    for some, lonely in ((rows[:2], True), (rows[::2], True), (rows, False)):
+        found = Problem(FACTORS, (*toy().cases, *some), override).lonely(TRUE)
+        assert found == ({"unread": len(some)} if lonely else {})
     fixed = {**FACTORS, "unread": Factor(0.5, 0.1, 1, fixed=True)}
-    assert Problem(fixed, problem.cases, override).lonely() == {}
+    assert Problem(fixed, problem.cases, override).lonely(TRUE) == {}
 
 
 # -- files ---------------------------------------------------------------------
@@ -231,13 +281,14 @@ def test_toml_is_read_back_as_it_was_written():
             "fixed": True,
             "text": 'a "b" \\ µ',
             "in": {"median": 0.1},
+            "formats": ["bf16", "fp8"],
         }
     }
     text = files.tables(rows, "# one\n# two")
     assert files.head_of(text) == "# one\n# two"
     assert tomllib.loads(text) == {"a_b": {**rows["a_b"], "value": 0.1235}}
     with pytest.raises(TypeError, match="no TOML"):
-        files.text_of([1])
+        files.text_of(None)
 
 
 def test_the_factors_file_keeps_what_was_declared():
@@ -251,23 +302,21 @@ def test_the_factors_file_keeps_what_was_declared():
         },
         "unread": {"value": 0.44, "least": 0.1, "most": 1.0, "low": 0.1, "high": 0.9},
     }
-    problem = Problem({k: FACTORS[k] for k in table}, toy().cases, override)
     rows = files.efficiency_rows(
         table,
-        problem,
-        {"memory": 0.87, "unread": 0.44},
+        toy(),
+        {**TRUE, "unread": 0.44},
         {"memory": (0.8, 0.9), "unread": (0.4, 0.5)},
     )
     assert rows["memory"] == {
         "value": 0.87,
         "low": 0.8,
         "high": 0.9,
-        "prior": 0.7,
         "least": 0.3,
         "most": 1.0,
         "class": "gpu",
         "text": "why",
-        "rows": 72,
+        "rows": 46,
         "sources": 3,
         "devices": 3,
     }
@@ -279,9 +328,9 @@ def test_the_band_is_the_larger_of_both_cross_validations():
     by = {"source": {"A": Errors(0.1, 0.5, 7)}, "device": {"A": Errors(0.2, 0.4, 7)}}
     row = files.error_rows({"A": Errors(0.05, 0.3, 9)}, by)["A"]
     assert (row["median"], row["p90"], row["n"]) == (0.2, 0.5, 9)
-    assert row["read_back"] == 2
+    assert row["unseen"] == 7
     assert row["in_sample"] == {"median": 0.05, "p90": 0.3}
-    assert row["by_device"] == {"median": 0.2, "p90": 0.4}
+    assert row["by_device"] == {"median": 0.2, "p90": 0.4, "unseen": 7}
 
 
 def test_held_out_predictions_are_written_by_id():
@@ -331,11 +380,18 @@ def test_there_are_at_most_forty_factors():
 
 
 @ready
-def test_a_factor_of_one_source_on_one_device_says_so():
-    table = efficiency_table()
-    declared = {name for name, row in table.items() if row.get("alone", False)}
-    assert set(calibrate.public_problem().lonely()) == declared
-    assert len(declared) <= 4
+def test_each_factor_moves_rows_of_two_sources_and_two_devices():
+    problem, table = calibrate.public_problem(), efficiency_table()
+    values = {name: row["value"] for name, row in table.items()}
+    assert problem.lonely(values) == {}
+    fitted = [name for name, row in table.items() if not row.get("fixed")]
+    assert len(fitted) <= 28
+
+
+@ready
+def test_a_fixed_constant_names_who_measured_it():
+    for name, row in efficiency_table().items():
+        assert not row.get("fixed") or (row["source"] and row["where"]), name
 
 
 @ready
@@ -359,8 +415,10 @@ def test_the_committed_errors_are_those_of_the_committed_factors():
     predicted = {c.id: c.predict() for c in problem.cases}
     now = folds.errors(problem.cases, predicted)
     stored = tomllib.loads(files.data_path("errors.toml").read_text())
-    assert set(stored) == set(now)
+    assert set(stored) - {WIDE} == set(now)
     for key, row in stored.items():
+        if key == WIDE:  # held below
+            continue
         assert row["n"] == now[key].n
         assert row["in_sample"]["median"] == pytest.approx(now[key].median, rel=2e-3)
         assert row["in_sample"]["p90"] == pytest.approx(now[key].p90, rel=2e-3)
@@ -373,15 +431,44 @@ def test_the_committed_band_is_that_of_the_held_out_predictions():
     assert set(held) == {c.id for c in problem.cases}
     stored = tomllib.loads(files.data_path("errors.toml").read_text())
     for way in folds.BY:
-        predicted = {id: getattr(h, f"by_{way}") for id, h in held.items()}
+        every = {id: getattr(h, f"by_{way}") for id, h in held.items()}
+        predicted = {id: value for id, value in every.items() if value is not None}
         found_by_key = folds.errors(problem.cases, predicted, unseen=True)
         for key, found in found_by_key.items():
             row = stored[key][f"by_{way}"]
             assert row["median"] == pytest.approx(found.median, rel=0.01, abs=1e-3)
             assert row["p90"] == pytest.approx(found.p90, rel=0.01, abs=1e-3)
+            assert row["unseen"] == found.n
     for key, row in stored.items():
         band = hardware.error_band(key)
         assert (band.median, band.p90) == (row["median"], row["p90"])
+
+
+@ready
+def test_the_wide_band_holds_what_one_source_or_too_many_watts_leave_open():
+    ids = {case.id for case in calibrate.public_problem().cases if case.key == "A"}
+    rows = {row.id: row for row in measurements.fitted() if row.id in ids}
+    known = wide.reach(rows.values())
+    assert known == bands.tested(WIDE)
+    assert {"bf16", "fp8"} <= known.formats and "fp4" not in known.formats
+
+    def band(key: str, dtype: str) -> str:
+        return gemm.band_of(dtype, gemm.chip_of(key, dtype))
+
+    assert (band("b200", "bf16"), band("b200", "fp4")) == ("A", WIDE)
+    assert (band("h100-sxm", "fp8"), band("gb200", "bf16")) == ("A", WIDE)
+    assert hardware.error_band(WIDE).p90 > hardware.error_band("A").p90
+    assert hardware.error_band(WIDE).unseen > 20
+
+
+def test_a_wide_band_is_taken_at_the_worse_end_of_the_energies():
+    factors = {"tensor_energy_x": Factor(1.0, 0.1, 9.0)}
+    problem = Problem(factors, (), override)
+    row = Case("x", "A", "a", "d", 1.0, lambda: IN_FORCE.get()["tensor_energy_x"],
+               frozenset(factors))  # fmt: skip
+    with override({"tensor_energy_x": 2.0}):
+        spans = {"tensor_energy_x": (1.0, 5.0)}
+        assert wide.stretch(problem, row, spans) == [0.5, 2.5]
 
 
 @ready

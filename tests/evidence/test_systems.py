@@ -48,6 +48,13 @@ def test_every_reviewed_device_is_in_the_database():
         ("4090 Ti", "ti"),
         ("RTX 4090 Super", "super"),
         ("H200 NVL mini", "mini"),
+        ("H800 NVL", "nvl"),
+        ("P100 PCIe", "pcie"),
+        ("L40S SXM", "sxm"),
+        ("RTX 4090 OAM", "oam"),
+        ("MI300X SXM", "sxm"),
+        ("H20 PCIe", "pcie"),
+        ("B200 NVL", "nvl"),
         ("1 GCD of H100", "gcd"),
         ("H100 MIG 1g.10gb", "mig"),
         ("H100-40G", "40 GB where"),
@@ -74,7 +81,7 @@ def test_every_variant_word_beside_a_name_is_foreign_or_its_own(key, suffix):
     known = systems.words(
         " ".join((found, hardware.get(found).name, *hardware.get(found).aliases))
     )
-    assert suffix in known
+    assert suffix in {*known, *systems.form(hardware.get(found))}
 
 
 @pytest.mark.parametrize(
@@ -169,3 +176,22 @@ def test_words_split_sizes_sockets_and_glued_names():
 def test_each_device_answers_to_its_own_key_and_aliases(key):
     for text in (key, *hardware.get(key).aliases):
         assert device_of(text) == (key, 1), text
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("H20 SXM", "h20"),
+        ("NVIDIA H20 SXM5 96GB", "h20"),
+        ("GB200 NVL", "gb200"),
+        ("L40S PCIe", "l40s"),
+        ("A40-PCIe", "a40"),
+        ("GeForce RTX 4090 PCIe", "rtx_4090"),
+        ("AMD Instinct MI300X OAM", "mi300x"),
+        ("MI355X OAM", "mi355x"),
+        ("B200 SXM", "b200_sxm"),
+        ("A100 PCIe", "a100_pcie_80gb"),
+    ],
+)
+def test_a_table_may_add_the_only_form_a_product_has(text, key):
+    assert device_of(text)[0] == key

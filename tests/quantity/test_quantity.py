@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from stacklib.quantity import (
     Quantity,
     Source,
+    UnitError,
     ceil,
     exp,
     explain,
@@ -56,6 +57,11 @@ def test_units_cancel():
     assert (Quantity(1.8, "GHz") * Quantity(4096, "FLOP/cycle")).unit == "FLOP/s"
     assert (Quantity(700, "W") / Quantity(50, "token/s")).unit == "J/token"
     assert (Quantity(4, "m2") ** 0.5).unit == "m"
+    half = Quantity(0.5, label="fitted")
+    root = (Quantity(8, "B") / Quantity(2, "B")) ** half
+    assert root.si == 2 and half in root.inputs
+    with pytest.raises(UnitError, match="plain number"):
+        Quantity(4, "m2") ** half
 
 
 def test_tags_travel_only_where_they_mean_something():

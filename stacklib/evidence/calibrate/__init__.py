@@ -8,13 +8,13 @@ rooms read. Nothing is fitted at validation time.
 
 from .files import HeldOut, held_out
 from .fit import fit
-from .folds import Errors, draw, errors, spans
+from .folds import BY, Errors, draw, errors, spans
 from .left_out import unseen
 from .problem import Case, Factor, Problem, loss, weights
 from .public import factors, problem_of, public_problem
 
 __all__ = [
-    "Case", "Errors", "Factor", "HeldOut", "Problem", "draw", "errors", "factors",
+    "BY", "Case", "Errors", "Factor", "HeldOut", "Problem", "draw", "errors", "factors",
     "fit", "held_out", "loss", "problem_of", "public_problem", "spans", "unseen",
     "weights",
 ]  # fmt: skip

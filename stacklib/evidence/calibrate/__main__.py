@@ -9,10 +9,13 @@ from typing import Any
 
 from stacklib import sweep
 from stacklib.hardware.factors import efficiency_table
+from stacklib.roofline.bound.gemm import WIDE
 
+from ..measurements import fitted
 from . import files, folds
 from .fit import fit
 from .public import public_problem
+from .wide import wide_row
 
 
 def held_out(by: str, group: str) -> tuple[str, dict[str, float]]:
@@ -70,6 +73,10 @@ def calibrate(workers: int, quick: bool) -> dict[str, str]:
             for way in folds.BY
         }
         errors = files.error_rows(in_sample(values), by)
+        inside = {c.id for c in problem.cases if c.key == "A"}
+        products = {row.id: row for row in fitted() if row.id in inside}
+        with problem.override(values):
+            errors[WIDE] = wide_row(problem, products, predicted, spans)
         written["errors.toml"] = files.tables(errors, files.ERRORS_HEAD)
         written["held_out.csv"] = files.held_out_text(predicted)
     return written

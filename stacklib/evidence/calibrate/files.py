@@ -25,7 +25,6 @@ _ORDER = (
     "value",
     "low",
     "high",
-    "prior",
     "least",
     "most",
     "fixed",
@@ -39,7 +38,12 @@ ERRORS_HEAD = """\
 # How far predictions were from published measurements, by family: written by
 # `python -m stacklib.evidence.calibrate`, held current by tests/evidence.
 # median, p90: the larger of the two cross-validations below, rows never seen;
-# read_back: rows left out of them, whose constant comes from their own source.
+# n: rows of the family; unseen: those that both could predict. The others are read
+# back from a constant of their own source, or stand on a factor that no row of another
+# group moves.
+# A_wide: products of formats that one source has measured, or on boards of more power
+# than rows have seen; at the worse end of the energies' intervals. formats, watts: what
+# the rows do reach.
 # in_sample: the committed factors on the rows they were fitted to.
 """
 
@@ -63,6 +67,8 @@ def text_of(value: Any) -> str:
     if isinstance(value, Mapping):
         cells = (f"{k} = {text_of(v)}" for k, v in value.items())
         return f"{{ {', '.join(cells)} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(text_of, value))}]"
     raise TypeError(f"{value!r} has no TOML here")
 
 
@@ -95,11 +101,11 @@ def efficiency_rows(
     touched = problem.touched()
     rows = {}
     for name, declared in table.items():
-        factor, places = problem.factors[name], touched[name]
+        factor = problem.factors[name]
+        places = problem.moved(touched[name], values, name)
         found = {
             **declared,
             "value": float(values[name]),
-            "prior": float(factor.prior),
             "rows": len(places),
             "sources": len({problem.cases[i].source for i in places}),
             "devices": len({problem.cases[i].device for i in places}),
@@ -124,10 +130,10 @@ def error_rows(
             "median": max(e.median for e in held.values()),
             "p90": max(e.p90 for e in held.values()),
             "n": sample.n,
-            "read_back": sample.n - min(e.n for e in held.values()),
+            "unseen": min(e.n for e in held.values()),
             "in_sample": {"median": sample.median, "p90": sample.p90},
             **{
-                f"by_{way}": {"median": e.median, "p90": e.p90}
+                f"by_{way}": {"median": e.median, "p90": e.p90, "unseen": e.n}
                 for way, e in held.items()
             },
         }

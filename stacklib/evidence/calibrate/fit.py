@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from .problem import Factor, Problem
+from .problem import Factor, Problem, rounded
 
 SCAN = 7  # points across the range in the first round
 NEAR = 1.15  # ratio to both sides that later rounds search
-SECTIONS = 7  # golden sections: 3 % of the bracket
-SWEEPS = 6  # rounds at most
+SECTIONS = 5  # golden sections: 9 % of the bracket
+SWEEPS = 5  # rounds at most
 SETTLED = 1e-3  # share of the cost: a round that gains less ends the fit
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -68,9 +68,9 @@ def fit(problem: Problem) -> dict[str, float]:
     """Values of all factors that make the rows' robust loss least.
 
     Starts from the priors, so that nothing of an earlier fit remains. A factor
-    that moves no row, and a physical constant, keep their prior.
+    that moves no row, and a physical constant, stay where they began.
     """
-    values = {name: f.prior for name, f in problem.factors.items()}
+    values = {name: f.begin for name, f in problem.factors.items()}
     touched = problem.touched()
     free = [n for n, f in problem.factors.items() if not f.fixed and touched[n]]
     everyone = range(len(problem.cases))
@@ -79,7 +79,8 @@ def fit(problem: Problem) -> dict[str, float]:
         for name in free:
             factor = problem.factors[name]
             grid = near(factor, values[name]) if sweep else points(factor)
-            values[name] = _along(problem, values, name, touched[name], grid)
+            moved = problem.moved(touched[name], values, name)
+            values[name] = _along(problem, values, name, moved, grid)
         with problem.override(values):
             after = problem.cost(everyone)
         if before - after < SETTLED * after:
@@ -95,21 +96,8 @@ def _along(
     places: Sequence[int],
     grid: Sequence[float],
 ) -> float:
-    ends = []
-    for x in (grid[0], grid[-1]):
-        with problem.override({**values, name: x}):
-            ends.append([problem.miss(i) for i in places])
-    moved = [i for i, a, b in zip(places, *ends, strict=True) if a != b]
-    if not moved:
-        return values[name]
-
     def cost(x: float) -> float:
         with problem.override({**values, name: x}):
-            return problem.cost(moved)
+            return problem.cost(places)
 
-    return minimise(cost, grid, values[name])
-
-
-def rounded(value: float) -> float:
-    """Four significant digits: no more is known, and no more is stored."""
-    return float(f"{value:.4g}")
+    return minimise(cost, grid, values[name]) if places else values[name]

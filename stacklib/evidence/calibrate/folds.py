@@ -11,7 +11,7 @@ from .fit import fit
 from .problem import Case, Problem
 
 BY = ("source", "device")
-DRAWS = 24  # bootstrap replicates
+DRAWS = 12  # bootstrap replicates
 SEED = 20261121
 SPAN = (0.05, 0.95)  # the interval that is stored
 
@@ -38,10 +38,23 @@ def groups(problem: Problem, by: str) -> list[str]:
 
 
 def held_out(problem: Problem, by: str, group: str) -> dict[str, float]:
-    """Predictions of a group's rows by factors fitted without that group."""
+    """Predictions of a group's rows by factors fitted without that group.
+
+    A factor that no row of the others has moved stands where the fit began. A row
+    that it decides is not predicted: there is nothing to predict it with.
+    """
     values = fit(problem.only(lambda case: group_of(case, by) != group))
+    still = [
+        n for n, f in problem.factors.items() if not f.fixed and f.begin == values[n]
+    ]
+    mine = [i for i, c in enumerate(problem.cases) if group_of(c, by) == group]
+    decided = {i for name in still for i in problem.moved(mine, values, name)}
     with problem.override(values):
-        return {c.id: c.predict() for c in problem.cases if group_of(c, by) == group}
+        return {
+            problem.cases[i].id: problem.cases[i].predict()
+            for i in mine
+            if i not in decided
+        }
 
 
 def errors(

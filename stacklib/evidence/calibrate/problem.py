@@ -23,6 +23,11 @@ class Factor:
     most: float
     fixed: bool = False  # true for a physical constant, which is never fitted
 
+    @property
+    def begin(self) -> float:
+        """Where a fit begins, to the digits that it stores."""
+        return rounded(self.prior)
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -41,6 +46,11 @@ class Case:
     def miss(self) -> float:
         """Log of predicted over measured, with the factors in force."""
         return math.log(self.predict() / self.measured)
+
+
+def rounded(value: float) -> float:
+    """Four significant digits: no more is known, and no more is stored."""
+    return float(f"{value:.4g}")
 
 
 def loss(miss: float) -> float:
@@ -113,20 +123,34 @@ class Problem:
         except (ValueError, ArithmeticError):
             return math.inf
 
+    def moved(
+        self, places: Iterable[int], values: Mapping[str, float], name: str
+    ) -> list[int]:
+        """Rows whose prediction a factor changes between its bounds."""
+        factor, ends = self.factors[name], []
+        read = [i for i in places if name in self.cases[i].reads]
+        for x in (factor.least, factor.most):
+            with self.override({**values, name: x}):
+                ends.append([self.miss(i) for i in read])
+        return [i for i, a, b in zip(read, *ends, strict=True) if a != b]
+
     def cost(self, places: Iterable[int]) -> float:
         """Weighted loss of some rows with the factors in force."""
         return sum(self.weight[i] * loss(self.miss(i)) for i in places)
 
-    def lonely(self) -> dict[str, int]:
-        """Fitted factors that rows of one source on one device alone speak of.
+    def lonely(self, values: Mapping[str, float]) -> dict[str, int]:
+        """Fitted factors that move rows of one source or of one device alone.
 
-        With the number of those rows; none is allowed in the book.
+        With the number of those rows. Such a factor would describe its source or its
+        device; none is allowed in the book.
         """
         alone = {}
         for name, places in self.touched().items():
-            sources = {self.cases[i].source for i in places}
-            devices = {self.cases[i].device for i in places}
-            narrow = len(sources) < 2 and len(devices) < 2
-            if narrow and not self.factors[name].fixed:
-                alone[name] = len(places)
+            if self.factors[name].fixed:
+                continue
+            moved = self.moved(places, values, name)
+            sources = {self.cases[i].source for i in moved}
+            devices = {self.cases[i].device for i in moved}
+            if len(sources) < 2 or len(devices) < 2:
+                alone[name] = len(moved)
         return alone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -11,7 +12,7 @@ from stacklib.hardware.factors import efficiency_recorded, efficiency_table
 
 from ..measurements import Measurement, fitted
 from ..predict import Predict, predictor
-from ..validate import device_name, key_of, read_back, source_of
+from ..validate import beyond, device_name, key_of, read_back, source_of
 from ..validate.report import ANSWERS, in_unit
 from .problem import Case, Factor, Problem
 
@@ -19,11 +20,16 @@ from .problem import Case, Factor, Problem
 def factor_of(row: Mapping[str, Any]) -> Factor:
     """A factor as ``efficiency.toml`` declares it."""
     fixed = bool(row.get("fixed", False))
-    prior = float(row.get("prior", row["value"]))
-    least, most = float(row.get("least", prior)), float(row.get("most", prior))
-    if not 0 < least <= prior <= most or (not fixed and least == most):
-        raise ValueError(f"prior {prior} is not between {least} and {most}")
-    return Factor(prior, least, most, fixed)
+    value, least, most = (float(row[key]) for key in ("value", "least", "most"))
+    if not 0 < least <= value <= most or (not fixed and least == most):
+        raise ValueError(f"value {value} is not between {least} and {most}")
+    # A fit knows nothing of an earlier one: it starts from the middle of the bounds.
+    return Factor(value if fixed else middle(least, most), least, most, fixed)
+
+
+def middle(least: float, most: float) -> float:
+    """The value that is as many times the least as the most is times it."""
+    return math.sqrt(least * most)
 
 
 def factors() -> dict[str, Factor]:
@@ -50,7 +56,7 @@ def case_of(row: Measurement) -> Case | None:
     Which factors it reads is recorded while it is predicted.
     """
     key = key_of(row)
-    if row.fault or key is None:
+    if row.fault or key is None or beyond(row):
         return None
     try:
         prepared = predictor(row.family)(row)

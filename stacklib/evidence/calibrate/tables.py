@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from stacklib.hardware.factors import efficiency_table
 from stacklib.quantity import Quantity, counted
 
+from ..measurements import Measurement
 from ..validate import (
     BARS,
     TITLES,
+    Bar,
+    Score,
     Validation,
     device_name,
     explanations,
+    impossible,
     source_of,
 )
 from .folds import BY
@@ -39,16 +44,26 @@ def families(report: Validation) -> list[Row]:
                 "family": f"{key}: {TITLES[key]}",
                 "rows": found.predicted,
                 "refused": found.refused,
-                "tests": new["device"].predicted or None,
+                "tests": min(s.predicted for s in new.values()) or None,
                 "fitted": share(found.median_error),
                 "new source": share(new["source"].median_error),
                 "new device": share(new["device"].median_error),
                 "bar": share(bar.median if bar else None),
                 "p90": share(max(tails, default=None)),
                 "p90 bar": share(bar.p90 if bar else None),
+                "bars": _met(list(new.values()), bar),
             }
         )
     return rows
+
+
+def _met(new: list[Score], bar: Bar | None) -> str | None:
+    """Whether the larger errors on rows never seen are within both bars."""
+    if bar is None or any(s.median_error is None for s in new):
+        return None
+    median = max(s.median_error or 0.0 for s in new)
+    tail = max(s.p90_error or 0.0 for s in new)
+    return "met" if median <= bar.median and tail <= bar.p90 else "missed"
 
 
 def groups(report: Validation, key: str, by: str) -> list[Row]:
@@ -120,6 +135,22 @@ def refusals(report: Validation, most: int = 12) -> list[Row]:
     if rest:
         rows.append({"rows": sum(n for _, n in rest), "reason": f"{len(rest)} others"})
     return rows
+
+
+def impossible_rows(rows: Iterable[Measurement]) -> list[Row]:
+    """One row each that says more than its device can do, furthest first."""
+    return [
+        {
+            "row": found.row.id,
+            "device": found.device,
+            "what": (found.row.settings or found.row.subject)[:48],
+            "measured": found.row.value,
+            "unit": found.row.unit,
+            "times what it can": found.times,
+            "likely cause": found.why,
+        }
+        for found in impossible(rows)
+    ]
 
 
 def left_out_rows(report: Validation) -> list[Row]:

@@ -6,6 +6,7 @@ else of the row is used: an unseen device is predicted from its specs alone.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from stacklib import hardware, models
@@ -25,12 +26,25 @@ class _Format:
     multiply: str
     left: float
     right: float
-    expand: bool = False
-    quantize: bool = False  # activations arrive in 16 bits and are quantized first
+    expand: float = 0.0  # instructions that make a 16-bit number of a weight
+    promote: float = 0.0  # instructions for the scales of a sum, for each step of k
+    kernels: int = 0  # that quantize 16-bit activations before the product
+    reads: int = 0  # how often they read them
 
 
-_16, _8 = _Format("bf16", 2, 2), _Format("fp8", 1, 1)
-_SCALED_4 = _Format("fp4", 0.5 + 1 / 16, 0.5 + 1 / 16)  # a byte for 16 elements
+# A layer that gets 16-bit activations quantizes them. Per tensor the largest is looked
+# for first, in a kernel of its own; block scales need one kernel.
+_16, _8 = _Format("bf16", 2, 2), _Format("fp8", 1, 1, kernels=2, reads=2)
+# Scales of 4 bytes for 1 x 128 activations and 128 x 128 weights. Where the tensor
+# instruction takes no scales, two instructions bring each sum of 128 up to date.
+_BLOCK = _Format("fp8", 1 + 4 / 128, 1 + 4 / 128**2, 0, 2 / 128, 1, 1)
+_TAKES_SCALES = "blackwell"  # the first architecture with block scales in its mma
+_SCALED_4 = _Format("fp4", 0.5 + 1 / 16, 0.5 + 1 / 16, kernels=1, reads=1)
+# Instructions a weight, as FasterTransformer expands them: 8 of 4 bits take four lop3,
+# a shift, two sub and two fma, 4 of 8 bits two prmt and two sub; then half a multiply
+# by the scale.
+_INT4 = _Format("fp16", 2, 0.5, expand=9 / 8 + 1 / 2)
+_INT8 = _Format("fp16", 2, 1, expand=4 / 4 + 1 / 2)
 _FORMATS = {
     "fp64": _Format("fp64", 8, 8), "float64": _Format("fp64", 8, 8),
     "fp32": _Format("fp32", 4, 4), "float32": _Format("fp32", 4, 4),
@@ -38,22 +52,21 @@ _FORMATS = {
     "bf16": _16, "bfloat16": _16,
     "fp16": replace(_16, multiply="fp16"), "float16": replace(_16, multiply="fp16"),
     "half": replace(_16, multiply="fp16"),
-    "fp8": _8, "fp8_e4m3": _8, "fp8_e5m2": _8, "fp8_block": _8, "fp8_static": _8,
-    "float8": _8, "e4m3": _8, "mxfp8": replace(_8, left=1 + 1 / 32, right=1 + 1 / 32),
+    "fp8": _8, "fp8_e4m3": _8, "fp8_e5m2": _8, "float8": _8, "e4m3": _8,
+    "fp8_static": replace(_8, kernels=1, reads=1), "fp8_block": _BLOCK,
+    "mxfp8": _Format("fp8", 1 + 1 / 32, 1 + 1 / 32, kernels=1, reads=1),
     "nvfp4": _SCALED_4, "fp4": _SCALED_4,
     "mxfp4": replace(_SCALED_4, left=0.5 + 1 / 32, right=0.5 + 1 / 32),
     "int8": _Format("int8", 1, 1), "sq": _Format("int8", 1, 1),
     "w8a8": _Format("int8", 1, 1), "int4": _Format("int4", 0.5, 0.5),
-    "int8_wo": _Format("fp16", 2, 1, expand=True),
-    "w8a16": _Format("fp16", 2, 1, expand=True),
-    "int4_wo": _Format("fp16", 2, 0.5, expand=True),
-    "w4a16": _Format("fp16", 2, 0.5, expand=True),
-    "w4a16_awq": _Format("fp16", 2, 0.5, expand=True),
+    "int8_wo": _INT8, "w8a16": _INT8,
+    "int4_wo": _INT4, "w4a16": _INT4, "w4a16_awq": _INT4,
 }  # fmt: skip
-_LARGE = 16384  # side of a product whose table prints only its sustained rate
-# Where 16-bit activations enter and the timed call quantizes them.
-_QUANTIZING = ("torch_flow",)
-_QUANTIZED = ("fp8", "nvfp4")
+# Layers of these libraries get 16-bit activations, and the timed call quantizes them.
+_LAYERS = ("torch_flow", "(deepgemm)")
+# Their benchmark goes through copies of small weights, so that a loop is as large as
+# the L2, through five at most.
+_COPIES = 5
 
 
 def _format(row: Measurement) -> _Format:
@@ -61,8 +74,21 @@ def _format(row: Measurement) -> _Format:
     if name not in _FORMATS:
         raise Refusal(f"no number format {name!r} is known to the product model")
     found = _FORMATS[name]
-    quantizing = name in _QUANTIZED and any(w in row.software for w in _QUANTIZING)
-    return replace(found, quantize=quantizing)
+    block = "scaling" in row.config or "deepgemm" in row.software.lower()
+    if found.multiply == "fp8" and block:
+        found = _BLOCK
+    if not any(word in row.software for word in _LAYERS):
+        found = replace(found, kernels=0, reads=0)
+    return found
+
+
+def _copies(row: Measurement, work: gemm.Product, device: hardware.Accelerator) -> int:
+    """Copies of the weights that the row's benchmark goes through."""
+    capacity = device.fields["l2_capacity"]
+    if "tensorrt-llm" not in row.software.lower() or capacity is None:
+        return 1
+    weights = work.groups * work.k * work.n * work.right
+    return max(1, min(_COPIES, math.ceil(capacity.si / weights)))
 
 
 def _launch(row: Measurement) -> str:
@@ -135,8 +161,6 @@ def _shape(row: Measurement) -> tuple[int, int, int, int, int]:
         return (1, *_projection(row))
     if "d_model" in row.config:
         return _layer_op(row)
-    if row.has("sustained"):
-        return 1, _LARGE, _LARGE, _LARGE, 1
     raise Refusal("config gives no shape: m, n and k are needed")
 
 
@@ -146,37 +170,66 @@ def prepare(row: Measurement) -> Predict:
         raise Refusal(f"no product model for metric {row.metric!r}")
     key, _ = device_of(row.system)
     form, launch = _format(row), _launch(row)
-    groups, m, n, k, kernels = _shape(row)
     device = hardware.get(key)
-    multiply = form.multiply
     try:
-        if multiply == "bf16" and "bf16" not in device.formats:
-            multiply = "fp16"
-        work = gemm.Product(
-            m, n, k, multiply, form.left, form.right, 2.0, groups, form.expand
-        )
-        chip = gemm.chip_of(device, multiply)
+        if row.has("sustained") and "m" not in row.config:
+            return _sustained(row, device, multiplied(row, device))
+        work, kernels = product_of(row, device)
+        chip = gemm.chip_of(device, work.dtype)
         gemm.hold(work, chip, device.short)
     except (UnknownSpec, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
     chosen = gemm.tilings(work, max(1, int(chip.units)))
-    quantized = m * k * groups * (2 + form.left) if form.quantize else 0.0
+    hits = gemm.loop_hits(work, chip, launch, _copies(row, work, device))
+    each = 2 * form.reads + form.left  # bytes an activation
+    quantized = work.m * work.k * work.groups * each if form.kernels else 0.0
     unit = _UNITS.get(row.metric, "s")
     if unit == "FLOP/s":
-        unit = f"{DTYPES[multiply].operation}/s"
+        unit = f"{DTYPES[work.dtype].operation}/s"
 
     def forecast() -> Forecast:
-        found = gemm.predict(work, chip, launch, chosen)
-        time, bound = kernels * found.time, found.bound
-        if quantized:
-            rate = chip.bandwidth * hardware.efficiency("dram_gemm")
-            time += hardware.efficiency("quantize_call") + quantized / rate
+        found = gemm.predict(work, chip, launch, chosen, hits)
+        time = kernels * found.time + form.kernels * found.launch
+        time += quantized / (chip.bandwidth * hardware.efficiency("dram_gemm"))
         if unit == "s":
-            return Forecast(time, unit, bound)
-        amount = work.bytes if unit == "B/s" else work.operations
-        return Forecast(kernels * amount / time, unit, bound)
+            return Forecast(time, unit, found.bound)
+        amount = kernels * (work.bytes if unit == "B/s" else work.operations)
+        return Forecast(amount / time, unit, found.bound)
 
     return forecast
+
+
+def product_of(
+    row: Measurement, device: hardware.Accelerator
+) -> tuple[gemm.Product, int]:
+    """The product that a row names, and how many of it follow one another."""
+    form = _format(row)
+    groups, m, n, k, kernels = _shape(row)
+    takes = device.architecture == _TAKES_SCALES
+    work = gemm.Product(
+        m, n, k, _multiply(form, device), form.left, form.right, 2.0, groups,
+        form.expand, 0.0 if takes else form.promote,
+    )  # fmt: skip
+    return work, kernels
+
+
+def multiplied(row: Measurement, device: hardware.Accelerator) -> str:
+    """The format in which a device multiplies what a row names."""
+    return _multiply(_format(row), device)
+
+
+def _multiply(form: _Format, device: hardware.Accelerator) -> str:
+    """The format in which a device multiplies what the row names."""
+    lacks = form.multiply == "bf16" and "bf16" not in device.formats
+    return "fp16" if lacks else form.multiply
+
+
+def _sustained(row: Measurement, device: hardware.Accelerator, dtype: str) -> Predict:
+    """A rate without a shape: that of a product without end."""
+    if row.metric == "memory_bandwidth" or row.metric.startswith("latency"):
+        raise Refusal("a sustained rate is operations a second")
+    chip, unit = gemm.chip_of(device, dtype), f"{DTYPES[dtype].operation}/s"
+    return lambda: Forecast(gemm.sustained_rate(chip), unit, "compute")
 
 
 _UNITS = {

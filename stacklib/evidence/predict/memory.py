@@ -87,31 +87,41 @@ def _latency(row: Measurement, device: Accelerator) -> Predict:
 
 
 def _elements(row: Measurement) -> tuple[float, str]:
-    """Elements of a row-wise operation and the factor that holds its call."""
+    """Elements of a row-wise operation, and which operation it is."""
     name = row.subject.lower()
-    call = "launch_softmax" if "softmax" in name else "launch_elementwise"
+    kind = next(word for word in hierarchy.PASSES if word in name)
     if "m" in row.config:
-        return float(row.integer("m") * row.integer("n")), call
+        return float(row.integer("m") * row.integer("n")), kind
     tokens = row.integer("batch") * (row.integer("seq") if "prefill" in name else 1)
-    if "softmax" in name:
+    if kind == "softmax":
         raise Refusal("the softmax of a whole attention is family B's")
     width = row.integer("d_model")
-    if "gelu" in name:  # between the two products of the feed-forward layer
+    if kind == "gelu":  # between the two products of the feed-forward layer
         width = 4 * width // row.integer("tp", 1)
-    return float(tokens * width), call
+    return float(tokens * width), kind
+
+
+def row_elements(row: Measurement) -> float:
+    """Elements that a row-wise operation reads once and writes once."""
+    return _elements(row)[0]
+
+
+def row_bytes(row: Measurement) -> float:
+    """Bytes of those elements."""
+    each = bytes_per_element(find_dtype(row.text("dtype")).name)
+    return row_elements(row) * each.si
 
 
 def _row_operation(row: Measurement, device: Accelerator) -> Predict:
-    elements, call = _elements(row)
-    size = bytes_per_element(find_dtype(row.text("dtype")).name).si
-    moved = 2 * elements * size  # read and written once
+    elements, kind = _elements(row)
+    size = row_bytes(row)
     timed = row.metric.startswith("latency")
 
     def forecast() -> Forecast:
-        got = hierarchy.row_operation_rate(device, moved, call)
+        got = hierarchy.row_operation_rate(device, size, kind)
         if timed:
-            return Forecast(moved / got.rate, "s", got.bound)
-        return Forecast(got.rate * elements / moved, "1/s", got.bound)
+            return Forecast(2 * size / got.rate, "s", got.bound)
+        return Forecast(got.rate * elements / (2 * size), "1/s", got.bound)
 
     return forecast
 
@@ -150,7 +160,7 @@ def prepare(row: Measurement) -> Predict:
     if "clock" in row.metric:
         raise Refusal("no model predicts the clock under load")
     try:
-        if any(word in name for word in ("softmax", "layernorm", "gelu")):
+        if any(word in name for word in hierarchy.PASSES):
             return _row_operation(row, device)
         if "latency" in name or row.unit.startswith("cycle"):
             return _latency(row, device)

@@ -7,12 +7,14 @@ Score(predicted=..., refused=..., median_error=..., p90_error=..., bias=...)
 
 from .explanations import ExplanationError, explanations
 from .figures import ratio_spec, spread_spec
+from .limits import Beyond, beyond, impossible
 from .readback import read_back
 from .report import Validation, device_name, outcome, source_of, validate
 from .score import BARS, KEYS, TITLES, Bar, Outcome, Score, key_of, quantile, score
 
 __all__ = [
-    "BARS", "Bar", "ExplanationError", "KEYS", "Outcome", "Score", "TITLES",
-    "Validation", "device_name", "explanations", "key_of", "outcome", "quantile",
-    "ratio_spec", "read_back", "score", "source_of", "spread_spec", "validate",
+    "BARS", "Bar", "Beyond", "ExplanationError", "KEYS", "Outcome", "Score", "TITLES",
+    "Validation", "beyond", "device_name", "explanations", "impossible", "key_of",
+    "outcome", "quantile", "ratio_spec", "read_back", "score", "source_of",
+    "spread_spec", "validate",
 ]  # fmt: skip

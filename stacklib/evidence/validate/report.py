@@ -15,6 +15,7 @@ from ..measurements import Measurement, Refusal
 from ..predict import Forecast, predictor
 from ..systems import DeviceRefusal, device_of
 from . import units
+from .limits import beyond
 from .score import KEYS, Outcome, Score, key_of, score
 from .sources import project
 
@@ -45,6 +46,8 @@ def outcome(
     key = key_of(row)
     if row.fault:
         return Outcome(row, key, reason=row.fault)
+    if faulty := beyond(row):
+        return Outcome(row, key, reason=faulty.reason)
     try:
         forecast = by(row) if by else predictor(row.family)(row)()
         value = in_unit(forecast, row.unit)

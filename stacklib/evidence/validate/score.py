@@ -55,7 +55,7 @@ class Bar:
 
 # The plan of the house, section 8.
 BARS = {
-    "A": Bar(0.12, 0.40),
+    "A": Bar(0.08, 0.22),
     "B": Bar(0.15, 0.50),
     "C": Bar(0.10, 0.30),
     "D_large": Bar(0.15, 0.50),

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.memory import Cache
 from stacklib.memory.cache.l2 import l2_cache
 from stacklib.memory.warp.coalescing import LINE, SECTOR
+from stacklib.roofline.bound import hierarchy
 
 from .requests import Traffic
 
@@ -109,10 +109,10 @@ def _l2(device: Accelerator) -> Cache:
     """The part of an L2 that keeps what it is given, as measured; not strictly LRU.
 
     Sets read again and again fade out of a real L2 gradually: some of it is used
-    otherwise (the factor ``l2_room``), and what is driven out is not the oldest.
+    otherwise (``hierarchy.kept_share``), and what is driven out is not the oldest.
     """
     whole = l2_cache(device, LINE, SECTOR)
-    sets = max(1, int(whole.sets * hardware.efficiency("l2_room")))
+    sets = max(1, int(whole.sets * hierarchy.kept_share(device)))
     sets -= sets % 2 == 0 and sets > 1  # odd: strides spread, see l2_cache
     size = sets * whole.ways * LINE
     return replace(whole, size=size, policy="random", on_store="validate")

@@ -178,8 +178,8 @@ def _far(
 def launched_copy(on: str | Accelerator) -> Quantity:
     """Seconds of the smallest copy that the host launches and waits for.
 
-    The time of an eager call of one kernel with nothing to do, as fitted to published
-    timings (factor ``launch_softmax``), and the way over the link. A load that a
+    The time of an eager call of one kernel with nothing to do, as published (factor
+    ``launch_softmax``), and the way over the link. A load that a
     running kernel makes needs no launch: that is the ladder's ``host``.
     """
     device = device_of(on)

@@ -19,6 +19,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.hardware.errors import Tested, tested
 from stacklib.quantity import (
     DTYPES,
     Quantity,
@@ -34,14 +35,21 @@ from stacklib.quantity import dtype as find_dtype
 from ..work.bounds import device_of
 from ..work.fit import Infeasible
 from ..work.products import TILES, Product, Tiling, product, tilings
+from . import hierarchy
 
+WIDE = "A_wide"  # the band of products that rows say little about
 LAUNCHES = ("kernel", "stream", "host", "sweep")
 # Twice the area, and half the rim, of the largest tile; whole numbers need no source.
 _AREA, _RIM = 2 * 256 * 128, 256 + 128
-_SHARPNESS = 4  # how sharply the compute and memory roofs join
-_WIDTH = {8: "tensor_energy_8_bit", 6: "tensor_energy_8_bit", 4: "tensor_energy_4_bit"}
-_ISSUE = {"NVIDIA": "gemm_issue_nvidia", "AMD": "gemm_issue_amd"}
+# An operation of half the width takes this share of the energy, and again for a
+# quarter; 6-bit operands go through the 8-bit multipliers.
+_HALVINGS = {8: 1, 6: 1, 4: 2}
+_HALF = "tensor_energy_half"
+_ISSUE = {"NVIDIA": "gemm_issue_nvidia"}
 _VECTOR = ("fp32", "fp64")
+_LANES = 32  # of a warp: one instruction of one scheduler
+# From Hopper on a kernel can begin while the one before it ends.
+_LATER = ("hopper", "blackwell")
 
 Factor = Callable[[str], Any]
 
@@ -54,6 +62,7 @@ class Chip:
     bandwidth: Any  # printed memory bandwidth
     l2_rate: Any  # bytes a second from the L2
     l2_capacity: Any  # its size; None where unknown
+    l2_kept: float  # share of it that holds different lines
     capacity: Any  # of the memory; None where unknown
     units: Any  # compute units and their clock
     clock: Any  # ``clock`` is None where unknown
@@ -62,6 +71,8 @@ class Chip:
     issue: str  # factor for the share of issue slots a library fills
     tiled: bool  # whether thread blocks are scheduled on units, as on GPUs
     doubled: bool
+    later: bool  # whether a kernel may begin before the one before it has ended
+    lanes: float  # vector instructions that all units issue a second; 0 where unknown
     borrowed: str = ""  # the architecture whose tensor energy stands in
 
 
@@ -89,7 +100,7 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     gpu, vector = device.kind == "gpu", name in _VECTOR
     known = micro.tensor_energy or micro.neighbour_energy
     energy = () if vector or not known else (known,)
-    width_name = _WIDTH.get(DTYPES[name].bits)
+    halvings = _HALVINGS.get(DTYPES[name].bits, 0)
     # Floats are fast; quantities keep their sources, where the time is to be explained.
     read = (lambda q: q) if traced else (lambda q: None if q is None else q.si)
     return Chip(
@@ -97,46 +108,82 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
         bandwidth=read(device.memory_bandwidth),
         l2_rate=read(l2_rate),
         l2_capacity=read(device.fields["l2_capacity"]),
+        l2_kept=hierarchy.kept_share(device),
         capacity=read(device.fields["memory_capacity"]),
         units=read(units),
         clock=read(clock),
         tdp=read(device.fields["tdp"]),
-        energy=energy + ((width_name,) if energy and width_name else ()),
+        energy=energy + (_HALF,) * (halvings if energy else 0),
         issue="gemm_issue_vector" if gpu and vector else issue,
         tiled=gpu,
         doubled=name == "tf32",
+        later=device.architecture in _LATER,
+        lanes=_lanes(device, clock),
         borrowed=micro.tensor_energy_of if energy else "",
     )
 
 
-def power_share(chip: Chip, factor: Factor = hardware.efficiency) -> Any:
-    """Share of the peak that the power of the board sustains, at most 1.
+def _lanes(device: Accelerator, clock: Quantity | None) -> float:
+    """Lanes that the schedulers of all units serve a second; 0 where unknown."""
+    each = hardware.microarchitecture(device).constants.get("warp_schedulers")
+    if each is None or clock is None:
+        return 0.0
+    return float(_LANES * each.si * device.compute_units.si * clock.si)
 
-    Dynamic power goes with clock times voltage squared. Between the extremes of its
-    range a chip lowers both together, and performance falls about with the square
-    root of the power. Where the energy of an operation is not known, 1.
+
+def launch_factors(chip: Chip, launch: str) -> tuple[str, ...]:
+    """The factors whose sum is what a call costs beside its work."""
+    if launch == "sweep":
+        return ()
+    if launch == "host":  # the call, and the empty kernel that it starts
+        return ("launch_host", "launch_kernel")
+    later = launch == "stream" and chip.later
+    return ("launch_stream_later" if later else f"launch_{launch}",)
+
+
+def power_share(
+    chip: Chip, busy: Any = 1.0, factor: Factor = hardware.efficiency
+) -> Any:
+    """Share of its clock that a chip keeps within the power of its board, at most 1.
+
+    ``busy``: share of the peak that is wanted on average; while memory, launch or an
+    empty wave keep the units waiting, they draw little. Dynamic power goes with clock
+    times voltage squared. A chip that lowers the clock alone loses as much rate as
+    power (exponent 1); one whose voltage follows the clock loses the cube root (1/3);
+    the factor ``power_exponent`` lies between. Where the energy of an operation is not
+    known, 1.
     """
     if not chip.energy or chip.tdp is None:
         return 1.0
-    wanted = chip.peak
+    wanted = chip.peak * busy
     for name in chip.energy:
         wanted = wanted * factor(name)
     if chip.doubled:
         wanted = 2 * wanted
-    return minimum(1.0, (chip.tdp / wanted) ** 0.5)
+    return minimum(1.0, (chip.tdp / wanted) ** factor("power_exponent"))
 
 
-def join(first: Any, second: Any) -> Any:
+def slowed(compute: Any, memory: Any, floor: Any, ideal: Any, chip: Chip) -> Any:
+    """Share of its clock a chip keeps when it repeats a product again and again.
+
+    ``compute``, ``memory``, ``floor``: seconds at the full clock; ``ideal``: those of
+    the operations at the peak.
+    """
+    return power_share(chip, ideal / (join(compute, memory) + floor))
+
+
+def join(first: Any, second: Any, sharp: Any = None) -> Any:
     """Time of two things that overlap: the longer, and more where they are equal."""
     longer, shorter = maximum(first, second), minimum(first, second)
-    return longer * (1 + (shorter / longer) ** _SHARPNESS) ** (1 / _SHARPNESS)
+    sharp = hardware.efficiency("join_sharpness") if sharp is None else sharp
+    return longer * (1 + (shorter / longer) ** sharp) ** (1 / sharp)
 
 
 @dataclass(frozen=True, slots=True)
 class Wear:
     """What real software gets of a device: its rates with the factors applied."""
 
-    unit_rate: Any  # operations a second of one unit at the sustained clock
+    unit_rate: Any  # operations a second of one unit at the full clock
     bandwidth: Any  # bytes a second from where the operands lie
     tail: Any  # the factors ``wave_tail``
     half: Any  # ``tile_half_reuse``
@@ -148,10 +195,7 @@ class Wear:
 def wear_of(chip: Chip, bandwidth: Any, factor: Factor) -> Wear:
     """The factors of a device and a format, read once."""
     return Wear(
-        unit_rate=chip.peak
-        / chip.units
-        * factor(chip.issue)
-        * power_share(chip, factor),
+        unit_rate=chip.peak / chip.units * factor(chip.issue),
         bandwidth=bandwidth,
         tail=factor("wave_tail"),
         half=factor("tile_half_reuse"),
@@ -202,21 +246,40 @@ class GemmTime:
     tiling: Tiling | None
 
 
-def _bandwidth(work: Product, chip: Chip, launch: str, factor: Factor) -> Any:
-    """Of the memory, or of the L2 where repetitions find the operands there."""
-    drawn = chip.bandwidth * factor("dram_gemm")
-    if chip.l2_rate is None or chip.l2_capacity is None:
-        return drawn
-    room = chip.l2_capacity * factor("l2_kept")
-    kept = launch == "stream" and work.bytes <= (getattr(room, "si", room))
-    return maximum(drawn, chip.l2_rate) if kept else drawn
+def loop_hits(work: Product, chip: Chip, launch: str, copies: int = 1) -> float:
+    """Share of its operands that a repeated product finds in the L2.
 
-
-def _expand_rate(work: Product, chip: Chip) -> float:
-    """Weights a second the units expand; 0 where none are, or the clock is unknown."""
-    if not work.expand or not chip.clock:
+    A benchmark that goes through ``copies`` of the weights keeps fewer of them.
+    """
+    if launch != "stream" or chip.l2_rate is None or chip.l2_capacity is None:
         return 0.0
-    return float(hardware.efficiency("dequantize_rate") * chip.units * chip.clock)
+    capacity = getattr(chip.l2_capacity, "si", chip.l2_capacity)
+    weights = work.groups * work.k * work.n * work.right
+    loop = work.bytes + (copies - 1) * weights
+    return float(hierarchy.hit_share(loop, capacity, chip.l2_kept))
+
+
+def _bandwidth(chip: Chip, hits: float, factor: Factor) -> Any:
+    """Of the memory, and of the L2 for what is found there."""
+    drawn = chip.bandwidth * factor("dram_gemm")
+    if not hits:
+        return drawn
+    return 1 / (hits / maximum(drawn, chip.l2_rate) + (1 - hits) / drawn)
+
+
+def vector_time(work: Product, tiling: Tiling, chip: Chip) -> float:
+    """Seconds of what the vector units do beside the tensor cores.
+
+    Each row of tiles expands the weights it multiplies; block scales that the tensor
+    instruction does not take are multiplied into the sums.
+    """
+    if not chip.lanes:
+        return 0.0
+    panels = math.ceil(work.m / tiling.rows)
+    weights = work.expand * panels * work.n * work.k
+    sums = work.promote * panels * tiling.rows * work.n * work.k
+    served = chip.lanes * min(1.0, tiling.blocks / chip.units)
+    return float(work.groups * (weights + sums) / served)
 
 
 def hold(work: Product, chip: Chip, name: str) -> None:
@@ -228,32 +291,45 @@ def hold(work: Product, chip: Chip, name: str) -> None:
 
 
 def predict(
-    work: Product, chip: Chip, launch: str, chosen: tuple[Tiling, ...]
+    work: Product,
+    chip: Chip,
+    launch: str,
+    chosen: tuple[Tiling, ...],
+    hits: float | None = None,
 ) -> GemmTime:
-    """``gemm_time`` once the device has been read and the tilings are listed."""
+    """``gemm_time`` once the device has been read and the tilings are listed.
+
+    ``hits``: ``loop_hits``, where it is known already.
+    """
     factor = hardware.efficiency
-    bandwidth = _bandwidth(work, chip, launch, factor)
-    floor = 0.0 if launch == "sweep" else factor(f"launch_{launch}")
+    hits = loop_hits(work, chip, launch) if hits is None else hits
+    bandwidth, sharp = _bandwidth(chip, hits, factor), factor("join_sharpness")
+    floor = float(sum(map(factor, launch_factors(chip, launch))))
     if launch == "sweep" or not chip.tiled:
         # the best shape of a sweep is one whose tiles fill their last wave
-        rate = chip.peak * factor(chip.issue) * power_share(chip)
-        compute = work.operations / rate
+        compute = work.operations / sustained_rate(chip)
         return _made(compute, work.bytes / bandwidth, floor, None)
     wear = wear_of(chip, bandwidth, factor)
-    moved, expand = work.bytes, _expand_rate(work, chip)
-    units, weights = chip.units, work.groups * work.n * work.k
     best, least = (0.0, 0.0, chosen[0]), math.inf
     for tiling in chosen:
-        compute = compute_time(work, tiling, units, wear)
+        compute = compute_time(work, tiling, chip.units, wear)
         if compute >= least:  # joining with the memory's time only adds to it
             continue
-        memory = memory_time(moved, tiling, wear)
-        if expand:
-            memory = max(memory, weights / (expand * min(1.0, tiling.blocks / units)))
-        time = join(compute, memory)
+        if work.expand or work.promote:
+            compute = join(compute, vector_time(work, tiling, chip), sharp)
+        memory = memory_time(work.bytes, tiling, wear)
+        time = join(compute, memory, sharp)
         if time < least:
             best, least = (compute, memory, tiling), time
-    return _made(best[0], best[1], floor, best[2])
+    compute, memory, tiling = best
+    kept = slowed(compute, memory, floor, work.operations / chip.peak, chip)
+    return _made(compute / kept, memory, floor, tiling)
+
+
+def sustained_rate(chip: Chip, factor: Factor = hardware.efficiency) -> Any:
+    """Operations a second of a product so large that nothing else takes time."""
+    issued = factor(chip.issue)
+    return chip.peak * issued * power_share(chip, issued, factor)
 
 
 def _made(
@@ -279,6 +355,19 @@ def bytes_moved(work: Product) -> float:
     return work.bytes
 
 
+def band_of(dtype: str, chip: Chip, known: Tested | None = None) -> str:
+    """The family whose error band a product carries.
+
+    ``WIDE`` for a format that one source has measured, and for a board that may draw
+    more power than any of its kind whose rows were seen: whether it sustains that
+    power is not known.
+    """
+    known, energy = known or tested(WIDE), chip.energy[:1]
+    watts = known.watts.get(energy[0], 0.0) if energy else 0.0
+    more = bool(energy and chip.tdp is not None and chip.tdp > watts)
+    return WIDE if more or dtype not in known.formats else "A"
+
+
 def gemm_trace(
     work: Product, on: str | Accelerator, launch: str = "stream"
 ) -> Quantity:
@@ -288,27 +377,36 @@ def gemm_trace(
     found = gemm_time(work, on, launch)
     chip = chip_of(on, work.dtype, traced=True)
     factor = hardware.efficiency_quantity
+    sharp = factor("join_sharpness")
     unit = DTYPES[work.dtype].operation
     each = one_of(f"{unit} per_chip", "operation")
     moved = counted(bytes_moved, work, unit="B per_chip", label="bytes moved")
-    bandwidth = _bandwidth(work, chip, launch, factor)
+    hits = loop_hits(work, chip, launch)
+    bandwidth = _bandwidth(chip, hits, factor)
     wear = wear_of(chip, bandwidth, factor)
     if found.tiling is None:
-        rate = chip.peak * factor(chip.issue) * power_share(chip, factor)
+        rate = sustained_rate(chip, factor)
         compute, memory = work.operations * each / rate, moved / bandwidth
     else:
-        compute = compute_time(work, found.tiling, chip.units, wear, each)
+        full = compute_time(work, found.tiling, chip.units, wear, each)
         memory = memory_time(moved, found.tiling, wear)
-    time = join(compute.named("arithmetic"), memory.named("moving bytes"))
-    total = time + factor(f"launch_{launch}")
+        ideal = work.operations * each / chip.peak
+        floor = sum(map(factor, launch_factors(chip, launch)), 0 * memory)
+        busy = ideal / (join(full, memory, sharp) + floor)
+        compute = full / power_share(chip, busy, factor)
+    time = join(compute.named("arithmetic"), memory.named("moving bytes"), sharp)
+    total = time
+    for name in launch_factors(chip, launch):
+        total = total + factor(name)
     if chip.borrowed:  # no row of this architecture has tested its neighbour's energy
         words = f"predicted time, with the tensor energy of {chip.borrowed}"
         return stamp(total.named(words), f"products of {chip.borrowed}'s neighbours")
-    return stamp(total.named("predicted time"), "A")
+    band = band_of(work.dtype, chip_of(on, work.dtype))
+    return stamp(total.named("predicted time"), band)
 
 
 __all__ = [
-    "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "Wear", "chip_of",
-    "compute_time", "gemm_time", "gemm_trace", "hold", "join", "memory_time",
-    "power_share", "predict", "product", "tilings", "wear_of",
+    "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "WIDE", "Wear",
+    "band_of", "chip_of", "compute_time", "gemm_time", "gemm_trace", "hold", "join",
+    "memory_time", "power_share", "predict", "product", "tilings", "wear_of",
 ]  # fmt: skip

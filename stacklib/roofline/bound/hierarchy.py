@@ -8,12 +8,13 @@ efficiency factors.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, minimum
+from stacklib.quantity import Quantity, maximum, minimum
 
 from ..work.bounds import device_of
 from ..work.fit import Infeasible
@@ -21,6 +22,11 @@ from . import littles_law
 
 KINDS = ("read", "mixed")
 CACHES = ("l1", "l2")
+# How often a row-wise kernel goes over its row in memory: read for the sums, read
+# again for the result, written. An activation is read and written once.
+PASSES = {"softmax": 3, "layernorm": 3, "gelu": 2}
+_CALLS = {"softmax": "launch_softmax"}  # others are compiled, with their guards
+_NEWTON, _TINY = 40, 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +71,34 @@ def cache_rate(on: str | Accelerator, level: str) -> Bandwidth:
     return Bandwidth(hardware.level(on, level).known("rate").si, level)
 
 
-def hit_share(working_set: Any, capacity: Any) -> Any:
+def kept_share(on: str | Accelerator) -> float:
+    """Share of an L2 that holds different lines when all units read the same set.
+
+    An L2 in one piece keeps every line once. In one of several parts a unit is served
+    by its own part, which copies what the others hold. A set then stands between once
+    and ``parts`` times in it; the geometric middle, which published curves of an A100,
+    an H100 and an H200 meet within a tenth.
+    """
+    parts = hardware.microarchitecture(device_of(on)).constants.get("l2_parts")
+    return 1.0 if parts is None else float(parts.si) ** -0.5
+
+
+def hit_share(working_set: Any, capacity: Any, kept: Any = 1.0) -> Any:
     """Share of loads a cache answers when a working set is read again and again.
 
-    All of them while the set fits in the part of the cache that keeps it; beyond,
-    fewer than the share that fits, because what is read last drives out what is
-    needed next. The cube lies between a random replacement (the first power) and a
-    strict LRU (nothing).
+    All of them while the set fits. Beyond, a line that is read every ``x`` capacities
+    has met ``x (1 - h)`` evictions a line in between, each of a random line, so it is
+    still there with ``h = exp(-x (1 - h))`` (random replacement). Newton's steps for
+    ``1 - h`` come down to its largest root from 1.
 
-    ``working_set``, ``capacity``: bytes.
+    ``working_set``, ``capacity``: bytes. ``kept``: ``kept_share`` of the cache.
     """
-    room = capacity * hardware.efficiency("l2_room")
-    return minimum(1.0, (room / working_set) ** 3)
+    over = working_set / (capacity * kept)
+    missed = 1.0 + 0.0 * over
+    for _ in range(_NEWTON):
+        still = math.e ** (-over * missed)
+        missed = missed - (missed - 1 + still) / (1 - over * still + _TINY)
+    return minimum(1.0, maximum(0.0, 1 - missed))
 
 
 def read_rate(on: str | Accelerator, working_set: float) -> Bandwidth:
@@ -95,7 +117,7 @@ def read_rate(on: str | Accelerator, working_set: float) -> Bandwidth:
             "does not fit"
         )
     near, far = cache_rate(device, "l2").rate, stream_rate(device, "read").rate
-    hits = hit_share(working_set, device.l2_capacity.si)
+    hits = hit_share(working_set, device.l2_capacity.si, kept_share(device))
     rate = 1 / (hits / near + (1 - hits) / far)
     return Bandwidth(rate, "l2" if hits / near > (1 - hits) / far else "dram")
 
@@ -105,23 +127,17 @@ def load_cycles(on: str | Accelerator, level: str) -> float:
     return hardware.level(on, level).known("cycles").si
 
 
-def row_operation_rate(on: str | Accelerator, moved: float, call: str) -> Bandwidth:
-    """Bytes a second of an elementwise or row-wise operation called eagerly.
+def row_operation_rate(on: str | Accelerator, size: float, operation: str) -> Bandwidth:
+    """Bytes a second of a softmax, layer norm or activation that the host waits for.
 
-    Softmax and layer norm pass over each row more than once, so they draw less than
-    a copy does; a small one costs its call. A call that is built of several, as a
-    layer norm is, keeps the host busy while the device works; a softmax is one
-    kernel, and its launch adds to its work.
+    The host calls, the device passes over the rows, the host is told: one after the
+    other. ``size``: bytes of the rows; the rate counts them read and written once.
     """
-    if not 0 < moved < float("inf"):
-        raise ValueError(f"moved = {moved!r}: bytes above zero are needed")
-    drawn = device_of(on).memory_bandwidth.si * hardware.efficiency("dram_rows")
-    floor, stream = hardware.efficiency(call), moved / drawn
-    # A softmax is one kernel, whose launch adds; a call built of several keeps the host
-    # busy while the device works.
-    if call == "launch_softmax":
-        time = floor + stream
-    else:
-        longer, shorter = max(floor, stream), min(floor, stream)
-        time = longer * (1 + (shorter / longer) ** 2) ** 0.5
-    return Bandwidth(moved / time, "dram" if stream > floor else "launch")
+    if operation not in PASSES:
+        raise ValueError(f"operation = {operation!r}: one of {', '.join(PASSES)}")
+    if not 0 < size < float("inf"):
+        raise ValueError(f"size = {size!r}: bytes above zero are needed")
+    passes = PASSES[operation] * size
+    stream = passes / stream_rate(on, "mixed").rate
+    call = hardware.efficiency(_CALLS.get(operation, "launch_elementwise"))
+    return Bandwidth(2 * size / (call + stream), "dram" if stream > call else "launch")

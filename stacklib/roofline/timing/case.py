@@ -12,6 +12,7 @@ from functools import cache
 from stacklib import hardware
 from stacklib.quantity import Quantity, chosen, counted, stamp
 
+from ..bound import gemm
 from ..bound.hierarchy import read_rate, stream_rate
 from ..work.bounds import bound_on
 from ..work.work import gemv, matmul
@@ -62,10 +63,11 @@ def case() -> Case:
     far = counted(
         stream_rate, DEVICE, unit="B/s", label="rate from memory", take="rate"
     )
+    (call,) = gemm.launch_factors(gemm.chip_of(DEVICE, DTYPE), "stream")
     return Case(
         operations=square.operations,
         seconds=bound_on(square, DEVICE).time.named("time of the product"),
-        launch=hardware.efficiency_quantity("launch_stream").named("launch"),
+        launch=hardware.efficiency_quantity(call).named("launch"),
         warm=stamp((thin.bytes / near).named("time with the matrix in cache"), "C"),
         cold=stamp((thin.bytes / far).named("time with the matrix in memory"), "C"),
         first=_suppose(0.4, "s", "compiling and loading"),

@@ -38,7 +38,8 @@ class Product:
     right: float
     out: float
     groups: int = 1  # independent products of this shape in one launch
-    expand: bool = False
+    expand: float = 0.0  # vector instructions that make a weight ready to multiply
+    promote: float = 0.0  # vector instructions a sum needs, for each step of k
 
     def __post_init__(self) -> None:
         whole(m=self.m, n=self.n, k=self.k, groups=self.groups)

@@ -107,13 +107,18 @@ def test_tilings_cover_the_result():
         assert tiling.split == 1 or tiling.blocks <= 200
 
 
-def test_power_sets_the_clock_by_its_square_root():
+def test_power_sets_the_clock_between_its_cube_root_and_itself():
     chip = gemm.chip_of("h100_sxm", "bf16")
     share = gemm.power_share(chip)
     assert share < 1
     from dataclasses import replace
 
-    assert gemm.power_share(replace(chip, tdp=chip.tdp / 4)) == pytest.approx(share / 2)
+    quarter = gemm.power_share(replace(chip, tdp=chip.tdp / 4))
+    assert 1 / 4 < quarter / share < (1 / 4) ** (1 / 3)
+    # units that wait half of the time draw half
+    assert gemm.power_share(chip, 0.5) == pytest.approx(
+        gemm.power_share(replace(chip, tdp=2 * chip.tdp))
+    )
     assert gemm.power_share(replace(chip, tdp=chip.tdp * 9)) == 1
     assert gemm.power_share(replace(chip, tdp=None)) == 1
     assert gemm.power_share(replace(chip, energy=())) == 1
