@@ -211,7 +211,7 @@ def years(label: str, first: int, last: int, step: int = 2) -> dict[str, Any]:
 
 
 def sizes(label: str, first: float, last: float) -> dict[str, Any]:
-    """A logarithmic axis of bytes, its ticks powers of two in KiB and MiB."""
+    """A logarithmic axis of bytes from ``first`` to ``last``, in KiB and MiB."""
     some, ends = byte_ticks(first, last), (first, last)
     names = [byte_text(size) for size in some]
     return axis(label, log=True, unit="B", limits=ends, ticks=some, names=names)

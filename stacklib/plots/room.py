@@ -29,13 +29,7 @@ def inside(box: Box, frame: Box, slack: float = 0.0) -> bool:
 
 
 class Room:
-    """The texts placed so far in a frame.
-
-    Parameters
-    ----------
-    frame : Box
-        What a text has to stay in.
-    """
+    """The texts placed so far in a frame that each has to stay in."""
 
     def __init__(self, frame: Box) -> None:
         self.frame = frame

@@ -1,0 +1,138 @@
+"""Each kind of mark on matplotlib's axes, its evidence as ``spec.KEY`` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+
+from . import theme
+
+SMALL = 10.7  # points, of texts in cells
+CELL = 0.92  # side of a cell, of the place it has
+TINT, BOX = 0.16, 0.5  # of a band; of one with four sides
+SEPARATE = 256  # cells of one mark that are drawn one by one
+TINTED = 0.5  # shades up to this carry text in ink
+DASHES = {"simulated": (0, (5, 3))}
+MARKERS = {"measured": "o", "claimed": "D", "data sheet": "s", "yours": "o"}
+STROKE = 6.5  # half a short stroke, points
+BROKEN = ((-1.0, -0.2), (0.2, 1.0))  # parts of one that is simulated
+
+
+def _line(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    dash = DASHES.get(mark["evidence"], "solid")
+    ax.plot(mark["x"], mark["y"], color=tint, linestyle=dash, zorder=3, linewidth=1.9)
+
+
+def _bar(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    look: dict[str, Any] = {"color": tint, "zorder": 3}
+    foot: dict[str, Any] = {"marker": "|", "markersize": 8, "markeredgewidth": 1.2}
+    # Its foot is seen however short the bar is.
+    ax.plot(mark["x"][:1], mark["y"][:1], **foot, **look)
+    dash = DASHES.get(mark["evidence"], "solid")
+    look |= {"linestyle": dash, "linewidth": 7, "solid_capstyle": "butt"}
+    ax.plot(mark["x"], mark["y"], **look)
+
+
+def _dots(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    for x, (lo, hi) in zip(mark["x"], mark.get("spread", ()), strict=False):
+        ax.plot([x, x], [lo, hi], color=tint, linewidth=1.4, zorder=4)
+    # Not clipped: a point on the frame is whole.
+    look: dict[str, Any] = {"linestyle": "none", "clip_on": False}
+    if mark["evidence"] not in MARKERS:
+        _strokes(ax, mark, tint, look)
+        return
+    filled = mark["evidence"] == "measured"
+    look |= {"marker": MARKERS[mark["evidence"]], "markersize": 6, "color": tint}
+    look["markerfacecolor"] = tint if filled else theme.sentinel("paper")
+    ax.plot(mark["x"], mark["y"], zorder=5, markeredgewidth=1.6, **look)
+
+
+def _strokes(ax: Axes, mark: Mapping[str, Any], tint: str, look: dict) -> None:
+    """One value of a line is a short piece of it, clear of what it lies on."""
+    whole = mark["evidence"] == "predicted"
+    parts = ((-1.0, 1.0),) if whole else BROKEN
+    ends = [(x, 0.0) for part in parts for x in part]
+    path = Path(ends, [Path.MOVETO, Path.LINETO] * len(parts))
+    look |= {"marker": path, "markersize": 2 * STROKE, "markerfacecolor": "none"}
+    for colour, wide in ((theme.sentinel("paper"), 5.5), (tint, 2.6)):
+        edge: dict[str, Any] = {"markeredgecolor": colour, "markeredgewidth": wide}
+        ax.plot(mark["x"], mark["y"], zorder=5, **edge, **look)
+
+
+def _rule(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    dash: Any = (0, (2, 2))
+    look: dict[str, Any] = {"color": tint, "linewidth": 1.1, "linestyle": dash}
+    look["zorder"] = 2
+    floor = ax.get_ylim()[0]
+    for i, x in enumerate(mark.get("x", ()) if mark["kind"] == "vline" else ()):
+        top = mark["y"][i] if mark.get("y") else ax.get_ylim()[1]
+        ax.plot([x, x], [floor, top], **look)
+    for y in mark["y"] if mark["kind"] == "hline" else ():
+        ax.plot(ax.get_xlim(), [y, y], **look)
+
+
+def _band(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    left, right = mark.get("x") or ax.get_xlim()
+    low, high = mark.get("y") or ax.get_ylim()
+    x, y = [left, right, right, left], [low, low, high, high]
+    look: dict[str, Any] = {"facecolor": tint, "alpha": TINT}
+    if mark["evidence"] == "impossible":
+        look = {"facecolor": "none", "edgecolor": tint, "hatch": "//", "alpha": 0.8}
+    thin = 0.0
+    if mark.get("x") and mark.get("y"):  # a thing, and those it touches are others
+        look |= {"alpha": BOX, "edgecolor": theme.sentinel("paper")}
+        thin = 1.2
+    ax.fill(x, y, linewidth=thin, zorder=1, **look)
+
+
+def _cells(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    cells = list(zip(mark["x"], mark["y"], strict=True))
+    shades = mark.get("shades") or [1.0] * len(cells)
+    texts = mark.get("texts") or [""] * len(cells)
+    hatch = {"hatch": "///"} if mark["evidence"] == "impossible" else {}
+    # One path a shade: a path a cell would make the page several times as heavy.
+    for shade in sorted(set(shades)):
+        mine = [at for at, own in zip(cells, shades, strict=True) if own == shade]
+        path = Path.make_compound_path(*map(_box, _runs(mine)))
+        look: dict[str, Any] = {"facecolor": tint, "alpha": round(shade, 3), **hatch}
+        ax.add_patch(PathPatch(path, edgecolor="none", linewidth=0, zorder=2, **look))
+    for (x, y), shade, text in zip(cells, shades, texts, strict=True):
+        if text:
+            on = theme.sentinel("over" if shade > TINTED else "ink")
+            middle: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
+            ax.text(x, y, text, color=on, fontsize=SMALL, zorder=4, **middle)
+
+
+def _runs(cells: Sequence[tuple[float, float]]) -> list[tuple[float, float, float]]:
+    """Row, first and last column of each box; in a large grid neighbours share one."""
+    runs: list[tuple[float, float, float]] = []
+    for x, y in sorted(cells, key=lambda at: (at[1], at[0])):
+        if len(cells) > SEPARATE and runs and runs[-1] == (y, runs[-1][1], x - 1):
+            runs[-1] = (y, runs[-1][1], x)
+        else:
+            runs.append((y, x, x))
+    return runs
+
+
+def _box(run: tuple[float, float, float]) -> Path:
+    """Cells side by side, a little smaller than their place: the gap is the grid."""
+    y, first, last = run
+    half = CELL / 2
+    left, right, low, high = first - half, last + half, y - half, y + half
+    around = [(left, low), (right, low), (right, high), (left, high), (left, low)]
+    return Path(around, closed=True)
+
+
+DRAW = {
+    "bar": _bar,
+    "cells": _cells,
+    "line": _line,
+    "dots": _dots,
+    "vline": _rule,
+    "hline": _rule,
+    "band": _band,
+}
