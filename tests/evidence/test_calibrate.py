@@ -10,8 +10,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from stacklib import hardware
-from stacklib.evidence import calibrate, measurements
+from stacklib.evidence import calibrate
 from stacklib.evidence.calibrate import (
     Case,
     Errors,
@@ -24,12 +23,6 @@ from stacklib.evidence.calibrate import (
 from stacklib.evidence.calibrate.fit import fit, minimise, near, points
 from stacklib.evidence.calibrate.problem import CAP, loss, weights
 from stacklib.evidence.calibrate.public import factor_of
-from stacklib.evidence.measurements import Measurement
-from stacklib.evidence.validate import device_name
-from stacklib.hardware import errors as bands
-from stacklib.hardware.factors import efficiency_names, efficiency_table
-from stacklib.roofline.bound import gemm
-from stacklib.roofline.bound.gemm import WIDE
 
 IN_FORCE = ContextVar("in_force")
 TRUE = {"memory": 0.87, "compute": 0.62, "launch": 4.2e-6, "unread": 0.5}
@@ -270,6 +263,23 @@ def test_a_factor_of_one_source_on_one_device_is_found():
     assert Problem(fixed, problem.cases, override).lonely(TRUE) == {}
 
 
+def test_a_wide_band_is_taken_at_the_worse_end_of_the_energies():
+    factors = {"tensor_energy_x": Factor(1.0, 0.1, 9.0)}
+    problem = Problem(factors, (), override)
+    row = Case(
+        "x",
+        "A",
+        "a",
+        "d",
+        1.0,
+        lambda: IN_FORCE.get()["tensor_energy_x"],
+        frozenset(factors),
+    )
+    with override({"tensor_energy_x": 2.0}):
+        spans = {"tensor_energy_x": (1.0, 5.0)}
+        assert wide.stretch(problem, row, spans) == [0.5, 2.5]
+
+
 # -- files ---------------------------------------------------------------------
 
 
@@ -351,205 +361,3 @@ def test_held_out_predictions_are_written_by_id():
 def test_bounds_that_contradict_are_refused(row, says):
     with pytest.raises(ValueError, match=says):
         factor_of(row)
-
-
-# -- the book's own calibration --------------------------------------------------
-
-ready = pytest.mark.skipif(
-    not hasattr(hardware, "efficiency_table")
-    or not files.data_path("errors.toml").exists(),
-    reason="no calibration is committed",
-)
-
-
-def test_no_device_that_was_left_out_is_in_a_fit():
-    devices = {device_name(row) for row in measurements.left_out()}
-    assert "–" not in devices and len(devices) >= 10
-    assert not devices & {case.device for case in calibrate.public_problem().cases}
-
-
-def test_a_fit_reads_no_row_that_was_left_out():
-    ids = {row.id for row in measurements.left_out()}
-    cases = {case.id for case in calibrate.public_problem().cases}
-    assert cases and not ids & cases
-
-
-@ready
-def test_there_are_at_most_forty_factors():
-    assert 0 < len(calibrate.factors()) <= 40
-
-
-@ready
-def test_each_factor_moves_rows_of_two_sources_and_two_devices():
-    problem, table = calibrate.public_problem(), efficiency_table()
-    values = {name: row["value"] for name, row in table.items()}
-    assert problem.lonely(values) == {}
-    fitted = [name for name, row in table.items() if not row.get("fixed")]
-    assert len(fitted) <= 28
-
-
-@ready
-def test_a_fixed_constant_names_who_measured_it():
-    for name, row in efficiency_table().items():
-        assert not row.get("fixed") or (row["source"] and row["where"]), name
-
-
-@ready
-def test_every_fitted_factor_is_read_by_some_row():
-    problem = calibrate.public_problem()
-    unread = [n for n, rows in problem.touched().items() if not rows]
-    assert [n for n in unread if not problem.factors[n].fixed] == []
-
-
-@ready
-def test_every_factor_lies_in_its_interval_and_its_bounds():
-    for name, row in efficiency_table().items():
-        assert row["least"] <= row["value"] <= row["most"], name
-        if "low" in row:
-            assert row["low"] <= row["value"] <= row["high"], name
-
-
-@ready
-def test_the_committed_errors_are_those_of_the_committed_factors():
-    problem = calibrate.public_problem()
-    predicted = {c.id: c.predict() for c in problem.cases}
-    now = folds.errors(problem.cases, predicted)
-    stored = tomllib.loads(files.data_path("errors.toml").read_text())
-    assert set(stored) - {WIDE} == set(now)
-    for key, row in stored.items():
-        if key == WIDE:  # held below
-            continue
-        assert row["n"] == now[key].n
-        assert row["in_sample"]["median"] == pytest.approx(now[key].median, rel=2e-3)
-        assert row["in_sample"]["p90"] == pytest.approx(now[key].p90, rel=2e-3)
-
-
-@ready
-def test_the_committed_band_is_that_of_the_held_out_predictions():
-    problem = calibrate.public_problem()
-    held = calibrate.held_out()
-    assert set(held) == {c.id for c in problem.cases}
-    stored = tomllib.loads(files.data_path("errors.toml").read_text())
-    for way in folds.BY:
-        every = {id: getattr(h, f"by_{way}") for id, h in held.items()}
-        predicted = {id: value for id, value in every.items() if value is not None}
-        found_by_key = folds.errors(problem.cases, predicted, unseen=True)
-        for key, found in found_by_key.items():
-            row = stored[key][f"by_{way}"]
-            assert row["median"] == pytest.approx(found.median, rel=0.01, abs=1e-3)
-            assert row["p90"] == pytest.approx(found.p90, rel=0.01, abs=1e-3)
-            assert row["unseen"] == found.n
-    for key, row in stored.items():
-        band = hardware.error_band(key)
-        assert (band.median, band.p90) == (row["median"], row["p90"])
-
-
-@ready
-def test_the_wide_band_holds_what_one_source_or_too_many_watts_leave_open():
-    ids = {case.id for case in calibrate.public_problem().cases if case.key == "A"}
-    rows = {row.id: row for row in measurements.fitted() if row.id in ids}
-    known = wide.reach(rows.values())
-    assert known == bands.tested(WIDE)
-    assert {"bf16", "fp8"} <= known.formats and "fp4" not in known.formats
-
-    def band(key: str, dtype: str) -> str:
-        return gemm.band_of(dtype, gemm.chip_of(key, dtype))
-
-    assert (band("b200", "bf16"), band("b200", "fp4")) == ("A", WIDE)
-    assert (band("h100-sxm", "fp8"), band("gb200", "bf16")) == ("A", WIDE)
-    assert hardware.error_band(WIDE).p90 > hardware.error_band("A").p90
-    assert hardware.error_band(WIDE).unseen > 20
-
-
-def test_a_wide_band_is_taken_at_the_worse_end_of_the_energies():
-    factors = {"tensor_energy_x": Factor(1.0, 0.1, 9.0)}
-    problem = Problem(factors, (), override)
-    row = Case("x", "A", "a", "d", 1.0, lambda: IN_FORCE.get()["tensor_energy_x"],
-               frozenset(factors))  # fmt: skip
-    with override({"tensor_energy_x": 2.0}):
-        spans = {"tensor_energy_x": (1.0, 5.0)}
-        assert wide.stretch(problem, row, spans) == [0.5, 2.5]
-
-
-@ready
-@pytest.mark.slow
-def test_the_committed_factors_are_those_of_a_fresh_fit():
-    fresh = fit(calibrate.public_problem())
-    for name, row in efficiency_table().items():
-        assert fresh[name] == pytest.approx(row["value"], rel=1e-3), name
-
-
-@ready
-@pytest.mark.slow
-def test_a_fold_run_again_predicts_what_is_stored():
-    problem, held = calibrate.public_problem(), calibrate.held_out()
-    for by in folds.BY:
-        group = folds.groups(problem, by)[0]
-        for id, value in folds.held_out(problem, by, group).items():
-            assert getattr(held[id], f"by_{by}") == pytest.approx(value, rel=2e-3)
-
-
-def test_a_row_with_a_fault_or_no_model_is_no_case():
-    from stacklib.evidence.calibrate.public import case_of
-
-    row = Measurement("x", "G", "", "", "", "", "m", 1.0, "ms", "", "", "", "")
-    assert case_of(row) is None
-
-
-def test_held_out_rows_replace_the_fitted_ones(monkeypatch):
-    from stacklib.evidence.calibrate import left_out as module
-    from stacklib.evidence.validate import Outcome, Validation
-
-    def outcome(id, predicted, bound="dram", source="repo a/b"):
-        row = Measurement(
-            id, "C", "V100", "", "", "", "m", 2.0, "cycles", source, "", "", ""
-        )
-        return Outcome(row, "C", predicted, bound, None if predicted else "no")
-
-    held = {"a": calibrate.HeldOut(3.0, 4.0), "b": calibrate.HeldOut(None, 1.0)}
-    monkeypatch.setattr(module, "held_out", lambda: held)
-    own = outcome("a2", 2.0, "l2 latency", "repo te42kyfo/gpu-benches x")
-    report = Validation((outcome("a", 2.0), outcome("b", 2.0), outcome("c", None), own))
-    found = {o.row.id: o for o in module.unseen(report, "source").outcomes}
-    assert found["a"].predicted == 3.0
-    assert found["b"].reason == module.MISSING and found["b"].predicted is None
-    assert found["c"].reason == "no"
-    assert found["a2"].reason == module.READ_BACK and found["a2"].predicted is None
-    assert module.unseen(report, "device").outcomes[1].predicted == 1.0
-
-
-# -- tables of the page ------------------------------------------------------------
-
-
-def test_every_family_has_its_row_and_unseen_errors_only_where_there_are_tests():
-    from stacklib.evidence.calibrate import tables
-    from stacklib.evidence.validate import KEYS, validate
-
-    report = validate(measurements.fitted())
-    rows = tables.families(report)
-    assert [row["family"].partition(":")[0] for row in rows] == list(KEYS)
-    for row in rows:
-        assert (row["tests"] is None) == (row["new device"] is None)
-        assert (row["fitted"] is None) == (row["rows"] == 0)
-    for by in folds.BY:
-        found = tables.groups(report, "A", by)
-        assert sum(row["rows"] for row in found) == rows[0]["rows"]
-    assert len(tables.worst(report, "A")) == 5
-    assert len(tables.factor_rows()) == len(efficiency_names())
-
-
-def test_refusals_add_up_and_one_more_reason_is_shown_itself():
-    from stacklib.evidence.calibrate import tables
-    from stacklib.evidence.validate import Outcome, Validation
-
-    def refused(reason):
-        row = Measurement(reason, "G", "", "", "", "", "m", 1.0, "x", "", "", "", "")
-        return Outcome(row, "G", reason=reason)
-
-    report = Validation(tuple(refused(r) for r in ["a", "a", "b", "c", "d"]))
-    assert tables.refusals(report, most=2) == [
-        {"rows": 2, "reason": "a"},
-        {"rows": 1, "reason": "b"},
-        {"rows": 2, "reason": "2 others"},
-    ]
-    assert [row["reason"] for row in tables.refusals(report, most=3)] == list("abcd")

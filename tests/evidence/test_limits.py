@@ -52,8 +52,14 @@ def test_a_time_over_25_and_a_stream_times_25_are_found():
 
 def test_a_planted_row_is_refused_as_impossible_and_not_as_stale():
     rows = {r.id: r for r in measurements.public()}
-    for id, times in [("A-0312", 1 / 25), ("A-0481", 25), ("A-0405", 1 / 25),
-                      ("C-0125", 25), ("C-0078", 25), ("C-0053", 1 / 25)]:  # fmt: skip
+    for id, times in [
+        ("A-0312", 1 / 25),
+        ("A-0481", 25),
+        ("A-0405", 1 / 25),
+        ("C-0125", 25),
+        ("C-0078", 25),
+        ("C-0053", 1 / 25),
+    ]:
         planted = replace(rows[id], value=times * rows[id].value)
         found = validate.outcome(planted)
         assert found.predicted is None and "times what" in found.reason, id

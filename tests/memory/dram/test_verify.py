@@ -183,8 +183,10 @@ def test_refreshes_of_one_bank_do_not_pay_for_another(name, kind):
 
 def test_as_many_refreshes_may_be_put_off_as_is_said():
     c, listed = refreshes("ddr4-3200", "all", 20)
-    held = [r._replace(cycle=max(r.cycle, c.refi * 9 + c.rfc * k))
-            for k, r in enumerate(listed)]  # fmt: skip
+    held = [
+        r._replace(cycle=max(r.cycle, c.refi * 9 + c.rfc * k))
+        for k, r in enumerate(listed)
+    ]
     assert check_commands(held, c, postponed=8).owed == 0
     with pytest.raises(TimingViolation, match="refreshes are owed"):
         check_commands(held, c, postponed=7)
