@@ -19,12 +19,6 @@ from stacklib.hardware.factors import efficiency_names, efficiency_table
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.bound.gemm import WIDE
 
-ready = pytest.mark.skipif(
-    not hasattr(hardware, "efficiency_table")
-    or not files.data_path("errors.toml").exists(),
-    reason="no calibration is committed",
-)
-
 
 def test_no_device_that_was_left_out_is_in_a_fit():
     devices = {device_name(row) for row in measurements.left_out()}
@@ -38,12 +32,10 @@ def test_a_fit_reads_no_row_that_was_left_out():
     assert cases and not ids & cases
 
 
-@ready
 def test_there_are_at_most_forty_factors():
     assert 0 < len(calibrate.factors()) <= 40
 
 
-@ready
 def test_each_factor_moves_rows_of_two_sources_and_two_devices():
     problem, table = calibrate.public_problem(), efficiency_table()
     values = {name: row["value"] for name, row in table.items()}
@@ -52,20 +44,17 @@ def test_each_factor_moves_rows_of_two_sources_and_two_devices():
     assert len(fitted) <= 28
 
 
-@ready
 def test_a_fixed_constant_names_who_measured_it():
     for name, row in efficiency_table().items():
         assert not row.get("fixed") or (row["source"] and row["where"]), name
 
 
-@ready
 def test_every_fitted_factor_is_read_by_some_row():
     problem = calibrate.public_problem()
     unread = [n for n, rows in problem.touched().items() if not rows]
     assert [n for n in unread if not problem.factors[n].fixed] == []
 
 
-@ready
 def test_every_factor_lies_in_its_interval_and_its_bounds():
     for name, row in efficiency_table().items():
         assert row["least"] <= row["value"] <= row["most"], name
@@ -73,7 +62,6 @@ def test_every_factor_lies_in_its_interval_and_its_bounds():
             assert row["low"] <= row["value"] <= row["high"], name
 
 
-@ready
 def test_the_committed_errors_are_those_of_the_committed_factors():
     problem = calibrate.public_problem()
     predicted = {c.id: c.predict() for c in problem.cases}
@@ -88,7 +76,6 @@ def test_the_committed_errors_are_those_of_the_committed_factors():
         assert row["in_sample"]["p90"] == pytest.approx(now[key].p90, rel=2e-3)
 
 
-@ready
 def test_the_committed_band_is_that_of_the_held_out_predictions():
     problem = calibrate.public_problem()
     held = calibrate.held_out()
@@ -108,7 +95,6 @@ def test_the_committed_band_is_that_of_the_held_out_predictions():
         assert (band.median, band.p90) == (row["median"], row["p90"])
 
 
-@ready
 def test_the_wide_band_holds_what_one_source_or_too_many_watts_leave_open():
     ids = {case.id for case in calibrate.public_problem().cases if case.key == "A"}
     rows = {row.id: row for row in measurements.fitted() if row.id in ids}
@@ -125,7 +111,6 @@ def test_the_wide_band_holds_what_one_source_or_too_many_watts_leave_open():
     assert hardware.error_band(WIDE).unseen > 20
 
 
-@ready
 @pytest.mark.slow
 def test_the_committed_factors_are_those_of_a_fresh_fit():
     fresh = fit(calibrate.public_problem())
@@ -133,7 +118,6 @@ def test_the_committed_factors_are_those_of_a_fresh_fit():
         assert fresh[name] == pytest.approx(row["value"], rel=1e-3), name
 
 
-@ready
 @pytest.mark.slow
 def test_a_fold_run_again_predicts_what_is_stored():
     problem, held = calibrate.public_problem(), calibrate.held_out()
