@@ -401,8 +401,12 @@ def gemm_trace(
     if chip.borrowed:  # no row of this architecture has tested its neighbour's energy
         words = f"predicted time, with the tensor energy of {chip.borrowed}"
         return stamp(total.named(words), f"products of {chip.borrowed}'s neighbours")
-    band = band_of(work.dtype, chip_of(on, work.dtype))
-    return stamp(total.named("predicted time"), band)
+    plain = chip_of(on, work.dtype)
+    if find_dtype(work.dtype).name not in _VECTOR and not (plain.energy and plain.tdp):
+        # Its energy or its power is unknown, so nothing here lowers its clock.
+        words = "predicted time, with no limit of power"
+        return stamp(total.named(words), "products of chips of unknown power")
+    return stamp(total.named("predicted time"), band_of(work.dtype, plain))
 
 
 __all__ = [

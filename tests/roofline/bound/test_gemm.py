@@ -195,3 +195,13 @@ def test_a_neighbours_energy_limits_and_is_named():
     trace = gemm.gemm_trace(gemm.product(m=8192, n=8192, k=8192), "mi355x")
     assert "tensor energy of cdna3" in trace.label
     assert families(trace) == {"products of cdna3's neighbours"}  # not family A's band
+
+
+@pytest.mark.parametrize("key", ["rx_7900_xtx", "mi308x", "tpu_v5p"])
+def test_an_unknown_energy_or_power_is_no_limit_in_silence(key):
+    work = gemm.product(m=8192, n=8192, k=8192)
+    trace = gemm.gemm_trace(work, key)
+    assert "no limit of power" in trace.tree()["label"]
+    assert families(trace) == {"products of chips of unknown power"}  # not A's band
+    vector = gemm.gemm_trace(gemm.product(m=64, n=64, k=64, dtype="fp32"), "l40s")
+    assert "no limit" not in vector.tree()["label"]
