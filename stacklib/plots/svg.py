@@ -56,9 +56,10 @@ def tidy(svg: str, name: str, alt: str) -> str:
     svg = _FONT.sub(_font, _halo(svg))
     svg = theme.to_variables(_ids(svg, name))
     svg = re.sub(r"\n\s*", "\n", svg).strip()
+    # Wider than this its words would be larger than the page's.
     root = (
         f'<svg role="img" aria-label="{html.escape(alt)}" '
-        'style="width: 100%; max-width: 42rem; height: auto; '
+        'style="width: 100%; max-width: 30rem; height: auto; '
         'stroke-linejoin: round; stroke-linecap: butt"'
     )
     return svg.replace("<svg", root, 1)
