@@ -27,12 +27,14 @@ class FoldedCode(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **options: Any) -> None:
-        """Name the fold of each cell tagged ``hide-input`` by what it shows."""
+        """Name the folds of each cell tagged ``hide-input`` by what it shows."""
         for node in self.document.findall(nodes.container):
-            if node.get("hide_mode") == "input":
+            mode = node.get("hide_mode")
+            if mode in ("input", "input+output"):
                 text = "".join(raw.astext() for raw in node.findall(nodes.raw))
                 shown = next((SHOWS[mark] for mark in SHOWS if mark in text), "cell")
-                words = f"code of this {shown}"
+                what = "code" if mode == "input" else "{type}"  # source, output
+                words = f"{what} of this {shown}"
                 node["prompt_show"], node["prompt_hide"] = words, f"hide the {words}"
 
 
