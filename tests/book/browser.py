@@ -50,9 +50,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serve(folder: Path) -> Iterator[str]:
+def serve(folder: Path, handler=Quiet) -> Iterator[str]:
     """Address of `folder`, served on loopback for the length of the block."""
-    handler = functools.partial(Quiet, directory=str(folder))
+    handler = functools.partial(handler, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -36,7 +36,7 @@ SHARES = [SAMPLE, pytest.param(TEXT, marks=pytest.mark.slow, id="all")]
 @pytest.fixture(scope="module")
 def slow_line():
     """Address of the built book, from the server of ``make open``."""
-    with weight.opened(needs.built_book()) as base:
+    with b.serve(needs.built_book(), weight.Quiet) as base:
         yield base
 
 
@@ -55,7 +55,7 @@ def test_what_is_heavy_is_caught(tmp_path, browser):
     page = '<script src="a.js"></script><link rel="icon" href="data:,">late'
     (tmp_path / "heavy.html").write_text(page)
     (tmp_path / "a.js").write_text(f"// {blob}")
-    with weight.opened(tmp_path) as base:
+    with b.serve(tmp_path, weight.Quiet) as base:
         found = weight.weigh(b.context(browser), base, "heavy.html")
     assert len(list(found.faults())) == 2, found
 
@@ -63,7 +63,7 @@ def test_what_is_heavy_is_caught(tmp_path, browser):
 def test_the_server_of_make_open_compresses_what_it_may(tmp_path):
     (tmp_path / "a.css").write_text("b { }\n" * 999)
     (tmp_path / "a.woff2").write_bytes(b"font")
-    with weight.opened(tmp_path) as base:
+    with b.serve(tmp_path, weight.Quiet) as base:
         for name, takes, packed in [
             ("a.css", "gzip", True),
             ("a.css", "identity", False),

@@ -6,13 +6,8 @@ devtools protocol throttles; nothing on it is touched.
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import ThreadingHTTPServer
-from pathlib import Path
 
 from _tools.serve import Handler
 from playwright.sync_api import BrowserContext, Page
@@ -55,20 +50,6 @@ class Quiet(Handler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
-
-
-@contextlib.contextmanager
-def opened(folder: Path) -> Iterator[str]:
-    """Address of `folder` as ``make open`` serves it."""
-    handler = functools.partial(Quiet, directory=str(folder))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def weigh(inside: BrowserContext, base: str, path: str) -> Weight:

@@ -33,6 +33,7 @@ __all__ = [
     "circuit_path",
     "constant_power",
     "decode_energy",
+    "die_area",
     "operation_energy",
     "energy_of",
     "memory_energy",
@@ -114,7 +115,7 @@ def _array(name: str) -> Quantity:
     return constant(name) / bits
 
 
-def _die(device: Accelerator) -> Quantity:
+def die_area(device: Accelerator) -> Quantity:
     """Area of one die; the field of the scanner where it is not published."""
     known = device.fields["die_area"]
     if known is not None:
@@ -133,7 +134,9 @@ def circuit_path(device: Accelerator) -> tuple[Stage, ...]:
     A bit leaves the stack, is written to the L2 and read again, crosses the die, is
     written to shared memory and read, written to a register and read.
     """
-    wires = (wire_length(_die(device)) * wire_energy()).named("wires across the die")
+    wires = (wire_length(die_area(device)) * wire_energy()).named(
+        "wires across the die"
+    )
     return (
         Stage("HBM stack", "memory", 1, hbm2_energy()),
         Stage("wires across the die", "wire", 1, wires),

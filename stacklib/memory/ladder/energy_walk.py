@@ -14,27 +14,37 @@ from stacklib.quantity import dtype as find_dtype
 from stacklib.roofline.count.matrices import Tally
 from stacklib.roofline.work.fit import kv_copies, model_of
 
-from .energy import ACCOUNTS, PATHS, operation_energy
+from .energy import ACCOUNTS, PATHS, die_area, operation_energy, wire_energy
 
 __all__ = ["EventCount", "count_energy", "ways_across"]
 
 SECTOR = 32  # bytes that move together
+TILE = 128  # sectors that one SM reads before the next SM's turn comes
+PERIOD = 1 << 16  # sectors after which the walk is taken as repeating
 
 
-def ways_across(grid: int) -> list[float]:
-    """Every way from a controller to an SM of a die, in sides of the die.
+def ways_across(grid: int, sectors: int = PERIOD) -> list[float]:
+    """Wire that each of so many neighbouring sectors takes, in sides of the die.
 
-    Controllers stand along the left and right side, one a row; SMs in the middle of
-    the cells of a square grid. Wires run along rows and columns.
+    The controller is the address, folded by exclusive or; the SM is the one whose turn
+    the tile is. Controllers stand along the left and right side, ``grid`` on each; SMs
+    in the middle of the cells of a square of ``grid`` by ``grid``. Wires run along rows
+    and columns. ``grid``: a power of two, as the hash needs.
     """
-    middle = [(i + 0.5) / grid for i in range(grid)]
-    return [
-        abs(x - side) + abs(y - row)
-        for side in (0.0, 1.0)
-        for row in middle
-        for x in middle
-        for y in middle
-    ]
+    if grid < 1 or grid & (grid - 1):
+        raise ValueError(f"grid {grid!r}: a hash folds onto a power of two")
+    width = (2 * grid).bit_length() - 1  # bits that name a controller
+    ways = []
+    for sector in range(sectors):
+        controller, rest = 0, sector
+        while rest:
+            controller ^= rest & (2 * grid - 1)
+            rest >>= width
+        side, row = divmod(controller, grid)
+        column, line = divmod(sector // TILE % grid**2, grid)
+        x, y = (column + 0.5) / grid, (line + 0.5) / grid
+        ways.append(abs(x - side) + abs(y - (row + 0.5) / grid))
+    return ways
 
 
 @dataclass(slots=True)
@@ -74,11 +84,11 @@ def count_energy(
     tp: int = 1,
     batch: int = 1,
     context: int = 4096,  # tokens cached in each
-    grid: int = 12,
+    grid: int = 16,
 ) -> dict[str, float]:
     """Joules of one decode step by stage, without the constant power."""
-    if account not in ACCOUNTS or grid < 1:
-        raise ValueError(f"account {account!r}, grid {grid!r}: {', '.join(ACCOUNTS)}")
+    if account not in ACCOUNTS:
+        raise ValueError(f"account {account!r}: {', '.join(ACCOUNTS)}")
     shape, device, bits = model_of(model), hardware.get(on), find_dtype(dtype).bits
     count = EventCount(ways_across(grid))
     copies = int(kv_copies(shape, tp).si)  # chips that hold and read the same keys
@@ -99,10 +109,11 @@ def count_energy(
     )
     joules = {}
     for stage in PATHS[account](device):
-        each = stage.energy.si * 8 * SECTOR
-        if stage.kind == "wire":  # the energy is that of the mean way: by length
-            joules[stage.name] = each / (5 / 6) * count.crossed
+        if stage.kind == "wire":  # by the length that each sector went
+            metres = die_area(device).si ** 0.5 * count.crossed
+            joules[stage.name] = wire_energy().si * 8 * SECTOR * metres
         else:
+            each = stage.energy.si * 8 * SECTOR
             joules[stage.name] = each * stage.times * count.sectors
     joules["arithmetic"] = operation_energy(device, account).si * count.flops
     return joules

@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from stacklib import hardware, memory
 from stacklib.memory.ladder import energy
-from stacklib.memory.ladder.energy_walk import EventCount, count_energy, ways_across
+from stacklib.memory.ladder.energy_walk import (
+    TILE,
+    EventCount,
+    count_energy,
+    ways_across,
+)
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 
@@ -39,20 +44,19 @@ def test_sector_by_sector_it_is_the_formula(
         tp=tp,
         batch=batch,
         context=context,
-        grid=20,
     )
     assert list(counted) == [n for n in step.parts if n != "constant power"]
     for name, joules in counted.items():
-        # wires: the grid's mean way is 1 / (3 x 20^2) of a side short of the square's
-        rel = 1.3e-3 if step.kinds[name] == "wire" else 1e-4
+        # wires: the cells of a grid of 16 are coarse, and a hash is not a mean
+        rel = 5e-3 if step.kinds[name] == "wire" else 1e-4
         assert joules == pytest.approx(step.parts[name].si, rel=rel), name
 
 
-@given(st.integers(1, 9))
-def test_the_mean_way_tends_to_half_a_side_and_a_third(grid):
-    ways = ways_across(grid)
+@pytest.mark.parametrize("grid", [4, 8, 16, 32])
+def test_hashed_addresses_find_half_a_side_and_a_third(grid):
+    ways = ways_across(grid, sectors=TILE * grid**2)  # every SM once
     mean = sum(ways) / len(ways)
-    assert mean == pytest.approx(1 / 2 + (1 - 1 / grid**2) / 3)
+    assert mean == pytest.approx(1 / 2 + (1 - 1 / grid**2) / 3, rel=2e-3)
     assert energy.wire_length(1.0) == pytest.approx(5 / 6)
 
 
@@ -63,10 +67,10 @@ def test_the_way_across_takes_floats_arrays_and_quantities():
     assert energy.wire_length(np.array([area, 4 * area]))[1] == pytest.approx(2 * q.si)
 
 
-@given(st.integers(0, 10_000), st.integers(1, 6))
+@given(st.integers(0, 10_000), st.sampled_from([1, 2, 4]))
 @settings(deadline=None)
 def test_ways_are_taken_in_turn(sectors, grid):
-    ways = ways_across(grid)
+    ways = ways_across(grid, 300)
     count = EventCount(ways)
     count.read(sectors * 16, 16)
     assert count.sectors == sectors
@@ -117,8 +121,8 @@ def test_what_makes_no_sense_is_refused():
         memory.decode_energy("llama-3-8b", on="h100-sxm", account="guess")
     with pytest.raises(ValueError, match="account 'guess'"):
         count_energy("llama-3-8b", on="h100-sxm", account="guess")
-    with pytest.raises(ValueError, match="grid 0"):
-        count_energy("llama-3-8b", on="h100-sxm", grid=0)
+    with pytest.raises(ValueError, match="grid 24"):
+        count_energy("llama-3-8b", on="h100-sxm", grid=24)
     with pytest.raises(Infeasible):
         memory.decode_energy("llama-3-70b", on="h100-sxm")
     step = memory.decode_energy("llama-3-8b", on="h100-sxm")

@@ -13,10 +13,10 @@ from stacklib.pages.memory.tiers import priced
 def test_the_share_that_moves_is_the_share_that_is_counted():
     judged = pages.judge("data-movement-power-share")
     step = memory.decode_energy("llama-3-70b", on="h100-sxm", tp=2)
-    counted = count_energy("llama-3-70b", on="h100-sxm", grid=24)
+    counted = count_energy("llama-3-70b", on="h100-sxm")
     moved = sum(q for name, q in counted.items() if step.kinds[name] in MOVES)
     total = sum(counted.values()) + step.parts["constant power"].si
-    assert judged.computed.si == pytest.approx(moved / total, rel=1e-3)
+    assert judged.computed.si == pytest.approx(moved / total, rel=2e-3)
 
 
 def test_every_reading_of_movement_is_within_two_of_the_claim():
