@@ -120,7 +120,7 @@ def _waiting(
     past_l2 = past_l1 * (1 - levels.l2_hit_rate)
     wait = levels.l1_hit_rate * l1 + past_l1 * levels.l2_hit_rate * l2 + past_l2 * far
     second = waves_a_warp / device.clock.si
-    waits = counters.waits["global"] * second
-    idle = waits * wait + counters.waits["shared"] * shared * second
+    waits = counters.warps["load_global"] * second
+    idle = waits * wait + counters.warps["load_shared"] * shared * second
     queue = waits * past_l2 * far * (hardware.efficiency("loaded_latency") - 1)
     return (idle + math.sqrt(idle**2 + 4 * queue * dram)) / 2
