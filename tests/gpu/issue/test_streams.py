@@ -61,5 +61,5 @@ def test_bad_input(call, says):
 def test_an_unknown_kind_is_told_its_neighbours():
     tape = Recorder()
     tape.warp()
-    with pytest.raises(Exception, match="load_global"):
+    with pytest.raises(Exception, match="load_local"):
         tape.add("warp_load")
