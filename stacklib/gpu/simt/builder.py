@@ -230,17 +230,17 @@ class Builder:
         kind = pipe(name, form) if kind is None else kind
         level = self.depth_of(operands) if pure and name not in _FIXED else None
         loop = None if level is None else self.loop_around(level)
-        result = self.new(result_form)
-        if loop is not None and level is not None:
-            result = self.held(result_form, level)
+        result = self.new(result_form) if loop is None else self.held(
+            result_form, loop.level - 1
+        )
         regs = [o.reg for o in operands]
         row = self.emit(name, result.reg, *regs, form=form.code, kind=kind, **more)
         if name in _AFTER:
             around = "fp64" if form.size == 8 else "fp32"
             self.pad(around, _AFTER[name], result)
-        elif loop is not None and level is not None:
+        elif loop is not None:
             self.before(loop)
-            self.seen[level][key] = row, result, operands
+            self.seen[loop.level - 1][key] = row, result, operands
         elif pure:
             self.seen[-1][key] = row, result, operands
         return result
@@ -264,10 +264,10 @@ class Builder:
         return value.level
 
     def loop_around(self, level: int) -> Any:
-        """The first row of the outermost loop inside which nothing changes a value."""
+        """The outermost loop inside which nothing changes a value of a region."""
         for construct in self.constructs:
             if construct.row is not None and construct.level > level:
-                return construct.row
+                return construct
         return None
 
     def known(self, key: Any) -> Value | None:
@@ -287,7 +287,7 @@ class Builder:
             return ""
         level = self.depth_of(bases)
         loop = self.loop_around(level)
-        table = self.seen[-1] if loop is None else self.seen[level]
+        table = self.seen[-1 if loop is None else loop.level - 1]
         table[key] = None, None, bases
         if loop is None:
             return "int"
@@ -295,10 +295,10 @@ class Builder:
         self.before(loop)
         return ""
 
-    def before(self, loop: Instruction) -> None:
+    def before(self, loop: Any) -> None:
         """Move the last row to before a loop."""
         row = self.rows.pop()
-        self.rows.insert(self.rows.index(loop), row)
+        self.rows.insert(self.rows.index(loop.row), row)
         self.inserted.append(row)
 
     def identity(self, value: Any) -> Any:
