@@ -180,6 +180,14 @@ class Builder:
         made.level = len(self.seen) - 1
         return made
 
+    def new_row(self, form: Form, count: int) -> tuple[Value, ...]:
+        """Registers that follow each other, for a wide load."""
+        regs = self.pool.take_row(count)
+        row = tuple(Value(r, form, self.pool, self.error) for r in regs)
+        for one in row:
+            one.level, one.bound = len(self.seen) - 1, True
+        return row
+
     def pinned(self, form: Form) -> Value:
         """A register that is never given to another value."""
         self.pool.made += 1

@@ -76,6 +76,8 @@ class Construct:
     fixed: bool = False  # compiled once: nothing outside may be set in it
     skips: bool = False  # whether lanes wait for the next round
     row: Any = None  # the first of a rolled loop
+    # Names that held something else than a number when the loop began.
+    objects: set[Any] = field(default_factory=set)
     level: int = 0  # of the region of its body
 
 
@@ -330,6 +332,9 @@ class Compiler:
         """Only the lanes that are here get the new value."""
         if isinstance(value, Unset | Torn):
             raise self.error(f"{name!r} is given nothing")
+        key = id(self.frame.names), name
+        if any(c.rolled and key in c.objects for c in self.constructs):
+            raise NeedsUnrolling
         held = self.home_of(self.frame.names, name)
         if held is not None:
             self._to_home(name, held, held.home, value)
@@ -549,7 +554,9 @@ class Compiler:
         known = construct.forms.get(key)
         form = of_form(held)
         if form is None and not isinstance(held, Unset | Torn):
-            return  # a list, an array, a function: no register holds it
+            # A list, an array, a function: no register holds it.
+            construct.objects.add((id(place), at))
+            return
         made = self.build.new(known or form or FORMS[-2])
         before = held.home if isinstance(held, Value) else None
         made.home = Home(construct, key, form is None)
@@ -690,7 +697,14 @@ class Compiler:
             raise self.error("write for NAME in range(...)")
         ends = self._checked_ends(ends)
         if any(isinstance(end, Value) for end in ends):
-            return self._rolled_for(node, ends)
+            try:
+                return self._rolled_for(node, ends)
+            except NeedsUnrolling:
+                raise self.error(
+                    "this loop's rounds differ by lane; what is no number cannot "
+                    "change from one to the next, and its counter is no plain number: "
+                    "set elements one by one, or use t.local"
+                ) from None
         rounds = range(*ends)
         if len(rounds) <= 1:
             return self._round_by_round(node, node.target, iter(rounds), None)

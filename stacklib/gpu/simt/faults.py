@@ -50,7 +50,7 @@ def place(machine: Machine, array: int, element: int) -> tuple[str, str]:
 
 
 def _outside(machine: Machine, pc: int, index: int, imm: int) -> str:
-    array, axis, count = imm // 128, imm // 16 % 8, imm % 16
+    array, axis, count = imm // 256, imm // 32 % 8, imm % 32
     use = machine.program.arrays[array]
     row = machine.tables["A"][array]
     first = use.base if use.space == "shared" else int(row[at.A_BASE])

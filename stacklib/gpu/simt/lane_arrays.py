@@ -68,7 +68,7 @@ class LaneArray:
         at: Value | None = None
         for axis, part in enumerate(parts):
             number = self._whole(part)
-            code = (self.number * AXES + axis) * 16
+            code = (self.number * AXES + axis) * 32
             code += count if axis == len(parts) - 1 else 1
             if at is None:
                 build.emit("BOUND", -1, number.reg, imm=code)
@@ -144,7 +144,8 @@ class LaneArray:
         """Neighbours by one wide load."""
         build, form = self._of.build, self.use.form
         at = self.element(index, count)
-        regs = build.pool.take_row(count)
+        row = build.new_row(form, count)
+        regs = [one.reg for one in row]
         build.emit(
             "LOAD",
             regs[0],
@@ -155,9 +156,6 @@ class LaneArray:
             form=form.code,
             kind="load_" + self.use.space,
         )
-        row = tuple(Value(r, form, build.pool, build.error) for r in regs)
-        for one in row:
-            one.bound = True
         return row
 
     def store_row(self, index: Any, values: Any) -> None:

@@ -35,6 +35,8 @@ class OneThread:
     """What the kernel sees in place of a `Thread`: the same names, single numbers."""
 
     exp, log, sqrt = (staticmethod(f) for f in (math.exp, math.log, math.sqrt))
+    sin, cos, tanh = (staticmethod(f) for f in (math.sin, math.cos, math.tanh))
+    exp2, log2 = (staticmethod(f) for f in (np.exp2, np.log2))
     min, max = staticmethod(min), staticmethod(max)
 
     def __init__(
@@ -54,6 +56,34 @@ class OneThread:
         """The block's next shared array."""
         self._declared += 1
         return self._shared.get(self._declared, shape, np.dtype(dtype))
+
+    @staticmethod
+    def local(shape: Any, dtype: Any = np.float32) -> Any:
+        """An array of this thread."""
+        return np.zeros(shape, np.dtype(dtype))
+
+    @staticmethod
+    def to(dtype: Any, value: Any) -> Any:
+        """The value in another format."""
+        return np.asarray(value).astype(np.dtype(dtype))[()]
+
+    @staticmethod
+    def popc(value: Any) -> int:
+        """Bits that are set in an int of 32."""
+        return (int(value) & 0xFFFFFFFF).bit_count()
+
+    @staticmethod
+    def load(array: Any, index: Any, count: int) -> tuple[Any, ...]:
+        """Neighbours."""
+        *rest, last = index if isinstance(index, tuple) else (index,)
+        return tuple(array[(*rest, last + k)] for k in range(count))
+
+    @staticmethod
+    def store(array: Any, index: Any, values: Any) -> None:
+        """Neighbours."""
+        *rest, last = index if isinstance(index, tuple) else (index,)
+        for k, value in enumerate(values):
+            array[(*rest, last + k)] = value
 
     def atomic_add(self, array: Any, index: Any, value: Any) -> Any:
         """Add; what stood there before."""

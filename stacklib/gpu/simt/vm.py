@@ -291,7 +291,7 @@ def reduced(mask: int, R: Any, d: int, a: int, how: int) -> int:
 @apart
 def bound(mask: int, R: Any, A: Any, a: int, imm: int) -> int:
     """-1, or a lane whose index lies outside its axis."""
-    array, axis, count = imm // 128, imm // 16 % 8, imm % 16
+    array, axis, count = imm // 256, imm // 32 % 8, imm % 32
     most = A[array, A_DIMS + axis] - count
     X = R[a]
     bad = 0
@@ -835,7 +835,7 @@ def indexed(mask: int, R: Any, A: Any, d: int, a: int, b: int, imm: int) -> int:
     """``row * width + column``; -1, or a lane whose column lies outside."""
     bad = bound(mask, R, A, b, imm)
     if bad < 0:
-        length = A[imm // 128, A_DIMS + imm // 16 % 8]
+        length = A[imm // 256, A_DIMS + imm // 32 % 8]
         for lane in range(32):
             if mask >> lane & 1:
                 R[d, lane] = R[a, lane] * length + R[b, lane]
