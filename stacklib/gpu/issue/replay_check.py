@@ -225,7 +225,7 @@ def _order(streams: Streams, found: Schedule) -> list[str]:
 def _blocks(walk: _Walk, resident: int) -> list[str]:
     """No more blocks at once than are resident: each starts when one has ended."""
     s, faults = walk.streams, []
-    begins = {}
+    begins: dict[int, int] = {}
     for warp in range(s.warps):
         block, start = int(s.block[warp]), int(walk.found.when[s.first[warp]])
         begins[block] = min(begins.get(block, start), start)
