@@ -157,7 +157,7 @@ def _made(chip: Accelerator, active: int, traffic: str) -> Machine:
         l1_latency=_load(chip, "l1"),
         l2_latency=_load(chip, "l2"),
         memory_latency=_load(chip, "dram"),
-        block_start=round(ports.fitted("block_start").si),
+        block_start=round(hardware.efficiency("block_start")),
         clock=clock,
     )
 

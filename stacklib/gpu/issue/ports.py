@@ -52,7 +52,7 @@ def _raw() -> dict[str, Any]:
 
 def architectures() -> tuple[str, ...]:
     """Architectures that the table knows, oldest first."""
-    return tuple(key for key in _raw() if key not in ("sources", "fitted"))
+    return tuple(key for key in _raw() if key != "sources")
 
 
 def architecture_of(device: Accelerator) -> str:
@@ -94,19 +94,6 @@ def constant(key: str, name: str) -> Quantity:
         source=found,
         kind="spec" if name.endswith("lanes") else "measured",
         key=f"{PATH.stem}/{owner}.{name}",
-    )
-
-
-def fitted(name: str) -> Quantity:
-    """A number that was fitted to microbenchmarks, one for every architecture."""
-    entry = _raw()["fitted"][name]
-    return Quantity(
-        entry["value"],
-        "1",
-        label="cycles from a block's end to the start of the next",
-        source=_source(entry["source"], f"fitted.{name}", False),
-        kind="measured",
-        key=f"{PATH.stem}/fitted.{name}",
     )
 
 
