@@ -194,13 +194,14 @@ def _arithmetic(chip: Accelerator) -> dict[str, Way]:
 
     floats = ("fma",) if ports.fp32_lanes(chip) == 64 else ("fma", "fma2")
     own = {"own": ("alu",), "second": ("fma2",), "both": ("fma", "fma2")}
+    doubles = ports.fp64_lanes(chip)  # None: refused where a kernel uses them
     whole_numbers = own[ports.integers(key)]
     integer = of(whole_numbers, lanes("int32"), "int")
     branch = of(("branch",), lanes("branch"), "branch")
     return {
         "fp32": of(floats, ports.fp32_lanes(chip), "fp32"),
         "fp16": of(("fp16",), lanes("fp16"), "fp16"),
-        "fp64": of(("fp64",), ports.fp64_lanes(chip), "fp64"),
+        **({"fp64": of(("fp64",), doubles, "fp64")} if doubles else {}),
         "int": integer,
         "move": integer,
         "vote": of(whole_numbers, lanes("vote"), "vote"),

@@ -287,6 +287,7 @@ def product():
         (lambda: replay(chains(1, 1, 2), H100, resident=1, policy="x"), "'x'"),
         (lambda: replay(requests("load_global", 1, l2=4096), H100, resident=1), "4095"),
         (lambda: replay(chains(1, 1, 2), "mi300x", resident=1), "ports of"),
+        (lambda: replay(chains(1, 1, 2, "fp64"), "titan-rtx", resident=1), "'fp64'"),
         (
             lambda: extrapolate(replay(copies(4, 1, 1, 1), H100, resident=1), 3, 1),
             "few",
