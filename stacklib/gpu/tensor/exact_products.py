@@ -93,7 +93,7 @@ def _start(c: Any, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
 def multiply_doubles(
     a: Any, b: Any, c: Any = None, *, generation: str = "hopper"
 ) -> NDArray[Any]:
-    """``a @ b + c`` in FP64: a fused multiply-add for each product, in the order of k."""
+    """``a @ b + c`` in FP64: a fused multiply-add for each product, along k."""
     key = resolve(generation, generations(), "generation")
     if "fp64" not in has(key):
         raise UnknownName(f"{key} tensor cores have no fp64; they have: {has(key)}")
@@ -125,4 +125,4 @@ def _fused(x: float, y: float, z: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf

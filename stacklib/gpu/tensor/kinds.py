@@ -3,8 +3,8 @@
 The kinds and what they may mix are those of ``mma`` and ``tcgen05.mma`` in the PTX ISA
 (9.1, target notes of ``mma``: FP8 from sm_89, FP6, FP4 and block scales on sm_120a and
 with ``tcgen05``); how they add is MMA-Sim's, see ``scaled``. Integers are those of the
-instruction behind the printed rate: ``mma.sync`` takes INT4 on Hopper as well, ``wgmma``
-does not.
+instruction behind the printed rate: ``mma.sync`` takes INT4 on Hopper as well,
+``wgmma`` does not.
 """
 
 from __future__ import annotations

@@ -49,13 +49,11 @@ def decode(code, form):
     return sign * size * F(2) ** power, (power if size else -126)
 
 
-def known(form, scale):
+def scale_of(code, form):
     """A scale: a power of two, or E4M3 without its sign; None for NaN."""
-    return lambda code: (
-        (None if code == 255 else (F(2) ** (code - 127), code - 127))
-        if scale == "e8m0"
-        else (None if code == 127 else decode(code, "e4m3fn"))
-    )
+    if form == "e8m0":
+        return None if code == 255 else (F(2) ** (code - 127), code - 127)
+    return None if code == 127 else decode(code, "e4m3fn")
 
 
 def power_of(x):
@@ -102,18 +100,17 @@ def product(x, y):
 
 
 def plain(a, b, c, *, forms, generation, accumulate="fp32", scales=None):
-    """Bits of one output; ``scales`` holds codes of E8M0 for each 32 of ``a``, ``b``."""
+    """Bits of one output; ``scales``: codes of E8M0 for each 32 of ``a``, ``b``."""
     sizes, fraction, eight = STEPS[generation]
     size = SIZE.get(forms[0], 8)
     fraction = eight if size == 8 else fraction
     result = 13 if fraction == 13 else 23
     total = decode(c, accumulate)[0]
-    of = known(None, "e8m0")
     addends = []
     for k, (x, y) in enumerate(zip(a, b, strict=True)):
         value, power = product(decode(x, forms[0]), decode(y, forms[1]))
         for side in scales or ():
-            found = of(side[k // 32])
+            found = scale_of(side[k // 32], "e8m0")
             value = math.nan if found is None else value * found[0]
             power += 0 if found is None else found[1]
         addends.append((value, power))
@@ -125,11 +122,11 @@ def plain(a, b, c, *, forms, generation, accumulate="fp32", scales=None):
 
 def grouped(a, b, c, sa, sb, *, scale, block):
     """Bits of one output of FP4: sixteen products, then the scales, four at a time."""
-    total, of, sums = decode(c, "fp32")[0], known(None, scale), []
+    total, sums = decode(c, "fp32")[0], []
     for start in range(0, len(a), 16):
         pairs = zip(a[start : start + 16], b[start : start + 16], strict=True)
         exact = sum((product(*(decode(z, "e2m1") for z in p))[0] for p in pairs), F(0))
-        sides = [of(s[start // block]) for s in (sa, sb)]
+        sides = [scale_of(s[start // block], scale) for s in (sa, sb)]
         if None in sides:
             sums.append((math.nan, 0))
         else:
