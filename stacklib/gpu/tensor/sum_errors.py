@@ -28,7 +28,7 @@ DRAWN: dict[str, Draw] = {
     "normal": lambda rng, shape: rng.normal(size=shape),
     "uniform, -1 to 1": lambda rng, shape: rng.uniform(-1, 1, shape),
     "uniform, 0 to 1": lambda rng, shape: rng.uniform(0, 1, shape),
-    "size of a normal": lambda rng, shape: np.abs(rng.normal(size=shape)),
+    "normal, no sign": lambda rng, shape: np.abs(rng.normal(size=shape)),
 }
 
 
