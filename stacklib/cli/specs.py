@@ -65,7 +65,15 @@ def _audit_json(found: Audit, kept: ConstantAudit) -> dict[str, Any]:
             for device, place, why in found.inconsistent
         ],
         "constants": dataclasses.asdict(kept),
+        "ports": _ports(),
     }
+
+
+def _ports() -> dict[str, int]:
+    """Lanes and latencies of the clock's ports, by the confidence of their sources."""
+    from stacklib.gpu.issue import ports
+
+    return ports.audit()
 
 
 def _audit_counts(found: Audit, kept: ConstantAudit) -> list[tuple[str, str]]:
@@ -88,6 +96,8 @@ def _audit_counts(found: Audit, kept: ConstantAudit) -> list[tuple[str, str]]:
         ("  computed again from the source's line", str(kept.held)),
         ("  of a neighbour", str(kept.inherited)),
         ("  recalled", str(kept.recalled)),
+        ("lanes and latencies of ports", str(sum(_ports().values()))),
+        *((f"  {name}", str(count)) for name, count in sorted(_ports().items())),
     ]
 
 

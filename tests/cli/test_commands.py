@@ -119,6 +119,7 @@ def test_specs_show_sources_and_the_audit_adds_up(run):
     known = found["own source"] + found["inherited"]
     assert found["fields"] == known + found["unknown"]
     assert sum(found["confidence"].values()) == known
+    assert {"inherited", "secondary"} < set(found["ports"])
     assert abs(found["worst"][0]["gap"]) <= 0.02 < 1 < len(found["inconsistent"])
     _, out, _ = run("specs", "--json")
     assert len(json.loads(out)["devices"]) == found["devices"] >= 110

@@ -24,8 +24,8 @@ def account(
     ready_at: Any,
     why: Any,
     held: Any,
-    there: Any,
     sub_core: Any,
+    left: Any,
     begin: Any,
     reasons: int,
     charged: Any,  # cycles by source line and reason
@@ -37,7 +37,7 @@ def account(
     """Charge every cycle of every warp, and add up what each port was asked for."""
     pipes, tick = size[k.PIPES], size[k.TICK]
     for w in range(len(block)):
-        free, landed, s, before = begin[block[w]], 0, sub_core[w], -1
+        free, s, before = begin[block[w]], sub_core[w], -1
         issued[s] += first[w + 1] - first[w]
         for i in range(first[w], first[w + 1]):
             row = kind[i] * k.COLUMNS
@@ -53,8 +53,6 @@ def account(
             before = -1
             if table[row + k.WHY] == BARRIER:
                 before = rows[i]  # a warp waits at the line of its barrier
-            if table[row + k.DRAINS] == 1 and there[i] > landed:
-                landed = there[i]
             route, q = table[row + k.ROUTE], 5 * request[i]
             if table[row + k.PIPE] >= 0:
                 hold = table[row + k.HOLD]
@@ -81,5 +79,5 @@ def account(
                     if beyond > 0:
                         served[3] += turns * size[k.GLOBAL_TURN]
         last = rows[first[w + 1] - 1] * reasons
-        if landed > free:
-            charged[last + DRAIN] += landed - free
+        if left[w] > free:
+            charged[last + DRAIN] += left[w] - free

@@ -34,7 +34,8 @@ from typing import Any
     L1_LATENCY,
     L2_LATENCY,
     MEMORY_LATENCY,
-) = range(17)
+    BLOCK_START,  # cycles from the end of a block to the start of the next
+) = range(18)
 # What a kind does, by column of its row in ``table``.
 (
     PIPE,  # of its sub-core, -1 for none
@@ -83,6 +84,7 @@ def loop(
     there: Any,  # cycle of the result
     serial: Any,  # its place among all that were issued
     sub_core: Any,  # of each warp
+    left: Any,  # first cycle in which nothing of its memory holds a warp back
     begin: Any,  # of each block
     end: Any,
     at: Any,  # a warp's next instruction; from here on scratch
@@ -149,7 +151,9 @@ def loop(
         if s == subs:
             # A block starts when there is room, on the sub-cores with fewest warps.
             if started < len(begin) and started < resident + ended:
-                begin[started] = gone[started - resident] if started >= resident else 0
+                begin[started] = 0  # the first are there with the launch
+                if started >= resident:
+                    begin[started] = gone[started - resident] + size[BLOCK_START]
                 for w in range(blocks[started], blocks[started + 1]):
                     s = 0
                     for other in range(1, subs):
@@ -235,6 +239,7 @@ def loop(
             issued += 1
             begun = now * tick
             land = now + table[row + LATENCY]
+            sent = 0  # when the store has left
             q = 5 * request[i]
             p = table[row + PIPE]
             if p >= 0:
@@ -289,6 +294,7 @@ def loop(
                             n = far + deep
                             heapq.heappush(flight, land * MOST_SECTORS + n)
                             flying += n
+                        sent = -(-tail // tick) + size[L1_LATENCY]
                     if route == STORE:
                         stored[w] = max(stored[w], land)
             there[i] = land
@@ -310,9 +316,9 @@ def loop(
                                 todo[n_todo] = slots[n]
                                 n_todo += 1
             b = block[w]
-            end[b] = max(end[b], now + 1)
             if table[row + DRAINS] == 1:
-                end[b] = max(end[b], land)
+                left[w] = max(left[w], sent if route == STORE else land)
+            end[b] = max(end[b], now + 1, left[w])
             at[w] += 1
             if f + at[w] < first[w + 1]:
                 todo[n_todo] = w

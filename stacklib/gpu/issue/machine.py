@@ -10,13 +10,15 @@ draw.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import resolve
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.bound import hierarchy
 from stacklib.roofline.work.bounds import device_of
@@ -52,7 +54,7 @@ class Way:
     queued: bool = False
     counted: bool = False  # among the sectors on their way
     after: int = 0  # cycles until the warp's next instruction
-    drains: bool = False  # the block's end waits for it
+    drains: bool = False  # the block's end waits until it is back, a store until sent
 
     def row(self, tick: int) -> list[int]:
         """Its row of the kernel's table."""
@@ -82,6 +84,7 @@ class Machine:
     l1_latency: int = 1
     l2_latency: int = 1
     memory_latency: int = 1
+    block_start: int = 0  # cycles from a block's end to the next one's start
     tick: int = 4096  # parts of a cycle
     clock: float = 0.0  # Hz
 
@@ -104,7 +107,7 @@ class Machine:
             *(self.sub_cores, len(PORTS), self.slots, policy, self.tick, self.queue),
             *(self.misses, resident, width),
             *(round(cycles * self.tick) for cycles in (*sectors, *turns)),
-            *(self.l1_latency, self.l2_latency, self.memory_latency),
+            *(self.l1_latency, self.l2_latency, self.memory_latency, self.block_start),
         ]
 
 
@@ -120,6 +123,20 @@ def machine_of(
     units = int(chip.compute_units.si)
     whole(active=units if active is None else active)
     return _made(chip, min(units, active or units), "mixed" if stores else "read")
+
+
+def product_cycles(device: str | Accelerator, dtype: str, multiply_adds: int) -> int:
+    """Cycles that a matrix product holds the tensor port of its sub-core.
+
+    ``multiply_adds``: of the instruction; the rate is the device's dense peak.
+    """
+    chip = device_of(device)
+    whole(multiply_adds=multiply_adds)
+    peak = chip.peaks[resolve(dtype, chip.peaks, f"format of {chip.key}")]
+    if peak.per_unit_per_cycle is None:
+        raise UnknownSpec(f"{chip.key}: the {dtype} rate of a unit is unknown")
+    each = peak.per_unit_per_cycle.si / 2 / partitions_of(chip)
+    return max(1, math.ceil(multiply_adds / each))
 
 
 def _made(chip: Accelerator, active: int, traffic: str) -> Machine:
@@ -140,6 +157,7 @@ def _made(chip: Accelerator, active: int, traffic: str) -> Machine:
         l1_latency=_load(chip, "l1"),
         l2_latency=_load(chip, "l2"),
         memory_latency=_load(chip, "dram"),
+        block_start=round(hardware.efficiency("block_start")),
         clock=clock,
     )
 
@@ -176,13 +194,14 @@ def _arithmetic(chip: Accelerator) -> dict[str, Way]:
 
     floats = ("fma",) if ports.fp32_lanes(chip) == 64 else ("fma", "fma2")
     own = {"own": ("alu",), "second": ("fma2",), "both": ("fma", "fma2")}
+    doubles = ports.fp64_lanes(chip)  # None: refused where a kernel uses them
     whole_numbers = own[ports.integers(key)]
     integer = of(whole_numbers, lanes("int32"), "int")
     branch = of(("branch",), lanes("branch"), "branch")
     return {
         "fp32": of(floats, ports.fp32_lanes(chip), "fp32"),
         "fp16": of(("fp16",), lanes("fp16"), "fp16"),
-        "fp64": of(("fp64",), ports.fp64_lanes(chip), "fp64"),
+        **({"fp64": of(("fp64",), doubles, "fp64")} if doubles else {}),
         "int": integer,
         "move": integer,
         "vote": of(whole_numbers, lanes("vote"), "vote"),

@@ -55,6 +55,7 @@ class Replayed:
     there: Sequence[int] = field(repr=False)  # cycle of its result
     serial: Sequence[int] = field(repr=False)  # its place among all issued
     sub_core: Sequence[int] = field(repr=False)  # of each warp
+    left: Sequence[int] = field(repr=False)  # when its memory lets each warp end
     begin: Sequence[int] = field(repr=False)  # of each block
     end: Sequence[int] = field(repr=False)
 
@@ -276,7 +277,8 @@ class _Run:
         sub_core = self.blank(self.streams.warps)
         begin, end = self.blank(blocks), self.blank(blocks)
         scratch, out = self.scratch(), self.blank(2)
-        answers = (when, ready_at, why, held, there, serial, sub_core, begin, end)
+        left = self.blank(self.streams.warps)
+        answers = (when, ready_at, why, held, there, serial, sub_core, left, begin, end)
         fast(kernel.loop)(
             *self.inputs(), self.blocks, self.table, self.size, *answers, *scratch, out
         )
@@ -313,7 +315,7 @@ def _account(done: Replayed) -> tuple[list[int], Any, dict[str, float]]:
     issued, either = run.blank(machine.sub_cores), run.blank(machine.sub_cores)
     alone = run.blank(machine.sub_cores * len(PORTS))
     served = run.blank(len(SERVERS))
-    found = (done.when, done.ready_at, done.why, done.held, done.there, done.sub_core)
+    found = (done.when, done.ready_at, done.why, done.held, done.sub_core, done.left)
     fast(account)(
         *(first, block, kind, request, requests, rows, run.table, run.size),
         *(*found, done.begin, reasons, charged, issued, alone, either, served),

@@ -58,6 +58,7 @@ class _Walk:
         self.slots: dict[tuple[int, int], list[int]] = defaultdict(list)
         self.stored: dict[int, int] = defaultdict(int)
         self.ends: dict[int, int] = defaultdict(int)
+        self.sent = 0
 
     def fault(self, i: int, said: str) -> None:
         """Remember a fault of an instruction."""
@@ -74,6 +75,7 @@ class _Walk:
         self._needs(i, way, cycle)
         self._events(i, cycle)
         hold = self._port(i, way, core, cycle)
+        self.sent = 0
         land = max(cycle + way.latency, cycle + int(hold) + 1 if hold else 0)
         if way.route in ("shared", "global", "store"):
             land = self._memory(i, way, core, cycle)
@@ -181,10 +183,12 @@ class _Walk:
         m, (far, deep, turns) = self.machine, asks
         start, tail = self._serve("l2", begun, (far + deep), m.l2_sector)
         tail = max(tail, passed)
+        self.sent = ceil(tail) + m.l1_latency
         lands = [ceil(tail) + (m.l2_latency if far else 0)]
         if deep:
             _, last = self._serve("memory", start, deep, m.memory_sector)
             took = m.l2_latency if way.route == "store" else m.memory_latency
+            self.sent = ceil(max(last, tail)) + m.l1_latency
             lands.append(ceil(max(last, tail)) + took)
         if turns:
             _, last = self._serve("atomic", start, turns, m.global_turn)
@@ -204,7 +208,8 @@ class _Walk:
         if event != NONE:
             self.arrived[event].append(land)
         block = int(self.streams.block[self.warp_of[i]])
-        last = max(int(self.found.when[i]) + 1, land if way.drains else 0)
+        held = self.sent if way.route == "store" else land
+        last = max(int(self.found.when[i]) + 1, held if way.drains else 0)
         self.ends[block] = max(self.ends[block], last)
 
 
@@ -225,12 +230,12 @@ def _order(streams: Streams, found: Schedule) -> list[str]:
 def _blocks(walk: _Walk, resident: int) -> list[str]:
     """No more blocks at once than are resident: each starts when one has ended."""
     s, faults = walk.streams, []
-    begins = {}
+    begins: dict[int, int] = {}
     for warp in range(s.warps):
         block, start = int(s.block[warp]), int(walk.found.when[s.first[warp]])
         begins[block] = min(begins.get(block, start), start)
-    for block, start in begins.items():
-        here = sum(begins[b] <= start < walk.ends[b] for b in begins if b != block)
-        if here + 1 > resident:
+    ends, late = sorted(walk.ends.values()), walk.machine.block_start
+    for place, (start, block) in enumerate(sorted((t, b) for b, t in begins.items())):
+        if place >= resident and start < ends[place - resident] + late:
             faults.append(f"block {block} starts in cycle {start} as one too many")
     return faults

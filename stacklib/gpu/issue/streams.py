@@ -19,6 +19,7 @@ arrives, and the next instruction of the warp waits.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -187,6 +188,7 @@ def checked(found: Streams) -> Streams:
     _in_range("request", found.request, NONE, len(found.requests))
     _in_range("arrive", found.arrive, NONE, len(found.events))
     _in_range("wait", found.wait, NONE, len(found.events))
+    _arrivals(found)
     _starts(found)
     _earlier(found)
     return found
@@ -197,6 +199,17 @@ def _in_range(name: str, values: Sequence[int], low: int, end: int) -> None:
     if least < low or most >= end:
         wrong = least if least < low else most
         raise ValueError(f"{name} = {wrong}: from {low} to {end - 1}")
+
+
+def _arrivals(found: Streams) -> None:
+    """No event is arrived at more often than completes it."""
+    column: Any = found.arrive
+    listed = column.tolist() if hasattr(column, "tolist") else column
+    for event, count in Counter(listed).items():
+        if event != NONE and count > found.events[event]:
+            raise ValueError(
+                f"event {event}: {count} arrivals, complete with {found.events[event]}"
+            )
 
 
 def _starts(found: Streams) -> None:

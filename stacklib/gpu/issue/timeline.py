@@ -34,7 +34,7 @@ def _of(done: Replayed, warp: int) -> Iterator[Stretch]:
     another was picked, may alternate; they are drawn one after the other.
     """
     streams = done.streams
-    free, landed = int(done.begin[streams.block[warp]]), 0
+    free, left = int(done.begin[streams.block[warp]]), int(done.left[warp])
     for i in streams.of(warp):
         kind, line = KINDS[streams.kind[i]], int(streams.line[i])
         way, at, full = done.machine.way(kind), int(done.ready_at[i]), int(done.held[i])
@@ -47,7 +47,5 @@ def _of(done: Replayed, warp: int) -> Iterator[Stretch]:
             if end > free:
                 yield Stretch(warp, free, end, reason, kind, line)
                 free = end
-        if way.drains:
-            landed = max(landed, int(done.there[i]))
-    if landed > free:
-        yield Stretch(warp, free, landed, "drain", kind, line)
+    if left > free:
+        yield Stretch(warp, free, left, "drain", kind, line)

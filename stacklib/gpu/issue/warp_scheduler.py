@@ -63,14 +63,14 @@ def _checked(programs: Sequence[Program], policy: str) -> None:
 
 def machine_of_core(core: SubCore) -> Machine:
     """A sub-core as a multiprocessor of one: its queue counts a load as a sector."""
-    far = {"route": "global", "why": "long_scoreboard", "full": "lg_throttle"}
+    far, full = "long_scoreboard", "lg_throttle"
     return Machine(
         "a sub-core",
         {
             "fp32": Way(latency=core.math),
             "load_shared": Way(latency=core.shared, why="short_scoreboard"),
-            "load_global": Way(**far, counted=True),
-            "store_global": Way(route="store", why="long_scoreboard"),
+            "load_global": Way(route="global", why=far, full=full, counted=True),
+            "store_global": Way(route="store", why=far),
         },
         sub_cores=1,
         slots=core.issue,

@@ -107,7 +107,9 @@ class Twin:
     def start(self):
         while self.next_block < min(self.s.blocks, self.resident + len(self.gone)):
             b = self.next_block
-            begin = self.gone[b - self.resident] if b >= self.resident else 0
+            begin = 0
+            if b >= self.resident:
+                begin = self.gone[b - self.resident] + self.m.block_start
             for number in range(self.s.warps):
                 if self.s.block[number] == b:
                     here = [0] * self.m.sub_cores
@@ -245,7 +247,8 @@ class Twin:
         if way.route == "store":
             warp.stored = max(warp.stored, land)
         if way.drains:
-            warp.landed = max(warp.landed, land)
+            held = self.sent if way.route == "store" else land
+            warp.landed = max(warp.landed, held)
         self.there[i], self.end = land, max(self.end, land)
         warp.branch, warp.barrier = now + way.after, -1
         event = self.s.arrive[i]
@@ -263,6 +266,7 @@ class Twin:
     def memory(self, warp, i, way):
         passes, near, far, deep, turns = self.asks(i)
         m, begun, service = self.m, Fraction(self.cycle), Fraction(0)
+        self.sent = 0
         if way.queued:
             service = max(passes, (near + far + deep) * self.tick(m.l1_sector))
             if way.route == "shared":
@@ -277,10 +281,12 @@ class Twin:
         start, tail = self.serve("l2", begun, far + deep, m.l2_sector)
         tail = max(tail, begun + service - 1)
         land = ceil(tail) + (m.l2_latency if far else 0)
+        self.sent = ceil(tail) + m.l1_latency
         if deep:
             _, last = self.serve("memory", start, deep, m.memory_sector)
             took = m.l2_latency if way.route == "store" else m.memory_latency
             land = max(land, ceil(max(last, tail)) + took)
+            self.sent = ceil(max(last, tail)) + m.l1_latency
         if turns:
             _, last = self.serve("atomic", start, turns, m.global_turn)
             land = max(land, ceil(last) + m.l2_latency)

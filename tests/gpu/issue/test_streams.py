@@ -47,6 +47,7 @@ def faulty(**columns):
         (faulty(line=[1]), "line: 1 rows of 4"),
         (faulty(kind=[0, 0, 0, len(KINDS)]), f"kind = {len(KINDS)}"),
         (faulty(wait=[-1, -1, -1, 0]), "wait = 0"),
+        (faulty(arrive=[0, 0, 0, -1], events=[2]), "event 0: 3 arrivals, complete"),
         (faulty(first=[0, 0, 4]), "warp 0 has no instructions"),
         (faulty(block=[0, 2]), "warp 1 is of block 2"),
         (faulty(needs=[(-1,) * 4] * 3 + [(1, -1, -1, -1)]), "warp 1, instruction 1"),
