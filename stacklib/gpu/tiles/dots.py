@@ -1,0 +1,213 @@
+"""``tl.dot``: matrix products through the tensor cores of the device.
+
+The arithmetic is `gpu.mma`'s for the device's generation. float32 operands are cut to
+TF32 unless ``input_precision`` is "ieee", as Triton's documentation of ``dot`` warns;
+"tf32x3" multiplies what was cut off as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stacklib.hardware import UnknownSpec
+from stacklib.memory.warp._fast import compiled
+from stacklib.quantity import UnknownName
+
+from ..issue.instructions import Arithmetic, arithmetic
+from ..tensor.tensor_core import mma
+from . import types
+from .machine import Product, batch, count, error
+from .quick_dot import quick_dot
+from .tile import Tile, as_tile, number
+from .types import DType
+
+FORMATS = {
+    types.float16: "fp16",
+    types.bfloat16: "bf16",
+    types.float32: "tf32",
+    types.float8e4nv: "e4m3fn",
+    types.float8e5: "e5m2",
+}
+PRECISIONS = ("tf32", "tf32x3", "ieee")
+# By major and minor compute capability: whose arithmetic it is.
+GENERATIONS = {
+    "7.0": "volta",
+    "7.5": "turing",
+    "8.0": "ampere",
+    "8.6": "ampere",
+    "8.7": "ampere",
+    "8.9": "ada",
+    "9.0": "hopper",
+    "10.0": "blackwell",
+    "10.3": "blackwell",
+}
+
+
+def dot(
+    input: Any,
+    other: Any,
+    acc: Any = None,
+    input_precision: Any = None,
+    allow_tf32: Any = None,
+    max_num_imprecise_acc: Any = None,
+    out_dtype: Any = types.float32,
+) -> Tile:
+    """The matrix product of two tiles, added to ``acc``."""
+    a, b = as_tile(input), as_tile(other)
+    sums = _sums(a, b, number(out_dtype))
+    precision = _precision(number(input_precision), number(allow_tf32))
+    shape = _fit(a, b)
+    start = None if number(acc) is None else as_tile(acc)
+    if start is not None and (start.shape != shape or start.dtype is not sums):
+        raise error(f"acc is {start!r}: {sums}{list(shape)} is needed")
+    every = number(max_num_imprecise_acc) or 0
+    lead = max(len(t.data) for t in (a, b, start or a))
+    found = np.empty((lead, *shape), sums.held)
+    for n in np.ndindex(lead, *shape[:-2]):
+        parts = [None if t is None else _one(t, n) for t in (a, b, start)]
+        found[n] = _product(parts, a.dtype, sums, precision, every)
+    detail = Product(
+        _form(a.dtype, precision),
+        count(shape[:-2]) * (3 if precision == "tf32x3" else 1),
+        shape[-2],
+        shape[-1],
+        a.shape[-1],
+        a.dtype.bits // 8,
+        a.op,
+        b.op,
+    )
+    needs = (a.op, b.op, -1 if start is None else start.op)
+    op = batch().note("dot", count(shape), sums.bits, needs, detail=detail)
+    return Tile(found, sums, op)
+
+
+def _form(source: types.Type, precision: str) -> str:
+    """The format by which an instruction is found."""
+    if source is types.float32 and precision == "ieee":
+        return "fp32"
+    return FORMATS.get(source, source.name)  # type: ignore[arg-type]
+
+
+def _one(x: Tile, at: tuple[int, ...]) -> Any:
+    """One program's matrix."""
+    return x.data[min(at[0], len(x.data) - 1)][at[1:]]
+
+
+def _fit(a: Tile, b: Tile) -> tuple[int, ...]:
+    if len(a.shape) != len(b.shape) or len(a.shape) < 2:
+        raise error(f"tl.dot of {a!r} and {b!r}: two matrices, or two stacks of them")
+    if a.shape[-1] != b.shape[-2] or a.shape[:-2] != b.shape[:-2]:
+        raise error(f"tl.dot of {list(a.shape)} and {list(b.shape)}: sizes do not fit")
+    least = 32 if a.dtype.bits == 8 else 16
+    if a.shape[-1] < least:
+        raise error(
+            f"tl.dot over {a.shape[-1]} products: at least {least} of {a.dtype}"
+        )
+    return (*a.shape[:-1], b.shape[-1])
+
+
+def _sums(a: Tile, b: Tile, asked: Any) -> DType:
+    """The type of the sums."""
+    both8 = a.dtype.is_floating() and a.dtype.bits == 8 == b.dtype.bits
+    if a.dtype is not b.dtype and not (both8 and b.dtype.is_floating()):
+        raise error(f"tl.dot of {a.dtype} and {b.dtype}: both must be the same")
+    if a.dtype is types.int8:
+        return types.int32
+    if a.dtype is types.float64:
+        return types.float64
+    if a.dtype not in FORMATS:
+        raise error(f"tl.dot of {a.dtype}: fp16, bf16, fp32, fp64, fp8 or int8")
+    if a.dtype in (types.float32, types.bfloat16):
+        return types.float32
+    if asked not in (types.float32, types.float16):
+        raise error(f"out_dtype = {asked!r}: tl.float32 or tl.float16")
+    return asked
+
+
+def _precision(asked: Any, tf32: Any) -> str:
+    if asked is None:
+        return "ieee" if tf32 is False else "tf32"
+    if str(asked).lower() not in PRECISIONS:
+        raise error(f"input_precision = {asked!r}: one of {', '.join(PRECISIONS)}")
+    return str(asked).lower()
+
+
+def _product(
+    parts: list[Any], source: types.Type, sums: DType, precision: str, every: int
+) -> Any:
+    """One matrix product in the arithmetic of its type."""
+    a, b, c = parts
+    if sums is types.int32:  # exact: fewer than 2**38 products of 15 bits
+        whole = a.astype(np.float64) @ b.astype(np.float64)
+        return (whole.astype(np.int64) + (0 if c is None else c)).astype(np.int32)
+    c = np.zeros((a.shape[0], b.shape[1]), sums.held) if c is None else c
+    if sums is types.float64 or (source is types.float32 and precision == "ieee"):
+        return a @ b + c
+    if source is types.float32:
+        return _tf32(a, b, c, precision)
+    form = FORMATS[source]  # type: ignore[index]
+    if every:
+        return _promoted(a, b, c, form, sums, every)
+    return multiplied(a, b, c, form, sums)
+
+
+def _tf32(a: Any, b: Any, c: Any, precision: str) -> Any:
+    """float32 operands in TF32; the small parts first where they are kept."""
+    high_a, high_b = tf32(a), tf32(b)
+    if precision == "tf32":
+        return multiplied(high_a, high_b, c, "tf32", types.float32)
+    none = np.zeros_like(c)
+    low = multiplied(tf32(a - high_a), high_b, none, "tf32", types.float32)
+    low = multiplied(high_a, tf32(b - high_b), low, "tf32", types.float32)
+    return multiplied(high_a, high_b, low, "tf32", types.float32) + c
+
+
+def tf32(values: Any) -> Any:
+    """float32 cut to the bits that TF32 has."""
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    return (bits & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def _promoted(a: Any, b: Any, c: Any, form: str, sums: DType, every: int) -> Any:
+    """Sums that leave the tensor cores every so many products."""
+    none = np.zeros_like(c)
+    for start in range(0, a.shape[1], every):
+        part = slice(start, start + every)
+        c = c + multiplied(a[:, part], b[part], none, form, sums)
+    return c
+
+
+def rule(form: str) -> Arithmetic:
+    """The rule of the device's tensor cores for a format."""
+    device = batch().device
+    name = GENERATIONS.get(device.compute_capability or "")
+    try:
+        if name is None:
+            raise UnknownSpec(
+                f"{device.short}: the arithmetic of its tensor cores is not known"
+            )
+        return arithmetic(name, form)
+    except (UnknownName, UnknownSpec) as wrong:
+        raise error(f"tl.dot of {form}: {wrong}") from None
+
+
+def multiplied(a: Any, b: Any, c: Any, form: str, sums: DType) -> Any:
+    """``a @ b + c`` as the device's tensor cores do it."""
+    found = rule(form)
+    finite = all(np.isfinite(x).all() for x in (a, b, c))
+    if not finite:
+        return _beyond(a, b, c, sums)
+    if sums is types.float32 and compiled():
+        return quick_dot(a, b, c, found)
+    options = {"dtype": form, "generation": found.generation}
+    name = "fp16" if sums is types.float16 else "fp32"
+    return mma(a, b, c, accumulate=name, **options).astype(sums.held)
+
+
+def _beyond(a: Any, b: Any, c: Any, sums: DType) -> Any:
+    """Products with NaN or infinities among them: IEEE says which become what."""
+    with np.errstate(all="ignore"):
+        exact = a.astype(np.float64) @ b.astype(np.float64) + c
+        return exact.astype(sums.held)
