@@ -63,7 +63,7 @@ def dot(
     if start is not None and (start.shape != shape or start.dtype is not sums):
         raise error(f"acc is {start!r}: {sums}{list(shape)} is needed")
     every = number(max_num_imprecise_acc) or 0
-    lead = max(len(t.data) for t in (a, b, start or a))
+    lead = max(len(t.data) for t in (a, b, start) if t is not None)
     found = np.empty((lead, *shape), sums.held)
     for n in np.ndindex(lead, *shape[:-2]):
         parts = [None if t is None else _one(t, n) for t in (a, b, start)]

@@ -95,10 +95,10 @@ def launch_tiles(
     >>> def double(x, y, n, BLOCK: tl.constexpr):
     ...     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     ...     tl.store(y + at, 2 * tl.load(x + at, mask=at < n), mask=at < n)
-    >>> x = np.arange(1000, dtype=np.float32)
-    >>> ran = gpu.launch_tiles(double, 8, x, gpu.empty(1000), 1000, BLOCK=128)
+    >>> x = np.arange(1024, dtype=np.float32)
+    >>> ran = gpu.launch_tiles(double, 8, x, gpu.empty(1024), 1024, BLOCK=128)
     >>> ran.results["y"][-2:].tolist(), ran.report.sectors_per_request
-    ([1996.0, 1998.0], 4.0)
+    ([2044.0, 2046.0], 4.0)
     """
     found = hardware.get(device) if isinstance(device, str) else device
     limits_of(found)

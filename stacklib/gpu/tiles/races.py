@@ -73,9 +73,8 @@ class Touched:
     def mark(self, now: Batch, at: Any, me: Any, order: Order, shared: bool) -> None:
         """Note accesses; where they may be shared, those of several become MANY."""
         if shared:
-            before = self.who[at]
-            alone = (before == NOBODY) | (before == me)
-            me = np.where(alone, me, MANY)
+            # Whoever comes after me comes after those that are ordered before me.
+            me = np.where(self.clash(at, me, order), MANY, me)
         now.put(self.who, at, me.astype(np.int32))
         if shared:
             several = self.who[at] != me
