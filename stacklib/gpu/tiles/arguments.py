@@ -11,8 +11,8 @@ import numpy as np
 from ..simt.launcher import Empty
 from . import types
 from .formats import codes
-from .memory import Array, Memory
-from .tile import Tile, as_tile, constexpr, plain, pythonic
+from .memory import Array, Memory, in_one_piece
+from .tile import Tile, as_tile, plain, pythonic
 from .types import DType, Pointer
 
 
@@ -84,16 +84,20 @@ def _argument(
     name: str, value: Any, fixed: bool, by_word: bool, made: Arguments, memory: Memory
 ) -> Any:
     """One argument as the program sees it."""
-    value = value.value if isinstance(value, constexpr) else pythonic(value)
+    value = pythonic(value)
     placed = _placed(value)
     if placed is not None:
         if fixed:
             raise TypeError(f"{name} is a tl.constexpr: an array is none")
         values, dtype, written = placed
-        try:
-            kept = memory.place(name, values, dtype, written)
-        except (TypeError, ValueError) as wrong:
-            raise TypeError(f"{name}: {wrong}") from None
+        if not values.size:
+            raise TypeError(f"{name}: an array {values.shape} has no elements")
+        if not in_one_piece(values):
+            raise TypeError(
+                f"{name}: an array {values.shape} with gaps between its elements; give "
+                "np.ascontiguousarray of it"
+            )
+        kept = memory.place(name, values, dtype, written)
         made.arrays[name] = kept
         return Tile(np.array([kept.base]), Pointer(dtype), home=kept)
     if fixed or value is None or not plain(value):
@@ -112,5 +116,7 @@ def _placed(value: Any) -> tuple[Any, DType, bool] | None:
         return value.codes.copy(), value.dtype, True
     if isinstance(value, np.ndarray):
         dtype = types.of_numpy(value.dtype)
-        return np.array(value, dtype.stored, order="C"), dtype, True
+        if not in_one_piece(value):
+            return value, dtype, True
+        return np.array(value, dtype.stored, order="K"), dtype, True
     return None

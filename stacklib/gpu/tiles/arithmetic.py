@@ -14,7 +14,7 @@ import numpy as np
 
 from . import types
 from .machine import batch, error
-from .tile import Tile, as_tile, cast, each, number, plain, pythonic
+from .tile import Tile, as_tile, cast, each, plain, pythonic
 from .types import DType, Pointer
 
 Function = Callable[[Any, Any], Any]
@@ -24,7 +24,7 @@ DIVIDE_WHOLE = 8.0  # a whole division is a short routine
 
 def operands(a: Any, b: Any, divides: bool = False) -> tuple[Tile, Tile]:
     """Both sides of an operator as tiles of the type they meet at."""
-    a, b = pythonic(number(a)), pythonic(number(b))
+    a, b = pythonic(a), pythonic(b)
     weak = [x for x in (a, b) if plain(x)]
     left, right = as_tile(a), as_tile(b)
     if isinstance(left.dtype, Pointer) or isinstance(right.dtype, Pointer):

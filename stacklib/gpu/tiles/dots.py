@@ -20,7 +20,7 @@ from ..tensor.tensor_core import mma
 from . import types
 from .machine import Product, batch, count, error
 from .quick_dot import quick_dot
-from .tile import Tile, as_tile, number
+from .tile import Tile, as_tile
 from .types import DType
 
 FORMATS = {
@@ -56,13 +56,13 @@ def dot(
 ) -> Tile:
     """The matrix product of two tiles, added to ``acc``."""
     a, b = as_tile(input), as_tile(other)
-    sums = _sums(a, b, number(out_dtype))
-    precision = _precision(number(input_precision), number(allow_tf32))
+    sums = _sums(a, b, out_dtype)
+    precision = _precision(input_precision, allow_tf32)
     shape = _fit(a, b)
-    start = None if number(acc) is None else as_tile(acc)
+    start = None if acc is None else as_tile(acc)
     if start is not None and (start.shape != shape or start.dtype is not sums):
         raise error(f"acc is {start!r}: {sums}{list(shape)} is needed")
-    every = number(max_num_imprecise_acc) or 0
+    every = max_num_imprecise_acc or 0
     lead = max(len(t.data) for t in (a, b, start) if t is not None)
     found = np.empty((lead, *shape), sums.held)
     for n in np.ndindex(lead, *shape[:-2]):

@@ -1,11 +1,14 @@
 """What a compiler would give a program: an estimate of registers and shared memory.
 
 Registers: what is alive at once. A value lives from the operation that makes it to the
-last that takes it, spread evenly over the threads; addresses, masks and counters are
-taken to be made again where they are needed, and operands of a matrix product wait in
-shared memory. Shared memory: the operands of each matrix product, as many times as
-tiles are loaded ahead in a loop, which is what Triton's error message of an autotuned
-128 x 256 x 64 product in fp16 with three stages asks for, 147,456 bytes.
+last that takes it, spread evenly over the threads; where an operation takes a value for
+the last time, its result takes that value's place. Masks and counters are taken to be
+made again where they are needed, a thread keeps one address for the 16 bytes it loads,
+and tiles that only a matrix product takes wait in shared memory. Shared memory: those
+tiles, as many times as a loop has under way (`buffers`).
+
+Triton 3.7.1 compiles without a GPU; the tests hold this to what it and ``ptxas`` give
+the corpus.
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .machine import Op, Product
+from .machine import Op
 
-BASE = 24  # registers of a thread for addresses, counters and arguments
+BASE = 16  # registers of a thread for counters and arguments
 GRAIN = 8  # registers are handed out by so many
 
 
@@ -28,6 +31,27 @@ class Resources:
     alive_line: int  # source line at which most is alive
 
 
+@dataclass(frozen=True, slots=True)
+class Build:
+    """How a program is compiled."""
+
+    threads: int  # of a program
+    stages: int  # tiles that a loop has under way
+    capability: float  # of the device
+    wide: bool  # whether products read shared memory themselves (wgmma, tcgen05)
+
+    @property
+    def buffers(self) -> int:
+        """Copies of a tile that a loop loads for a product.
+
+        One is being multiplied while others arrive; ``wgmma`` is still reading one
+        more. Before 8.0 nothing is copied without the threads.
+        """
+        if self.capability < 8:
+            return 1
+        return self.stages if self.wide else max(1, self.stages - 1)
+
+
 def last_uses(ops: Sequence[Op]) -> list[int]:
     """The last operation that takes each one's result; itself if none does."""
     last = list(range(len(ops)))
@@ -37,68 +61,83 @@ def last_uses(ops: Sequence[Op]) -> list[int]:
     return last
 
 
+def operands(op: Op) -> tuple[int, ...]:
+    """The operations that made the factors of a product."""
+    return (op.detail.left, op.detail.right) if op.kind == "dot" else ()
+
+
 def only_multiplied(ops: Sequence[Op]) -> list[bool]:
-    """Whether a result goes to matrix products alone, as an operand."""
-    only = [op.bits > 0 for op in ops]
+    """Whether a loaded tile goes to matrix products alone, as a factor."""
+    only = [op.kind == "load_global" for op in ops]
     used = [False] * len(ops)
     for op in ops:
-        operands = (op.detail.left, op.detail.right) if op.kind == "dot" else ()
+        factors = operands(op)
         for need in op.needs:
             used[need] = True
-            only[need] = only[need] and need in operands
+            only[need] = only[need] and need in factors
     return [a and b for a, b in zip(only, used, strict=True)]
 
 
-def in_registers(ops: Sequence[Op]) -> list[float]:
+def from_memory(ops: Sequence[Op]) -> list[bool]:
+    """Whether a value depends on what was loaded; counters do not."""
+    found: list[bool] = []
+    for op in ops:
+        loaded = op.kind.startswith(("load", "atomic"))
+        found.append(loaded or any(found[n] for n in op.needs))
+    return found
+
+
+def in_registers(ops: Sequence[Op]) -> list[int]:
     """Bits that each result takes of all threads' registers."""
-    waiting = only_multiplied(ops)
-    return [
-        0.0
-        if waiting[at] or op.kind in ("free", "int")
-        else float(max(op.bits, 16) * op.elements)
-        for at, op in enumerate(ops)
-    ]
+    waiting, data = only_multiplied(ops), from_memory(ops)
+    bits = []
+    for at, op in enumerate(ops):
+        counted = op.kind != "int" or data[at] or op.detail == "address"
+        held = counted and op.bits > 1 and not waiting[at]
+        bits.append(max(op.bits, 8) * op.elements if held else 0)
+    return bits
 
 
 def registers(ops: Sequence[Op], threads: int) -> tuple[int, int]:
     """Most registers of a thread that are alive at once, and the line where."""
     sizes, last = in_registers(ops), last_uses(ops)
-    ends: dict[int, float] = {}
-    alive, most, line = 0.0, 0.0, 0
+    ends: dict[int, int] = {}
+    alive, most, line = 0, 0, 0
     for at, op in enumerate(ops):
-        alive += sizes[at]
-        ends[last[at]] = ends.get(last[at], 0.0) + sizes[at]
+        alive += sizes[at] - ends.pop(at, 0)
         if alive > most:
             most, line = alive, op.line
-        alive -= ends.pop(at, 0.0)
-    needed = BASE + -(-int(most) // (32 * threads))
+        if last[at] > at:
+            ends[last[at]] = ends.get(last[at], 0) + sizes[at]
+        else:
+            alive -= sizes[at]
+    needed = BASE + -(-most // (32 * threads))
     return -(-needed // GRAIN) * GRAIN, line
 
 
-def shared(ops: Sequence[Op], stages: int) -> int:
-    """Bytes of the operands of matrix products, buffers of loops included."""
-    sites: dict[tuple[int, int], tuple[int, set[int]]] = {}
+def shared(ops: Sequence[Op], build: Build) -> int:
+    """Bytes of the factors of matrix products, buffers of loops included."""
+    sizes: dict[tuple[int, int], int] = {}
+    makers: dict[tuple[int, int], set[int]] = {}
     for op in ops:
-        if op.kind != "dot":
-            continue
-        for side, need in enumerate((op.detail.left, op.detail.right)):
-            size = _bytes(op.detail, side)
-            _, makers = sites.setdefault((op.line, side), (size, set()))
-            makers.add(need)
+        for side, need in enumerate(operands(op)):
+            loaded = need >= 0 and ops[need].kind == "load_global"
+            if side == 0 and not loaded:
+                continue  # a left factor that was calculated stays in registers
+            rows = op.detail.m if side == 0 else op.detail.n
+            site = (ops[need].line if loaded else op.line, side)
+            sizes[site] = rows * op.detail.k * op.detail.size
+            makers.setdefault(site, set()).add(need if loaded else -1)
     return sum(
-        size * (stages if len(makers) > 1 else 1) for size, makers in sites.values()
+        size * (build.buffers if len(makers[site]) > 1 else 1)
+        for site, size in sizes.items()
     )
 
 
-def _bytes(product: Product, side: int) -> int:
-    rows = product.m if side == 0 else product.n
-    return rows * product.k * product.size
-
-
-def resources(ops: Sequence[Op], threads: int, stages: int) -> Resources:
+def resources(ops: Sequence[Op], build: Build) -> Resources:
     """The estimate for one program's operations."""
-    needed, line = registers(ops, threads)
-    return Resources(needed, shared(ops, stages), line)
+    needed, line = registers(ops, build.threads)
+    return Resources(needed, shared(ops, build), line)
 
 
 def larger(a: Resources, b: Resources) -> Resources:

@@ -12,7 +12,7 @@ from . import types
 from .arithmetic import DIVISION, _kind, operands, truth
 from .formats import bits_as
 from .machine import error
-from .tile import Tile, as_tile, cast, each, meeting, number, spread
+from .tile import Tile, as_tile, cast, each, meeting, spread
 from .types import DType, Pointer
 
 # Instructions an element: the special function and what it takes to get there.
@@ -115,7 +115,7 @@ def _fused_one(a: float, b: float, c: float) -> float:
 
 def _wide(x: Any) -> Any:
     """bfloat16 as float32: GPUs compare no bfloat16."""
-    found = number(x)
+    found = x
     half = isinstance(found, Tile) and found.dtype is types.bfloat16
     return cast(found, types.float32) if half else found
 
@@ -159,15 +159,15 @@ def to(
     x: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False
 ) -> Tile:
     """Elements in another type; their bits as another type with ``bitcast``."""
-    tile, target = as_tile(x), number(dtype)
-    if number(fp_downcast_rounding) not in (None, "rtne"):
+    tile, target = as_tile(x), dtype
+    if fp_downcast_rounding not in (None, "rtne"):
         raise error(f"fp_downcast_rounding = {fp_downcast_rounding!r}: 'rtne'")
     if isinstance(target, Pointer) or isinstance(tile.dtype, Pointer):
         return _address(tile, target)
     if not isinstance(target, DType):
         raise error(f".to({dtype!r}): a type such as tl.float32 is needed")
     source = tile.dtype
-    if not number(bitcast) or source is target:
+    if not bitcast or source is target:
         return cast(tile, target)
     try:
         return each("free", lambda a: bits_as(a, source, target), target, tile)
@@ -205,7 +205,6 @@ def cdiv(x: Any, div: Any) -> Any:
     """``x / div`` rounded up, of positive numbers."""
     from .arithmetic import add, floor_divide, subtract
 
-    x, div = number(x), number(div)
     if isinstance(x, Tile) or isinstance(div, Tile):
         return floor_divide(add(x, subtract(div, 1)), div)
     return -(-x // div)

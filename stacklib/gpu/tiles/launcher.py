@@ -151,6 +151,12 @@ class _Run:
         self.tensor: Counter[str] = Counter()
         self.resources = estimate.Resources(estimate.BASE, 0, 0)
         self.run = built(function)
+        self.build = estimate.Build(
+            32 * warps,
+            stages,
+            float(device.compute_capability or 0),
+            tensor_work.wide(device, warps),
+        )
 
     def everything(self) -> None:
         """Run all programs, as many together as tiles of their size allow."""
@@ -197,7 +203,7 @@ class _Run:
 
     def _add_up(self, now: Batch) -> None:
         self.tensor += tensor_work.total(now.ops, self.device, self.warps, len(now))
-        here = estimate.resources(now.ops, 32 * self.warps, self.stages)
+        here = estimate.resources(now.ops, self.build)
         self.resources = estimate.larger(self.resources, here)
 
     def report(self) -> TileReport:
@@ -237,12 +243,13 @@ class _Run:
                 f"{needs.alive_line}; estimate): values would spill to memory"
             )
             return Occupancy(0, 0, 0.0, "registers", says), says
-        found = occupancy(
-            threads=threads,
-            registers=needs.registers,
-            shared_bytes=needs.shared_bytes,
-            device=self.device,
-        )
+        asks = {"threads": threads, "shared_bytes": needs.shared_bytes}
+        found = occupancy(registers=needs.registers, device=self.device, **asks)
+        if found.limiter == "shared memory" and not found.blocks:
+            raise ValueError(
+                f"no program fits a unit of {self.device.short}: {found.reason}; "
+                "take smaller tiles or num_stages"
+            )
         return found, found.reason
 
 

@@ -21,6 +21,7 @@ from stacklib.hardware import Accelerator
 
 from ..simt.rewrite import KernelError
 
+PATIENCE = 2000  # times that a program may find the same in one word
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -74,6 +75,9 @@ class Batch:
     ops: list[Op] = field(default_factory=list)
     requests: list[Any] = field(default_factory=list)  # of memory operations
     undo: list[Callable[[], None]] = field(default_factory=list)
+    asked: Any = None  # what the last condition asked of memory, how often running
+    times: int = 0
+    decided: int = 0  # operations before it
 
     def __len__(self) -> int:
         return len(self.programs)
@@ -109,6 +113,36 @@ class Batch:
 
             self.undo.append(back)
         array[at] = values
+
+    def decide(self, op: int) -> None:
+        """Note what a single program's condition rests on; one that waits is named.
+
+        Programs run one after another where they part: what one waits for, no later one
+        can write.
+        """
+        question = self._question(op)
+        self.decided = len(self.ops)
+        same = question is not None and question == self.asked
+        self.times, self.asked = self.times + 1 if same else 0, question
+        if question is not None and self.times > PATIENCE:
+            where, address, found = question
+            raise error(
+                f"{where} has given {found} {PATIENCE:,} times: the program waits at "
+                f"address {address} for what only a later program could write",
+                int(self.programs[0]),
+            )
+
+    def _question(self, op: int) -> Any:
+        """What was asked of memory for an operation since the last condition."""
+        waiting = [op] if len(self) == 1 else []
+        while waiting:
+            at = waiting.pop()
+            if at < self.decided:
+                continue
+            if self.ops[at].kind.endswith("_global"):
+                return self.ops[at].detail
+            waiting.extend(self.ops[at].needs)
+        return None
 
     def take_back(self) -> None:
         """Leave memory as it was before this batch."""

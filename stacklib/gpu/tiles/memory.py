@@ -16,7 +16,8 @@ from . import accesses
 from .formats import codes, decoded
 from .machine import Batch, batch, error, place
 from .races import Order, Races
-from .tile import Tile, as_tile, cast, number, spread
+from .tile import Tile, as_tile, cast, spread
+from .turns import in_turn
 from .types import DType, Pointer, int1
 
 ALIGNMENT = 256  # of every array, as cudaMalloc gives
@@ -29,8 +30,8 @@ class Array:
         self, name: str, values: Any, dtype: DType, base: int, written: bool
     ) -> None:
         self.name, self.dtype, self.base = name, dtype, base
-        self.shape = values.shape
-        self.flat = values.reshape(-1)  # as stored: codes where NumPy has no type
+        self.values = values  # as stored: codes where NumPy has no type
+        self.flat = values.transpose(by_stride(values)).reshape(-1)  # as they lie
         self.written: Any = None if written else np.zeros(self.flat.size, bool)
         self.races: Races | None = None
 
@@ -41,8 +42,18 @@ class Array:
 
     def result(self) -> Any:
         """Its values, in its shape."""
-        values = decoded(self.flat, self.dtype) if self.dtype.form else self.flat
-        return values.reshape(self.shape)
+        return decoded(self.values, self.dtype)
+
+
+def by_stride(values: Any) -> tuple[int, ...]:
+    """Axes of an array, those with the farthest neighbours first."""
+    axes = range(values.ndim)
+    return tuple(sorted(axes, key=lambda axis: -values.strides[axis]))
+
+
+def in_one_piece(values: Any) -> bool:
+    """Whether elements lie side by side, in whatever order of axes."""
+    return bool(values.transpose(by_stride(values)).flags.c_contiguous)
 
 
 class Memory:
@@ -80,7 +91,7 @@ class Access:
         self.word, self.pointer = word, pointer
         self.dtype = pointer.dtype.element_ty
         self.shape = pointer.shape
-        self.mask = None if number(mask) is None else self._masked(as_tile(mask))
+        self.mask = None if mask is None else self._masked(as_tile(mask))
         lead = max(len(pointer.data), 1 if self.mask is None else len(self.mask))
         self.addresses = np.broadcast_to(pointer.data, (lead, *self.shape))
         self.array = self._home()
@@ -178,9 +189,13 @@ class Access:
         at = np.broadcast_to(self.at, mask.shape)
         return self._fault(where, at, lambda n: f"{self.array.name}[{n}] {says}")
 
-    def count(self, kind: str, needs: tuple[int, ...]) -> int:
+    def count(self, kind: str, needs: tuple[int, ...], found: Any = None) -> int:
         """Record the requests; the operation's number."""
-        return accesses.count(self.now, self, kind, needs)
+        op = accesses.count(self.now, self, kind, needs)
+        if found is not None and not self.shape and len(self.now) == 1:
+            asked = (f"tl.{self.word}", int(self.addresses[0]), found[0].item())
+            self.now.ops[op].detail = asked
+        return op
 
 
 _CLASH = {
@@ -189,14 +204,17 @@ _CLASH = {
     "atomic": "meets an atomic while another program reads or writes it plainly: "
     "nothing orders programs",
 }
-CACHE = ("", ".ca", ".cg", ".cv", ".wb", ".cs", ".wt")
-EVICTION = ("", "evict_last", "evict_first")
+CACHE = (".ca", ".cg", ".cv", ".wb", ".cs", ".wt")
+EVICTION = ("evict_last", "evict_first")
 
 
-def _words(cache_modifier: Any, eviction_policy: Any) -> None:
-    for word, known_words in ((cache_modifier, CACHE), (eviction_policy, EVICTION)):
-        if (number(word) or "") not in known_words:
-            raise error(f"{word!r}: one of {', '.join(filter(None, known_words))}")
+SEMANTICS = ("acquire", "release", "acq_rel", "relaxed")
+SCOPES = ("gpu", "cta", "sys")
+
+
+def _word(given: Any, known: tuple[str, ...]) -> None:
+    if given and given not in known:
+        raise error(f"{given!r}: one of {', '.join(known)}")
 
 
 def load(
@@ -210,20 +228,21 @@ def load(
     volatile: Any = False,
 ) -> Tile:
     """Elements at addresses; ``other``, or zero, where the mask leaves one out."""
-    _words(cache_modifier, eviction_policy)
+    _word(cache_modifier, CACHE)
+    _word(eviction_policy, EVICTION)
     if boundary_check or padding_option:
         raise error("boundary_check belongs to block pointers: use a mask")
-    if number(other) is not None and number(mask) is None:
+    if other is not None and mask is None:
         raise error("tl.load with `other` and no mask")
     access = Access("load", pointer, mask)
     access.look("read")
     values = decoded(access.array.flat[access.at], access.dtype)
     if access.mask is not None:
         rest: Any = 0
-        if number(other) is not None:
+        if other is not None:
             rest = spread(cast(as_tile(other), access.dtype), access.shape).data
         values = np.where(access.mask, values, rest).astype(values.dtype)
-    op = access.count("load", (pointer.op, _op(mask)))
+    op = access.count("load", (pointer.op, _op(mask)), values)
     return Tile(values, access.dtype, op)
 
 
@@ -240,7 +259,8 @@ def store(
     eviction_policy: Any = "",
 ) -> None:
     """Write elements to addresses, but where the mask leaves one out."""
-    _words(cache_modifier, eviction_policy)
+    _word(cache_modifier, CACHE)
+    _word(eviction_policy, EVICTION)
     if boundary_check:
         raise error("boundary_check belongs to block pointers: use a mask")
     access = Access("store", pointer, mask)
@@ -278,6 +298,8 @@ def _atomics(word: str, how: Any) -> Any:
     def atomic(
         pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None
     ) -> Tile:
+        _word(sem, SEMANTICS)
+        _word(scope, SCOPES)
         access = Access(f"atomic_{word}", pointer, mask)
         _has_atomic(word, access.dtype)
         value = spread(cast(as_tile(val), access.dtype), access.shape)
@@ -300,21 +322,16 @@ def _in_turn(
     access: Access, how: Any, value: Tile, needs: tuple[int, ...], sem: Any
 ) -> Tile:
     """Lanes one after another, in the order of programs."""
-    from .turns import in_turn
-
     access.look("atomic")
     at, me, lanes = access.everyone()
     given = np.broadcast_to(value.data, lanes.shape)[lanes]
-    flat = decoded(access.array.flat, access.dtype) if access.dtype.form else None
-    old, places, last = in_turn(
-        how, access.array.flat if flat is None else flat, at, given, access.dtype
-    )
+    old, places, last = in_turn(how, access.array.flat, at, given, access.dtype)
     access.now.put(access.array.flat, places, codes(last, access.dtype))
-    if not access.shape and number(sem) != "relaxed" and access.array.races is not None:
+    if not access.shape and sem != "relaxed" and access.array.races is not None:
         _ordering(access, at, me)
     found = np.zeros(lanes.shape, access.dtype.held)
     found[lanes] = old
-    op = access.count("atomic", needs)
+    op = access.count("atomic", needs, found)
     return Tile(found, access.dtype, op)
 
 
@@ -346,6 +363,8 @@ def atomic_cas(
     pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None
 ) -> Tile:
     """Put ``val`` where ``cmp`` stands; what stood there before."""
+    _word(sem, SEMANTICS)
+    _word(scope, SCOPES)
     access = Access("atomic_cas", pointer, None)
     if access.dtype.bits < 16:
         raise error(f"tl.atomic_cas of {access.dtype}: 16, 32 or 64 bits are needed")

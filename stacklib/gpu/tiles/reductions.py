@@ -16,7 +16,7 @@ from .formats import rounded
 from .functions import _wide
 from .machine import batch, error
 from .shapes import _axis, expand_dims
-from .tile import Tile, as_tile, cast, known, number, spread
+from .tile import Tile, as_tile, cast, known, spread
 from .types import DType
 
 Combine = Callable[..., Any]
@@ -24,14 +24,14 @@ Combine = Callable[..., Any]
 
 def _along(x: Tile, axis: Any) -> tuple[Tile, int, bool]:
     """The tile, the axis of its data, and whether all axes were meant."""
-    if number(axis) is None:
+    if axis is None:
         flat = x.data.reshape(len(x.data), -1)
         return Tile(flat, x.dtype, x.op), 1, True
     return x, _axis(axis, len(x.shape)) + 1, False
 
 
 def _kept(data: Any, x: Tile, axis: int, everything: bool, keep: Any) -> Any:
-    if not number(keep):
+    if not keep:
         return data
     if everything:
         return data.reshape(-1, *(1 for _ in x.shape))
@@ -58,8 +58,8 @@ def _reduced(x: Tile, axis: Any, keep: Any, how: Callable[[Any, int], Any]) -> T
 
 def _summed(x: Tile, dtype: Any) -> Tile:
     """Whole numbers of less than 32 bits are added up in 32."""
-    if number(dtype) is not None:
-        return cast(x, number(dtype))
+    if dtype is not None:
+        return cast(x, dtype)
     if x.dtype.is_int() and x.dtype.bits < 32:
         signed = isinstance(x.dtype, DType) and x.dtype.is_int_signed()
         return cast(x, types.int32 if signed else types.uint32)
@@ -101,7 +101,7 @@ def _extreme(word: str, ufunc: Any, place: Any) -> tuple[Combine, Combine]:
         return_indices_tie_break_left: Any = True,
         keep_dims: Any = False,
     ) -> Any:
-        if number(return_indices):
+        if return_indices:
             x = _wide(as_tile(input))
             where = at(x, axis, return_indices_tie_break_left, keep_dims)
             value = _reduced(x, axis, keep_dims, lambda a, n: ufunc.reduce(a, axis=n))
@@ -171,7 +171,7 @@ def associative_scan(
     given, many = _several(input)
     at = _axis(axis, len(given[0].shape)) + 1
     turn = (slice(None),) * at + (slice(None, None, -1),)
-    back = bool(number(reverse))
+    back = bool(reverse)
     run = [Tile(t.data[turn] if back else t.data, t.dtype, t.op) for t in given]
     step, length = 1, run[0].data.shape[at]
     while step < length:
@@ -197,10 +197,10 @@ def _behind(old: Any, new: Any, at: int, step: int) -> Any:
 def _running(x: Tile, axis: Any, reverse: Any, ufunc: Any) -> Tile:
     at = _axis(axis, len(x.shape)) + 1
     turn = (slice(None),) * at + (slice(None, None, -1),)
-    data = x.data[turn] if number(reverse) else x.data
+    data = x.data[turn] if reverse else x.data
     with np.errstate(all="ignore"):
         data = rounded(ufunc.accumulate(data, axis=at), x.dtype)  # type: ignore[arg-type]
-    data = data[turn] if number(reverse) else data
+    data = data[turn] if reverse else data
     return Tile(data, x.dtype, _note(x, data, "scan", at))
 
 
@@ -223,7 +223,7 @@ def softmax(x: Any, dim: Any = None, keep_dims: Any = False) -> Tile:
     from .functions import exp
 
     tile = as_tile(x)
-    axis = 0 if number(dim) is None else dim
+    axis = 0 if dim is None else dim
     powers = exp(subtract(tile, max_(tile, axis, keep_dims=keep_dims)))
     return divide(powers, sum_(powers, axis, keep_dims=keep_dims))
 
@@ -232,10 +232,10 @@ def sort(x: Any, dim: Any = None, descending: Any = False) -> Tile:
     """Elements in order along the last axis."""
     tile = as_tile(x)
     last = len(tile.shape) - 1
-    if number(dim) is not None and _axis(dim, last + 1) != last:
+    if dim is not None and _axis(dim, last + 1) != last:
         raise error(f"tl.sort along axis {dim!r}: only the last is sorted")
     data = np.sort(tile.data, axis=-1)
-    data = data[..., ::-1] if number(descending) else data
+    data = data[..., ::-1] if descending else data
     return Tile(data, tile.dtype, _note(tile, data, "sort", last + 1))
 
 
@@ -254,7 +254,7 @@ def histogram(input: Any, num_bins: Any, mask: Any = None) -> Tile:
     if len(x.shape) != 1 or not x.dtype.is_int():
         raise error(f"tl.histogram of {x!r}: one axis of whole numbers is needed")
     counts = expand_dims(spread(x, x.shape), 1).data == np.arange(bins)
-    if number(mask) is not None:
+    if mask is not None:
         counts = counts & expand_dims(spread(as_tile(mask), x.shape), 1).data
     data = counts.sum(axis=1, dtype=np.int32)
     return Tile(data, types.int32, _note(x, data, "reduce", 1))

@@ -22,7 +22,7 @@ from .arithmetic import logical_and, logical_or, truth
 from .functions import maximum, minimum
 from .machine import error
 from .shapes import wrap
-from .tile import Tile, as_tile, known, number, plain, pythonic
+from .tile import Tile, as_tile, known, plain, pythonic
 from .types import int1, int32
 
 WORDS = "_tiles"  # the name under which a program finds what it was rewritten to
@@ -75,6 +75,8 @@ def built(function: Any) -> Callable[..., Any]:
 
 def _own(value: Any) -> Any:
     """What a name of a program means here."""
+    if type(value).__module__ == "triton.language.core" and hasattr(value, "value"):
+        return value.value  # a constexpr of Triton's
     if isinstance(value, ModuleType) and value.__name__ == "triton.language":
         import importlib
 
@@ -179,31 +181,27 @@ class Words:
         """What an assignment gives: plain numbers become values of the program."""
         if isinstance(x, tuple):
             return tuple(map(Words.value, x))
-        x = pythonic(number(x))
+        x = pythonic(x)
         return as_tile(x) if plain(x) else x
 
     @staticmethod
     def fixed(x: Any) -> Any:
         """What an assignment to a constexpr gives."""
-        x = number(x)
         return x.known if isinstance(x, Tile) and x.known is not None else x
 
     @staticmethod
     def both(a: Any, b: Callable[[], Any]) -> Any:
         """``a and b``."""
-        a = number(a)
         return logical_and(a, b()) if isinstance(a, Tile) else a and b()
 
     @staticmethod
     def either(a: Any, b: Callable[[], Any]) -> Any:
         """``a or b``."""
-        a = number(a)
         return logical_or(a, b()) if isinstance(a, Tile) else a or b()
 
     @staticmethod
     def no(a: Any) -> Any:
         """``not a``."""
-        a = number(a)
         if not isinstance(a, Tile):
             return not a
         yes = truth(a)
@@ -224,7 +222,7 @@ def turns(*bounds: Any, **words: Any) -> Any:
 
 
 def _end(x: Any) -> int:
-    x = pythonic(number(x))
+    x = pythonic(x)
     if not isinstance(x, Tile | int):
         raise error(f"range up to {x!r}: whole numbers are needed")
     return x.__index__()

@@ -9,7 +9,7 @@ import numpy as np
 from . import types
 from .arithmetic import operands
 from .machine import batch, count, error
-from .tile import Tile, as_tile, cast, each, known, number, sizes, spread, wrap
+from .tile import Tile, as_tile, cast, each, known, sizes, spread, wrap
 from .types import DType
 
 
@@ -40,10 +40,10 @@ def arange(start: Any, end: Any) -> Tile:
 
 def full(shape: Any, value: Any, dtype: Any) -> Tile:
     """One number everywhere."""
-    target = number(dtype)
+    target = dtype
     if not isinstance(target, DType):
         raise error(f"a tile of {dtype!r}: a type such as tl.float32 is needed")
-    found, value = sizes(shape, "a tile"), number(value)
+    found, value = sizes(shape, "a tile"), value
     if isinstance(value, Tile):
         if value.numel != 1:
             raise error(f"tl.full of a tile of {list(value.shape)}: one number")
@@ -84,7 +84,7 @@ def expand_dims(input: Any, axis: Any) -> Tile:
 def item(tile: Tile, index: Any) -> Tile:
     """``x[:, None]``: axes of size 1 put in; nothing else can be taken from a tile."""
     parts = index if isinstance(index, tuple) else (index,)
-    kept = [p for p in parts if number(p) is not None]
+    kept = [p for p in parts if p is not None]
     if any(p != slice(None) for p in kept) or len(kept) > len(tile.shape):
         raise error(
             f"a tile of {list(tile.shape)} is indexed by {index!r}: only `:` and None "
@@ -92,7 +92,7 @@ def item(tile: Tile, index: Any) -> Tile:
         )
     if not kept and not tile.shape:
         return expand_dims(tile, list(range(len(parts))))
-    places = [at for at, p in enumerate(parts) if number(p) is None]
+    places = [at for at, p in enumerate(parts) if p is None]
     return expand_dims(tile, places)
 
 
@@ -193,5 +193,5 @@ def interleave(a: Any, b: Any) -> Tile:
 def flip(x: Any, dim: Any = None) -> Tile:
     """Elements along an axis in reverse."""
     tile = as_tile(x)
-    at = _axis(len(tile.shape) - 1 if number(dim) is None else dim, len(tile.shape))
+    at = _axis(len(tile.shape) - 1 if dim is None else dim, len(tile.shape))
     return each("shuffle", lambda a: np.flip(a, at + 1), tile.dtype, tile)

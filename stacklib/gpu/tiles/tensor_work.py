@@ -32,6 +32,14 @@ def chosen(product: Product, device: Accelerator, warps: int) -> Instruction | N
     return best if key in best.k else None
 
 
+def wide(device: Accelerator, warps: int) -> bool:
+    """Whether products of a program read their factors from shared memory."""
+    try:
+        return instruction(device).name != "mma.sync" and warps % GROUP == 0
+    except UnknownSpec:
+        return False
+
+
 def shape_of(product: Product, best: Instruction) -> tuple[int, int, int]:
     """Rows, columns and products of the largest shape that a product fills."""
     one_block = [r for r in best.rows if best.units == 1 or r < best.rows[-1]]

@@ -14,25 +14,16 @@ import numpy as np
 from . import types
 from .formats import converted, rounded
 from .machine import batch, choose, count, error
-from .types import Block, DType, Type
+from .types import Block, DType, Pointer, Type
 
 MOST_ELEMENTS = 1 << 20  # of a tile: Triton refuses more
 
 
 class constexpr:
-    """A value known before the program runs; the annotation of such parameters."""
+    """Annotation of what is known before the program runs; called, it gives that."""
 
-    def __init__(self, value: Any) -> None:
-        self.value: Any = value.value if isinstance(value, constexpr) else value
-
-    def __index__(self) -> int:
-        return int(self.value)
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    def __repr__(self) -> str:
-        return f"constexpr[{self.value}]"
+    def __new__(cls, value: Any) -> Any:
+        return value
 
 
 class Tile:
@@ -72,6 +63,7 @@ class Tile:
                 f"the truth of a tile of shape {self.shape}: a condition takes one "
                 "value; tl.max or tl.sum make one of many, tl.where chooses by element"
             )
+        batch().decide(self.op)
         return bool(choose(self.data != 0))
 
     def __index__(self) -> int:
@@ -94,11 +86,6 @@ def _safe(dtype: DType) -> Any:
     return np.float64 if dtype.form else dtype.held
 
 
-def number(x: Any) -> Any:
-    """What stands in a constexpr; anything else as it is."""
-    return x.value if isinstance(x, constexpr) else x
-
-
 def plain(x: Any) -> bool:
     """Whether it is a plain Python (or NumPy) number."""
     return isinstance(x, bool | int | float | np.number | np.bool_)
@@ -111,7 +98,7 @@ def pythonic(x: Any) -> Any:
 
 def as_tile(x: Any, dtype: DType | None = None) -> Tile:
     """A tile as it is, a number as a tile of one value."""
-    x = pythonic(number(x))
+    x = pythonic(x)
     if isinstance(x, Tile):
         return x
     if not plain(x):
@@ -121,7 +108,7 @@ def as_tile(x: Any, dtype: DType | None = None) -> Tile:
 
 def known(x: Any, what: str) -> int:
     """A whole number that must be known before the program runs."""
-    x = pythonic(number(x))
+    x = pythonic(x)
     x = x.known if isinstance(x, Tile) and x.known is not None else x
     if isinstance(x, Tile):
         raise error(
@@ -188,7 +175,10 @@ def each(
             found = rounded(found, dtype)
     now = batch()
     needs = tuple(t.op for t in tiles)
-    op = now.note(kind, count(shape), dtype.bits, needs, cost)
+    bits, detail = dtype.bits, None
+    if isinstance(dtype, Pointer):  # one address for the 16 bytes a thread loads
+        bits, detail = 4 * dtype.element_ty.itemsize, "address"
+    op = now.note(kind, count(shape), bits, needs, cost, detail=detail)
     return Tile(found, dtype, op, home)
 
 

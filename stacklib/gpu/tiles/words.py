@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from .machine import batch, error
-from .tile import Tile, as_tile, number, spread
+from .tile import Tile, as_tile, spread
 
 
 def static_assert(cond: Any, msg: Any = "") -> None:
     """Refuse the program where a condition on known values fails."""
-    if isinstance(number(cond), Tile):
+    if isinstance(cond, Tile):
         raise error("tl.static_assert of a tile: tl.device_assert looks at values")
-    if not number(cond):
-        raise error(f"tl.static_assert fails: {number(msg) or 'no message'}")
+    if not cond:
+        raise error(f"tl.static_assert fails: {msg or 'no message'}")
 
 
 def device_assert(cond: Any, msg: Any = "", mask: Any = None) -> None:
@@ -22,12 +22,12 @@ def device_assert(cond: Any, msg: Any = "", mask: Any = None) -> None:
         return
     holds = as_tile(cond)
     bad = holds.data == 0
-    if number(mask) is not None:
+    if mask is not None:
         bad = bad & spread(as_tile(mask), holds.shape).data
     if bad.any():
         row = bad.reshape(len(bad), -1).any(axis=1)
         program = int(batch().programs[int(row.argmax()) if len(row) > 1 else 0])
-        raise error(f"tl.device_assert fails: {number(msg) or 'no message'}", program)
+        raise error(f"tl.device_assert fails: {msg or 'no message'}", program)
 
 
 def assume(cond: Any) -> None:
@@ -42,7 +42,7 @@ def debug_barrier() -> None:
 
 def static_print(*values: Any, sep: str = " ", end: str = "\n") -> None:
     """Print what is known before the program runs."""
-    print(*(number(v) for v in values), sep=sep, end=end)
+    print(*(v for v in values), sep=sep, end=end)
 
 
 def hint(input: Any, values: Any) -> Any:

@@ -88,8 +88,33 @@ def results(module, case):
     return [a.values for a in args if isinstance(a, Bytes)]
 
 
+def meetings():
+    """The type any two operands meet at, or an error: by pair, weakness, division."""
+    import triton.language as tl
+    from triton.language.semantic import TritonSemantic
+
+    rule = TritonSemantic(None).computation_type_impl
+    found = []
+    for a in TYPES:
+        for b in TYPES:
+            for weak in ((False, False), (True, False), (False, True)):
+                for divides in (False, True):
+                    pair = (getattr(tl, a), weak[0], getattr(tl, b), weak[1])
+                    try:
+                        found.append(rule(*pair, divides).name)
+                    except TypeError:
+                        found.append("error")
+    return np.array(found)
+
+
+TYPES = (
+    *("int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"),
+    *("uint64", "float16", "bfloat16", "float32", "float64", "float8e4nv", "float8e5"),
+)
+
+
 def main(out, pick):
-    found = {}
+    found = {"meetings": meetings()}
     for module in corpus():
         for number, case in enumerate(getattr(cases, pick)()):
             for at, values in enumerate(results(module, case)):

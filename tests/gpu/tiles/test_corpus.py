@@ -6,6 +6,7 @@ held to NumPy instead, in `test_formats`.
 """
 
 import importlib.util
+import itertools
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import cases  # noqa: E402
 import corpus  # noqa: E402
 
 from stacklib import gpu  # noqa: E402
+from stacklib.gpu.tiles import types  # noqa: E402
 
 needs_triton = pytest.mark.skipif(
     importlib.util.find_spec("triton") is None, reason="Triton is not installed"
@@ -49,6 +51,7 @@ def apart(got, wanted) -> float:
 
 def compare(folder: Path, pick: str) -> None:
     wanted = triton(folder, pick)
+    assert met() == wanted["meetings"].tolist()
     for number, case in enumerate(getattr(cases, pick)()):
         ran = gpu.launch_tiles(
             getattr(corpus, case.program), case.grid, *case.args, **case.words
@@ -57,6 +60,21 @@ def compare(folder: Path, pick: str) -> None:
             want = wanted[f"{number}.{at}"]
             assert got.dtype == want.dtype, (case.program, name)
             assert apart(got, want) <= case.near, (case.program, name)
+
+
+def met() -> list[str]:
+    """The type any two operands meet at, or an error, as `run_triton.meetings` does."""
+    found = []
+    for a, b in itertools.product(TYPES, TYPES):
+        for weak, divides in itertools.product((None, a, b), (False, True)):
+            try:
+                found.append(types.meet(a, b, weak, divides).name)
+            except TypeError:
+                found.append("error")
+    return found
+
+
+TYPES = types.ALL
 
 
 @needs_triton
