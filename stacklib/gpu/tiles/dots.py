@@ -20,6 +20,7 @@ from ..tensor.tensor_core import mma
 from . import types
 from .machine import Product, batch, count, error
 from .quick_dot import quick_dot
+from .tensor_work import instruction_for
 from .tile import Tile, as_tile
 from .types import DType
 
@@ -68,15 +69,12 @@ def dot(
     for n in np.ndindex(lead, *shape[:-2]):
         parts = [None if t is None else _one(t, n) for t in (a, b, start)]
         found[n] = _product(parts, a.dtype, sums, precision, every)
+    form, times = _form(a.dtype, precision), count(shape[:-2])
     detail = Product(
-        _form(a.dtype, precision),
-        count(shape[:-2]) * (3 if precision == "tf32x3" else 1),
-        shape[-2],
-        shape[-1],
-        a.shape[-1],
-        a.dtype.bits // 8,
-        a.op,
-        b.op,
+        form,
+        times * (3 if precision == "tf32x3" else 1),
+        *(shape[-2], shape[-1], a.shape[-1], a.dtype.bits // 8, a.op, b.op),
+        by=instruction_for(form, shape[-2], batch().device, batch().threads // 32),
     )
     needs = (a.op, b.op, -1 if start is None else start.op)
     op = batch().note("dot", count(shape), sums.bits, needs, detail=detail)

@@ -16,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .machine import Op
+from .machine import Op, Product
 
 BASE = 16  # registers of a thread for counters and arguments
 GRAIN = 8  # registers are handed out by so many
+WIDE = ("wgmma.mma_async", "tcgen05.mma")  # they read shared memory themselves
+DEEP = 64  # bytes of a factor's row that ``mma.sync`` has in registers at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +40,16 @@ class Build:
     threads: int  # of a program
     stages: int  # tiles that a loop has under way
     capability: float  # of the device
-    wide: bool  # whether products read shared memory themselves (wgmma, tcgen05)
 
-    @property
-    def buffers(self) -> int:
+    def buffers(self, product: Product) -> int:
         """Copies of a tile that a loop loads for a product.
 
-        One is being multiplied while others arrive; ``wgmma`` is still reading one
-        more. Before 8.0 nothing is copied without the threads.
+        One is being multiplied while others arrive; ``wgmma`` and ``tcgen05`` are still
+        reading one more. Before 8.0 nothing is copied without the threads.
         """
         if self.capability < 8:
             return 1
-        return self.stages if self.wide else max(1, self.stages - 1)
+        return self.stages if product.by in WIDE else max(1, self.stages - 1)
 
 
 def last_uses(ops: Sequence[Op]) -> list[int]:
@@ -87,15 +87,41 @@ def from_memory(ops: Sequence[Op]) -> list[bool]:
     return found
 
 
+def in_tensor_memory(ops: Sequence[Op]) -> list[bool]:
+    """Whether a product's sums stay in tensor memory until they are converted."""
+    stays = [op.kind == "dot" and op.detail.by == "tcgen05.mma" for op in ops]
+    for op in ops:
+        for need in op.needs:
+            stays[need] = stays[need] and op.kind in ("dot", "convert", "free")
+    return stays
+
+
 def in_registers(ops: Sequence[Op]) -> list[int]:
     """Bits that each result takes of all threads' registers."""
     waiting, data = only_multiplied(ops), from_memory(ops)
+    elsewhere = in_tensor_memory(ops)
     bits = []
     for at, op in enumerate(ops):
         counted = op.kind != "int" or data[at] or op.detail == "address"
-        held = counted and op.bits > 1 and not waiting[at]
-        bits.append(max(op.bits, 8) * op.elements if held else 0)
+        held = counted and op.bits > 1 and not (waiting[at] or elsewhere[at])
+        elements = op.detail[2] if op.kind == "reduce" else op.elements
+        bits.append(max(op.bits, 8) * elements if held else 0)
     return bits
+
+
+def fragments(product: Product, threads: int) -> int:
+    """Bits of all threads' registers for the factors of ``mma.sync``.
+
+    Warps share the result out; each holds its rows and columns of both factors, so far
+    as `DEEP` bytes along the sum.
+    """
+    if product.by in WIDE:
+        return 0
+    high, wide = product.m, product.n
+    for _ in range((threads // 32).bit_length() - 1):
+        high, wide = (high // 2, wide) if high >= wide else (high, wide // 2)
+    deep = min(product.k * product.size, DEEP)
+    return 8 * deep * (high + wide) * threads // 32
 
 
 def registers(ops: Sequence[Op], threads: int) -> tuple[int, int]:
@@ -105,8 +131,9 @@ def registers(ops: Sequence[Op], threads: int) -> tuple[int, int]:
     alive, most, line = 0, 0, 0
     for at, op in enumerate(ops):
         alive += sizes[at] - ends.pop(at, 0)
-        if alive > most:
-            most, line = alive, op.line
+        more = fragments(op.detail, threads) if op.kind == "dot" else 0
+        if alive + more > most:
+            most, line = alive + more, op.line
         if last[at] > at:
             ends[last[at]] = ends.get(last[at], 0) + sizes[at]
         else:
@@ -117,7 +144,7 @@ def registers(ops: Sequence[Op], threads: int) -> tuple[int, int]:
 
 def shared(ops: Sequence[Op], build: Build) -> int:
     """Bytes of the factors of matrix products, buffers of loops included."""
-    sizes: dict[tuple[int, int], int] = {}
+    sizes: dict[tuple[int, int], tuple[int, int]] = {}
     makers: dict[tuple[int, int], set[int]] = {}
     for op in ops:
         for side, need in enumerate(operands(op)):
@@ -126,11 +153,12 @@ def shared(ops: Sequence[Op], build: Build) -> int:
                 continue  # a left factor that was calculated stays in registers
             rows = op.detail.m if side == 0 else op.detail.n
             site = (ops[need].line if loaded else op.line, side)
-            sizes[site] = rows * op.detail.k * op.detail.size
+            bytes_ = rows * op.detail.k * op.detail.size
+            sizes[site] = (bytes_, build.buffers(op.detail))
             makers.setdefault(site, set()).add(need if loaded else -1)
     return sum(
-        size * (build.buffers if len(makers[site]) > 1 else 1)
-        for site, size in sizes.items()
+        size * (buffers if len(makers[site]) > 1 else 1)
+        for site, (size, buffers) in sizes.items()
     )
 
 

@@ -151,12 +151,8 @@ class _Run:
         self.tensor: Counter[str] = Counter()
         self.resources = estimate.Resources(estimate.BASE, 0, 0)
         self.run = built(function)
-        self.build = estimate.Build(
-            32 * warps,
-            stages,
-            float(device.compute_capability or 0),
-            tensor_work.wide(device, warps),
-        )
+        capability = float(device.compute_capability or 0)
+        self.build = estimate.Build(32 * warps, stages, capability)
 
     def everything(self) -> None:
         """Run all programs, as many together as tiles of their size allow."""

@@ -45,6 +45,7 @@ class Product:
     size: int  # bytes of an element of an operand
     left: int  # operations that made the operands
     right: int
+    by: str  # the instruction; none for ordinary arithmetic
 
 
 @dataclass(slots=True)

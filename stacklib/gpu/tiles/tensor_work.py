@@ -15,7 +15,7 @@ GROUP = 4  # warps that issue one wgmma together
 SMALL = "8.9"  # mma.sync of the generations that have a wider instruction as well
 
 
-def chosen(product: Product, device: Accelerator, warps: int) -> Instruction | None:
+def chosen(form: str, rows: int, device: Accelerator, warps: int) -> Instruction | None:
     """The instruction a product is made of; None for ordinary arithmetic.
 
     Triton takes ``wgmma`` and ``tcgen05`` where four warps and 64 rows are at hand, and
@@ -25,19 +25,15 @@ def chosen(product: Product, device: Accelerator, warps: int) -> Instruction | N
         best = instruction(device)
     except UnknownSpec:
         return None
-    wide = best.name != "mma.sync"
-    if wide and (warps % GROUP or product.m < best.rows[0]):
+    if best.name != "mma.sync" and (warps % GROUP or rows < best.rows[0]):
         best = instruction(SMALL)
-    key = FAMILY.get(product.form, product.form)
-    return best if key in best.k else None
+    return best if FAMILY.get(form, form) in best.k else None
 
 
-def wide(device: Accelerator, warps: int) -> bool:
-    """Whether products of a program read their factors from shared memory."""
-    try:
-        return instruction(device).name != "mma.sync" and warps % GROUP == 0
-    except UnknownSpec:
-        return False
+def instruction_for(form: str, rows: int, device: Accelerator, warps: int) -> str:
+    """Its name."""
+    found = chosen(form, rows, device, warps)
+    return found.name if found else ""
 
 
 def shape_of(product: Product, best: Instruction) -> tuple[int, int, int]:
@@ -51,7 +47,7 @@ def shape_of(product: Product, best: Instruction) -> tuple[int, int, int]:
 
 def instructions(product: Product, device: Accelerator, warps: int) -> Counter[str]:
     """Matrix instructions of one product, by name, shape and format."""
-    best = chosen(product, device, warps)
+    best = chosen(product.form, product.m, device, warps)
     if best is None:
         return Counter()
     m, n, k = shape_of(product, best)
