@@ -151,6 +151,8 @@ def shared(ops: Sequence[Op], build: Build) -> int:
             loaded = need >= 0 and ops[need].kind == "load_global"
             if side == 0 and not loaded:
                 continue  # a left factor that was calculated stays in registers
+            if side == 1 and loaded and need == op.detail.left:
+                continue  # one tile on both sides
             rows = op.detail.m if side == 0 else op.detail.n
             site = (ops[need].line if loaded else op.line, side)
             bytes_ = rows * op.detail.k * op.detail.size

@@ -230,28 +230,23 @@ class _Run:
 
     def _resident(self) -> tuple[Occupancy, str]:
         """Programs on a unit; what does not fit, where none does."""
-        needs = self.resources
-        threads = 32 * self.warps
-        most = min(255, limits_registers(threads))
-        if needs.registers > most:
-            says = (
-                f"{needs.registers} registers a thread > {most} (line "
-                f"{needs.alive_line}; estimate): values would spill to memory"
-            )
-            return Occupancy(0, 0, 0.0, "registers", says), says
+        needs, threads = self.resources, 32 * self.warps
+        most = min(255, 65536 // threads // estimate.GRAIN * estimate.GRAIN)
         asks = {"threads": threads, "shared_bytes": needs.shared_bytes}
-        found = occupancy(registers=needs.registers, device=self.device, **asks)
-        if found.limiter == "shared memory" and not found.blocks:
+        given = min(needs.registers, most)
+        found = occupancy(registers=given, device=self.device, **asks)
+        if not found.blocks:
             raise ValueError(
                 f"no program fits a unit of {self.device.short}: {found.reason}; "
                 "take smaller tiles or num_stages"
             )
-        return found, found.reason
-
-
-def limits_registers(threads: int) -> int:
-    """Registers that a thread of a block may have."""
-    return 65536 // threads // 8 * 8
+        if needs.registers <= most:
+            return found, ""
+        says = (
+            f"{needs.registers} registers a thread > {most} (line "
+            f"{needs.alive_line}; estimate): values would spill to memory"
+        )
+        return Occupancy(0, 0, 0.0, "registers", says), says
 
 
 _PLAIN = (
