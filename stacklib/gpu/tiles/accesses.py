@@ -127,9 +127,7 @@ def count(now: Batch, access: Access, kind: str, needs: tuple[int, ...]) -> int:
     _trace(now, access, made, on, each)
     bits = access.dtype.bits if kind != "store" else 0
     size = int(np.prod(access.shape, dtype=np.int64))
-    return now.note(
-        f"{kind}_global", size, bits, needs, 1 / wide, len(now.requests) - 1
-    )
+    return now.note(f"{kind}_global", size, bits, needs, request=len(now.requests) - 1)
 
 
 def _trace(now: Batch, access: Access, made: Requests, on: Any, each: int) -> None:

@@ -16,10 +16,9 @@ from . import types
 from .machine import batch, error
 from .tile import Tile, as_tile, cast, each, plain, pythonic
 from .types import DType, Pointer
+from .work import WORK, Work, one
 
 Function = Callable[[Any, Any], Any]
-DIVISION = 3.0  # instructions: a reciprocal, a product and a correction
-DIVIDE_WHOLE = 8.0  # a whole division is a short routine
 
 
 def operands(a: Any, b: Any, divides: bool = False) -> tuple[Tile, Tile]:
@@ -61,6 +60,12 @@ def _kind(dtype: types.Type) -> str:
     return {64: "fp64", 32: "fp32"}.get(dtype.bits, "fp16")
 
 
+def _packed(dtype: types.Type) -> Work:
+    """One instruction an element; of 16-bit floats one for two."""
+    kind = _kind(dtype)
+    return one(kind, 0.5 if kind == "fp16" else 1.0)
+
+
 def _bounds(x: Any) -> tuple[int, int]:
     return int(x.min()), int(x.max())
 
@@ -94,7 +99,14 @@ def _calculate(how: Function, word: str, a: Any, b: Any) -> Tile:
         raise error(f"the {word} of a pointer: pointers take + and - of whole numbers")
     if dtype.is_fp8():
         raise error(f"a {word} of {dtype}: convert to tl.float16 first")
-    return each(_kind(dtype), _watched(how, dtype, word), dtype, left, right)
+    return each(
+        _kind(dtype),
+        _watched(how, dtype, word),
+        dtype,
+        left,
+        right,
+        work=_packed(dtype),
+    )
 
 
 def add(a: Any, b: Any) -> Tile:
@@ -139,6 +151,8 @@ def moved(pointer: Tile, by: Any, sign: int) -> Tile:
         pointer.dtype,
         pointer,
         offset,
+        # one address for the 16 bytes that a thread takes at once
+        work=one("int", pointer.dtype.element_ty.itemsize / 16),
         home=pointer.home,
     )
 
@@ -150,7 +164,13 @@ def divide(a: Any, b: Any) -> Tile:
         raise error("a pointer is divided")
     if left.dtype.is_int():
         left, right = cast(left, types.float32), cast(right, types.float32)
-    return each("special", np.divide, left.dtype, left, right, cost=DIVISION)
+    return quotient(left, right)
+
+
+def quotient(left: Tile, right: Tile) -> Tile:
+    """``left / right`` of floats of one type."""
+    word = "divide fp64" if left.dtype.bits == 64 else "divide"
+    return each("fp32", np.divide, left.dtype, left, right, work=WORK[word])
 
 
 def _cut(a: Any, b: Any) -> Any:
@@ -172,7 +192,7 @@ def floor_divide(a: Any, b: Any) -> Tile:
             f"// of {left.dtype}: whole numbers are needed, floats have tl.fdiv"
         )
     _no_zero(right, "//")
-    return each("int", _cut, left.dtype, left, right, cost=DIVIDE_WHOLE)
+    return each("int", _cut, left.dtype, left, right, work=WORK["whole divide"])
 
 
 def remainder(a: Any, b: Any) -> Tile:
@@ -190,7 +210,7 @@ def remainder(a: Any, b: Any) -> Tile:
         left.dtype,
         left,
         right,
-        cost=DIVIDE_WHOLE,
+        work=WORK["whole divide" if left.dtype.is_int() else "remainder"],
     )
 
 

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from . import types
-from .arithmetic import DIVISION, _kind, operands, truth
+from .arithmetic import _kind, operands, quotient, truth
 from .formats import bits_as
 from .machine import error
 from .tile import Tile, as_tile, cast, each, meeting, spread
 from .types import DType, Pointer
-
-# Instructions an element: the special function and what it takes to get there.
-COSTS = {"exp2": 1.0, "rsqrt": 1.0, "exp": 2.0, "log2": 1.0, "log": 2.0, "sqrt": 2.0}
+from .work import WORK
 
 
 def _of_floats(name: str, how: Callable[[Any], Any]) -> Callable[[Any], Tile]:
@@ -27,7 +25,7 @@ def _of_floats(name: str, how: Callable[[Any], Any]) -> Callable[[Any], Tile]:
                 f"tl.{name} of {tile.dtype}: fp32 or fp64 is needed, convert with "
                 ".to(tl.float32)"
             )
-        return each("special", how, tile.dtype, tile, cost=COSTS.get(name, 3.0))
+        return each("special", how, tile.dtype, tile, work=WORK[name])
 
     function.__name__ = name
     function.__doc__ = f"{name} of every element."
@@ -62,14 +60,7 @@ def abs_(x: Any) -> Tile:
     return each(_kind(tile.dtype), np.abs, tile.dtype, tile)
 
 
-def sigmoid(x: Any) -> Tile:
-    """``1 / (1 + exp(-x))``."""
-    tile = exp(_numeric(as_tile(x), -1.0))
-    return each("special", lambda e: 1 / (1 + e), tile.dtype, tile, cost=DIVISION)
-
-
-def _numeric(x: Tile, factor: float) -> Tile:
-    return each(_kind(x.dtype), lambda a: a * x.dtype.held.type(factor), x.dtype, x)
+sigmoid = _of_floats("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
 
 
 def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> Tile:
@@ -77,7 +68,7 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> Tile:
     left, right = operands(x, y, divides=True)
     if not left.dtype.is_floating():
         raise error(f"tl.fdiv of {left.dtype}: floats are needed")
-    return each("special", np.divide, left.dtype, left, right, cost=DIVISION)
+    return quotient(left, right)
 
 
 def fma(x: Any, y: Any, z: Any) -> Tile:

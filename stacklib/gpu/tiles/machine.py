@@ -20,6 +20,7 @@ import numpy as np
 from stacklib.hardware import Accelerator
 
 from ..simt.rewrite import KernelError
+from .work import Work
 
 PATIENCE = 2000  # times that a program may find the same in one word
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -52,12 +53,12 @@ class Product:
 class Op:
     """One operation on a tile, of every program of a batch."""
 
-    kind: str  # of `issue.streams.KINDS`, "dot", "reduce" or "free"
+    kind: str  # of `issue.streams.KINDS`, or dot, reduce, scan, sort, free
     line: int
     elements: int  # of one program's tile
     bits: int  # of an element of its result; 0 for none that stays in registers
     needs: tuple[int, ...]  # earlier operations whose results it takes
-    each: float = 1.0  # instructions an element
+    work: Work = ()  # instructions an element, by kind
     request: int = -1  # row of the batch's memory requests
     detail: Any = None
 
@@ -95,13 +96,13 @@ class Batch:
         elements: int,
         bits: int,
         needs: tuple[int, ...],
-        each: float = 1.0,
+        work: Work = (),
         request: int = -1,
         detail: Any = None,
     ) -> int:
         """Record an operation; its number."""
         wanted = tuple(n for n in needs if n >= 0)
-        self.ops.append(Op(kind, line(), elements, bits, wanted, each, request, detail))
+        self.ops.append(Op(kind, line(), elements, bits, wanted, work, request, detail))
         return len(self.ops) - 1
 
     def put(self, array: Any, at: Any, values: Any) -> None:

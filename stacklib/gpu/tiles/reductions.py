@@ -18,6 +18,7 @@ from .machine import batch, error
 from .shapes import _axis, expand_dims
 from .tile import Tile, as_tile, cast, known, spread
 from .types import DType
+from .work import one
 
 Combine = Callable[..., Any]
 
@@ -271,5 +272,6 @@ def gather(src: Any, index: Any, axis: Any) -> Tile:
     lead = max(len(x.data), len(at.data))
     both = [np.broadcast_to(t.data, (lead, *t.shape)) for t in (x, at)]
     data = np.take_along_axis(both[0], both[1].astype(np.int64), along)
-    op = batch().note("shuffle", at.numel, x.dtype.bits, (x.op, at.op))
+    work = one("shuffle")
+    op = batch().note("shuffle", at.numel, x.dtype.bits, (x.op, at.op), work)
     return Tile(data, x.dtype, op)

@@ -11,6 +11,7 @@ from .arithmetic import operands
 from .machine import batch, count, error
 from .tile import Tile, as_tile, cast, each, known, sizes, spread, wrap
 from .types import DType
+from .work import one
 
 
 def program_id(axis: Any) -> Tile:
@@ -179,7 +180,8 @@ def cat(input: Any, other: Any, can_reorder: bool = False, dim: Any = 0) -> Tile
     lead = max(len(left.data), len(right.data))
     parts = [np.broadcast_to(t.data, (lead, *t.shape)) for t in (left, right)]
     data = np.concatenate(parts, axis=at + 1)
-    op = batch().note("move", data[0].size, left.dtype.bits, (left.op, right.op))
+    needs = (left.op, right.op)
+    op = batch().note("move", data[0].size, left.dtype.bits, needs, one("move"))
     return Tile(data, left.dtype, op)
 
 

@@ -15,6 +15,7 @@ from . import types
 from .formats import converted, rounded
 from .machine import batch, choose, count, error
 from .types import Block, DType, Pointer, Type
+from .work import Work, one
 
 MOST_ELEMENTS = 1 << 20  # of a tile: Triton refuses more
 
@@ -164,7 +165,7 @@ def each(
     how: Callable[..., Any],
     dtype: Type,
     *tiles: Tile,
-    cost: float = 1.0,
+    work: Work = (),
     home: Any = None,
 ) -> Tile:
     """An operation on every element, recorded. ``dtype``: that of the result."""
@@ -178,7 +179,7 @@ def each(
     bits, detail = dtype.bits, None
     if isinstance(dtype, Pointer):  # one address for the 16 bytes a thread loads
         bits, detail = 4 * dtype.element_ty.itemsize, "address"
-    op = now.note(kind, count(shape), bits, needs, cost, detail=detail)
+    op = now.note(kind, count(shape), bits, needs, work or one(kind), detail=detail)
     return Tile(found, dtype, op, home)
 
 
@@ -191,7 +192,8 @@ def cast(x: Tile, dtype: DType) -> Tile:
     source = x.dtype
     free = source.is_int() and dtype.is_int() and dtype.bits <= source.bits
     kind = "free" if free else "convert"
-    return each(kind, lambda a: converted(a, source, dtype), dtype, x)
+    packed = one(kind, 0.5 if dtype.is_floating() and dtype.bits < 32 else 1)
+    return each(kind, lambda a: converted(a, source, dtype), dtype, x, work=packed)
 
 
 def spread(x: Tile, shape: tuple[int, ...]) -> Tile:
