@@ -49,8 +49,8 @@ class CacheHits:
 
 def in_order(
     traffic: Traffic, warps_of_block: int, units: int, resident: int
-) -> tuple[Any, Any, Any]:
-    """Unit, sector and kind of every sector asked for, in the order of the launch."""
+) -> tuple[Any, Any, Any, Any]:
+    """Place in the traffic, unit, sector and kind of sectors in the launch's order."""
     order, warp, sector, kind = (
         np.concatenate(parts)
         for parts in zip(
@@ -64,7 +64,7 @@ def in_order(
     block = warp // warps_of_block
     wave = block // units // resident
     by = np.lexsort((warp, order, wave))
-    return (block % units)[by], sector[by], kind[by]
+    return by, (block % units)[by], sector[by], kind[by]
 
 
 def through(
@@ -74,10 +74,20 @@ def through(
 
     ``l1``: bytes of a unit's L1: what shared memory leaves; 0 for none.
     """
+    return answered(traffic, device, warps_of_block, resident, l1)[0]
+
+
+def answered(
+    traffic: Traffic, device: Accelerator, warps_of_block: int, resident: int, l1: int
+) -> tuple[CacheHits, Any]:
+    """What a launch asked of every level, and which answered each sector.
+
+    The second, in the order of the traffic: 0 for the L1, 1 the L2, 2 memory.
+    """
     if not traffic.trace:
-        return CacheHits(0, 0, 0, 0, 0, 0, 0)
+        return CacheHits(0, 0, 0, 0, 0, 0, 0), np.zeros(0, np.int8)
     units = int(device.compute_units.si)
-    unit, sector, kind = in_order(traffic, warps_of_block, units, resident)
+    by, unit, sector, kind = in_order(traffic, warps_of_block, units, resident)
     loads = kind == 0
     hit: Any = np.zeros(len(sector), bool)
     # The L1 is what shared memory leaves of the unit's; stores and atomics pass it by.
@@ -94,7 +104,9 @@ def through(
     out = _l2(device).run(addresses, writes)
     # An atomic needs what it adds to; a store brings its bytes along.
     missed = out.fills + int(np.count_nonzero(~out.hit & (kind[left] == 2)))
-    return CacheHits(
+    levels = np.zeros(len(sector), np.int8)
+    levels[by[left]] = 2 - out.hit
+    found = CacheHits(
         int(np.count_nonzero(loads)),
         int(np.count_nonzero(hit)),
         len(addresses),
@@ -103,6 +115,7 @@ def through(
         out.bytes_out,
         out.bytes_dirtied,
     )
+    return found, levels
 
 
 def _l2(device: Accelerator) -> Cache:

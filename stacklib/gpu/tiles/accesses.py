@@ -10,15 +10,14 @@ compiler can prove less.
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stacklib.memory.warp.coalescing import LINE, SECTOR
 
-from ..simt.requests import Traffic, distinct
 from .machine import Batch, line
+from .traffic import distinct
 
 if TYPE_CHECKING:
     from .memory import Access
@@ -82,14 +81,36 @@ def _rows(values: Any, fill: Any) -> Any:
 class Requests:
     """What one memory operation of a batch asks for, by program and request."""
 
-    __slots__ = ("counts", "kind", "rows", "sectors", "wide")
+    __slots__ = ("again", "counts", "kind", "levels", "lines", "rows", "turns", "wide")
 
     def __init__(
         self, kind: str, wide: int, rows: Any, sectors: Any, shape: tuple[int, int]
     ) -> None:
         self.kind, self.wide = kind, wide
-        self.rows, self.sectors = rows, sectors  # request of each sector, the sector
-        self.counts = np.bincount(rows, minlength=shape[0] * shape[1]).reshape(shape)
+        self.rows = rows  # request of each sector
+        self.again = 1  # warps that ask for the same
+        size = shape[0] * shape[1]
+        self.counts = np.bincount(rows, minlength=size).reshape(shape)
+        near = sectors * SECTOR // LINE
+        fresh: Any = np.ones(len(rows), bool)
+        fresh[1:] = (np.diff(rows) != 0) | (np.diff(near) != 0)
+        self.lines = np.bincount(rows[fresh], minlength=size).reshape(shape)
+        self.turns: Any = np.zeros(shape, np.int64)  # lanes at one word, for atomics
+        self.levels: Any = None
+
+    def answered(self, levels: Any) -> None:
+        """Note which level answered each sector of the trace's entry."""
+        times = len(levels) // max(1, len(self.rows)) // self.again
+        size, sectors = self.counts.size, len(self.rows)
+        copies = np.arange(self.again * times).repeat(sectors)
+        rows = np.tile(self.rows, self.again * times)
+        place = (copies * size + rows) * 3 + levels
+        found = np.bincount(place, minlength=self.again * times * size * 3)
+        if times > 1:
+            shape = (self.again, times, self.counts.shape[1], 3)
+        else:
+            shape = (self.again, *self.counts.shape, 3)
+        self.levels = found.reshape(shape)
 
 
 def _lanes(access: Access, kind: str, threads: int) -> tuple[Any, Any, int]:
@@ -124,27 +145,39 @@ def count(now: Batch, access: Access, kind: str, needs: tuple[int, ...]) -> int:
     rows, sectors = distinct(lanes.reshape(-1, WARP) // SECTOR, on.reshape(-1, WARP))
     made = Requests(kind, wide, rows, sectors, (lead, each))
     now.requests.append(made)
-    _trace(now, access, made, on, each)
+    if kind == "atomic":
+        made.turns = _meetings(lanes, on)
+    _trace(now, access, made, on, sectors)
     bits = access.dtype.bits if kind != "store" else 0
     size = int(np.prod(access.shape, dtype=np.int64))
     return now.note(f"{kind}_global", size, bits, needs, request=len(now.requests) - 1)
 
 
-def _trace(now: Batch, access: Access, made: Requests, on: Any, each: int) -> None:
+def _meetings(lanes: Any, on: Any) -> Any:
+    """Most lanes of each request that meet at one address."""
+    ordered = np.sort(np.where(on, lanes, -1 - np.arange(WARP)), axis=2)
+    run: Any = np.ones(ordered.shape[:2], np.int64)
+    longest = run.copy()
+    for lane in range(1, WARP):
+        run = np.where(ordered[..., lane] == ordered[..., lane - 1], run + 1, 1)
+        longest = np.maximum(longest, run)
+    return longest
+
+
+def _trace(now: Batch, access: Access, made: Requests, on: Any, sectors: Any) -> None:
     """Add the requests to the launch's traffic, in the order of the caches."""
     traffic, kind = now.memory.traffic, made.kind
+    each = made.counts.shape[1]
     warps_of_block = now.threads // WARP
     # A warp that holds no elements of its own loads what another does.
     again = max(1, warps_of_block // each) if kind == "load" else 1
     programs = now.programs if len(made.counts) < len(now) else None
     times = again * (len(now) if programs is not None else 1)
     live = int(np.count_nonzero(on.any(axis=2))) * times
-    fresh: Any = np.ones(len(made.rows), bool)
-    lines = made.sectors * SECTOR // LINE
-    fresh[1:] = (np.diff(made.rows) != 0) | (np.diff(lines) != 0)
+    made.again = again
     traffic.add("requests", kind, live)
     traffic.add("sectors", kind, len(made.rows) * times)
-    traffic.add("lines", kind, int(np.count_nonzero(fresh)) * times)
+    traffic.add("lines", kind, int(made.lines.sum()) * times)
     asked = int(np.count_nonzero(on)) * made.wide * access.dtype.itemsize
     traffic.add("asked", kind, asked * times)
     seen = traffic.line_sectors.setdefault(line(), [0, 0])
@@ -154,23 +187,5 @@ def _trace(now: Batch, access: Access, made: Requests, on: Any, each: int) -> No
     first = owners * warps_of_block + chunk % warps_of_block
     copies = np.arange(again).reshape(-1, *(1 for _ in np.shape(first)))
     warps = np.asarray(first + copies * each).reshape(-1)
-    sectors = np.tile(made.sectors, len(warps) // max(1, len(made.sectors)))
+    sectors = np.tile(sectors, len(warps) // max(1, len(sectors)))
     traffic.trace.append((len(now.requests) - 1, kind, warps, sectors))
-
-
-def mark(traffic: Traffic) -> Traffic:
-    """A launch's traffic as it is now, to go back to."""
-    kept = copy.copy(traffic)
-    for name in _SUMS:
-        setattr(kept, name, copy.deepcopy(getattr(traffic, name)))
-    kept.trace = list(traffic.trace)
-    return kept
-
-
-def back_to(traffic: Traffic, kept: Traffic) -> None:
-    """Forget what was asked for since."""
-    for name in (*_SUMS, "trace"):
-        setattr(traffic, name, getattr(kept, name))
-
-
-_SUMS = ("requests", "sectors", "lines", "asked", "line_sectors")

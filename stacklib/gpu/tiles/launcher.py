@@ -17,7 +17,7 @@ from stacklib.quantity.bounds import is_whole
 from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..simt.cache_hits import through
 from ..simt.rewrite import KernelError
-from . import accesses, estimate, tensor_work
+from . import estimate, tensor_work
 from .arguments import Arguments, bound
 from .machine import Batch, Parting, run
 from .memory import Memory
@@ -172,12 +172,12 @@ class _Run:
             self.memory,
             self.device,
         )
-        before = accesses.mark(self.memory.traffic)
+        before = self.memory.traffic.mark()
         try:
             run(now, lambda: self._go())
         except Parting as parting:
             now.take_back()
-            accesses.back_to(self.memory.traffic, before)
+            self.memory.traffic.back_to(before)
             ways = np.unique(parting.ways)
             return max(self._together(programs[parting.ways == way]) for way in ways)
         self._add_up(now)

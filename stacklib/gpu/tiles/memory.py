@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..simt.requests import Traffic
 from . import accesses
 from .formats import codes, decoded
 from .machine import Batch, batch, error, place
 from .races import Order, Races
 from .tile import Tile, as_tile, cast, spread
+from .traffic import Traffic
 from .turns import in_turn
 from .types import DType, Pointer, int1
 

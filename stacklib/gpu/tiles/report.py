@@ -10,8 +10,8 @@ from stacklib.memory.warp.coalescing import SECTOR
 
 from ..issue.occupancy import Occupancy
 from ..simt.cache_hits import CacheHits
-from ..simt.requests import Traffic
 from .estimate import Resources
+from .traffic import Traffic
 
 
 @dataclass(frozen=True, slots=True)

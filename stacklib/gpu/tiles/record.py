@@ -1,0 +1,150 @@
+"""Streams of one multiprocessor: what the warps of its programs issued.
+
+Programs are dealt to the units in turn; those of the first unit are written down, as
+many as `MOST` instructions allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stacklib.hardware import Accelerator
+
+from ..issue.streams import NONE, Streams, checked
+from .estimate import Build
+from .machine import Batch
+from .tape import Tape
+from .warps import tape_of
+
+MOST = 2_000_000  # instructions that are written down
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Streams of the first unit, and how much of its work they are."""
+
+    streams: Streams
+    programs: int  # written down
+    of: int  # that the unit runs
+
+
+def answers(batches: Sequence[Batch], traffic: Any, levels: Any) -> None:
+    """Give every memory operation the levels that answered it.
+
+    ``levels``: of every sector in the order of the traffic.
+    """
+    ends = np.cumsum([len(entry[3]) for entry in traffic.trace])[:-1]
+    parts = iter(np.split(levels, ends))
+    for now in batches:
+        for made in now.requests:
+            made.answered(next(parts))
+
+
+def record(
+    batches: Sequence[Batch], build: Build, device: Accelerator, units: int
+) -> Recorded:
+    """The streams of the programs that the first unit runs."""
+    mine = [(n, now) for now in batches for n in range(len(now))]
+    mine = [(n, now) for n, now in mine if now.programs[n] % units == 0]
+    mine.sort(key=lambda pair: int(pair[1].programs[pair[0]]))
+    tapes: dict[int, tuple[Tape, dict[str, Any]]] = {}
+    kept, total = [], 0
+    for row, now in mine:
+        if id(now) not in tapes:
+            tape = tape_of(now.ops, now.requests, build, device)
+            tapes[id(now)] = tape, tape.columns()
+        total += tapes[id(now)][0].place * build.threads // 32
+        if kept and total > MOST:
+            break
+        kept.append((row, now))
+    pieces = [_program(row, now, *tapes[id(now)], build) for row, now in kept]
+    return Recorded(_streams(pieces, build.threads // 32), len(kept), len(mine))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One program's instructions: columns of a warp, requests by warp."""
+
+    columns: dict[str, Any]
+    requests: Any  # (warps, n, 5), what each asks for; -1 for nothing
+    events: list[int]
+
+
+def _program(
+    row: int, now: Batch, tape: Tape, columns: dict[str, Any], build: Build
+) -> _Piece:
+    warps = build.threads // 32
+    asked: Any = np.full((warps, tape.place, 5), NONE)
+    fixed = columns["fixed"]
+    if tape.rows:
+        asked[:, fixed >= 0] = np.array(tape.rows)[fixed[fixed >= 0]]
+    memory, turn = columns["memory"], columns["turn"]
+    for number in np.unique(memory[memory >= 0]).tolist():
+        here = np.flatnonzero(memory == number)
+        for warp in range(warps):
+            asked[warp, here] = _asked(
+                now.requests[number], row, warp, warps, turn[here]
+            )
+    return _Piece(columns, asked, tape.events)
+
+
+def _asked(made: Any, row: int, warp: int, warps: int, turn: Any) -> Any:
+    """Rows of requests of a memory operation's instructions, (n, 5)."""
+    each = made.counts.shape[1]
+    chunk, copy = turn * warps + warp, 0
+    if each < warps:
+        chunk, copy = np.full(len(turn), warp % each), warp // each
+    rows: Any = np.zeros((len(turn), 5), np.int64)
+    real = (chunk < each) & (copy < made.again)
+    at = chunk[real]
+    one = min(row, len(made.counts) - 1)
+    rows[real, 0] = made.lines[one, at]
+    rows[real, 1:4] = made.levels[copy, row if made.levels.shape[1] > 1 else 0][at]
+    rows[real, 4] = made.turns[one, at]
+    return rows
+
+
+def _streams(pieces: Sequence[_Piece], warps: int) -> Streams:
+    """All programs' warps, one after the other."""
+    lengths = [p.requests.shape[1] for p in pieces]
+    events = np.cumsum([0, *(len(p.events) for p in pieces)])
+    rows = np.concatenate([p.requests.reshape(-1, 5) for p in pieces])
+    asks = rows[:, 0] != NONE
+    different, place = np.unique(rows[asks], axis=0, return_inverse=True)
+    request: Any = np.full(len(rows), NONE)
+    request[asks] = place.reshape(-1)
+    columns = {
+        name: np.concatenate(
+            [
+                np.tile(_shifted(p, name, int(start)), (warps, 1))
+                if name == "needs"
+                else np.tile(_shifted(p, name, int(start)), warps)
+                for p, start in zip(pieces, events[:-1], strict=True)
+            ]
+        )
+        for name in ("kind", "needs", "line", "arrive", "wait")
+    }
+    first = np.cumsum([0, *np.repeat(lengths, warps)])
+    return checked(
+        Streams(
+            first=first,
+            block=np.repeat(np.arange(len(pieces)), warps),
+            lanes=np.full(len(rows), 32),
+            request=request,
+            requests=different,
+            events=np.array([n for p in pieces for n in p.events], np.int64),
+            **columns,
+        )
+    )
+
+
+def _shifted(piece: _Piece, name: str, start: int) -> Any:
+    """A column; its events numbered from where the program's begin."""
+    column = piece.columns[name]
+    if name not in ("arrive", "wait"):
+        return column
+    return np.where(column >= 0, column + start, NONE)
