@@ -104,7 +104,7 @@ def answered(
     out = _l2(device).run(addresses, writes)
     # An atomic needs what it adds to; a store brings its bytes along.
     missed = out.fills + int(np.count_nonzero(~out.hit & (kind[left] == 2)))
-    levels = np.zeros(len(sector), np.int8)
+    levels: Any = np.zeros(len(sector), np.int8)
     levels[by[left]] = 2 - out.hit
     found = CacheHits(
         int(np.count_nonzero(loads)),

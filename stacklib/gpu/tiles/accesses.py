@@ -100,7 +100,7 @@ class Requests:
 
     def answered(self, levels: Any) -> None:
         """Note which level answered each sector of the trace's entry."""
-        times = len(levels) // max(1, len(self.rows)) // self.again
+        times = max(1, len(levels) // max(1, len(self.rows)) // self.again)
         size, sectors = self.counts.size, len(self.rows)
         copies = np.arange(self.again * times).repeat(sectors)
         rows = np.tile(self.rows, self.again * times)

@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator
+from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity.bounds import is_whole
 
 from ..issue.occupancy import Occupancy, limits_of, occupancy
-from ..simt.cache_hits import through
+from ..issue.replay import replay
+from ..simt.cache_hits import answered
 from ..simt.rewrite import KernelError
 from . import estimate, tensor_work
 from .arguments import Arguments, bound
 from .machine import Batch, Parting, run
 from .memory import Memory
-from .report import TileReport
+from .record import answers, record
+from .report import Clock, TileReport
 from .rewrite import built, source_of
 
 AT_ONCE = 1 << 18  # elements of the largest tile of programs that run together
@@ -151,6 +153,7 @@ class _Run:
         self.tensor: Counter[str] = Counter()
         self.resources = estimate.Resources(estimate.BASE, 0, 0)
         self.run = built(function)
+        self.batches: list[Batch] = []
         capability = float(device.compute_capability or 0)
         self.build = estimate.Build(32 * warps, stages, capability)
 
@@ -180,6 +183,7 @@ class _Run:
             self.memory.traffic.back_to(before)
             ways = np.unique(parting.ways)
             return max(self._together(programs[parting.ways == way]) for way in ways)
+        self.batches.append(now)
         self._add_up(now)
         return max((op.elements for op in now.ops), default=1)
 
@@ -210,9 +214,13 @@ class _Run:
         here = min(max(1, resident.blocks), -(-blocks // units))
         shared = here * (self.resources.shared_bytes + limits.reserve)
         l1 = max(0, limits.l1_bytes - shared)
-        levels = through(
-            self.memory.traffic, self.device, self.warps, max(1, resident.blocks), l1
-        )
+        traffic: Any = self.memory.traffic
+        at_once = max(1, resident.blocks)
+        levels, by = answered(traffic, self.device, self.warps, at_once, l1)
+        clock, timeless = None, infeasible
+        if not infeasible:
+            answers(self.batches, traffic, by)
+            clock, timeless = self._clock(resident.blocks, min(units, blocks))
         return TileReport(
             self.function.__name__,
             self.device,
@@ -226,7 +234,19 @@ class _Run:
             resident,
             blocks / (resident.blocks * units) if resident.blocks else 0.0,
             infeasible,
+            clock,
+            timeless,
         )
+
+    def _clock(self, resident: int, active: int) -> tuple[Clock | None, str]:
+        """The busiest unit's programs through its sub-cores; why not, if not."""
+        units = int(self.device.compute_units.si)
+        try:
+            found = record(self.batches, self.build, self.device, units)
+            done = replay(found.streams, self.device, resident=resident, active=active)
+        except UnknownSpec as wrong:
+            return None, str(wrong)
+        return Clock(done, found.programs, found.of), ""
 
     def _resident(self) -> tuple[Occupancy, str]:
         """Programs on a unit; what does not fit, where none does."""

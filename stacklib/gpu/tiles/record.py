@@ -1,7 +1,7 @@
 """Streams of one multiprocessor: what the warps of its programs issued.
 
-Programs are dealt to the units in turn; those of the first unit are written down, as
-many as `MOST` instructions allow.
+Programs are dealt to the units in turn; those of the unit with most to do are written
+down, as many as `MOST` instructions allow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST = 2_000_000  # instructions that are written down
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Streams of the first unit, and how much of its work they are."""
+    """Streams of a unit, and how much of its work they are."""
 
     streams: Streams
     programs: int  # written down
@@ -47,12 +47,17 @@ def answers(batches: Sequence[Batch], traffic: Any, levels: Any) -> None:
 def record(
     batches: Sequence[Batch], build: Build, device: Accelerator, units: int
 ) -> Recorded:
-    """The streams of the programs that the first unit runs."""
-    mine = [(n, now) for now in batches for n in range(len(now))]
-    mine = [(n, now) for n, now in mine if now.programs[n] % units == 0]
+    """The streams of the programs that the busiest unit runs."""
+    unit = _busiest(batches, units)
+    mine = [
+        (row, now)
+        for now in batches
+        for row in np.flatnonzero(now.programs % units == unit).tolist()
+    ]
     mine.sort(key=lambda pair: int(pair[1].programs[pair[0]]))
     tapes: dict[int, tuple[Tape, dict[str, Any]]] = {}
-    kept, total = [], 0
+    kept: list[tuple[int, Batch]] = []
+    total = 0
     for row, now in mine:
         if id(now) not in tapes:
             tape = tape_of(now.ops, now.requests, build, device)
@@ -63,6 +68,14 @@ def record(
         kept.append((row, now))
     pieces = [_program(row, now, *tapes[id(now)], build) for row, now in kept]
     return Recorded(_streams(pieces, build.threads // 32), len(kept), len(mine))
+
+
+def _busiest(batches: Sequence[Batch], units: int) -> int:
+    """The unit whose programs have most operations."""
+    load: Any = np.zeros(units, np.int64)
+    for now in batches:
+        np.add.at(load, now.programs % units, len(now.ops))
+    return int(load.argmax())
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +112,12 @@ def _asked(made: Any, row: int, warp: int, warps: int, turn: Any) -> Any:
     if each < warps:
         chunk, copy = np.full(len(turn), warp % each), warp // each
     rows: Any = np.zeros((len(turn), 5), np.int64)
-    real = (chunk < each) & (copy < made.again)
-    at = chunk[real]
-    one = min(row, len(made.counts) - 1)
+    if copy >= made.again:
+        return rows  # the warp has nothing to store
+    real = chunk < each
+    at, one = chunk[real], min(row, len(made.counts) - 1)
     rows[real, 0] = made.lines[one, at]
-    rows[real, 1:4] = made.levels[copy, row if made.levels.shape[1] > 1 else 0][at]
+    rows[real, 1:4] = made.levels[copy, min(row, made.levels.shape[1] - 1)][at]
     rows[real, 4] = made.turns[one, at]
     return rows
 
@@ -128,12 +142,14 @@ def _streams(pieces: Sequence[_Piece], warps: int) -> Streams:
         )
         for name in ("kind", "needs", "line", "arrive", "wait")
     }
-    first = np.cumsum([0, *np.repeat(lengths, warps)])
+    first: Any = np.cumsum([0, *np.repeat(lengths, warps)])
+    block: Any = np.repeat(np.arange(len(pieces)), warps)
+    lanes: Any = np.full(len(rows), 32)
     return checked(
         Streams(
             first=first,
-            block=np.repeat(np.arange(len(pieces)), warps),
-            lanes=np.full(len(rows), 32),
+            block=block,
+            lanes=lanes,
             request=request,
             requests=different,
             events=np.array([n for p in pieces for n in p.events], np.int64),

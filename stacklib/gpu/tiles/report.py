@@ -9,9 +9,24 @@ from stacklib.hardware import Accelerator
 from stacklib.memory.warp.coalescing import SECTOR
 
 from ..issue.occupancy import Occupancy
+from ..issue.replay import Replayed
 from ..simt.cache_hits import CacheHits
 from .estimate import Resources
 from .traffic import Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """One unit's programs, replayed."""
+
+    replayed: Replayed
+    programs: int  # that were replayed
+    of: int  # that the unit runs
+
+    @property
+    def time(self) -> float:
+        """Seconds of all its programs: at the rate of those that were replayed."""
+        return self.replayed.seconds * self.of / self.programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +45,8 @@ class TileReport:
     occupancy: Occupancy  # programs resident on a unit, with that estimate
     waves: float  # programs over what all units hold at once; 0 where none fits
     infeasible: str  # the sum that does not fit, where one does not
+    clock: Clock | None  # the replay; None where there is no time
+    timeless: str  # why there is none
 
     @property
     def registers(self) -> int:
@@ -63,6 +80,21 @@ class TileReport:
         """Matrix instructions of all shapes."""
         return sum(self.tensor.values())
 
+    @property
+    def time(self) -> float | None:
+        """Estimated seconds, without the launching; None where `timeless` says why."""
+        return self.clock.time if self.clock else None
+
+    @property
+    def bound(self) -> str:
+        """The part of a unit that was busiest."""
+        return self.clock.replayed.bound if self.clock else ""
+
+    @property
+    def stalls(self) -> dict[str, int]:
+        """Cycles of the unit's warps by what they waited for."""
+        return self.clock.replayed.stalls if self.clock else {}
+
     def rows(self) -> list[tuple[str, Any]]:
         """The report, line by line: what, and how much."""
         return [
@@ -78,6 +110,15 @@ class TileReport:
             ("programs a unit", self.occupancy.blocks),
             ("occupancy", self.occupancy.occupancy),
             ("limited by", self.infeasible or self.occupancy.limiter),
+            *self._timed(),
+        ]
+
+    def _timed(self) -> list[tuple[str, Any]]:
+        if self.clock is None:
+            return [("no time", self.timeless)]
+        return [
+            ("estimated time (µs)", 1e6 * self.clock.time),
+            ("bound by", self.bound),
         ]
 
     def lines(self) -> list[dict[str, Any]]:
