@@ -7,19 +7,18 @@ TF32 unless ``input_precision`` is "ieee", as Triton's documentation of ``dot`` 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from stacklib.hardware import UnknownSpec
-from stacklib.memory.warp._fast import compiled
 from stacklib.quantity import UnknownName
 
 from ..issue.instructions import Arithmetic, arithmetic
-from ..tensor.tensor_core import mma
+from ..tensor.cut_sums import dot_tiles
 from . import types
 from .machine import Product, batch, count, error
-from .quick_dot import quick_dot
 from .tensor_work import instruction_for
 from .tile import Tile, as_tile
 from .types import DType
@@ -43,6 +42,8 @@ GENERATIONS = {
     "9.0": "hopper",
     "10.0": "blackwell",
     "10.3": "blackwell",
+    "12.0": "rtx_blackwell",
+    "12.1": "rtx_blackwell",
 }
 
 
@@ -63,12 +64,12 @@ def dot(
     start = None if acc is None else as_tile(acc)
     if start is not None and (start.shape != shape or start.dtype is not sums):
         raise error(f"acc is {start!r}: {sums}{list(shape)} is needed")
-    every = max_num_imprecise_acc or 0
+    how = How(a.dtype, b.dtype, sums, precision, max_num_imprecise_acc or 0)
     lead = max(len(t.data) for t in (a, b, start) if t is not None)
     found = np.empty((lead, *shape), sums.held)
     for n in np.ndindex(lead, *shape[:-2]):
         parts = [None if t is None else _one(t, n) for t in (a, b, start)]
-        found[n] = _product(parts, a.dtype, sums, precision, every)
+        found[n] = how.product(*parts)
     form, times = _form(a.dtype, precision), count(shape[:-2])
     detail = Product(
         form,
@@ -132,49 +133,55 @@ def _precision(asked: Any, tf32: Any) -> str:
     return str(asked).lower()
 
 
-def _product(
-    parts: list[Any], source: types.Type, sums: DType, precision: str, every: int
-) -> Any:
-    """One matrix product in the arithmetic of its type."""
-    a, b, c = parts
-    if sums is types.int32:  # exact: fewer than 2**38 products of 15 bits
-        whole = a.astype(np.float64) @ b.astype(np.float64)
-        return (whole.astype(np.int64) + (0 if c is None else c)).astype(np.int32)
-    c = np.zeros((a.shape[0], b.shape[1]), sums.held) if c is None else c
-    if sums is types.float64 or (source is types.float32 and precision == "ieee"):
-        return a @ b + c
-    if source is types.float32:
-        return _tf32(a, b, c, precision)
-    form = FORMATS[source]  # type: ignore[index]
-    if every:
-        return _promoted(a, b, c, form, sums, every)
-    return multiplied(a, b, c, form, sums)
+@dataclass(frozen=True, slots=True)
+class How:
+    """The arithmetic of a product."""
 
+    left: types.Type
+    right: types.Type
+    sums: DType
+    precision: str
+    every: int  # products after which sums leave the tensor cores; 0 for never
 
-def _tf32(a: Any, b: Any, c: Any, precision: str) -> Any:
-    """float32 operands in TF32; the small parts first where they are kept."""
-    high_a, high_b = tf32(a), tf32(b)
-    if precision == "tf32":
-        return multiplied(high_a, high_b, c, "tf32", types.float32)
-    none = np.zeros_like(c)
-    low = multiplied(tf32(a - high_a), high_b, none, "tf32", types.float32)
-    low = multiplied(high_a, tf32(b - high_b), low, "tf32", types.float32)
-    return multiplied(high_a, high_b, low, "tf32", types.float32) + c
+    def product(self, a: Any, b: Any, c: Any) -> Any:
+        """``a @ b + c`` of one program."""
+        if self.sums is types.int32:  # exact: fewer than 2**38 products of 15 bits
+            whole = a.astype(np.float64) @ b.astype(np.float64)
+            return (whole.astype(np.int64) + (0 if c is None else c)).astype(np.int32)
+        c = np.zeros((a.shape[0], b.shape[1]), self.sums.held) if c is None else c
+        ieee = self.left is types.float32 and self.precision == "ieee"
+        if self.sums is types.float64 or ieee:
+            return a @ b + c
+        if self.left is types.float32:
+            return self._tf32(a, b, c)
+        if not self.every:
+            return self._cores(a, b, c)
+        for start in range(0, a.shape[1], self.every):
+            part = slice(start, start + self.every)
+            c = c + self._cores(a[:, part], b[part], np.zeros_like(c))
+        return c
+
+    def _tf32(self, a: Any, b: Any, c: Any) -> Any:
+        """float32 operands in TF32; the small parts first where they are kept."""
+        high_a, high_b = tf32(a), tf32(b)
+        if self.precision == "tf32":
+            return self._cores(high_a, high_b, c)
+        low = self._cores(tf32(a - high_a), high_b, np.zeros_like(c))
+        low = self._cores(high_a, tf32(b - high_b), low)
+        return self._cores(high_a, high_b, low) + c
+
+    def _cores(self, a: Any, b: Any, c: Any) -> Any:
+        """As the device's tensor cores do it."""
+        forms = FORMATS[self.left], FORMATS[self.right]  # type: ignore[index]
+        sums = "fp16" if self.sums is types.float16 else "fp32"
+        found = dot_tiles(a, b, c, rule(forms[0]), accumulate=sums, right=forms[1])
+        return found.astype(self.sums.held)
 
 
 def tf32(values: Any) -> Any:
     """float32 cut to the bits that TF32 has."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     return (bits & np.uint32(0xFFFFE000)).view(np.float32)
-
-
-def _promoted(a: Any, b: Any, c: Any, form: str, sums: DType, every: int) -> Any:
-    """Sums that leave the tensor cores every so many products."""
-    none = np.zeros_like(c)
-    for start in range(0, a.shape[1], every):
-        part = slice(start, start + every)
-        c = c + multiplied(a[:, part], b[part], none, form, sums)
-    return c
 
 
 def rule(form: str) -> Arithmetic:
@@ -189,23 +196,3 @@ def rule(form: str) -> Arithmetic:
         return arithmetic(name, form)
     except (UnknownName, UnknownSpec) as wrong:
         raise error(f"tl.dot of {form}: {wrong}") from None
-
-
-def multiplied(a: Any, b: Any, c: Any, form: str, sums: DType) -> Any:
-    """``a @ b + c`` as the device's tensor cores do it."""
-    found = rule(form)
-    finite = all(np.isfinite(x).all() for x in (a, b, c))
-    if not finite:
-        return _beyond(a, b, c, sums)
-    if sums is types.float32 and compiled():
-        return quick_dot(a, b, c, found)
-    options = {"dtype": form, "generation": found.generation}
-    name = "fp16" if sums is types.float16 else "fp32"
-    return mma(a, b, c, accumulate=name, **options).astype(sums.held)
-
-
-def _beyond(a: Any, b: Any, c: Any, sums: DType) -> Any:
-    """Products with NaN or infinities among them: IEEE says which become what."""
-    with np.errstate(all="ignore"):
-        exact = a.astype(np.float64) @ b.astype(np.float64) + c
-        return exact.astype(sums.held)
