@@ -30,6 +30,7 @@ FORMATS = {
     types.float8e4nv: "e4m3fn",
     types.float8e5: "e5m2",
 }
+TF32_SINCE = 8.0  # before, float32 is multiplied on the ordinary cores
 PRECISIONS = ("tf32", "tf32x3", "ieee")
 # By major and minor compute capability: whose arithmetic it is.
 GENERATIONS = {
@@ -126,6 +127,8 @@ def _sums(a: Tile, b: Tile, asked: Any) -> DType:
 
 
 def _precision(asked: Any, tf32: Any) -> str:
+    if float(batch().device.compute_capability or 0) < TF32_SINCE:
+        return "ieee"
     if asked is None:
         return "ieee" if tf32 is False else "tf32"
     if str(asked).lower() not in PRECISIONS:

@@ -5,13 +5,11 @@ Triton takes arguments that say where their bytes are; here these are NumPy's, s
 no tensor library is needed.
 """
 
-import os
 import sys
 import tempfile
 import warnings
 from pathlib import Path
 
-os.environ["TRITON_INTERPRET"] = "1"
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
