@@ -12,11 +12,20 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from . import members as _members
 from .arguments import array, empty
 from .arithmetic import add
 from .arithmetic import multiply as mul
 from .arithmetic import subtract as sub
+from .atomics import (
+    atomic_add,
+    atomic_and,
+    atomic_cas,
+    atomic_max,
+    atomic_min,
+    atomic_or,
+    atomic_xchg,
+    atomic_xor,
+)
 from .dots import dot
 from .functions import abs_ as abs
 from .functions import (
@@ -45,18 +54,8 @@ from .functions import (
 from .functions import (
     to as cast,
 )
-from .memory import (
-    atomic_add,
-    atomic_and,
-    atomic_cas,
-    atomic_max,
-    atomic_min,
-    atomic_or,
-    atomic_xchg,
-    atomic_xor,
-    load,
-    store,
-)
+from .loads import load, store
+from .members import attach as _attach
 from .random import (
     philox,
     rand,
@@ -154,7 +153,7 @@ from .words import (
     hint as multiple_of,
 )
 
-del _members
+_attach(globals())
 LEFT_OUT = (
     "advance",
     "device_print",

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..simt.launcher import Empty
-from . import types
 from .formats import codes
 from .memory import Array, Memory, in_one_piece
 from .tile import Tile, as_tile, plain, pythonic
-from .types import DType, Pointer
+from .types import DType, Pointer, of_numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +109,12 @@ def _placed(value: Any) -> tuple[Any, DType, bool] | None:
     """Values as stored, their type, and whether they are written; None for no array."""
     if isinstance(value, Empty):
         form = value.dtype if isinstance(value.dtype, DType) else None
-        dtype = form or types.of_numpy(value.dtype)
+        dtype = form or of_numpy(value.dtype)
         return np.zeros(value.shape, dtype.stored), dtype, False
     if isinstance(value, Formatted):
         return value.codes.copy(), value.dtype, True
     if isinstance(value, np.ndarray):
-        dtype = types.of_numpy(value.dtype)
+        dtype = of_numpy(value.dtype)
         if not in_one_piece(value):
             return value, dtype, True
         return np.array(value, dtype.stored, order="K"), dtype, True

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from . import types
 from .machine import batch, error
 from .tile import Tile, as_tile, cast, each, plain, pythonic
-from .types import DType, Pointer
+from .types import DType, Pointer, Type, float32, int1, meet
 from .work import WORK, Work, one
 
 Function = Callable[[Any, Any], Any]
@@ -31,7 +30,7 @@ def operands(a: Any, b: Any, divides: bool = False) -> tuple[Tile, Tile]:
     one = len(weak) == 1
     side = (left if plain(a) else right).dtype if one else None
     try:
-        met = types.meet(left.dtype, right.dtype, _dtype(side), divides)
+        met = meet(left.dtype, right.dtype, _dtype(side), divides)
     except TypeError as wrong:
         raise error(str(wrong)) from None
     if one:
@@ -53,14 +52,14 @@ def _fits(value: Any, dtype: DType) -> None:
         raise error(f"{value} beside a tile of {dtype}, which ends at {dtype.most()}")
 
 
-def _kind(dtype: types.Type) -> str:
+def _kind(dtype: Type) -> str:
     """The kind of instruction that calculates in a type."""
     if not dtype.is_floating():
         return "int"
     return {64: "fp64", 32: "fp32"}.get(dtype.bits, "fp16")
 
 
-def _packed(dtype: types.Type) -> Work:
+def _packed(dtype: Type) -> Work:
     """One instruction an element; of 16-bit floats one for two."""
     kind = _kind(dtype)
     return one(kind, 0.5 if kind == "fp16" else 1.0)
@@ -163,7 +162,7 @@ def divide(a: Any, b: Any) -> Tile:
     if not (isinstance(left.dtype, DType) and isinstance(right.dtype, DType)):
         raise error("a pointer is divided")
     if left.dtype.is_int():
-        left, right = cast(left, types.float32), cast(right, types.float32)
+        left, right = cast(left, float32), cast(right, float32)
     return quotient(left, right)
 
 
@@ -225,13 +224,13 @@ def bitwise(how: Function, word: str, a: Any, b: Any) -> Tile:
 def compare(how: Function, a: Any, b: Any) -> Tile:
     """``<`` and its kin: true or false by element."""
     left, right = operands(a, b)
-    return each(_kind(left.dtype), how, types.int1, left, right)
+    return each(_kind(left.dtype), how, int1, left, right)
 
 
 def logical(how: Function, a: Any, b: Any) -> Tile:
     """``and`` and ``or`` by element."""
     left, right = truth(a), truth(b)
-    return each("int", how, types.int1, left, right)
+    return each("int", how, int1, left, right)
 
 
 def logical_and(a: Any, b: Any) -> Tile:
@@ -247,9 +246,9 @@ def logical_or(a: Any, b: Any) -> Tile:
 def truth(a: Any) -> Tile:
     """Whether elements are not zero."""
     tile = as_tile(a)
-    if tile.dtype is types.int1:
+    if tile.dtype is int1:
         return tile
-    return each(_kind(tile.dtype), lambda x: x != 0, types.int1, tile)
+    return each(_kind(tile.dtype), lambda x: x != 0, int1, tile)
 
 
 def negate(a: Tile) -> Tile:

@@ -17,18 +17,28 @@ from stacklib.quantity import UnknownName
 
 from ..issue.instructions import Arithmetic, arithmetic
 from ..tensor.cut_sums import dot_tiles
-from . import types
+from .clock.tensor_work import instruction_for
 from .machine import Product, batch, count, error
-from .tensor_work import instruction_for
 from .tile import Tile, as_tile
-from .types import DType
+from .types import (
+    DType,
+    Type,
+    bfloat16,
+    float8e4nv,
+    float8e5,
+    float16,
+    float32,
+    float64,
+    int8,
+    int32,
+)
 
 FORMATS = {
-    types.float16: "fp16",
-    types.bfloat16: "bf16",
-    types.float32: "tf32",
-    types.float8e4nv: "e4m3fn",
-    types.float8e5: "e5m2",
+    float16: "fp16",
+    bfloat16: "bf16",
+    float32: "tf32",
+    float8e4nv: "e4m3fn",
+    float8e5: "e5m2",
 }
 TF32_SINCE = 8.0  # before, float32 is multiplied on the ordinary cores
 PRECISIONS = ("tf32", "tf32x3", "ieee")
@@ -55,7 +65,7 @@ def dot(
     input_precision: Any = None,
     allow_tf32: Any = None,
     max_num_imprecise_acc: Any = None,
-    out_dtype: Any = types.float32,
+    out_dtype: Any = float32,
 ) -> Tile:
     """The matrix product of two tiles, added to ``acc``."""
     a, b = as_tile(input), as_tile(other)
@@ -83,9 +93,9 @@ def dot(
     return Tile(found, sums, op)
 
 
-def _form(source: types.Type, precision: str) -> str:
+def _form(source: Type, precision: str) -> str:
     """The format by which an instruction is found."""
-    if source is types.float32 and precision == "ieee":
+    if source is float32 and precision == "ieee":
         return "fp32"
     return FORMATS.get(source, source.name)  # type: ignore[arg-type]
 
@@ -113,15 +123,15 @@ def _sums(a: Tile, b: Tile, asked: Any) -> DType:
     both8 = a.dtype.is_floating() and a.dtype.bits == 8 == b.dtype.bits
     if a.dtype is not b.dtype and not (both8 and b.dtype.is_floating()):
         raise error(f"tl.dot of {a.dtype} and {b.dtype}: both must be the same")
-    if a.dtype is types.int8:
-        return types.int32
-    if a.dtype is types.float64:
-        return types.float64
+    if a.dtype is int8:
+        return int32
+    if a.dtype is float64:
+        return float64
     if a.dtype not in FORMATS:
         raise error(f"tl.dot of {a.dtype}: fp16, bf16, fp32, fp64, fp8 or int8")
-    if a.dtype in (types.float32, types.bfloat16):
-        return types.float32
-    if asked not in (types.float32, types.float16):
+    if a.dtype in (float32, bfloat16):
+        return float32
+    if asked not in (float32, float16):
         raise error(f"out_dtype = {asked!r}: tl.float32 or tl.float16")
     return asked
 
@@ -140,22 +150,22 @@ def _precision(asked: Any, tf32: Any) -> str:
 class How:
     """The arithmetic of a product."""
 
-    left: types.Type
-    right: types.Type
+    left: Type
+    right: Type
     sums: DType
     precision: str
     every: int  # products after which sums leave the tensor cores; 0 for never
 
     def product(self, a: Any, b: Any, c: Any) -> Any:
         """``a @ b + c`` of one program."""
-        if self.sums is types.int32:  # exact: fewer than 2**38 products of 15 bits
+        if self.sums is int32:  # exact: fewer than 2**38 products of 15 bits
             whole = a.astype(np.float64) @ b.astype(np.float64)
             return (whole.astype(np.int64) + (0 if c is None else c)).astype(np.int32)
         c = np.zeros((a.shape[0], b.shape[1]), self.sums.held) if c is None else c
-        ieee = self.left is types.float32 and self.precision == "ieee"
-        if self.sums is types.float64 or ieee:
+        ieee = self.left is float32 and self.precision == "ieee"
+        if self.sums is float64 or ieee:
             return a @ b + c
-        if self.left is types.float32:
+        if self.left is float32:
             return self._tf32(a, b, c)
         if not self.every:
             return self._cores(a, b, c)
@@ -176,7 +186,7 @@ class How:
     def _cores(self, a: Any, b: Any, c: Any) -> Any:
         """As the device's tensor cores do it."""
         forms = FORMATS[self.left], FORMATS[self.right]  # type: ignore[index]
-        sums = "fp16" if self.sums is types.float16 else "fp32"
+        sums = "fp16" if self.sums is float16 else "fp32"
         found = dot_tiles(a, b, c, rule(forms[0]), accumulate=sums, right=forms[1])
         return found.astype(self.sums.held)
 

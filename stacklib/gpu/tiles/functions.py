@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from . import types
 from .arithmetic import _kind, operands, quotient, truth
 from .formats import bits_as
 from .machine import error
 from .tile import Tile, as_tile, cast, each, meeting, spread
-from .types import DType, Pointer
+from .types import DType, Pointer, bfloat16, float32, float64, int64, uint64
 from .work import WORK
 
 
 def _of_floats(name: str, how: Callable[[Any], Any]) -> Callable[[Any], Tile]:
     def function(x: Any) -> Tile:
         tile = as_tile(x)
-        if tile.dtype not in (types.float32, types.float64):
+        if tile.dtype not in (float32, float64):
             raise error(
                 f"tl.{name} of {tile.dtype}: fp32 or fp64 is needed, convert with "
                 ".to(tl.float32)"
@@ -107,8 +106,8 @@ def _fused_one(a: float, b: float, c: float) -> float:
 def _wide(x: Any) -> Any:
     """bfloat16 as float32: GPUs compare no bfloat16."""
     found = x
-    half = isinstance(found, Tile) and found.dtype is types.bfloat16
-    return cast(found, types.float32) if half else found
+    half = isinstance(found, Tile) and found.dtype is bfloat16
+    return cast(found, float32) if half else found
 
 
 def _larger(word: str, plain: Any, passing: Any) -> Callable[..., Tile]:
@@ -168,7 +167,7 @@ def to(
 
 def _address(x: Tile, target: Any) -> Tile:
     """Pointers as whole numbers, as pointers to another type, and back."""
-    if isinstance(target, Pointer) or target in (types.int64, types.uint64):
+    if isinstance(target, Pointer) or target in (int64, uint64):
         home = x.home if x.dtype == target else None
         return Tile(x.data.astype(target.held), target, x.op, home)
     raise error(f"a {x.dtype} as {target}: a pointer has 64 bits")

@@ -18,11 +18,12 @@ from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..issue.replay import replay
 from ..simt.cache_hits import answered
 from ..simt.rewrite import KernelError
-from . import estimate, tensor_work
 from .arguments import Arguments, bound
+from .clock.estimate import BASE, GRAIN, Build, Resources, larger, resources
+from .clock.record import answers, record
+from .clock.tensor_work import total
 from .machine import Batch, Parting, run
 from .memory import Memory
-from .record import answers, record
 from .report import Clock, TileReport
 from .rewrite import built, source_of
 
@@ -151,11 +152,11 @@ class _Run:
         self.memory, self.device, self.check = memory, device, check
         self.warps, self.stages = warps, stages
         self.tensor: Counter[str] = Counter()
-        self.resources = estimate.Resources(estimate.BASE, 0, 0)
+        self.resources = Resources(BASE, 0, 0)
         self.run = built(function)
         self.batches: list[Batch] = []
         capability = float(device.compute_capability or 0)
-        self.build = estimate.Build(32 * warps, stages, capability)
+        self.build = Build(32 * warps, stages, capability)
 
     def everything(self) -> None:
         """Run all programs, as many together as tiles of their size allow."""
@@ -202,9 +203,9 @@ class _Run:
             raise KernelError(f"{name}, line {line}: {says}") from wrong
 
     def _add_up(self, now: Batch) -> None:
-        self.tensor += tensor_work.total(now.ops, self.device, self.warps, len(now))
-        here = estimate.resources(now.ops, self.build)
-        self.resources = estimate.larger(self.resources, here)
+        self.tensor += total(now.ops, self.device, self.warps, len(now))
+        here = resources(now.ops, self.build)
+        self.resources = larger(self.resources, here)
 
     def report(self) -> TileReport:
         """What all programs did."""
@@ -251,7 +252,7 @@ class _Run:
     def _resident(self) -> tuple[Occupancy, str]:
         """Programs on a unit; what does not fit, where none does."""
         needs, threads = self.resources, 32 * self.warps
-        most = min(255, 65536 // threads // estimate.GRAIN * estimate.GRAIN)
+        most = min(255, 65536 // threads // GRAIN * GRAIN)
         asks = {"threads": threads, "shared_bytes": needs.shared_bytes}
         given = min(needs.registers, most)
         found = occupancy(registers=given, device=self.device, **asks)

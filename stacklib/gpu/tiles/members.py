@@ -7,7 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from . import arithmetic, functions, memory, reductions, shapes
+from .arithmetic import (
+    add,
+    bitwise,
+    compare,
+    divide,
+    floor_divide,
+    invert,
+    logical_and,
+    logical_or,
+    multiply,
+    negate,
+    remainder,
+    subtract,
+)
+from .functions import abs_
+from .shapes import item
 from .tile import Tile
 
 Two = Callable[[Any, Any], Any]
@@ -18,20 +33,20 @@ def _turned(how: Two) -> Two:
 
 
 def _bits(how: Any, word: str) -> Two:
-    return lambda a, b: arithmetic.bitwise(how, word, a, b)
+    return lambda a, b: bitwise(how, word, a, b)
 
 
 def _compared(how: Any) -> Two:
-    return lambda a, b: arithmetic.compare(how, a, b)
+    return lambda a, b: compare(how, a, b)
 
 
 _TWO: dict[str, Two] = {
-    "add": arithmetic.add,
-    "sub": arithmetic.subtract,
-    "mul": arithmetic.multiply,
-    "truediv": arithmetic.divide,
-    "floordiv": arithmetic.floor_divide,
-    "mod": arithmetic.remainder,
+    "add": add,
+    "sub": subtract,
+    "mul": multiply,
+    "truediv": divide,
+    "floordiv": floor_divide,
+    "mod": remainder,
     "and": _bits(np.bitwise_and, "&"),
     "or": _bits(np.bitwise_or, "|"),
     "xor": _bits(np.bitwise_xor, "^"),
@@ -47,44 +62,33 @@ _COMPARE = {
     "ne": np.not_equal,
 }
 _METHODS: dict[str, Callable[..., Any]] = {
-    "__neg__": arithmetic.negate,
-    "__invert__": arithmetic.invert,
-    "__abs__": functions.abs_,
-    "__getitem__": shapes.item,
-    "abs": functions.abs_,
-    "max": reductions.max_,
-    "min": reductions.min_,
-    "sum": reductions.sum_,
-    "cast": functions.to,
-    "view": shapes.reshape,
+    "__neg__": negate,
+    "__invert__": invert,
+    "__abs__": abs_,
+    "__getitem__": item,
+    "logical_and": logical_and,
+    "logical_or": logical_or,
 }
+# Methods whose function has another name.
+_OTHERWISE = {"to": "cast", "view": "reshape"}
 _SAME = (
-    (functions, "to exp exp2 log log2 sqrt rsqrt sin cos floor ceil erf sigmoid cdiv"),
-    (shapes, "reshape ravel broadcast_to permute trans expand_dims split flip"),
-    (
-        reductions,
-        "argmax argmin xor_sum cumsum cumprod softmax sort histogram gather reduce "
-        "associative_scan",
-    ),
-    (memory, "store atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor"),
-    (memory, "atomic_xchg atomic_cas"),
-    (arithmetic, "logical_and logical_or"),
+    "abs exp exp2 log log2 sqrt rsqrt sin cos floor ceil erf sigmoid cdiv cast "
+    "reshape ravel broadcast_to permute trans expand_dims split flip "
+    "max min sum argmax argmin xor_sum cumsum cumprod softmax sort histogram gather "
+    "reduce associative_scan store atomic_add atomic_max atomic_min atomic_and "
+    "atomic_or atomic_xor atomic_xchg atomic_cas"
 )
 
 
-def attach() -> None:
-    """Give tiles their operators and methods."""
+def attach(names: dict[str, Any]) -> None:
+    """Give tiles their operators, and as methods the functions of these names."""
     for name, how in _TWO.items():
         setattr(Tile, f"__{name}__", how)
         setattr(Tile, f"__r{name}__", _turned(how))
     for name, ufunc in _COMPARE.items():
         setattr(Tile, f"__{name}__", _compared(ufunc))
-    for name, method in _METHODS.items():
+    methods = _METHODS | {name: names[name] for name in _SAME.split()}
+    methods |= {name: names[other] for name, other in _OTHERWISE.items()}
+    for name, method in methods.items():
         setattr(Tile, name, method)
-    for module, names in _SAME:
-        for name in names.split():
-            setattr(Tile, name, getattr(module, name))
-    Tile.T = property(shapes.trans)  # type: ignore[attr-defined]
-
-
-attach()
+    Tile.T = property(names["trans"])  # type: ignore[attr-defined]

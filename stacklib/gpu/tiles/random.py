@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from . import types
 from .arithmetic import bitwise, multiply, subtract, wrapping
 from .functions import cos, log, maximum, sqrt, to, umulhi, where
 from .machine import error
 from .tile import Tile, as_tile, cast, known
+from .types import int1, int32, uint32, uint64
 
 KEYS = (0x9E3779B9, 0xBB67AE85)  # by which the keys grow each round
 FACTORS = (0xD2511F53, 0xCD9E8D57)
@@ -30,10 +30,10 @@ def philox(
     seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: Any = ROUNDS
 ) -> tuple[Tile, Tile, Tile, Tile]:
     """Four words of 32 random bits for four counters."""
-    wide = cast(as_tile(seed), types.uint64)
+    wide = cast(as_tile(seed), uint64)
     shifted = bitwise(np.right_shift, ">>", wide, 32)
-    k1, k0 = cast(shifted, types.uint32), cast(wide, types.uint32)
-    state = [cast(as_tile(c), types.uint32) for c in (c0, c1, c2, c3)]
+    k1, k0 = cast(shifted, uint32), cast(wide, uint32)
+    state = [cast(as_tile(c), uint32) for c in (c0, c1, c2, c3)]
     for _ in range(known(n_rounds, "the rounds of tl.philox")):
         a, b, c, d = state
         state = [
@@ -52,11 +52,11 @@ def randint4x(seed: Any, offset: Any, n_rounds: Any = ROUNDS) -> tuple[Tile, ...
     at = as_tile(offset)
     if not at.dtype.is_int():
         raise error(f"a random number at {at.dtype}: whole offsets are needed")
-    low = cast(at, types.uint32)
+    low = cast(at, uint32)
     none = multiply(low, 0)
     high = none
     if at.dtype.bits > 32:
-        high = cast(bitwise(np.right_shift, ">>", at, 32), types.uint32)
+        high = cast(bitwise(np.right_shift, ">>", at, 32), uint32)
     return philox(seed, low, high, none, none, n_rounds)
 
 
@@ -67,9 +67,9 @@ def randint(seed: Any, offset: Any, n_rounds: Any = ROUNDS) -> Tile:
 
 def uint_to_uniform_float(x: Any) -> Tile:
     """32 random bits as a number from 0 up to 1."""
-    signed = to(x, types.int32, bitcast=True)
+    signed = to(x, int32, bitcast=True)
     below = signed.data < 0
-    turned = where(Tile(below, types.int1, signed.op), _flipped(signed), signed)
+    turned = where(Tile(below, int1, signed.op), _flipped(signed), signed)
     return multiply(turned, SCALE)
 
 

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from . import types
 from .formats import rounded
 from .functions import _wide
 from .machine import batch, error
 from .shapes import _axis, expand_dims
 from .tile import Tile, as_tile, cast, known, spread
-from .types import DType
+from .types import DType, float32, int32, uint32
 from .work import one
 
 Combine = Callable[..., Any]
@@ -63,7 +62,7 @@ def _summed(x: Tile, dtype: Any) -> Tile:
         return cast(x, dtype)
     if x.dtype.is_int() and x.dtype.bits < 32:
         signed = isinstance(x.dtype, DType) and x.dtype.is_int_signed()
-        return cast(x, types.int32 if signed else types.uint32)
+        return cast(x, int32 if signed else uint32)
     return x
 
 
@@ -88,7 +87,7 @@ def _least32(input: Any) -> Tile:
     x = _wide(as_tile(input))
     if x.dtype.bits >= 32:
         return x
-    return cast(x, types.float32 if x.dtype.is_floating() else types.int32)
+    return cast(x, float32 if x.dtype.is_floating() else int32)
 
 
 def _extreme(word: str, ufunc: Any, place: Any) -> tuple[Combine, Combine]:
@@ -121,7 +120,7 @@ def _extreme(word: str, ufunc: Any, place: Any) -> tuple[Combine, Combine]:
         inner, along, everything = _along(x, axis)
         data = first(inner.data, along)
         op = _note(inner, data, "reduce", along)
-        return Tile(_kept(data, x, along, everything, keep_dims), types.int32, op)
+        return Tile(_kept(data, x, along, everything, keep_dims), int32, op)
 
     best.__name__, at.__name__ = word, f"arg{word}"
     best.__doc__ = f"The {word} along an axis or of all; a number wins over NaN."
@@ -258,7 +257,7 @@ def histogram(input: Any, num_bins: Any, mask: Any = None) -> Tile:
     if mask is not None:
         counts = counts & expand_dims(spread(as_tile(mask), x.shape), 1).data
     data = counts.sum(axis=1, dtype=np.int32)
-    return Tile(data, types.int32, _note(x, data, "reduce", 1))
+    return Tile(data, int32, _note(x, data, "reduce", 1))
 
 
 def gather(src: Any, index: Any, axis: Any) -> Tile:

@@ -11,7 +11,7 @@ from stacklib.memory.warp.coalescing import SECTOR
 from ..issue.occupancy import Occupancy
 from ..issue.replay import Replayed
 from ..simt.cache_hits import CacheHits
-from .estimate import Resources
+from .clock.estimate import Resources
 from .traffic import Traffic
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from . import types
 from .arithmetic import operands
 from .machine import batch, count, error
 from .tile import Tile, as_tile, cast, each, known, sizes, spread, wrap
-from .types import DType
+from .types import DType, int32
 from .work import one
 
 
@@ -19,7 +18,7 @@ def program_id(axis: Any) -> Tile:
     at = known(axis, "the axis of tl.program_id")
     if at not in (0, 1, 2):
         raise error(f"tl.program_id({at}): axes are 0, 1 and 2")
-    return Tile(batch().place(at), types.int32)
+    return Tile(batch().place(at), int32)
 
 
 def num_programs(axis: Any) -> Tile:
@@ -27,7 +26,7 @@ def num_programs(axis: Any) -> Tile:
     at = known(axis, "the axis of tl.num_programs")
     if at not in (0, 1, 2):
         raise error(f"tl.num_programs({at}): axes are 0, 1 and 2")
-    return wrap(batch().grid[at], (), types.int32)
+    return wrap(batch().grid[at], (), int32)
 
 
 def arange(start: Any, end: Any) -> Tile:
@@ -36,7 +35,7 @@ def arange(start: Any, end: Any) -> Tile:
     if last <= first:
         raise error(f"tl.arange({first}, {last}): the end comes after the start")
     sizes(last - first, "tl.arange")
-    return Tile(np.arange(first, last, dtype=np.int32)[None], types.int32)
+    return Tile(np.arange(first, last, dtype=np.int32)[None], int32)
 
 
 def full(shape: Any, value: Any, dtype: Any) -> Tile:

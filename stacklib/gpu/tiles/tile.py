@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from . import types
 from .formats import converted, rounded
 from .machine import batch, choose, count, error
-from .types import Block, DType, Pointer, Type
+from .types import Block, DType, Pointer, Type, of_number
 from .work import Work, one
 
 MOST_ELEMENTS = 1 << 20  # of a tile: Triton refuses more
@@ -104,7 +103,7 @@ def as_tile(x: Any, dtype: DType | None = None) -> Tile:
         return x
     if not plain(x):
         raise error(f"{x!r}, a {type(x).__name__}, where a tile or a number is needed")
-    return wrap(x, (), dtype or types.of_number(x))
+    return wrap(x, (), dtype or of_number(x))
 
 
 def known(x: Any, what: str) -> int:

@@ -63,9 +63,22 @@ def rms_norm(x, weight, out, stride, n, eps, BLOCK: tl.constexpr):
 
 @jit
 def matmul(
-    a, b, c, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-):  # fmt: skip
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    stride_am,
+    stride_ak,
+    stride_bk,
+    stride_bn,
+    stride_cm,
+    stride_cn,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     deep = tl.arange(0, BLOCK_K)
@@ -94,10 +107,24 @@ def leaky_relu(x):
 
 @jit
 def matmul_grouped(
-    a, b, c, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-    GROUP: tl.constexpr, ACTIVATION: tl.constexpr,
-):  # fmt: skip
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    stride_am,
+    stride_ak,
+    stride_bk,
+    stride_bn,
+    stride_cm,
+    stride_cn,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP: tl.constexpr,
+    ACTIVATION: tl.constexpr,
+):
     pid = tl.program_id(axis=0)
     high = tl.cdiv(M, BLOCK_M)
     wide = tl.cdiv(N, BLOCK_N)
@@ -129,10 +156,17 @@ def matmul_grouped(
 
 @jit
 def split_k(
-    a, b, c, M, N, K,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
     SPLIT: tl.constexpr,
-):  # fmt: skip
+):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     deep = tl.program_id(2) * BLOCK_K + tl.arange(0, BLOCK_K)
@@ -151,9 +185,17 @@ def split_k(
 
 @jit
 def flash_attention(
-    q, k, v, out, scale, S,
-    D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr,
-):  # fmt: skip
+    q,
+    k,
+    v,
+    out,
+    scale,
+    S,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    CAUSAL: tl.constexpr,
+):
     start_m = tl.program_id(0)
     head = tl.program_id(1) * S * D
     rows = start_m * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -276,9 +318,15 @@ def rotary(x, cosines, sines, out, HALF: tl.constexpr):
 
 @jit
 def dequantized_matmul(
-    a, codes, scales, c, K,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-):  # fmt: skip
+    a,
+    codes,
+    scales,
+    c,
+    K,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
     rows = tl.arange(0, BLOCK_M)
     columns = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     N = tl.num_programs(0) * BLOCK_N

@@ -24,6 +24,7 @@ from stacklib import gpu  # noqa: E402
 
 with open(HERE / "compiled.csv") as file:
     ROWS = list(csv.DictReader(file))
+SPILLED = 64  # bytes of a thread; fewer are no matter of the tiles
 ODD = ("matmul_grouped", "BLOCK_M=128 BLOCK_N=128 BLOCK_K=32", "8", "2")  # two buffers
 
 
@@ -61,7 +62,7 @@ def held(rows):
             continue
         asked = int(row["shared"])
         assert odd(row) or abs(report.shared_bytes - asked) <= 1024, row
-        if int(row["spill"]):
+        if int(row["spill"]) > SPILLED:
             assert report.registers >= 200, row
         else:
             ratios.append(report.registers / int(row["registers"]))

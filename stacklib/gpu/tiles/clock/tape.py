@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..issue.streams import KIND, NEEDS, NONE
+from ...issue.streams import KIND, NEEDS, NONE
 
 Made = tuple[int, int]  # where the instructions that made a result begin, how many
 NOTHING: Made = (0, 0)

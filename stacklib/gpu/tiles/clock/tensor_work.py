@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from stacklib.hardware import Accelerator, UnknownSpec
 
-from ..issue.instructions import Instruction, instruction
-from .machine import Op, Product
+from ...issue.instructions import Instruction, instruction
+from ..machine import Op, Product
 
 FAMILY = {"e4m3fn": "fp8", "e5m2": "fp8"}  # formats that one instruction takes
 GROUP = 4  # warps that issue one wgmma together

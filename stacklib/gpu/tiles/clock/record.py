@@ -14,9 +14,9 @@ import numpy as np
 
 from stacklib.hardware import Accelerator
 
-from ..issue.streams import NONE, Streams, checked
+from ...issue.streams import NONE, Streams, checked
+from ..machine import Batch
 from .estimate import Build
-from .machine import Batch
 from .tape import Tape
 from .warps import tape_of
 

@@ -20,7 +20,7 @@ from .machine import Batch, line
 from .traffic import distinct
 
 if TYPE_CHECKING:
-    from .memory import Access
+    from .access import Access
 
 WARP = 32
 WIDEST = 16  # bytes a thread moves with one instruction

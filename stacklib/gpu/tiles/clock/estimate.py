@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .machine import Op, Product
+from ..machine import Op, Product
 
 BASE = 16  # registers of a thread for counters and arguments
 GRAIN = 8  # registers are handed out by so many

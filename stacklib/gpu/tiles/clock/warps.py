@@ -15,9 +15,9 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 
-from ..tensor.peaks import peak_of
+from ...tensor.peaks import peak_of
+from ..machine import Op, Product
 from .estimate import WIDE, Build, from_memory, only_multiplied
-from .machine import Op, Product
 from .tape import NOTHING, Made, Tape
 from .tensor_work import FAMILY, chosen, shape_of
 
