@@ -41,4 +41,4 @@ def test_the_stored_result_has_every_case_and_readme_says_the_least(bench):
         (HERE.parent / "README.md").read_text(),
     )
     least, middle = min(found.values()), statistics.median_low(found.values())
-    assert said.groups() == (f"{least:.1f}", f"{middle:.1f}", str(len(found)))
+    assert [*map(float, said.groups())] == [round(least, 1), round(middle, 1), 18]

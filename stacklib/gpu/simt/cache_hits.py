@@ -7,7 +7,7 @@ instruction each. Loads look in the unit's L1; stores and atomics go to the L2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from stacklib.memory.cache.l2 import l2_cache
 from stacklib.memory.warp.coalescing import LINE, SECTOR
 from stacklib.roofline.bound import hierarchy
 
+from . import state as at
 from .requests import Traffic
 
 L1_WAYS = 64  # of the sectored cache; NVIDIA does not print it
-KINDS = ("load", "store", "atomic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class CacheHits:
     read: int  # bytes read from memory
     written: int  # bytes of dirty sectors that were driven out to it
     dirtied: int  # bytes of sectors of the L2 that became dirty
+    # (requests, 3): sectors of each that the L1, the L2 and the memory answered
+    answered: Any = field(default=None, repr=False, compare=False)
 
     @property
     def l1_hit_rate(self) -> float:
@@ -50,21 +52,13 @@ class CacheHits:
 def in_order(
     traffic: Traffic, warps_of_block: int, units: int, resident: int
 ) -> tuple[Any, Any, Any, Any]:
-    """Place in the traffic, unit, sector and kind of sectors in the launch's order."""
-    order, warp, sector, kind = (
-        np.concatenate(parts)
-        for parts in zip(
-            *(
-                (np.full(len(w), n), w, s, np.full(len(w), KINDS.index(k)))
-                for n, k, w, s in traffic.trace
-            ),
-            strict=True,
-        )
-    )
+    """Unit, sector, kind and request of every sector, in the order of the launch."""
+    order, warp, sector, kind = traffic.flat()
     block = warp // warps_of_block
     wave = block // units // resident
     by = np.lexsort((warp, order, wave))
-    return by, (block % units)[by], sector[by], kind[by]
+    request: Any = np.repeat(np.arange(len(traffic.log)), traffic.log[:, at.R_COUNT])
+    return (block % units)[by], sector[by], kind[by], request[by]
 
 
 def through(
@@ -74,20 +68,11 @@ def through(
 
     ``l1``: bytes of a unit's L1: what shared memory leaves; 0 for none.
     """
-    return answered(traffic, device, warps_of_block, resident, l1)[0]
-
-
-def answered(
-    traffic: Traffic, device: Accelerator, warps_of_block: int, resident: int, l1: int
-) -> tuple[CacheHits, Any]:
-    """What a launch asked of every level, and which answered each sector.
-
-    The second, in the order of the traffic: 0 for the L1, 1 the L2, 2 memory.
-    """
-    if not traffic.trace:
-        return CacheHits(0, 0, 0, 0, 0, 0, 0), np.zeros(0, np.int8)
+    if traffic.log is None or not len(traffic.log):
+        return CacheHits(0, 0, 0, 0, 0, 0, 0)
     units = int(device.compute_units.si)
-    by, unit, sector, kind = in_order(traffic, warps_of_block, units, resident)
+    ordered = in_order(traffic, warps_of_block, units, resident)
+    unit, sector, kind, request = ordered
     loads = kind == 0
     hit: Any = np.zeros(len(sector), bool)
     # The L1 is what shared memory leaves of the unit's; stores and atomics pass it by.
@@ -102,11 +87,13 @@ def answered(
     left = ~hit
     addresses, writes = sector[left] * SECTOR, kind[left] != 0
     out = _l2(device).run(addresses, writes)
+    answered: Any = np.zeros((len(traffic.log), 3), np.int64)
+    far: Any = np.zeros(len(sector), np.int64)
+    far[left] = 2 - out.hit
+    np.add.at(answered, (request, far), 1)
     # An atomic needs what it adds to; a store brings its bytes along.
     missed = out.fills + int(np.count_nonzero(~out.hit & (kind[left] == 2)))
-    levels: Any = np.zeros(len(sector), np.int8)
-    levels[by[left]] = 2 - out.hit
-    found = CacheHits(
+    return CacheHits(
         int(np.count_nonzero(loads)),
         int(np.count_nonzero(hit)),
         len(addresses),
@@ -114,8 +101,8 @@ def answered(
         missed * SECTOR,
         out.bytes_out,
         out.bytes_dirtied,
+        answered,
     )
-    return found, levels
 
 
 def _l2(device: Accelerator) -> Cache:

@@ -5,26 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-KINDS = (
-    "arithmetic",
-    "compare",
-    "special",
-    "branch",
-    "load_global",
-    "store_global",
-    "atomic_global",
-    "load_shared",
-    "store_shared",
-    "atomic_shared",
-    "shuffle",
-    "vote",
-    "barrier",
-)
-
-
-MOST = 500  # instructions of the first warp that are kept, for drawing
-
-
 @dataclass(slots=True)
 class Counters:
     """Sums over all warps of a launch."""
@@ -35,14 +15,15 @@ class Counters:
     branches: int = 0  # branches that warps met
     divergent: int = 0  # those at which their lanes parted
     line_divergent: Counter[int] = field(default_factory=Counter)
-    waits: Counter[str] = field(default_factory=Counter)
-    doubles: int = 0  # warp instructions that calculate or compare in float64
     first_warp: list[tuple[int, str, tuple[bool, ...]]] = field(default_factory=list)
 
-    def issue(
-        self, kind: str, warps: int, lanes: int, line: int, times: int = 1
-    ) -> None:
-        """Count one instruction of so many warps."""
-        self.warps[kind] += warps * times
-        self.lanes[kind] += lanes * times
-        self.lines[line, kind] += warps * times
+    @property
+    def doubles(self) -> int:
+        """Warp instructions that calculate or compare in float64."""
+        return self.warps["fp64"]
+
+    def issue(self, kind: str, warps: int, lanes: int, line: int) -> None:
+        """Count an instruction that so many warps issued."""
+        self.warps[kind] += warps
+        self.lanes[kind] += lanes
+        self.lines[line, kind] += warps

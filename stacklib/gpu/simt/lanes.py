@@ -1,146 +1,491 @@
-"""Values of many lanes at once: arithmetic that counts itself and obeys the mask.
+"""Arithmetic of thirty-two lanes: one instruction of a warp at a time.
 
-A ``Lanes`` holds one number for each lane of every running warp, ``(warps, 32)``. It
-remembers which lanes ever got a value: using it elsewhere is an error, as a register
-that was never written would be.
+A register is 32 numbers of 64 bits; a float is kept as a float64 that holds a number of
+its format, so that adding, multiplying, dividing and square roots round as that format
+does (a float64 has more than twice its digits: S. Figueroa, *When is double rounding
+innocuous?*, 1995). One plain source, compiled with numba where that is present.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .machine import Machine
+from ._apart import apart, inner
+from .formats import (
+    BF16,
+    BOOL,
+    E4M3,
+    E5M2,
+    F16,
+    F32,
+    I8,
+    I16,
+    I32,
+    U8,
+    U16,
+    U32,
+    U64,
+    WEAK_INT,
+)
+from .program import OP
 
-Number = int | float | np.generic
+WARP = 32
 
 
-class Lanes:
-    """One value a lane.
+@inner
+def wrapped(form: int, x: int) -> int:
+    """A whole number as a format keeps it: its low bits."""
+    if form == I32 or form == WEAK_INT:
+        return ((x + 2147483648) & 4294967295) - 2147483648
+    if form == U32:
+        return x & 4294967295
+    if form == U8:
+        return x & 255
+    if form == I8:
+        return ((x + 128) & 255) - 128
+    if form == U16:
+        return x & 65535
+    if form == I16:
+        return ((x + 32768) & 65535) - 32768
+    if form == BOOL:
+        return x & 1
+    return x
 
-    ``values``: (warps, 32) values; those of lanes without one mean nothing; ``valid``:
-    (warps, 32) lanes that have a value.
+
+@inner
+def to_grid(x: float, digits: int, least: int) -> float:
+    """Rounded to so many binary digits, to even; ``least``: exponent of the smallest."""
+    if x == 0.0 or x != x or math.isinf(x):
+        return x
+    _, e = math.frexp(x)
+    step = math.ldexp(1.0, max(e - digits, least))
+    return float(np.rint(x / step)) * step
+
+
+@apart
+def narrow(x: float, form: int) -> float:
+    """A float as a format keeps it; of 8 bits the largest where it is beyond."""
+    if form == F32:
+        return float(np.float32(x))
+    if form == F16:
+        y = to_grid(x, 11, -24)
+        return y if abs(y) <= 65504.0 else y * math.inf
+    if form == BF16:
+        y = to_grid(x, 8, -133)
+        return y if abs(y) <= 3.3895313892515355e38 else y * math.inf
+    if form == E4M3:
+        y = to_grid(x, 4, -9)
+        return math.copysign(min(abs(y), 448.0), y) if y == y else y
+    if form == E5M2:
+        y = to_grid(x, 3, -16)
+        return math.copysign(min(abs(y), 57344.0), y) if y == y else y
+    return x
+
+
+@inner
+def fused(a: float, b: float, c: float) -> float:
+    """``a * b + c`` rounded to a float64 once.
+
+    S. Boldo and G. Melquiond, *Emulation of FMA and correctly rounded sums*, IEEE
+    Trans. Computers 2008, figure 5, with T. Dekker's product.
     """
-
-    __slots__ = ("load", "machine", "valid", "values", "weak")
-    __array_ufunc__ = None  # NumPy scalars leave the arithmetic to us
-
-    def __init__(
-        self, machine: Machine, values: Any, valid: Any, load: int, weak: bool = False
-    ) -> None:
-        self.machine, self.values, self.valid = machine, values, valid
-        # Weak: made of plain Python numbers and indices alone, it takes the format of
-        # what it meets (NEP 50).
-        self.load, self.weak = load, weak
-
-    def __repr__(self) -> str:
-        kind, (warps, lanes) = self.values.dtype, self.values.shape
-        return f"Lanes of {kind}, {warps} warps x {lanes}"
-
-    def __bool__(self) -> bool:
-        raise self.machine.error(
-            "a value that differs by lane was asked for yes or no; a kernel's if and "
-            "while do that, a function it calls cannot"
-        )
-
-    def __index__(self) -> int:
-        raise self.machine.error(
-            "a value that differs by lane is no Python index; pass what it indexes as "
-            "a NumPy array"
-        )
-
-    def __int__(self) -> int:
-        raise self.machine.error(
-            "a value that differs by lane is no Python int; t.to(int, value) converts"
-        )
-
-    def __float__(self) -> float:
-        raise self.machine.error(
-            "a value that differs by lane is no Python float; t.to(float, value) "
-            "converts, t.exp, t.log and t.sqrt are functions of it"
-        )
-
-    def __iter__(self) -> Any:
-        raise self.machine.error("a value that differs by lane cannot be gone through")
-
-    def __hash__(self) -> int:
-        return id(self)
+    p = a * b
+    s = p + c
+    if not math.isfinite(s) or abs(p) < 1e-280 or abs(a) > 1e140 or abs(b) > 1e140:
+        return s
+    t = 134217729.0 * a
+    ah = t - (t - a)
+    al = a - ah
+    t = 134217729.0 * b
+    bh = t - (t - b)
+    bl = b - bh
+    ul = ((ah * bh - p) + ah * bl + al * bh) + al * bl
+    th = c + ul
+    z = th - c
+    tl = (c - (th - z)) + (ul - z)
+    vh = p + th
+    z = vh - p
+    vl = (p - (vh - z)) + (th - z)
+    return vh + odd_sum(tl, vl)
 
 
-def is_weak(operand: Any) -> bool:
-    """Whether an operand has no format of its own."""
-    return operand.weak if isinstance(operand, Lanes) else not hasattr(operand, "dtype")
+@inner
+def odd_sum(a: float, b: float) -> float:
+    """The sum, cut, with its last bit set where something was lost."""
+    s = a + b
+    z = s - a
+    lost = (a - (s - z)) + (b - z)
+    if lost != 0.0 and math.isfinite(s):
+        m, _ = math.frexp(s)
+        if (int(abs(m) * 9007199254740992.0) & 1) == 0:
+            away = (lost > 0.0) == (s > 0.0)
+            s = float(np.nextafter(s, s * 2.0 if away else 0.0))
+    return s
 
 
-def in_common(operands: Any, values: list[Any]) -> list[Any]:
-    """Values of weak lanes in the format of the others, where those are floats.
-
-    Whole numbers stay as wide as they are: none of them is cut.
-    """
-    strong = [v for o, v in zip(operands, values, strict=True) if not is_weak(o)]
-    if not strong or len(strong) == len(values):
-        return values
-    kind = np.result_type(*(v.dtype for v in strong))
-    if kind.kind != "f" and kind != np.uint64:
-        return values
-    return [
-        v.astype(np.result_type(kind, 0.0 if v.dtype.kind == "f" else 0))
-        if isinstance(o, Lanes) and o.weak and v.dtype.kind in "if"
-        else v
-        for o, v in zip(operands, values, strict=True)
-    ]
+@apart
+def fused_to(form: int, a: float, b: float, c: float) -> float:
+    """``a * b + c`` rounded once, in a format."""
+    if form == F32 or form == F16 or form == BF16:
+        # The product of two is exact.
+        return narrow(odd_sum(a * b, c), form)
+    return fused(a, b, c)
 
 
-def _binary(ufunc: np.ufunc, kind: str, swap: bool = False) -> Callable[..., Any]:
-    def operator(self: Lanes, other: Any) -> Any:
-        if not isinstance(other, Lanes | int | float | np.generic):
-            return NotImplemented
-        pair = (other, self) if swap else (self, other)
-        return self.machine.compute(ufunc, kind, *pair)
-
-    return operator
+@inner
+def floor_div(a: int, b: int, form: int) -> int:
+    """Rounded down, as Python does."""
+    if form == U64:
+        return np.int64(np.uint64(a) // np.uint64(b))
+    return a // b
 
 
-def _unary(ufunc: np.ufunc, kind: str) -> Callable[[Lanes], Lanes]:
-    def operator(self: Lanes) -> Lanes:
-        return self.machine.compute(ufunc, kind, self)
+@inner
+def floor_mod(a: int, b: int, form: int) -> int:
+    """What ``floor_div`` leaves."""
+    if form == U64:
+        return np.int64(np.uint64(a) % np.uint64(b))
+    return a % b
 
-    return operator
+
+@inner
+def power(a: int, n: int) -> int:
+    """Whole powers, in 64 bits."""
+    result = 1
+    while n > 0:
+        if n & 1:
+            result *= a
+        a *= a
+        n >>= 1
+    return result
 
 
-OPERATORS = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "lshift": np.left_shift,
-    "rshift": np.right_shift,
-    "pow": np.power,
-}
-COMPARISONS = {
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-}
-# Division is a call of many instructions on a GPU; it is issued to the special unit.
-SPECIAL = ("truediv", "floordiv", "mod", "pow")
+@inner
+def bits_set(x: int) -> int:
+    """Bits that are set, of 64."""
+    n = 0
+    while x != 0:
+        x &= x - 1
+        n += 1
+    return n
 
-for _word, _ufunc in OPERATORS.items():
-    _kind = "special" if _word in SPECIAL else "arithmetic"
-    setattr(Lanes, f"__{_word}__", _binary(_ufunc, _kind))
-    setattr(Lanes, f"__r{_word}__", _binary(_ufunc, _kind, swap=True))
-for _word, _ufunc in COMPARISONS.items():
-    setattr(Lanes, f"__{_word}__", _binary(_ufunc, "compare"))
-for _word, _ufunc in {"neg": np.negative, "invert": np.invert, "abs": np.abs}.items():
-    setattr(Lanes, f"__{_word}__", _unary(_ufunc, "arithmetic"))
+
+@inner
+def leading(x: int, width: int) -> int:
+    """Zero bits before the highest that is set."""
+    n = width
+    while x != 0 and n > 0:
+        x = (x >> 1) & 0x7FFFFFFFFFFFFFFF
+        n -= 1
+    return n
+
+
+_ADD, _SUB, _MUL, _DIV, _MOD = (OP[x] for x in ("ADD", "SUB", "MUL", "DIV", "MOD"))
+_AND, _OR, _XOR, _SHL, _SHR = (OP[x] for x in ("AND", "OR", "XOR", "SHL", "SHR"))
+_NEG, _INV, _ABS, _MIN, _MAX = (OP[x] for x in ("NEG", "INV", "ABS", "MIN", "MAX"))
+_MAD, _POW, _CLZ, _FFS, _POPC = (OP[x] for x in ("MAD", "POW", "CLZ", "FFS", "POPC"))
+
+
+@inner
+def width_of(form: int) -> int:
+    """Bits of a whole number."""
+    if form == I8 or form == U8:
+        return 8
+    if form == I16 or form == U16:
+        return 16
+    if form == I32 or form == U32 or form == WEAK_INT:
+        return 32
+    return 1 if form == BOOL else 64
+
+
+@inner
+def kept(x: int, form: int) -> int:
+    """The bits of a whole number that its format has."""
+    width = width_of(form)
+    return x if width == 64 else x & ((1 << width) - 1)
+
+
+@apart
+def whole_lane(op: int, form: int, x: int, y: int, z: int, imm: int) -> int:
+    """The rarer operations on whole numbers, one lane."""
+    if op == _INV:
+        return ~x
+    if op == _ABS:
+        return -x if x < 0 else x
+    if op == _MIN or op == _MAX:
+        less = np.uint64(x) < np.uint64(y) if form == U64 else x < y
+        return x if less == (op == _MIN) else y
+    if op == _SHL:
+        return x << y if 0 <= y < 64 else 0
+    if op == _SHR:
+        if form == U64:
+            return np.int64(np.uint64(x) >> np.uint64(y)) if 0 <= y < 64 else 0
+        return x >> min(y, 63) if y >= 0 else 0
+    if op == _POW:
+        return power(x, y)
+    if op == _CLZ:
+        return leading(kept(x, form), width_of(form))
+    if op == _POPC:
+        return bits_set(kept(x, form))
+    if op == _FFS:
+        low = kept(x, form)
+        return bits_set((low & -low) - 1) + 1 if low != 0 else 0
+    return x
+
+
+@apart
+def whole(
+    op: int, form: int, mask: int, R: Any, T: Any, d: int, a: int, b: int, c: int, imm: int
+) -> int:
+    """An operation on whole numbers; -1, or a lane that divides by zero."""
+    A, D = R[a], R[d]
+    B = R[b] if b >= 0 else A
+    C = R[c] if c >= 0 else A
+    if op == _ADD:
+        for lane in range(32):
+            T[lane] = A[lane] + B[lane]
+    elif op == _SUB:
+        for lane in range(32):
+            T[lane] = A[lane] - B[lane]
+    elif op == _MUL:
+        for lane in range(32):
+            T[lane] = A[lane] * B[lane]
+    elif op == _MAD:
+        sign = -1 if imm else 1
+        for lane in range(32):
+            T[lane] = A[lane] * B[lane] + sign * C[lane]
+    elif op == _AND:
+        for lane in range(32):
+            T[lane] = A[lane] & B[lane]
+    elif op == _OR:
+        for lane in range(32):
+            T[lane] = A[lane] | B[lane]
+    elif op == _XOR:
+        for lane in range(32):
+            T[lane] = A[lane] ^ B[lane]
+    elif op == _NEG:
+        for lane in range(32):
+            T[lane] = -A[lane]
+    elif op == _DIV or op == _MOD:
+        for lane in range(32):
+            if mask >> lane & 1:
+                if B[lane] == 0:
+                    return lane
+                if op == _DIV:
+                    T[lane] = floor_div(A[lane], B[lane], form)
+                else:
+                    T[lane] = floor_mod(A[lane], B[lane], form)
+    else:
+        for lane in range(32):
+            if mask >> lane & 1:
+                T[lane] = whole_lane(op, form, A[lane], B[lane], C[lane], imm)
+    put_whole(form, mask, T, D)
+    return -1
+
+
+@inner
+def put_whole(form: int, mask: int, T: Any, D: Any) -> None:
+    """Results to the active lanes, as their format keeps them."""
+    if mask == 4294967295:
+        for lane in range(32):
+            D[lane] = wrapped(form, T[lane])
+    else:
+        for lane in range(32):
+            if mask >> lane & 1:
+                D[lane] = wrapped(form, T[lane])
+
+
+_FADD, _FSUB, _FMUL, _FDIV = (OP[x] for x in ("FADD", "FSUB", "FMUL", "FDIV"))
+_FMAD, _FMA, _FNEG, _FABS = (OP[x] for x in ("FMAD", "FMA", "FNEG", "FABS"))
+_FMIN, _FMAX, _FFLOOR, _FMOD = (OP[x] for x in ("FMIN", "FMAX", "FFLOOR", "FMOD"))
+_FPOW, _EXP, _EXP2, _LOG = (OP[x] for x in ("FPOW", "EXP", "EXP2", "LOG"))
+_LOG2, _SQRT, _RSQRT, _RCP = (OP[x] for x in ("LOG2", "SQRT", "RSQRT", "RCP"))
+_SIN, _COS, _TANH, _FLOOR = (OP[x] for x in ("SIN", "COS", "TANH", "FLOOR"))
+_CEIL = OP["CEIL"]
+
+
+@apart
+def real_lane(op: int, form: int, x: float, y: float, z: float) -> float:
+    """The rarer operations on floats, one lane."""
+    if op == _FMIN or op == _FMAX:
+        if x != x or y != y:
+            return y if x != x else x
+        return min(x, y) if op == _FMIN else max(x, y)
+    if op == _FMA:
+        return fused_to(form, x, y, z)
+    if op == _FFLOOR:
+        return float(np.floor_divide(x, y))
+    if op == _FMOD:
+        return float(np.mod(x, y))
+    if op == _FPOW:
+        return float(np.power(x, y))
+    if op == _EXP:
+        return float(np.exp(x))
+    if op == _EXP2:
+        return float(np.exp2(x))
+    if op == _LOG:
+        return float(np.log(x))
+    if op == _LOG2:
+        return float(np.log2(x))
+    if op == _SQRT:
+        return float(np.sqrt(x))
+    if op == _RSQRT:
+        return 1.0 / float(np.sqrt(x))
+    if op == _RCP:
+        return 1.0 / x
+    if op == _SIN:
+        return float(np.sin(x))
+    if op == _COS:
+        return float(np.cos(x))
+    if op == _TANH:
+        return float(np.tanh(x))
+    if op == _FLOOR:
+        return float(np.floor(x))
+    return float(np.ceil(x))
+
+
+@apart
+def real(
+    op: int, form: int, mask: int, F: Any, T: Any, d: int, a: int, b: int, c: int, imm: int
+) -> None:
+    """An operation on floats."""
+    A, D = F[a], F[d]
+    B = F[b] if b >= 0 else A
+    C = F[c] if c >= 0 else A
+    if op == _FADD:
+        for lane in range(32):
+            T[lane] = A[lane] + B[lane]
+    elif op == _FSUB:
+        for lane in range(32):
+            T[lane] = A[lane] - B[lane]
+    elif op == _FMUL:
+        for lane in range(32):
+            T[lane] = A[lane] * B[lane]
+    elif op == _FDIV:
+        for lane in range(32):
+            T[lane] = A[lane] / B[lane]
+    elif op == _FMAD:
+        products(form, imm, A, B, C, T)
+    elif op == _FNEG:
+        for lane in range(32):
+            T[lane] = -A[lane]
+    elif op == _FABS:
+        for lane in range(32):
+            T[lane] = abs(A[lane])
+    else:
+        for lane in range(32):
+            if mask >> lane & 1:
+                T[lane] = real_lane(op, form, A[lane], B[lane], C[lane])
+    put_real(form, mask, T, D)
+
+
+@inner
+def products(form: int, less: int, A: Any, B: Any, C: Any, T: Any) -> None:
+    """A product and a sum as they are written: each rounds."""
+    sign = -1.0 if less else 1.0
+    if form == F32:
+        for lane in range(32):
+            T[lane] = float(np.float32(A[lane] * B[lane])) + sign * C[lane]
+    else:
+        for lane in range(32):
+            T[lane] = narrow(A[lane] * B[lane], form) + sign * C[lane]
+
+
+@inner
+def put_real(form: int, mask: int, T: Any, D: Any) -> None:
+    """Results to the active lanes, rounded to their format."""
+    if form == F32:
+        for lane in range(32):
+            T[lane] = float(np.float32(T[lane]))
+    elif form == F16 or form == BF16 or form == E4M3 or form == E5M2:
+        for lane in range(32):
+            if mask >> lane & 1:
+                T[lane] = narrow(T[lane], form)
+    if mask == 4294967295:
+        for lane in range(32):
+            D[lane] = T[lane]
+    else:
+        for lane in range(32):
+            if mask >> lane & 1:
+                D[lane] = T[lane]
+
+
+@apart
+def compared(code: int, form: int, mask: int, X: Any, F: Any, d: int, a: int, b: int) -> None:
+    """Yes or no a lane: 0 to 5 for ``< <= > >= == !=``. ``F``: the operands' view."""
+    A, B, D = F[a], F[b], X[d]
+    for lane in range(32):
+        if mask >> lane & 1:
+            x, y = A[lane], B[lane]
+            if code == 0:
+                D[lane] = x < y
+            elif code == 1:
+                D[lane] = x <= y
+            elif code == 2:
+                D[lane] = x > y
+            elif code == 3:
+                D[lane] = x >= y
+            elif code == 4:
+                D[lane] = x == y
+            else:
+                D[lane] = x != y
+
+
+@apart
+def compared_unsigned(code: int, mask: int, R: Any, d: int, a: int, b: int) -> None:
+    """The same of numbers of 64 bits without a sign."""
+    A, B, D = R[a], R[b], R[d]
+    for lane in range(32):
+        if mask >> lane & 1:
+            x, y = np.uint64(A[lane]), np.uint64(B[lane])
+            less, same = x < y, x == y
+            yes = less if code == 0 else less or same
+            if code == 2:
+                yes = not (less or same)
+            elif code == 3:
+                yes = not less
+            elif code >= 4:
+                yes = same == (code == 4)
+            D[lane] = yes
+
+
+@apart
+def converted(
+    form: int, source: int, mask: int, R: Any, F: Any, T: Any, d: int, a: int
+) -> None:
+    """A number in another format, rounded or cut as NumPy does."""
+    float_from = 9 <= source <= 14 or source == 16
+    float_to = 9 <= form <= 14 or form == 16
+    for lane in range(32):
+        if mask >> lane & 1:
+            if float_from:
+                x = F[a, lane]
+            elif source == U64:
+                x = float(np.uint64(R[a, lane]))
+            else:
+                x = float(R[a, lane])
+            if float_to:
+                F[d, lane] = narrow(x, form)
+            elif float_from:
+                R[d, lane] = cut(x, form)
+            elif form == BOOL:
+                R[d, lane] = R[a, lane] != 0
+            else:
+                R[d, lane] = wrapped(form, R[a, lane])
+
+
+@inner
+def cut(x: float, form: int) -> int:
+    """A float without its fraction, as a whole number of a format."""
+    if form == BOOL:
+        return 1 if x != 0.0 else 0
+    if x != x:
+        return wrapped(form, -9223372036854775807 - 1)
+    if form == U64 and x >= 9223372036854775808.0:
+        return np.int64(np.uint64(x))
+    if x >= 9223372036854775808.0 or x < -9223372036854775808.0:
+        return wrapped(form, -9223372036854775807 - 1)
+    return wrapped(form, int(x))

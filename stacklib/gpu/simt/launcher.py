@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
-import re
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,18 +14,22 @@ from stacklib.quantity.bounds import is_whole
 
 from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
-from .arrays import ALIGNMENT, DeviceArray, layout
+from ..issue.replay import replay
+from ..issue.waves import blocks_to_replay, extrapolate
+from .builder import KernelError
 from .cache_hits import through
+from .compile_kernel import compiled, parameters
+from .context import Dim
 from .counters import Counters
-from .hazards import Hazards
+from .formats import find
+from .lane_arrays import layout
 from .machine import Machine
+from .program import ArrayUse, Program
 from .report import Report
 from .requests import Traffic
-from .rewrite import KernelError, parameters, rewritten
-from .thread import Dim, SharedMemory, Thread
-from .times import estimate
+from .times import Times
+from .trace import streams_of
 
-BATCH = 1 << 19  # lanes that run together
 Size = int | Sequence[int]
 
 
@@ -55,7 +56,8 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
     TypeError, ValueError
         For what are no numbers; for a shape that is not of whole numbers from 1.
     """
-    return Empty(*layout(shape, dtype))
+    sizes, form = layout(shape, dtype)
+    return Empty(sizes, form)
 
 
 def dimensions(size: Size, name: str) -> Dim:
@@ -67,29 +69,22 @@ def dimensions(size: Size, name: str) -> Dim:
     return Dim(*map(int, given))
 
 
-def arrays(
-    names: Sequence[str], args: Sequence[Any], threads: int, check: bool
-) -> list[Any]:
-    """Arguments as the kernel sees them: arrays copied to the device, numbers as is."""
+def arrays(names: Sequence[str], args: Sequence[Any]) -> list[Any]:
+    """Arguments as the kernel sees them: arrays as their use, numbers as they are."""
     made: list[Any] = []
-    base = ALIGNMENT
     for name, given in zip(names, args, strict=True):
         if isinstance(given, Empty):
-            values, written = np.zeros(given.shape, given.dtype), False
+            made.append(ArrayUse(name, "global", find(given.dtype), given.shape))
         elif isinstance(given, np.ndarray):
-            values, written = np.array(given, order="C", subok=False), True
+            try:
+                sizes, form = layout(given.shape, given.dtype)
+            except (TypeError, ValueError) as wrong:
+                raise TypeError(
+                    f"{name}: an array {given.shape} of {given.dtype}; {wrong}"
+                ) from None
+            made.append(ArrayUse(name, "global", form, sizes, given))
         else:
             made.append(given)
-            continue
-        try:
-            layout(values.shape, values.dtype)
-        except (TypeError, ValueError) as wrong:
-            raise TypeError(
-                f"{name}: an array {values.shape} of {values.dtype}; {wrong}"
-            ) from None
-        hazards = Hazards(values.size, written, threads) if check else None
-        made.append(DeviceArray(name, "global", values, base, hazards))
-        base = -(-(base + values.nbytes) // ALIGNMENT) * ALIGNMENT
     return made
 
 
@@ -101,6 +96,26 @@ class Ran:
     counters: Counters
     traffic: Traffic
     shared_bytes: int
+    machine: Machine
+
+
+def prepared(
+    kernel: Callable[..., None],
+    grid: Dim,
+    block: Dim,
+    device: Accelerator,
+    args: Sequence[Any],
+    dynamic: int = 0,
+) -> Program:
+    """The program of a launch."""
+    names = parameters(kernel)[1:]
+    if len(names) != len(args):
+        raise TypeError(
+            f"{kernel.__name__} takes {', '.join(names) or 'nothing'} after the "
+            f"thread; {len(args)} given"
+        )
+    limit = limits_of(device).block_shared_bytes
+    return compiled(kernel, grid, block, arrays(names, args), limit, dynamic)
 
 
 def execute(
@@ -111,76 +126,17 @@ def execute(
     args: Sequence[Any],
     check: bool,
 ) -> Ran:
-    """Run every block of the grid, a batch of them at a time."""
-    names = parameters(kernel)[1:]
-    if len(names) != len(args):
-        raise TypeError(
-            f"{kernel.__name__} takes {', '.join(names) or 'nothing'} after the "
-            f"thread; {len(args)} given"
-        )
-    threads, blocks = block.x * block.y * block.z, grid.x * grid.y * grid.z
-    given = arrays(names, args, threads, check)
-    run = rewritten(kernel)
-    counters, traffic = Counters(), Traffic()
-    limit = limits_of(device).block_shared_bytes
-    used = 0
-    at_once = max(1, BATCH // (32 * -(-threads // 32)))
-    for first in range(0, blocks, at_once):
-        here = min(at_once, blocks - first)
-        machine = Machine(here, threads, first, counters, traffic, run)
-        shared = SharedMemory(limit, check)
-        for array in given:
-            if isinstance(array, DeviceArray):
-                array.bind(machine)
-        _run(run, machine, Thread(machine, grid, block, shared), *given)
-        used = max(used, shared.used)
-    results = {
-        name: array.values
-        for name, array in zip(names, given, strict=True)
-        if isinstance(array, DeviceArray)
-    }
-    return Ran(results, counters, traffic, used)
+    """Run every block of the grid, without a clock."""
+    return run(prepared(kernel, grid, block, device, args), grid, block, check)
 
 
-def _run(run: Callable[..., None], machine: Machine, *given: Any) -> None:
-    """Run a batch; what Python or NumPy refuse in a kernel names its line, too."""
-    try:
-        run(machine, *given)
-    except _PLAIN as wrong:
-        at = [
-            frame.lineno
-            for frame in traceback.extract_tb(wrong.__traceback__)
-            if frame.filename == machine.file
-        ]
-        line = (at[-1] if at else None) or 0
-        says = _of_numpy(wrong, machine.file, line)
-        says = says or f"{type(wrong).__name__}: {wrong}"
-        raise KernelError(f"{machine.name}, line {line}: {says}") from wrong
-
-
-def _of_numpy(wrong: Exception, file: str, line: int) -> str:
-    """What to say where NumPy was asked for a function of lanes."""
-    if "does not support ufuncs" not in str(wrong):
-        return ""
-    asked = re.search(r"\b(?:np|numpy)\.(\w+)", linecache.getline(file, line))
-    name = asked[1] if asked else ""
-    own = {"maximum": "max", "minimum": "min"}.get(name, name)
-    known = own in vars(Thread)
-    words = f"np.{name}" if asked else "a function of NumPy"
-    there = (
-        f"t.{own}" if known else "a thread has t.exp, t.log, t.sqrt, t.min and t.max"
-    )
-    return f"{words} takes no value that differs by lane; {'use ' * known}{there}"
-
-
-_PLAIN = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    NameError,
-    TypeError,
-    ValueError,
-)
+def run(program: Program, grid: Dim, block: Dim, check: bool, **kept: int) -> Ran:
+    """Run a program; ``kept``: what of it is recorded for the clock."""
+    size, threads = (grid.x, grid.y, grid.z), (block.x, block.y, block.z)
+    machine = Machine(program, size, threads, check, **kept)
+    machine.run()
+    counted = machine.counters(), machine.traffic()
+    return Ran(machine.results(), *counted, program.shared_bytes, machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +154,7 @@ def launch(
     device: str | Accelerator = "h100-sxm",
     *args: Any,
     registers: int = 32,
+    shared_bytes: int = 0,
     check: bool = True,
 ) -> Launch:
     """Run a kernel on every thread of a grid.
@@ -212,6 +169,8 @@ def launch(
         NumPy arrays, arrays still `empty`, and numbers.
     registers : int
         A thread: what a compiler would report; it decides how many blocks are resident.
+    shared_bytes : int
+        Of a block, for its dynamic shared memory.
     check : bool
         Whether reads of nothing and races are looked for. Bounds always are.
 
@@ -246,16 +205,24 @@ def launch(
     check_launch((size.x, size.y, size.z), (threads.x, threads.y, threads.z))
     count = threads.x * threads.y * threads.z
     fits(count, registers, 0, found)
-    ran = execute(kernel, size, threads, found, args, check)
-    resident = fits(count, registers, ran.shared_bytes, found)
+    program = prepared(kernel, size, threads, found, args, shared_bytes)
+    resident = fits(count, registers, program.shared_bytes, found)
     warps, blocks = -(-count // 32), size.x * size.y * size.z
-    here = min(resident.blocks, -(-blocks // int(found.compute_units.si)))
+    units = int(found.compute_units.si)
+    kept = blocks_to_replay(blocks, units, resident.blocks)
+    ran = run(
+        *(program, size, threads, check),
+        units=units,
+        resident=resident.blocks,
+        kept=kept,
+    )
+    here = min(resident.blocks, -(-blocks // units))
     l1 = max(0, limits.l1_bytes - here * (ran.shared_bytes + limits.reserve))
     levels = through(ran.traffic, found, warps, resident.blocks, l1)
-    times = estimate(
-        ran.counters, ran.traffic, levels, found, blocks, warps, resident.blocks
-    )
-    waves = blocks / (resident.blocks * found.compute_units.si)
+    streams = streams_of(ran.machine, levels.answered)
+    done = replay(streams, found, resident=here, active=min(units, blocks))
+    times = Times(extrapolate(done, blocks, units))
+    waves = blocks / (resident.blocks * units)
     report = Report(
         kernel.__name__,
         found,

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-NONE = np.iinfo(np.int64).max
+from . import state as at
+
+KINDS = ("load", "store", "atomic")
 
 
 @dataclass(slots=True)
@@ -23,24 +25,41 @@ class Traffic:
     passes: dict[str, int] = field(default_factory=dict)
     line_sectors: dict[int, list[int]] = field(default_factory=dict)
     line_passes: dict[int, list[int]] = field(default_factory=dict)
-    trace: list[tuple[int, str, Any, Any]] = field(default_factory=list)
+    log: Any = None  # (requests, state.REQUEST_COLUMNS)
+    touched: Any = None  # their sectors, one after the other
 
     def add(self, field_name: str, kind: str, count: int) -> None:
         """Add to one of the sums by kind."""
         sums = getattr(self, field_name)
         sums[kind] = sums.get(kind, 0) + count
 
+    def count(self, kind: str, space: str, line: int, row: list[int]) -> None:
+        """Add what one row of a program asked for."""
+        if space == "shared":
+            self.add("shared_requests", kind, row[at.C_REQUESTS])
+            self.add("phases", kind, row[at.C_PHASES])
+            self.add("passes", kind, row[at.C_PASSES])
+            of_line = self.line_passes.setdefault(line, [0, 0])
+            of_line[1] += row[at.C_PASSES]
+        elif space in ("global", "constant"):
+            self.add("requests", kind, row[at.C_REQUESTS])
+            self.add("sectors", kind, row[at.C_SECTORS])
+            self.add("lines", kind, row[at.C_LINES])
+            self.add("asked", kind, row[at.C_ASKED])
+            of_line = self.line_sectors.setdefault(line, [0, 0])
+            of_line[1] += row[at.C_SECTORS]
+        else:
+            return
+        of_line[0] += row[at.C_REQUESTS]
 
-def distinct(numbers: Any, mask: Any) -> tuple[Any, Any]:
-    """Distinct numbers of each row, ascending: ``(row numbers, values)``, flat.
+    def listed(self, log: Any, sectors: Any, machine: Any) -> None:
+        """Keep the list of requests."""
+        self.log = log[: machine[at.REQUESTS_MADE]]
+        self.touched = sectors[: machine[at.SECTORS_MADE]]
 
-    ``numbers``: (rows, n) sector, line or word numbers; ``mask``: (rows, n) which
-    count.
-    """
-    ordered = np.where(mask, numbers, NONE)
-    if (ordered[:, 1:] < ordered[:, :-1]).any():
-        ordered = np.sort(ordered, axis=1)
-    new = ordered != NONE
-    new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    at = np.flatnonzero(new)  # far quicker than nonzero of two axes
-    return at // new.shape[1], ordered.ravel()[at]
+    def flat(self) -> tuple[Any, Any, Any, Any]:
+        """Order, warp, sector and kind of every sector asked for."""
+        count = self.log[:, at.R_COUNT]
+        columns = (at.R_ORDER, at.R_WARP, at.R_KIND)
+        order, warp, kind = (np.repeat(self.log[:, c], count) for c in columns)
+        return order, warp, self.touched, kind

@@ -12,7 +12,7 @@ from ..simt.launcher import Empty
 from .formats import codes
 from .memory import Array, Memory, in_one_piece
 from .tile import Tile, as_tile, plain, pythonic
-from .types import DType, Pointer, of_numpy
+from .types import DType, Pointer, of_form, of_numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ def _argument(
 def _placed(value: Any) -> tuple[Any, DType, bool] | None:
     """Values as stored, their type, and whether they are written; None for no array."""
     if isinstance(value, Empty):
-        form = value.dtype if isinstance(value.dtype, DType) else None
-        dtype = form or of_numpy(value.dtype)
+        own = isinstance(value.dtype, DType)
+        dtype = value.dtype if own else of_form(value.dtype.name)
         return np.zeros(value.shape, dtype.stored), dtype, False
     if isinstance(value, Formatted):
         return value.codes.copy(), value.dtype, True

@@ -16,15 +16,17 @@ from stacklib.quantity.bounds import is_whole
 
 from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..issue.replay import replay
-from ..simt.cache_hits import answered
-from ..simt.rewrite import KernelError
+from ..issue.waves import blocks_to_replay, extrapolate
+from ..simt.builder import KernelError
+from ..simt.cache_hits import through
+from ..simt.times import Times
 from .arguments import Arguments, bound
 from .clock.estimate import BASE, GRAIN, Build, Resources, larger, resources
 from .clock.record import answers, record
 from .clock.tensor_work import total
 from .machine import Batch, Parting, run
 from .memory import Memory
-from .report import Clock, TileReport
+from .report import TileReport
 from .rewrite import built, source_of
 
 AT_ONCE = 1 << 18  # elements of the largest tile of programs that run together
@@ -176,12 +178,12 @@ class _Run:
             self.memory,
             self.device,
         )
-        before = self.memory.traffic.mark()
+        before = self.memory.tally.mark()
         try:
             run(now, lambda: self._go())
         except Parting as parting:
             now.take_back()
-            self.memory.traffic.back_to(before)
+            self.memory.tally.back_to(before)
             ways = np.unique(parting.ways)
             return max(self._together(programs[parting.ways == way]) for way in ways)
         self.batches.append(now)
@@ -215,39 +217,42 @@ class _Run:
         here = min(max(1, resident.blocks), -(-blocks // units))
         shared = here * (self.resources.shared_bytes + limits.reserve)
         l1 = max(0, limits.l1_bytes - shared)
-        traffic: Any = self.memory.traffic
-        at_once = max(1, resident.blocks)
-        levels, by = answered(traffic, self.device, self.warps, at_once, l1)
-        clock, timeless = None, infeasible
+        traffic, at_once = self.memory.tally.finished(), max(1, resident.blocks)
+        levels = through(traffic, self.device, self.warps, at_once, l1)
+        times, timeless = None, infeasible
         if not infeasible:
-            answers(self.batches, traffic, by)
-            clock, timeless = self._clock(resident.blocks, min(units, blocks))
+            times, timeless = self._times(levels.answered, resident.blocks)
         return TileReport(
             self.function.__name__,
             self.device,
             self.grid,
             self.warps,
             self.stages,
-            self.memory.traffic,
+            traffic,
             levels,
             dict(self.tensor),
             self.resources,
             resident,
             blocks / (resident.blocks * units) if resident.blocks else 0.0,
             infeasible,
-            clock,
+            times,
             timeless,
         )
 
-    def _clock(self, resident: int, active: int) -> tuple[Clock | None, str]:
+    def _times(self, answered: Any, resident: int) -> tuple[Times | None, str]:
         """The busiest unit's programs through its sub-cores; why not, if not."""
-        units = int(self.device.compute_units.si)
+        units, blocks = int(self.device.compute_units.si), int(np.prod(self.grid))
+        answers(self.batches, answered)
+        most = blocks_to_replay(blocks, units, resident)
         try:
-            found = record(self.batches, self.build, self.device, units)
-            done = replay(found.streams, self.device, resident=resident, active=active)
+            streams = record(self.batches, self.build, self.device, units, most)
+            here = min(resident, streams.blocks)
+            done = replay(
+                streams, self.device, resident=here, active=min(units, blocks)
+            )
         except UnknownSpec as wrong:
             return None, str(wrong)
-        return Clock(done, found.programs, found.of), ""
+        return Times(extrapolate(done, blocks, units)), ""
 
     def _resident(self) -> tuple[Occupancy, str]:
         """Programs on a unit; what does not fit, where none does."""

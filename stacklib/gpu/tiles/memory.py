@@ -8,7 +8,7 @@ import numpy as np
 
 from .formats import decoded
 from .races import Order, Races
-from .traffic import Traffic
+from .traffic import Tally
 from .types import DType
 
 ALIGNMENT = 256  # of every array, as cudaMalloc gives
@@ -54,7 +54,7 @@ class Memory:
         self.check = check
         self.arrays: list[Array] = []
         self.order = Order()
-        self.traffic = Traffic()
+        self.tally = Tally()
         self.base = ALIGNMENT
 
     def place(self, name: str, values: Any, dtype: DType, written: bool) -> Array:

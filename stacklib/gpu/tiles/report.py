@@ -9,24 +9,10 @@ from stacklib.hardware import Accelerator
 from stacklib.memory.warp.coalescing import SECTOR
 
 from ..issue.occupancy import Occupancy
-from ..issue.replay import Replayed
 from ..simt.cache_hits import CacheHits
+from ..simt.requests import Traffic
+from ..simt.times import Times
 from .clock.estimate import Resources
-from .traffic import Traffic
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """One unit's programs, replayed."""
-
-    replayed: Replayed
-    programs: int  # that were replayed
-    of: int  # that the unit runs
-
-    @property
-    def time(self) -> float:
-        """Seconds of all its programs: at the rate of those that were replayed."""
-        return self.replayed.seconds * self.of / self.programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +31,7 @@ class TileReport:
     occupancy: Occupancy  # programs resident on a unit, with that estimate
     waves: float  # programs over what all units hold at once; 0 where none fits
     infeasible: str  # the sum that does not fit, where one does not
-    clock: Clock | None  # the replay; None where there is no time
+    times: Times | None  # seconds by part; None where there is no time
     timeless: str  # why there is none
 
     @property
@@ -83,17 +69,12 @@ class TileReport:
     @property
     def time(self) -> float | None:
         """Estimated seconds, without the launching; None where `timeless` says why."""
-        return self.clock.time if self.clock else None
+        return self.times.total if self.times else None
 
     @property
     def bound(self) -> str:
-        """The part of a unit that was busiest."""
-        return self.clock.replayed.bound if self.clock else ""
-
-    @property
-    def stalls(self) -> dict[str, int]:
-        """Cycles of the unit's warps by what they waited for."""
-        return self.clock.replayed.stalls if self.clock else {}
+        """The part of the chip that the launch waits for; empty without a time."""
+        return self.times.bound if self.times else ""
 
     def rows(self) -> list[tuple[str, Any]]:
         """The report, line by line: what, and how much."""
@@ -114,12 +95,10 @@ class TileReport:
         ]
 
     def _timed(self) -> list[tuple[str, Any]]:
-        if self.clock is None:
+        if self.times is None:
             return [("no time", self.timeless)]
-        return [
-            ("estimated time (µs)", 1e6 * self.clock.time),
-            ("bound by", self.bound),
-        ]
+        microseconds = 1e6 * self.times.total
+        return [("estimated time (µs)", microseconds), ("bound by", self.bound)]
 
     def lines(self) -> list[dict[str, Any]]:
         """By source line: requests to global memory and their sectors."""

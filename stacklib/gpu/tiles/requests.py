@@ -81,13 +81,16 @@ def _rows(values: Any, fill: Any) -> Any:
 class Requests:
     """What one memory operation of a batch asks for, by program and request."""
 
-    __slots__ = ("again", "counts", "kind", "levels", "lines", "rows", "turns", "wide")
+    __slots__ = (
+        *("again", "counts", "everywhere", "kind", "levels", "lines", "turns"),
+        "wide",
+    )
 
     def __init__(
         self, kind: str, wide: int, rows: Any, sectors: Any, shape: tuple[int, int]
     ) -> None:
+        """``rows``: the request that each of the sectors is of."""
         self.kind, self.wide = kind, wide
-        self.rows = rows  # request of each sector
         self.again = 1  # warps that ask for the same
         size = shape[0] * shape[1]
         self.counts = np.bincount(rows, minlength=size).reshape(shape)
@@ -96,21 +99,8 @@ class Requests:
         fresh[1:] = (np.diff(rows) != 0) | (np.diff(near) != 0)
         self.lines = np.bincount(rows[fresh], minlength=size).reshape(shape)
         self.turns: Any = np.zeros(shape, np.int64)  # lanes at one word, for atomics
-        self.levels: Any = None
-
-    def answered(self, levels: Any) -> None:
-        """Note which level answered each sector of the trace's entry."""
-        times = max(1, len(levels) // max(1, len(self.rows)) // self.again)
-        size, sectors = self.counts.size, len(self.rows)
-        copies = np.arange(self.again * times).repeat(sectors)
-        rows = np.tile(self.rows, self.again * times)
-        place = (copies * size + rows) * 3 + levels
-        found = np.bincount(place, minlength=self.again * times * size * 3)
-        if times > 1:
-            shape = (self.again, times, self.counts.shape[1], 3)
-        else:
-            shape = (self.again, *self.counts.shape, 3)
-        self.levels = found.reshape(shape)
+        self.everywhere = False  # whether all programs meet at the same words
+        self.levels: Any = None  # (again, programs, requests, 3) sectors by level
 
 
 def _lanes(access: Access, kind: str, threads: int) -> tuple[Any, Any, int]:
@@ -147,10 +137,17 @@ def count(now: Batch, access: Access, kind: str, needs: tuple[int, ...]) -> int:
     now.requests.append(made)
     if kind == "atomic":
         made.turns = _meetings(lanes, on)
+        made.everywhere = _shared(lanes, on)
     _trace(now, access, made, on, sectors)
     bits = access.dtype.bits if kind != "store" else 0
     size = int(np.prod(access.shape, dtype=np.int64))
     return now.note(f"{kind}_global", size, bits, needs, request=len(now.requests) - 1)
+
+
+def _shared(lanes: Any, on: Any) -> bool:
+    """Whether several programs meet at the words that one of them touches."""
+    every, one = np.unique(lanes[on]).size, np.unique(lanes[:1][on[:1]]).size
+    return len(lanes) > 1 and every < 2 * one
 
 
 def _meetings(lanes: Any, on: Any) -> Any:
@@ -166,26 +163,24 @@ def _meetings(lanes: Any, on: Any) -> Any:
 
 def _trace(now: Batch, access: Access, made: Requests, on: Any, sectors: Any) -> None:
     """Add the requests to the launch's traffic, in the order of the caches."""
-    traffic, kind = now.memory.traffic, made.kind
+    sums, kind = now.memory.tally.sums, made.kind
     each = made.counts.shape[1]
     warps_of_block = now.threads // WARP
     # A warp that holds no elements of its own loads what another does.
     again = max(1, warps_of_block // each) if kind == "load" else 1
-    programs = now.programs if len(made.counts) < len(now) else None
-    times = again * (len(now) if programs is not None else 1)
+    times = again * (len(now) // len(made.counts))
     live = int(np.count_nonzero(on.any(axis=2))) * times
     made.again = again
-    traffic.add("requests", kind, live)
-    traffic.add("sectors", kind, len(made.rows) * times)
-    traffic.add("lines", kind, int(made.lines.sum()) * times)
+    sums.add("requests", kind, live)
+    sums.add("sectors", kind, len(sectors) * times)
+    sums.add("lines", kind, int(made.lines.sum()) * times)
     asked = int(np.count_nonzero(on)) * made.wide * access.dtype.itemsize
-    traffic.add("asked", kind, asked * times)
-    seen = traffic.line_sectors.setdefault(line(), [0, 0])
-    seen[0], seen[1] = seen[0] + live, seen[1] + len(made.rows) * times
-    which, chunk = made.rows // each, made.rows % each
-    owners = now.programs[:, None] if programs is not None else now.programs[which]
-    first = owners * warps_of_block + chunk % warps_of_block
-    copies = np.arange(again).reshape(-1, *(1 for _ in np.shape(first)))
-    warps = np.asarray(first + copies * each).reshape(-1)
-    sectors = np.tile(sectors, len(warps) // max(1, len(sectors)))
-    traffic.trace.append((len(now.requests) - 1, kind, warps, sectors))
+    sums.add("asked", kind, asked * times)
+    seen = sums.line_sectors.setdefault(line(), [0, 0])
+    seen[0], seen[1] = seen[0] + live, seen[1] + len(sectors) * times
+    warps = now.programs[:, None] * warps_of_block + np.arange(each) % warps_of_block
+    warps = warps + (np.arange(again) * each).reshape(-1, 1, 1)
+    counts = np.broadcast_to(made.counts, warps.shape)
+    order, touched = len(now.requests) - 1, np.tile(sectors, times)
+    counted = counts.reshape(-1)
+    now.memory.tally.add(order, kind, warps.reshape(-1), counted, touched)

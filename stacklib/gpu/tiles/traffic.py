@@ -1,4 +1,4 @@
-"""What tiles ask of the memory system, counted as it is asked."""
+"""What tiles ask of the memory system, kept as the caches read it."""
 
 from __future__ import annotations
 
@@ -8,53 +8,48 @@ from typing import Any
 
 import numpy as np
 
-KINDS = ("load", "store", "atomic")
+from ..simt import state as at
+from ..simt.requests import KINDS, Traffic
+
 SUMS = ("requests", "sectors", "lines", "asked", "line_sectors")
 _NONE = np.iinfo(np.int64).max
 
 
 @dataclass(slots=True)
-class Traffic:
-    """Sums over the requests of a launch, and the sectors they touched in order."""
+class Tally:
+    """Sums over the requests of a launch, and the requests in order."""
 
-    requests: dict[str, int] = field(default_factory=dict)
-    sectors: dict[str, int] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
-    asked: dict[str, int] = field(default_factory=dict)
-    line_sectors: dict[int, list[int]] = field(default_factory=dict)
-    trace: list[tuple[int, str, Any, Any]] = field(default_factory=list)
+    sums: Traffic = field(default_factory=Traffic)
+    rows: list[Any] = field(default_factory=list)  # by operation: (n, columns)
+    sectors: list[Any] = field(default_factory=list)
 
-    @property
-    def log(self) -> list[tuple[int, str, Any, Any]]:
-        """The trace, under the name that the caches ask for."""
-        return self.trace
+    def add(self, order: int, kind: str, warps: Any, counts: Any, sectors: Any) -> None:
+        """List the requests of an operation: who asks, and for how many sectors."""
+        rows: Any = np.zeros((len(warps), at.REQUEST_COLUMNS), np.int64)
+        rows[:, at.R_ORDER], rows[:, at.R_KIND] = order, KINDS.index(kind)
+        rows[:, at.R_WARP], rows[:, at.R_COUNT] = warps, counts
+        self.rows.append(rows)
+        self.sectors.append(sectors)
 
-    def add(self, name: str, kind: str, count: int) -> None:
-        """Add to one of the sums by kind."""
-        sums = getattr(self, name)
-        sums[kind] = sums.get(kind, 0) + count
+    def finished(self) -> Traffic:
+        """The traffic of the whole launch."""
+        if self.rows:
+            self.sums.log = np.concatenate(self.rows)
+            ends = np.cumsum(self.sums.log[:, at.R_COUNT])
+            self.sums.log[1:, at.R_FIRST] = ends[:-1]
+            self.sums.touched = np.concatenate(self.sectors)
+        return self.sums
 
-    def flat(self) -> tuple[Any, Any, Any, Any]:
-        """Order, warp, sector and kind of every sector asked for."""
-        parts = [
-            (np.full(len(w), n), w, s, np.full(len(w), KINDS.index(k)))
-            for n, k, w, s in self.trace
-        ]
-        order, warp, sector, kind = map(np.concatenate, zip(*parts, strict=True))
-        return order, warp, sector, kind
-
-    def mark(self) -> Traffic:
+    def mark(self) -> Tally:
         """As it is now, to go back to."""
-        kept = copy.copy(self)
+        sums = Traffic()
         for name in SUMS:
-            setattr(kept, name, copy.deepcopy(getattr(self, name)))
-        kept.trace = list(self.trace)
-        return kept
+            setattr(sums, name, copy.deepcopy(getattr(self.sums, name)))
+        return Tally(sums, list(self.rows), list(self.sectors))
 
-    def back_to(self, kept: Traffic) -> None:
+    def back_to(self, kept: Tally) -> None:
         """Forget what was asked for since."""
-        for name in (*SUMS, "trace"):
-            setattr(self, name, getattr(kept, name))
+        self.sums, self.rows, self.sectors = kept.sums, kept.rows, kept.sectors
 
 
 def distinct(numbers: Any, mask: Any) -> tuple[Any, Any]:
@@ -67,5 +62,5 @@ def distinct(numbers: Any, mask: Any) -> tuple[Any, Any]:
         ordered = np.sort(ordered, axis=1)
     new = ordered != _NONE
     new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    at = np.flatnonzero(new)
-    return at // new.shape[1], ordered.ravel()[at]
+    found = np.flatnonzero(new)
+    return found // new.shape[1], ordered.ravel()[found]

@@ -169,6 +169,12 @@ def of_numpy(dtype: Any) -> DType:
     return found
 
 
+def of_form(name: str) -> DType:
+    """The type that a kernel of `gpu.launch` knows by another name."""
+    own = {"bfloat16": bfloat16, "float8_e4m3fn": float8e4nv, "float8_e5m2": float8e5}
+    return own.get(name) or of_numpy(name)
+
+
 def of_number(number: Any) -> DType:
     """The type of a plain Python number."""
     if isinstance(number, bool):

@@ -6,12 +6,16 @@ np = pytest.importorskip("numpy")
 
 from stacklib import hardware  # noqa: E402
 from stacklib.gpu.simt import cache_hits  # noqa: E402
-from stacklib.gpu.simt.requests import Traffic  # noqa: E402
+from stacklib.gpu.simt import state as at  # noqa: E402
+from stacklib.gpu.simt.requests import KINDS, Traffic  # noqa: E402
 
 
 def asked(kind: str, sectors) -> Traffic:
     """A launch whose every warp asks for 32 sectors."""
-    return Traffic(trace=[(0, kind, np.arange(len(sectors)) // 32, sectors)])
+    log = np.zeros((len(sectors) // 32, at.REQUEST_COLUMNS), np.int64)
+    log[:, at.R_WARP], log[:, at.R_COUNT] = np.arange(len(log)), 32
+    log[:, at.R_KIND] = KINDS.index(kind)
+    return Traffic(log=log, touched=sectors)
 
 
 @pytest.mark.parametrize("key", ["h100-sxm", "a100-sxm-80gb", "rtx-4090"])

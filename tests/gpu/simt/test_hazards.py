@@ -6,7 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.gpu.simt.hazards import Hazards
+from stacklib.gpu.simt import state as at
+from stacklib.gpu.simt.memory_lanes import adds, reads, writes
+from stacklib.gpu.simt.vm import met
 
 THREADS, BLOCKS = 64, 2  # two warps a block
 
@@ -17,6 +19,36 @@ def ordered(one, other):
     same_block = a // THREADS == b // THREADS
     same_warp = a // 32 == b // 32
     return a == b or (same_block and s >> 32 != t >> 32) or (same_warp and s != t)
+
+
+class Watch:
+    """Two elements, watched as a launch of two blocks of two warps watches them."""
+
+    def __init__(self):
+        self.elements = np.zeros((2, 6), np.int64)
+        self.warps = np.zeros((2 * BLOCKS, at.WARP_COLUMNS), np.int64)
+        self.warps[:, at.NUMBER] = range(2 * BLOCKS)
+        self.warps[:, at.LOCAL] = [0, 1] * BLOCKS
+        self.clocks = np.zeros((2 * BLOCKS, 2), np.int64)
+        self.machine = np.zeros(at.MACHINE, np.int64)
+
+    def sync(self, block):
+        met(3, 2 * block, self.warps, self.clocks, self.machine, 2, True)
+
+    def syncwarp(self, warp):
+        self.machine[at.SEQ] += 1
+        self.warps[warp, at.SYNCED] = self.machine[at.SEQ]
+
+    def touch(self, what, threads, elements):
+        call = {"read": reads, "write": writes, "atomic": adds}[what]
+        found = False
+        for warp in sorted({t // 32 for t in threads}):  # a request is of one warp
+            self.machine[at.SEQ] += 1
+            for thread, element in zip(threads, elements, strict=True):
+                if thread // 32 == warp:
+                    now = (self.machine[at.SEQ], self.warps, self.clocks, warp, 2, 64)
+                    found |= call(self.elements, element, thread, *now)
+        return found
 
 
 events = st.one_of(
@@ -37,45 +69,45 @@ events = st.one_of(
 
 
 @settings(max_examples=1000, deadline=None)
-@given(st.lists(events, max_size=14), st.sampled_from([0, 3, 100]))
-def test_every_race_and_no_other(script, most):
-    hazards = Hazards(2, True, THREADS)
-    hazards.most = most  # of reads that are only listed
+@given(st.lists(events, max_size=14))
+def test_every_race_and_no_other(script):
+    watch = Watch()
     tick = np.zeros(2 * BLOCKS, np.int64)
     reads = {0: [], 1: []}
     writes = {0: None, 1: None}
     atomics = {0: [], 1: []}
     for what, detail in script:
         if what == "sync":
+            watch.sync(detail)
             tick[2 * detail : 2 * detail + 2] += (1 << 32) + 1
         elif what == "syncwarp":
+            watch.syncwarp(detail)
             tick[detail] += 1
         else:
-            threads = np.array([thread for thread, _ in detail])
-            at = np.array([element for _, element in detail])
-            now = tick[threads // 32]
-            found = getattr(hazards, what)(at, threads, now)
+            detail = sorted(detail)
+            threads = [thread for thread, _ in detail]
+            elements = [element for _, element in detail]
+            found = watch.touch(what, threads, elements)
             expected = False
-            mine = list(zip(threads.tolist(), now.tolist(), at.tolist(), strict=True))
-            for thread, t, element in mine:
+            for thread, element in detail:
+                me = (thread, int(tick[thread // 32]))
                 last = writes[element]
-                expected |= last is not None and not ordered(last, (thread, t))
+                expected |= last is not None and not ordered(last, me)
                 if what != "read":
-                    expected |= any(not ordered(r, (thread, t)) for r in reads[element])
+                    expected |= any(not ordered(r, me) for r in reads[element])
                 if what != "atomic":
-                    expected |= any(
-                        not ordered(a, (thread, t)) for a in atomics[element]
-                    )
+                    expected |= any(not ordered(a, me) for a in atomics[element])
                 if what == "write":
-                    expected |= sum(e == element for _, _, e in mine) > 1
-            assert found.any() == expected
+                    expected |= sum(e == element for e in elements) > 1
+            assert found == expected
             if expected:
                 return  # a launch ends at its first race
-            for thread, t, element in mine:
+            for thread, element in detail:
+                me = (thread, int(tick[thread // 32]))
                 if what == "write":
-                    writes[element], reads[element] = (thread, t), []
+                    writes[element], reads[element] = me, []
                     atomics[element] = []
                 elif what == "atomic":
-                    atomics[element].append((thread, t))
+                    atomics[element].append(me)
                 else:
-                    reads[element].append((thread, t))
+                    reads[element].append(me)

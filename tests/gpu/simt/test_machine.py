@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stacklib import hardware
 from stacklib.gpu.simt.launcher import dimensions, empty, execute
 from stacklib.gpu.simt.one_thread import run_one_by_one
-from stacklib.gpu.simt.rewrite import KernelError
+from stacklib.gpu.simt.builder import KernelError
 
 H100 = hardware.get("h100-sxm")
 
@@ -384,7 +384,7 @@ def test_endless_loop():
             x = x + 0
         out[t.thread.x] = 1.0
 
-    import stacklib.gpu.simt.machine as machine
+    import stacklib.gpu.simt.vm as machine
 
     before, machine.MOST_ROUNDS = machine.MOST_ROUNDS, 500
     try:
@@ -435,18 +435,13 @@ def test_wrong_number_of_arguments():
         launch(lambda_copy, 1, 64, np.ones(64))
 
 
-def test_batches_do_not_matter(monkeypatch):
-    import stacklib.gpu.simt.launcher as module
+def test_turns_do_not_matter(monkeypatch):
+    import stacklib.gpu.simt.machine as module
 
     src = np.arange(64.0 * 10)
-
-    def kernel(t, src, dst):
-        i = t.block.x * 64 + t.thread.x
-        dst[i] = src[i] * 2
-
-    whole = launch(kernel, 10, 64, src, empty(640, np.float64))
-    monkeypatch.setattr(module, "BATCH", 128)
-    parts = launch(kernel, 10, 64, src, empty(640, np.float64))
-    assert (whole.results["dst"] == parts.results["dst"]).all()
+    whole = launch(reduction, 10, 64, src, empty(10, np.float64))
+    monkeypatch.setattr(module, "TURN", 3)
+    parts = launch(reduction, 10, 64, src, empty(10, np.float64))
+    assert (whole.results["out"] == parts.results["out"]).all()
     assert whole.counters.warps == parts.counters.warps
     assert whole.traffic.sectors == parts.traffic.sectors

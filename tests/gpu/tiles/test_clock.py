@@ -22,7 +22,7 @@ def run(case, **words):
 
 
 def kinds(report):
-    streams = report.clock.replayed.streams
+    streams = report.times.replayed.streams
     numbers, counts = np.unique(np.asarray(streams.kind), return_counts=True)
     return {KINDS[n]: int(c) for n, c in zip(numbers, counts, strict=True)}
 
@@ -36,7 +36,7 @@ def test_streams_hold_the_requests_and_the_products():
     assert found["async_copy"] == 4 * 2 * 4 * 4
     assert found["mma"] == 4 * report.tensor_instructions  # wgmma: each of four warps
     assert found["store_global"] == report.traffic.requests["store"]
-    streams = report.clock.replayed.streams
+    streams = report.times.replayed.streams
     asked = np.asarray(streams.requests)[np.asarray(streams.request)]
     asked[np.asarray(streams.request) < 0] = 0
     loads = np.asarray(streams.kind) == KINDS.index("async_copy")

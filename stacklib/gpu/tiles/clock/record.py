@@ -1,7 +1,7 @@
 """Streams of one multiprocessor: what the warps of its programs issued.
 
 Programs are dealt to the units in turn; those of the unit with most to do are written
-down, as many as `MOST` instructions allow.
+down, as many waves of them as are replayed (``issue.waves``).
 """
 
 from __future__ import annotations
@@ -20,34 +20,29 @@ from .estimate import Build
 from .tape import Tape
 from .warps import tape_of
 
-MOST = 2_000_000  # instructions that are written down
 
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """Streams of a unit, and how much of its work they are."""
-
-    streams: Streams
-    programs: int  # written down
-    of: int  # that the unit runs
-
-
-def answers(batches: Sequence[Batch], traffic: Any, levels: Any) -> None:
+def answers(batches: Sequence[Batch], answered: Any) -> None:
     """Give every memory operation the levels that answered it.
 
-    ``levels``: of every sector in the order of the traffic.
+    ``answered``: (requests, 3) sectors of each request of the launch by level.
     """
-    ends = np.cumsum([len(entry[3]) for entry in traffic.trace])[:-1]
-    parts = iter(np.split(levels, ends))
+    start = 0
     for now in batches:
         for made in now.requests:
-            made.answered(next(parts))
+            shape = (made.again, len(now), made.counts.shape[1], 3)
+            stop = start + shape[0] * shape[1] * shape[2]
+            made.levels = answered[start:stop].reshape(shape)
+            start = stop
 
 
 def record(
-    batches: Sequence[Batch], build: Build, device: Accelerator, units: int
-) -> Recorded:
-    """The streams of the programs that the busiest unit runs."""
+    batches: Sequence[Batch],
+    build: Build,
+    device: Accelerator,
+    units: int,
+    most: int,
+) -> Streams:
+    """The streams of the first programs, ``most`` at most, of the busiest unit."""
     unit = _busiest(batches, units)
     mine = [
         (row, now)
@@ -56,18 +51,13 @@ def record(
     ]
     mine.sort(key=lambda pair: int(pair[1].programs[pair[0]]))
     tapes: dict[int, tuple[Tape, dict[str, Any]]] = {}
-    kept: list[tuple[int, Batch]] = []
-    total = 0
-    for row, now in mine:
+    pieces = []
+    for row, now in mine[:most]:
         if id(now) not in tapes:
             tape = tape_of(now.ops, now.requests, build, device)
             tapes[id(now)] = tape, tape.columns()
-        total += tapes[id(now)][0].place * build.threads // 32
-        if kept and total > MOST:
-            break
-        kept.append((row, now))
-    pieces = [_program(row, now, *tapes[id(now)], build) for row, now in kept]
-    return Recorded(_streams(pieces, build.threads // 32), len(kept), len(mine))
+        pieces.append(_program(row, now, *tapes[id(now)], build, units))
+    return _streams(pieces, build.threads // 32)
 
 
 def _busiest(batches: Sequence[Batch], units: int) -> int:
@@ -88,7 +78,12 @@ class _Piece:
 
 
 def _program(
-    row: int, now: Batch, tape: Tape, columns: dict[str, Any], build: Build
+    row: int,
+    now: Batch,
+    tape: Tape,
+    columns: dict[str, Any],
+    build: Build,
+    units: int,
 ) -> _Piece:
     warps = build.threads // 32
     asked: Any = np.full((warps, tape.place, 5), NONE)
@@ -99,9 +94,11 @@ def _program(
     for number in np.unique(memory[memory >= 0]).tolist():
         here = np.flatnonzero(memory == number)
         for warp in range(warps):
-            asked[warp, here] = _asked(
-                now.requests[number], row, warp, warps, turn[here]
-            )
+            made = now.requests[number]
+            asked[warp, here] = _asked(made, row, warp, warps, turn[here])
+            # One unit is replayed; programs of the others take their turns as well.
+            if made.everywhere:
+                asked[warp, here, 4] *= min(units, len(now))
     return _Piece(columns, asked, tape.events)
 
 
@@ -117,7 +114,7 @@ def _asked(made: Any, row: int, warp: int, warps: int, turn: Any) -> Any:
     real = chunk < each
     at, one = chunk[real], min(row, len(made.counts) - 1)
     rows[real, 0] = made.lines[one, at]
-    rows[real, 1:4] = made.levels[copy, min(row, made.levels.shape[1] - 1)][at]
+    rows[real, 1:4] = made.levels[copy, row][at]
     rows[real, 4] = made.turns[one, at]
     return rows
 

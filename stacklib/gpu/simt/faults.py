@@ -1,0 +1,180 @@
+"""What to say when a kernel does what it may not: line, lane, address and value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import state as at
+from .formats import FORMS
+from .program import FIELDS, OPS
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+_ORDER = ": sync() orders lanes of a block, nothing orders blocks"
+_FENCES = " but t.fence() and an atomic after it"
+
+
+def line_of(machine: Machine, pc: int) -> int:
+    """The source line of a row."""
+    return int(machine.program.rows[pc, FIELDS.index("line")])
+
+
+def whose(machine: Machine, warp: int, lane: int) -> str:
+    """A thread by block, number and lane."""
+    row = machine.tables["W"][warp]
+    thread = 32 * int(row[at.LOCAL]) + lane
+    return f"(block {int(row[at.BLOCK])}, thread {thread}, lane {lane})"
+
+
+def fault(machine: Machine) -> str:
+    """What the machine stopped at."""
+    g = machine.tables["G"]
+    code, pc, warp, lane = (int(g[n]) for n in (at.BAD, at.BAD_PC, at.BAD_WARP, at.BAD_LANE))
+    says = _WORDS[code](machine, pc, int(g[at.BAD_ONE]), int(g[at.BAD_TWO]))
+    where = f"{machine.program.name}, line {line_of(machine, pc)}: "
+    return f"{where}{says} {whose(machine, warp, lane)}"
+
+
+def place(machine: Machine, array: int, element: int) -> tuple[str, str]:
+    """An element and its byte address."""
+    use, row = machine.program.arrays[array], machine.tables["A"][array]
+    first = use.base if use.space == "shared" else int(row[at.A_BASE])
+    address = first + element * use.form.size
+    index = []
+    for length in reversed(use.shape):
+        index.insert(0, element % length)
+        element //= length
+    name = f"{use.name}[{', '.join(map(str, index))}]"
+    return name, f"{use.space} address {address}"
+
+
+def _outside(machine: Machine, pc: int, index: int, imm: int) -> str:
+    array, axis, count = imm // 128, imm // 16 % 8, imm % 16
+    use = machine.program.arrays[array]
+    row = machine.tables["A"][array]
+    first = use.base if use.space == "shared" else int(row[at.A_BASE])
+    along = f" along axis {axis}" if len(use.shape) > 1 else ""
+    wide = f" ({count} neighbours)" if count > 1 else ""
+    return (
+        f"{use.name}[{index}]{wide} is outside its {use.shape[axis]} elements{along}: "
+        f"{use.space} address {first + index * use.form.size}"
+    )
+
+
+def _unwritten(machine: Machine, pc: int, element: int, array: int) -> str:
+    name, address = place(machine, array, element)
+    adds = OPS[int(machine.program.rows[pc, 0])] == "ATOMIC"
+    what = "is added to" if adds else "is read"
+    return f"{name} {what}, and nobody has written it; {address}"
+
+
+def _race(what: str) -> Any:
+    def says(machine: Machine, pc: int, element: int, array: int) -> str:
+        name, address = place(machine, array, element)
+        hint = _ORDER + _FENCES * between_blocks(machine, array)
+        alike = one_value(machine, pc, element, array) if "written" in what else ""
+        return f"{name} {alike or what + hint}; {address}"
+
+    return says
+
+
+def between_blocks(machine: Machine, array: int) -> bool:
+    """Whether blocks of this kernel pass values to each other."""
+    uses = machine.program.uses
+    space = machine.program.arrays[array].space
+    return space == "global" and "ATOMIC" in uses
+
+
+def one_value(machine: Machine, pc: int, element: int, array: int) -> str:
+    """What to say where a request's lanes meet at an element with equal values."""
+    g, row = machine.tables["G"], machine.program.rows[pc]
+    warp = int(g[at.BAD_WARP])
+    mask = int(machine.tables["W"][warp, at.MASK])
+    index = machine.tables["RR"][warp, row[3]]
+    form = FORMS[int(row[1])]
+    held = machine.tables["FF" if form.floating else "RR"][warp, row[4]]
+    lanes = [n for n in range(32) if mask >> n & 1 and index[n] == element]
+    values = {held[n].item() for n in lanes}
+    if len(lanes) < 2 or len(values) != 1:
+        return ""
+    value = held[lanes[0]].item()
+    return (
+        f"is stored by {len(lanes)} lanes at once; the values are equal ({value!r}), "
+        "so let one lane store it"
+    )
+
+
+def _not_all(machine: Machine, pc: int, number: int, _: int) -> str:
+    op = OPS[int(machine.program.rows[pc, 0])]
+    name = {"GRID_BARRIER": "grid_sync"}.get(op, "sync" if not number else "bar_sync")
+    who = "the grid" if name == "grid_sync" else "a block"
+    return (
+        f"{name}() is not reached by all threads of {who}; the first that is missing"
+    )
+
+
+_WORDS = {
+    at.DIVIDES: lambda m, pc, one, two: "a whole number is divided by zero",
+    at.OUTSIDE: _outside,
+    at.UNWRITTEN: _unwritten,
+    at.READ_RACE: _race("is read while another lane writes it"),
+    at.WRITE_RACE: _race("is written while another lane uses it"),
+    at.ATOMIC_RACE: _race("meets an atomic while another lane reads or writes it"),
+    at.ASLEEP: lambda m, pc, one, two: "a shuffle reads a lane that is masked off",
+    at.NOT_ALL: _not_all,
+    at.NOT_ALL_OF_WARP: lambda m, pc, one, two: (
+        "syncwarp() is not reached by all threads of a warp; the first that is missing"
+    ),
+    at.NEVER_SET: lambda m, pc, one, two: (
+        f"{m.program.names[one]!r} is read before anything is assigned"
+        if not two
+        else f"{m.program.names[one]!r}: a value is used by a lane that never "
+        "computed it"
+    ),
+    at.ROUNDS_OUT: lambda m, pc, one, two: f"a loop of more than {one:,} rounds",
+    at.MISALIGNED: lambda m, pc, array, address: (
+        f"{m.program.arrays[array].name}: a wide access at address {address}, no "
+        "multiple of its bytes"
+    ),
+    at.NEGATIVE_BARRIER: lambda m, pc, one, two: (
+        f"barrier {one}: a block has those from 0 to {at.NAMED - 1}"
+    ),
+}
+
+
+# -- nobody goes on ---------------------------------------------------------------
+
+
+def deadlock(machine: Machine) -> str:
+    """Who waits for what, where nobody can go on."""
+    told = [told_of(machine, row) for row in machine.tables["W"]]
+    waits = list(dict.fromkeys(t for t in told if t))
+    lines = "; ".join(waits[:6]) + ("; ..." if len(waits) > 6 else "")
+    g = machine.tables["G"]
+    later = machine.blocks - int(g[at.NEXT_BLOCK])
+    if later:
+        lines += f"; {later:,} blocks cannot begin before one of these ends"
+    head = machine.program.name
+    return f"{head}: a deadlock, nobody can go on: {lines}"
+
+
+def told_of(machine: Machine, row: Any) -> str:
+    """What one warp waits for."""
+    if row[at.STATE] == at.DONE:
+        return ""
+    who = f"block {int(row[at.BLOCK])}, warp {int(row[at.LOCAL])}"
+    if row[at.STATE] == at.READY:
+        line = line_of(machine, int(row[at.PC]))
+        return f"{who} goes round in line {line} and finds nothing changed"
+    line = line_of(machine, int(row[at.WAITS_PC]))
+    if row[at.STATE] == at.AT_GRID:
+        return f"{who} waits at grid_sync() in line {line} for the other blocks"
+    number = int(row[at.WAITS_FOR])
+    bar = machine.tables["BAR"][int(row[at.SLOT]), number]
+    name = f"barrier {number}" if number else "sync()"
+    needed = int(bar[at.EXPECTED]) or int(machine.tables["B"][int(row[at.SLOT]), at.B_LIVE])
+    return (
+        f"{who} waits at {name} in line {line}, where {int(bar[at.ARRIVED])} of {needed} "
+        "warps have come"
+    )

@@ -1,0 +1,212 @@
+"""Arrays as a kernel sees them while it is compiled: what is loaded and stored where."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from stacklib.quantity.bounds import is_whole
+
+from .builder import Value
+from .formats import FORMS, I64, find
+from .program import ArrayUse
+
+if TYPE_CHECKING:
+    from .compiler import Compiler
+
+AXES = 8  # places for lengths of an array; two of them have another use
+MOST_AXES = 6
+
+
+class LaneArray:
+    """An array that kernels index with lanes: ``a[i]``, ``a[row, column] = x``."""
+
+    def __init__(self, of: Compiler, number: int, use: ArrayUse) -> None:
+        self._of, self.number, self.use = of, number, use
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its lengths."""
+        return self.use.shape
+
+    @property
+    def dtype(self) -> Any:
+        """Format of an element."""
+        return self.use.form.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of its dimensions."""
+        return len(self.use.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of its elements."""
+        return math.prod(self.use.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return int(self.use.form.size)
+
+    def __len__(self) -> int:
+        return self.use.shape[0]
+
+    def __repr__(self) -> str:
+        return self.use.name
+
+    # -- where ---------------------------------------------------------------
+
+    def element(self, index: Any, count: int = 1) -> Value:
+        """The number of an element, checked against every axis."""
+        of, build = self._of, self._of.build
+        parts = index if isinstance(index, tuple) else (index,)
+        if len(parts) != self.ndim:
+            raise of.error(
+                f"{self.use.name} has {self.ndim} dimensions, its index {len(parts)}"
+            )
+        at: Value | None = None
+        for axis, part in enumerate(parts):
+            number = self._whole(part)
+            code = (self.number * AXES + axis) * 16
+            code += count if axis == len(parts) - 1 else 1
+            if at is None:
+                build.emit("BOUND", -1, number.reg, imm=code)
+                at = number
+            else:
+                kind = self._cost(parts[: axis + 1], self.shape[axis])
+                at = build.indexed(at, number, code, kind)
+        assert at is not None
+        return at
+
+    def _cost(self, parts: tuple[Any, ...], length: int) -> str:
+        """What ``row * length + column`` costs beyond what is there already."""
+        bases = [p.base() if isinstance(p, Value) else None for p in parts]
+        if all(base is None for base in bases[:-1]):
+            return ""  # the row is plain
+        return self._of.build.address(length, bases)
+
+    def _whole(self, part: Any) -> Value:
+        form = part.form if isinstance(part, Value) else None
+        plain = is_whole(part) or isinstance(part, bool)
+        if not plain and (form is None or form.floating):
+            raise self._of.error(
+                f"an index of {self.use.name} is {part!r}, no whole number"
+            )
+        if not isinstance(part, Value):
+            return self._of.build.constant(int(part), FORMS[I64])
+        return part
+
+    # -- loads and stores ----------------------------------------------------
+
+    def load(self, index: Any) -> Value:
+        """An element a lane."""
+        local = self.use.space == "local"
+        kind = "load_" + self.use.space
+        name = "LOAD_LOCAL" if local else "LOAD"
+        at = self.element(index)
+        return self._of.build.op(
+            name, self.use.form, at, imm=self.number, kind=kind
+        )
+
+    def store(self, index: Any, value: Any) -> None:
+        """An element a lane, in the array's format."""
+        build = self._of.build
+        self._writable()
+        given = self._number(value)
+        at = self.element(index)
+        name = "STORE_LOCAL" if self.use.space == "local" else "STORE"
+        build.emit(
+            name,
+            -1,
+            at.reg,
+            given.reg,
+            imm=self.number,
+            form=self.use.form.code,
+            kind="store_" + self.use.space,
+        )
+
+    def _number(self, value: Any) -> Value:
+        build = self._of.build
+        try:
+            return build.as_form(value, self.use.form)
+        except Exception:
+            raise self._of.error(
+                f"{value!r} is stored to {self.use.name}: no number of a lane"
+            ) from None
+
+    def _writable(self) -> None:
+        if self.use.space == "constant":
+            raise self._of.error(f"{self.use.name} is constant memory: only read")
+        self.use.written = True
+
+    def load_row(self, index: Any, count: int) -> tuple[Value, ...]:
+        """Neighbours by one wide load."""
+        build, form = self._of.build, self.use.form
+        at = self.element(index, count)
+        regs = build.pool.take_row(count)
+        build.emit(
+            "LOAD",
+            regs[0],
+            at.reg,
+            -1,
+            count,
+            imm=self.number,
+            form=form.code,
+            kind="load_" + self.use.space,
+        )
+        row = tuple(Value(r, form, build.pool, build.error) for r in regs)
+        for one in row:
+            one.bound = True
+        return row
+
+    def store_row(self, index: Any, values: Any) -> None:
+        """Neighbours by one wide store."""
+        build, form = self._of.build, self.use.form
+        self._writable()
+        given = [self._number(v) for v in values]
+        at = self.element(index, len(given))
+        regs = build.pool.take_row(len(given))
+        for reg, one in zip(regs, given, strict=True):
+            build.emit("MOVE", reg, one.reg, form=form.code)
+        build.emit(
+            "STORE",
+            -1,
+            at.reg,
+            regs[0],
+            len(given),
+            imm=self.number,
+            form=form.code,
+            kind="store_" + self.use.space,
+        )
+        build.pool.free += regs
+
+    def atomic(self, what: int, index: Any, *values: Any) -> Value:
+        """Combine with what stands there, one lane after another; the old values."""
+        build = self._of.build
+        self._writable()
+        given = [self._number(v) for v in values]
+        at = self.element(index)
+        regs = [at.reg, *(g.reg for g in given)]
+        result = build.new(self.use.form)
+        build.emit(
+            "ATOMIC",
+            result.reg,
+            *regs,
+            imm=self.number * 16 + what,
+            form=self.use.form.code,
+            kind="atomic_" + self.use.space,
+        )
+        return result
+
+
+def layout(shape: Any, dtype: Any) -> tuple[tuple[int, ...], Any]:
+    """Shape and format of an array on the device."""
+    form = find(dtype)
+    sizes = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
+    for n in sizes:
+        if not is_whole(n) or n < 1:
+            raise ValueError(f"a shape of {shape!r}: whole numbers from 1 are needed")
+    if not 1 <= len(sizes) <= MOST_AXES:
+        raise ValueError(f"{len(sizes)} dimensions; 1 to {MOST_AXES} are needed")
+    return tuple(map(int, sizes)), form

@@ -1,0 +1,373 @@
+"""What a request of thirty-two lanes touches: sectors, banks, elements, hazards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .formats import BF16, BOOL, E4M3, E5M2, F16, F32, F64, I8, I16, I32, U8, U16, U32
+from ._apart import apart, inner
+from .lanes import narrow
+from .state import (
+    ATOMIC_AT,
+    ATOMIC_BY,
+    BLOCK_SYNCED,
+    GRID_SYNCED,
+    LOCAL,
+    MANY,
+    NOBODY,
+    NUMBER,
+    OF_BLOCK,
+    OF_WARP,
+    READ_AT,
+    READER,
+    SYNCED,
+    THREAD,
+    WRITER,
+    WRITTEN_AT,
+)
+
+LINE, SECTOR, BANKS = 128, 32, 32
+
+
+@apart
+def sort32(x: Any, n: int) -> None:
+    """The first so many in order."""
+    for i in range(1, n):
+        v = x[i]
+        j = i - 1
+        while j >= 0 and x[j] > v:
+            x[j + 1] = x[j]
+            j -= 1
+        x[j + 1] = v
+
+
+@apart
+def touched(at: Any, n: int, out: Any) -> tuple[int, int, int]:
+    """Sectors (into ``out``), lines and distinct addresses of sorted addresses."""
+    sectors = lines = distinct = 0
+    for i in range(n):
+        if i == 0 or at[i] != at[i - 1]:
+            distinct += 1
+        sector = at[i] // SECTOR
+        if i == 0 or sector != at[i - 1] // SECTOR:
+            out[sectors] = sector
+            sectors += 1
+        if i == 0 or at[i] // LINE != at[i - 1] // LINE:
+            lines += 1
+    return sectors, lines, distinct
+
+
+@apart
+def bank_passes(at: Any, mask: int, width: int, words: Any, ways: Any) -> tuple[int, int]:
+    """Phases and passes over shared memory of addresses by lane.
+
+    Lanes go together as far as their words fill 128 bytes; a pass serves each bank
+    once, and every lane that wants the same word.
+    """
+    each = max(1, width // 4)
+    together = 32 // each
+    phases = passes = 0
+    for first in range(0, 32, together):
+        n = 0
+        for lane in range(first, first + together):
+            if mask >> lane & 1:
+                for k in range(each):
+                    words[n] = at[lane] // 4 + k
+                    n += 1
+        if n == 0:
+            continue
+        phases += 1
+        passes += most_ways(words, n, ways)
+    return phases, passes
+
+
+@inner
+def most_ways(words: Any, n: int, ways: Any) -> int:
+    """Most distinct words in one bank."""
+    straight = True
+    for i in range(1, n):
+        if words[i] < words[i - 1]:
+            straight = False
+            break
+    if not straight:
+        sort32(words, n)
+    for bank in range(BANKS):
+        ways[bank] = 0
+    most = 0
+    for i in range(n):
+        if i == 0 or words[i] != words[i - 1]:
+            bank = words[i] & 31
+            ways[bank] += 1
+            most = max(most, ways[bank])
+    return most
+
+
+@inner
+def most_turns(at: Any, n: int) -> int:
+    """Most lanes that meet at one of sorted addresses."""
+    most = run = 0
+    for i in range(n):
+        run = run + 1 if i > 0 and at[i] == at[i - 1] else 1
+        most = max(most, run)
+    return most
+
+
+# -- values in memory -----------------------------------------------------------
+
+
+@apart
+def fetched_whole(form: int, at: int, M8: Any, M16: Any, M32: Any, M64: Any) -> int:
+    """A whole number at a byte address."""
+    if form == I32:
+        return np.int64(np.int32(M32[at >> 2]))
+    if form == U32:
+        return np.int64(M32[at >> 2])
+    if form == U8:
+        return np.int64(M8[at])
+    if form == BOOL:
+        return 1 if M8[at] != 0 else 0
+    if form == I8:
+        return np.int64(np.int8(M8[at]))
+    if form == I16:
+        return np.int64(np.int16(M16[at >> 1]))
+    if form == U16:
+        return np.int64(M16[at >> 1])
+    return M64[at >> 3]
+
+
+@apart
+def stored_whole(
+    form: int, at: int, x: int, M8: Any, M16: Any, M32: Any, M64: Any
+) -> None:
+    """Put a whole number at a byte address."""
+    if form == I32 or form == U32:
+        M32[at >> 2] = np.uint32(x & 4294967295)
+    elif form == U8 or form == I8:
+        M8[at] = np.uint8(x & 255)
+    elif form == BOOL:
+        M8[at] = np.uint8(x != 0)
+    elif form == I16 or form == U16:
+        M16[at >> 1] = np.uint16(x & 65535)
+    else:
+        M64[at >> 3] = x
+
+
+@apart
+def fetched_real(form: int, at: int, M8: Any, M16: Any, MF: Any, MD: Any) -> float:
+    """A float at a byte address."""
+    if form == F32:
+        return float(MF[at >> 2])
+    if form == F64:
+        return float(MD[at >> 3])
+    if form == F16:
+        return decoded(np.int64(M16[at >> 1]), 10, 5, 15, True)
+    if form == BF16:
+        return decoded(np.int64(M16[at >> 1]), 7, 8, 127, True)
+    if form == E5M2:
+        return decoded(np.int64(M8[at]), 2, 5, 15, True)
+    return decoded(np.int64(M8[at]), 3, 4, 7, False)
+
+
+@apart
+def stored_real(form: int, at: int, x: float, M8: Any, M16: Any, MF: Any, MD: Any) -> None:
+    """Put a float at a byte address, rounded to its format."""
+    if form == F32:
+        MF[at >> 2] = np.float32(x)
+    elif form == F64:
+        MD[at >> 3] = x
+    elif form == F16:
+        M16[at >> 1] = np.uint16(encoded(narrow(x, form), 10, 5, 15, True))
+    elif form == BF16:
+        M16[at >> 1] = np.uint16(encoded(narrow(x, form), 7, 8, 127, True))
+    elif form == E5M2:
+        M8[at] = np.uint8(encoded(narrow(x, form), 2, 5, 15, True))
+    elif form == E4M3:
+        M8[at] = np.uint8(encoded(narrow(x, form), 3, 4, 7, False))
+
+
+@apart
+def decoded(code: int, digits: int, width: int, bias: int, ieee: bool) -> float:
+    """The number of a code of sign, exponent and significand."""
+    top = (1 << width) - 1
+    e = code >> digits & top
+    m = code & ((1 << digits) - 1)
+    if e == top and ieee:
+        x = np.inf if m == 0 else np.nan
+    elif e == top and m == (1 << digits) - 1:
+        x = np.nan
+    elif e == 0:
+        x = m * 2.0 ** (1 - bias - digits)
+    else:
+        x = (m + (1 << digits)) * 2.0 ** (e - bias - digits)
+    return -x if code >> (digits + width) & 1 else x
+
+
+@apart
+def encoded(x: float, digits: int, width: int, bias: int, ieee: bool) -> int:
+    """The code of a number that the format has."""
+    sign = 1 << (digits + width) if np.signbit(x) else 0
+    top = (1 << width) - 1
+    y = abs(x)
+    if x != x:
+        return (top << digits | 1 << (digits - 1)) if ieee else (
+            (1 << (digits + width)) - 1
+        )
+    if y == np.inf:
+        return sign | top << digits
+    if y < 2.0 ** (1 - bias):
+        return sign | int(y * 2.0 ** (bias - 1 + digits))
+    e = int(np.floor(np.log2(y)))
+    if 2.0**e > y:
+        e -= 1
+    if 2.0 ** (e + 1) <= y:
+        e += 1
+    m = int(y * 2.0 ** (digits - e))
+    return sign | (e + bias) << digits | (m - (1 << digits))
+
+
+# -- who touched an element ------------------------------------------------------
+
+
+@inner
+def unordered(
+    warp: int, then: int, W: Any, VC: Any, me: int, width: int, threads: int
+) -> bool:
+    """Whether what a warp of the grid did then is not ordered before this warp.
+
+    ``warp``: counted over the grid; ``then``: its number among all requests. A barrier,
+    a fence and an atomic, or a barrier in memory tell a warp how far it has seen each
+    other (``VC``); L. Lamport, *Time, clocks and the ordering of events*, 1978.
+    """
+    if W[me, GRID_SYNCED] > then:
+        return False
+    mine = W[me, NUMBER]
+    if warp == mine:
+        return W[me, SYNCED] <= then
+    per = VC.shape[1]
+    if per > width:  # every warp of the grid has a column
+        return VC[me, warp] <= then
+    block = mine - W[me, LOCAL]
+    if not block <= warp < block + width:
+        return True
+    return VC[me, warp - block] <= then
+
+
+@apart
+def races_with(
+    code: int,
+    then: int,
+    thread: int,
+    lane_warp: int,
+    W: Any,
+    VC: Any,
+    me: int,
+    width: int,
+    threads: int,
+) -> bool:
+    """Whether those whom a code names are not ordered before a thread."""
+    if code == NOBODY:
+        return False
+    kind, number = code % 4, code // 4 - 1
+    if kind == THREAD:
+        if number == thread:
+            return False
+        warp = number // threads * width + number % threads // 32
+        return unordered(warp, then, W, VC, me, width, threads)
+    if kind == OF_WARP:
+        return unordered(number, then, W, VC, me, width, threads)
+    if W[me, GRID_SYNCED] > then:
+        return False
+    if kind == OF_BLOCK and number == W[me, NUMBER] // width:
+        return W[me, BLOCK_SYNCED] <= then
+    return True
+
+
+@apart
+def noted(
+    code: int,
+    then: int,
+    thread: int,
+    W: Any,
+    VC: Any,
+    me: int,
+    width: int,
+    threads: int,
+) -> int:
+    """Who touched it by now: those not ordered before this thread, and it."""
+    mine = 4 * (thread + 1) + THREAD
+    if code == NOBODY or code == mine:
+        return mine
+    if not races_with(code, then, thread, 0, W, VC, me, width, threads):
+        return mine
+    kind, number = code % 4, code // 4 - 1
+    warp = W[me, NUMBER]
+    if kind == THREAD:
+        number = number // threads * width + number % threads // 32
+        kind = OF_WARP
+    if kind == OF_WARP:
+        if number == warp:
+            return 4 * (warp + 1) + OF_WARP
+        number, kind = number // width, OF_BLOCK
+    if kind == OF_BLOCK and number == warp // width:
+        return 4 * (number + 1) + OF_BLOCK
+    return 4 + MANY
+
+
+@apart
+def reads(
+    H: Any, at: int, thread: int, seq: int, W: Any, VC: Any, me: int, width: int, threads: int
+) -> bool:
+    """Note a read; whether another's write is not ordered before it."""
+    it = H[at, WRITER]
+    bad = it != NOBODY and races_with(
+        4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
+    )
+    bad = bad or races_with(
+        H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, 0, W, VC, me, width, threads
+    )
+    H[at, READER] = noted(
+        H[at, READER], H[at, READ_AT], thread, W, VC, me, width, threads
+    )
+    H[at, READ_AT] = seq
+    return bad
+
+
+@apart
+def writes(
+    H: Any, at: int, thread: int, seq: int, W: Any, VC: Any, me: int, width: int, threads: int
+) -> bool:
+    """Note a write; whether another's access is not ordered before it."""
+    it = H[at, WRITER]
+    bad = it != NOBODY and races_with(
+        4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
+    )
+    bad = bad or races_with(
+        H[at, READER], H[at, READ_AT], thread, 0, W, VC, me, width, threads
+    )
+    bad = bad or races_with(
+        H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, 0, W, VC, me, width, threads
+    )
+    H[at, WRITER], H[at, WRITTEN_AT] = thread + 1, seq
+    H[at, READER] = H[at, ATOMIC_BY] = NOBODY
+    return bad
+
+
+@apart
+def adds(
+    H: Any, at: int, thread: int, seq: int, W: Any, VC: Any, me: int, width: int, threads: int
+) -> bool:
+    """Note an atomic; whether another's read or write is not ordered before it."""
+    it = H[at, WRITER]
+    bad = it != NOBODY and races_with(
+        4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
+    )
+    bad = bad or races_with(
+        H[at, READER], H[at, READ_AT], thread, 0, W, VC, me, width, threads
+    )
+    H[at, ATOMIC_BY] = noted(
+        H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, W, VC, me, width, threads
+    )
+    H[at, ATOMIC_AT] = seq
+    return bad

@@ -1,0 +1,91 @@
+"""What a kernel is compiled to: instructions over the registers of a thread.
+
+An instruction reads up to three registers and writes one. Control flow is structured:
+every branch knows where its lanes meet again, so that a warp needs one program counter
+and a stack of masks. What an instruction costs a GPU is its ``kind``, a name of
+``issue.streams.KINDS``; bookkeeping that no GPU issues has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+# Arithmetic. The first block works on whole numbers, the second on floats.
+_WHOLE = "ADD SUB MUL DIV MOD AND OR XOR SHL SHR NEG INV ABS MIN MAX MAD POW CLZ FFS POPC"
+_FLOAT = (
+    "FADD FSUB FMUL FDIV FFLOOR FMOD FNEG FABS FMIN FMAX FMAD FMA FPOW "
+    "EXP EXP2 LOG LOG2 SQRT RSQRT RCP SIN COS TANH FLOOR CEIL"
+)
+_MORE = "COMPARE FCOMPARE SELECT MOVE CONVERT NOT TEST"
+_MARKS = "UNSET SET CHECK"
+_LANES = "SHUFFLE VOTE MATCH REDUCE"
+_MEMORY = "BOUND INDEX LOAD STORE ATOMIC LOAD_LOCAL STORE_LOCAL COPY_ASYNC BULK_COPY"
+_CONTROL = (
+    "IF ELSE ENDIF LOOP WHILE NEXT JUMP ENDLOOP BREAK CONTINUE EXIT"
+)
+_SYNC = (
+    "BARRIER WARP_BARRIER GRID_BARRIER CLUSTER_BARRIER FENCE COMMIT WAIT_GROUP "
+    "MB_INIT MB_ARRIVE MB_EXPECT MB_WAIT"
+)
+OPS = " ".join(
+    (_WHOLE, _FLOAT, _MORE, _CONTROL, _MARKS, _LANES, _MEMORY, "PAD", _SYNC)
+).split()
+OP = {name: number for number, name in enumerate(OPS)}
+FIELDS = ("op", "form", "dst", "a", "b", "c", "imm", "target", "kind", "line")
+
+
+@dataclass(slots=True)
+class Label:
+    """A place in a program, known once it is laid out."""
+
+    at: int = -1
+
+
+@dataclass(slots=True, eq=False)
+class Instruction:
+    """One row of a program, before registers that are constants are numbered."""
+
+    op: str
+    form: int = 0
+    dst: int = -1
+    a: int = -1
+    b: int = -1
+    c: int = -1
+    imm: int = 0
+    target: Label | None = None
+    kind: str = ""
+    line: int = 0
+    dead: bool = False
+
+
+@dataclass(slots=True)
+class ArrayUse:
+    """An array that a program touches: where, of what, how large."""
+
+    name: str
+    space: str  # global, shared, local or constant
+    form: Any
+    shape: tuple[int, ...]
+    values: Any = None  # of global memory
+    written: bool = False
+    base: int = 0  # bytes; of shared memory, within the block
+    shadow: int = 0  # number of its first element among those that are watched
+
+
+@dataclass(slots=True)
+class Program:
+    """A compiled kernel."""
+
+    name: str
+    file: str
+    rows: Any  # (n, len(FIELDS)) int64
+    kinds: list[str]  # of each row
+    arrays: list[ArrayUse]
+    registers: int
+    constants: list[tuple[int, Any, bool]]  # register, value, whether a float
+    specials: list[tuple[int, str]]  # register, what it holds: thread.x, block.y, ...
+    shared_bytes: int
+    local_words: int
+    uses: frozenset[str] = field(default_factory=frozenset)  # names of OPS
+    names: list[str] = field(default_factory=list)  # that a message may have to say

@@ -1,0 +1,108 @@
+"""What the recorded warps issued, as the replay of a multiprocessor reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..issue.streams import KIND, NEEDS, Streams
+from . import state as at
+from ._apart import apart
+from .program import OP
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+_LOAD, _STORE = OP["LOAD"], OP["STORE"]
+
+
+@apart
+def linked(
+    TR: Any, P: Any, kinds: Any, last: Any, needs: Any, kept: Any, places: Any
+) -> int:
+    """Fill, for each issued row, the earlier ones of its warp whose results it needs.
+
+    ``last``: by register, which instruction of the warp wrote it; rows that no GPU
+    issues hand on what their operands waited for. Returns how many were issued.
+    """
+    n, warp, place = 0, -1, 0
+    for row in range(TR.shape[0]):
+        if TR[row, at.T_WARP] != warp:
+            warp, place = TR[row, at.T_WARP], 0
+            last[:] = -1
+        pc = TR[row, at.T_PC]
+        op, d = P[pc, 0], P[pc, 2]
+        wide = P[pc, 5] if (op == _LOAD or op == _STORE) and P[pc, 5] > 0 else 1
+        latest, found = -1, 0
+        issued = kinds[pc] >= 0
+        for k in range(3):
+            reg = P[pc, 3 + k]
+            if reg < 0 or (k == 2 and (op == _LOAD or op == _STORE)):
+                continue
+            many = wide if op == _STORE and k == 1 else 1
+            for one in range(many):
+                by = last[reg + one]
+                latest = max(latest, by)
+                if issued and by >= 0 and found < needs.shape[1]:
+                    needs[n, found] = by
+                    found += 1
+        if issued:
+            latest = place
+            kept[n], places[n] = row, place
+            place += 1
+            n += 1
+        if d >= 0:
+            for one in range(wide if op == _LOAD else 1):
+                last[d + one] = latest
+    return n
+
+
+def streams_of(machine: Machine, answered: Any) -> Streams:
+    """The recorded blocks of one unit.
+
+    ``answered``: (requests, 3) sectors of each that the L1, the L2, the memory gave.
+    """
+    t = machine.tables
+    g, rows = t["G"], machine.program.rows
+    trace = t["TR"][: g[at.TRACED]]
+    trace = trace[np.argsort(trace[:, at.T_WARP], kind="stable")]
+    kinds = np.array([KIND.get(k, -1) for k in machine.program.kinds], np.int64)
+    needs = np.full((len(trace), NEEDS), -1, np.int64)
+    kept, places = np.zeros((2, len(trace)), np.int64)
+    last = np.full(machine.program.registers + 16, -1, np.int64)
+    n = linked(trace, rows, kinds, last, needs, kept, places)
+    issued = trace[kept[:n]]
+    warps, starts = np.unique(issued[:, at.T_WARP], return_index=True)
+    request, asked = _requests(issued, answered)
+    pc = issued[:, at.T_PC]
+    return Streams(
+        np.append(starts, n),
+        warps // machine.width,
+        kinds[pc],
+        needs[:n],
+        rows[pc, 9],
+        np.bitwise_count(issued[:, at.T_MASK]).astype(np.int64),
+        request,
+        issued[:, at.T_ARRIVE],
+        issued[:, at.T_WAIT],
+        asked,
+        t["E"][: max(1, g[at.EVENTS])],
+    )
+
+
+def _requests(issued: Any, answered: Any) -> tuple[Any, Any]:
+    """Row of each instruction among what memory was asked for, equal rows once."""
+    number = issued[:, at.T_REQUEST]
+    rows = np.zeros((len(issued), 5), np.int64)
+    rows[:, 0], rows[:, 4] = issued[:, at.T_PASSES], issued[:, at.T_TURNS]
+    far = number >= 0
+    if answered is not None and far.any():
+        rows[far, 1:4] = answered[number[far]]
+    asks = far | (issued[:, at.T_PASSES] > 0)
+    request = np.full(len(issued), -1, np.int64)
+    if not asks.any():
+        return request, np.zeros((1, 5), np.int64)
+    once, which = np.unique(rows[asks], axis=0, return_inverse=True)
+    request[asks] = which.reshape(-1)
+    return request, once
