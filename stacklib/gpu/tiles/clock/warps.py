@@ -19,7 +19,7 @@ from ...tensor.peaks import peak_of
 from ..machine import Op, Product
 from .estimate import WIDE, Build, from_memory, only_multiplied
 from .tape import NOTHING, Made, Tape
-from .tensor_work import FAMILY, chosen, shape_of
+from .tensor_work import FAMILY, GROUP, chosen, shape_of
 
 WAVE = 128  # bytes that shared memory moves at once
 MATRIX_LANES = 4  # threads that share a row of a matrix product's sums
@@ -211,20 +211,14 @@ class Writer:
             return self.tape.run("fp32", count, needs, op.line, stride=sums)
         m, n, k = shape_of(product, found)
         tiles = -(-product.m // m) * -(-product.n // n) * product.times
-        deep = -(-product.k // k)
-        group = max(1, found.threads // 32) if product.by in WIDE else 1
+        group = GROUP if product.by in WIDE else 1  # warps that share an instruction
         tiles = max(1, round(tiles * group / self.warps))
+        count = tiles * -(-product.k // k)
         if product.by not in WIDE:
             factors = self._fragments(product, op.line)
-        cycles = self._cycles(product, m * n * k / group)
-        return self.tape.run(
-            "mma",
-            tiles * deep,
-            (start, factors),
-            op.line,
-            row=(cycles, 0, 0, 0, 0),
-            stride=tiles,
-        )
+        row = (self._cycles(product, count), 0, 0, 0, 0)
+        needs = (start, factors)
+        return self.tape.run("mma", count, needs, op.line, row=row, stride=tiles)
 
     def _sums(self, op: Op) -> int:
         """The operation that made the sums a product is added to; -1 for none."""
@@ -240,10 +234,11 @@ class Writer:
         row = (4, 0, 0, 0, 0)
         return self.tape.run("load_shared", size / (4 * WAVE), (), line, row=row)
 
-    def _cycles(self, product: Product, macs: float) -> int:
-        """Cycles of a sub-core's tensor port for one warp's share."""
+    def _cycles(self, product: Product, count: int) -> int:
+        """Cycles of a sub-core's tensor port for one of a warp's instructions."""
         rate = peak_of(self.device, FAMILY.get(product.form, product.form)).macs.si
-        return max(1, round(macs / (rate / 4)))
+        share = product.times * product.m * product.n * product.k / self.warps
+        return max(1, round(share / count / (rate / 4)))
 
 
 def tape_of(
