@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity.bounds import is_whole
 
+from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..issue.replay import replay
 from ..issue.waves import blocks_to_replay, extrapolate
@@ -30,6 +33,7 @@ from .report import TileReport
 from .rewrite import built, source_of
 
 AT_ONCE = 1 << 18  # elements of the largest tile of programs that run together
+LONG = 60  # seconds that a launch may take without a word
 FIRST = 8  # programs that run together before any tile is known
 MOST_WARPS = 32
 Grid = int | Sequence[int] | Callable[[dict[str, Any]], Any]
@@ -113,6 +117,7 @@ def launch_tiles(
     memory = Memory(check)
     arguments = bound(function, args, constexprs, names, memory)
     size = _grid(grid, arguments.meta)
+    check_launch(size, (32 * num_warps, 1, 1))
     ran = _Run(function, arguments, size, memory, found, num_warps, num_stages, check)
     ran.everything()
     return TileLaunch(arguments.results(), ran.report())
@@ -163,12 +168,23 @@ class _Run:
     def everything(self) -> None:
         """Run all programs, as many together as tiles of their size allow."""
         first, programs = 0, int(np.prod(self.grid))
-        at_once = FIRST
+        at_once, begin, said = FIRST, time.perf_counter(), False
         while first < programs:
             here = np.arange(first, min(programs, first + at_once))
             largest = self._together(here)
             first += len(here)
             at_once = max(1, AT_ONCE // max(1, largest))
+            seconds = (time.perf_counter() - begin) / first * programs
+            if not said and seconds > LONG:
+                said = True
+                warnings.warn(self._long(seconds, programs), stacklevel=4)
+
+    def _long(self, seconds: float, programs: int) -> str:
+        return (
+            f"{self.function.__name__}: {programs:,} programs would take about "
+            f"{seconds / 60:.1f} minutes here; a smaller grid is a sample of them, and "
+            "its counts grow with the grid"
+        )
 
     def _together(self, programs: Any) -> int:
         """Run some programs, apart where they part; elements of the largest tile."""

@@ -6,6 +6,7 @@ import pytest
 from stacklib import gpu
 from stacklib.gpu import KernelError
 from stacklib.gpu import tiles as tl
+from stacklib.gpu.tiles import launcher
 
 
 def run(program, grid=1, *args, **words):
@@ -181,6 +182,7 @@ def test_registers_that_no_thread_has_are_said_and_no_time_is():
     [
         ({"grid": 0}, "grid = 0"),
         ({"grid": (1, 2, 3, 4)}, "grid ="),
+        ({"grid": (1, 70000)}, "65,535|65535"),
         ({"num_warps": 3}, "num_warps = 3: a power of two"),
         ({"num_stages": 0}, "num_stages = 0"),
         ({"device": "h1000"}, "did you mean|h1000"),
@@ -197,3 +199,11 @@ def test_launches_that_make_no_sense(change, says):
     program, grid, args = (given.pop(k) for k in ("program", "grid", "args"))
     with pytest.raises((ValueError, TypeError, LookupError), match=says):
         run(program, grid, *args, BLOCK=8, **given)
+
+
+def test_a_long_launch_says_so_and_how_to_sample(monkeypatch):
+    monkeypatch.setattr(launcher, "LONG", 0)
+    with pytest.warns(
+        UserWarning, match=r"copy: 9 programs would .* smaller grid is a"
+    ):
+        run(copy, 9, zeros(72), gpu.empty(72), 72, BLOCK=8)
