@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .machine import Batch, batch, error, place
+from .machine import Batch, batch, choose, error, place
 from .memory import Array
 from .requests import count as count_requests
 from .tile import Tile, as_tile, spread
@@ -40,25 +40,26 @@ class Access:
 
     def _home(self) -> Array:
         """The array the pointer came from; else the one its first address is in."""
-        home = self.pointer.home
-        if home is None:
-            chosen = self.addresses if self.mask is None else self._kept(self.addresses)
-            address = int(chosen.flat[0]) if chosen.size else 0
-            found = self.now.memory.arrays[:1] if not chosen.size else []
-            home = self.now.memory.home(address) or next(iter(found), None)
-            if home is None:
-                raise error(f"tl.{self.word} at address {address}, where no array is")
+        home = self.pointer.home or self._found()
         if home.dtype.itemsize != self.dtype.itemsize:
             raise error(f"{home.name} holds {home.dtype}, its pointer {self.dtype}")
         return home
 
-    def _kept(self, values: Any) -> Any:
-        lead = np.broadcast_to(values, self.lead_shape(self.mask))
-        return lead[np.broadcast_to(self.mask, lead.shape)]
+    def _found(self) -> Array:
+        """The array of each program's first address; programs part where it differs."""
+        shape = (len(self.addresses), max(1, self.pointer.numel))
+        on = np.ones(shape, bool) if self.mask is None else self._flat_mask(shape)
+        first = self.addresses.reshape(shape)[np.arange(shape[0]), on.argmax(axis=1)]
+        arrays = self.now.memory.arrays
+        bases = [array.base for array in arrays]
+        which = choose(np.searchsorted(bases, first, side="right") - 1)
+        inside = which >= 0 and (first < arrays[which].end).all()
+        if not inside and on.any():
+            raise error(f"tl.{self.word} at address {first[0]}, where no array is")
+        return arrays[max(0, which)]
 
-    def lead_shape(self, mask: Any) -> tuple[int, ...]:
-        """The shape of addresses and mask together."""
-        return (max(len(self.addresses), len(mask)), *self.shape)
+    def _flat_mask(self, shape: tuple[int, int]) -> Any:
+        return np.broadcast_to(self.mask, self.addresses.shape).reshape(shape)
 
     def _elements(self) -> Any:
         """Element numbers, 0 where the mask leaves a lane out."""

@@ -27,7 +27,7 @@ from .arguments import Arguments, bound
 from .clock.estimate import BASE, GRAIN, Build, Resources, larger, resources
 from .clock.record import answers, record
 from .clock.tensor_work import total
-from .machine import Batch, Parting, run
+from .machine import Batch, Parting, ours, run
 from .memory import Memory
 from .report import TileReport
 from .rewrite import built, source_of
@@ -212,9 +212,9 @@ class _Run:
         except (KernelError, Parting):
             raise
         except _PLAIN as wrong:
-            file = self.function.__code__.co_filename
             frames = traceback.extract_tb(wrong.__traceback__)
-            at = [f.lineno for f in frames if f.filename == file]
+            own = self.function.__code__.co_filename
+            at = [f.lineno for f in frames if not ours(f.filename) or f.filename == own]
             line = (at[-1] if at else None) or 0
             name = self.function.__name__
             says = f"{type(wrong).__name__}: {wrong}"

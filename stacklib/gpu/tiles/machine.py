@@ -163,11 +163,6 @@ def batch() -> Batch:
     return _running[-1]
 
 
-def running() -> bool:
-    """Whether a program runs."""
-    return bool(_running)
-
-
 def run(now: Batch, body: Callable[[], Any]) -> None:
     """Run a body as these programs."""
     _running.append(now)
@@ -177,10 +172,15 @@ def run(now: Batch, body: Callable[[], Any]) -> None:
         _running.pop()
 
 
+def ours(file: str) -> bool:
+    """Whether a file is one of this folder's."""
+    return file.startswith(_HERE)
+
+
 def line() -> int:
     """The line of the reader's source that is running."""
     frame = sys._getframe(1)
-    while frame.f_back and frame.f_code.co_filename.startswith(_HERE):
+    while frame.f_back and ours(frame.f_code.co_filename):
         frame = frame.f_back
     return frame.f_lineno
 

@@ -34,11 +34,13 @@ class Jit:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.fn = function
+        self.built: Callable[..., Any] | None = None  # for as long as a launch
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return built(self.fn)(*args, **kwargs)
+        self.built = self.built or built(self.fn)
+        return self.built(*args, **kwargs)
 
 
 def jit(function: Callable[..., Any]) -> Jit:
@@ -63,10 +65,10 @@ def built(function: Any) -> Callable[..., Any]:
     """The function as it runs here, its names as they are now."""
     plain_function = source_of(function)
     code = _code(plain_function)
-    outer = dict(plain_function.__globals__)
-    outer |= inspect.getclosurevars(plain_function).nonlocals
-    outer = {name: _own(value) for name, value in outer.items()}
-    outer |= {WORDS: WORD_LIST, "range": turns, "min": least, "max": most}
+    outer = plain_function.__globals__
+    outer = outer | dict(inspect.getclosurevars(plain_function).nonlocals)
+    ours = {WORDS: WORD_LIST, "range": turns, "min": least, "max": most}
+    outer = ours | {name: _own(value) for name, value in outer.items()}
     made = FunctionType(code, outer, plain_function.__name__)
     made.__defaults__ = plain_function.__defaults__
     made.__kwdefaults__ = plain_function.__kwdefaults__
@@ -83,7 +85,8 @@ def _own(value: Any) -> Any:
         return importlib.import_module(__package__)
     helper = inspect.isfunction(value) and value.__module__.split(".")[0] not in OWN
     behind = type(value).__module__.split(".")[0] == "triton" and hasattr(value, "fn")
-    return Jit(source_of(value)) if helper or behind else value
+    found = helper or behind or isinstance(value, Jit)
+    return Jit(source_of(value)) if found else value
 
 
 @cache

@@ -106,3 +106,32 @@ def test_a_report_reads_as_a_profilers():
     assert "add on H100, grid (5, 1, 1) of programs of 4 warps" in text
     assert "registers a thread (estimate)" in text and "estimated time (µs)" in text
     assert [row["sectors"] for row in report.lines()] == [1250, 625]
+
+
+def test_pointers_of_either_array():
+    def either(x, y, out, N: tl.constexpr):
+        pid = tl.program_id(0)
+        at = tl.arange(0, N)
+        chosen = tl.where(pid % 2 == 0, x, y)
+        whole = (chosen + at).to(tl.int64).to(tl.pointer_type(tl.float32))
+        tl.store(out + pid * N + at, tl.load(whole, mask=at < 6, other=0.0))
+
+    x, y = np.ones(6, np.float32), np.full(6, 2, np.float32)
+    out = gpu.launch_tiles(either, 4, x, y, gpu.empty(32), N=8).results["out"]
+    assert out.reshape(4, 8).sum(axis=1).tolist() == [6, 12, 6, 12]
+
+
+def scale(x, most):
+    return min(x * 2, most)
+
+
+def test_helpers_and_names_of_the_module():
+    def helped(out, N: tl.constexpr):
+        at = tl.arange(0, N)
+        tl.store(out + at, scale(at, LIMIT))
+
+    out = gpu.launch_tiles(helped, 1, gpu.empty(8, np.int32), N=8).results["out"]
+    assert out.tolist() == [0, 2, 4, 6, 8, 9, 9, 9]
+
+
+LIMIT = tl.constexpr(9)
