@@ -57,6 +57,26 @@ def test_a_copy_takes_what_memory_takes():
     assert report.bound == "memory"
 
 
+def test_a_tile_program_asks_for_what_a_kernel_asks_for():
+    def kernel(t, x, y, out):
+        i = t.block.x * t.block_dim.x + t.thread.x
+        out[i] = x[i] + y[i]
+
+    n = 1 << 16
+    x = np.zeros(n, np.float32)
+    case = cases.Case(
+        "vector_add", (n // 128,), (x, x, gpu.empty(n), n), {"BLOCK": 128}
+    )
+    tiles = run(case).report
+    lanes = gpu.launch(kernel, n // 128, 128, "h100-sxm", x, x, gpu.empty(n)).report
+    for kind in ("load", "store"):
+        assert tiles.traffic.sectors[kind] == lanes.traffic.sectors[kind]
+        assert tiles.traffic.requests[kind] == lanes.traffic.requests[kind]
+    assert tiles.levels.read == lanes.levels.read
+    assert tiles.levels.l2_hits == lanes.levels.l2_hits
+    assert 0.7 < tiles.time / lanes.time < 1.4
+
+
 def test_flash_attention_is_launched_in_three_seconds():
     case = cases.attention(0, 1, 1024, 64, (128, 128), False)
     run(cases.attention(0, 1, 128, 64, (128, 128), False))  # what is compiled, once
