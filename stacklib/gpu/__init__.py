@@ -28,5 +28,6 @@ if TYPE_CHECKING:
     from .tensor.sparsity import compress, prune
     from .tensor.tensor_core import mma
     from .tensor.tile_waves import tile_waves
+    from .tiles.launcher import launch_tiles
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

@@ -1,0 +1,1 @@
+"""What a compiler would make of a program, and how long its warps would take."""
