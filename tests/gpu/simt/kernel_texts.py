@@ -130,14 +130,15 @@ class Writer:
     def loop(self, depth: int, room: int) -> None:
         name = f"k{self.names}"
         self.names += 1
-        ends = self.draw.choice(["3", "i % 5", "2, i % 7", "5, 0, -2", "40", "1, 400, 37"])
+        ends = ["3", "i % 5", "2, i % 7", "5, 0, -2"]
+        ends = self.draw.choice(ends if self.loops else [*ends, "40", "1, 400, 37"])
         even = "i" not in ends
         self.uneven += not even
         jumps, self.loops = self.loops, self.loops + 1
         if self.draw.random() < 0.4:
             self.uneven += even
             self.add(depth, f"{name} = 0")
-            self.add(depth, f"while {name} < 4 and {self.test()}:")
+            self.add(depth, f"while {name} < 4 and ({self.test()}):")
             self.add(depth + 1, f"{name} += 1")
             self.body(depth + 1, room - 1)
             self.uneven -= even
