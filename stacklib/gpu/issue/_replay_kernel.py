@@ -81,6 +81,7 @@ def loop(
     why: Any,  # what came last of them
     held: Any,  # cycles its port was full
     there: Any,  # cycle of the result
+    serial: Any,  # its place among all that were issued
     sub_core: Any,  # of each warp
     begin: Any,  # of each block
     end: Any,
@@ -115,7 +116,7 @@ def loop(
     lsu = l2 = memory = atomic = 0  # when each server is free, in ticks
     flight = [0]  # landings of sectors on their way
     flight.pop()
-    flying = started = ended = running = finish = n_todo = picked = 0
+    flying = started = ended = running = finish = n_todo = picked = issued = 0
     now, s = -1, subs
     while True:
         # Warps whose inputs have changed: when can their next instruction be issued?
@@ -230,7 +231,8 @@ def loop(
             i = f + at[w]
             row = kind[i] * COLUMNS
             route = table[row + ROUTE]
-            when[i] = now
+            when[i], serial[i] = now, issued
+            issued += 1
             begun = now * tick
             land = now + table[row + LATENCY]
             q = 5 * request[i]

@@ -53,6 +53,7 @@ class Replayed:
     why: Sequence[int] = field(repr=False)  # index into ``REASONS``: what came last
     held: Sequence[int] = field(repr=False)  # cycles that its port was full
     there: Sequence[int] = field(repr=False)  # cycle of its result
+    serial: Sequence[int] = field(repr=False)  # its place among all issued
     sub_core: Sequence[int] = field(repr=False)  # of each warp
     begin: Sequence[int] = field(repr=False)  # of each block
     end: Sequence[int] = field(repr=False)
@@ -271,11 +272,11 @@ class _Run:
     def run(self) -> Replayed:
         """Run the loop; a fault of the streams is named."""
         n, blocks = len(self.streams), self.streams.blocks
-        when, ready_at, why, held, there = (self.blank(n) for _ in range(5))
+        when, ready_at, why, held, there, serial = (self.blank(n) for _ in range(6))
         sub_core = self.blank(self.streams.warps)
         begin, end = self.blank(blocks), self.blank(blocks)
         scratch, out = self.scratch(), self.blank(2)
-        answers = (when, ready_at, why, held, there, sub_core, begin, end)
+        answers = (when, ready_at, why, held, there, serial, sub_core, begin, end)
         fast(kernel.loop)(
             *self.inputs(), self.blocks, self.table, self.size, *answers, *scratch, out
         )

@@ -18,6 +18,7 @@ from .formats import (
     F16,
     F32,
     FORMS,
+    I64,
     U32,
     WEAK_INT,
     Form,
@@ -54,13 +55,19 @@ class Pool:
 class Value:
     """What differs by lane: a register, and the format of what it holds."""
 
-    __slots__ = ("__weakref__", "bound", "form", "home", "keeps", "pool", "reg", "says")
+    __slots__ = (
+        *("__weakref__", "bound", "form", "from_", "home", "keeps", "level", "pool"),
+        *("reg", "row", "says"),
+    )
 
     def __init__(self, reg: int, form: Form, pool: Pool | None, says: Any) -> None:
         self.reg, self.form, self.pool, self.says = reg, form, pool, says
         self.home: Home | None = None
         self.bound = False  # whether a name or a list holds it
         self.keeps: Any = None  # factors of a product, which may yet join a sum
+        self.from_: Value | None = None  # of a sum with a plain number: the rest
+        self.level = 0  # how many regions deep it was made
+        self.row: Any = None  # of such a sum: addresses take it for nothing
 
     def __del__(self) -> None:
         if self.pool is not None:
@@ -73,6 +80,10 @@ class Value:
     def dtype(self) -> Any:
         """Its format, as NumPy calls it."""
         return self.form.dtype
+
+    def base(self) -> Value:
+        """What is left when plain numbers that were added are taken away."""
+        return self if self.from_ is None else self.from_
 
     def _refuse(self, what: str) -> Exception:
         error: Exception = self.says(what)
@@ -108,10 +119,11 @@ class Value:
 class Home:
     """The register of a name that lanes set at different places."""
 
-    __slots__ = ("key", "owner", "sure", "tracked")
+    __slots__ = ("key", "owner", "sure", "tracked", "version")
 
     def __init__(self, owner: Any, key: Any, tracked: bool) -> None:
         self.owner, self.key, self.tracked = owner, key, tracked
+        self.version = 0  # how often it was set
         self.sure: set[int] = set()  # regions in which every lane here has set it
 
 
@@ -134,7 +146,7 @@ _AFTER = {
     "RSQRT": 1,
 }
 _SPECIAL = (*_AFTER,)
-_WHOLE_DIVISION = 16  # whole-number instructions around the reciprocal
+_FIXED = (*_AFTER, "DIV", "MOD", "POW")  # not moved out of a loop: they may fail
 
 
 class Builder:
@@ -150,6 +162,11 @@ class Builder:
         self.specials: dict[str, Value] = {}
         self.local_words = 0
         self.shared_bytes = 0
+        # What was computed already, by region: a compiler computes it once.
+        self.seen: list[dict[Any, tuple[Any, Any, Any]]] = [{}]
+        self.constructs: list[Any] = []  # the compiler's
+        self.inserted: list[Instruction] = []  # rows put before loops
+        self.epoch = 0  # a name that a loop may set is another value in its rounds
 
     def error(self, what: str) -> KernelError:
         """An error that names the line."""
@@ -159,7 +176,9 @@ class Builder:
 
     def new(self, form: Form) -> Value:
         """A register for a result."""
-        return Value(self.pool.take(), form, self.pool, self.error)
+        made = Value(self.pool.take(), form, self.pool, self.error)
+        made.level = len(self.seen) - 1
+        return made
 
     def pinned(self, form: Form) -> Value:
         """A register that is never given to another value."""
@@ -198,15 +217,100 @@ class Builder:
         row.dead, row.target = True, label
 
     def op(self, name: str, form: Form, *operands: Value, **more: Any) -> Value:
-        """An operation on registers; its result in a new one."""
-        result = self.new(more.pop("result", form))
+        """An operation on registers; its result in a new one, or where it is already."""
+        result_form = more.pop("result", form)
+        for operand in operands:
+            needed(operand)
+        key = (name, form.code, more.get("imm", 0), *map(self.identity, operands))
+        pure = OP[name] <= OP["TEST"] and name != "MOVE"
+        known = self.known(key) if pure else None
+        if known is not None:
+            return known
         kind = more.pop("kind", None)
         kind = pipe(name, form) if kind is None else kind
+        level = self.depth_of(operands) if pure and name not in _FIXED else None
+        loop = None if level is None else self.loop_around(level)
+        result = self.new(result_form) if loop is None else self.held(
+            result_form, loop.level - 1
+        )
         regs = [o.reg for o in operands]
-        self.emit(name, result.reg, *regs, form=form.code, kind=kind, **more)
+        row = self.emit(name, result.reg, *regs, form=form.code, kind=kind, **more)
         if name in _AFTER:
             around = "fp64" if form.size == 8 else "fp32"
             self.pad(around, _AFTER[name], result)
+        elif loop is not None:
+            self.before(loop)
+            self.seen[loop.level - 1][key] = row, result, operands
+        elif pure:
+            self.seen[-1][key] = row, result, operands
+        return result
+
+    def held(self, form: Form, level: int) -> Value:
+        """A register that nothing in a loop writes but what is put before the loop."""
+        self.pool.made += 1
+        made = Value(self.pool.made - 1, form, self.pool, self.error)
+        made.level, made.bound = level, True
+        return made
+
+    def depth_of(self, operands: Any) -> int:
+        """The innermost region in which some operand gets its value."""
+        return max((self.level(o) for o in operands if o is not None), default=0)
+
+    def level(self, value: Value) -> int:
+        """The region in which a value is made; of a name that a loop sets, this one."""
+        home = value.home
+        if home is not None and home.owner in self.constructs:
+            return len(self.seen) - 1
+        return value.level
+
+    def loop_around(self, level: int) -> Any:
+        """The outermost loop inside which nothing changes a value of a region."""
+        for construct in self.constructs:
+            if construct.row is not None and construct.level > level:
+                return construct
+        return None
+
+    def known(self, key: Any) -> Value | None:
+        """What was computed before, on the same lanes or more, and still stands."""
+        for table in reversed(self.seen):
+            if key in table:
+                row, value, _ = table[key]
+                if not row.dead and row.dst == value.reg:
+                    value.bound = True
+                    return value
+        return None
+
+    def address(self, length: int, bases: list[Any]) -> str:
+        """What ``row * length + column`` costs, and where: once, before a loop."""
+        key = ("index", length, *map(self.identity, bases))
+        if any(key in table for table in self.seen):
+            return ""
+        level = self.depth_of(bases)
+        loop = self.loop_around(level)
+        table = self.seen[-1 if loop is None else loop.level - 1]
+        table[key] = None, None, bases
+        if loop is None:
+            return "int"
+        self.emit("PAD", kind="int")
+        self.before(loop)
+        return ""
+
+    def before(self, loop: Any) -> None:
+        """Move the last row to before a loop."""
+        row = self.rows.pop()
+        self.rows.insert(self.rows.index(loop.row), row)
+        self.inserted.append(row)
+
+    def identity(self, value: Any) -> Any:
+        """What tells a value from others as long as it is kept."""
+        if isinstance(value, Value) and value.home is not None:
+            return id(value), value.home.version, self.epoch
+        return id(value) if isinstance(value, Value) else value
+
+    def indexed(self, row: Value, column: Value, code: int, kind: str) -> Value:
+        """``row * length + column``, checked against its axis."""
+        result = self.new(FORMS[I64])
+        self.emit("INDEX", result.reg, row.reg, column.reg, imm=code, kind=kind)
         return result
 
     def pad(self, kind: str, count: int, on: Value) -> None:
@@ -231,6 +335,7 @@ class Builder:
         """The number in a format; a register of it."""
         if not isinstance(number, Value):
             return self.constant(number, form)
+        needed(number)
         if number.form == form or not changes(number.form, form):
             return number
         return self.op("CONVERT", form, number, imm=number.form.code, kind=kind)
@@ -304,6 +409,12 @@ class Builder:
             self.local_words,
             frozenset(row.op for row in kept),
         )
+
+
+def needed(value: Value) -> None:
+    """A sum with a plain number is used for more than an address: it costs."""
+    if value.row is not None:
+        value.row.kind, value.row = "int", None
 
 
 def changes(one: Form, other: Form) -> bool:

@@ -75,6 +75,8 @@ class Construct:
     here: Label | None = None  # where a warp goes on when no lane is left
     fixed: bool = False  # compiled once: nothing outside may be set in it
     skips: bool = False  # whether lanes wait for the next round
+    row: Any = None  # the first of a rolled loop
+    level: int = 0  # of the region of its body
 
 
 @dataclass(slots=True)
@@ -92,6 +94,7 @@ class Saved:
     """What compiling changes, to try again."""
 
     rows: int
+    inserted: int
     names: list[tuple[dict[str, Any], dict[str, Any]]]
     lists: list[tuple[Any, Any]]
     depths: dict[int, int]
@@ -121,6 +124,7 @@ class Compiler:
 
     def __post_init__(self) -> None:
         self.expr = Expressions(self)
+        self.build.constructs = self.constructs
         self.frames.append(self.frame)
 
     def error(self, what: str) -> KernelError:
@@ -377,6 +381,8 @@ class Compiler:
     def _into(self, held: Value, value: Any) -> None:
         """Write a value to a register that has a home."""
         form, build = held.form, self.build
+        if held.home is not None:
+            held.home.version += 1
         if isinstance(value, Value) and value.form == form and self._retarget(
             held, value
         ):
@@ -467,10 +473,11 @@ class Compiler:
 
     def save(self) -> Saved:
         """What compiling from here on may change."""
-        names = []
+        names, seen = [], set()
         for frame in self.frames:
             inner: Frame | None = frame
-            while inner is not None:
+            while inner is not None and id(inner) not in seen:
+                seen.add(id(inner))
                 names.append((inner.names, dict(inner.names)))
                 inner = inner.outer
         lists = [
@@ -478,11 +485,17 @@ class Compiler:
             for one in self.kept
             if isinstance(one, list | dict) and id(one) in self.depths
         ]
-        return Saved(len(self.build.rows), names, lists, dict(self.depths))
+        return Saved(len(self.build.rows), len(self.build.inserted), names, lists, dict(self.depths))
 
     def restore(self, saved: Saved) -> None:
         """Back to what it was."""
-        del self.build.rows[saved.rows :]
+        rows, inserted = self.build.rows, self.build.inserted
+        for row in inserted[saved.inserted :]:
+            rows.remove(row)
+            row.dead = True
+        for row in rows[saved.rows :]:
+            row.dead = True
+        del inserted[saved.inserted :], rows[saved.rows :]
         for names, before in saved.names:
             names.clear()
             names.update(before)
@@ -509,6 +522,7 @@ class Compiler:
                 del self.frames[depth[1] :]
                 del self.regions[depth[2] :]
                 del self.plain[depth[2] :]
+                del self.build.seen[depth[2] :]
                 self.frame = self.frames[-1]
             if not construct.changed:
                 return said
@@ -556,7 +570,9 @@ class Compiler:
         self.count += 1
         self.regions.append(self.count)
         self.plain.append({})
+        self.build.seen.append({})
         yield self.count
+        self.build.seen.pop()
         self.regions.pop()
         for (_, name), (names, held) in self.plain.pop().items():
             names[name] = held
@@ -734,6 +750,7 @@ class Compiler:
         del self.frames[depth[1] :]
         del self.regions[depth[2] :]
         del self.plain[depth[2] :]
+        del self.build.seen[depth[2] :]
         self.frame = self.frames[-1]
         self.restore(saved)
 
@@ -866,7 +883,9 @@ class Compiler:
         torn: dict[str, Any] = {}
         self.torn.append(torn)
         build.line = node.lineno
-        build.emit("LOOP", target=construct.end)
+        construct.row = build.emit("LOOP", target=construct.end)
+        construct.level = len(build.seen)
+        build.epoch += 1
         build.place(head)
         with self.region():
             holds = test()
@@ -884,6 +903,7 @@ class Compiler:
             build.emit("JUMP", target=head, kind=kind)
         self.torn.pop()
         self._tear(torn)
+        build.epoch += 1
         build.place(construct.end)
         build.emit("ENDLOOP", target=self.way_out())
         return ""
@@ -911,6 +931,7 @@ class Compiler:
 
             def after() -> None:
                 by = build.constant(step, form)
+                counter.home.version += 1
                 build.emit(
                     "ADD", counter.reg, counter.reg, by.reg, form=form.code, kind="int"
                 )

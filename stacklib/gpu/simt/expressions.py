@@ -262,13 +262,26 @@ class Expressions:
             return fused
         result = build.op(name, form, a, b)
         result.keeps = (a, b) if name in ("MUL", "FMUL") else None
+        if name in ("ADD", "SUB") and result.from_ is None:
+            self._offset(result, left, right, name)
         return result
+
+    def _offset(self, result: Value, left: Any, right: Any, name: str) -> None:
+        """An address takes a plain number along for nothing."""
+        base = right if name == "ADD" and not isinstance(left, Value) else left
+        plain = left if base is right else right
+        if not isinstance(base, Value) or isinstance(plain, Value):
+            return
+        row = self.of.build.rows[-1]
+        if row.dst == result.reg and row.kind == "int":
+            row.kind, result.row = "", row
+            result.from_ = base.base()
 
     def _fused(self, name: str, form: Any, a: Value, b: Value, product: str) -> Any:
         """One instruction for a product and a sum, as a compiler makes them."""
         build = self.of.build
         made = {"left": a, "right": b}.get(product)
-        if made is None or name not in ("ADD", "FADD", "SUB", "FSUB"):
+        if made is None or made.bound or name not in ("ADD", "FADD", "SUB", "FSUB"):
             return None
         row = self._made_by(made)
         if row is None or row.op not in ("MUL", "FMUL") or row.form != form.code:

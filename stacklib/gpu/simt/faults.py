@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from .machine import Machine
 
 _ORDER = ": sync() orders lanes of a block, nothing orders blocks"
-_FENCES = (
-    ": what a block stores is seen by another after t.fence() and an atomic, or not "
-    "before the launch ends"
-)
+_FENCES = " but t.fence() and an atomic after it"
 
 
 def line_of(machine: Machine, pc: int) -> int:
@@ -75,7 +72,7 @@ def _unwritten(machine: Machine, pc: int, element: int, array: int) -> str:
 def _race(what: str) -> Any:
     def says(machine: Machine, pc: int, element: int, array: int) -> str:
         name, address = place(machine, array, element)
-        hint = _FENCES if between_blocks(machine, array) else _ORDER
+        hint = _ORDER + _FENCES * between_blocks(machine, array)
         alike = one_value(machine, pc, element, array) if "written" in what else ""
         return f"{name} {alike or what + hint}; {address}"
 
@@ -86,7 +83,7 @@ def between_blocks(machine: Machine, array: int) -> bool:
     """Whether blocks of this kernel pass values to each other."""
     uses = machine.program.uses
     space = machine.program.arrays[array].space
-    return space == "global" and "FENCE" in uses
+    return space == "global" and "ATOMIC" in uses
 
 
 def one_value(machine: Machine, pc: int, element: int, array: int) -> str:

@@ -74,9 +74,17 @@ class LaneArray:
                 build.emit("BOUND", -1, number.reg, imm=code)
                 at = number
             else:
-                at = build.op("INDEX", FORMS[I64], at, number, imm=code, kind="int")
+                kind = self._cost(parts[: axis + 1], self.shape[axis])
+                at = build.indexed(at, number, code, kind)
         assert at is not None
         return at
+
+    def _cost(self, parts: tuple[Any, ...], length: int) -> str:
+        """What ``row * length + column`` costs beyond what is there already."""
+        bases = [p.base() if isinstance(p, Value) else None for p in parts]
+        if all(base is None for base in bases[:-1]):
+            return ""  # the row is plain
+        return self._of.build.address(length, bases)
 
     def _whole(self, part: Any) -> Value:
         form = part.form if isinstance(part, Value) else None

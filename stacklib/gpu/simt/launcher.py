@@ -14,6 +14,8 @@ from stacklib.quantity.bounds import is_whole
 
 from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
+from ..issue.replay import replay
+from ..issue.waves import blocks_to_replay, extrapolate
 from .builder import KernelError
 from .cache_hits import through
 from .compile_kernel import compiled, parameters
@@ -25,7 +27,8 @@ from .machine import Machine
 from .program import ArrayUse, Program
 from .report import Report
 from .requests import Traffic
-from .times import estimate
+from .times import Times
+from .trace import streams_of
 
 Size = int | Sequence[int]
 
@@ -93,8 +96,26 @@ class Ran:
     counters: Counters
     traffic: Traffic
     shared_bytes: int
-    program: Program
     machine: Machine
+
+
+def prepared(
+    kernel: Callable[..., None],
+    grid: Dim,
+    block: Dim,
+    device: Accelerator,
+    args: Sequence[Any],
+    dynamic: int = 0,
+) -> Program:
+    """The program of a launch."""
+    names = parameters(kernel)[1:]
+    if len(names) != len(args):
+        raise TypeError(
+            f"{kernel.__name__} takes {', '.join(names) or 'nothing'} after the "
+            f"thread; {len(args)} given"
+        )
+    limit = limits_of(device).block_shared_bytes
+    return compiled(kernel, grid, block, arrays(names, args), limit, dynamic)
 
 
 def execute(
@@ -104,23 +125,18 @@ def execute(
     device: Accelerator,
     args: Sequence[Any],
     check: bool,
-    dynamic: int = 0,
 ) -> Ran:
-    """Run every block of the grid."""
-    names = parameters(kernel)[1:]
-    if len(names) != len(args):
-        raise TypeError(
-            f"{kernel.__name__} takes {', '.join(names) or 'nothing'} after the "
-            f"thread; {len(args)} given"
-        )
-    limit = limits_of(device).block_shared_bytes
-    program = compiled(kernel, grid, block, arrays(names, args), limit, dynamic)
+    """Run every block of the grid, without a clock."""
+    return run(prepared(kernel, grid, block, device, args), grid, block, check)
+
+
+def run(program: Program, grid: Dim, block: Dim, check: bool, **kept: int) -> Ran:
+    """Run a program; ``kept``: what of it is recorded for the clock."""
     size, threads = (grid.x, grid.y, grid.z), (block.x, block.y, block.z)
-    machine = Machine(program, size, threads, check)
+    machine = Machine(program, size, threads, check, **kept)
     machine.run()
-    shared = program.shared_bytes
     counted = machine.counters(), machine.traffic()
-    return Ran(machine.results(), *counted, shared, program, machine)
+    return Ran(machine.results(), *counted, program.shared_bytes, machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +154,7 @@ def launch(
     device: str | Accelerator = "h100-sxm",
     *args: Any,
     registers: int = 32,
+    shared_bytes: int = 0,
     check: bool = True,
 ) -> Launch:
     """Run a kernel on every thread of a grid.
@@ -152,6 +169,8 @@ def launch(
         NumPy arrays, arrays still `empty`, and numbers.
     registers : int
         A thread: what a compiler would report; it decides how many blocks are resident.
+    shared_bytes : int
+        Of a block, for its dynamic shared memory.
     check : bool
         Whether reads of nothing and races are looked for. Bounds always are.
 
@@ -186,16 +205,24 @@ def launch(
     check_launch((size.x, size.y, size.z), (threads.x, threads.y, threads.z))
     count = threads.x * threads.y * threads.z
     fits(count, registers, 0, found)
-    ran = execute(kernel, size, threads, found, args, check)
-    resident = fits(count, registers, ran.shared_bytes, found)
+    program = prepared(kernel, size, threads, found, args, shared_bytes)
+    resident = fits(count, registers, program.shared_bytes, found)
     warps, blocks = -(-count // 32), size.x * size.y * size.z
-    here = min(resident.blocks, -(-blocks // int(found.compute_units.si)))
+    units = int(found.compute_units.si)
+    kept = blocks_to_replay(blocks, units, resident.blocks)
+    ran = run(
+        *(program, size, threads, check),
+        units=units,
+        resident=resident.blocks,
+        kept=kept,
+    )
+    here = min(resident.blocks, -(-blocks // units))
     l1 = max(0, limits.l1_bytes - here * (ran.shared_bytes + limits.reserve))
     levels = through(ran.traffic, found, warps, resident.blocks, l1)
-    times = estimate(
-        ran.counters, ran.traffic, levels, found, blocks, warps, resident.blocks
-    )
-    waves = blocks / (resident.blocks * found.compute_units.si)
+    streams = streams_of(ran.machine, levels.answered)
+    done = replay(streams, found, resident=here, active=min(units, blocks))
+    times = Times(extrapolate(done, blocks, units))
+    waves = blocks / (resident.blocks * units)
     report = Report(
         kernel.__name__,
         found,

@@ -180,6 +180,7 @@ class Machine:
     def _make_logs(self) -> None:
         t = self.tables
         t["G"] = np.zeros(at.MACHINE, np.int64)
+        t["G"][at.GRID_EVENT] = -1
         t["C"] = np.zeros((len(self.program.rows), at.COUNTERS), np.int64)
         t["Q"] = np.zeros((1 << 12, at.REQUEST_COLUMNS), np.int64)
         t["S"] = np.zeros(1 << 15, np.int64)

@@ -669,13 +669,14 @@ def came_to(
                 return -fail(G, NOT_ALL, pc, first + w, lane, 0, 0) - 10
     bar = BAR[slot, number]
     if bar[ARRIVED] == 0:
-        bar[EVENT] = G[EVENTS]
-        G[EVENTS] += 1
         bar[EXPECTED] = expected
+        if W[me, RECORD] >= 0:
+            bar[EVENT] = G[EVENTS]
+            G[EVENTS] += 1
     bar[ARRIVED] += 1
     bar[WHO] |= 1 << W[me, LOCAL]
-    E[bar[EVENT]] += 1
     if W[me, RECORD] >= 0:
+        E[bar[EVENT]] += 1
         TR[G[TRACED] - 1, T_ARRIVE] = bar[EVENT]
         if how != 2:
             TR[G[TRACED] - 1, T_WAIT] = bar[EVENT]
@@ -967,11 +968,11 @@ def ordered(
         return 0
     if mask != W[me, ALIVE]:
         return 10 + fail(G, NOT_ALL, pc, me, first_lane(W[me, ALIVE] & ~mask), 1, 0)
-    if G[LIVE_GRID] == 0:
-        G[GRID_EVENT] = G[EVENTS]
-        G[EVENTS] += 1
-    E[G[GRID_EVENT]] += 1
     if W[me, RECORD] >= 0:
+        if G[GRID_EVENT] < 0:
+            G[GRID_EVENT] = G[EVENTS]
+            G[EVENTS] += 1
+        E[G[GRID_EVENT]] += 1
         TR[G[TRACED] - 1, T_ARRIVE] = TR[G[TRACED] - 1, T_WAIT] = G[GRID_EVENT]
     G[LIVE_GRID] += 1
     W[me, STATE], W[me, WAITS_PC] = AT_GRID, pc
