@@ -222,14 +222,16 @@ def two_buffers(bm: int, bn: int, bk: int) -> Kernel:
                 theirs = [t.load(b, to + i * (threads // over) * n, 4) for i in turns]
             mine = row + use * (bk * bm)
             yours = col + use * (bk * bn)
-            for d in range(0, bk, 2):
-                next_left = four_by_four(t, own, mine + (d + 1) * bm, 8)
-                next_right = four_by_four(t, other, yours + (d + 1) * bn, 8)
+            for d in range(0, bk - 2, 2):
+                odd_left = four_by_four(t, own, mine + (d + 1) * bm, 8)
+                odd_right = four_by_four(t, other, yours + (d + 1) * bn, 8)
                 multiply(t, total, left, right)
-                if d + 2 < bk:
-                    left = four_by_four(t, own, mine + (d + 2) * bm, 8)
-                    right = four_by_four(t, other, yours + (d + 2) * bn, 8)
-                    multiply(t, total, next_left, next_right)
+                left = four_by_four(t, own, mine + (d + 2) * bm, 8)
+                right = four_by_four(t, other, yours + (d + 2) * bn, 8)
+                multiply(t, total, odd_left, odd_right)
+            last_left = four_by_four(t, own, mine + (bk - 1) * bm, 8)
+            last_right = four_by_four(t, other, yours + (bk - 1) * bn, 8)
+            multiply(t, total, left, right)
             use = 1 - use
             if k0 < k:
                 free = put + use * (bk * bm)
@@ -239,7 +241,7 @@ def two_buffers(bm: int, bn: int, bk: int) -> Kernel:
                 for i in range(len(theirs)):
                     t.store(other, lay + i * threads * 4, theirs[i])
                 t.sync()
-            multiply(t, total, next_left, next_right)
+            multiply(t, total, last_left, last_right)
             if k0 < k:
                 left = four_by_four(t, own, row + use * (bk * bm), 8)
                 right = four_by_four(t, other, col + use * (bk * bn), 8)

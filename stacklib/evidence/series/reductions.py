@@ -205,12 +205,17 @@ def _simveit(kernel: Kernel, items: int, twice: bool = False) -> Port:
         return np.array([whole(*shape).sum()])
 
     return Port(
-        steps, expected, lambda shape: 4.0 * shape[0], ((1 << 30,),), (512 * 12 * 3 - 96,)
+        steps,
+        expected,
+        lambda shape: 4.0 * shape[0],
+        ((1 << 30,),),
+        (512 * 12 * 3 - 96,),
     )
 
 
-def _block_sums(kernel: Kernel, each: int, atomic: bool, blocks: tuple[int, ...],
-                n: int) -> Port:
+def _block_sums(
+    kernel: Kernel, each: int, atomic: bool, blocks: tuple[int, ...], n: int
+) -> Port:
     """``each``: numbers a thread; ``blocks``: threads that the author tries."""
 
     def steps(shape: Shape) -> Steps:
@@ -237,9 +242,7 @@ def _skepticista() -> dict[str, Port]:
         "3 Non-divergent Threads": _block_sums(packed, 1, True, tried, n),
         "4 Sequential Addressing": _block_sums(tree(False), 1, True, tried, n),
         "5 Reduce on First Loads": _block_sums(tree(True), 2, True, tried, n),
-        "6 Warp Unrolling": _block_sums(
-            tree(True, unrolled=True), 2, True, tried, n
-        ),
+        "6 Warp Unrolling": _block_sums(tree(True, unrolled=True), 2, True, tried, n),
     }
 
 
