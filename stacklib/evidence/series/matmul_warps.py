@@ -190,6 +190,14 @@ def halves(bm: int, bn: int, bk: int, wm: int, wn: int, tm: int, tn: int) -> Ker
     return kernel
 
 
+def fetched(t: T, array: T, index: T, into: list[T]) -> None:
+    """Neighbours in shared memory into registers, 16 bytes at a time."""
+    for i in range(0, len(into), 4):
+        four = t.load(array, index + i, 4)
+        for e in range(4):
+            into[i + e] = four[e]
+
+
 def two_buffers(bm: int, bn: int, bk: int) -> Kernel:
     """Tiles of 8x8; the next tile comes to registers while this one is used."""
     threads = bm * bn // 64
@@ -209,42 +217,41 @@ def two_buffers(bm: int, bn: int, bk: int) -> Kernel:
         turns = range(bk * over // threads)
         _tile(t, own, other, a, b, at, to, put, x, k, n, (bm, bn, bk), threads)
         t.sync()
-        left = four_by_four(t, own, row, 8)
-        right = four_by_four(t, other, col, 8)
+        left, right = [[0.0] * 8, [0.0] * 8], [[0.0] * 8, [0.0] * 8]
+        fetched(t, own, row, left[0])
+        fetched(t, other, col, right[0])
         use = 0
         for k0 in range(bk, k + bk, bk):
             at = at + bk
             to = to + bk * n
-            ours = [(0.0, 0.0, 0.0, 0.0) for _ in rows]
-            theirs = [(0.0, 0.0, 0.0, 0.0) for _ in turns]
+            ours, theirs = [0.0] * (4 * len(rows)), [0.0] * (4 * len(turns))
             if k0 < k:
-                ours = [t.load(a, at + i * k, 4) for i in rows]
-                theirs = [t.load(b, to + i * (threads // over) * n, 4) for i in turns]
+                for i in range(len(rows)):
+                    four = t.load(a, at + rows[i] * k, 4)
+                    for e in range(4):
+                        ours[4 * i + e] = four[e]
+                for i in turns:
+                    four = t.load(b, to + i * (threads // over) * n, 4)
+                    for e in range(4):
+                        theirs[4 * i + e] = four[e]
             mine = row + use * (bk * bm)
             yours = col + use * (bk * bn)
-            for d in range(0, bk - 2, 2):
-                odd_left = four_by_four(t, own, mine + (d + 1) * bm, 8)
-                odd_right = four_by_four(t, other, yours + (d + 1) * bn, 8)
-                multiply(t, total, left, right)
-                left = four_by_four(t, own, mine + (d + 2) * bm, 8)
-                right = four_by_four(t, other, yours + (d + 2) * bn, 8)
-                multiply(t, total, odd_left, odd_right)
-            last_left = four_by_four(t, own, mine + (bk - 1) * bm, 8)
-            last_right = four_by_four(t, other, yours + (bk - 1) * bn, 8)
-            multiply(t, total, left, right)
+            for d in range(1, bk):
+                fetched(t, own, mine + d * bm, left[d % 2])
+                fetched(t, other, yours + d * bn, right[d % 2])
+                multiply(t, total, left[1 - d % 2], right[1 - d % 2])
             use = 1 - use
             if k0 < k:
-                free = put + use * (bk * bm)
-                for i in range(len(ours)):
-                    turned(t, own, free + i * (threads // across), bm, ours[i])
-                lay = x * 4 + use * (bk * bn)
-                for i in range(len(theirs)):
-                    t.store(other, lay + i * threads * 4, theirs[i])
+                free, lay = put + use * (bk * bm), x * 4 + use * (bk * bn)
+                for i in range(len(rows)):
+                    turned(t, own, free + rows[i], bm, ours[4 * i : 4 * i + 4])
+                for i in turns:
+                    four = theirs[4 * i : 4 * i + 4]
+                    t.store(other, lay + i * threads * 4, four)
                 t.sync()
-            multiply(t, total, last_left, last_right)
-            if k0 < k:
-                left = four_by_four(t, own, row + use * (bk * bm), 8)
-                right = four_by_four(t, other, col + use * (bk * bn), 8)
+                fetched(t, own, row + use * (bk * bm), left[0])
+                fetched(t, other, col + use * (bk * bn), right[0])
+            multiply(t, total, left[1], right[1])
         out = (t.block.y * bm + row) * n + t.block.x * bn + col
         stored(t, c, out, n, total, 8, (alpha, beta), True)
 
