@@ -104,12 +104,12 @@ def _histogram(kernel: Kernel, width: int) -> Port:
     def steps(shape: Shape) -> Steps:
         (n,) = shape
         grid = min(-(-n // 512), 32 * UNITS)
-        args = (whole(n, 256, np.uint8), np.zeros(256, np.int32), n)
+        args: tuple[Any, ...] = (whole(n, 256, np.uint8), np.zeros(256, np.int32), n)
         left = yield Step(kernel, grid, 512, args, 16 + 2 * width)
         return left["bins"]
 
     def expected(shape: Shape) -> Any:
-        return np.bincount(whole(*shape, 256, np.uint8), minlength=256)
+        return np.bincount(whole(shape[0], 256, np.uint8), minlength=256)
 
     return Port(steps, expected, lambda s: float(s[0]), ((1 << 30,),), (1 << 14,))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,10 @@ def _product(
     kernel: Kernel,
     tile: tuple[int, int],
     block: Size,
-    published: int,
     small: Shape,
     numbers: int,
+    *,
+    published: int,
     by: tuple[float, float] = (0.5, 3.0),
     blocks_down: bool = False,
 ) -> Port:
@@ -50,36 +52,29 @@ def _product(
     return Port(steps, expected, work, ((published,) * 3,), small)
 
 
-FEW, MORE = (64, 96, 64), (128, 128, 48)  # shapes for values
-_ONE = (1.0, 0.0)  # alpha and beta
+SMALL, MIDDLE, LARGE = (32, 32), (64, 64), (128, 128)  # tiles of a block
+FEW, SOME, MORE = (64, 96, 64), (64, 128, 32), (128, 128, 48)  # shapes for values
+ONE = (1.0, 0.0)  # alpha and beta
 
 
 def _siboehm() -> dict[str, Port]:
-    def port(
-        kernel: Kernel, tile: Size, block: Size, small: Shape, n: int, **also: Any
-    ):
-        return _product(kernel, tile, block, 4096, small, n, **also)
-
+    port = partial(_product, published=4096)
+    down = partial(port, blocks_down=True)
     m, w = matmul, matmul_warps
-    big = ((128, 128), 256, MORE)
     return {
-        "naive": port(m.rows_along, (32, 32), (32, 32), FEW, 2, blocks_down=True),
-        "gmem coalescing": port(
-            m.columns_along_blocks_down, (32, 32), 1024, FEW, 2, blocks_down=True
+        "naive": down(m.rows_along, SMALL, (32, 32), FEW, 2),
+        "gmem coalescing": down(m.columns_along_blocks_down, SMALL, 1024, FEW, 2),
+        "smem caching": down(m.tiles_of_32(True), SMALL, 1024, FEW, 8),
+        "1D blocktiling": port(m.strips(64, 64, 8, 8), MIDDLE, 512, SOME, 18),
+        "2D blocktiling": port(m.squares(128, 128, 8, 8, 8), LARGE, 256, MORE, 90),
+        "vectorized": port(m.wide_squares(128, 128, 8, 8, 8), LARGE, 256, MORE, 90),
+        "bank conflicts, linearized": port(
+            m.spread(128, 128, 8, 0), LARGE, 256, MORE, 90
         ),
-        "smem caching": port(
-            m.tiles_of_32(True), (32, 32), 1024, FEW, 8, blocks_down=True
-        ),
-        "1D blocktiling": port(
-            m.strips(64, 64, 8, 8), (64, 64), 512, (64, 128, 32), 18
-        ),
-        "2D blocktiling": port(m.squares(128, 128, 8, 8, 8), *big, 90),
-        "vectorized": port(m.wide_squares(128, 128, 8, 8, 8), *big, 90),
-        "bank conflicts, linearized": port(m.spread(128, 128, 8, 0), *big, 90),
-        "bank conflicts, offset": port(m.spread(128, 128, 8, 5), *big, 90),
-        "autotuned": port(m.wide_squares(128, 128, 16, 8, 8), *big, 90),
+        "bank conflicts, offset": port(m.spread(128, 128, 8, 5), LARGE, 256, MORE, 90),
+        "autotuned": port(m.wide_squares(128, 128, 16, 8, 8), LARGE, 256, MORE, 90),
         "warptiling": port(
-            w.warp_tiles(128, 128, 16, 64, 64, 4, 8, 4), (128, 128), 128, MORE, 138
+            w.warp_tiles(128, 128, 16, 64, 64, 4, 8, 4), LARGE, 128, MORE, 138
         ),
         "double buffering": port(
             w.halves(128, 256, 16, 128, 32, 8, 8), (128, 256), 256, (128, 256, 64), 160
@@ -88,84 +83,69 @@ def _siboehm() -> dict[str, Port]:
 
 
 def _leimao() -> dict[str, Port]:
-    def port(
-        kernel: Kernel, tile: Size, block: Size, small: Shape, n: int, **also: Any
-    ):
-        return _product(kernel, tile, block, 4096, small, n, _ONE, **also)
-
+    port = partial(_product, published=4096, by=ONE)
+    down = partial(port, blocks_down=True)
     m, w = matmul, matmul_warps
-    big = ((128, 128), 256, MORE)
-    strip = ((64, 64), 512, (64, 128, 32))
-    square = ((32, 32), (32, 32), FEW)
     return {
-        "V00": port(m.rows_along, *square, 2, blocks_down=True),
-        "V01": port(m.columns_along, *square, 2),
-        "V02": port(m.tiles_of_32(False), *square, 8),
-        "V02 vectorized": port(w.wasteful(32, 32, 32, 1), *square, 10),
-        "V03": port(m.strips(64, 64, 8, 8), *strip, 18),
-        "V03 vectorized": port(w.wasteful(64, 64, 8, 8), *strip, 26),
-        "V04": port(m.squares(128, 128, 16, 8, 8), *big, 90),
-        "V04 vectorized": port(m.squares(128, 128, 16, 8, 8, wide=True), *big, 90),
-        "V05": port(m.wide_squares(128, 128, 16, 8, 8, plain=True), *big, 90),
-        "V05 vectorized": port(m.wide_squares(128, 128, 16, 8, 8), *big, 90),
-        "V06": port(w.warps_of_32x64(True), *big, 90),
-        "V06 vectorized": port(w.warps_of_32x64(False), *big, 90),
+        "V00": down(m.rows_along, SMALL, (32, 32), FEW, 2),
+        "V01": port(m.columns_along, SMALL, (32, 32), FEW, 2),
+        "V02": port(m.tiles_of_32(False), SMALL, (32, 32), FEW, 8),
+        "V02 vectorized": port(w.wasteful(32, 32, 32, 1), SMALL, (32, 32), FEW, 10),
+        "V03": port(m.strips(64, 64, 8, 8), MIDDLE, 512, SOME, 18),
+        "V03 vectorized": port(w.wasteful(64, 64, 8, 8), MIDDLE, 512, SOME, 26),
+        "V04": port(m.squares(128, 128, 16, 8, 8), LARGE, 256, MORE, 90),
+        "V04 vectorized": port(
+            m.squares(128, 128, 16, 8, 8, wide=True), LARGE, 256, MORE, 90
+        ),
+        "V05": port(
+            m.wide_squares(128, 128, 16, 8, 8, plain=True), LARGE, 256, MORE, 90
+        ),
+        "V05 vectorized": port(
+            m.wide_squares(128, 128, 16, 8, 8), LARGE, 256, MORE, 90
+        ),
+        "V06": port(w.warps_of_32x64(True), LARGE, 256, MORE, 90),
+        "V06 vectorized": port(w.warps_of_32x64(False), LARGE, 256, MORE, 90),
     }
 
 
 def _wangzyon() -> dict[str, Port]:
+    port = partial(_product, published=5120)
     m, w = matmul, matmul_warps
-    big = ((128, 128), 256, 5120, MORE, 90)
     return {
-        "kernel_1": _product(m.columns_along, (32, 32), (32, 32), 5120, FEW, 2),
-        "kernel_2": _product(m.tiles_of_32(False), (32, 32), 1024, 5120, FEW, 8),
-        "kernel_3": _product(
-            m.strips(64, 64, 8, 8), (64, 64), 512, 5120, (64, 128, 32), 18
-        ),
-        "kernel_4": _product(m.squares(128, 128, 8, 8, 8), *big),
-        "kernel_5": _product(m.squares(128, 128, 8, 8, 8), *big),
-        "kernel_6": _product(m.wide_squares(128, 128, 8, 8, 8), *big),
-        "kernel_7": _product(w.two_buffers(128, 128, 8), *big[:-1], 98),
+        "kernel_1": port(m.columns_along, SMALL, (32, 32), FEW, 2),
+        "kernel_2": port(m.tiles_of_32(False), SMALL, 1024, FEW, 8),
+        "kernel_3": port(m.strips(64, 64, 8, 8), MIDDLE, 512, SOME, 18),
+        "kernel_4": port(m.squares(128, 128, 8, 8, 8), LARGE, 256, MORE, 90),
+        "kernel_5": port(m.squares(128, 128, 8, 8, 8), LARGE, 256, MORE, 90),
+        "kernel_6": port(m.wide_squares(128, 128, 8, 8, 8), LARGE, 256, MORE, 90),
+        "kernel_7": port(w.two_buffers(128, 128, 8), LARGE, 256, MORE, 98),
     }
 
 
 def _annanyapr() -> dict[str, Port]:
+    down = partial(_product, published=4096, blocks_down=True)
     m = matmul
-    square = ((32, 32), (32, 32), 4096, FEW)
-    down = {"blocks_down": True}
     return {
-        "naive": _product(m.rows_along, *square, 2, **down),
-        "memory coalesce": _product(m.columns_along_blocks_down, *square, 2, **down),
-        "memory blocking": _product(
-            m.tiles_of_32(True), (32, 32), 1024, 4096, FEW, 8, **down
-        ),
-        "memory block tiling": _product(
-            m.squares(64, 64, 8, 8, 8, blocks_down=True),
-            (64, 64),
-            64,
-            4096,
-            (64, 128, 32),
-            90,
-            **down,
+        "naive": down(m.rows_along, SMALL, (32, 32), FEW, 2),
+        "memory coalesce": down(m.columns_along_blocks_down, SMALL, (32, 32), FEW, 2),
+        "memory blocking": down(m.tiles_of_32(True), SMALL, 1024, FEW, 8),
+        "memory block tiling": down(
+            m.squares(64, 64, 8, 8, 8, blocks_down=True), MIDDLE, 64, SOME, 90
         ),
     }
 
 
 def _ymlin() -> dict[str, Port]:
+    port = partial(_product, published=1024, by=ONE)
     m, w = matmul, matmul_warps
-    square = ((32, 32), (32, 32), 1024, FEW)
-    mid = ((64, 64), 64, 1024, (64, 128, 32))
-    big = ((128, 128), 256, 1024, MORE)
     return {
-        "naive": _product(m.columns_along, *square, 2, _ONE),
-        "v2": _product(m.tiles_of_32(False), *square, 8, _ONE),
-        "v3": _product(
-            m.strips(64, 64, 8, 8), (64, 64), 512, 1024, (64, 128, 32), 18, _ONE
-        ),
-        "v4": _product(m.squares(64, 64, 8, 8, 8), *mid, 90, _ONE),
-        "v5": _product(m.squares(64, 64, 8, 8, 8), *mid, 90, _ONE),
-        "v6": _product(m.wide_squares(128, 128, 8, 8, 8), *big, 90, _ONE),
-        "v7": _product(w.two_buffers(128, 128, 8), *big, 98, _ONE),
+        "naive": port(m.columns_along, SMALL, (32, 32), FEW, 2),
+        "v2": port(m.tiles_of_32(False), SMALL, (32, 32), FEW, 8),
+        "v3": port(m.strips(64, 64, 8, 8), MIDDLE, 512, SOME, 18),
+        "v4": port(m.squares(64, 64, 8, 8, 8), MIDDLE, 64, SOME, 90),
+        "v5": port(m.squares(64, 64, 8, 8, 8), MIDDLE, 64, SOME, 90),
+        "v6": port(m.wide_squares(128, 128, 8, 8, 8), LARGE, 256, MORE, 90),
+        "v7": port(w.two_buffers(128, 128, 8), LARGE, 256, MORE, 98),
     }
 
 

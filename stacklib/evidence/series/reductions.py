@@ -191,6 +191,7 @@ def _simveit(kernel: Kernel, items: int, twice: bool = False) -> Port:
     def steps(shape: Shape) -> Steps:
         (n,) = shape
         src, blocks = whole(n), _ends(n, 512 * items)
+        out: Any
         if not twice:
             out = np.zeros(1, np.int32)
             left = yield Step(kernel, blocks, 512, (src, out, n), 24)
@@ -221,7 +222,7 @@ def _block_sums(
     def steps(shape: Shape) -> Steps:
         n, threads = shape
         count = _ends(n, threads * each)
-        out = np.zeros(1, np.float32) if atomic else gpu.empty(count)
+        out: Any = np.zeros(1, np.float32) if atomic else gpu.empty(count)
         given = n // each if kernel is four_atomically else n
         args = (floats(n), out, given)
         left = yield Step(kernel, count, threads, args, 20)

@@ -371,7 +371,8 @@ def _one_launch(kernel: Kernel, items: int, blocks: int) -> Port:
         (n,) = shape
         tiles = -(-n // (512 * items))
         src, dst = whole(n), gpu.empty(n, np.int32)
-        counter = np.zeros(1, np.int32)
+        counter: Any = np.zeros(1, np.int32)
+        more: tuple[Any, ...]
         if kernel is chained:
             more = (gpu.empty(tiles, np.int32), np.zeros(tiles, np.int32), counter)
         else:

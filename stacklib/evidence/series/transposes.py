@@ -78,9 +78,9 @@ def _port(
 ) -> Port:
     def steps(shape: Shape) -> Steps:
         rows, columns = shape
-        grid = (columns // tile, rows // tile)
+        along, down = columns // tile, rows // tile
         args = (floats(rows, columns), gpu.empty(rows * columns), rows, columns)
-        grid = grid[::-1] if turned else grid
+        grid = (down, along) if turned else (along, down)
         left = yield Step(kernel, grid, block, args, REGISTERS)
         return left["dst"].reshape(columns, rows)
 
