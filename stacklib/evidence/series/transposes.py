@@ -110,8 +110,8 @@ def _yencal() -> dict[str, Port]:
                 coarse(32, high, width), 32, (32 // width, high), n
             )
     for width in (2, 4):
-        for factor, high in (("", 32), ("_Coarsen2", 16), ("_Coarsen4", 8)):
-            made[f"Vec{width}_T64{factor}"] = _port(
+        for end, high in (("", 32), ("_Coarsen2", 16), ("_Coarsen4", 8)):
+            made[f"Vec{width}_T64{end}"] = _port(
                 coarse(64, high, width), 64, (64 // width, high), n
             )
     return made
