@@ -25,6 +25,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import gpu_numerics
 import record
 from gpu_cases import DEVICES, SECTIONS, cases, small
 from gpu_ops import Bench
@@ -54,6 +55,7 @@ class Run:
         self.predicted = predictions(self.device["name"])
         self.rows: dict[str, dict[str, Any]] = {}
         self.clocks: dict[str, Any] = {}
+        self.numerics: dict[str, Any] = {}
         name = record.slug(self.device["name"] if self.cuda else "rehearsal cpu")
         self.path = record.result_path(options.out, f"gpu_{name}", record.today())
         if options.resume and self.path.exists():
@@ -64,6 +66,7 @@ class Run:
         failed = (row for row in old["not_measured"] if row["status"] == "failed")
         self.rows = {row["id"]: row for row in (*old["rows"], *failed)}
         self.clocks = old["clocks"]
+        self.numerics = old["numerics"]
 
     @property
     def elapsed(self) -> float:
@@ -85,6 +88,7 @@ class Run:
             "versions": versions(self.torch),
             "date": record.today(),
             "report": self.device,
+            "numerics": self.numerics,
             "prediction": record.stamp(PREDICTION),
             "prediction_committed": record.committed(PREDICTION),
             "not_measured": [
@@ -113,6 +117,13 @@ class Run:
                 sampled = sampler.stop()
                 self.clocks[section] = self.clocks.get(section, []) + sampled
                 self.save()
+
+    def ask(self) -> None:
+        """Questions to the tensor cores about their arithmetic."""
+        if not self.numerics:
+            multiply = gpu_numerics.on_device(self.torch, self.options.device)
+            self.numerics = gpu_numerics.measure(multiply, reason)
+            self.save()
 
     def _one(self, case: dict[str, Any], until: float) -> None:
         if self.elapsed > until:
@@ -295,6 +306,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(json.dumps(run.device), flush=True)
     try:
         with torch.no_grad():
+            run.ask()  # a second, before anything can break the driver's state
             run.run()
     except ContextLost as error:
         return restart(run, error)

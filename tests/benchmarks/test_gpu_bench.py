@@ -24,6 +24,7 @@ from stacklib.roofline import attention, matmul
 
 FOLDER = Path(record.__file__).parent
 TORCH_ONLY = ("gpu", "gpu_cases", "gpu_ops", "gpu_report", "gpu_timing", "record")
+TORCH_ONLY += ("gpu_numerics",)
 # The script under a Python in which our own package and NumPy cannot be imported.
 BLOCKED = """
 import sys

@@ -28,23 +28,23 @@ def dot_exactly(
     least = 1 - Format(rule.dtype).row.bias
     total = Fraction(c)
     for start in range(0, len(a), rule.terms):
-        addends = [(total, max(_power(total), -126))] if total else []
+        addends = [(total, _field(total, -126))]
         part = slice(start, start + rule.terms)
         for x, y in zip(map(Fraction, a[part]), map(Fraction, b[part]), strict=True):
-            if x and y:
-                power = max(_power(x), least) + max(_power(y), least)
-                addends.append((x * y, power))
-        if not addends:
-            continue
+            addends.append((x * y, _field(x, least) + _field(y, least)))
         unit = Fraction(2) ** (max(power for _, power in addends) - rule.fraction)
         total = sum((math.trunc(x / unit) * unit for x, _ in addends), Fraction(0))
-        if total:
-            power = max(_power(total), -126)
-            if power > 127:
-                return math.copysign(math.inf, total)
-            last = Fraction(2) ** (power - rule.result)
-            total = math.trunc(total / last) * last
+        power = _field(total, -126)
+        if power > 127:
+            return math.copysign(math.inf, total)
+        last = Fraction(2) ** (power - rule.result)
+        total = math.trunc(total / last) * last
     return float(total)
+
+
+def _field(x: Fraction, least: int) -> int:
+    """Exponent field of a number whose format's normal numbers begin at ``least``."""
+    return max(_power(x), least) if x else -126  # a zero's, whatever the format
 
 
 def _power(x: Fraction) -> int:

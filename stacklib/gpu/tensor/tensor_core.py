@@ -7,9 +7,13 @@ matter within one such step, and small addends beside a large one vanish. P. Xie
 *MMA-Sim*, arXiv 2511.10909, found the widths by experiment and checked them on the
 chips; M. Fasi et al., PeerJ CS 7:e330, had found cutting and alignment before them on
 V100, T4 and A100. All 160,000 outputs of eight chips that F. A. Khattak and M. Mikaitis
-published (arXiv 2512.07004) come out of this to the last bit.
+published (arXiv 2512.07004) come out of this to the last bit, and so do their 80,000
+with sums in FP16; but those of FP8 on H100, H200 and B200, got with ``mma.sync``, are
+two FP16 products in turn, of which the first takes numbers 0 and 1 of every four.
 
-Assumed beyond them: a long product is its steps in the order of k.
+NaN and infinity go in and out; every NaN that comes out has the one pattern that the
+chips write, 0x7FFFFFFF. Assumed beyond the sources: a long product is its steps in the
+order of k.
 """
 
 from __future__ import annotations
@@ -21,15 +25,16 @@ import numpy as np
 from stacklib.quantity.bounds import whole
 from stacklib.quantizers import Format
 
-from ..issue.instructions import Arithmetic, arithmetic
+from ..issue.instructions import arithmetic
+from .cut_sums import dot_tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["mma", "promoted"]
+__all__ = ["checked_sums", "mma", "promoted"]
 
 _SUMS = ("fp32", "fp16")
-_NOTHING = -4000  # the exponent of a zero: below all others
+_WIDE = ("bf16", "tf32")  # these have no sums in FP16 on any chip
 
 
 def _read(name: str, values: Any, form: Format) -> NDArray[Any]:
@@ -37,32 +42,36 @@ def _read(name: str, values: Any, form: Format) -> NDArray[Any]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2:
         raise ValueError(f"{name} has the shape {array.shape}: a matrix is needed")
-    if np.isnan(array).any():  # its payload is not modelled
-        raise ValueError(f"{name} holds NaN: finite numbers are needed")
-    odd = form.decode(form.encode(array)).astype(np.float64) != array
+    back = form.decode(form.encode(array)).astype(np.float64)
+    odd = (back != array) & ~(np.isnan(back) & np.isnan(array))
     if odd.any():
         worst = array[odd][0].item()
+        has = "NaN nor infinity" if form.row.special == "finite" else "infinity"
+        if not np.isfinite(worst):
+            raise ValueError(
+                f"{name} holds {worst!r}: {form.name} has no {has}, its largest number "
+                f"is {form.largest:g}; clip first, or take e5m2"
+            )
         raise ValueError(
             f"{name} holds {worst!r}, which is no {form.name} number: round it first, "
             f"Format({form.name!r}).decode(Format({form.name!r}).encode(x))"
         )
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds an infinity: finite numbers are needed")
     return array
 
 
-def _exponent(values: NDArray[Any], form: Format) -> NDArray[Any]:
-    """Exponent field of each value; a subnormal number has that of the smallest."""
-    least = 1 - form.row.bias
-    found = np.maximum(np.frexp(values)[1] - 1, least)
-    return np.where(values == 0, _NOTHING, found)
-
-
-def _cut(values: NDArray[Any], bits: int) -> NDArray[Any]:
-    """Values cut towards zero to so many bits behind the point, as FP32 has them."""
-    exponent = np.maximum(np.frexp(values)[1] - 1, -126)
-    kept = np.ldexp(np.trunc(np.ldexp(values, bits - exponent)), exponent - bits)
-    return np.where(exponent > 127, np.copysign(np.inf, values), kept)
+def checked_sums(
+    c: Any, shape: tuple[int, int], accumulate: str, *forms: str
+) -> NDArray[Any]:
+    """The accumulator to begin with, once it fits; zero without one."""
+    if accumulate not in _SUMS:
+        raise ValueError(f"accumulate = {accumulate!r}: {' or '.join(_SUMS)}")
+    wide = [form for form in forms if form in _WIDE]
+    if accumulate == "fp16" and wide:
+        raise ValueError(f"{wide[0]} has no sums in fp16: accumulate = 'fp32'")
+    total = np.zeros(shape) if c is None else _read("c", c, Format(accumulate))
+    if total.shape != shape:
+        raise ValueError(f"c is {total.shape}: a @ b is {shape}")
+    return total
 
 
 def mma(
@@ -79,13 +88,14 @@ def mma(
     Parameters
     ----------
     a : array (m, k)
-        Numbers of the format ``dtype``.
+        Numbers of the format ``dtype``, NaN and infinity among them where it has them.
     b : array (k, n)
         The same.
     c : array (m, n), optional
         Numbers of the accumulator's format; zero without it.
     dtype : str
-        ``fp16``, ``bf16``, ``tf32``, ``e4m3fn`` or ``e5m2``, where it has them.
+        ``fp16``, ``bf16``, ``tf32``, ``e4m3fn``, ``e5m2``, ``e3m2``, ``e2m3`` or
+        ``e2m1``, where it has them. Codes with scales: ``scaled.multiply``.
     generation : str
         One of ``gpu.issue.instructions.generations()``.
     accumulate : str
@@ -94,13 +104,13 @@ def mma(
     Returns
     -------
     float32 array (m, n)
-        A sum that has become infinite stays so.
+        A sum that has become infinite stays so, unless NaN is added to it.
 
     Raises
     ------
     ValueError
-        For shapes that do not fit, infinities or NaN, a number that is not of the
-        format, or another accumulator.
+        For shapes that do not fit, a number that is not of the format, or another
+        accumulator.
     UnknownName
         For a generation, or a format that it does not multiply.
 
@@ -111,47 +121,13 @@ def mma(
     (0.0, 1.0)
     """
     rule = arithmetic(generation, dtype)
-    if accumulate not in _SUMS:
-        raise ValueError(f"accumulate = {accumulate!r}: {' or '.join(_SUMS)}")
-    form, sums = Format(rule.dtype), Format(accumulate)
+    form = Format(rule.dtype)
     left, right = _read("a", a, form), _read("b", b, form)
     if left.shape[1] != right.shape[0]:
         raise ValueError(f"a is {left.shape} and b {right.shape}: k differs")
     shape = (left.shape[0], right.shape[1])
-    total = np.zeros(shape) if c is None else _read("c", c, sums)
-    if total.shape != shape:
-        raise ValueError(f"c is {total.shape}: a @ b is {shape}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, left.shape[1], rule.terms):
-            part = slice(start, start + rule.terms)
-            total = _step(left[:, part], right[part], total, rule, form, sums)
-    return total.astype(np.float32)
-
-
-def _step(
-    a: NDArray[Any],
-    b: NDArray[Any],
-    c: NDArray[Any],
-    rule: Arithmetic,
-    form: Format,
-    sums: Format,
-) -> NDArray[Any]:
-    """One addition of the hardware for every output."""
-    ea, eb, ec = _exponent(a, form), _exponent(b, form), _exponent(c, sums)
-    # the products' own leading digit is not looked for: 1.5 * 1.5 counts as 2.25
-    powers = ea[:, :, None] + eb[None, :, :]  # (m, terms, n)
-    largest = np.maximum(powers.max(axis=1), ec)  # (m, n)
-    shift = rule.fraction - largest
-    products = a[:, :, None] * b[None, :, :]
-    kept = np.trunc(np.ldexp(products, shift[:, None, :])).sum(axis=1)
-    # an accumulator that has overflowed stays there
-    kept = kept + np.trunc(np.ldexp(c, shift))
-    exact = np.where(largest == 2 * _NOTHING, 0.0, np.ldexp(kept, -shift))
-    exact = np.where(np.isfinite(c), exact, c)
-    if sums.name == "fp16":
-        rounded: NDArray[Any] = sums.decode(sums.encode(exact)).astype(np.float64)
-        return rounded
-    return _cut(exact, rule.result)
+    total = checked_sums(c, shape, accumulate, rule.dtype)
+    return dot_tiles(left, right, total, rule, accumulate=accumulate)
 
 
 def promoted(

@@ -4,7 +4,7 @@ The questions are those of M. Fasi et al. for V100, T4 and A100: inputs and answ
 in their paper (PeerJ CS 7:e330, section 3) and in the programs beside it
 (tensor-cores-numerical-behavior at 9dae3fc, a file for each chip). Outputs for random
 numbers were published by F. A. Khattak and M. Mikaitis; ``device_outputs.json`` has the
-first of each chip and format.
+first of each chip and format, ``device_outputs_fp16.json`` those with sums in FP16.
 """
 
 import json
@@ -112,3 +112,44 @@ def test_the_rule_of_another_chip_gives_other_bits():
     """Four products an addition for eight or sixteen, a bit less behind the last."""
     later = [c for c in OUTPUTS if c["dtype"] == "fp16" and c["chip"] != "V100"]
     assert any(answered(c, "volta") != c["d"] for c in later)
+
+
+# -- sums in FP16 ------------------------------------------------------------------
+
+HALVES = json.loads((Path(__file__).parent / "device_outputs_fp16.json").read_text())
+HALF = Format("fp16")
+# With `mma.sync`, which their program uses, these chips answer as if they had no FP8:
+# two products of FP16 one after the other, and the sum so far is added at the end.
+REMADE = ("H100", "H200", "B200")
+PAIRS = [[0, 1], [2, 3]]  # of every four, what the first product takes and the second
+
+
+def in_halves(case, pairs=PAIRS):
+    """The bits of FP16 that a case's product has."""
+    form = Format(case["dtype"])
+    a, b = (form.decode(np.array(case[name])) for name in "ab")
+    c = HALF.decode(case["c"])
+    how = {"generation": case["generation"], "accumulate": "fp16"}
+    if form.bits == 16 or case["chip"] not in REMADE:
+        d = gpu.mma(a[None], b[:, None], [[c]], dtype=form.name, **how).item()
+        return HALF.encode(d)
+    d = 0.0
+    for part in pairs:
+        taken = np.isin(np.arange(len(a)) % 4, part)
+        row, column = a[None, taken], b[taken, None]
+        d = gpu.mma(row, column, [[d]], dtype="fp16", **how).item()
+    return HALF.encode(d + c)
+
+
+@pytest.mark.parametrize(
+    "case", HALVES["cases"], ids=lambda c: f"{c['chip']}-{c['dtype']}"
+)
+def test_every_bit_of_sums_in_fp16_is_that_of_the_chip(case):
+    assert in_halves(case) == case["d"]
+
+
+def test_another_order_of_the_remade_products_gives_other_bits():
+    cases = [c for c in HALVES["cases"] if c["chip"] in REMADE and len(c["a"]) == 32]
+    assert len(cases) == 36
+    other = [in_halves(c, [[0, 2], [1, 3]]) != c["d"] for c in cases]
+    assert any(other)

@@ -10,20 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import gpu
-from stacklib.gpu.issue import instructions
 from stacklib.gpu.issue.instructions import arithmetic, generations
-from stacklib.gpu.tensor import tensor_core
 from stacklib.gpu.tensor.exact_dot import dot_exactly
+from stacklib.gpu.tensor.kinds import floats
 from stacklib.gpu.tensor.tensor_core import promoted
 from stacklib.quantity import UnknownName
 from stacklib.quantizers import Format
 
 KNOWN = json.loads((Path(__file__).parent / "mma_sim.json").read_text())["cases"]
 RULES = [
-    (generation, dtype)
-    for generation in generations()
-    for dtype in ("fp16", "bf16", "tf32", "e4m3fn", "e5m2")
-    if dtype in instructions._raw()["arithmetic"][generation]
+    (generation, dtype) for generation in generations() for dtype in floats(generation)
 ]
 
 
@@ -52,7 +48,7 @@ def test_every_bit_is_that_of_mma_sim(case):
 
 @pytest.mark.parametrize(("generation", "dtype"), RULES)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_equals_the_slow_version(generation, dtype, data):
     form = Format(dtype)
     size = data.draw(st.integers(1, 2 * arithmetic(generation, dtype).terms + 3))
@@ -109,19 +105,6 @@ def test_overflow_stays():
     assert gpu.mma([[60000.0]], [[2.0]], dtype="fp16", accumulate="fp16") == np.inf
 
 
-def test_a_planted_rounding_is_caught(monkeypatch):
-    """With rounding where hardware cuts, MMA-Sim's vectors disagree."""
-
-    def rounded(values, bits):
-        power = np.frexp(values)[1] - 1
-        return np.ldexp(np.round(np.ldexp(values, bits - power)), power - bits)
-
-    monkeypatch.setattr(tensor_core, "_cut", rounded)
-    with pytest.raises(AssertionError):
-        for case in KNOWN:
-            test_every_bit_is_that_of_mma_sim(case)
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -129,8 +112,17 @@ def test_a_planted_rounding_is_caught(monkeypatch):
             lambda: gpu.mma([[0.1]], [[1.0]], dtype="fp16"),
             "0.1, which is no fp16 number",
         ),
-        (lambda: gpu.mma([[math.inf]], [[1.0]]), "an infinity"),
-        (lambda: gpu.mma([[math.nan]], [[1.0]]), "holds NaN: finite"),
+        (
+            lambda: gpu.mma([[math.inf]], [[1.0]], dtype="e4m3fn"),
+            "inf: e4m3fn has no infinity, its largest number is 448",
+        ),
+        (
+            lambda: gpu.mma(
+                [[math.nan]], [[1.0]], dtype="e2m1", generation="blackwell"
+            ),
+            "nan: e2m1 has no NaN nor infinity",
+        ),
+        (lambda: gpu.mma([[1.0]], [[1.0]], accumulate="fp16"), "no sums in fp16"),
         (lambda: gpu.mma([[1.0, 2.0]], [[1.0]]), "k differs"),
         (lambda: gpu.mma([1.0], [[1.0]]), "a matrix is needed"),
         (lambda: gpu.mma([[1.0]], [[1.0]], [[1.0, 2.0]]), "c is"),

@@ -42,6 +42,44 @@ def lost(products: int) -> float:
     return 1 - found / (1.125**2 * products)
 
 
+BOTH, ONE = "normal", "uniform, 0 to 1"  # signs of the random numbers
+OUTPUTS = 128  # rows and columns of a random product
+
+
+@cache
+def sum_errors(drawn: str, products: int) -> dict[str, float]:
+    """Errors of Hopper's FP8 sums of random numbers, by definition."""
+    from stacklib.gpu.tensor.sum_errors import by_definition
+
+    return by_definition(drawn, k=products, size=OUTPUTS)
+
+
+def sum_error(products: int, drawn: str, definition: str) -> float:
+    """One of them."""
+    return sum_errors(drawn, products)[definition]
+
+
+# Kind of product; MMA-Sim's vectors; answers of chips.
+WITNESSES = (
+    ("FP16, BF16, TF32", "all generations", "V100 to B200"),
+    ("FP8", "Ada, Hopper, Blackwell", "Ada, H100, B200"),
+    ("MXFP8", "B200, RTX 50", None),
+    ("MXFP4, NVFP4", "B200, RTX 50", None),
+    ("FP6, MXFP6, FP4 without scales", None, None),
+    ("INT8, INT4, FP64", None, None),
+    ("NaN, infinity, overflow", "all generations", None),
+)
+
+
+def witnesses() -> list[dict[str, str | None]]:
+    """What each kind of product is held to, beside exact fractions."""
+    names = ("product", "MMA-Sim", "answers of chips")
+    return [
+        {**dict(zip(names, row, strict=True)), "exact fractions": "yes"}
+        for row in WITNESSES
+    ]
+
+
 def sparse_gain(dtype: str) -> Quantity:
     """Printed rate with 2:4 sparsity over the printed dense rate, of an H100."""
     peak = hardware.get(H100).peaks[dtype]
