@@ -44,7 +44,9 @@ FAMILIES = {
     "H": "serving systems",
     "I": "silicon, cost, energy",
     "J": "accelerators, power, DIY",
+    "K": "series of kernels",
 }
+SERIES = "K"  # of no fit: what a replayed kernel is held to
 _NEEDED = ("id", "family", "metric", "value", "unit")
 # Fields of a Measurement in the order of COLUMNS, without the value.
 _FIELDS = (
@@ -246,9 +248,19 @@ def _data(name: str) -> tuple[Measurement, ...]:
     return tuple(read(Path(str(files("stacklib.evidence") / "data" / name))))
 
 
+@cache
 def public() -> tuple[Measurement, ...]:
-    """The measurements the book started from: ``data/measurements.csv``."""
-    return _data("measurements.csv")
+    """What the book started from: ``data/measurements.csv`` without its series."""
+    return tuple(r for r in _data("measurements.csv") if r.family != SERIES)
+
+
+@cache
+def series() -> tuple[Measurement, ...]:
+    """Kernels of one job by one author on one device: ``data/measurements.csv``.
+
+    No fit sees them.
+    """
+    return tuple(r for r in _data("measurements.csv") if r.family == SERIES)
 
 
 def found() -> tuple[Measurement, ...]:

@@ -68,7 +68,7 @@ def test_the_book_has_every_published_row_and_one_of_them_has_no_ratio():
 
 
 def test_the_books_files_are_sound_and_no_id_stands_in_two():
-    rows = measurements.fitted() + measurements.left_out()
+    rows = measurements.fitted() + measurements.left_out() + measurements.series()
     assert len({row.id for row in rows}) == len(rows) > 2026
     assert [row.id for row in rows if row.fault] == ["J-0327"]
 
@@ -86,6 +86,14 @@ def test_every_field_comes_from_its_column(tmp_path):
         "dtype": "fp8",
         "compile": True,
     }
+
+
+def test_the_series_are_of_nine_authors_and_no_fit_sees_them():
+    rows = measurements.series()
+    assert {row.family for row in rows} == {"K"} and len(rows) == 134
+    names = {row.text("series") for row in rows}
+    assert len(names) == 20 and len({name.split("-")[0] for name in names}) == 9
+    assert not set(rows) & set(measurements.fitted() + measurements.left_out())
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])

@@ -1,0 +1,32 @@
+"""Ports of published kernels: each leaves what NumPy computes."""
+
+import numpy as np
+import pytest
+
+from stacklib import gpu
+from stacklib.evidence.series import PORTS, run
+
+BYTES = ("yencal-histogram", "Shared Atomic (vectorized)")
+# Loads of 16 elements do not fit the instruction's field yet.
+LATER = pytest.mark.xfail(raises=IndexError, strict=True, reason="16 bytes of uint8")
+CASES = [
+    pytest.param(series, kernel, marks=[LATER] if (series, kernel) == BYTES else [])
+    for series, ports in PORTS.items()
+    for kernel in ports
+]
+
+
+def go(step):
+    ran = gpu.launch(
+        step.kernel, step.grid, step.block, "h100", *step.args, registers=step.registers
+    )
+    return ran.results
+
+
+@pytest.mark.parametrize(("series", "kernel"), CASES)
+def test_a_port_computes_what_numpy_computes(series, kernel):
+    port = PORTS[series][kernel]
+    found = np.asarray(run(port, port.small, go), float)
+    expected = np.asarray(port.expected(port.small), float)
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() <= 1e-6 * np.abs(expected).max()
