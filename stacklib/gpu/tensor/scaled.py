@@ -39,24 +39,12 @@ GROUP = 16  # products that are added before a scale of FP4 touches them
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operand:
-    """Codes of a format, and of their scales where blocks have some.
+    """Codes of a format, and of their scales where blocks have some."""
 
-    Parameters
-    ----------
-    codes : integer array
-        (m, k) to the left of a product, (k, n) to its right.
-    form : str
-        Their format, as ``quantizers.Format`` calls it.
-    scales : integer array, optional
-        (m, k / block) or (k / block, n).
-    scale : str
-        The scales' format: ``e8m0``, or ``e4m3fn`` without its sign.
-    """
-
-    codes: Any
-    form: str
-    scales: Any = None
-    scale: str = "e8m0"
+    codes: Any  # whole numbers, (m, k) to the left of a product, (k, n) to its right
+    form: str  # their format, as ``quantizers.Format`` calls it
+    scales: Any = None  # whole numbers, (m, k / block) or (k / block, n)
+    scale: str = "e8m0"  # the scales' format, or ``e4m3fn`` without its sign
 
     @property
     def values(self) -> NDArray[Any]:
@@ -103,35 +91,14 @@ def multiply(
     accumulate: str = "fp32",
     kind: str = "",
 ) -> NDArray[Any]:
-    """``a @ b + c`` of codes, with the scales of their blocks.
+    """``a @ b + c`` of codes, with the scales of their blocks: float32, (m, n).
 
-    Parameters
-    ----------
-    a, b : Operand
-        (m, k) and (k, n), both with scales or both without.
-    c : array (m, n), optional
-        Numbers of the accumulator's format.
-    generation : str
-        One of ``gpu.issue.instructions.generations()``.
-    accumulate : str
-        ``fp32``; ``fp16`` too where nothing is scaled.
-    kind : str
-        ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4`` for scaled E2M1, which has all three;
-        without it the block decides.
+    ``a``, ``b``: (m, k) and (k, n), both with scales or both without; ``c``: (m, n), in
+    the accumulator's format. ``generation``: one of
+    ``gpu.issue.instructions.generations()``. ``accumulate``: ``fp32``; ``fp16`` too
+    where nothing is scaled. ``kind``: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4`` for scaled
+    E2M1, which has all three; without it the block decides.
 
-    Returns
-    -------
-    float32 array (m, n)
-
-    Raises
-    ------
-    ValueError
-        For shapes that do not fit, a scale too few or too many, a code that is none.
-    UnknownName
-        For a product that the generation lacks, with those it has.
-
-    Examples
-    --------
     >>> ones = np.full((1, 32), Format("e2m1").encode(1.0))
     >>> two = np.array([[128]])  # 2 ** (128 - 127)
     >>> multiply(Operand(ones, "e2m1", two), Operand(ones.T, "e2m1", two)).item()
