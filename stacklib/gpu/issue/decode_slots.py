@@ -20,10 +20,10 @@ from stacklib.roofline.work.bounds import device_of
 
 from .instructions import instruction, part_count
 
-# Warp instructions of `kernels.matvec`: for each 64 weights two places (2), two
-# addresses (2), four loads, two products and two sums; then those of a row: the row
-# (2), ten of the shuffled sum, compare, branch and store of the result.
-STEP, ROW = 12, 15
+# Warp instructions of `kernels.matvec`: for each 64 weights four loads and two
+# multiply-adds (places are within the addresses); then those of a row: the row and its
+# address (2), ten of the shuffled sum, compare, branch, store and the end.
+STEP, ROW = 6, 16
 
 
 def matvec_instructions(rows: int, k: int) -> int:

@@ -16,9 +16,9 @@ from typing import Any
 from stacklib.quantity.bounds import whole
 
 WARP = 32
-COMMON = 5  # of `many_ways` whatever happens: index (2), two loads, a store
+COMMON = 5  # of `many_ways` whatever happens: index, two loads, a store, the end
 CHOICE = 2  # compare and branch, for each path there is
-STEP = 2  # of a path, for every unit of its work: multiply, add
+STEP = 1  # of a path, for every unit of its work: a multiply-add
 
 
 def checked(paths: Sequence[int], width: int) -> list[int]:

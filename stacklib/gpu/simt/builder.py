@@ -227,7 +227,7 @@ class Builder:
     def op(self, name: str, form: Form, *operands: Value, **more: Any) -> Value:
         """An operation on registers; its result in a new one, or where it is already."""
         result_form = more.pop("result", form)
-        for operand in operands:
+        for operand in operands if not name.startswith("LOAD") else ():
             needed(operand)
         key = (name, form.code, more.get("imm", 0), *map(self.identity, operands))
         pure = OP[name] <= OP["TEST"] and name != "MOVE"
@@ -251,6 +251,20 @@ class Builder:
             self.seen[loop.level - 1][key] = row, result, operands
         elif pure:
             self.seen[-1][key] = row, result, operands
+        return result
+
+    def offset(self, name: str, form: Form, base: Value, plain: int) -> Value:
+        """A sum that costs nothing until more than an address wants it."""
+        other = self.constant(plain, form)
+        key = name, form.code, "offset", self.identity(base), plain
+        known = self.known(key)
+        if known is not None:
+            return known
+        result = self.new(form)
+        regs = base.reg, other.reg
+        row = self.emit(name, result.reg, *regs, form=form.code)
+        result.row, result.from_ = row, base.base()
+        self.seen[-1][key] = row, result, (base,)
         return result
 
     def held(self, form: Form, level: int) -> Value:
@@ -347,6 +361,10 @@ class Builder:
         if number.form == form or not changes(number.form, form):
             return number
         return self.op("CONVERT", form, number, imm=number.form.code, kind=kind)
+
+    def in_common_form(self, one: Any, other: Any) -> Form:
+        """The format in which two meet."""
+        return self._meet(self.form_of(one), self.form_of(other), one, other)
 
     def in_common(self, *numbers: Any) -> tuple[Form, list[Value]]:
         """Operands in the format in which they meet."""

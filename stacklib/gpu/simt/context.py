@@ -60,15 +60,16 @@ class KernelThread:
         def place(word: str, size: Dim) -> Dim:
             return Dim(
                 *(
-                    special(f"{word}.{axis}") if getattr(size, axis) > 1 else 0
+                    special(f"{word}.{axis}")
+                    if axis == "x" or getattr(size, axis) > 1
+                    else 0
                     for axis in "xyz"
                 )
             )
 
         self.thread, self.block = place("thread", block), place("block", grid)
         self.lane = special("lane")
-        one = block.x * block.y * block.z <= 32
-        self.warp = 0 if one else special("warp")
+        self.warp = special("warp")
         self._made: dict[Any, LaneArray] = {}
 
     def _error(self, what: str) -> Exception:

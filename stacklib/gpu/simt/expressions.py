@@ -244,6 +244,9 @@ class Expressions:
         self, op: type, whole: str, real: str, left: Any, right: Any, product: str
     ) -> Any:
         build = self.of.build
+        moved = self._offset(whole, left, right) if whole in ("ADD", "SUB") else None
+        if moved is not None:
+            return moved
         form, (a, b) = build.in_common(left, right)
         if op is ast.Div and not form.floating:
             form = FORMS[WEAK_FLOAT]
@@ -262,20 +265,20 @@ class Expressions:
             return fused
         result = build.op(name, form, a, b)
         result.keeps = (a, b) if name in ("MUL", "FMUL") else None
-        if name in ("ADD", "SUB") and result.from_ is None:
-            self._offset(result, left, right, name)
         return result
 
-    def _offset(self, result: Value, left: Any, right: Any, name: str) -> None:
-        """An address takes a plain number along for nothing."""
+    def _offset(self, name: str, left: Any, right: Any) -> Value | None:
+        """A sum with a plain number: an address takes it along for nothing."""
         base = right if name == "ADD" and not isinstance(left, Value) else left
         plain = left if base is right else right
-        if not isinstance(base, Value) or isinstance(plain, Value):
-            return
-        row = self.of.build.rows[-1]
-        if row.dst == result.reg and row.kind == "int":
-            row.kind, result.row = "", row
-            result.from_ = base.base()
+        if not isinstance(base, Value) or type(plain) is not int or base.keeps:
+            return None
+        form = self.of.build.form_of(base)
+        if form.code == BOOL or form.floating:
+            return None
+        if self.of.build.in_common_form(base, plain) != form:
+            return None
+        return self.of.build.offset(name, form, base, plain)
 
     def _fused(self, name: str, form: Any, a: Value, b: Value, product: str) -> Any:
         """One instruction for a product and a sum, as a compiler makes them."""

@@ -7,9 +7,7 @@ matter within one such step, and small addends beside a large one vanish. P. Xie
 *MMA-Sim*, arXiv 2511.10909, found the widths by experiment and checked them on the
 chips; M. Fasi et al., PeerJ CS 7:e330, had found cutting and alignment before them on
 V100, T4 and A100. All 160,000 outputs of eight chips that F. A. Khattak and M. Mikaitis
-published (arXiv 2512.07004) come out of this to the last bit, and so do their 80,000
-with sums in FP16; but those of FP8 on H100, H200 and B200, got with ``mma.sync``, are
-two FP16 products in turn, of which the first takes numbers 0 and 1 of every four.
+published (arXiv 2512.07004) come out of this to the last bit.
 
 NaN and infinity go in and out; every NaN that comes out has the one pattern that the
 chips write, 0x7FFFFFFF. Assumed beyond the sources: a long product is its steps in the
