@@ -7,6 +7,7 @@ more, it is given to the next result.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,23 +27,27 @@ from .formats import (
     of_constant,
 )
 from .program import OP, ArrayUse, Instruction, Label, Program
+from .schedule import scheduled
 
 
 class KernelError(Exception):
     """Something a kernel may not do; the message names lane, address and line."""
 
 
+MANY = 96  # registers before any is used again: rows can change places then
+
+
 class Pool:
     """Numbers of registers that nothing holds."""
 
     def __init__(self) -> None:
-        self.free: list[int] = []
+        self.free: deque[int] = deque()
         self.made = 0
 
     def take(self) -> int:
-        """A register for a new value."""
-        if self.free:
-            return self.free.pop()
+        """A register for a new value: a new one, or that which is free longest."""
+        if self.free and self.made >= MANY:
+            return self.free.popleft()
         self.made += 1
         return self.made - 1
 
@@ -394,7 +399,8 @@ class Builder:
                     row.target.at = len(kept)
                 continue
             kept.append(row)
-        return kept
+        starts = {row.target.at for row in self.rows if row.target is not None}
+        return scheduled(kept, starts, [use.space for use in self.arrays])
 
     def program(self) -> Program:
         """The compiled kernel."""

@@ -26,6 +26,7 @@ from .formats import FORMS, join, of_constant
 from .lane_arrays import LaneArray
 from .program import Label
 
+TOGETHER, SHORT = 4, 256  # rounds at once, of a body of at most so many rows
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
 MOST_ROWS = 400_000  # of a program
 MOST_DEPTH = 64  # of helper functions that call each other
@@ -745,11 +746,12 @@ class Compiler:
         depth = len(self.constructs), len(self.frames), len(self.regions)
         try:
             return one_by_one()
-        except TooLong:
+        except TooLong as why:
+            together = why.together() if not has_jump(node.body) else 1
             self._back_to(saved, depth)
         try:
             if ends is not None:
-                return self._rolled_for(node, ends)
+                return self._rolled_in_steps(node, ends, together)
             return self._rolled_while(node)
         except NeedsUnrolling:
             if any(c.rolled for c in self.constructs[: depth[0]]):
@@ -787,7 +789,7 @@ class Compiler:
                 said = self.body(node.body)
                 used = len(self.build.rows) - before
                 if limit and (used > limit or (at == 0 and used * rounds > limit)):
-                    raise TooLong
+                    raise TooLong(self.build.rows[before:])
                 if said in ("break", "return") and not self.round_goes_on(node):
                     return said
             return ""
@@ -922,7 +924,19 @@ class Compiler:
         build.emit("ENDLOOP", target=self.way_out())
         return ""
 
-    def _rolled_for(self, node: ast.For, ends: list[Any]) -> str:
+    def _rolled_in_steps(self, node: ast.For, ends: list[Any], together: int) -> str:
+        """Plain ends: several rounds to each way back, and what is left behind it."""
+        rounds = range(*ends)
+        whole = len(rounds) // together * together
+        if together == 1 or whole < 2 * together:
+            return self._rolled_for(node, ends)
+        start, _, step = ends
+        self._rolled_for(node, [start, start + whole * step, step], together)
+        return self._round_by_round(node, node.target, iter(rounds[whole:]), None)
+
+    def _rolled_for(
+        self, node: ast.For, ends: list[Any], together: int = 1
+    ) -> str:
         """``range``, whose ends may differ by lane."""
         build = self.build
         start, stop, step = ends
@@ -944,16 +958,18 @@ class Compiler:
                 return holds
 
             def after() -> None:
-                by = build.constant(step, form)
+                by = build.constant(step * together, form)
                 counter.home.version += 1
                 build.emit(
                     "ADD", counter.reg, counter.reg, by.reg, form=form.code, kind="int"
                 )
 
-            told = Told(node, name, counter)
-            if name not in assigned(node.body) and not self._read_behind(node, name):
-                self.frame.names[name] = counter
-                return self._loop(construct, names - {name}, node, test, after)
+            alias = name not in assigned(node.body) and not self._read_behind(
+                node, name
+            )
+            told = Told(node, name, counter, [step * n for n in range(together)], alias)
+            if alias:
+                return self._loop(construct, names - {name}, told, test, after)
             self.frame.names.setdefault(name, Unset(name))
             return self._loop(construct, names, told, test, after)
 
@@ -969,9 +985,17 @@ class Compiler:
             for n in ast.walk(tree)
         )
 
-    def _Told(self, told: Told) -> str:
-        """The first statement of a round: its name gets the counter's value."""
-        self.assign(told.name, told.counter)
+    def _Turn(self, turn: Turn) -> str:
+        """A round begins: its name gets the counter's value."""
+        told = turn.told
+        value = told.counter
+        if turn.offset:
+            value = self.build.offset("ADD", value.form, value, turn.offset)
+        if told.alias:
+            self.frame.names[told.name] = value
+            value.bound = True
+        else:
+            self.assign(told.name, value)
         return ""
 
     def _Break(self, node: ast.Break) -> str:
@@ -1181,14 +1205,37 @@ class Diverges(Exception):
 class TooLong(Exception):
     """A loop that would take too many instructions round by round."""
 
-
-class Told(ast.stmt):
-    """The body of a counting loop, its name set first."""
-
-    def __init__(self, node: ast.For, name: str, counter: Value) -> None:
+    def __init__(self, rows: list[Any] | None = None) -> None:
         super().__init__()
-        self.lineno, self.name, self.counter = node.lineno, name, counter
-        self.body = [self, *node.body]
+        self.rows = rows or []
+
+    def together(self) -> int:
+        """Rounds that stand in the loop one after the other, as a compiler has them."""
+        waits = any(row.op in ("BARRIER", "GRID_BARRIER", "EXIT") for row in self.rows)
+        return 1 if waits or len(self.rows) > SHORT else TOGETHER
+
+
+class Turn(ast.stmt):
+    """A round of a counting loop begins."""
+
+    def __init__(self, told: Told, offset: int) -> None:
+        super().__init__()
+        self.told, self.offset, self.lineno = told, offset, told.lineno
+
+
+class Told:
+    """The body of a counting loop, each of its rounds with its number."""
+
+    def __init__(
+        self, node: ast.For, name: str, counter: Value, offsets: list[int], alias: bool
+    ) -> None:
+        self.lineno, self.name, self.counter, self.alias = (
+            *(node.lineno, name, counter),
+            alias,
+        )
+        self.body = [
+            part for offset in offsets for part in (Turn(self, offset), *node.body)
+        ]
 
 
 _SOURCES: dict[Any, tuple[ast.FunctionDef, str]] = {}
