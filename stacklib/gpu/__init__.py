@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .issue.occupancy import occupancy
     from .issue.warp_programs import schedule, utilisation, warps_needed
     from .simt.launcher import empty, launch
-    from .simt.builder import KernelError
+    from .lang.builder import KernelError
     from .tensor.peaks import peak_of, peaks
     from .tensor.sparsity import compress, prune
     from .tensor.tensor_core import mma

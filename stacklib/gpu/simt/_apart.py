@@ -31,9 +31,9 @@ def _jitted(function: Callable[..., Any], **options: Any) -> Any:
         return function
     import numba
 
-    return numba.njit(cache=True, error_model="numpy", no_cfunc_wrapper=True, **options)(
-        function
-    )
+    return numba.njit(
+        cache=True, error_model="numpy", no_cfunc_wrapper=True, **options
+    )(function)
 
 
 _MADE: list[Any] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+
 @dataclass(slots=True)
 class Counters:
     """Sums over all warps of a launch."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..lang.formats import FORMS
+from ..lang.program import FIELDS, OPS
 from . import state as at
-from .formats import FORMS
-from .program import FIELDS, OPS
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -30,7 +30,9 @@ def whose(machine: Machine, warp: int, lane: int) -> str:
 def fault(machine: Machine) -> str:
     """What the machine stopped at."""
     g = machine.tables["G"]
-    code, pc, warp, lane = (int(g[n]) for n in (at.BAD, at.BAD_PC, at.BAD_WARP, at.BAD_LANE))
+    code, pc, warp, lane = (
+        int(g[n]) for n in (at.BAD, at.BAD_PC, at.BAD_WARP, at.BAD_LANE)
+    )
     says = _WORDS[code](machine, pc, int(g[at.BAD_ONE]), int(g[at.BAD_TWO]))
     where = f"{machine.program.name}, line {line_of(machine, pc)}: "
     return f"{where}{says} {whose(machine, warp, lane)}"
@@ -109,9 +111,7 @@ def _not_all(machine: Machine, pc: int, number: int, _: int) -> str:
     op = OPS[int(machine.program.rows[pc, 0])]
     name = {"GRID_BARRIER": "grid_sync"}.get(op, "sync" if not number else "bar_sync")
     who = "the grid" if name == "grid_sync" else "a block"
-    return (
-        f"{name}() is not reached by all threads of {who}; the first that is missing"
-    )
+    return f"{name}() is not reached by all threads of {who}; the first that is missing"
 
 
 _WORDS = {
@@ -173,7 +173,9 @@ def told_of(machine: Machine, row: Any) -> str:
     number = int(row[at.WAITS_FOR])
     bar = machine.tables["BAR"][int(row[at.SLOT]), number]
     name = f"barrier {number}" if number else "sync()"
-    needed = int(bar[at.EXPECTED]) or int(machine.tables["B"][int(row[at.SLOT]), at.B_LIVE])
+    needed = int(bar[at.EXPECTED]) or int(
+        machine.tables["B"][int(row[at.SLOT]), at.B_LIVE]
+    )
     return (
         f"{who} waits at {name} in line {line}, where {int(bar[at.ARRIVED])} of {needed} "
         "warps have come"

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._apart import apart, inner
-from .formats import (
+from ..lang.formats import (
     BF16,
     BOOL,
     E4M3,
@@ -30,7 +29,8 @@ from .formats import (
     U64,
     WEAK_INT,
 )
-from .program import OP
+from ..lang.program import OP
+from ._apart import apart, inner
 
 WARP = 32
 
@@ -238,7 +238,16 @@ def whole_lane(op: int, form: int, x: int, y: int, z: int, imm: int) -> int:
 
 @apart
 def whole(
-    op: int, form: int, mask: int, R: Any, T: Any, d: int, a: int, b: int, c: int, imm: int
+    op: int,
+    form: int,
+    mask: int,
+    R: Any,
+    T: Any,
+    d: int,
+    a: int,
+    b: int,
+    c: int,
+    imm: int,
 ) -> int:
     """An operation on whole numbers; -1, or a lane that divides by zero."""
     A, D = R[a], R[d]
@@ -349,7 +358,16 @@ def real_lane(op: int, form: int, x: float, y: float, z: float) -> float:
 
 @apart
 def real(
-    op: int, form: int, mask: int, F: Any, T: Any, d: int, a: int, b: int, c: int, imm: int
+    op: int,
+    form: int,
+    mask: int,
+    F: Any,
+    T: Any,
+    d: int,
+    a: int,
+    b: int,
+    c: int,
+    imm: int,
 ) -> None:
     """An operation on floats."""
     A, D = F[a], F[d]
@@ -414,7 +432,9 @@ def put_real(form: int, mask: int, T: Any, D: Any) -> None:
 
 
 @apart
-def compared(code: int, form: int, mask: int, X: Any, F: Any, d: int, a: int, b: int) -> None:
+def compared(
+    code: int, form: int, mask: int, X: Any, F: Any, d: int, a: int, b: int
+) -> None:
     """Yes or no a lane: 0 to 5 for ``< <= > >= == !=``. ``F``: the operands' view."""
     A, B, D = F[a], F[b], X[d]
     for lane in range(32):

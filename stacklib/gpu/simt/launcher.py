@@ -16,15 +16,14 @@ from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..issue.replay import replay
 from ..issue.waves import blocks_to_replay, extrapolate
-from .builder import KernelError
+from ..lang.compile_kernel import compiled, parameters
+from ..lang.context import Dim
+from ..lang.formats import find
+from ..lang.lane_arrays import layout
+from ..lang.program import ArrayUse, Program
 from .cache_hits import through
-from .compile_kernel import compiled, parameters
-from .context import Dim
 from .counters import Counters
-from .formats import find
-from .lane_arrays import layout
 from .machine import Machine
-from .program import ArrayUse, Program
 from .report import Report
 from .requests import Traffic
 from .times import Times

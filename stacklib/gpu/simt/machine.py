@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..lang.builder import KernelError
+from ..lang.formats import FORMS
+from ..lang.program import FIELDS, ArrayUse, Program
 from . import state as at
-from .builder import KernelError
 from .counters import Counters
-from .formats import FORMS
-from .program import FIELDS, ArrayUse, Program
 from .requests import Traffic
 
 ALIGNMENT = 256  # of every array in global memory, as cudaMalloc gives
@@ -143,7 +143,7 @@ class Machine:
         t["grid"], t["dims"] = np.array(self.grid), np.array(self.block)
 
     def _depth(self) -> int:
-        from .program import OP
+        from ..lang.program import OP
 
         opens = [OP["IF"], OP["LOOP"]]
         return int(np.isin(self.program.rows[:, 0], opens).sum())
@@ -220,9 +220,7 @@ class Machine:
             else:
                 from .faults import deadlock, fault
 
-                raise KernelError(
-                    fault(self) if said == at.FAILED else deadlock(self)
-                )
+                raise KernelError(fault(self) if said == at.FAILED else deadlock(self))
 
     def _grow(self) -> None:
         """Twice the room for what is logged."""

@@ -6,7 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from .formats import BF16, BOOL, E4M3, E5M2, F16, F32, F64, I8, I16, I32, U8, U16, U32
+from ..lang.formats import (
+    BF16,
+    BOOL,
+    E4M3,
+    E5M2,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    U8,
+    U16,
+    U32,
+)
 from ._apart import apart, inner
 from .lanes import narrow
 from .state import (
@@ -60,7 +74,9 @@ def touched(at: Any, n: int, out: Any) -> tuple[int, int, int]:
 
 
 @apart
-def bank_passes(at: Any, mask: int, width: int, words: Any, ways: Any) -> tuple[int, int]:
+def bank_passes(
+    at: Any, mask: int, width: int, words: Any, ways: Any
+) -> tuple[int, int]:
     """Phases and passes over shared memory of addresses by lane.
 
     Lanes go together as far as their words fill 128 bytes; a pass serves each bank
@@ -171,7 +187,9 @@ def fetched_real(form: int, at: int, M8: Any, M16: Any, MF: Any, MD: Any) -> flo
 
 
 @apart
-def stored_real(form: int, at: int, x: float, M8: Any, M16: Any, MF: Any, MD: Any) -> None:
+def stored_real(
+    form: int, at: int, x: float, M8: Any, M16: Any, MF: Any, MD: Any
+) -> None:
     """Put a float at a byte address, rounded to its format."""
     if form == F32:
         MF[at >> 2] = np.float32(x)
@@ -211,8 +229,10 @@ def encoded(x: float, digits: int, width: int, bias: int, ieee: bool) -> int:
     top = (1 << width) - 1
     y = abs(x)
     if x != x:
-        return (top << digits | 1 << (digits - 1)) if ieee else (
-            (1 << (digits + width)) - 1
+        return (
+            (top << digits | 1 << (digits - 1))
+            if ieee
+            else ((1 << (digits + width)) - 1)
         )
     if y == np.inf:
         return sign | top << digits
@@ -317,7 +337,15 @@ def noted(
 
 @apart
 def reads(
-    H: Any, at: int, thread: int, seq: int, W: Any, VC: Any, me: int, width: int, threads: int
+    H: Any,
+    at: int,
+    thread: int,
+    seq: int,
+    W: Any,
+    VC: Any,
+    me: int,
+    width: int,
+    threads: int,
 ) -> bool:
     """Note a read; whether another's write is not ordered before it."""
     it = H[at, WRITER]
@@ -336,7 +364,15 @@ def reads(
 
 @apart
 def writes(
-    H: Any, at: int, thread: int, seq: int, W: Any, VC: Any, me: int, width: int, threads: int
+    H: Any,
+    at: int,
+    thread: int,
+    seq: int,
+    W: Any,
+    VC: Any,
+    me: int,
+    width: int,
+    threads: int,
 ) -> bool:
     """Note a write; whether another's access is not ordered before it."""
     it = H[at, WRITER]
@@ -356,7 +392,15 @@ def writes(
 
 @apart
 def adds(
-    H: Any, at: int, thread: int, seq: int, W: Any, VC: Any, me: int, width: int, threads: int
+    H: Any,
+    at: int,
+    thread: int,
+    seq: int,
+    W: Any,
+    VC: Any,
+    me: int,
+    width: int,
+    threads: int,
 ) -> bool:
     """Note an atomic; whether another's read or write is not ordered before it."""
     it = H[at, WRITER]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..issue.streams import KIND, NEEDS, Streams
+from ..lang.program import OP
 from . import state as at
 from ._apart import apart
-from .program import OP
 
 if TYPE_CHECKING:
     from .machine import Machine

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..lang.formats import U64
+from ..lang.program import OP
 from ._apart import apart, inner
-from .formats import U64
 from .lanes import (
     compared,
     compared_unsigned,
@@ -36,11 +37,9 @@ from .memory_lanes import (
     touched,
     writes,
 )
-from .program import OP, OPS
 from .state import (
     A_BASE,
     A_DIMS,
-    A_FORM,
     A_FRESH,
     A_SHADOW,
     A_SIZE,
@@ -89,7 +88,6 @@ from .state import (
     FENCED,
     FINISHED,
     FULL,
-    GLOBAL,
     GRID_EVENT,
     GRID_SYNCED,
     ISSUED,
@@ -130,13 +128,11 @@ from .state import (
     SEEN_VERSION,
     SEQ,
     SHARED,
-    SLICE,
     SLOT,
     STATE,
     STEPS,
     STUCK,
     SYNCED,
-    TAKEN,
     T_ARRIVE,
     T_MASK,
     T_PASSES,
@@ -145,6 +141,7 @@ from .state import (
     T_TURNS,
     T_WAIT,
     T_WARP,
+    TAKEN,
     TRACED,
     UNWRITTEN,
     VERSION,
@@ -382,7 +379,10 @@ def watched(
         if not A[array, A_WATCHED]:
             continue
         if op == _LOAD:
-            bad, why = reads(H, place, thread, seq, W, VC, me, width, threads), READ_RACE
+            bad, why = (
+                reads(H, place, thread, seq, W, VC, me, width, threads),
+                READ_RACE,
+            )
         elif op == _STORE:
             bad = writes(H, place, thread, seq, W, VC, me, width, threads)
             why = WRITE_RACE
@@ -505,8 +505,21 @@ def accessed(
             continue
         if watch:
             bad = watched(
-                op, array, R[a, lane], count, lane, shadow, me, A, H, L, W, VC, G,
-                width, threads,
+                op,
+                array,
+                R[a, lane],
+                count,
+                lane,
+                shadow,
+                me,
+                A,
+                H,
+                L,
+                W,
+                VC,
+                G,
+                width,
+                threads,
             )
             if bad:
                 return fail(G, bad, pc, me, lane, G[BAD_ONE], array)
@@ -552,7 +565,9 @@ def accessed(
                 else:
                     R[d, lane] = scratch[4][lane]
                 if LV.shape[0] > 0 and A[array, A_WATCHED]:
-                    handed_over(A[array, A_SHADOW] + shadow + R[a, lane], me, what, LV, VC, W, G)
+                    handed_over(
+                        A[array, A_SHADOW] + shadow + R[a, lane], me, what, LV, VC, W, G
+                    )
     if changed:
         G[VERSION] += 1
     return 0
@@ -565,7 +580,9 @@ def scratch_real(FV: Any, d: int, lane: int, x: float) -> None:
 
 
 @apart
-def handed_over(place: int, me: int, what: int, LV: Any, VC: Any, W: Any, G: Any) -> None:
+def handed_over(
+    place: int, me: int, what: int, LV: Any, VC: Any, W: Any, G: Any
+) -> None:
     """An atomic passes on what its warp had fenced, and takes what others left there.
 
     ``LV``: for each element that was ever used so, how far its value tells of each
@@ -604,7 +621,9 @@ def column(W: Any, VC: Any, warp: int, width: int) -> int:
 
 
 @apart
-def met(who: int, first: int, W: Any, VC: Any, G: Any, width: int, whole_block: bool) -> None:
+def met(
+    who: int, first: int, W: Any, VC: Any, G: Any, width: int, whole_block: bool
+) -> None:
     """Warps of a block that came to a barrier have seen all that each did before."""
     for k in range(VC.shape[1]):
         most = 0
@@ -629,7 +648,9 @@ def met(who: int, first: int, W: Any, VC: Any, G: Any, width: int, whole_block: 
 
 
 @apart
-def opened(slot: int, number: int, W: Any, BAR: Any, VC: Any, G: Any, width: int) -> None:
+def opened(
+    slot: int, number: int, W: Any, BAR: Any, VC: Any, G: Any, width: int
+) -> None:
     """The barrier is complete: who waits goes on."""
     first = slot * width
     who, waiting = BAR[slot, number, WHO], BAR[slot, number, WAITING]
@@ -648,8 +669,19 @@ def opened(slot: int, number: int, W: Any, BAR: Any, VC: Any, G: Any, width: int
 
 @apart
 def came_to(
-    me: int, pc: int, row: Any, mask: int, W: Any, R: Any, B: Any, BAR: Any, VC: Any,
-    G: Any, E: Any, TR: Any, width: int,
+    me: int,
+    pc: int,
+    row: Any,
+    mask: int,
+    W: Any,
+    R: Any,
+    B: Any,
+    BAR: Any,
+    VC: Any,
+    G: Any,
+    E: Any,
+    TR: Any,
+    width: int,
 ) -> int:
     """A warp at ``sync()`` or a named barrier; 1 where it must wait."""
     slot, how = W[me, SLOT], row[6]
@@ -705,19 +737,25 @@ def first_lane(mask: int) -> int:
 
 
 @apart
-def finished(me: int, mask: int, W: Any, B: Any, BAR: Any, VC: Any, G: Any, width: int) -> int:
+def finished(
+    me: int, mask: int, W: Any, B: Any, BAR: Any, VC: Any, G: Any, width: int
+) -> int:
     """A warp is through: who waits for it need not any more; 0, or a fault."""
     W[me, STATE] = DONE
     W[me, FELL] = mask
     slot = W[me, SLOT]
     B[slot, B_LIVE] -= 1
     G[VERSION] += 1
-    first = slot * width
     if BAR[slot, 0, ARRIVED] > 0 and BAR[slot, 0, EXPECTED] == 0:
         if mask != 0:
             return fail(
-                G, NOT_ALL, W[waiting_one(slot, W, BAR, width), WAITS_PC], me,
-                first_lane(mask), 0, 0,
+                G,
+                NOT_ALL,
+                W[waiting_one(slot, W, BAR, width), WAITS_PC],
+                me,
+                first_lane(mask),
+                0,
+                0,
             )
         if BAR[slot, 0, ARRIVED] >= B[slot, B_LIVE]:
             opened(slot, 0, W, BAR, VC, G, width)
@@ -795,7 +833,16 @@ def uncounted(pc: int, me: int, mask: int, W: Any, G: Any, C: Any) -> int:
 
 @apart
 def moved(
-    op: int, form: int, mask: int, R: Any, F: Any, T: Any, d: int, a: int, b: int, c: int,
+    op: int,
+    form: int,
+    mask: int,
+    R: Any,
+    F: Any,
+    T: Any,
+    d: int,
+    a: int,
+    b: int,
+    c: int,
     imm: int,
 ) -> None:
     """Moves, comparisons, selections and conversions."""
@@ -863,8 +910,17 @@ def between(
 
 @apart
 def flowed(
-    op: int, pc: int, me: int, target: int, imm: int, held: int, W: Any, ST: Any, C: Any,
-    counts: int, rounds: int,
+    op: int,
+    pc: int,
+    me: int,
+    target: int,
+    imm: int,
+    held: int,
+    W: Any,
+    ST: Any,
+    C: Any,
+    counts: int,
+    rounds: int,
 ) -> int:
     """Branches and loops: the next row, or -1 for a loop of too many rounds.
 
@@ -947,8 +1003,21 @@ def marked(op: int, me: int, mask: int, V: Any, d: int, a: int, imm: int) -> int
 
 @apart
 def ordered(
-    op: int, pc: int, me: int, mask: int, imm: int, W: Any, R: Any, P: Any, B: Any,
-    BAR: Any, VC: Any, G: Any, E: Any, TR: Any, width: int,
+    op: int,
+    pc: int,
+    me: int,
+    mask: int,
+    imm: int,
+    W: Any,
+    R: Any,
+    P: Any,
+    B: Any,
+    BAR: Any,
+    VC: Any,
+    G: Any,
+    E: Any,
+    TR: Any,
+    width: int,
 ) -> int:
     """Barriers and fences: 0 to go on, 1 to wait, 2 where it went on, or FAILED + 10."""
     if op == _BARRIER:
@@ -981,10 +1050,41 @@ def ordered(
 
 @apart
 def step(
-    me: int, turn: int, P: Any, W: Any, R: Any, F: Any, ST: Any, V: Any, B: Any,
-    BAR: Any, A: Any, M8: Any, M16: Any, M32: Any, M64: Any, MF: Any, MD: Any, H: Any,
-    L: Any, VC: Any, LV: Any, G: Any, C: Any, Q: Any, S: Any, TR: Any, E: Any,
-    LOC: Any, LOV: Any, scratch: Any, FV: Any, T: Any, TF: Any, width: int, threads: int,
+    me: int,
+    turn: int,
+    P: Any,
+    W: Any,
+    R: Any,
+    F: Any,
+    ST: Any,
+    V: Any,
+    B: Any,
+    BAR: Any,
+    A: Any,
+    M8: Any,
+    M16: Any,
+    M32: Any,
+    M64: Any,
+    MF: Any,
+    MD: Any,
+    H: Any,
+    L: Any,
+    VC: Any,
+    LV: Any,
+    G: Any,
+    C: Any,
+    Q: Any,
+    S: Any,
+    TR: Any,
+    E: Any,
+    LOC: Any,
+    LOV: Any,
+    scratch: Any,
+    FV: Any,
+    T: Any,
+    TF: Any,
+    width: int,
+    threads: int,
     rounds: int,
 ) -> int:
     """Run a warp until it waits, ends, or has had its turn."""
@@ -1013,8 +1113,10 @@ def step(
             moved(op, form, mask, R, F, T, d, a, b, c, imm)
         elif op == _BOUND or op == _INDEX:
             at = a if op == _BOUND else b
-            bad = bound(mask, R, A, a, imm) if op == _BOUND else indexed(
-                mask, R, A, d, a, b, imm
+            bad = (
+                bound(mask, R, A, a, imm)
+                if op == _BOUND
+                else indexed(mask, R, A, d, a, b, imm)
             )
             if bad >= 0:
                 said = fail(G, OUTSIDE, pc, me, bad, R[at, bad], imm)
@@ -1025,8 +1127,38 @@ def step(
                 break
             if mask != 0:
                 said = accessed(
-                    op, pc, form, d, a, b, c, imm, me, mask, W, R, F, A, M8, M16, M32,
-                    M64, MF, MD, H, L, VC, G, C, Q, S, TR, scratch, FV, LV, width,
+                    op,
+                    pc,
+                    form,
+                    d,
+                    a,
+                    b,
+                    c,
+                    imm,
+                    me,
+                    mask,
+                    W,
+                    R,
+                    F,
+                    A,
+                    M8,
+                    M16,
+                    M32,
+                    M64,
+                    MF,
+                    MD,
+                    H,
+                    L,
+                    VC,
+                    G,
+                    C,
+                    Q,
+                    S,
+                    TR,
+                    scratch,
+                    FV,
+                    LV,
+                    width,
                     threads,
                 )
                 if said:
@@ -1111,8 +1243,17 @@ def fenced(me: int, W: Any, VC: Any, G: Any, width: int) -> None:
 
 @apart
 def own(
-    op: int, array: int, d: int, a: int, b: int, me: int, mask: int, R: Any, A: Any,
-    LOC: Any, LOV: Any,
+    op: int,
+    array: int,
+    d: int,
+    a: int,
+    b: int,
+    me: int,
+    mask: int,
+    R: Any,
+    A: Any,
+    LOC: Any,
+    LOV: Any,
 ) -> int:
     """A thread's own array; -1, or a lane that reads what it never set."""
     first = A[array, A_BASE]
@@ -1150,9 +1291,26 @@ def seen_before(me: int, R: Any, W: Any, G: Any) -> bool:
 
 @apart
 def begun(
-    slot: int, block: int, W: Any, RR: Any, V: Any, B: Any, BAR: Any, A: Any, H: Any,
-    L: Any, VC: Any, LOV: Any, SP: Any, grid: Any, dims: Any, G: Any, width: int,
-    threads: int, record: int, start: int,
+    slot: int,
+    block: int,
+    W: Any,
+    RR: Any,
+    V: Any,
+    B: Any,
+    BAR: Any,
+    A: Any,
+    H: Any,
+    L: Any,
+    VC: Any,
+    LOV: Any,
+    SP: Any,
+    grid: Any,
+    dims: Any,
+    G: Any,
+    width: int,
+    threads: int,
+    record: int,
+    start: int,
 ) -> None:
     """A block begins: who its threads are, nothing in shared memory."""
     B[slot, B_NUMBER], B[slot, B_LIVE] = block, width
@@ -1218,11 +1376,46 @@ def who(me: int, w: int, block: int, R: Any, SP: Any, grid: Any, dims: Any) -> N
 
 @inner
 def run(
-    blocks: int, units: int, kept: int, P: Any, W: Any, RR: Any, FF: Any, ST: Any, V: Any,
-    B: Any, BAR: Any, A: Any, M8: Any, M16: Any, M32: Any, M64: Any, MF: Any, MD: Any,
-    H: Any, L: Any, VC: Any, LV: Any, G: Any, C: Any, Q: Any, S: Any, TR: Any, E: Any,
-    LOC: Any, LOV: Any, SP: Any, grid: Any, dims: Any, scratch: Any, FV: Any,
-    width: int, threads: int, rounds: int, turn: int, budget: int,
+    blocks: int,
+    units: int,
+    kept: int,
+    P: Any,
+    W: Any,
+    RR: Any,
+    FF: Any,
+    ST: Any,
+    V: Any,
+    B: Any,
+    BAR: Any,
+    A: Any,
+    M8: Any,
+    M16: Any,
+    M32: Any,
+    M64: Any,
+    MF: Any,
+    MD: Any,
+    H: Any,
+    L: Any,
+    VC: Any,
+    LV: Any,
+    G: Any,
+    C: Any,
+    Q: Any,
+    S: Any,
+    TR: Any,
+    E: Any,
+    LOC: Any,
+    LOV: Any,
+    SP: Any,
+    grid: Any,
+    dims: Any,
+    scratch: Any,
+    FV: Any,
+    width: int,
+    threads: int,
+    rounds: int,
+    turn: int,
+    budget: int,
 ) -> int:
     """Run blocks until all are finished, a table is full, or something is wrong.
 
@@ -1246,9 +1439,42 @@ def run(
                         continue
                     before = G[VERSION]
                     said = step(
-                        me, turn, P, W, RR[me], FF[me], ST, V, B, BAR, A, M8, M16,
-                        M32, M64, MF, MD, H, L, VC, LV, G, C, Q, S, TR, E, LOC, LOV,
-                        scratch, FV, scratch[5], FV[1], width, threads, rounds,
+                        me,
+                        turn,
+                        P,
+                        W,
+                        RR[me],
+                        FF[me],
+                        ST,
+                        V,
+                        B,
+                        BAR,
+                        A,
+                        M8,
+                        M16,
+                        M32,
+                        M64,
+                        MF,
+                        MD,
+                        H,
+                        L,
+                        VC,
+                        LV,
+                        G,
+                        C,
+                        Q,
+                        S,
+                        TR,
+                        E,
+                        LOC,
+                        LOV,
+                        scratch,
+                        FV,
+                        scratch[5],
+                        FV[1],
+                        width,
+                        threads,
+                        rounds,
                     )
                     if said == FAILED or said == FULL:
                         return said
@@ -1277,8 +1503,26 @@ def run(
                 record = block // units
             B[free, B_RECORD] = record
             begun(
-                free, block, W, RR, V, B, BAR, A, H, L, VC, LOV, SP, grid, dims, G,
-                width, threads, record, 0,
+                free,
+                block,
+                W,
+                RR,
+                V,
+                B,
+                BAR,
+                A,
+                H,
+                L,
+                VC,
+                LOV,
+                SP,
+                grid,
+                dims,
+                G,
+                width,
+                threads,
+                record,
+                0,
             )
             G[NEXT_BLOCK] += 1
             continue

@@ -20,7 +20,7 @@ from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..issue.replay import replay
 from ..issue.waves import blocks_to_replay, extrapolate
-from ..simt.builder import KernelError
+from ..lang.builder import KernelError
 from ..simt.cache_hits import through
 from ..simt.times import Times
 from .arguments import Arguments, bound

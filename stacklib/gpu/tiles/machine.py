@@ -19,7 +19,7 @@ import numpy as np
 
 from stacklib.hardware import Accelerator
 
-from ..simt.builder import KernelError
+from ..lang.builder import KernelError
 from .work import Work
 
 PATIENCE = 2000  # times that a program may find the same in one word

@@ -278,17 +278,13 @@ class KernelThread:
     def _vote(self, how: str, test: Any, form: int) -> Value:
         build = self._of.build
         held = self._of.expr.condition(build.value(test))
-        return build.op(
-            "VOTE", FORMS[form], held, imm=VOTES.index(how), kind="vote"
-        )
+        return build.op("VOTE", FORMS[form], held, imm=VOTES.index(how), kind="vote")
 
     @member
     def match_any(self, value: Any) -> Value:
         """A bit for each active lane whose value is the same."""
         build = self._of.build
-        return build.op(
-            "MATCH", FORMS[U32], build.value(value), kind="vote"
-        )
+        return build.op("MATCH", FORMS[U32], build.value(value), kind="vote")
 
     @member
     def reduce_add(self, value: Any) -> Value:
@@ -439,7 +435,10 @@ def _atomics() -> None:
                 raise self._error(f"atomic_{what} of {array.use.form}")
             return array.atomic(ATOMICS.index(what), index, value)
 
-        atomic.__doc__, atomic.__name__ = f"{words}; what stood there.", f"atomic_{what}"
+        atomic.__doc__, atomic.__name__ = (
+            f"{words}; what stood there.",
+            f"atomic_{what}",
+        )
         return member(atomic)
 
     for what, words in says.items():
@@ -509,7 +508,7 @@ def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
         builtins.int: whole,
         builtins.pow: power,
     }
-    kinds = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bool_")
+    kinds = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bool_"
     for name in kinds.split():
         kind = getattr(np, name)
         found[kind] = _converts(of, find(kind))

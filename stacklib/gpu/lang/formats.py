@@ -90,9 +90,7 @@ def find(dtype: Any) -> Form:
             return BY_NAME[resolve(dtype, list(BY_NAME), "format")]
         raise
     if kind.name not in BY_NAME:
-        raise TypeError(
-            f"{kind}: whole numbers, floats to 8 bytes or bool are needed"
-        )
+        raise TypeError(f"{kind}: whole numbers, floats to 8 bytes or bool are needed")
     return BY_NAME[kind.name]
 
 
@@ -129,10 +127,15 @@ def _common_float(one: Form, other: Form) -> Form:
         return FORMS[WEAK_FLOAT]
     if len(strong) == 1 or strong[0] == strong[1]:
         return strong[0]
-    return max(strong, key=lambda f: f.code == F64) if F64 in (
-        strong[0].code,
-        strong[1].code,
-    ) else FORMS[F32]
+    return (
+        max(strong, key=lambda f: f.code == F64)
+        if F64
+        in (
+            strong[0].code,
+            strong[1].code,
+        )
+        else FORMS[F32]
+    )
 
 
 def join(one: Form, other: Form) -> Form:

@@ -16,7 +16,8 @@ from .formats import BOOL, F64, FORMS, I32, I64, WEAK_FLOAT, WEAK_INT, find, of_
 from .lane_arrays import LaneArray
 
 if TYPE_CHECKING:
-    from .compiler import Compiler, Frame
+    from .compiler import Compiler
+    from .frames import Frame
 
 BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("ADD", "FADD", operator.add),
@@ -398,9 +399,7 @@ class Expressions:
         name = "FCOMPARE" if form.floating else "COMPARE"
         code, _ = COMPARE[op]
         kind = "fp64" if form.floating and form.size == 8 else "int"
-        return build.op(
-            name, form, a, b, imm=code, result=FORMS[BOOL], kind=kind
-        )
+        return build.op(name, form, a, b, imm=code, result=FORMS[BOOL], kind=kind)
 
     def _comparable(self, left: Any, right: Any) -> tuple[Any, list[Value]]:
         """Operands in a format that cuts neither."""
@@ -414,9 +413,11 @@ class Expressions:
             if unsigned[0]:
                 form = max(forms, key=lambda f: f.size)
         else:
-            form = FORMS[I64] if max(f.size for f in forms) < 8 else build.in_common(
-                left, right
-            )[0]
+            form = (
+                FORMS[I64]
+                if max(f.size for f in forms) < 8
+                else build.in_common(left, right)[0]
+            )
         return form, [build.as_form(v, form, kind="") for v in (left, right)]
 
     def _compared_plainly(self, op: type, left: Any, right: Any) -> Any:
@@ -437,7 +438,9 @@ class Expressions:
         if not isinstance(value, Value):
             if bool(value) is not wanted or not rest:
                 return value
-            return self._BoolOp(ast.BoolOp(node.op, rest)) if rest[1:] else self(rest[0])
+            return (
+                self._BoolOp(ast.BoolOp(node.op, rest)) if rest[1:] else self(rest[0])
+            )
         if not rest:
             return self.condition(value)
         after = rest[0] if not rest[1:] else ast.BoolOp(node.op, rest)
@@ -456,9 +459,11 @@ class Expressions:
         test = first if wanted else build.op("NOT", FORMS[BOOL], first, kind="")
         with self.of.on_some_lanes(test):
             other = self(node)
-            held = build.constant(bool(other)) if not isinstance(
-                other, Value
-            ) else self.condition(other)
+            held = (
+                build.constant(bool(other))
+                if not isinstance(other, Value)
+                else self.condition(other)
+            )
             build.emit("MOVE", result.reg, held.reg, form=BOOL)
         return result
 
@@ -549,7 +554,9 @@ class Expressions:
         own = {"maximum": "max", "minimum": "min", "power": "**"}.get(name, name)
         known = own in self.of.members
         there = (
-            f"t.{own}" if known else "a thread has t.exp, t.log, t.sqrt, t.min and t.max"
+            f"t.{own}"
+            if known
+            else "a thread has t.exp, t.log, t.sqrt, t.min and t.max"
         )
         word = "np" if module != "math" else "math"
         raise self.of.error(

@@ -243,8 +243,10 @@ class Builder:
         kind = pipe(name, form) if kind is None else kind
         level = self.depth_of(operands) if pure and name not in _FIXED else None
         loop = None if level is None else self.loop_around(level)
-        result = self.new(result_form) if loop is None else self.held(
-            result_form, loop.level - 1
+        result = (
+            self.new(result_form)
+            if loop is None
+            else self.held(result_form, loop.level - 1)
         )
         regs = [o.reg for o in operands]
         row = self.emit(name, result.reg, *regs, form=form.code, kind=kind, **more)
@@ -484,7 +486,7 @@ def _bits(number: Any, form: Form) -> Any:
 
 def narrowed(number: float, form: Form) -> float:
     """A float rounded to a format that NumPy lacks."""
-    from .lanes import narrow
+    from stacklib.gpu.simt.lanes import narrow
 
     return float(narrow(number, form.code))
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .builder import Builder
-from .compiler import Compiler, Frame, all_assigned, cells_of
+from .compiler import Compiler
 from .context import MEMBERS, Dim, KernelThread, intrinsics
 from .expressions import Unset, source_of
+from .frames import Frame, all_assigned, cells_of
 from .program import ArrayUse, Program
 
 

@@ -105,9 +105,7 @@ class LaneArray:
         kind = "load_" + self.use.space
         name = "LOAD_LOCAL" if local else "LOAD"
         at = self.element(index)
-        return self._of.build.op(
-            name, self.use.form, at, imm=self.number, kind=kind
-        )
+        return self._of.build.op(name, self.use.form, at, imm=self.number, kind=kind)
 
     def store(self, index: Any, value: Any) -> None:
         """An element a lane, in the array's format."""

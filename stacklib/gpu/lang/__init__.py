@@ -1,0 +1,1 @@
+"""The language of kernels: Python, compiled to instructions of a warp."""

@@ -1,0 +1,199 @@
+"""Helper functions: compiled in the place of their call."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+from .builder import Home
+from .expressions import Unset, source_of
+from .formats import join
+from .frames import Closure, Construct, Diverges, Frame, all_assigned, cells_of, of_form
+from .loops import Loops
+from .program import Label
+
+MOST_DEPTH = 64  # of helper functions that call each other
+_SOURCES: dict[Any, tuple[ast.FunctionDef, str]] = {}
+
+
+class Calls(Loops):
+    """Functions that a kernel calls."""
+
+    def _Return(self, node: ast.Return) -> str:
+        """The lanes that are here are finished with this function."""
+        frame = self.frame
+        if frame is self.frames[0]:
+            if node.value is not None and not (
+                isinstance(node.value, ast.Constant) and node.value.value is None
+            ):
+                raise self.error("a kernel returns nothing; store the result")
+            if not self.constructs:
+                return "return"
+            self.build.emit("EXIT", imm=1, target=self.constructs[-1].here, kind="exit")
+            return "return"
+        value = None if node.value is None else self.expr(node.value)
+        return self._returned(frame, value)
+
+    def _returned(self, frame: Frame, value: Any) -> str:
+        construct = frame.construct
+        if construct is None:
+            if len(self.constructs) > frame.depth:
+                raise Diverges(frame)
+            frame.result = self._own_all(value)
+            return "return"
+        self._result_home(frame, construct, value)
+        inner = len(self.constructs) - 1 - self.constructs.index(construct)
+        if inner:
+            self.build.emit("BREAK", target=self.constructs[-1].here, imm=inner)
+        return "return"
+
+    def _result_home(self, frame: Frame, construct: Construct, value: Any) -> None:
+        """What a helper returns from several places, each on its own lanes."""
+        parts = value if isinstance(value, tuple) else (value,)
+        if frame.result is None:
+            frame.result = [None] * len(parts), isinstance(value, tuple)
+        homes, several = frame.result
+        if several != isinstance(value, tuple) or len(homes) != len(parts):
+            raise self.error("a helper returns as many values on every path")
+        for at, part in enumerate(parts):
+            if part is None:
+                continue
+            form = of_form(part)
+            if form is None:
+                raise self.error(
+                    f"{part!r} is returned on a path that not all lanes take"
+                )
+            key = ("result", at)
+            if homes[at] is None:
+                known = construct.forms.setdefault(key, form)
+                homes[at] = self.build.new(known)
+                homes[at].home = Home(construct, key, False)
+            joined = join(homes[at].form, form)
+            if joined != homes[at].form:
+                construct.forms[key] = joined
+                construct.changed = True
+            self._into(homes[at], part)
+
+    def can_inline(self, function: Any, plain: bool) -> bool:
+        """Whether a call is compiled in: a Python function that sees lanes."""
+        if isinstance(function, Closure):
+            return True
+        if inspect.ismethod(function):
+            function = function.__func__
+        return inspect.isfunction(function) and not plain
+
+    def inlined(self, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
+        """Compile a helper function in the place of its call."""
+        if len(self.frames) > MOST_DEPTH:
+            raise self.error(
+                f"helper functions call each other {MOST_DEPTH} deep; a kernel's may "
+                "not call themselves without end"
+            )
+        if inspect.ismethod(function):
+            args, function = [function.__self__, *args], function.__func__
+        node, frame, file = self._entered(function)
+        self._arguments(function, node, frame, args, named)
+        return self._ran(node, frame, file)
+
+    def _entered(self, function: Any) -> tuple[ast.FunctionDef, Frame, str]:
+        if isinstance(function, Closure):
+            outer = function.frame
+            frame = Frame({}, outer, outer.globals, outer.cells, function.node)
+            return function.node, frame, function.file
+        if hasattr(function, "__wrapped__"):
+            raise self.error(f"{function.__name__} is behind a decorator")
+        node, file = self._parsed(function)
+        cells = cells_of(function)
+        return node, Frame({}, None, function.__globals__, cells, node), file
+
+    def _parsed(self, function: Any) -> tuple[ast.FunctionDef, str]:
+        found = _SOURCES.get(function.__code__)
+        if found is None:
+            found = _SOURCES[function.__code__] = source_of(function)
+        return found
+
+    def _arguments(
+        self,
+        function: Any,
+        node: ast.FunctionDef,
+        frame: Frame,
+        args: list[Any],
+        named: dict[str, Any],
+    ) -> None:
+        names = [a.arg for a in node.args.posonlyargs + node.args.args]
+        if node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
+            raise self.error(f"{node.name}: write its parameters without * and **")
+        defaults = dict(
+            zip(
+                names[::-1],
+                [self.expr(d) for d in node.args.defaults[::-1]],
+                strict=False,
+            )
+            if isinstance(function, Closure)
+            else zip(names[::-1], (function.__defaults__ or ())[::-1], strict=False)
+        )
+        given = dict(zip(names, args, strict=False)) | named
+        wrong = [n for n in named if n not in names]
+        missing = [n for n in names if n not in given and n not in defaults]
+        if len(args) > len(names) or wrong or missing:
+            raise self.error(
+                f"TypeError: {node.name}() takes {', '.join(names) or 'nothing'}; "
+                f"{len(args) + len(named)} given"
+            )
+        values = {n: self.expr.own(given.get(n, defaults.get(n))) for n in names}
+        local = all_assigned(node) - set(names)
+        frame.names.update({n: Unset(n) for n in sorted(local)})
+        frame.names.update(values)
+
+    def _ran(self, node: ast.FunctionDef, frame: Frame, file: str) -> Any:
+        build = self.build
+        line, before = build.line, build.file
+        build.file = file
+        parameters, saved = dict(frame.names), self.save()
+        depth = len(self.constructs), len(self.frames), len(self.regions)
+        frame.depth = depth[0]
+        try:
+            self._call_plain(node, frame)
+        except Diverges as where:
+            if where.frame is not frame:
+                raise
+            self._back_to(saved, depth)
+            construct = frame.construct = Construct("call", Label(), {}, {})
+            self.settled(
+                construct, lambda: self._call_masked(node, frame, construct, parameters)
+            )
+        build.line, build.file = line, before
+        if frame.construct is None or frame.result is None:
+            return frame.result
+        homes, several = frame.result
+        return tuple(homes) if several else homes[0]
+
+    def _call_plain(self, node: ast.FunctionDef, frame: Frame) -> None:
+        self.frames.append(frame)
+        self.frame = frame
+        self.body(node.body)
+        self.frames.pop()
+        self.frame = self.frames[-1]
+
+    def _call_masked(
+        self,
+        node: ast.FunctionDef,
+        frame: Frame,
+        construct: Construct,
+        parameters: dict[str, Any],
+    ) -> str:
+        frame.result = None
+        frame.names.clear()
+        frame.names.update(parameters)
+        self.frames.append(frame)
+        self.frame = frame
+        construct.here = construct.end
+        self.build.emit("LOOP", target=construct.end)
+        with self.region():
+            self.body(node.body)
+        self.build.place(construct.end)
+        self.build.emit("ENDLOOP", target=self.way_out())
+        self.frames.pop()
+        self.frame = self.frames[-1]
+        return ""

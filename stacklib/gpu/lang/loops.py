@@ -1,0 +1,358 @@
+"""Loops: round by round where that is short, else with a way back.
+
+A loop over plain numbers stands round by round as far as ``UNROLL`` instructions, as a
+compiler unrolls it; a longer one goes back, four short rounds at a time. What only a
+plain number can do, as the index of a list, makes it stand round by round again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .branches import Branches
+from .builder import Home, Value
+from .expressions import Torn, Unset
+from .frames import (
+    MOST_ROWS,
+    Construct,
+    NeedsUnrolling,
+    TooLong,
+    assigned,
+    has_jump,
+    of_form,
+)
+from .program import Label
+
+UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
+
+
+class Turn(ast.stmt):
+    """A round of a counting loop begins."""
+
+    def __init__(self, told: Told, offset: int) -> None:
+        super().__init__()
+        self.told, self.offset, self.lineno = told, offset, told.lineno
+
+
+class Told:
+    """The body of a counting loop, each of its rounds with its number."""
+
+    def __init__(
+        self, node: ast.For, name: str, counter: Value, offsets: list[int], alias: bool
+    ) -> None:
+        self.lineno, self.name, self.counter, self.alias = (
+            *(node.lineno, name, counter),
+            alias,
+        )
+        self.body = [
+            part for offset in offsets for part in (Turn(self, offset), *node.body)
+        ]
+
+
+class Loops(Branches):
+    """Statements that go round."""
+
+    def _While(self, node: ast.While) -> str:
+        if node.orelse:
+            raise self.error("while ... else has no meaning in a kernel")
+        return self._tried(node, lambda: self._while_plain(node))
+
+    def _For(self, node: ast.For) -> str:
+        if node.orelse:
+            raise self.error("write for NAME in ..., without else")
+        ends = self._range_ends(node)
+        if ends is None:
+            items = list(self.iterated(self.expr(node.iter)))
+            return self._round_by_round(node, node.target, iter(items), None)
+        if not isinstance(node.target, ast.Name):
+            raise self.error("write for NAME in range(...)")
+        ends = self._checked_ends(ends)
+        if any(isinstance(end, Value) for end in ends):
+            try:
+                return self._rolled_for(node, ends)
+            except NeedsUnrolling:
+                raise self.error(
+                    "this loop's rounds differ by lane; what is no number cannot "
+                    "change from one to the next, and its counter is no plain number: "
+                    "set elements one by one, or use t.local"
+                ) from None
+        rounds = range(*ends)
+        if len(rounds) <= 1:
+            return self._round_by_round(node, node.target, iter(rounds), None)
+        return self._tried(
+            node,
+            lambda: self._round_by_round(
+                node, node.target, iter(rounds), UNROLL, len(rounds)
+            ),
+            ends,
+        )
+
+    def _range_ends(self, node: ast.For) -> list[Any] | None:
+        over = node.iter
+        if not isinstance(over, ast.Call) or over.keywords:
+            return None
+        if not isinstance(over.func, ast.Name) or self.expr(over.func) is not range:
+            return None
+        given = [self.expr.own(self.expr(a)) for a in over.args]
+        if not 1 <= len(given) <= 3:
+            raise self.error(f"range takes one to three numbers, {len(given)} given")
+        start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
+        return [start, stop, step]
+
+    def _checked_ends(self, ends: list[Any]) -> list[Any]:
+        for end in ends:
+            form = of_form(end)
+            if form is None or form.floating:
+                raise self.error("the ends of a range are whole numbers")
+        if isinstance(ends[2], Value) or ends[2] == 0:
+            raise self.error("the step of a range is one number, not zero")
+        return ends
+
+    def _tried(self, node: Any, one_by_one: Callable[[], str], ends: Any = None) -> str:
+        """A loop round by round where that is short, else with a way back."""
+        saved = self.save()
+        depth = len(self.constructs), len(self.frames), len(self.regions)
+        try:
+            return one_by_one()
+        except TooLong as why:
+            together = why.together() if not has_jump(node.body) else 1
+            self._back_to(saved, depth)
+        try:
+            if ends is not None:
+                return self._rolled_in_steps(node, ends, together)
+            return self._rolled_while(node)
+        except NeedsUnrolling:
+            if any(c.rolled for c in self.constructs[: depth[0]]):
+                raise
+            self._back_to(saved, depth)
+        if ends is None:
+            return self._while_plain(node, MOST_ROWS)
+        return self._round_by_round(node, node.target, iter(range(*ends)), MOST_ROWS)
+
+    def _round_by_round(
+        self,
+        node: Any,
+        target: ast.expr,
+        items: Iterator[Any],
+        limit: int | None,
+        rounds: int = 1,
+    ) -> str:
+        """Rounds one after the other, each with its plain number."""
+        listed = list(items)
+
+        def each(begun: Callable[[], None]) -> str:
+            before = len(self.build.rows)
+            for at, item in enumerate(listed):
+                begun()
+                self._count(target, item)
+                said = self.body(node.body)
+                used = len(self.build.rows) - before
+                if limit and (used > limit or (at == 0 and used * rounds > limit)):
+                    raise TooLong(self.build.rows[before:])
+                if said in ("break", "return") and not self.round_goes_on(node):
+                    return said
+            return ""
+
+        return self._with_jumps(node, each, assigned([node]))
+
+    def _count(self, target: ast.expr, item: Any) -> None:
+        """A counter of rounds that stand one by one is plain, whatever lanes do."""
+        if not isinstance(target, ast.Name):
+            self.bind(target, item)
+            return
+        names = self.frame.names
+        for known in self.plain:
+            known.pop((id(names), target.id), None)
+        names[target.id] = item
+        for torn in self.torn:
+            torn[target.id] = Torn(target.id, self.build.line)
+
+    def _with_jumps(
+        self, node: Any, each: Callable[[Callable[[], None]], str], names: set[str]
+    ) -> str:
+        """Run rounds; where lanes may leave early, with masks for it."""
+        if not has_jump(node.body):
+            said = each(lambda: None)
+            return "return" if said == "return" else ""
+        construct = Construct("loop", Label(), {}, {})
+        return self.settled(construct, lambda: self._masked(construct, each, names))
+
+    def _masked(
+        self, construct: Construct, each: Callable[..., str], names: set[str]
+    ) -> str:
+        build = self.build
+        self.give_homes(construct, self._local(names))
+        build.emit("LOOP", target=construct.end)
+
+        def begun() -> None:
+            if construct.leave is not None:
+                build.place(construct.leave)
+                build.emit("NEXT", target=construct.end)
+            construct.leave = construct.here = Label()
+            construct.skips = False
+
+        construct.leave = None
+        torn: dict[str, Any] = {}
+        self.torn.append(torn)
+        with self.region():
+            each(begun)
+        self.torn.pop()
+        self._tear(torn)
+        if construct.leave is not None:
+            build.place(construct.leave)
+        build.place(construct.end)
+        build.emit("ENDLOOP", target=self.way_out())
+        return ""
+
+    def round_goes_on(self, node: Any) -> bool:
+        """Whether lanes that skipped the rest of this round begin another."""
+        return has_jump(node.body) and self.constructs[-1].skips
+
+    def _while_plain(self, node: ast.While, limit: int = UNROLL) -> str:
+        """``while`` whose test is plain round after round."""
+
+        def each(begun: Callable[[], None]) -> str:
+            before, rounds = len(self.build.rows), 0
+            while True:
+                self.build.line = node.lineno
+                begun()
+                test = self.expr(node.test)
+                if isinstance(test, Value):
+                    raise TooLong
+                if not test:
+                    return ""
+                said = self.body(node.body)
+                rounds += 1
+                if len(self.build.rows) - before > limit or rounds > 100_000:
+                    raise TooLong
+                if said in ("break", "return") and not self.round_goes_on(node):
+                    return said
+
+        return self._with_jumps(node, each, assigned(node.body))
+
+    def _rolled_while(self, node: ast.While) -> str:
+        construct = Construct("loop", Label(), {}, {}, rolled=True)
+        names = assigned(node.body)
+
+        def once() -> str:
+            return self._loop(
+                construct, names, node, lambda: self.expr(node.test), lambda: None
+            )
+
+        self.settled(construct, once)
+        return ""
+
+    def _loop(
+        self,
+        construct: Construct,
+        names: set[str],
+        node: Any,
+        test: Callable[[], Any],
+        after: Callable[[], None],
+    ) -> str:
+        """A loop with a way back: test, body, what counts."""
+        build = self.build
+        self.give_homes(construct, self._local(names))
+        construct.leave = construct.here = Label()
+        head = Label()
+        torn: dict[str, Any] = {}
+        self.torn.append(torn)
+        build.line = node.lineno
+        construct.row = build.emit("LOOP", target=construct.end)
+        construct.level = len(build.seen)
+        build.epoch += 1
+        build.place(head)
+        with self.region():
+            holds = test()
+            if isinstance(holds, Value):
+                held = self.expr.condition(holds)
+                build.emit("WHILE", -1, held.reg, target=construct.end, kind="branch")
+            elif not holds:
+                build.emit("BREAK", target=construct.leave)
+            self.body(node.body)
+            build.place(construct.leave)
+            build.emit("NEXT", target=construct.end)
+            build.line = node.lineno
+            after()
+            kind = "" if isinstance(holds, Value) else "branch"
+            build.emit("JUMP", target=head, kind=kind)
+        self.torn.pop()
+        self._tear(torn)
+        build.epoch += 1
+        build.place(construct.end)
+        build.emit("ENDLOOP", target=self.way_out())
+        return ""
+
+    def _rolled_in_steps(self, node: ast.For, ends: list[Any], together: int) -> str:
+        """Plain ends: several rounds to each way back, and what is left behind it."""
+        rounds = range(*ends)
+        whole = len(rounds) // together * together
+        if together == 1 or whole < 2 * together:
+            return self._rolled_for(node, ends)
+        start, _, step = ends
+        self._rolled_for(node, [start, start + whole * step, step], together)
+        return self._round_by_round(node, node.target, iter(rounds[whole:]), None)
+
+    def _rolled_for(self, node: ast.For, ends: list[Any], together: int = 1) -> str:
+        """``range``, whose ends may differ by lane."""
+        build = self.build
+        start, stop, step = ends
+        assert isinstance(node.target, ast.Name)
+        name = node.target.id
+        construct = Construct("loop", Label(), {}, {}, rolled=True)
+        names = assigned(node.body) | {name}
+        form, _ = build.in_common(start, stop)
+        op = ast.Lt if step > 0 else ast.Gt
+
+        def once() -> str:
+            counter = build.new(form)
+            counter.home = Home(construct, ("counter",), False)
+            first = build.as_form(start, form)
+            build.emit("MOVE", counter.reg, first.reg, form=form.code, kind="move")
+
+            def test() -> Any:
+                holds = self.expr.compared(op, counter, stop)
+                return holds
+
+            def after() -> None:
+                by = build.constant(step * together, form)
+                counter.home.version += 1
+                build.emit(
+                    "ADD", counter.reg, counter.reg, by.reg, form=form.code, kind="int"
+                )
+
+            alias = name not in assigned(node.body) and not self._read_behind(
+                node, name
+            )
+            told = Told(node, name, counter, [step * n for n in range(together)], alias)
+            if alias:
+                return self._loop(construct, names - {name}, told, test, after)
+            self.frame.names.setdefault(name, Unset(name))
+            return self._loop(construct, names, told, test, after)
+
+        self.settled(construct, once)
+        return ""
+
+    def _read_behind(self, node: ast.For, name: str) -> bool:
+        """Whether a loop's counter is read anywhere outside the loop."""
+        inside = {id(n) for n in ast.walk(node)}
+        tree = self.frame.tree
+        return tree is None or any(
+            isinstance(n, ast.Name) and n.id == name and id(n) not in inside
+            for n in ast.walk(tree)
+        )
+
+    def _Turn(self, turn: Turn) -> str:
+        """A round begins: its name gets the counter's value."""
+        told = turn.told
+        value = told.counter
+        if turn.offset:
+            value = self.build.offset("ADD", value.form, value, turn.offset)
+        if told.alias:
+            self.frame.names[told.name] = value
+            value.bound = True
+        else:
+            self.assign(told.name, value)
+        return ""
