@@ -11,122 +11,59 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..lang.formats import U64
 from ..lang.program import OP
 from ._apart import apart, inner
-from .lanes import (
-    compared,
-    compared_unsigned,
-    converted,
-    real,
-    whole,
-    wrapped,
-)
-from .memory_lanes import (
-    adds,
-    bank_passes,
-    fetched_real,
-    fetched_whole,
-    most_turns,
-    reads,
-    sort32,
-    stored_real,
-    stored_whole,
-    touched,
-    writes,
-)
+from .access import accessed, bound, indexed, own
+from .barriers import finished, grid_met, ordered
+from .basics import bits_of, count_bits, fail, first_lane
+from .exchange import between
+from .flow import flowed, marked, moved
+from .lanes import real, whole
 from .state import (
-    A_BASE,
     A_DIMS,
     A_FRESH,
     A_SHADOW,
-    A_SIZE,
     A_SPACE,
-    A_STRIDE,
     A_WATCHED,
     ALIVE,
-    ARRIVED,
     ASLEEP,
-    AT_BARRIER,
-    AT_GRID,
-    ATOMIC_RACE,
     B_LIVE,
     B_NUMBER,
     B_RECORD,
-    BAD,
-    BAD_LANE,
-    BAD_ONE,
-    BAD_PC,
-    BAD_TWO,
-    BAD_WARP,
-    BARRIERS,
     BLOCK,
     BLOCK_SYNCED,
-    BRANCH,
-    C_ASKED,
-    C_BRANCHES,
     C_LANES,
-    C_LINES,
-    C_PARTED,
-    C_PASSES,
-    C_PHASES,
     C_REQUESTS,
-    C_SECTORS,
     C_WARPS,
-    CAME,
     DEADLOCK,
     DEPTH,
     DIVIDES,
     DONE,
-    EVENT,
     EVENTS,
-    EXPECTED,
     FAILED,
-    FELL,
-    FENCED,
     FINISHED,
     FULL,
-    GRID_EVENT,
     GRID_SYNCED,
     ISSUED,
-    KIND,
     LAUNCHED,
     LIVE_GRID,
     LOCAL,
     MASK,
-    MISALIGNED,
     NAMED,
-    NEGATIVE_BARRIER,
     NEVER_SET,
     NEXT_BLOCK,
-    NOT_ALL,
-    NOT_ALL_OF_WARP,
     NUMBER,
-    OTHER,
     OUTSIDE,
     PAUSED,
     PC,
-    R_COUNT,
-    R_FIRST,
-    R_KIND,
-    R_ORDER,
-    R_PC,
-    R_WARP,
-    READ_RACE,
     READY,
     RECORD,
-    REQUESTS,
     REQUESTS_MADE,
-    ROUND,
-    ROUNDS,
     ROUNDS_OUT,
     SECTORS_MADE,
     SEEN_AT,
     SEEN_HASH,
     SEEN_VERSION,
-    SEQ,
     SHARED,
     SLOT,
     STATE,
@@ -145,655 +82,17 @@ from .state import (
     TRACED,
     UNWRITTEN,
     VERSION,
-    WAITING,
-    WAITS_FOR,
-    WAITS_PC,
-    WHO,
-    WRITE_RACE,
 )
 
-FULL_MASK = 4294967295
+_ATOMIC, _BOUND, _EXIT = (OP[x] for x in ("ATOMIC", "BOUND", "EXIT"))
+_IF, _INDEX, _JUMP = (OP[x] for x in ("IF", "INDEX", "JUMP"))
+_LOAD, _LOAD_LOCAL, _STORE = (OP[x] for x in ("LOAD", "LOAD_LOCAL", "STORE"))
+_STORE_LOCAL, _WHILE = (OP[x] for x in ("STORE_LOCAL", "WHILE"))
+WAITS, YIELDS = 9, 8  # the warp waits; it has had its turn
 LOOK = 64  # rounds of a long loop between two looks whether it goes in a circle
 MOST_ROUNDS = 4_000_000  # of one loop, before it is taken to hang
 LAST_WHOLE, LAST_REAL, LAST_MOVE = (OP[x] for x in ("POPC", "CEIL", "TEST"))
 LAST_MARK, LAST_BETWEEN, FIRST_SYNC = (OP[x] for x in ("CHECK", "REDUCE", "BARRIER"))
-WAITS, YIELDS = 9, 8  # the warp waits; it has had its turn
-_COMPARE, _FCOMPARE, _SELECT, _MOVE = (
-    OP[x] for x in ("COMPARE", "FCOMPARE", "SELECT", "MOVE")
-)
-_CONVERT, _NOT, _TEST, _SHUFFLE = (OP[x] for x in ("CONVERT", "NOT", "TEST", "SHUFFLE"))
-_VOTE, _MATCH, _REDUCE, _BOUND = (OP[x] for x in ("VOTE", "MATCH", "REDUCE", "BOUND"))
-_INDEX, _LOAD, _STORE, _ATOMIC = (OP[x] for x in ("INDEX", "LOAD", "STORE", "ATOMIC"))
-_LOAD_LOCAL, _STORE_LOCAL = OP["LOAD_LOCAL"], OP["STORE_LOCAL"]
-_IF, _ELSE, _ENDIF, _LOOP = (OP[x] for x in ("IF", "ELSE", "ENDIF", "LOOP"))
-_WHILE, _NEXT, _JUMP, _ENDLOOP = (OP[x] for x in ("WHILE", "NEXT", "JUMP", "ENDLOOP"))
-_BREAK, _CONTINUE, _EXIT, _UNSET = (
-    OP[x] for x in ("BREAK", "CONTINUE", "EXIT", "UNSET")
-)
-_SET, _CHECK, _PAD, _BARRIER = (OP[x] for x in ("SET", "CHECK", "PAD", "BARRIER"))
-_WARP_BARRIER, _GRID_BARRIER = OP["WARP_BARRIER"], OP["GRID_BARRIER"]
-_FENCE = OP["FENCE"]
-_ADD, _MAX, _MIN, _EXCH, _CAS, _AND, _OR, _XOR, _SUB, _INC, _READ = range(11)
-
-
-@inner
-def count_bits(mask: int) -> int:
-    """Lanes of a mask."""
-    x = mask - (mask >> 1 & 0x55555555)
-    x = (x & 0x33333333) + (x >> 2 & 0x33333333)
-    x = (x + (x >> 4)) & 0x0F0F0F0F
-    return (x * 0x01010101 & 0xFFFFFFFF) >> 24
-
-
-@apart
-def bits_of(mask: int, R: Any, a: int) -> int:
-    """The lanes of a mask whose value is not zero."""
-    held = 0
-    for lane in range(32):
-        if R[a, lane] != 0:
-            held |= 1 << lane
-    return held & mask
-
-
-@apart
-def fail(G: Any, why: int, pc: int, warp: int, lane: int, one: int, two: int) -> int:
-    """Note what is wrong."""
-    G[BAD], G[BAD_PC], G[BAD_WARP], G[BAD_LANE] = why, pc, warp, lane
-    G[BAD_ONE], G[BAD_TWO] = one, two
-    return FAILED
-
-
-# -- between lanes ---------------------------------------------------------------
-
-
-@apart
-def shuffled(mask: int, R: Any, T: Any, d: int, a: int, b: int, imm: int) -> int:
-    """Values of other lanes; -1, or a lane whose source is masked off."""
-    how, width = imm // 64, imm % 64
-    for lane in range(32):
-        if mask >> lane & 1:
-            by, first = R[b, lane], lane // width * width
-            source = lane
-            if how == 0:
-                source = first + by % width
-            elif how == 1:
-                source = lane + by if 0 <= by and lane + by < first + width else lane
-            elif how == 2:
-                source = lane - by if 0 <= by and lane - by >= first else lane
-            else:
-                source = lane ^ (by & 31)
-                source = source if source < first + width else lane
-            if not mask >> source & 1:
-                return lane
-            T[lane] = R[a, source]
-    for lane in range(32):
-        if mask >> lane & 1:
-            R[d, lane] = T[lane]
-    return -1
-
-
-@apart
-def voted(mask: int, R: Any, d: int, a: int, how: int) -> None:
-    """One answer of the warp's active lanes."""
-    held = bits_of(mask, R, a)
-    answer = held
-    if how == 0:
-        answer = 1 if held != 0 else 0
-    elif how == 1:
-        answer = 1 if held == mask else 0
-    elif how == 3:
-        answer = mask
-    for lane in range(32):
-        if mask >> lane & 1:
-            R[d, lane] = answer
-
-
-@apart
-def matched(mask: int, R: Any, T: Any, d: int, a: int) -> None:
-    """The lanes that hold the same, of each."""
-    # The number of lanes is asked for: a loop of 32 known rounds in another would be
-    # written out a thousand times.
-    for lane in range(R.shape[1]):
-        T[lane] = 0
-        for other in range(R.shape[1]):
-            if mask >> other & 1 and R[a, other] == R[a, lane]:
-                T[lane] |= 1 << other
-    for lane in range(32):
-        if mask >> lane & 1:
-            R[d, lane] = T[lane]
-
-
-@apart
-def reduced(mask: int, R: Any, d: int, a: int, how: int) -> int:
-    """What the active lanes' whole numbers come to."""
-    found, first = 0, True
-    for lane in range(32):
-        if mask >> lane & 1:
-            x = R[a, lane]
-            if first:
-                found = x
-            elif how == 0:
-                found += x
-            elif how == 1:
-                found = min(found, x)
-            else:
-                found = max(found, x)
-            first = False
-    return found
-
-
-# -- memory ----------------------------------------------------------------------
-
-
-@apart
-def bound(mask: int, R: Any, A: Any, a: int, imm: int) -> int:
-    """-1, or a lane whose index lies outside its axis."""
-    array, axis, count = imm // 256, imm // 32 % 8, imm % 32
-    most = A[array, A_DIMS + axis] - count
-    X = R[a]
-    bad = 0
-    for lane in range(32):
-        if (X[lane] < 0 or X[lane] > most) and mask >> lane & 1:
-            bad |= 1 << lane
-    if bad == 0:
-        return -1
-    for lane in range(32):
-        if bad >> lane & 1:
-            return lane
-    return -1
-
-
-@apart
-def combined_whole(what: int, form: int, old: int, x: int, new: int) -> int:
-    """What an atomic leaves of a whole number."""
-    if what == _ADD:
-        return old + x
-    if what == _SUB:
-        return old - x
-    if what == _MAX or what == _MIN:
-        less = np.uint64(old) < np.uint64(x) if form == U64 else old < x
-        return x if less == (what == _MAX) else old
-    if what == _EXCH:
-        return x
-    if what == _CAS:
-        return new if old == x else old
-    if what == _AND:
-        return old & x
-    if what == _OR:
-        return old | x
-    if what == _XOR:
-        return old ^ x
-    if what == _INC:
-        return 0 if old >= x else old + 1
-    return old
-
-
-@apart
-def combined_real(what: int, old: float, x: float, new: float) -> float:
-    """What an atomic leaves of a float."""
-    if what == _ADD:
-        return old + x
-    if what == _SUB:
-        return old - x
-    if what == _MAX:
-        return max(old, x)
-    if what == _MIN:
-        return min(old, x)
-    if what == _EXCH:
-        return x
-    if what == _CAS:
-        return new if old == x else old
-    return old
-
-
-@apart
-def watched(
-    op: int,
-    array: int,
-    at: int,
-    count: int,
-    lane: int,
-    base: int,
-    me: int,
-    A: Any,
-    H: Any,
-    L: Any,
-    W: Any,
-    VC: Any,
-    G: Any,
-    width: int,
-    threads: int,
-) -> int:
-    """0, or what is wrong with a lane's access to so many elements."""
-    thread = W[me, BLOCK] * threads + W[me, LOCAL] * 32 + lane
-    seq = G[SEQ]
-    for k in range(count):
-        place = A[array, A_SHADOW] + base + at + k
-        if A[array, A_FRESH]:
-            fresh = A[array, A_FRESH] - 1 + base + at + k
-            if op == _STORE:
-                L[fresh] = 1
-            elif L[fresh] == 0:
-                G[BAD_ONE] = at + k
-                return UNWRITTEN
-        if not A[array, A_WATCHED]:
-            continue
-        if op == _LOAD:
-            bad, why = (
-                reads(H, place, thread, seq, W, VC, me, width, threads),
-                READ_RACE,
-            )
-        elif op == _STORE:
-            bad = writes(H, place, thread, seq, W, VC, me, width, threads)
-            why = WRITE_RACE
-        else:
-            bad = adds(H, place, thread, seq, W, VC, me, width, threads)
-            why = ATOMIC_RACE
-        if bad:
-            G[BAD_ONE] = at + k
-            return why
-    return 0
-
-
-@apart
-def accessed(
-    op: int,
-    pc: int,
-    form: int,
-    d: int,
-    a: int,
-    b: int,
-    c: int,
-    imm: int,
-    me: int,
-    mask: int,
-    W: Any,
-    R: Any,
-    F: Any,
-    A: Any,
-    M8: Any,
-    M16: Any,
-    M32: Any,
-    M64: Any,
-    MF: Any,
-    MD: Any,
-    H: Any,
-    L: Any,
-    VC: Any,
-    G: Any,
-    C: Any,
-    Q: Any,
-    S: Any,
-    TR: Any,
-    scratch: Any,
-    FV: Any,
-    LV: Any,
-    width: int,
-    threads: int,
-) -> int:
-    """A load, a store or an atomic of the active lanes."""
-    what = 0
-    array = imm
-    count = 1
-    if op == _ATOMIC:
-        what, array = imm % 16, imm // 16
-    elif c > 0:
-        count = c
-    size, space = A[array, A_SIZE], A[array, A_SPACE]
-    slot = W[me, SLOT]
-    base = A[array, A_BASE]
-    shadow = 0
-    if space == SHARED:
-        base += slot * A[array, A_STRIDE]
-        shadow = slot * A[array, A_DIMS + 7]
-    at, words, ways = scratch[0], scratch[1], scratch[2]
-    n, wide = 0, size * count
-    start = A[array, A_BASE]
-    for lane in range(32):
-        if mask >> lane & 1:
-            address = start + R[a, lane] * size
-            if count > 1 and address % wide != 0:
-                return fail(G, MISALIGNED, pc, me, lane, array, address)
-            at[lane] = address
-            words[n] = address
-            n += 1
-    # What it asks of memory.
-    G[SEQ] += 1
-    passes = turns = 0
-    request = -1
-    C[pc, C_REQUESTS] += 1
-    if space == SHARED:
-        straight = bank_passes(at, mask, wide, scratch[3], ways)
-        passes = straight[1]
-        C[pc, C_PHASES] += straight[0]
-        C[pc, C_PASSES] += passes
-        if op == _ATOMIC:
-            sort32(words, n)
-            turns = most_turns(words, n)
-    else:
-        for i in range(1, n):
-            if words[i] < words[i - 1]:
-                sort32(words, n)
-                break
-        sectors, lines, asked = touched(words, n, S[G[SECTORS_MADE] :])
-        C[pc, C_SECTORS] += sectors
-        C[pc, C_LINES] += lines
-        C[pc, C_ASKED] += asked * wide
-        passes = lines
-        if op == _ATOMIC:
-            turns = most_turns(words, n)
-        request = G[REQUESTS_MADE]
-        Q[request, R_ORDER] = W[me, REQUESTS]
-        Q[request, R_WARP] = W[me, NUMBER]
-        Q[request, R_KIND] = 0 if op == _LOAD else (1 if op == _STORE else 2)
-        Q[request, R_FIRST] = G[SECTORS_MADE]
-        Q[request, R_COUNT] = sectors
-        Q[request, R_PC] = pc
-        G[REQUESTS_MADE] += 1
-        G[SECTORS_MADE] += sectors
-        W[me, REQUESTS] += 1
-    if W[me, RECORD] >= 0:
-        last = G[TRACED] - 1
-        TR[last, T_REQUEST], TR[last, T_PASSES] = request, passes
-        TR[last, T_TURNS] = turns
-    # The values, lane by lane.
-    floating = 9 <= form <= 14
-    watch = A[array, A_WATCHED] or A[array, A_FRESH]
-    changed = False
-    for lane in range(32):
-        if not mask >> lane & 1:
-            continue
-        if watch:
-            bad = watched(
-                op,
-                array,
-                R[a, lane],
-                count,
-                lane,
-                shadow,
-                me,
-                A,
-                H,
-                L,
-                W,
-                VC,
-                G,
-                width,
-                threads,
-            )
-            if bad:
-                return fail(G, bad, pc, me, lane, G[BAD_ONE], array)
-        for k in range(count):
-            byte = base + (R[a, lane] + k) * size
-            if op == _LOAD:
-                if floating:
-                    F[d + k, lane] = fetched_real(form, byte, M8, M16, MF, MD)
-                else:
-                    R[d + k, lane] = fetched_whole(form, byte, M8, M16, M32, M64)
-            elif op == _STORE:
-                if floating:
-                    old = fetched_real(form, byte, M8, M16, MF, MD)
-                    stored_real(form, byte, F[b + k, lane], M8, M16, MF, MD)
-                    changed = changed or not old == F[b + k, lane]
-                else:
-                    was = fetched_whole(form, byte, M8, M16, M32, M64)
-                    stored_whole(form, byte, R[b + k, lane], M8, M16, M32, M64)
-                    changed = changed or was != R[b + k, lane]
-            elif floating:
-                old = fetched_real(form, byte, M8, M16, MF, MD)
-                given = F[b, lane] if b >= 0 else 0.0
-                second = F[c, lane] if c >= 0 else 0.0
-                new = combined_real(what, old, given, second)
-                if what != _READ:
-                    stored_real(form, byte, new, M8, M16, MF, MD)
-                changed = changed or old != new
-                scratch_real(FV, d, lane, old)
-            else:
-                was = fetched_whole(form, byte, M8, M16, M32, M64)
-                one = R[b, lane] if b >= 0 else 0
-                two = R[c, lane] if c >= 0 else 0
-                left = combined_whole(what, form, was, one, two)
-                if what != _READ:
-                    stored_whole(form, byte, left, M8, M16, M32, M64)
-                changed = changed or was != left
-                scratch[4][lane] = was
-    if op == _ATOMIC:
-        for lane in range(32):
-            if mask >> lane & 1:
-                if floating:
-                    F[d, lane] = FV[0, lane]
-                else:
-                    R[d, lane] = scratch[4][lane]
-                if LV.shape[0] > 0 and A[array, A_WATCHED]:
-                    handed_over(
-                        A[array, A_SHADOW] + shadow + R[a, lane], me, what, LV, VC, W, G
-                    )
-    if changed:
-        G[VERSION] += 1
-    return 0
-
-
-@inner
-def scratch_real(FV: Any, d: int, lane: int, x: float) -> None:
-    """Keep what an atomic found until all lanes are through."""
-    FV[0, lane] = x
-
-
-@apart
-def handed_over(
-    place: int, me: int, what: int, LV: Any, VC: Any, W: Any, G: Any
-) -> None:
-    """An atomic passes on what its warp had fenced, and takes what others left there.
-
-    ``LV``: for each element that was ever used so, how far its value tells of each
-    warp; row 0 counts them, column 0 is the element.
-    """
-    n = LV[0, 0]
-    found = -1
-    for i in range(1, n + 1):
-        if LV[i, 0] == place:
-            found = i
-            break
-    fenced = W[me, FENCED] > 0
-    if found < 0:
-        if not fenced or what == _READ or n + 1 >= LV.shape[0]:
-            return
-        found = n + 1
-        LV[0, 0] = found
-        LV[found, 0] = place
-        for k in range(VC.shape[1]):
-            LV[found, k + 1] = 0
-    for k in range(VC.shape[1]):
-        VC[me, k] = max(VC[me, k], LV[found, k + 1])
-    if fenced and what != _READ:
-        row = VC.shape[0] // 2 + me  # what the warp had seen at its fence
-        for k in range(VC.shape[1]):
-            LV[found, k + 1] = max(LV[found, k + 1], VC[row, k])
-
-
-# -- barriers --------------------------------------------------------------------
-
-
-@inner
-def column(W: Any, VC: Any, warp: int, width: int) -> int:
-    """Which column of the clocks a resident warp has."""
-    return W[warp, NUMBER] if VC.shape[1] > width else W[warp, LOCAL]
-
-
-@apart
-def met(
-    who: int, first: int, W: Any, VC: Any, G: Any, width: int, whole_block: bool
-) -> None:
-    """Warps of a block that came to a barrier have seen all that each did before."""
-    for k in range(VC.shape[1]):
-        most = 0
-        for w in range(width):
-            if who >> w & 1:
-                most = max(most, VC[first + w, k])
-        for w in range(width):
-            if who >> w & 1:
-                VC[first + w, k] = most
-    for w in range(width):
-        if who >> w & 1:
-            at = column(W, VC, first + w, width)
-            for v in range(width):
-                if who >> v & 1:
-                    VC[first + v, at] = G[SEQ] + 1
-    for w in range(width):
-        if who >> w & 1:
-            W[first + w, SYNCED] = G[SEQ] + 1
-            if whole_block:
-                W[first + w, BLOCK_SYNCED] = G[SEQ] + 1
-    G[SEQ] += 1
-
-
-@apart
-def opened(
-    slot: int, number: int, W: Any, BAR: Any, VC: Any, G: Any, width: int
-) -> None:
-    """The barrier is complete: who waits goes on."""
-    first = slot * width
-    who, waiting = BAR[slot, number, WHO], BAR[slot, number, WAITING]
-    met(who, first, W, VC, G, width, number == 0)
-    for w in range(width):
-        if waiting >> w & 1:
-            W[first + w, STATE] = READY
-            W[first + w, PC] += 1
-            W[first + w, STUCK] = 0
-    BAR[slot, number, ARRIVED] = BAR[slot, number, WAITING] = 0
-    BAR[slot, number, WHO] = 0
-    BAR[slot, number, EVENT] = -1
-    BAR[slot, number, EXPECTED] = 0
-    G[VERSION] += 1
-
-
-@apart
-def came_to(
-    me: int,
-    pc: int,
-    row: Any,
-    mask: int,
-    W: Any,
-    R: Any,
-    B: Any,
-    BAR: Any,
-    VC: Any,
-    G: Any,
-    E: Any,
-    TR: Any,
-    width: int,
-) -> int:
-    """A warp at ``sync()`` or a named barrier; 1 where it must wait."""
-    slot, how = W[me, SLOT], row[6]
-    number, expected = 0, 0
-    alive = W[me, ALIVE]
-    if how:
-        number, expected = R[row[3], first_lane(mask)], row[5]
-        if not 0 <= number < NAMED:
-            return -fail(G, NEGATIVE_BARRIER, pc, me, first_lane(mask), number, 0) - 10
-    if mask != alive and how != 2:
-        return -fail(G, NOT_ALL, pc, me, first_lane(alive & ~mask), number, 0) - 10
-    first = slot * width
-    if number == 0 and how == 0:
-        for w in range(width):
-            if W[first + w, STATE] == DONE and W[first + w, FELL] != 0:
-                lane = first_lane(W[first + w, FELL])
-                return -fail(G, NOT_ALL, pc, first + w, lane, 0, 0) - 10
-    bar = BAR[slot, number]
-    if bar[ARRIVED] == 0:
-        bar[EXPECTED] = expected
-        if W[me, RECORD] >= 0:
-            bar[EVENT] = G[EVENTS]
-            G[EVENTS] += 1
-    bar[ARRIVED] += 1
-    bar[WHO] |= 1 << W[me, LOCAL]
-    if W[me, RECORD] >= 0:
-        E[bar[EVENT]] += 1
-        TR[G[TRACED] - 1, T_ARRIVE] = bar[EVENT]
-        if how != 2:
-            TR[G[TRACED] - 1, T_WAIT] = bar[EVENT]
-    waits = how != 2
-    if waits:
-        bar[WAITING] |= 1 << W[me, LOCAL]
-        W[me, STATE], W[me, WAITS_FOR], W[me, WAITS_PC] = AT_BARRIER, number, pc
-        if number == 0:
-            W[me, BARRIERS] += 1
-    needed = expected if how else B[slot, B_LIVE]
-    if bar[ARRIVED] >= needed:
-        opened(slot, number, W, BAR, VC, G, width)
-        if not waits:
-            return 0
-        return 2  # it went on already
-    return 1 if waits else 0
-
-
-@inner
-def first_lane(mask: int) -> int:
-    """The lowest lane of a mask."""
-    for lane in range(32):
-        if mask >> lane & 1:
-            return lane
-    return 0
-
-
-@apart
-def finished(
-    me: int, mask: int, W: Any, B: Any, BAR: Any, VC: Any, G: Any, width: int
-) -> int:
-    """A warp is through: who waits for it need not any more; 0, or a fault."""
-    W[me, STATE] = DONE
-    W[me, FELL] = mask
-    slot = W[me, SLOT]
-    B[slot, B_LIVE] -= 1
-    G[VERSION] += 1
-    if BAR[slot, 0, ARRIVED] > 0 and BAR[slot, 0, EXPECTED] == 0:
-        if mask != 0:
-            return fail(
-                G,
-                NOT_ALL,
-                W[waiting_one(slot, W, BAR, width), WAITS_PC],
-                me,
-                first_lane(mask),
-                0,
-                0,
-            )
-        if BAR[slot, 0, ARRIVED] >= B[slot, B_LIVE]:
-            opened(slot, 0, W, BAR, VC, G, width)
-    return 0
-
-
-@inner
-def waiting_one(slot: int, W: Any, BAR: Any, width: int) -> int:
-    """A warp that waits at ``sync()``."""
-    return slot * width + first_lane(BAR[slot, 0, WAITING])
-
-
-@apart
-def grid_met(W: Any, G: Any, VC: Any) -> None:
-    """All warps of the grid have come: all goes on, all is seen."""
-    G[SEQ] += 1
-    for w in range(W.shape[0]):
-        if W[w, STATE] == AT_GRID:
-            W[w, STATE] = READY
-            W[w, PC] += 1
-        for at in (SYNCED, BLOCK_SYNCED, GRID_SYNCED):
-            W[w, at] = G[SEQ]
-    G[LIVE_GRID] = 0
-    G[GRID_EVENT] = -1
-    G[VERSION] += 1
-
-
-# -- rows ------------------------------------------------------------------------
-
-
-@apart
-def hashed(me: int, R: Any, W: Any) -> int:
-    """A number for all that a warp holds."""
-    h = W[me, PC] * 1000003 + W[me, MASK]
-    for r in range(R.shape[0]):
-        for lane in range(32):
-            h = (h ^ R[r, lane]) * 1099511628211
-    return h
 
 
 @apart
@@ -832,220 +131,32 @@ def uncounted(pc: int, me: int, mask: int, W: Any, G: Any, C: Any) -> int:
 
 
 @apart
-def moved(
-    op: int,
-    form: int,
-    mask: int,
-    R: Any,
-    F: Any,
-    T: Any,
-    d: int,
-    a: int,
-    b: int,
-    c: int,
-    imm: int,
-) -> None:
-    """Moves, comparisons, selections and conversions."""
-    if op == _MOVE:
+def hashed(me: int, R: Any, W: Any) -> int:
+    """A number for all that a warp holds."""
+    h = W[me, PC] * 1000003 + W[me, MASK]
+    for r in range(R.shape[0]):
         for lane in range(32):
-            if mask >> lane & 1:
-                R[d, lane] = R[a, lane]
-    elif op == _COMPARE:
-        if form == U64:
-            compared_unsigned(imm, mask, R, d, a, b)
-        else:
-            compared(imm, form, mask, R, R, d, a, b)
-    elif op == _FCOMPARE:
-        compared(imm, form, mask, R, F, d, a, b)
-    elif op == _SELECT:
-        for lane in range(32):
-            if mask >> lane & 1:
-                R[d, lane] = R[b, lane] if R[a, lane] != 0 else R[c, lane]
-    elif op == _NOT:
-        for lane in range(32):
-            if mask >> lane & 1:
-                R[d, lane] = R[a, lane] == 0
-    elif op == _CONVERT:
-        converted(form, imm, mask, R, F, T, d, a)
-    elif 9 <= form <= 14 or form == 16:
-        for lane in range(32):
-            if mask >> lane & 1:
-                R[d, lane] = F[a, lane] != 0.0
-    else:
-        for lane in range(32):
-            if mask >> lane & 1:
-                R[d, lane] = R[a, lane] != 0
+            h = (h ^ R[r, lane]) * 1099511628211
+    return h
 
 
 @apart
-def indexed(mask: int, R: Any, A: Any, d: int, a: int, b: int, imm: int) -> int:
-    """``row * width + column``; -1, or a lane whose column lies outside."""
-    bad = bound(mask, R, A, b, imm)
-    if bad < 0:
-        length = A[imm // 256, A_DIMS + imm // 32 % 8]
-        for lane in range(32):
-            if mask >> lane & 1:
-                R[d, lane] = R[a, lane] * length + R[b, lane]
-    return bad
+def seen_before(me: int, R: Any, W: Any, G: Any) -> bool:
+    """Whether a warp comes round to where it was, nothing having changed meanwhile.
 
-
-@apart
-def between(
-    op: int, form: int, mask: int, R: Any, T: Any, d: int, a: int, b: int, imm: int
-) -> int:
-    """Shuffles, votes, matches and reductions; -1, or a lane whose source sleeps."""
-    if op == _SHUFFLE:
-        return shuffled(mask, R, T, d, a, b, imm)
-    if op == _VOTE:
-        voted(mask, R, d, a, imm)
-    elif op == _MATCH:
-        matched(mask, R, T, d, a)
-    else:
-        found = wrapped(form, reduced(mask, R, d, a, imm))
-        for lane in range(32):
-            if mask >> lane & 1:
-                R[d, lane] = found
-    return -1
-
-
-@apart
-def flowed(
-    op: int,
-    pc: int,
-    me: int,
-    target: int,
-    imm: int,
-    held: int,
-    W: Any,
-    ST: Any,
-    C: Any,
-    counts: int,
-    rounds: int,
-) -> int:
-    """Branches and loops: the next row, or -1 for a loop of too many rounds.
-
-    ``held``: the active lanes whose condition holds.
+    R. Brent, *An improved Monte Carlo factorization algorithm*, BIT 1980, section 2.
     """
-    mask, top = W[me, MASK], W[me, DEPTH]
-    after = pc + 1
-    if op == _IF:
-        top += 1
-        ST[me, top, KIND], ST[me, top, CAME] = BRANCH, mask
-        ST[me, top, OTHER] = mask & ~held
-        counted_branch(pc, mask, held, C, counts)
-        mask = held
-    elif op == _ELSE:
-        mask = ST[me, top, OTHER]
-        ST[me, top, OTHER] = 0
-    elif op == _ENDIF or op == _ENDLOOP:
-        mask = ST[me, top, CAME]
-        top -= 1
-        if target < 0:
-            target = after
-    elif op == _LOOP:
-        top += 1
-        ST[me, top, KIND], ST[me, top, CAME] = ROUND, mask
-        ST[me, top, OTHER], ST[me, top, ROUNDS] = mask, 0
-        target = after
-    elif op == _WHILE:
-        counted_branch(pc, mask, held, C, counts)
-        ST[me, top, OTHER] &= ~mask | held
-        mask = held
-    elif op == _NEXT:
-        mask = ST[me, top, OTHER]
-    elif op == _JUMP:
-        ST[me, top, ROUNDS] += 1
-        if ST[me, top, ROUNDS] > rounds:
-            return -1
-        after = target
-    else:
-        mask = left(op, me, imm, mask, top, W, ST)
-    W[me, MASK], W[me, DEPTH] = mask, top
-    return after if mask != 0 else target
-
-
-@inner
-def counted_branch(pc: int, mask: int, held: int, C: Any, counts: int) -> None:
-    """A branch, and whether the lanes part at it."""
-    if counts:
-        C[pc, C_BRANCHES] += 1
-        C[pc, C_PARTED] += held != 0 and held != mask
-
-
-@apart
-def left(op: int, me: int, down: int, mask: int, top: int, W: Any, ST: Any) -> int:
-    """Lanes leave a loop, a round of it, or the kernel: nothing inside waits for them."""
-    first = 0 if op == _EXIT else top - down + 1
-    for at in range(first, top + 1):
-        ST[me, at, CAME] &= ~mask
-        ST[me, at, OTHER] &= ~mask
-    if op == _BREAK:
-        ST[me, top - down, OTHER] &= ~mask
-    if op == _EXIT:
-        W[me, ALIVE] &= ~mask
-    return 0
-
-
-@apart
-def marked(op: int, me: int, mask: int, V: Any, d: int, a: int, imm: int) -> int:
-    """Which lanes have given a name a value; those that ask for one and have none."""
-    if op == _UNSET:
-        V[me, d] = 0
-    elif op == _SET:
-        if imm:
-            V[me, d] = V[me, a]
-        else:
-            V[me, d] |= mask
-    else:
-        return mask & ~V[me, a]
-    return 0
-
-
-@apart
-def ordered(
-    op: int,
-    pc: int,
-    me: int,
-    mask: int,
-    imm: int,
-    W: Any,
-    R: Any,
-    P: Any,
-    B: Any,
-    BAR: Any,
-    VC: Any,
-    G: Any,
-    E: Any,
-    TR: Any,
-    width: int,
-) -> int:
-    """Barriers and fences: 0 to go on, 1 to wait, 2 where it went on, or FAILED + 10."""
-    if op == _BARRIER:
-        if mask == 0:
-            return 0
-        said = came_to(me, pc, P[pc], mask, W, R, B, BAR, VC, G, E, TR, width)
-        return FAILED + 10 if said <= -10 else said
-    if op == _WARP_BARRIER:
-        missing = W[me, ALIVE] & ~mask
-        if mask != 0 and missing != 0:
-            return 10 + fail(G, NOT_ALL_OF_WARP, pc, me, first_lane(missing), 0, 0)
-        G[SEQ] += 1
-        W[me, SYNCED] = G[SEQ]
-        return 0
-    if op == _FENCE:
-        fenced(me, W, VC, G, width)
-        return 0
-    if mask != W[me, ALIVE]:
-        return 10 + fail(G, NOT_ALL, pc, me, first_lane(W[me, ALIVE] & ~mask), 1, 0)
-    if W[me, RECORD] >= 0:
-        if G[GRID_EVENT] < 0:
-            G[GRID_EVENT] = G[EVENTS]
-            G[EVENTS] += 1
-        E[G[GRID_EVENT]] += 1
-        TR[G[TRACED] - 1, T_ARRIVE] = TR[G[TRACED] - 1, T_WAIT] = G[GRID_EVENT]
-    G[LIVE_GRID] += 1
-    W[me, STATE], W[me, WAITS_PC] = AT_GRID, pc
-    return 1
+    now = hashed(me, R, W)
+    if W[me, SEEN_VERSION] == G[VERSION] and W[me, SEEN_HASH] == now:
+        W[me, STUCK] = 1
+        return True
+    if W[me, SEEN_VERSION] != G[VERSION]:
+        W[me, SEEN_VERSION], W[me, SEEN_HASH], W[me, SEEN_AT] = G[VERSION], now, 1
+        W[me, STUCK], W[me, STEPS] = 0, 1
+        return False
+    if W[me, STEPS] > 2 * W[me, SEEN_AT]:
+        W[me, SEEN_HASH], W[me, SEEN_AT] = now, W[me, STEPS]
+    return False
 
 
 @apart
@@ -1226,67 +337,6 @@ def step(
         return 0 if said != FAILED else FAILED
     W[me, PC] = pc
     return said if said else PAUSED
-
-
-@apart
-def fenced(me: int, W: Any, VC: Any, G: Any, width: int) -> None:
-    """What the warp has done and seen until here may be passed on from here."""
-    W[me, FENCED] = 1
-    G[SEQ] += 1
-    half = VC.shape[0] // 2
-    if VC.shape[0] < 2 * W.shape[0]:
-        return
-    for k in range(VC.shape[1]):
-        VC[half + me, k] = VC[me, k]
-    VC[half + me, column(W, VC, me, width)] = G[SEQ]
-
-
-@apart
-def own(
-    op: int,
-    array: int,
-    d: int,
-    a: int,
-    b: int,
-    me: int,
-    mask: int,
-    R: Any,
-    A: Any,
-    LOC: Any,
-    LOV: Any,
-) -> int:
-    """A thread's own array; -1, or a lane that reads what it never set."""
-    first = A[array, A_BASE]
-    for lane in range(32):
-        if mask >> lane & 1:
-            at = first + R[a, lane]
-            if op == _STORE_LOCAL:
-                LOC[me, at, lane] = R[b, lane]
-                LOV[me, at] |= 1 << lane
-            else:
-                if not LOV[me, at] >> lane & 1:
-                    return lane
-                R[d, lane] = LOC[me, at, lane]
-    return -1
-
-
-@apart
-def seen_before(me: int, R: Any, W: Any, G: Any) -> bool:
-    """Whether a warp comes round to where it was, nothing having changed meanwhile.
-
-    R. Brent, *An improved Monte Carlo factorization algorithm*, BIT 1980, section 2.
-    """
-    now = hashed(me, R, W)
-    if W[me, SEEN_VERSION] == G[VERSION] and W[me, SEEN_HASH] == now:
-        W[me, STUCK] = 1
-        return True
-    if W[me, SEEN_VERSION] != G[VERSION]:
-        W[me, SEEN_VERSION], W[me, SEEN_HASH], W[me, SEEN_AT] = G[VERSION], now, 1
-        W[me, STUCK], W[me, STEPS] = 0, 1
-        return False
-    if W[me, STEPS] > 2 * W[me, SEEN_AT]:
-        W[me, SEEN_HASH], W[me, SEEN_AT] = now, W[me, STEPS]
-    return False
 
 
 @apart
