@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.formats import U64
+from ..lang.formats import F32, I32, U64
 from ..lang.program import OP
 from ._apart import apart, inner
 from .basics import fail
@@ -32,9 +32,11 @@ from .state import (
     A_SPACE,
     A_STRIDE,
     A_WATCHED,
+    ATOMIC_BY,
     ATOMIC_RACE,
     BAD_ONE,
     BLOCK,
+    BLOCK_SYNCED,
     C_ASKED,
     C_LINES,
     C_PASSES,
@@ -44,14 +46,19 @@ from .state import (
     FENCED,
     LOCAL,
     MISALIGNED,
+    NOBODY,
     NUMBER,
+    OF_BLOCK,
+    OF_WARP,
     R_COUNT,
     R_FIRST,
     R_KIND,
     R_ORDER,
     R_PC,
     R_WARP,
+    READ_AT,
     READ_RACE,
+    READER,
     RECORD,
     REQUESTS,
     REQUESTS_MADE,
@@ -66,6 +73,8 @@ from .state import (
     UNWRITTEN,
     VERSION,
     WRITE_RACE,
+    WRITER,
+    WRITTEN_AT,
 )
 
 _ATOMIC, _LOAD, _STORE = (OP[x] for x in ("ATOMIC", "LOAD", "STORE"))
@@ -225,6 +234,112 @@ def watched(
 
 
 @apart
+def suspects(
+    op: int,
+    mask: int,
+    array: int,
+    count: int,
+    shadow: int,
+    a: int,
+    me: int,
+    R: Any,
+    A: Any,
+    H: Any,
+    L: Any,
+    W: Any,
+    G: Any,
+    threads: int,
+) -> int:
+    """Lanes whose access is not plainly in order; the others' is noted.
+
+    Plainly in order: nobody else has touched the element since the last barrier of the
+    block, or only this warp has read it.
+    """
+    synced, block, seq = W[me, BLOCK_SYNCED], W[me, BLOCK], G[SEQ]
+    of_warp, of_block = 4 * (W[me, NUMBER] + 1) + OF_WARP, 4 * (block + 1) + OF_BLOCK
+    own = A[array, A_SPACE] == SHARED
+    first = A[array, A_SHADOW] + shadow
+    fresh = A[array, A_FRESH] - 1 + shadow if A[array, A_FRESH] else -1
+    watch = A[array, A_WATCHED] != 0
+    left = 0
+    for lane in range(32):
+        if not mask >> lane & 1:
+            continue
+        thread = block * threads + W[me, LOCAL] * 32 + lane
+        mine = 4 * (thread + 1)
+        doubt = op == _ATOMIC
+        for k in range(count):
+            at = R[a, lane] + k
+            if fresh >= 0 and op == _LOAD and L[fresh + at] == 0:
+                doubt = True
+            if not watch or doubt:
+                continue
+            it, code = H[first + at, WRITER], H[first + at, READER]
+            if it != NOBODY and it != thread + 1:
+                before = H[first + at, WRITTEN_AT] < synced
+                doubt = not (before and (own or (it - 1) // threads == block))
+            doubt = doubt or H[first + at, ATOMIC_BY] != NOBODY
+            if code != NOBODY and code != mine:
+                gone = own and H[first + at, READ_AT] < synced
+                ours = code == of_warp or code == of_block
+                doubt = doubt or not (gone or (op == _LOAD and ours))
+        if doubt:
+            left |= 1 << lane
+            continue
+        for k in range(count):
+            at = R[a, lane] + k
+            if op == _STORE:
+                if fresh >= 0:
+                    L[fresh + at] = 1
+                if watch:
+                    H[first + at, WRITER] = thread + 1
+                    H[first + at, WRITTEN_AT] = seq
+                    H[first + at, READER] = NOBODY
+            elif watch:
+                code = H[first + at, READER]
+                kept = code == of_warp or code == of_block
+                if not kept or (own and H[first + at, READ_AT] < synced):
+                    H[first + at, READER] = mine
+                H[first + at, READ_AT] = seq
+    return left
+
+
+@apart
+def loaded(
+    form: int,
+    mask: int,
+    base: int,
+    size: int,
+    count: int,
+    d: int,
+    a: int,
+    R: Any,
+    F: Any,
+    M8: Any,
+    M16: Any,
+    M32: Any,
+    M64: Any,
+    MF: Any,
+    MD: Any,
+) -> None:
+    """Values of the active lanes' elements, neighbours in neighbouring registers."""
+    floating = 9 <= form <= 14
+    for lane in range(32):
+        if mask >> lane & 1:
+            at = R[a, lane]
+            for k in range(count):
+                byte = base + (at + k) * size
+                if form == F32:
+                    F[d + k, lane] = float(MF[byte >> 2])
+                elif floating:
+                    F[d + k, lane] = fetched_real(form, byte, M8, M16, MF, MD)
+                elif form == I32:
+                    R[d + k, lane] = np.int64(np.int32(M32[byte >> 2]))
+                else:
+                    R[d + k, lane] = fetched_whole(form, byte, M8, M16, M32, M64)
+
+
+@apart
 def accessed(
     op: int,
     pc: int,
@@ -327,16 +442,18 @@ def accessed(
         TR[last, T_TURNS] = turns
     # The values, lane by lane.
     floating = 9 <= form <= 14
-    watch = A[array, A_WATCHED] or A[array, A_FRESH]
-    changed = False
+    doubtful, changed = 0, False
+    if A[array, A_WATCHED] or A[array, A_FRESH]:
+        doubtful = suspects(
+            op, mask, array, count, shadow, a, me, R, A, H, L, W, G, threads
+        )
     for lane in range(32):
-        if not mask >> lane & 1:
-            continue
-        if watch:
+        if doubtful >> lane & 1:
+            at_lane = R[a, lane]
             bad = watched(
                 op,
                 array,
-                R[a, lane],
+                at_lane,
                 count,
                 lane,
                 shadow,
@@ -352,14 +469,16 @@ def accessed(
             )
             if bad:
                 return fail(G, bad, pc, me, lane, G[BAD_ONE], array)
+    if op == _LOAD:
+        loaded(form, mask, base, size, count, d, a, R, F, M8, M16, M32, M64, MF, MD)
+        return 0
+    for lane in range(32):
+        if not mask >> lane & 1:
+            continue
+        element = R[a, lane]
         for k in range(count):
-            byte = base + (R[a, lane] + k) * size
-            if op == _LOAD:
-                if floating:
-                    F[d + k, lane] = fetched_real(form, byte, M8, M16, MF, MD)
-                else:
-                    R[d + k, lane] = fetched_whole(form, byte, M8, M16, M32, M64)
-            elif op == _STORE:
+            byte = base + (element + k) * size
+            if op == _STORE:
                 if floating:
                     old = fetched_real(form, byte, M8, M16, MF, MD)
                     stored_real(form, byte, F[b + k, lane], M8, M16, MF, MD)
@@ -394,9 +513,9 @@ def accessed(
                 else:
                     R[d, lane] = scratch[4][lane]
                 if LV.shape[0] > 0 and A[array, A_WATCHED]:
-                    handed_over(
-                        A[array, A_SHADOW] + shadow + R[a, lane], me, what, LV, VC, W, G
-                    )
+                    element = (at[lane] - start) // size
+                    place = A[array, A_SHADOW] + shadow + element
+                    handed_over(place, me, what, LV, VC, W, G)
     if changed:
         G[VERSION] += 1
     return 0

@@ -250,61 +250,59 @@ def whole(
     imm: int,
 ) -> int:
     """An operation on whole numbers; -1, or a lane that divides by zero."""
-    A, D = R[a], R[d]
-    B = R[b] if b >= 0 else A
-    C = R[c] if c >= 0 else A
+    b, c = (b if b >= 0 else a), (c if c >= 0 else a)
     if op == _ADD:
         for lane in range(32):
-            T[lane] = A[lane] + B[lane]
+            T[lane] = R[a, lane] + R[b, lane]
     elif op == _SUB:
         for lane in range(32):
-            T[lane] = A[lane] - B[lane]
+            T[lane] = R[a, lane] - R[b, lane]
     elif op == _MUL:
         for lane in range(32):
-            T[lane] = A[lane] * B[lane]
+            T[lane] = R[a, lane] * R[b, lane]
     elif op == _MAD:
         sign = -1 if imm else 1
         for lane in range(32):
-            T[lane] = A[lane] * B[lane] + sign * C[lane]
+            T[lane] = R[a, lane] * R[b, lane] + sign * R[c, lane]
     elif op == _AND:
         for lane in range(32):
-            T[lane] = A[lane] & B[lane]
+            T[lane] = R[a, lane] & R[b, lane]
     elif op == _OR:
         for lane in range(32):
-            T[lane] = A[lane] | B[lane]
+            T[lane] = R[a, lane] | R[b, lane]
     elif op == _XOR:
         for lane in range(32):
-            T[lane] = A[lane] ^ B[lane]
+            T[lane] = R[a, lane] ^ R[b, lane]
     elif op == _NEG:
         for lane in range(32):
-            T[lane] = -A[lane]
+            T[lane] = -R[a, lane]
     elif op == _DIV or op == _MOD:
         for lane in range(32):
             if mask >> lane & 1:
-                if B[lane] == 0:
+                if R[b, lane] == 0:
                     return lane
                 if op == _DIV:
-                    T[lane] = floor_div(A[lane], B[lane], form)
+                    T[lane] = floor_div(R[a, lane], R[b, lane], form)
                 else:
-                    T[lane] = floor_mod(A[lane], B[lane], form)
+                    T[lane] = floor_mod(R[a, lane], R[b, lane], form)
     else:
         for lane in range(32):
             if mask >> lane & 1:
-                T[lane] = whole_lane(op, form, A[lane], B[lane], C[lane], imm)
-    put_whole(form, mask, T, D)
+                T[lane] = whole_lane(op, form, R[a, lane], R[b, lane], R[c, lane], imm)
+    put_whole(form, mask, T, R, d)
     return -1
 
 
 @inner
-def put_whole(form: int, mask: int, T: Any, D: Any) -> None:
+def put_whole(form: int, mask: int, T: Any, R: Any, d: int) -> None:
     """Results to the active lanes, as their format keeps them."""
     if mask == 4294967295:
         for lane in range(32):
-            D[lane] = wrapped(form, T[lane])
+            R[d, lane] = wrapped(form, T[lane])
     else:
         for lane in range(32):
             if mask >> lane & 1:
-                D[lane] = wrapped(form, T[lane])
+                R[d, lane] = wrapped(form, T[lane])
 
 
 _FADD, _FSUB, _FMUL, _FDIV = (OP[x] for x in ("FADD", "FSUB", "FMUL", "FDIV"))
@@ -370,50 +368,48 @@ def real(
     imm: int,
 ) -> None:
     """An operation on floats."""
-    A, D = F[a], F[d]
-    B = F[b] if b >= 0 else A
-    C = F[c] if c >= 0 else A
+    b, c = (b if b >= 0 else a), (c if c >= 0 else a)
     if op == _FADD:
         for lane in range(32):
-            T[lane] = A[lane] + B[lane]
+            T[lane] = F[a, lane] + F[b, lane]
     elif op == _FSUB:
         for lane in range(32):
-            T[lane] = A[lane] - B[lane]
+            T[lane] = F[a, lane] - F[b, lane]
     elif op == _FMUL:
         for lane in range(32):
-            T[lane] = A[lane] * B[lane]
+            T[lane] = F[a, lane] * F[b, lane]
     elif op == _FDIV:
         for lane in range(32):
-            T[lane] = A[lane] / B[lane]
+            T[lane] = F[a, lane] / F[b, lane]
     elif op == _FMAD:
-        products(form, imm, A, B, C, T)
+        products(form, imm, F, a, b, c, T)
     elif op == _FNEG:
         for lane in range(32):
-            T[lane] = -A[lane]
+            T[lane] = -F[a, lane]
     elif op == _FABS:
         for lane in range(32):
-            T[lane] = abs(A[lane])
+            T[lane] = abs(F[a, lane])
     else:
         for lane in range(32):
             if mask >> lane & 1:
-                T[lane] = real_lane(op, form, A[lane], B[lane], C[lane])
-    put_real(form, mask, T, D)
+                T[lane] = real_lane(op, form, F[a, lane], F[b, lane], F[c, lane])
+    put_real(form, mask, T, F, d)
 
 
 @inner
-def products(form: int, less: int, A: Any, B: Any, C: Any, T: Any) -> None:
+def products(form: int, less: int, F: Any, a: int, b: int, c: int, T: Any) -> None:
     """A product and a sum as they are written: each rounds."""
     sign = -1.0 if less else 1.0
     if form == F32:
         for lane in range(32):
-            T[lane] = float(np.float32(A[lane] * B[lane])) + sign * C[lane]
+            T[lane] = float(np.float32(F[a, lane] * F[b, lane])) + sign * F[c, lane]
     else:
         for lane in range(32):
-            T[lane] = narrow(A[lane] * B[lane], form) + sign * C[lane]
+            T[lane] = narrow(F[a, lane] * F[b, lane], form) + sign * F[c, lane]
 
 
 @inner
-def put_real(form: int, mask: int, T: Any, D: Any) -> None:
+def put_real(form: int, mask: int, T: Any, F: Any, d: int) -> None:
     """Results to the active lanes, rounded to their format."""
     if form == F32:
         for lane in range(32):
@@ -424,11 +420,11 @@ def put_real(form: int, mask: int, T: Any, D: Any) -> None:
                 T[lane] = narrow(T[lane], form)
     if mask == 4294967295:
         for lane in range(32):
-            D[lane] = T[lane]
+            F[d, lane] = T[lane]
     else:
         for lane in range(32):
             if mask >> lane & 1:
-                D[lane] = T[lane]
+                F[d, lane] = T[lane]
 
 
 @apart
@@ -436,31 +432,29 @@ def compared(
     code: int, form: int, mask: int, X: Any, F: Any, d: int, a: int, b: int
 ) -> None:
     """Yes or no a lane: 0 to 5 for ``< <= > >= == !=``. ``F``: the operands' view."""
-    A, B, D = F[a], F[b], X[d]
     for lane in range(32):
         if mask >> lane & 1:
-            x, y = A[lane], B[lane]
+            x, y = F[a, lane], F[b, lane]
             if code == 0:
-                D[lane] = x < y
+                X[d, lane] = x < y
             elif code == 1:
-                D[lane] = x <= y
+                X[d, lane] = x <= y
             elif code == 2:
-                D[lane] = x > y
+                X[d, lane] = x > y
             elif code == 3:
-                D[lane] = x >= y
+                X[d, lane] = x >= y
             elif code == 4:
-                D[lane] = x == y
+                X[d, lane] = x == y
             else:
-                D[lane] = x != y
+                X[d, lane] = x != y
 
 
 @apart
 def compared_unsigned(code: int, mask: int, R: Any, d: int, a: int, b: int) -> None:
     """The same of numbers of 64 bits without a sign."""
-    A, B, D = R[a], R[b], R[d]
     for lane in range(32):
         if mask >> lane & 1:
-            x, y = np.uint64(A[lane]), np.uint64(B[lane])
+            x, y = np.uint64(R[a, lane]), np.uint64(R[b, lane])
             less, same = x < y, x == y
             yes = less if code == 0 else less or same
             if code == 2:
@@ -469,7 +463,7 @@ def compared_unsigned(code: int, mask: int, R: Any, d: int, a: int, b: int) -> N
                 yes = not less
             elif code >= 4:
                 yes = same == (code == 4)
-            D[lane] = yes
+            R[d, lane] = yes
 
 
 @apart

@@ -96,18 +96,6 @@ LAST_MARK, LAST_BETWEEN, FIRST_SYNC = (OP[x] for x in ("CHECK", "REDUCE", "BARRI
 
 
 @apart
-def counted(
-    pc: int, me: int, mask: int, W: Any, G: Any, C: Any, TR: Any, E: Any
-) -> bool:
-    """Count an instruction, and log it if its warp is recorded; False for no room."""
-    if W[me, RECORD] >= 0 and not logged(pc, me, mask, W, G, TR, E):
-        return False
-    C[pc, C_WARPS] += 1
-    C[pc, C_LANES] += count_bits(mask)
-    return True
-
-
-@apart
 def logged(pc: int, me: int, mask: int, W: Any, G: Any, TR: Any, E: Any) -> bool:
     """Log a row of a recorded warp; False for no room."""
     at = G[TRACED]
@@ -199,7 +187,7 @@ def step(
     rounds: int,
 ) -> int:
     """Run a warp until it waits, ends, or has had its turn."""
-    pc = W[me, PC]
+    pc, recorded = W[me, PC], W[me, RECORD] >= 0
     done = bad = said = 0
     while done < turn:
         op, form, d, a, b = P[pc, 0], P[pc, 1], P[pc, 2], P[pc, 3], P[pc, 4]
@@ -207,10 +195,12 @@ def step(
         mask = W[me, MASK]
         if P[pc, 8]:
             done += 1
-            if not counted(pc, me, mask, W, G, C, TR, E):
+            if recorded and not logged(pc, me, mask, W, G, TR, E):
                 said = FULL
                 break
-        elif d >= 0 and W[me, RECORD] >= 0 and not logged(pc, me, mask, W, G, TR, E):
+            C[pc, C_WARPS] += 1
+            C[pc, C_LANES] += count_bits(mask)
+        elif recorded and d >= 0 and not logged(pc, me, mask, W, G, TR, E):
             said = FULL
             break
         if op <= LAST_WHOLE:
@@ -274,11 +264,12 @@ def step(
                 )
                 if said:
                     break
-            # Warps take turns, a memory instruction each: what one forgot to wait for
+            # Warps take turns, a store or an atomic each: what one forgot to wait for
             # is found whoever comes first.
-            pc += 1
-            said = YIELDS
-            break
+            if op != _LOAD:
+                pc += 1
+                said = YIELDS
+                break
         elif _IF <= op <= _EXIT:
             if op == _EXIT and imm == 0:
                 W[me, PC] = pc
