@@ -31,6 +31,11 @@ _SYNC = (
 OPS = " ".join(
     (_WHOLE, _FLOAT, _MORE, _CONTROL, _MARKS, _LANES, _MEMORY, "PAD", _SYNC)
 ).split()
+# What puts warps in an order besides a barrier of their block.
+ORDERS = frozenset((_SYNC + " COPY_ASYNC BULK_COPY").split()) - {
+    "BARRIER",
+    "WARP_BARRIER",
+}
 OP = {name: number for number, name in enumerate(OPS)}
 FIELDS = ("op", "form", "dst", "a", "b", "c", "imm", "target", "kind", "line")
 

@@ -32,7 +32,7 @@ def _jitted(function: Callable[..., Any], **options: Any) -> Any:
     import numba
 
     return numba.njit(
-        cache=True, error_model="numpy", no_cfunc_wrapper=True, **options
+        cache=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=False, **options
     )(function)
 
 

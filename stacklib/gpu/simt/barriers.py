@@ -36,6 +36,7 @@ from .state import (
     NOT_ALL_OF_WARP,
     NUMBER,
     PC,
+    PLAIN,
     READY,
     RECORD,
     SEQ,
@@ -86,6 +87,8 @@ def met(
             W[first + w, SYNCED] = G[SEQ] + 1
             if whole_block:
                 W[first + w, BLOCK_SYNCED] = G[SEQ] + 1
+    if not whole_block:
+        G[PLAIN] = 0
     G[SEQ] += 1
 
 

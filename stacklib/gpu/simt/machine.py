@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lang.builder import KernelError
 from ..lang.formats import FORMS
-from ..lang.program import FIELDS, ArrayUse, Program
+from ..lang.program import FIELDS, ORDERS, ArrayUse, Program
 from . import state as at
 from .counters import Counters
 from .requests import Traffic
@@ -181,6 +181,7 @@ class Machine:
         t = self.tables
         t["G"] = np.zeros(at.MACHINE, np.int64)
         t["G"][at.GRID_EVENT] = -1
+        t["G"][at.PLAIN] = not (self.program.uses & ORDERS)
         t["C"] = np.zeros((len(self.program.rows), at.COUNTERS), np.int64)
         t["Q"] = np.zeros((1 << 12, at.REQUEST_COLUMNS), np.int64)
         t["S"] = np.zeros(1 << 15, np.int64)

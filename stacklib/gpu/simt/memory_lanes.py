@@ -107,6 +107,8 @@ def most_ways(words: Any, n: int, ways: Any) -> int:
         if words[i] < words[i - 1]:
             straight = False
             break
+    if straight and words[n - 1] - words[0] < BANKS:
+        return 1
     if not straight:
         sort32(words, n)
     for bank in range(BANKS):
