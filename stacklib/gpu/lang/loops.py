@@ -306,7 +306,7 @@ class Loops(Branches):
         form, _ = build.in_common(start, stop)
         op = ast.Lt if step > 0 else ast.Gt
 
-        def once() -> str:
+        def once(together: int) -> str:
             counter = build.new(form)
             counter.home = Home(construct, ("counter",), False)
             first = build.as_form(start, form)
@@ -332,7 +332,12 @@ class Loops(Branches):
             self.frame.names.setdefault(name, Unset(name))
             return self._loop(construct, names, told, test, after)
 
-        self.settled(construct, once)
+        if together > 1:  # a single round tells the formats
+            saved = self.save()
+            depth = len(self.constructs), len(self.frames), len(self.regions)
+            self.settled(construct, lambda: once(1))
+            self._back_to(saved, depth)
+        self.settled(construct, lambda: once(together))
         return ""
 
     def _read_behind(self, node: ast.For, name: str) -> bool:

@@ -103,6 +103,7 @@ def _requests(issued: Any, answered: Any) -> tuple[Any, Any]:
     request = np.full(len(issued), -1, np.int64)
     if not asks.any():
         return request, np.zeros((1, 5), np.int64)
-    once, which = np.unique(rows[asks], axis=0, return_inverse=True)
-    request[asks] = which.reshape(-1)
-    return request, once
+    sizes = tuple(rows.max(axis=0) + 1)
+    codes = np.ravel_multi_index(tuple(rows[asks].T), sizes)
+    once, request[asks] = np.unique(codes, return_inverse=True)
+    return request, np.stack(np.unravel_index(once, sizes), axis=1)
