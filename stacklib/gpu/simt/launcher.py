@@ -16,7 +16,8 @@ from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..issue.replay import replay
 from ..issue.waves import blocks_to_replay, extrapolate
-from ..lang.compile_kernel import compiled, parameters
+from ..lang.compile_kernel import parameters
+from ..lang.compile_once import compiled_once
 from ..lang.context import Dim
 from ..lang.formats import find
 from ..lang.lane_arrays import layout
@@ -114,7 +115,9 @@ def prepared(
             f"thread; {len(args)} given"
         )
     limit = limits_of(device).block_shared_bytes
-    return compiled(kernel, grid, block, arrays(names, args), limit, dynamic)
+    return compiled_once(
+        kernel, grid, block, arrays(names, args), limit, dynamic
+    )
 
 
 def execute(
