@@ -18,6 +18,7 @@ ALIGNMENT = 256  # of every array in global memory, as cudaMalloc gives
 TURN = 20_000  # instructions a warp issues before others of its block go on
 BUDGET = 20_000_000  # instructions between two looks from outside
 RESIDENT = 64 << 20  # bytes of registers of blocks that are resident together
+PIECE = 1 << 22  # bytes of an array that are looked at together
 CLOCKS = 1 << 26  # entries of a table of what each warp has seen of each other
 SPECIALS = (
     "thread.x",
@@ -43,6 +44,8 @@ class Machine:
     units: int = 1
     resident: int = 1  # blocks that a device runs at once
     kept: int = 0  # blocks of one unit that are recorded
+    most: int = 0  # blocks that run, the first ones; 0 for all
+    stride: int = 1  # of which every so manieth
     tables: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -175,12 +178,16 @@ class Machine:
         for row, use in zip(t["A"], self.program.arrays, strict=False):
             if use.values is not None:
                 raw = np.ascontiguousarray(use.values).view(np.uint8).ravel()
-                whole[row[at.A_BASE] : row[at.A_BASE] + len(raw)] = raw
+                first = int(row[at.A_BASE])
+                for piece in range(0, len(raw), PIECE):
+                    part = raw[piece : piece + PIECE]
+                    if len(raw) <= PIECE or part.any():  # zeros need no memory
+                        whole[first + piece : first + piece + len(part)] = part
 
     def _make_logs(self) -> None:
         t = self.tables
         t["G"] = np.zeros(at.MACHINE, np.int64)
-        t["G"][at.GRID_EVENT] = -1
+        t["G"][at.GRID_EVENT], t["G"][at.STRIDE] = -1, self.stride
         t["C"] = np.zeros((len(self.program.rows), at.COUNTERS), np.int64)
         t["Q"] = np.zeros((1 << 12, at.REQUEST_COLUMNS), np.int64)
         t["S"] = np.zeros(1 << 15, np.int64)
@@ -200,7 +207,7 @@ class Machine:
         names += "LOC LOV SP grid dims scratch FV"
         while True:
             said = run(
-                self.blocks,
+                self.most or self.blocks,
                 self.units,
                 self.kept,
                 *(t[name] for name in names.split()),
