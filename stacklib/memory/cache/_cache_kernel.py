@@ -42,22 +42,24 @@ def loop(
     stores: Any,
     parts: Any,
     shape: Shape,
+    kept: Any,
+    trees: Any,
     hit: Any,
     backs: Any,
     counts: Any,
 ) -> None:
     """Fill ``hit``, ``backs`` and ``counts``.
 
+    ``kept``: rows of zeros, a place each: 1 + its line's number, when it was used (0:
+    empty), a bit for each sector held, a bit for each that is dirty. ``trees``: node 1
+    is a set's root.
+
     ``stores`` and ``parts``, which stores write a part of their sector, may be empty:
     none does. A row of ``backs`` is an access that drove a dirty line out, the line's
     number and its dirty sectors, a bit each; ``counts``: how many rows, lines driven
     out, and sectors that became dirty.
     """
-    tags: Any = np.full(shape.sets * shape.ways, -1, np.int64)
-    stamps: Any = np.zeros(shape.sets * shape.ways, np.int64)  # 0: empty
-    held: Any = np.zeros(shape.sets * shape.ways, np.int64)  # a bit for each sector
-    dirty: Any = np.zeros(shape.sets * shape.ways, np.int64)
-    trees: Any = np.zeros(shape.sets * shape.ways, np.bool_)  # node 1: a set's root
+    tags, stamps, held, dirty = kept
     state = shape.seed
     written = driven_out = dirtied = 0
     for i in range(len(addresses)):
@@ -75,7 +77,7 @@ def loop(
         first = shape.ways * (index % shape.sets)
         at, oldest, least = -1, first, stamps[first]
         for place in range(first, first + shape.ways):
-            if tags[place] == line:
+            if tags[place] == line + 1:
                 at = place
                 break
             if stamps[place] < least:
@@ -102,10 +104,10 @@ def loop(
                 driven_out += 1
             if dirty[at]:
                 backs[written, 0] = i
-                backs[written, 1] = tags[at]
+                backs[written, 1] = tags[at] - 1
                 backs[written, 2] = dirty[at]
                 written += 1
-            tags[at] = line
+            tags[at] = line + 1
             stamps[at] = i + 1
             held[at] = 0
             dirty[at] = 0
@@ -124,6 +126,13 @@ def loop(
     counts[2] = dirtied
 
 
+def empty(places: int) -> tuple[Any, Any]:
+    """A cache that holds nothing: of zeros, which cost nothing before they are used."""
+    kept: Any = tuple(np.zeros(places, np.int64) for _ in range(4))
+    trees: Any = np.zeros(places, np.bool_)
+    return kept, trees
+
+
 def run(addresses: Any, stores: Any, parts: Any, shape: Shape) -> tuple[Any, Any, Any]:
     """Whether each access hit, the write-backs, and the counts; see `loop`."""
     hit: Any = np.zeros(len(addresses), np.bool_)
@@ -136,5 +145,6 @@ def run(addresses: Any, stores: Any, parts: Any, shape: Shape) -> tuple[Any, Any
         given = stores if len(stores) else None
         fast(quick)(addresses, given, parts, shape, *kept, hit, backs, counts)
     else:
-        fast(loop)(addresses, stores, parts, shape, hit, backs, counts)
+        places = empty(shape.sets * shape.ways)
+        fast(loop)(addresses, stores, parts, shape, *places, hit, backs, counts)
     return hit, backs[: counts[0]], counts

@@ -135,7 +135,8 @@ def ran(loop, addresses, writes, parts, shape):
     hit = np.zeros(len(addresses), np.bool_)
     backs = np.empty((len(addresses) + 1, 3), np.int64)
     counts = np.zeros(3, np.int64)
-    loop(addresses, writes, parts, shape, hit, backs, counts)
+    empty = kernel.empty(shape.sets * shape.ways)
+    loop(addresses, writes, parts, shape, *empty, hit, backs, counts)
     return hit.tolist(), backs[: counts[0]].tolist(), counts.tolist()
 
 
