@@ -45,7 +45,7 @@ class Machine:
     resident: int = 1  # blocks that a device runs at once
     kept: int = 0  # blocks of one unit that are recorded
     most: int = 0  # blocks that run, the first ones; 0 for all
-    stride: int = 1  # of which every so manieth
+    every: int = 1  # of which every so manieth
     tables: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -187,7 +187,7 @@ class Machine:
     def _make_logs(self) -> None:
         t = self.tables
         t["G"] = np.zeros(at.MACHINE, np.int64)
-        t["G"][at.GRID_EVENT], t["G"][at.STRIDE] = -1, self.stride
+        t["G"][at.GRID_EVENT], t["G"][at.STRIDE] = -1, self.every
         t["C"] = np.zeros((len(self.program.rows), at.COUNTERS), np.int64)
         t["Q"] = np.zeros((1 << 12, at.REQUEST_COLUMNS), np.int64)
         t["S"] = np.zeros(1 << 15, np.int64)

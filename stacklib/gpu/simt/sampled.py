@@ -125,14 +125,14 @@ def estimate(
     )
 
 
-def _machine(plan: Plan, program: Any, most: int, stride: int, kept: int) -> Machine:
+def _machine(plan: Plan, program: Any, most: int, every: int, kept: int) -> Machine:
     made = Machine(
         *(program, plan.grid, plan.block, False),
         units=plan.units,
         resident=plan.resident.blocks,
         kept=kept,
         most=most,
-        stride=stride,
+        every=every,
     )
     made.run()
     return made
