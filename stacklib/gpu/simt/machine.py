@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ TURN = 20_000  # instructions a warp issues before others of its block go on
 BUDGET = 20_000_000  # instructions between two looks from outside
 RESIDENT = 64 << 20  # bytes of registers of blocks that are resident together
 PIECE = 1 << 22  # bytes of an array that are looked at together
+VAST = 1 << 28  # bytes of arrays of which hardly all is touched
 CLOCKS = 1 << 26  # entries of a table of what each warp has seen of each other
 SPECIALS = (
     "thread.x",
@@ -171,7 +173,7 @@ class Machine:
 
     def _make_memory(self) -> None:
         t = self.tables
-        whole = np.zeros(-(-self.bytes // 8) * 8, np.uint8)
+        whole = _untouched(-(-self.bytes // 8) * 8)
         t["M8"], t["M16"] = whole, whole.view(np.uint16)
         t["M32"], t["M64"] = whole.view(np.uint32), whole.view(np.int64)
         t["MF"], t["MD"] = whole.view(np.float32), whole.view(np.float64)
@@ -275,6 +277,15 @@ class Machine:
             made.count(word, space, line, c[n].tolist())
         made.listed(self.tables["Q"], self.tables["S"], self.tables["G"])
         return made
+
+
+def _untouched(size: int) -> Any:
+    """Zeros that take no memory until they are written; of large arrays few are."""
+    if size <= VAST or not hasattr(mmap, "MADV_NOHUGEPAGE"):
+        return np.zeros(size, np.uint8)
+    pages = mmap.mmap(-1, size)
+    pages.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(pages, np.uint8)
 
 
 def stored(raw: Any, use: ArrayUse) -> Any:

@@ -6,6 +6,7 @@ to memory are made, since they fill the caches; the rest of the grid does not ru
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +77,8 @@ def estimate(
     kernel, grid, block, device, *args, registers, shared_bytes
         As `launch` takes them; arrays may be `empty` where values decide nothing.
     repeated : bool
-        Whether the same launch ran just before, so that the L2 holds what it left.
+        Whether the same launch ran just before, so that the L2 holds its arrays if
+        all of them fit.
 
     Returns
     -------
@@ -112,7 +114,7 @@ def estimate(
             "launch a smaller grid instead"
         )
     ran, recorded = _run(plan)
-    levels = plan.levels(ran.traffic(), repeated)
+    levels = plan.levels(ran.traffic(), repeated and _stays(plan))
     if recorded is not ran:
         _renumber(recorded, ran)
     streams = streams_of(recorded, levels.answered, turns(ran, plan.kept))
@@ -123,6 +125,16 @@ def estimate(
         *(plan.name, plan.device, plan.grid, plan.block, plan.resident),
         *(many, full, levels, times),
     )
+
+
+def _stays(plan: Plan) -> bool:
+    """Whether all arrays fit the L2 together."""
+    sizes = [
+        use.form.size * math.prod(use.shape)
+        for use in plan.program.arrays
+        if use.space == "global"
+    ]
+    return sum(sizes) <= plan.device.l2_capacity.si
 
 
 def _machine(plan: Plan, program: Any, most: int, every: int, kept: int) -> Machine:

@@ -36,7 +36,7 @@ def addresses_of(program: Program) -> Program | None:
         pass
     if search.answered():
         return None
-    kept: Any = np.array([search.keeps(row) for row in program.rows])
+    kept: Any = np.array(search.kept)
     at = kept.cumsum() - kept
     rows = program.rows.copy()
     jumps = rows[:, _TARGET] >= 0
@@ -72,14 +72,25 @@ def _results(row: Any) -> range:
 
 
 class _Search:
-    """Which registers and arrays matter, until no more do."""
+    """Which rows matter, until no more do.
+
+    Within rows without a branch, a register is needed from where it is written to where
+    it is read; across branches, as soon as any stretch reads it first.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.registers: set[int] = set()
         self.arrays: set[int] = set()
+        self.kept = [False] * len(program.rows)
+        targets = set(program.rows[:, _TARGET].tolist())
+        self.ends = [
+            n
+            for n, op in enumerate(program.rows[:, _OP].tolist())
+            if n in targets or OP["IF"] <= op <= OP["EXIT"]
+        ]
 
-    def keeps(self, row: Any) -> bool:
+    def keeps(self, row: Any, live: set[int]) -> bool:
         """Whether a row belongs to the slice, as far as is known."""
         op = int(row[_OP])
         if op in _MARKS:
@@ -90,26 +101,36 @@ class _Search:
             number = _array(row)
             if self.program.arrays[number].space in _FAR or number in self.arrays:
                 return True
-        return any(reg in self.registers for reg in _results(row))
+        return any(reg in live for reg in _results(row))
 
     def step(self) -> bool:
-        """Add what the rows of the slice need; whether that was new."""
+        """Go through all stretches from the back; whether more is needed."""
         before = len(self.registers), len(self.arrays)
-        for row in self.program.rows:
-            if not self.keeps(row):
-                continue
-            op = int(row[_OP])
-            if op in _READS and any(reg in self.registers for reg in _results(row)):
-                self.arrays.add(_array(row))
-            values = op not in _WRITES or _array(row) in self.arrays
-            self.registers.update(r for r in _operands(row, values) if r >= 0)
+        ends = [*self.ends, len(self.kept)]
+        for first, end in zip([0, *self.ends], ends, strict=True):
+            self._stretch(first, end)
         return (len(self.registers), len(self.arrays)) != before
+
+    def _stretch(self, first: int, end: int) -> None:
+        live = set(self.registers)
+        for n in range(end - 1, first - 1, -1):
+            row = self.program.rows[n]
+            self.kept[n] = self.keeps(row, live)
+            if not self.kept[n]:
+                continue
+            op, results = int(row[_OP]), _results(row)
+            if op in _READS and any(reg in live for reg in results):
+                self.arrays.add(_array(row))
+            live.difference_update(results)
+            values = op not in _WRITES or _array(row) in self.arrays
+            live.update(r for r in _operands(row, values) if r >= 0)
+        self.registers |= live
 
     def answered(self) -> bool:
         """Whether what an atomic on global memory hands back matters: a ticket."""
         return any(
             row[_OP] == OP["ATOMIC"]
-            and int(row[_DST]) in self.registers
+            and _array(row) in self.arrays
             and self.program.arrays[_array(row)].space in _FAR
             for row in self.program.rows
         )
