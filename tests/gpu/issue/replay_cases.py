@@ -278,7 +278,8 @@ class Twin:
             return ceil(begun + service) - 1 + way.latency
         if far + deep == 0:
             return ceil(begun + service) - 1 + m.l1_latency
-        start, tail = self.serve("l2", begun, far + deep, m.l2_sector)
+        places = max(far + deep, 4 * min(passes, far + deep))
+        start, tail = self.serve("l2", begun, places, m.l2_sector)
         tail = max(tail, begun + service - 1)
         land = ceil(tail) + (m.l2_latency if far else 0)
         self.sent = ceil(tail) + m.l1_latency
