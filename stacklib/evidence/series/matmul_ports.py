@@ -11,7 +11,7 @@ from . import matmul, matmul_warps
 from .matmul import Kernel
 from .port import Port, Shape, Size, Step, Steps, floats
 
-LOOPS = (128, 256)  # depths between which the time grows as it does further on
+LOOPS = (64, 128)  # depths between which the time grows as it does further on
 MARGIN = 30  # registers for addresses, counters and what a kernel is given
 
 

@@ -275,8 +275,10 @@ def loop(
                     if far + deep > 0:
                         # The last sector comes when all before it have passed.
                         start = max(l2, begun)
-                        # A line that is asked for in part takes as long as a whole.
-                        n = max(far + deep, LINE * min(passes, far + deep))
+                        # A line that is written in part takes as long as a whole.
+                        n = far + deep
+                        if route == STORE:
+                            n = max(n, LINE * min(passes, n))
                         l2 = start + n * size[L2_SECTOR]
                         tail = max(l2 - size[L2_SECTOR], begun + service - tick)
                         land = -(-tail // tick)

@@ -183,7 +183,9 @@ class _Walk:
     ) -> int:
         """Sectors that the L1 lacks, through servers of so many cycles a sector."""
         m, (passes, far, deep, turns) = self.machine, asks
-        places = max(far + deep, LINE * min(passes, far + deep))
+        places = far + deep
+        if way.route == "store":
+            places = max(places, LINE * min(passes, places))
         start, tail = self._serve("l2", begun, places, m.l2_sector)
         tail = max(tail, passed)
         self.sent = ceil(tail) + m.l1_latency
