@@ -21,6 +21,7 @@ from stacklib.roofline.bound import hierarchy
 from . import state as at
 from .requests import Traffic
 
+PRIME, SPREAD = 65_537, 3_571  # a primitive root of it: products look like chance
 L1_WAYS = 64  # of the sectored cache; NVIDIA does not print it
 
 
@@ -52,11 +53,16 @@ class CacheHits:
 def in_order(
     traffic: Traffic, warps_of_block: int, units: int, resident: int
 ) -> tuple[Any, Any, Any, Any]:
-    """Unit, sector, kind and request of every sector, in the order of the launch."""
+    """Unit, sector, kind and request of every sector, in the order of the launch.
+
+    Which unit is the first changes from one instruction to the next: no unit finds all
+    that others have brought, and none brings it all.
+    """
     log = traffic.log
     block = log[:, at.R_WARP] // warps_of_block
     wave = block // units // resident
-    by = np.lexsort((log[:, at.R_WARP], log[:, at.R_ORDER], wave))
+    turn = (block % units * SPREAD + log[:, at.R_ORDER] * SPREAD**2) % PRIME
+    by = np.lexsort((log[:, at.R_WARP], turn, log[:, at.R_ORDER], wave))
     count = log[by, at.R_COUNT]
     request = np.repeat(by, count)
     within = np.arange(len(request)) - np.repeat(count.cumsum() - count, count)
