@@ -27,6 +27,7 @@ from .state import (
     A_BASE,
     A_DIMS,
     A_FRESH,
+    A_OPEN,
     A_SHADOW,
     A_SIZE,
     A_SPACE,
@@ -257,7 +258,7 @@ def suspects(
     """
     synced, block, seq = W[me, BLOCK_SYNCED], W[me, BLOCK], G[SEQ]
     of_warp, of_block = 4 * (W[me, NUMBER] + 1) + OF_WARP, 4 * (block + 1) + OF_BLOCK
-    own = A[array, A_SPACE] == SHARED
+    own = A[array, A_SPACE] == SHARED and A[array, A_OPEN] == 0
     first = A[array, A_SHADOW] + shadow
     fresh = A[array, A_FRESH] - 1 + shadow if A[array, A_FRESH] else -1
     watch = A[array, A_WATCHED] != 0

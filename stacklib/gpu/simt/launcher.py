@@ -10,17 +10,17 @@ import numpy as np
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity.bounds import is_whole
+from stacklib.quantity.bounds import is_whole, whole
 
 from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..issue.replay import replay
 from ..issue.waves import blocks_to_replay, extrapolate
 from ..lang.compile_kernel import compiled, parameters
-from ..lang.context import Dim
 from ..lang.formats import find
 from ..lang.lane_arrays import layout
-from ..lang.program import ArrayUse, Program
+from ..lang.program import ArrayUse, Place, Program
+from ..lang.thread import Dim
 from .cache_hits import through
 from .counters import Counters
 from .machine import Machine
@@ -30,6 +30,7 @@ from .times import Times
 from .trace import streams_of
 
 Size = int | Sequence[int]
+MOST_CLUSTER = 8  # CUDA C++ Programming Guide, Thread Block Clusters: portable
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +106,24 @@ def prepared(
     device: Accelerator,
     args: Sequence[Any],
     dynamic: int = 0,
+    cluster: int = 1,
 ) -> Program:
     """The program of a launch."""
+    check_cluster(cluster, grid, device)
     names = parameters(kernel)[1:]
     if len(names) != len(args):
         raise TypeError(
             f"{kernel.__name__} takes {', '.join(names) or 'nothing'} after the "
             f"thread; {len(args)} given"
         )
-    limit = limits_of(device).block_shared_bytes
-    return compiled(kernel, grid, block, arrays(names, args), limit, dynamic)
+    place = Place(
+        limits_of(device).block_shared_bytes,
+        dynamic,
+        cluster,
+        device.compute_capability or "",
+        device.short,
+    )
+    return compiled(kernel, grid, block, arrays(names, args), place)
 
 
 def execute(
@@ -129,7 +138,7 @@ def execute(
     return run(prepared(kernel, grid, block, device, args), grid, block, check)
 
 
-def run(program: Program, grid: Dim, block: Dim, check: bool, **kept: int) -> Ran:
+def run(program: Program, grid: Dim, block: Dim, check: bool, **kept: Any) -> Ran:
     """Run a program; ``kept``: what of it is recorded for the clock."""
     size, threads = (grid.x, grid.y, grid.z), (block.x, block.y, block.z)
     machine = Machine(program, size, threads, check, **kept)
@@ -154,6 +163,7 @@ def launch(
     *args: Any,
     registers: int = 32,
     shared_bytes: int = 0,
+    cluster: int = 1,
     check: bool = True,
 ) -> Launch:
     """Run a kernel on every thread of a grid.
@@ -170,6 +180,8 @@ def launch(
         A thread: what a compiler would report; it decides how many blocks are resident.
     shared_bytes : int
         Of a block, for its dynamic shared memory.
+    cluster : int
+        Blocks, neighbours along x, that reach each other's shared memory; 8 at most.
     check : bool
         Whether reads of nothing and races are looked for. Bounds always are.
 
@@ -204,7 +216,7 @@ def launch(
     check_launch((size.x, size.y, size.z), (threads.x, threads.y, threads.z))
     count = threads.x * threads.y * threads.z
     fits(count, registers, 0, found)
-    program = prepared(kernel, size, threads, found, args, shared_bytes)
+    program = prepared(kernel, size, threads, found, args, shared_bytes, cluster)
     resident = fits(count, registers, program.shared_bytes, found)
     warps, blocks = -(-count // 32), size.x * size.y * size.z
     units = int(found.compute_units.si)
@@ -237,6 +249,27 @@ def launch(
         times,
     )
     return Launch(ran.results, report)
+
+
+def check_cluster(cluster: int, grid: Dim, device: Accelerator) -> None:
+    """Refuse clusters that the device or the grid has not."""
+    whole(cluster=cluster)
+    if cluster == 1:
+        return
+    if Place(0, capability=device.compute_capability or "0").older_than("9.0"):
+        raise ValueError(
+            f"cluster = {cluster}: clusters of blocks need compute capability 9.0; "
+            f"{device.short} has {device.compute_capability}"
+        )
+    if cluster > MOST_CLUSTER:
+        raise ValueError(
+            f"cluster = {cluster}: at most {MOST_CLUSTER}; 16 is for single devices "
+            "that are asked for it (non-portable) and is not modelled"
+        )
+    if grid.x % cluster:
+        raise ValueError(
+            f"cluster = {cluster}: {grid.x} blocks along x are no whole clusters"
+        )
 
 
 def fits(threads: int, registers: int, shared: int, device: Accelerator) -> Occupancy:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lang.builder import KernelError
 from ..lang.formats import FORMS
-from ..lang.program import FIELDS, ArrayUse, Program
+from ..lang.program import FIELDS, WAITS, ArrayUse, Program
 from . import state as at
 from .counters import Counters
 from .requests import Traffic
@@ -28,8 +28,8 @@ SPECIALS = (
     "block.z",
     "lane",
     "warp",
+    "rank",
 )
-MEETING = ("FENCE", "GRID_BARRIER")  # by which blocks learn of each other
 
 
 @dataclass
@@ -53,6 +53,7 @@ class Machine:
         self._make_warps()
         self._make_memory()
         self._make_logs()
+        self._make_waits()
 
     # -- tables --------------------------------------------------------------
 
@@ -60,7 +61,9 @@ class Machine:
         """Byte addresses of arrays, and numbers of the elements that are watched."""
         program = self.program
         uses = program.arrays
-        table = np.zeros((max(1, len(uses)), at.A_COLUMNS), np.int64)
+        rows = max(1, len(uses)) + len(program.boxes)
+        table: Any = np.zeros((rows, at.A_COLUMNS), np.int64)
+        self._lay_boxes(table)
         base = ALIGNMENT
         for row, use in zip(table, uses, strict=False):
             self._lay(row, use)
@@ -88,17 +91,27 @@ class Machine:
         for axis, length in enumerate(use.shape):
             row[at.A_DIMS + axis] = length
             count *= length
-        row[at.A_COUNT] = count
+        row[at.A_COUNT], row[at.A_OPEN] = count, use.open
+
+    def _lay_boxes(self, table: Any) -> None:
+        """Boxes of bulk copies stand behind the arrays."""
+        for row, box in zip(table[::-1], self.program.boxes[::-1], strict=False):
+            row[at.A_SPACE] = at.BOX
+            row[at.BOX_DST], row[at.BOX_SRC] = box.dst, box.src
+            row[at.BOX_RANK], row[at.BOX_BARRIERS] = len(box.shape), box.barriers
+            row[at.A_DIMS : at.A_DIMS + len(box.shape)] = box.shape
 
     def _slots(self) -> int:
         """Blocks that are resident together: only those that wait need others."""
+        size = self.program.cluster
         if not {"ATOMIC", "FENCE", "GRID_BARRIER"} & self.program.uses:
-            return 1
+            return size
         each = self.width * self.program.registers * 256 + self.program.shared_bytes
         fits = max(1, RESIDENT // each)
         if "GRID_BARRIER" in self.program.uses:
             fits = self.blocks
-        return int(min(self.blocks, fits, max(1, self.resident * self.units)))
+        most = int(min(self.blocks, fits, max(1, self.resident * self.units)))
+        return max(size, most // size * size)
 
     def _watch(self, table: Any, uses: list[ArrayUse]) -> None:
         watched = fresh = 0
@@ -140,7 +153,8 @@ class Machine:
         self._make_clocks(warps)
         specials = [(r, SPECIALS.index(name)) for r, name in self.program.specials]
         t["SP"] = np.array(specials, np.int64).reshape(-1, 2)
-        t["grid"], t["dims"] = np.array(self.grid), np.array(self.block)
+        t["grid"] = np.array([*self.grid, self.program.cluster])
+        t["dims"] = np.array(self.block)
 
     def _depth(self) -> int:
         from ..lang.program import OP
@@ -152,11 +166,11 @@ class Machine:
         """How far each warp has seen each other, in its block or in the grid."""
         fences = "FENCE" in self.program.uses
         columns, places = self.width, 0
-        if fences and self.check and self.blocks > 1:
+        if self.program.cluster > 1 or (fences and self.check and self.blocks > 1):
             columns = self.width * self.blocks
             if columns * warps > CLOCKS:
                 raise ValueError(
-                    f"{self.blocks:,} blocks that pass values to each other by fences: "
+                    f"{self.blocks:,} blocks that pass values to each other: "
                     "what each has seen of each other is not kept for so many; launch "
                     f"at most {int(CLOCKS**0.5) // self.width:,}, or with check=False"
                 )
@@ -168,7 +182,7 @@ class Machine:
 
     def _make_memory(self) -> None:
         t = self.tables
-        whole = np.zeros(-(-self.bytes // 8) * 8, np.uint8)
+        whole: Any = np.zeros(-(-self.bytes // 8) * 8, np.uint8)
         t["M8"], t["M16"] = whole, whole.view(np.uint16)
         t["M32"], t["M64"] = whole.view(np.uint32), whole.view(np.int64)
         t["MF"], t["MD"] = whole.view(np.float32), whole.view(np.float64)
@@ -189,6 +203,21 @@ class Machine:
         t["scratch"] = np.zeros((6, 256), np.int64)
         t["FV"] = np.zeros((2, 256), np.float64)
 
+    def _make_waits(self) -> None:
+        """Barriers in shared memory, what each warp waits for, copies under way."""
+        t, program = self.tables, self.program
+        barriers, warps = len(program.mbarriers), self.slots * self.width
+        needed = program.uses & WAITS
+        columns = max(at.V_COLUMNS, at.M_CLOCK + 2 * t["VC"].shape[1], barriers)
+        rows = self.slots * barriers + warps + 1
+        t["MB"] = np.zeros((rows, columns) if needed else (1, 1), np.int64)
+        t["MB"][-1, :barriers] = program.mbarriers
+        t["CP"] = np.zeros((256 if needed else 1, at.X_COLUMNS), np.int64)
+        t["G"][at.MB_OF_BLOCK] = barriers
+        t["G"][at.MB_WARPS] = self.slots * barriers if needed else -1
+        t["G"][at.CLUSTER] = program.cluster
+        t["G"][at.BOXES] = len(t["A"]) - len(program.boxes)
+
     # -- running -------------------------------------------------------------
 
     def run(self, watch: Any = None) -> None:
@@ -197,7 +226,7 @@ class Machine:
 
         t = self.tables
         names = "P W RR FF ST V B BAR A M8 M16 M32 M64 MF MD H L VC LV G C Q S TR E "
-        names += "LOC LOV SP grid dims scratch FV"
+        names += "LOC LOV SP grid dims scratch FV MB CP"
         while True:
             said = run(
                 self.blocks,
@@ -224,7 +253,7 @@ class Machine:
 
     def _grow(self) -> None:
         """Twice the room for what is logged."""
-        for name in ("Q", "S", "TR", "E"):
+        for name in ("Q", "S", "TR", "E", "CP"):
             old = self.tables[name]
             new = np.zeros((2 * len(old), *old.shape[1:]), old.dtype)
             new[: len(old)] = old

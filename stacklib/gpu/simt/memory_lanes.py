@@ -27,6 +27,8 @@ from .state import (
     ATOMIC_AT,
     ATOMIC_BY,
     BLOCK_SYNCED,
+    CLUSTER_SIZE,
+    CLUSTER_SYNCED,
     GRID_SYNCED,
     LOCAL,
     MANY,
@@ -274,6 +276,16 @@ def unordered(
     return VC[me, warp - block] <= then
 
 
+@inner
+def together(kind: int, number: int, block: int, size: int) -> bool:
+    """Whether those whom a code names, a block or many, are of a block's cluster."""
+    if size < 2:
+        return False
+    if kind == OF_BLOCK:
+        return number // size == block // size
+    return kind == MANY and number - 1 == block // size
+
+
 @apart
 def races_with(
     code: int,
@@ -299,8 +311,11 @@ def races_with(
         return unordered(number, then, W, VC, me, width, threads)
     if W[me, GRID_SYNCED] > then:
         return False
-    if kind == OF_BLOCK and number == W[me, NUMBER] // width:
+    block = W[me, NUMBER] // width
+    if kind == OF_BLOCK and number == block:
         return W[me, BLOCK_SYNCED] <= then
+    if together(kind, number, block, W[me, CLUSTER_SIZE]):
+        return W[me, CLUSTER_SYNCED] <= then
     return True
 
 
@@ -330,8 +345,11 @@ def noted(
         if number == warp:
             return 4 * (warp + 1) + OF_WARP
         number, kind = number // width, OF_BLOCK
-    if kind == OF_BLOCK and number == warp // width:
+    block, size = warp // width, W[me, CLUSTER_SIZE]
+    if kind == OF_BLOCK and number == block:
         return 4 * (number + 1) + OF_BLOCK
+    if together(kind, number, block, size):
+        return 4 * (block // size + 2) + MANY
     return 4 + MANY
 
 

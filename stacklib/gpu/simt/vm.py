@@ -14,11 +14,14 @@ from typing import Any
 from ..lang.program import OP
 from ._apart import apart, inner
 from .access import accessed, bound, indexed, own
-from .barriers import finished, grid_met, ordered
+from .barriers import finished, grid_met
 from .basics import bits_of, count_bits, fail, first_lane
+from .clusters import clusters_met, free_slot
 from .exchange import between
+from .far import far
 from .flow import flowed, marked, moved
 from .lanes import real, whole
+from .mbarriers import begun_anew
 from .state import (
     A_DIMS,
     A_FRESH,
@@ -35,6 +38,7 @@ from .state import (
     C_LANES,
     C_REQUESTS,
     C_WARPS,
+    CLUSTER,
     DEADLOCK,
     DEPTH,
     DIVIDES,
@@ -83,6 +87,7 @@ from .state import (
     UNWRITTEN,
     VERSION,
 )
+from .waiting import ordered
 
 _ATOMIC, _BOUND, _EXIT = (OP[x] for x in ("ATOMIC", "BOUND", "EXIT"))
 _IF, _INDEX, _JUMP = (OP[x] for x in ("IF", "INDEX", "JUMP"))
@@ -93,6 +98,7 @@ LOOK = 64  # rounds of a long loop between two looks whether it goes in a circle
 MOST_ROUNDS = 4_000_000  # of one loop, before it is taken to hang
 LAST_WHOLE, LAST_REAL, LAST_MOVE = (OP[x] for x in ("POPC", "CEIL", "TEST"))
 LAST_MARK, LAST_BETWEEN, FIRST_SYNC = (OP[x] for x in ("CHECK", "REDUCE", "BARRIER"))
+FIRST_FAR = OP["COPY_ASYNC"]
 
 
 @apart
@@ -180,6 +186,8 @@ def step(
     LOV: Any,
     scratch: Any,
     FV: Any,
+    MB: Any,
+    CP: Any,
     T: Any,
     TF: Any,
     width: int,
@@ -307,9 +315,62 @@ def step(
             if bad >= 0:
                 said = fail(G, UNWRITTEN, pc, me, bad, R[a, bad], imm)
                 break
+        elif op >= FIRST_FAR:
+            if G[REQUESTS_MADE] + 1 >= Q.shape[0] or G[SECTORS_MADE] + 64 >= S.shape[0]:
+                said = uncounted(pc, me, mask, W, G, C)
+                break
+            if mask != 0:
+                said = far(
+                    op,
+                    pc,
+                    form,
+                    d,
+                    a,
+                    b,
+                    c,
+                    imm,
+                    me,
+                    mask,
+                    W,
+                    R,
+                    F,
+                    A,
+                    M8,
+                    M16,
+                    M32,
+                    M64,
+                    MF,
+                    MD,
+                    H,
+                    L,
+                    VC,
+                    G,
+                    C,
+                    Q,
+                    S,
+                    TR,
+                    E,
+                    scratch,
+                    FV,
+                    LV,
+                    B,
+                    MB,
+                    CP,
+                    width,
+                    threads,
+                )
+                if said == FULL:
+                    uncounted(pc, me, mask, W, G, C)
+                if said:
+                    break
+            pc += 1
+            said = YIELDS
+            break
         elif op >= FIRST_SYNC:
             W[me, PC] = pc
-            bad = ordered(op, pc, me, mask, imm, W, R, P, B, BAR, VC, G, E, TR, width)
+            bad = ordered(
+                op, pc, me, mask, imm, W, R, P, B, BAR, VC, G, E, TR, MB, CP, H, width
+            )
             if bad >= 10:
                 said = FAILED
                 break
@@ -411,8 +472,10 @@ def who(me: int, w: int, block: int, R: Any, SP: Any, grid: Any, dims: Any) -> N
                 D[lane] = block // (grid[0] * grid[1])
             elif what == 6:
                 D[lane] = lane
-            else:
+            elif what == 7:
                 D[lane] = w
+            else:
+                D[lane] = block % grid[3]
 
 
 @inner
@@ -452,6 +515,8 @@ def run(
     dims: Any,
     scratch: Any,
     FV: Any,
+    MB: Any,
+    CP: Any,
     width: int,
     threads: int,
     rounds: int,
@@ -511,6 +576,8 @@ def run(
                         LOV,
                         scratch,
                         FV,
+                        MB,
+                        CP,
                         scratch[5],
                         FV[1],
                         width,
@@ -537,6 +604,10 @@ def run(
         if G[LIVE_GRID] > 0 and G[LIVE_GRID] == live and G[NEXT_BLOCK] == blocks:
             grid_met(W, G, VC)
             continue
+        if G[CLUSTER] > 1:
+            if clusters_met(W, B, VC, G, width):
+                continue
+            free = free_slot(slots, B, G)
         if free >= 0 and G[NEXT_BLOCK] < blocks and stuck == live:
             block = G[NEXT_BLOCK]
             record = -1
@@ -565,6 +636,7 @@ def run(
                 record,
                 0,
             )
+            begun_anew(free, width, W, MB, CP, G, VC.shape[1])
             G[NEXT_BLOCK] += 1
             continue
         if live == 0:

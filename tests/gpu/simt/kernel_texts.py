@@ -59,7 +59,13 @@ class Writer:
     def value(self) -> str:
         a, b = self.number(), self.number()
         form = self.draw.choice(
-            ["{a} + {b}", "{a} - {b}", "({a} * {b}) % 97", "{a} // 3 + {b}", "{a} ^ {b}"]
+            [
+                "{a} + {b}",
+                "{a} - {b}",
+                "({a} * {b}) % 97",
+                "{a} // 3 + {b}",
+                "{a} ^ {b}",
+            ]
             + ["({a} if {a} < {b} else {b} + 1)", "max({a}, {b} - 4)", "abs({a} - {b})"]
             + ["pick(t, {a}, {b}, 2)", "climb(t, {a}, 3)", "{a} + 2 * ({b} % 5)"]
             + ["({a} << 1) & 127", "sum([{a}, {b}, 1])", "{a} % 5 - {b} // 2"]
@@ -96,7 +102,9 @@ class Writer:
         elif kind == 8 and not self.uneven and not self.jumps:
             self.add(depth, "row[i] = " + self.value())
             self.add(depth, "t.sync()")
-            self.add(depth, f"x = (x + row[(i + {self.draw.randrange(40)}) % 40]) % 1009")
+            self.add(
+                depth, f"x = (x + row[(i + {self.draw.randrange(40)}) % 40]) % 1009"
+            )
             self.add(depth, "t.sync()")
         else:
             cell = f"k{self.names}"

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.gpu.simt import state as at
-from stacklib.gpu.simt.memory_lanes import adds, reads, writes
 from stacklib.gpu.simt.barriers import met
+from stacklib.gpu.simt.memory_lanes import adds, reads, writes
 
 THREADS, BLOCKS = 64, 2  # two warps a block
 

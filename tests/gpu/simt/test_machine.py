@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import hardware
+from stacklib.gpu.lang.builder import KernelError
 from stacklib.gpu.simt.launcher import dimensions, empty, execute
 from stacklib.gpu.simt.one_thread import run_one_by_one
-from stacklib.gpu.lang.builder import KernelError
 
 H100 = hardware.get("h100-sxm")
 
