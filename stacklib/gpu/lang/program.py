@@ -8,6 +8,7 @@ and a stack of masks. What an instruction costs a GPU is its ``kind``, a name of
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,7 +78,7 @@ class ArrayUse:
     shadow: int = 0  # number of its first element among those that are watched
     open: bool = False  # whether other blocks of the cluster reach it
     registers: bool = False  # whether a thread's own array needs no memory
-    unwritten: Any = None  # elements of a device array that nobody has written yet
+    home: Any = None  # the array on the device that it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,15 @@ class Program:
     mbarriers: list[int] = field(default_factory=list)  # arrivals of each
     boxes: list[Box] = field(default_factory=list)
     cluster: int = 1  # blocks that reach each other's shared memory
+
+    def own(self) -> tuple[tuple[str, str, int], ...]:
+        """Threads' own arrays: name, where they are, bytes a thread."""
+        return tuple(
+            (use.name, place, math.prod(use.shape) * use.form.size)
+            for use in self.arrays
+            if use.space == "local"
+            for place in ["registers" if use.registers else "local memory"]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """Clusters: blocks that run together and reach each other's shared memory.
 
-CUDA C++ Programming Guide, *Distributed Shared Memory*: a block of the cluster must have
-begun before its memory is touched, and must not have ended; ``cluster_sync`` says
-both.
+CUDA C++ Programming Guide, *Distributed Shared Memory*: a block of the cluster must
+have begun before its memory is touched, and not have ended; ``cluster_sync`` says both.
 """
 
 from __future__ import annotations

@@ -140,6 +140,15 @@ def _not_all(machine: Machine, pc: int, number: int, _: int) -> str:
     return f"{name}() is not reached by all threads of {who}; the first that is missing"
 
 
+def _never_set(machine: Machine, pc: int, number: int, some: int) -> str:
+    name = machine.program.names[number]
+    if "[" in name:
+        return f"{name} is read, and this lane has not written it"
+    if some:
+        return f"{name!r}: a value is used by a lane that never computed it"
+    return f"{name!r} is read before anything is assigned"
+
+
 def _bar(machine: Machine, number: int) -> str:
     return f"mbarrier {number + 1}"
 
@@ -156,12 +165,7 @@ _WORDS = {
     at.NOT_ALL_OF_WARP: lambda m, pc, one, two: (
         "syncwarp() is not reached by all threads of a warp; the first that is missing"
     ),
-    at.NEVER_SET: lambda m, pc, one, two: (
-        f"{m.program.names[one]!r} is read before anything is assigned"
-        if not two
-        else f"{m.program.names[one]!r}: a value is used by a lane that never "
-        "computed it"
-    ),
+    at.NEVER_SET: _never_set,
     at.ROUNDS_OUT: lambda m, pc, one, two: f"a loop of more than {one:,} rounds",
     at.MISALIGNED: lambda m, pc, array, address: (
         f"{m.program.arrays[array].name}: a wide access at address {address}, no "

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity.bounds import is_whole, whole
@@ -17,10 +15,9 @@ from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..issue.replay import replay
 from ..issue.waves import blocks_to_replay, extrapolate
 from ..lang.compile_kernel import compiled, parameters
-from ..lang.formats import find
-from ..lang.lane_arrays import layout
-from ..lang.program import ArrayUse, Place, Program
+from ..lang.program import Place, Program
 from ..lang.thread import Dim
+from .arguments import Empty, arrays, empty
 from .cache_hits import through
 from .counters import Counters
 from .machine import Machine
@@ -33,33 +30,6 @@ Size = int | Sequence[int]
 MOST_CLUSTER = 8  # CUDA C++ Programming Guide, Thread Block Clusters: portable
 
 
-@dataclass(frozen=True, slots=True)
-class Empty:
-    """An array without values yet: what cudaMalloc gives."""
-
-    shape: tuple[int, ...]
-    dtype: Any
-
-
-def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
-    """An array for a kernel to fill; reading it before is an error.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Its shape.
-    dtype : NumPy dtype
-        Of an element.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what are no numbers; for a shape that is not of whole numbers from 1.
-    """
-    sizes, form = layout(shape, dtype)
-    return Empty(sizes, form)
-
-
 def dimensions(size: Size, name: str) -> Dim:
     """One, two or three whole numbers as ``x, y, z``."""
     given: list[Any] = list(size) if isinstance(size, list | tuple) else [size]
@@ -67,25 +37,6 @@ def dimensions(size: Size, name: str) -> Dim:
     if not good or not 1 <= len(given) <= 3:
         raise ValueError(f"{name} = {size!r}: one to three whole numbers from 1")
     return Dim(*map(int, given))
-
-
-def arrays(names: Sequence[str], args: Sequence[Any]) -> list[Any]:
-    """Arguments as the kernel sees them: arrays as their use, numbers as they are."""
-    made: list[Any] = []
-    for name, given in zip(names, args, strict=True):
-        if isinstance(given, Empty):
-            made.append(ArrayUse(name, "global", find(given.dtype), given.shape))
-        elif isinstance(given, np.ndarray):
-            try:
-                sizes, form = layout(given.shape, given.dtype)
-            except (TypeError, ValueError) as wrong:
-                raise TypeError(
-                    f"{name}: an array {given.shape} of {given.dtype}; {wrong}"
-                ) from None
-            made.append(ArrayUse(name, "global", form, sizes, given))
-        else:
-            made.append(given)
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +126,8 @@ def launch(
     device : str or Accelerator
         An NVIDIA GPU of compute capability 7.0 or later.
     *args
-        NumPy arrays, arrays still `empty`, and numbers.
+        NumPy arrays, arrays still `empty`, in `constant` memory or brought
+        `to_device` before, and numbers.
     registers : int
         A thread: what a compiler would report; it decides how many blocks are resident.
     shared_bytes : int
@@ -227,6 +179,7 @@ def launch(
         resident=resident.blocks,
         kept=kept,
     )
+    ran.machine.write_back()
     here = min(resident.blocks, -(-blocks // units))
     l1 = max(0, limits.l1_bytes - here * (ran.shared_bytes + limits.reserve))
     levels = through(ran.traffic, found, warps, resident.blocks, l1)
@@ -247,6 +200,7 @@ def launch(
         ran.traffic,
         levels,
         times,
+        program.own(),
     )
     return Launch(ran.results, report)
 
@@ -280,3 +234,16 @@ def fits(threads: int, registers: int, shared: int, device: Accelerator) -> Occu
     if not found.blocks:
         raise ValueError(f"no block fits a unit of {device.short}: {found.reason}")
     return found
+
+
+__all__ = [
+    "Empty",
+    "Launch",
+    "Ran",
+    "dimensions",
+    "empty",
+    "execute",
+    "fits",
+    "launch",
+    "run",
+]

@@ -11,6 +11,7 @@ from ..lang.builder import KernelError
 from ..lang.formats import FORMS
 from ..lang.program import FIELDS, WAITS, ArrayUse, Program
 from . import state as at
+from .codes import decoded
 from .counters import Counters
 from .requests import Traffic
 
@@ -124,11 +125,17 @@ class Machine:
             if use.written:
                 row[at.A_WATCHED], row[at.A_SHADOW] = 1, watched
                 watched += count * copies
-            if use.space == "shared" or use.values is None:
+            partly = use.home is not None and use.home.unwritten.any()
+            if use.space == "shared" or use.values is None or partly:
                 row[at.A_FRESH] = fresh + 1
                 fresh += count * copies
         self.tables["H"] = np.zeros((max(1, watched), 6), np.int64)
-        self.tables["L"] = np.zeros(max(1, fresh), np.uint8)
+        written: Any = np.zeros(max(1, fresh), np.uint8)
+        self.tables["L"] = written
+        for row, use in zip(table, uses, strict=False):
+            if use.home is not None and row[at.A_FRESH]:
+                first = int(row[at.A_FRESH]) - 1
+                written[first : first + row[at.A_COUNT]] = ~use.home.unwritten
 
     def _make_warps(self) -> None:
         t, warps = self.tables, self.slots * self.width
@@ -259,6 +266,20 @@ class Machine:
             new[: len(old)] = old
             self.tables[name] = new
 
+    def write_back(self) -> None:
+        """Give arrays that live on the device what the launch left of them."""
+        t = self.tables
+        for row, use in zip(t["A"], self.program.arrays, strict=False):
+            if use.home is None:
+                continue
+            first, count = int(row[at.A_BASE]), int(row[at.A_COUNT])
+            raw = t["M8"][first : first + count * int(row[at.A_SIZE])]
+            fresh = int(row[at.A_FRESH]) - 1
+            left = use.home.unwritten
+            if fresh >= 0:
+                left = t["L"][fresh : fresh + count] == 0
+            use.home.take(raw, left)
+
     # -- what came of it -----------------------------------------------------
 
     def results(self) -> dict[str, Any]:
@@ -269,7 +290,7 @@ class Machine:
                 continue
             first, count = int(row[at.A_BASE]), int(row[at.A_COUNT])
             raw = self.tables["M8"][first : first + count * int(row[at.A_SIZE])]
-            found[use.name] = stored(raw, use).reshape(use.shape)
+            found[use.name] = decoded(raw, use.form).reshape(use.shape)
         return found
 
     def counters(self) -> Counters:
@@ -297,19 +318,6 @@ class Machine:
             made.count(word, space, line, c[n].tolist())
         made.listed(self.tables["Q"], self.tables["S"], self.tables["G"])
         return made
-
-
-def stored(raw: Any, use: ArrayUse) -> Any:
-    """Bytes of an array as NumPy's numbers; float32 where it lacks the format."""
-    form = use.form
-    if np.dtype(form.dtype).itemsize == form.size:
-        return raw.view(form.dtype).copy()
-    from stacklib.quantizers import Format
-    from stacklib.quantizers.arrays import decode_array
-
-    name = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e5m2": "e5m2"}
-    codes = raw.view(np.uint16 if form.size == 2 else np.uint8)
-    return decode_array(Format(name[form.name]), codes)
 
 
 __all__ = ["FORMS", "Machine"]

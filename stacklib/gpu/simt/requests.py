@@ -23,6 +23,7 @@ class Traffic:
     shared_requests: dict[str, int] = field(default_factory=dict)
     phases: dict[str, int] = field(default_factory=dict)
     passes: dict[str, int] = field(default_factory=dict)
+    constant_passes: dict[str, int] = field(default_factory=dict)
     line_sectors: dict[int, list[int]] = field(default_factory=dict)
     line_passes: dict[int, list[int]] = field(default_factory=dict)
     log: Any = None  # (requests, state.REQUEST_COLUMNS)
@@ -41,7 +42,11 @@ class Traffic:
             self.add("passes", kind, row[at.C_PASSES])
             of_line = self.line_passes.setdefault(line, [0, 0])
             of_line[1] += row[at.C_PASSES]
-        elif space in ("global", "constant"):
+        elif space == "constant":
+            self.add("constant_passes", kind, row[at.C_PASSES])
+            of_line = self.line_passes.setdefault(line, [0, 0])
+            of_line[1] += row[at.C_PASSES]
+        elif space in ("global", "copy"):
             self.add("requests", kind, row[at.C_REQUESTS])
             self.add("sectors", kind, row[at.C_SECTORS])
             self.add("lines", kind, row[at.C_LINES])
@@ -61,5 +66,6 @@ class Traffic:
         """Order, warp, sector and kind of every sector asked for."""
         count = self.log[:, at.R_COUNT]
         columns = (at.R_ORDER, at.R_WARP, at.R_KIND)
-        order, warp, kind = (np.repeat(self.log[:, c], count) for c in columns)
+        repeated: Any = [np.repeat(self.log[:, c], count) for c in columns]
+        order, warp, kind = repeated
         return order, warp, self.touched, kind
