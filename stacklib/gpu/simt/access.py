@@ -38,6 +38,7 @@ from .state import (
     BAD_ONE,
     BLOCK,
     BLOCK_SYNCED,
+    BY_WARP,
     C_ASKED,
     C_LINES,
     C_PASSES,
@@ -283,7 +284,7 @@ def suspects(
             doubt = doubt or H[first + at, ATOMIC_BY] != NOBODY
             if code != NOBODY and code != mine:
                 gone = own and H[first + at, READ_AT] < synced
-                ours = code == of_warp or code == of_block
+                ours = code == of_warp or (code == of_block and G[BY_WARP] == 0)
                 doubt = doubt or not (gone or (op == _LOAD and ours))
         if doubt:
             left |= 1 << lane

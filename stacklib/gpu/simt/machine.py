@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lang.builder import KernelError
 from ..lang.formats import FORMS
-from ..lang.program import FIELDS, WAITS, ArrayUse, Program
+from ..lang.program import FIELDS, OP, WAITS, ArrayUse, Program
 from . import state as at
 from .codes import decoded
 from .counters import Counters
@@ -129,7 +129,7 @@ class Machine:
             if use.space == "shared" or use.values is None or partly:
                 row[at.A_FRESH] = fresh + 1
                 fresh += count * copies
-        self.tables["H"] = np.zeros((max(1, watched), 6), np.int64)
+        self.tables["H"] = np.zeros((max(1, watched), at.TOUCHES), np.int64)
         written: Any = np.zeros(max(1, fresh), np.uint8)
         self.tables["L"] = written
         for row, use in zip(table, uses, strict=False):
@@ -164,8 +164,6 @@ class Machine:
         t["dims"] = np.array(self.block)
 
     def _depth(self) -> int:
-        from ..lang.program import OP
-
         opens = [OP["IF"], OP["LOOP"]]
         return int(np.isin(self.program.rows[:, 0], opens).sum())
 
@@ -223,6 +221,8 @@ class Machine:
         t["G"][at.MB_OF_BLOCK] = barriers
         t["G"][at.MB_WARPS] = self.slots * barriers if needed else -1
         t["G"][at.CLUSTER] = program.cluster
+        named = (program.rows[:, 0] == OP["BARRIER"]) & (program.rows[:, 6] != 0)
+        t["G"][at.BY_WARP] = bool(needed) or bool(named.any())
         t["G"][at.BOXES] = len(t["A"]) - len(program.boxes)
 
     # -- running -------------------------------------------------------------

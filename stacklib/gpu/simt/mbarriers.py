@@ -21,6 +21,7 @@ from .state import (
     CLUSTER_SIZE,
     COPYING,
     EVENTS,
+    LOCAL,
     M_BYTES,
     M_CLOCK,
     M_COPIES,
@@ -29,6 +30,7 @@ from .state import (
     M_LAST,
     M_PENDING,
     M_PHASE,
+    M_WHO,
     MB_BYTES,
     MB_INDEX,
     MB_OF_BLOCK,
@@ -78,6 +80,7 @@ def released(row: int, me: int, MB: Any, W: Any, VC: Any, G: Any, width: int) ->
     for k in range(VC.shape[1]):
         MB[row, M_CLOCK + k] = max(MB[row, M_CLOCK + k], VC[me, k])
     MB[row, M_CLOCK + column(W, VC, me, width)] = G[SEQ] + 1
+    MB[row, M_WHO] |= 1 << W[me, LOCAL]
 
 
 @apart
@@ -128,6 +131,12 @@ def completed(
     """The phase is complete: who waits for it goes on, the next begins."""
     G[SEQ] += 1
     landed(row, MB, CP, H, W, VC, G, width)
+    # An element that several warps read has the time of the last: who arrived counts
+    # as seen until now.
+    for w in range(width):
+        if MB[row, M_WHO] >> w & 1:
+            MB[row, M_CLOCK + column(W, VC, slot * width + w, width)] = G[SEQ] + 1
+    MB[row, M_WHO] = 0
     for k in range(VC.shape[1]):
         MB[row, M_CLOCK + VC.shape[1] + k] = MB[row, M_CLOCK + k]
     code = 2 * number + MB[row, M_PHASE] % 2

@@ -40,6 +40,7 @@ from .state import (
     READER,
     SYNCED,
     THREAD,
+    WARPS_HERE,
     WRITER,
     WRITTEN_AT,
 )
@@ -353,6 +354,49 @@ def noted(
     return 4 + MANY
 
 
+@inner
+def others_race(
+    which: int,
+    H: Any,
+    at: int,
+    thread: int,
+    W: Any,
+    VC: Any,
+    me: int,
+    width: int,
+    threads: int,
+) -> bool:
+    """Whether those who read an element, or combined with it, are not ordered before.
+
+    Several warps of a block are each asked for: a barrier may put some in order.
+    """
+    code, then = H[at, which], H[at, which + 1]
+    if not races_with(code, then, thread, 0, W, VC, me, width, threads):
+        return False
+    block = W[me, NUMBER] // width
+    if code % 4 != OF_BLOCK or code // 4 - 1 != block or H[at, WARPS_HERE] == 0:
+        return True
+    for w in range(width):
+        if H[at, WARPS_HERE] >> w & 1:
+            if w != W[me, LOCAL] and VC[me, column(VC, W, me, w, width)] <= then:
+                return True
+    return False
+
+
+@inner
+def column(VC: Any, W: Any, me: int, w: int, width: int) -> int:
+    """Which column of the clocks a warp of this block has."""
+    return W[me, NUMBER] - W[me, LOCAL] + w if VC.shape[1] > width else w
+
+
+@inner
+def here(which: int, other: int, H: Any, at: int, thread: int, local: int) -> None:
+    """A warp has read an element, or combined with it."""
+    if H[at, which] == 4 * (thread + 1) + THREAD and H[at, other] == NOBODY:
+        H[at, WARPS_HERE] = 0
+    H[at, WARPS_HERE] |= 1 << local
+
+
 @apart
 def reads(
     H: Any,
@@ -370,13 +414,12 @@ def reads(
     bad = it != NOBODY and races_with(
         4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
     )
-    bad = bad or races_with(
-        H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, 0, W, VC, me, width, threads
-    )
+    bad = bad or others_race(ATOMIC_BY, H, at, thread, W, VC, me, width, threads)
     H[at, READER] = noted(
         H[at, READER], H[at, READ_AT], thread, W, VC, me, width, threads
     )
     H[at, READ_AT] = seq
+    here(READER, ATOMIC_BY, H, at, thread, W[me, LOCAL])
     return bad
 
 
@@ -397,14 +440,11 @@ def writes(
     bad = it != NOBODY and races_with(
         4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
     )
-    bad = bad or races_with(
-        H[at, READER], H[at, READ_AT], thread, 0, W, VC, me, width, threads
-    )
-    bad = bad or races_with(
-        H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, 0, W, VC, me, width, threads
-    )
+    bad = bad or others_race(READER, H, at, thread, W, VC, me, width, threads)
+    bad = bad or others_race(ATOMIC_BY, H, at, thread, W, VC, me, width, threads)
     H[at, WRITER], H[at, WRITTEN_AT] = thread + 1, seq
     H[at, READER] = H[at, ATOMIC_BY] = NOBODY
+    H[at, WARPS_HERE] = 0
     return bad
 
 
@@ -425,11 +465,10 @@ def adds(
     bad = it != NOBODY and races_with(
         4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
     )
-    bad = bad or races_with(
-        H[at, READER], H[at, READ_AT], thread, 0, W, VC, me, width, threads
-    )
+    bad = bad or others_race(READER, H, at, thread, W, VC, me, width, threads)
     H[at, ATOMIC_BY] = noted(
         H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, W, VC, me, width, threads
     )
     H[at, ATOMIC_AT] = seq
+    here(ATOMIC_BY, READER, H, at, thread, W[me, LOCAL])
     return bad

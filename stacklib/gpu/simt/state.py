@@ -33,7 +33,8 @@ GLOBAL, SHARED, LOCAL_MEMORY, CONSTANT, BOX = range(5)
 BOX_DST, BOX_SRC, BOX_RANK, _, BOX_BARRIERS = range(5)
 SPACES = ("global", "shared", "local", "constant")
 # What happened at an element.
-WRITER, WRITTEN_AT, READER, READ_AT, ATOMIC_BY, ATOMIC_AT = range(6)
+WRITER, WRITTEN_AT, READER, READ_AT, ATOMIC_BY, ATOMIC_AT, WARPS_HERE = range(7)
+TOUCHES = 7
 NOBODY, COPYING = 0, -1  # the latter: a copy that is under way
 THREAD, OF_WARP, OF_BLOCK, MANY = range(4)
 # What a row did.
@@ -50,11 +51,11 @@ TRACE_COLUMNS = 8
 (SEQ, VERSION, NEXT_BLOCK, EVENTS, REQUESTS_MADE, SECTORS_MADE, TRACED) = range(7)
 (BAD, BAD_PC, BAD_WARP, BAD_LANE, BAD_ONE, BAD_TWO, ISSUED, LIVE_GRID) = range(7, 15)
 GRID_EVENT, SLICE = 15, 16
-MB_OF_BLOCK, MB_WARPS, CLUSTER, BOXES = range(20, 24)
+MB_OF_BLOCK, MB_WARPS, CLUSTER, BOXES, BY_WARP = range(20, 25)
 MACHINE = 28
 # A barrier in shared memory; behind these, what was done before it, and before those
 # phases that are complete, by warp.
-(M_COUNT, M_PENDING, M_BYTES, M_PHASE, M_EVENT, M_LAST, M_COPIES) = range(7)
+(M_COUNT, M_PENDING, M_BYTES, M_PHASE, M_EVENT, M_LAST, M_COPIES, M_WHO) = range(8)
 M_CLOCK = 8
 # A warp, in the same table: what each lane waits for, groups of copies it has made, the
 # first of its copies, events of its groups, ranks of blocks it means.

@@ -427,7 +427,7 @@ def begun(
         fresh = A[array, A_FRESH] - 1 + slot * A[array, A_DIMS + 7]
         for k in range(size):
             if A[array, A_WATCHED]:
-                for c in range(6):
+                for c in range(H.shape[1]):
                     H[first + k, c] = 0
             if A[array, A_FRESH]:
                 L[fresh + k] = 0

@@ -25,7 +25,7 @@ class Watch:
     """Two elements, watched as a launch of two blocks of two warps watches them."""
 
     def __init__(self):
-        self.elements = np.zeros((2, 6), np.int64)
+        self.elements = np.zeros((2, at.TOUCHES), np.int64)
         self.warps = np.zeros((2 * BLOCKS, at.WARP_COLUMNS), np.int64)
         self.warps[:, at.NUMBER] = range(2 * BLOCKS)
         self.warps[:, at.LOCAL] = [0, 1] * BLOCKS
