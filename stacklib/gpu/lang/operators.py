@@ -308,7 +308,8 @@ class Operators:
         if is_harmless(node):
             other = self(node)
             if not isinstance(other, Value):
-                return build.constant(False) if wanted and not other else first
+                # ``or`` with what is true, ``and`` with what is not: no lane matters.
+                return first if bool(other) is wanted else build.constant(not wanted)
             name = "AND" if wanted else "OR"
             return build.op(name, FORMS[BOOL], first, self.condition(other), kind="")
         result = build.new(FORMS[BOOL])

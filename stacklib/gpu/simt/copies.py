@@ -249,7 +249,7 @@ def grouped(
                 CP[last, X_NEXT] = after
             else:
                 MB[at, V_COPIES] = after
-            CP[row, X_NEXT], CP[0, 0] = CP[0, 0], row
+            CP[row, X_COUNT], CP[row, X_NEXT], CP[0, 0] = 0, CP[0, 0], row
         else:
             last = row
         row = after

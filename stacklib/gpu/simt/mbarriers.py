@@ -110,7 +110,7 @@ def landed(
         mine = M_CLOCK + column(W, VC, CP[at, X_ME], width)
         MB[row, mine] = max(MB[row, mine], G[SEQ] + 1)
         after = CP[at, X_NEXT]
-        CP[at, X_NEXT], CP[0, 0] = CP[0, 0], at
+        CP[at, X_COUNT], CP[at, X_NEXT], CP[0, 0] = 0, CP[0, 0], at
         at = after
     MB[row, M_COPIES] = 0
 
@@ -311,7 +311,7 @@ def given_back(at: int, CP: Any) -> None:
     """Copies that nobody waited for: their rows are free again."""
     while at:
         after = CP[at, X_NEXT]
-        CP[at, X_NEXT], CP[0, 0] = CP[0, 0], at
+        CP[at, X_COUNT], CP[at, X_NEXT], CP[0, 0] = 0, CP[0, 0], at
         at = after
 
 
