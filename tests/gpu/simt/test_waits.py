@@ -251,6 +251,48 @@ def test_others_need_a_barrier_besides():
     refused(no_barrier_after, np.arange(64, dtype=F32), gpu.empty(64), words=words)
 
 
+def read_by_several(t, src, dst):
+    """Every element of a stage is read by two warps, then written anew."""
+    cells = t.shared(64)
+    full, empty = t.mbarrier(64), t.mbarrier(64)
+    i = t.thread.x % 64
+    if t.warp < 2:
+        for k in range(5):
+            empty.wait(k % 2 ^ 1)
+            cells[i] = src[64 * k + i]
+            full.arrive()
+    else:
+        for k in range(5):
+            full.wait(k % 2)
+            dst[64 * k + i] = cells[i] + cells[63 - i]
+            empty.arrive()
+
+
+def read_after_arriving(t, src, dst):
+    cells = t.shared(64)
+    full, empty = t.mbarrier(64), t.mbarrier(64)
+    i = t.thread.x % 64
+    if t.warp < 2:
+        for k in range(5):
+            empty.wait(k % 2 ^ 1)
+            cells[i] = src[64 * k + i]
+            full.arrive()
+    else:
+        for k in range(5):
+            full.wait(k % 2)
+            empty.arrive()
+            dst[64 * k + i] = cells[i] + cells[63 - i]
+
+
+def test_a_stage_that_two_warps_read():
+    src = np.arange(320, dtype=F32)
+    ran = gpu.launch(read_by_several, 1, 128, "h100", src, gpu.empty(320))
+    rows = src.reshape(5, 64)
+    np.testing.assert_array_equal(ran.results["dst"], (rows + rows[:, ::-1]).ravel())
+    said = refused(read_after_arriving, src, gpu.empty(320), block=128)
+    assert "shared array 1" in said
+
+
 # -- bulk copies ---------------------------------------------------------------
 
 
@@ -482,5 +524,5 @@ def test_clusters_that_are_refused():
     ):
         with pytest.raises(ValueError, match=word):
             gpu.launch(rotated, 8, 64, "h100", out, out, **more)
-    with pytest.raises(ValueError, match="compute capability 9.0"):
+    with pytest.raises(ValueError, match=r"compute capability 9\.0"):
         gpu.launch(rotated, 8, 64, "rtx-4090", out, out, cluster=4)

@@ -82,7 +82,7 @@ def split_k_last_block(t, a, b, partial, done, out, k):
 
 
 def scan_decoupled(t, x, y, sums, flags, ticket):
-    """A single pass: a block looks back until it finds a prefix (flag 2) or sums (1)."""
+    """A single pass: a block looks back at sums (flag 1) as far as a prefix (2)."""
     s, mine = t.shared(64, np.int32), t.shared(2, np.int32)
     i = t.thread.x
     if i == 0:
