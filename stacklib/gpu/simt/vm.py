@@ -14,11 +14,14 @@ from typing import Any
 from ..lang.program import OP
 from ._apart import apart, entry, inner
 from .access import accessed, bound, indexed, own
-from .barriers import finished, grid_met, ordered
+from .barriers import finished, grid_met
 from .basics import bits_of, count_bits, fail, first_lane
+from .clusters import clusters_met, free_slot
 from .exchange import between
+from .far import far
 from .flow import flowed, marked, moved
 from .lanes import real, whole
+from .mbarriers import begun_anew
 from .state import (
     A_DIMS,
     A_FRESH,
@@ -35,6 +38,7 @@ from .state import (
     C_LANES,
     C_REQUESTS,
     C_WARPS,
+    CLUSTER,
     DEADLOCK,
     DEPTH,
     DIVIDES,
@@ -84,6 +88,7 @@ from .state import (
     UNWRITTEN,
     VERSION,
 )
+from .waiting import ordered
 
 _ATOMIC, _BOUND, _EXIT = (OP[x] for x in ("ATOMIC", "BOUND", "EXIT"))
 _IF, _INDEX, _JUMP = (OP[x] for x in ("IF", "INDEX", "JUMP"))
@@ -94,6 +99,7 @@ LOOK = 64  # rounds of a long loop between two looks whether it goes in a circle
 MOST_ROUNDS = 4_000_000  # of one loop, before it is taken to hang
 LAST_WHOLE, LAST_REAL, LAST_MOVE = (OP[x] for x in ("POPC", "CEIL", "TEST"))
 LAST_MARK, LAST_BETWEEN, FIRST_SYNC = (OP[x] for x in ("CHECK", "REDUCE", "BARRIER"))
+FIRST_FAR = OP["COPY_ASYNC"]
 
 
 @apart
@@ -181,6 +187,8 @@ def step(
     LOV: Any,
     scratch: Any,
     FV: Any,
+    MB: Any,
+    CP: Any,
     T: Any,
     TF: Any,
     width: int,
@@ -308,9 +316,62 @@ def step(
             if bad >= 0:
                 said = fail(G, UNWRITTEN, pc, me, bad, R[a, bad], imm)
                 break
+        elif op >= FIRST_FAR:
+            if G[REQUESTS_MADE] + 1 >= Q.shape[0] or G[SECTORS_MADE] + 64 >= S.shape[0]:
+                said = uncounted(pc, me, mask, W, G, C)
+                break
+            if mask != 0:
+                said = far(
+                    op,
+                    pc,
+                    form,
+                    d,
+                    a,
+                    b,
+                    c,
+                    imm,
+                    me,
+                    mask,
+                    W,
+                    R,
+                    F,
+                    A,
+                    M8,
+                    M16,
+                    M32,
+                    M64,
+                    MF,
+                    MD,
+                    H,
+                    L,
+                    VC,
+                    G,
+                    C,
+                    Q,
+                    S,
+                    TR,
+                    E,
+                    scratch,
+                    FV,
+                    LV,
+                    B,
+                    MB,
+                    CP,
+                    width,
+                    threads,
+                )
+                if said == FULL:
+                    uncounted(pc, me, mask, W, G, C)
+                if said:
+                    break
+            pc += 1
+            said = YIELDS
+            break
         elif op >= FIRST_SYNC:
             W[me, PC] = pc
-            bad = ordered(op, pc, me, mask, imm, W, R, P, B, BAR, VC, G, E, TR, width)
+            bad = ordered(
+                op, pc, me, mask, imm, W, R, P, B, BAR, VC, G, E, TR, MB, CP, H, width
+            )
             if bad >= 10:
                 said = FAILED
                 break
@@ -367,7 +428,7 @@ def begun(
         fresh = A[array, A_FRESH] - 1 + slot * A[array, A_DIMS + 7]
         for k in range(size):
             if A[array, A_WATCHED]:
-                for c in range(6):
+                for c in range(H.shape[1]):
                     H[first + k, c] = 0
             if A[array, A_FRESH]:
                 L[fresh + k] = 0
@@ -412,8 +473,10 @@ def who(me: int, w: int, block: int, R: Any, SP: Any, grid: Any, dims: Any) -> N
                 D[lane] = block // (grid[0] * grid[1])
             elif what == 6:
                 D[lane] = lane
-            else:
+            elif what == 7:
                 D[lane] = w
+            else:
+                D[lane] = block % grid[3]
 
 
 @entry
@@ -453,6 +516,8 @@ def run(
     dims: Any,
     scratch: Any,
     FV: Any,
+    MB: Any,
+    CP: Any,
     width: int,
     threads: int,
     rounds: int,
@@ -512,6 +577,8 @@ def run(
                         LOV,
                         scratch,
                         FV,
+                        MB,
+                        CP,
                         scratch[5],
                         FV[1],
                         width,
@@ -538,6 +605,10 @@ def run(
         if G[LIVE_GRID] > 0 and G[LIVE_GRID] == live and G[NEXT_BLOCK] == blocks:
             grid_met(W, G, VC)
             continue
+        if G[CLUSTER] > 1:
+            if clusters_met(W, B, VC, G, width):
+                continue
+            free = free_slot(slots, B, G)
         if free >= 0 and G[NEXT_BLOCK] < blocks and stuck == live:
             block = G[NEXT_BLOCK]
             record = -1
@@ -566,6 +637,7 @@ def run(
                 record,
                 0,
             )
+            begun_anew(free, width, W, MB, CP, G, VC.shape[1])
             G[NEXT_BLOCK] += G[STRIDE]
             continue
         if live == 0:
