@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from stacklib import gpu
-from stacklib.gpu.lang.compile_kernel import parameters
+from stacklib.gpu.thread.compile_kernel import parameters
 from stacklib.gpu.simt import plan as gpu_plan
 
 from . import measurements

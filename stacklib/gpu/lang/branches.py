@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..vm.formats import FORMS
+from ..vm.program import Label
 from .builder import Value
-from .formats import FORMS
 from .frames import Construct, assigned
 from .homes import Homes
-from .program import Label
 
 
 class Branches(Homes):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .formats import (
+from ..vm.formats import (
     BF16,
     BOOL,
     E4M3,
@@ -24,7 +24,7 @@ from .formats import (
     common,
     of_constant,
 )
-from .program import FIELDS, OP, ArrayUse, Box, Instruction, Label, Program
+from ..vm.program import FIELDS, OP, ArrayUse, Box, Instruction, Label, Program
 from .schedule import scheduled
 from .values import Cell, Home, KernelError, Pool, Value
 
@@ -396,7 +396,7 @@ def _bits(number: Any, form: Form) -> Any:
 
 def narrowed(number: float, form: Form) -> float:
     """A float rounded to a format that NumPy lacks."""
-    from stacklib.gpu.simt.lanes import narrow
+    from ..vm.rounding import narrow
 
     return float(narrow(number, form.code))
 

@@ -6,12 +6,12 @@ import ast
 import inspect
 from typing import Any
 
+from ..vm.formats import join
+from ..vm.program import Label
 from .builder import Home
-from .formats import join
 from .frames import Closure, Construct, Diverges, Frame, all_assigned, cells_of, of_form
 from .loops import Loops
 from .plain import Unset, source_of
-from .program import Label
 
 MOST_DEPTH = 64  # of helper functions that call each other
 _SOURCES: dict[Any, tuple[ast.FunctionDef, str]] = {}

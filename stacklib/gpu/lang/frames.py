@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from ..vm.formats import of_constant
+from ..vm.program import Label, Place
 from .builder import Builder, KernelError, Value
 from .expressions import Expressions
-from .formats import of_constant
 from .lane_arrays import LaneArray
-from .program import Label, Place
 
 if TYPE_CHECKING:
     from .compiler import Compiler

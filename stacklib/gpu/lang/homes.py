@@ -11,12 +11,12 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from ..vm.formats import FORMS, join, of_constant
+from ..vm.program import Label
 from .builder import Home, Value
-from .formats import FORMS, join, of_constant
 from .frames import Base, Construct, Frame, NeedsUnrolling, Saved, of_form
 from .lane_arrays import LaneArray
 from .plain import Torn, Unset
-from .program import Label
 
 
 class Homes(Base):

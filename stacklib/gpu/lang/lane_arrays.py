@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity.bounds import is_whole
 
+from ..vm.formats import FORMS, I64, find
+from ..vm.program import ArrayUse
 from .builder import Value
-from .formats import FORMS, I64, find
-from .program import ArrayUse
 
 if TYPE_CHECKING:
     from .compiler import Compiler
@@ -114,8 +114,6 @@ class LaneArray:
 
     def part(self, index: tuple[Any, ...]) -> Any:
         """What is left of the array at the first indices."""
-        from .views import Part
-
         return Part(self, tuple(map(self._of.expr.own, index)))
 
     def _says(self, word: str) -> dict[str, Any]:
@@ -183,3 +181,24 @@ def layout(shape: Any, dtype: Any) -> tuple[tuple[int, ...], Any]:
     if not 1 <= len(sizes) <= MOST_AXES:
         raise ValueError(f"{len(sizes)} dimensions; 1 to {MOST_AXES} are needed")
     return tuple(map(int, sizes)), form
+
+
+class Part(LaneArray):
+    """``a[stage]`` of an array with more dimensions: what is left is indexed on."""
+
+    def __init__(self, whole: LaneArray, before: tuple[Any, ...]) -> None:
+        super().__init__(whole._of, whole.number, whole.use)
+        self._whole_array, self._before = whole, before
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes that are left."""
+        return self.use.shape[len(self._before) :]
+
+    def __repr__(self) -> str:
+        return f"a part of {self.use.name}"
+
+    def element(self, index: Any, count: int = 1) -> Value:
+        """The number of an element of the whole array."""
+        parts = index if isinstance(index, tuple) else (index,)
+        return self._whole_array.element((*self._before, *parts), count)

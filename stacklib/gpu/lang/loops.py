@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..vm.program import Label
 from .branches import Branches
 from .builder import Home, Value
 from .frames import (
@@ -23,7 +24,6 @@ from .frames import (
     of_form,
 )
 from .plain import Torn, Unset
-from .program import Label
 
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity.bounds import is_whole
 
+from ..vm.program import BARRIER_SPAN
 from .thread import member
 from .values import Value
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from .compiler import Compiler
 
 MOST_ARRIVALS = (1 << 20) - 1  # PTX ISA 9.0, 9.7.13.15.1, contents of an mbarrier
-MANY = 1 << 20  # numbers of barriers in an instruction: first, and how many
 
 
 class Mbarrier:
@@ -30,7 +30,7 @@ class Mbarrier:
     def which(self) -> tuple[int, int]:
         """Register of the index and code of the barriers it is taken from."""
         reg = -1 if self._index is None else self._index.reg
-        return reg, self.first + MANY * self._many
+        return reg, self.first + BARRIER_SPAN * self._many
 
     @member
     def arrive(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .formats import BOOL, F64, FORMS, I32, I64, WEAK_FLOAT, WEAK_INT, of_constant
+from ..vm.formats import BOOL, F64, FORMS, I32, I64, WEAK_FLOAT, WEAK_INT, of_constant
 from .plain import is_harmless, is_plain
 from .values import Value
 

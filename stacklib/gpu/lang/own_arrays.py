@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity.bounds import is_whole
 
+from ..vm.program import ArrayUse
 from .lane_arrays import LaneArray
-from .program import ArrayUse
 from .values import Cell, Value
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import heapq
 from collections.abc import Iterator
 from typing import Any
 
-from .program import OP
+from ..vm.program import OP
 
 AHEAD = 8  # loads whose values nobody has used yet
 # Cycles that stand for kinds where the longest way is sought; only their order counts.

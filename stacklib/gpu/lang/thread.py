@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .formats import Form, find
+from ..vm.formats import Form, find
+from ..vm.program import Place
 from .lane_arrays import LaneArray
-from .program import Place
 
 if TYPE_CHECKING:
     from .compiler import Compiler

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from .formats import Form
+from ..vm.formats import Form
 
 
 class KernelError(Exception):

@@ -1,4 +1,4 @@
-"""Parts of arrays, and arrays of other blocks, as a kernel indexes them."""
+"""Arrays of other blocks, as a kernel indexes them."""
 
 from __future__ import annotations
 
@@ -6,27 +6,6 @@ from typing import Any
 
 from .lane_arrays import LaneArray
 from .values import Value
-
-
-class Part(LaneArray):
-    """``a[stage]`` of an array with more dimensions: what is left is indexed on."""
-
-    def __init__(self, whole: LaneArray, before: tuple[Any, ...]) -> None:
-        super().__init__(whole._of, whole.number, whole.use)
-        self._whole_array, self._before = whole, before
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Lengths of the axes that are left."""
-        return self.use.shape[len(self._before) :]
-
-    def __repr__(self) -> str:
-        return f"a part of {self.use.name}"
-
-    def element(self, index: Any, count: int = 1) -> Value:
-        """The number of an element of the whole array."""
-        parts = index if isinstance(index, tuple) else (index,)
-        return self._whole_array.element((*self._before, *parts), count)
 
 
 class Remote(LaneArray):

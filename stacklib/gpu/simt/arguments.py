@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.formats import Form, find
 from ..lang.lane_arrays import layout
-from ..lang.program import ArrayUse
+from ..vm.formats import Form, find
+from ..vm.program import ArrayUse
 from .codes import decoded, encoded
 
 MOST_CONSTANT = 64 * 1024  # bytes; CUDA C++ Programming Guide, technical specifications

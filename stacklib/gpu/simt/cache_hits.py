@@ -18,7 +18,7 @@ from stacklib.memory.cache.l2 import l2_cache
 from stacklib.memory.warp.coalescing import LINE, SECTOR
 from stacklib.roofline.bound import hierarchy
 
-from . import state as at
+from ..vm import state as at
 from .requests import Traffic
 
 PRIME, SPREAD = 65_537, 3_571  # a primitive root of it: products look like chance

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.formats import NARROW, Form
+from ..vm.formats import NARROW, Form
 
 _NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e5m2": "e5m2"}
 

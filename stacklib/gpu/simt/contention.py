@@ -13,7 +13,7 @@ import numpy as np
 
 from stacklib.memory.warp.coalescing import LINE, SECTOR
 
-from . import state as at
+from ..vm import state as at
 from .machine import Machine
 
 ATOMIC = 2  # the kind of a request

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..lang.formats import FORMS
-from ..lang.program import FIELDS, OP, OPS
-from . import state as at
+from ..vm import state as at
+from ..vm.formats import FORMS
+from ..vm.program import FIELDS, OP, OPS
 
 if TYPE_CHECKING:
     from .machine import Machine

@@ -10,9 +10,9 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 
-from ..lang.program import Program
 from ..lang.thread import Dim
-from . import state as at
+from ..vm import state as at
+from ..vm.program import Program
 from .contention import turns
 from .counters import Counters
 from .machine import Machine

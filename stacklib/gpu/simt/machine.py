@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..lang.builder import KernelError
-from ..lang.formats import FORMS
-from ..lang.program import FIELDS, OP, ORDERS, WAITS, ArrayUse, Program
-from . import state as at
-from ._apart import is_cold, plainly
+from ..vm import state as at
+from ..vm._apart import is_cold, plainly
+from ..vm.formats import FORMS
+from ..vm.program import FIELDS, OP, ORDERS, WAITS, ArrayUse, Program
 from .codes import decoded
 from .counters import Counters
 from .requests import Traffic
@@ -242,7 +242,7 @@ class Machine:
 
     def run(self, watch: Any = None) -> None:
         """Run all blocks; KernelError where the kernel does what it may not."""
-        from .vm import run
+        from ..vm.loop import run
 
         left = FIRST - sum(_taken)
         if left > 0 and is_cold(run):
@@ -258,8 +258,8 @@ class Machine:
 
     def _went(self, loop: Any, turn: int, budget: int) -> bool:
         """Whether all blocks are done, after so many instructions or before."""
+        from ..vm.loop import MOST_ROUNDS
         from .faults import deadlock, fault
-        from .vm import MOST_ROUNDS
 
         t = self.tables
         names = "P W RR FF ST V B BAR A M8 M16 M32 M64 MF MD H L VC LV G C Q S TR E "

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.formats import find
+from ..vm.formats import find
 from .codes import decoded, encoded
 from .one_warp import SECONDS, Exchanges, Meeting
 

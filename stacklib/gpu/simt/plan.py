@@ -15,10 +15,10 @@ from ..issue.occupancy import Occupancy, limits_of, occupancy
 from ..issue.replay import replay
 from ..issue.streams import Streams
 from ..issue.waves import blocks_to_replay, extrapolate
-from ..lang.compile_kernel import parameters
-from ..lang.compile_once import compiled_once
-from ..lang.program import Place, Program
 from ..lang.thread import Dim
+from ..thread.compile_kernel import parameters
+from ..thread.compile_once import compiled_once
+from ..vm.program import Place, Program
 from .arguments import arrays
 from .cache_hits import CacheHits, through
 from .requests import Traffic

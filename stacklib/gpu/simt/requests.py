@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import state as at
+from ..vm import state as at
 
 KINDS = ("load", "store", "atomic")
 

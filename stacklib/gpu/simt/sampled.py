@@ -16,7 +16,7 @@ import numpy as np
 from stacklib.hardware import Accelerator
 
 from ..issue.occupancy import Occupancy
-from . import state as at
+from ..vm import state as at
 from .cache_hits import CacheHits
 from .contention import turns
 from .machine import Machine

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.program import FIELDS, OP, Program
+from ..vm.program import FIELDS, OP, Program
 
 _OP, _DST, _A, _IMM, _TARGET = (
     FIELDS.index(name) for name in ("op", "dst", "a", "imm", "target")

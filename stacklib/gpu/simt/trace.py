@@ -9,9 +9,9 @@ import numpy as np
 from stacklib.memory.warp._fast import FEW, is_cold
 
 from ..issue.streams import KIND, NEEDS, Streams
-from ..lang.program import OP
-from . import state as at
-from ._apart import entry, plainly
+from ..vm import state as at
+from ..vm._apart import entry, plainly
+from ..vm.program import OP
 from .contention import shared_out
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..simt import state as at
 from ..simt.requests import KINDS, Traffic
+from ..vm import state as at
 
 SUMS = ("requests", "sectors", "lines", "asked", "line_sectors")
 _NONE = np.iinfo(np.int64).max

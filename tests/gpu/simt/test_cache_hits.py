@@ -6,8 +6,8 @@ np = pytest.importorskip("numpy")
 
 from stacklib import hardware  # noqa: E402
 from stacklib.gpu.simt import cache_hits  # noqa: E402
-from stacklib.gpu.simt import state as at  # noqa: E402
 from stacklib.gpu.simt.requests import KINDS, Traffic  # noqa: E402
+from stacklib.gpu.vm import state as at  # noqa: E402
 
 
 def asked(kind: str, sectors) -> Traffic:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from stacklib import gpu
-from stacklib.gpu.lang import compile_once
+from stacklib.gpu.thread import compile_once
 
 FACTOR = 2
 TABLE = [3]

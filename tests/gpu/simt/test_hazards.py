@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.gpu.simt import state as at
-from stacklib.gpu.simt.barriers import met
-from stacklib.gpu.simt.memory_lanes import adds, reads, writes
+from stacklib.gpu.vm import state as at
+from stacklib.gpu.vm.barriers import met
+from stacklib.gpu.vm.memory_lanes import adds, reads, writes
 
 THREADS, BLOCKS = 64, 2  # two warps a block
 

@@ -406,7 +406,7 @@ def test_endless_loop():
             x = x + 0
         out[t.thread.x] = 1.0
 
-    import stacklib.gpu.simt.vm as machine
+    import stacklib.gpu.vm.loop as machine
 
     before, machine.MOST_ROUNDS = machine.MOST_ROUNDS, 500
     try:

@@ -39,6 +39,7 @@ ORDERS = frozenset(f"{_SYNC} {_FAR}".split()) - {"BARRIER", "WARP_BARRIER"}
 # What needs to be kept of warps that wait for copies, phases, other blocks.
 WAITS = frozenset((_FAR + " COMMIT WAIT_GROUP MB_ARRIVE MB_EXPECT MB_WAIT").split())
 OP = {name: number for number, name in enumerate(OPS)}
+BARRIER_SPAN = 1 << 20  # of an instruction: first barrier, and so many times how many
 FIELDS = ("op", "form", "dst", "a", "b", "c", "imm", "target", "kind", "line")
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.program import OP
 from ._apart import apart
 from .access import accessed
 from .basics import fail, first_lane
+from .program import OP
 from .state import (
     ALIVE,
     AT_CLUSTER,

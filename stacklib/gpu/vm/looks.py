@@ -1,4 +1,4 @@
-"""What a warp that runs writes down: its instructions, and whether it goes in a circle."""
+"""What a warp writes down as it runs: instructions, and whether it goes in a circle."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from stacklib.quantity.bounds import is_whole
 
-from .builder import Value
-from .formats import BOOL, FORMS, U32
-from .thread import Thread, member
+from ..lang.builder import Value
+from ..lang.thread import Thread, member
+from ..vm.formats import BOOL, FORMS, U32
 
 REDUCTIONS = ("add", "min", "max", "and", "or", "xor")
 VOTES = ("any", "all", "ballot", "active")

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from . import frames
+from ..lang import frames
+from ..vm.program import ArrayUse, Program
 from .compile_kernel import compiled
-from .program import ArrayUse, Program
 
 MOST = 64  # programs that are kept
 FIXED = (int, float, str, bytes, type(None), FunctionType, BuiltinFunctionType)

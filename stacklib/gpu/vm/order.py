@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.program import OP
 from ._apart import apart
 from .memory_lanes import adds, reads, writes
+from .program import OP
 from .state import (
     A_FRESH,
     A_OPEN,

@@ -7,11 +7,11 @@ from typing import Any
 
 from stacklib.quantity.bounds import is_whole
 
-from .lane_arrays import LaneArray
-from .mbarriers import Mbarrier, count_of
-from .program import Box
-from .thread import Thread, member
-from .views import Remote
+from ..lang.lane_arrays import LaneArray
+from ..lang.mbarriers import Mbarrier, count_of
+from ..lang.thread import Thread, member
+from ..lang.views import Remote
+from ..vm.program import Box
 
 # PTX ISA 9.0, cp.async: cp-size; CUDA driver API, cuTensorMapEncodeTiled: boxDim.
 COPIES = (4, 8, 16)

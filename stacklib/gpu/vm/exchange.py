@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.program import OP
 from ._apart import apart
 from .basics import bits_of
 from .lanes import wrapped
+from .program import OP
 
 _MATCH, _SHUFFLE, _VOTE = (OP[x] for x in ("MATCH", "SHUFFLE", "VOTE"))
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.mbarriers import MANY
-from ..lang.program import OP
 from ._apart import apart, inner
 from .access import watched
 from .basics import count_bits, fail, first_lane
 from .mbarriers import event_of, named, settled
 from .memory_lanes import sort32, touched
+from .program import BARRIER_SPAN, OP
 from .state import (
     A_BASE,
     A_DIMS,
@@ -340,7 +339,9 @@ def box_copied(
         return fail(G, MANY_START, pc, me, lane, count_bits(mask), 0)
     number = named(A[box, BOX_BARRIERS], c, lane, R)
     if number < 0:
-        return fail(G, MB_INDEX, pc, me, lane, R[c, lane], A[box, BOX_BARRIERS] // MANY)
+        return fail(
+            G, MB_INDEX, pc, me, lane, R[c, lane], A[box, BOX_BARRIERS] // BARRIER_SPAN
+        )
     dst, src = A[box, BOX_DST], A[box, BOX_SRC]
     size, slot = A[dst, A_SIZE], W[me, SLOT]
     shadow, across = slot * A[dst, A_DIMS + 7], A[box, A_DIMS + A[box, BOX_RANK] - 1]

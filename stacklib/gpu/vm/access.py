@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.formats import F32, I32, U64
-from ..lang.program import OP
 from ._apart import apart, inner
 from .basics import fail
+from .formats import F32, I32, U64
 from .memory_lanes import (
     bank_passes,
     fetched_real,
@@ -21,6 +20,7 @@ from .memory_lanes import (
     touched,
 )
 from .order import reads_in_order, watched, writes_in_order
+from .program import OP
 from .state import (
     A_BASE,
     A_DIMS,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.formats import U64
-from ..lang.program import OP
 from ._apart import apart, inner
+from .formats import U64
 from .lanes import compared, compared_unsigned, converted
+from .program import OP
 from .state import (
     ALIVE,
     BRANCH,

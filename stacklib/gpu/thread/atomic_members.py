@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .builder import Value
-from .lane_arrays import LaneArray
-from .thread import Thread, member
+from ..lang.builder import Value
+from ..lang.lane_arrays import LaneArray
+from ..lang.thread import Thread, member
 
 ATOMICS = ("add", "max", "min", "exch", "cas", "and", "or", "xor", "sub", "inc", "load")
 

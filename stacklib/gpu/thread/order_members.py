@@ -6,10 +6,10 @@ from typing import Any
 
 from stacklib.quantity.bounds import is_whole
 
+from ..lang.builder import Value
+from ..lang.lane_arrays import LaneArray
+from ..lang.thread import Thread, member
 from .atomic_members import ATOMICS
-from .builder import Value
-from .lane_arrays import LaneArray
-from .thread import Thread, member
 
 
 class OrderMembers(Thread):

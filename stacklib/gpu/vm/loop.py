@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.program import OP
 from ._apart import apart, entry
 from .access import accessed, bound, indexed, own
 from .barriers import finished, grid_met
@@ -24,6 +23,7 @@ from .flow import flowed, marked, moved
 from .lanes import real, whole
 from .looks import logged, seen_before, uncounted
 from .mbarriers import begun_anew
+from .program import OP
 from .state import (
     ASLEEP,
     B_LIVE,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .builder import Value
-from .formats import FORMS, WEAK_FLOAT, WEAK_INT
-from .thread import Thread, member
+from ..lang.builder import Value
+from ..lang.thread import Thread, member
+from ..vm.formats import FORMS, WEAK_FLOAT, WEAK_INT
 
 
 class FunctionMembers(Thread):

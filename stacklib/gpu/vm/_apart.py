@@ -62,7 +62,7 @@ def _plain(part: Any) -> Callable[..., Any]:
 
 @cache
 def _sources() -> tuple[tuple[str, int, float], ...]:
-    files = [*HERE.glob("*.py"), *HERE.parent.glob("lang/*.py")]
+    files = HERE.glob("*.py")
     stats = ((path.name, path.stat()) for path in sorted(files))
     return tuple((name, s.st_size, s.st_mtime) for name, s in stats)
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .builder import Value
-from .formats import Form, find
+from ..lang.builder import Value
+from ..vm.formats import Form, find
 
 if TYPE_CHECKING:
-    from .compiler import Compiler
+    from ..lang.compiler import Compiler
 
 
 def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.mbarriers import MANY
-from ..lang.program import OP
 from ._apart import apart, inner
 from .barriers import column
 from .basics import fail
+from .program import BARRIER_SPAN, OP
 from .state import (
     AT_MBARRIER,
     CLUSTER,
@@ -69,9 +68,9 @@ MOST_BYTES = 1 << 20  # PTX ISA 9.0, 9.7.13.15.1: range of the count of bytes
 def named(code: int, a: int, lane: int, R: Any) -> int:
     """Number of the barrier that a lane names, -1 for an index outside its list."""
     if a < 0:
-        return code % MANY
+        return code % BARRIER_SPAN
     index = R[a, lane]
-    return code % MANY + index if 0 <= index < code // MANY else -1
+    return code % BARRIER_SPAN + index if 0 <= index < code // BARRIER_SPAN else -1
 
 
 @apart
@@ -216,7 +215,7 @@ def arrived(
             continue
         number = named(imm, a, lane, R)
         if number < 0:
-            return fail(G, MB_INDEX, pc, me, lane, R[a, lane], imm // MANY)
+            return fail(G, MB_INDEX, pc, me, lane, R[a, lane], imm // BARRIER_SPAN)
         row = W[me, SLOT] * G[MB_OF_BLOCK] + number
         if MB[row, M_PENDING] == 0:
             return fail(G, MB_TOO_MANY, pc, me, lane, number, MB[row, M_COUNT])
@@ -259,7 +258,7 @@ def waited(
             continue
         number, parity = named(imm, a, lane, R), R[b, lane]
         if number < 0:
-            return 10 + fail(G, MB_INDEX, pc, me, lane, R[a, lane], imm // MANY)
+            return 10 + fail(G, MB_INDEX, pc, me, lane, R[a, lane], imm // BARRIER_SPAN)
         if parity != 0 and parity != 1:
             return 10 + fail(G, MB_PARITY, pc, me, lane, number, parity)
         row = W[me, SLOT] * G[MB_OF_BLOCK] + number

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.formats import (
+from ._apart import apart, inner
+from .formats import (
     BF16,
     BOOL,
     E4M3,
@@ -21,8 +22,7 @@ from ..lang.formats import (
     U16,
     U32,
 )
-from ._apart import apart, inner
-from .lanes import narrow
+from .rounding import narrow
 from .state import (
     ATOMIC_AT,
     ATOMIC_BY,

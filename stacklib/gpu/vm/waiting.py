@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.program import OP
 from ._apart import apart
 from .barriers import at_grid, came_to, fenced, warp_met
 from .clusters import at_cluster, mapped
 from .copies import grouped
 from .mbarriers import at_mbarrier
+from .program import OP
 from .state import FAILED, RECORD, T_WAIT, TRACED
 
 _BARRIER, _FENCE, _WARP_BARRIER = (OP[x] for x in ("BARRIER", "FENCE", "WARP_BARRIER"))

@@ -7,15 +7,15 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .builder import Builder
-from .compiler import Compiler
+from ..lang.builder import Builder
+from ..lang.compiler import Compiler
+from ..lang.frames import Frame, all_assigned, cells_of
+from ..lang.own_arrays import Spilled
+from ..lang.plain import Unset, source_of
+from ..lang.thread import Dim
+from ..vm.program import ArrayUse, Place, Program
 from .context import MEMBERS, KernelThread
-from .frames import Frame, all_assigned, cells_of
 from .intrinsics import intrinsics
-from .own_arrays import Spilled
-from .plain import Unset, source_of
-from .program import ArrayUse, Place, Program
-from .thread import Dim
 
 
 def parameters(kernel: Callable[..., None]) -> list[str]:

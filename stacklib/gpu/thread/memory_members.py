@@ -8,10 +8,10 @@ import numpy as np
 
 from stacklib.quantity.bounds import is_whole
 
-from .lane_arrays import LaneArray, layout
-from .own_arrays import OwnArray
-from .program import ArrayUse
-from .thread import Thread, member
+from ..lang.lane_arrays import LaneArray, layout
+from ..lang.own_arrays import OwnArray
+from ..lang.thread import Thread, member
+from ..vm.program import ArrayUse
 
 
 class MemoryMembers(Thread):

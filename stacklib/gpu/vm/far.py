@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.program import OP
 from ._apart import apart
 from .clusters import remote
 from .copies import box_copied, copied
+from .program import OP
 from .state import BOXES
 
 _COPY_ASYNC, _BULK_COPY = OP["COPY_ASYNC"], OP["BULK_COPY"]
