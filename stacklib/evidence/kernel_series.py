@@ -101,8 +101,13 @@ def _is_array(given: Any) -> bool:
     return hasattr(given, "shape") and hasattr(given, "dtype")
 
 
-def estimated(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, str]:
-    """Every launch of a port by `gpu.estimate`, its times added up."""
+def estimated(
+    port: Port, shape: tuple[int, ...], device: str, repeated: bool = True
+) -> tuple[float, str]:
+    """Every launch of a port by `gpu.estimate`, its times added up.
+
+    ``repeated``: authors time a kernel again and again.
+    """
     spent: list[tuple[float, str]] = []
 
     def go(step: Step) -> Mapping[str, Any]:
@@ -110,7 +115,7 @@ def estimated(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, s
         made = gpu.estimate(
             *(step.kernel, step.grid, step.block, device, *args),
             registers=registers,
-            repeated=True,
+            repeated=repeated,
         )
         spent.append((made.time, made.bound))
         return _left(step)
@@ -128,7 +133,8 @@ def launched(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, st
         return estimated(port, shape, device)
 
     def of(length: int) -> tuple[float, str]:
-        return estimated(port, (*shape[:axis], length, *shape[axis + 1 :]), device)
+        made = (*shape[:axis], length, *shape[axis + 1 :])
+        return estimated(port, made, device, repeated=False)
 
     (less, _), (more, part) = of(short), of(long)
     each = (more - less) / (long - short)

@@ -25,6 +25,7 @@ from .requests import Traffic
 from .trace import streams_of
 
 PATIENCE = 60.0  # seconds
+LEAST = 12  # blocks that are replayed: of few at once, each begins where others end
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
@@ -161,12 +162,13 @@ def launch(
     >>> ran.results["y"][:3].tolist(), ran.report.sectors_per_request
     ([0.0, 2.0, 4.0], 8.0)
     """
-    plan = planned(kernel, grid, block, device, args, registers, shared_bytes)
+    plan = planned(kernel, grid, block, device, args, registers, shared_bytes, LEAST)
     ran = run(
         *(plan.program, plan.grid, plan.block, check),
         units=plan.units,
         resident=plan.resident.blocks,
         kept=plan.kept,
+        skipped=-(-plan.blocks // plan.units) - plan.kept,
     )
     levels = plan.levels(ran.traffic)
     times = plan.times(

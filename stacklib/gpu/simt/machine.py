@@ -48,6 +48,7 @@ class Machine:
     kept: int = 0  # blocks of one unit that are recorded
     most: int = 0  # blocks that run, the first ones; 0 for all
     every: int = 1  # of which every so manieth
+    skipped: int = 0  # blocks of that unit left out, after those that begin together
     tables: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -190,6 +191,8 @@ class Machine:
         t = self.tables
         t["G"] = np.zeros(at.MACHINE, np.int64)
         t["G"][at.GRID_EVENT], t["G"][at.STRIDE] = -1, self.every
+        t["G"][at.TOGETHER] = min(self.resident, self.kept)
+        t["G"][at.SKIPPED] = self.skipped
         t["C"] = np.zeros((len(self.program.rows), at.COUNTERS), np.int64)
         t["Q"] = np.zeros((1 << 12, at.REQUEST_COLUMNS), np.int64)
         t["S"] = np.zeros(1 << 15, np.int64)

@@ -95,6 +95,7 @@ class Plan:
     grid: Sizes
     block: Sizes
     resident: Occupancy
+    least: int  # blocks that are replayed
 
     @property
     def threads(self) -> int:
@@ -114,7 +115,8 @@ class Plan:
     @property
     def kept(self) -> int:
         """Blocks of the busiest unit that are replayed."""
-        return blocks_to_replay(self.blocks, self.units, self.resident.blocks)
+        resident = self.resident.blocks
+        return blocks_to_replay(self.blocks, self.units, resident, least=self.least)
 
     @property
     def here(self) -> int:
@@ -144,8 +146,9 @@ def planned(
     args: Sequence[Any],
     registers: int,
     shared_bytes: int,
+    least: int = 1,
 ) -> Plan:
-    """A launch, checked and compiled."""
+    """A launch, checked and compiled; ``least``: blocks that are replayed."""
     found = hardware.get(device) if isinstance(device, str) else device
     limits_of(found)
     size, threads = dimensions(grid, "grid"), dimensions(block, "block")
@@ -155,7 +158,7 @@ def planned(
     fits(count, registers, 0, found)
     program = prepared(kernel, size, threads, found, args, shared_bytes)
     resident = fits(count, registers, program.shared_bytes, found)
-    return Plan(kernel.__name__, program, found, sizes, sides, resident)
+    return Plan(kernel.__name__, program, found, sizes, sides, resident, least)
 
 
 def fits(threads: int, registers: int, shared: int, device: Accelerator) -> Occupancy:

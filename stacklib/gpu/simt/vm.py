@@ -65,6 +65,7 @@ from .state import (
     SEEN_HASH,
     SEEN_VERSION,
     SHARED,
+    SKIPPED,
     SLOT,
     STATE,
     STEPS,
@@ -80,6 +81,7 @@ from .state import (
     T_WAIT,
     T_WARP,
     TAKEN,
+    TOGETHER,
     TRACED,
     UNWRITTEN,
     VERSION,
@@ -461,7 +463,8 @@ def run(
 ) -> int:
     """Run blocks until all are finished, a table is full, or something is wrong.
 
-    Blocks that one unit runs, every ``units``-th, are recorded, ``kept`` of them.
+    Blocks that one unit runs, every ``units``-th, are recorded, ``kept`` of them: those
+    that begin together, and the last ones.
     """
     slots = B.shape[0]
     until = G[ISSUED] + budget
@@ -541,8 +544,14 @@ def run(
         if free >= 0 and G[NEXT_BLOCK] < blocks and stuck == live:
             block = G[NEXT_BLOCK]
             record = -1
-            if block % units == 0 and block // units < kept:
+            if block % units == 0:
                 record = block // units
+                if record >= G[TOGETHER]:
+                    record = max(G[TOGETHER] - 1, record - G[SKIPPED])
+                    if record == G[TOGETHER] - 1:
+                        record = -1
+                if record >= kept:
+                    record = -1
             B[free, B_RECORD] = record
             begun(
                 free,
