@@ -19,12 +19,14 @@ from typing import Any
 from stacklib import gpu
 from stacklib.gpu.lang.compile_kernel import parameters
 from stacklib.gpu.simt import plan as gpu_plan
+from stacklib.gpu.simt.sampled import Unmodelled
 
 from . import measurements
 from .measurements import Measurement, Refusal
 from .series import Port, Step, port_of, run
 from .systems import device_of
 
+BARS = {"median": 1.25, "worst": 2.5, "faults": 0, "refused": 0.1}
 APART = 1.2  # published rates of a pair whose order must be right
 FITTED = 3  # factors, at most
 UNITS = {"GFLOPS": 1e9, "TFLOPS": 1e12, "GB/s": 1e9}
@@ -112,11 +114,11 @@ def estimated(
 
     def go(step: Step) -> Mapping[str, Any]:
         args, registers = step.args, step.registers
-        made = gpu.estimate(
-            *(step.kernel, step.grid, step.block, device, *args),
-            registers=registers,
-            repeated=repeated,
-        )
+        call = (step.kernel, step.grid, step.block, device, *args)
+        try:
+            made = gpu.estimate(*call, registers=registers, repeated=repeated)
+        except Unmodelled as why:
+            raise Refusal(str(why)) from None
         spent.append((made.time, made.bound))
         return _left(step)
 
@@ -146,14 +148,27 @@ def line(row: Measurement, clock: Clock) -> Line:
     names = (row.text("series"), row.subject, row.text("kind"), row.source)
     try:
         port = port_of(row)
+        device, _ = device_of(row.system)
+        ran = [(shape, *clock(port, shape, device)) for shape in port.published]
     except Refusal as refused:
         return Line(*names, row.value, None, str(refused))
-    device, _ = device_of(row.system)
-    ran = [(shape, *clock(port, shape, device)) for shape in port.published]
     rates = [(port.work(shape) / seconds, part) for shape, seconds, part in ran]
     rate, part = max(rates)
     given = published(row, port.work(port.published[0]))
     return Line(*names, given, rate, "", part)
+
+
+def read(rows: Iterable[Mapping[str, Any]]) -> list[Line]:
+    """The lines of a result file, each with the kind and source of its row."""
+    of = {row.id: row for row in measurements.series()}
+    return [
+        Line(
+            *(row["series"], row["kernel"], of[row["id"]].text("kind")),
+            *(of[row["id"]].source, row["published"], row["predicted"]),
+            *(row["reason"], row["part"]),
+        )
+        for row in rows
+    ]
 
 
 def lines(clock: Clock, series: Iterable[str] | None = None) -> list[Line]:

@@ -42,7 +42,7 @@ def _product(
         return left["c"].reshape(m, n)
 
     # A thread that has few numbers goes through its loop the more often.
-    depths = DEPTHS if numbers > 10 else (DEPTHS[0] // 2, DEPTHS[0])
+    depths = DEPTHS if numbers > 10 else (DEPTHS[0] // 4, DEPTHS[0] // 2)
 
     def expected(shape: Shape) -> Any:
         m, n, k = shape

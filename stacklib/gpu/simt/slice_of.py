@@ -31,9 +31,7 @@ def addresses_of(program: Program) -> Program | None:
     """The slice of a program; None where its blocks wait for each other."""
     if set(_WHOLE) & program.uses:
         return None
-    search = _Search(program)
-    while search.step():
-        pass
+    search = _searched(program)
     if search.answered():
         return None
     kept: Any = np.array(search.kept)
@@ -43,6 +41,18 @@ def addresses_of(program: Program) -> Program | None:
     rows[jumps, _TARGET] = at[rows[jumps, _TARGET]]
     kinds = [kind for kind, keep in zip(program.kinds, kept, strict=True) if keep]
     return replace(program, rows=rows[kept], kinds=kinds)
+
+
+def waits_for_blocks(program: Program) -> bool:
+    """Whether blocks look at what other blocks have left, and do as it says."""
+    return _searched(program).looks()
+
+
+def _searched(program: Program) -> _Search:
+    search = _Search(program)
+    while search.step():
+        pass
+    return search
 
 
 def _array(row: Any) -> int:
@@ -125,6 +135,20 @@ class _Search:
             values = op not in _WRITES or _array(row) in self.arrays
             live.update(r for r in _operands(row, values) if r >= 0)
         self.registers |= live
+
+    def looks(self) -> bool:
+        """Whether what is loaded from an array that is also written matters."""
+        written = {
+            _array(row)
+            for row in self.program.rows
+            if row[_OP] in (OP["STORE"], OP["ATOMIC"])
+        }
+        return any(
+            row[_OP] == OP["LOAD"]
+            and _array(row) in self.arrays & written
+            and self.program.arrays[_array(row)].space in _FAR
+            for row in self.program.rows
+        )
 
     def answered(self) -> bool:
         """Whether what an atomic on global memory hands back matters: a ticket."""
