@@ -44,12 +44,12 @@ def addresses_of(program: Program) -> Program | None:
 
 
 def waits_for_blocks(program: Program) -> bool:
-    """Whether blocks look at what other blocks have left, and do as it says."""
-    return _searched(program).looks()
+    """Whether loops go round until another block has left something."""
+    return _searched(program, loops=True).looks()
 
 
-def _searched(program: Program) -> _Search:
-    search = _Search(program)
+def _searched(program: Program, loops: bool = False) -> _Search:
+    search = _Search(program, loops)
     while search.step():
         pass
     return search
@@ -85,11 +85,12 @@ class _Search:
     """Which rows matter, until no more do.
 
     Within rows without a branch, a register is needed from where it is written to where
-    it is read; across branches, as soon as any stretch reads it first.
+    it is read; across branches, as soon as any stretch reads it first. ``loops``: only
+    what the tests of loops depend on.
     """
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, loops: bool) -> None:
+        self.program, self.loops = program, loops
         self.registers: set[int] = set()
         self.arrays: set[int] = set()
         self.kept = [False] * len(program.rows)
@@ -105,6 +106,8 @@ class _Search:
         op = int(row[_OP])
         if op in _MARKS:
             return False
+        if self.loops:  # only what decides how often they go round
+            return op == OP["WHILE"] or any(reg in live for reg in _results(row))
         if OP["IF"] <= op <= OP["EXIT"] or op >= OP["BARRIER"]:
             return True
         if op in _READS or op in _WRITES or op == OP["BOUND"]:
@@ -137,14 +140,14 @@ class _Search:
         self.registers |= live
 
     def looks(self) -> bool:
-        """Whether what is loaded from an array that is also written matters."""
+        """Whether an array matters that the kernel itself writes."""
         written = {
             _array(row)
             for row in self.program.rows
             if row[_OP] in (OP["STORE"], OP["ATOMIC"])
         }
         return any(
-            row[_OP] == OP["LOAD"]
+            row[_OP] in (OP["LOAD"], OP["ATOMIC"])
             and _array(row) in self.arrays & written
             and self.program.arrays[_array(row)].space in _FAR
             for row in self.program.rows
