@@ -94,9 +94,7 @@ def _left(step: Step) -> dict[str, Unknown]:
     """The arrays of a launch by name, without values."""
     names = parameters(step.kernel)[1:]
     given = zip(names, step.args, strict=True)
-    return {
-        name: Unknown(tuple(x.shape), x.dtype) for name, x in given if _is_array(x)
-    }
+    return {name: Unknown(tuple(x.shape), x.dtype) for name, x in given if _is_array(x)}
 
 
 def _is_array(given: Any) -> bool:

@@ -20,6 +20,7 @@ TURN = 20_000  # instructions a warp issues before others of its block go on
 BUDGET = 20_000_000  # instructions between two looks from outside
 RESIDENT = 64 << 20  # bytes of registers of blocks that are resident together
 PIECE = 1 << 22  # bytes of an array that are looked at together
+NORESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python does not name
 VAST = 1 << 28  # bytes of arrays of which hardly all is touched
 CLOCKS = 1 << 26  # entries of a table of what each warp has seen of each other
 SPECIALS = (
@@ -286,7 +287,8 @@ def _untouched(size: int) -> Any:
     """Zeros that take no memory until they are written; of large arrays few are."""
     if size <= VAST or not hasattr(mmap, "MADV_NOHUGEPAGE"):
         return np.zeros(size, np.uint8)
-    pages = mmap.mmap(-1, size)
+    kept = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE
+    pages = mmap.mmap(-1, size, kept)
     pages.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(pages, np.uint8)
 
