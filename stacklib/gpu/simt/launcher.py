@@ -75,8 +75,8 @@ class Warned:
         self.said = True
         warnings.warn(
             f"this launch would take about {whole:,.0f} s: {begun:,} of "
-            f"{self.blocks:,} blocks in {took:.0f} s; gpu.estimate(...) with the same arguments runs "
-            "only the blocks that its time needs",
+            f"{self.blocks:,} blocks in {took:.0f} s; gpu.estimate(...) with the same "
+            "arguments runs only the blocks that its time needs",
             stacklevel=2,
         )
 
@@ -94,7 +94,7 @@ def execute(
     return run(prepared(kernel, grid, block, device, args), size, threads, check)
 
 
-def run(program: Program, size: Sizes, threads: Sizes, check: bool, **kept: int) -> Ran:
+def run(program: Program, size: Sizes, threads: Sizes, check: bool, **kept: Any) -> Ran:
     """Run a program; ``kept``: what of it is recorded for the clock."""
     machine = Machine(program, size, threads, check, **kept)
     machine.run(Warned(machine.blocks))

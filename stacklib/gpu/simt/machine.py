@@ -67,7 +67,7 @@ class Machine:
         """Byte addresses of arrays, and numbers of the elements that are watched."""
         program = self.program
         uses = program.arrays
-        table = np.zeros((max(1, len(uses)), at.A_COLUMNS), np.int64)
+        table: Any = np.zeros((max(1, len(uses)), at.A_COLUMNS), np.int64)
         base = ALIGNMENT
         for row, use in zip(table, uses, strict=False):
             self._lay(row, use)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import pytest
 
@@ -178,14 +179,12 @@ def test_a_long_launch_says_so_and_how_to_sample(monkeypatch):
     monkeypatch.setattr(launcher.time, "monotonic", lambda: 20.0)
     watch = launcher.Warned(1000, 0.0)
 
-    class Half:
-        tables = {"G": np.full(20, 100)}
-
+    half = SimpleNamespace(tables={"G": np.full(20, 100)})
     with pytest.warns(UserWarning, match=r"about 200 s.*gpu\.estimate"):
-        watch(Half())
+        watch(half)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        watch(Half())  # once
+        watch(half)  # once
 
 
 def test_a_report_has_reasons_lines_and_a_timeline():
