@@ -62,10 +62,7 @@ def blocks_to_replay(
 def extrapolate(done: Replayed, blocks: int, units: int) -> Launch:
     """The launch that so many blocks of a replay are the beginning of.
 
-    Raises
-    ------
-    ValueError
-        When more blocks were replayed than the multiprocessor has.
+    ValueError when more were replayed than the multiprocessor has.
     """
     here, known = busiest(blocks, units), done.streams.blocks
     if known > here:
