@@ -13,7 +13,6 @@ from typing import Any
 
 from .branches import Branches
 from .builder import Home, Value
-from .expressions import Torn, Unset
 from .frames import (
     MOST_ROWS,
     Construct,
@@ -23,6 +22,7 @@ from .frames import (
     has_jump,
     of_form,
 )
+from .plain import Torn, Unset
 from .program import Label
 
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
@@ -306,9 +306,9 @@ class Loops(Branches):
         form, _ = build.in_common(start, stop)
         op = ast.Lt if step > 0 else ast.Gt
 
-        def once() -> str:
+        def once(together: int) -> str:
             counter = build.new(form)
-            counter.home = Home(construct, ("counter",), False)
+            home = counter.home = Home(construct, ("counter",), False)
             first = build.as_form(start, form)
             build.emit("MOVE", counter.reg, first.reg, form=form.code, kind="move")
 
@@ -318,7 +318,7 @@ class Loops(Branches):
 
             def after() -> None:
                 by = build.constant(step * together, form)
-                counter.home.version += 1
+                home.version += 1
                 build.emit(
                     "ADD", counter.reg, counter.reg, by.reg, form=form.code, kind="int"
                 )
@@ -332,7 +332,12 @@ class Loops(Branches):
             self.frame.names.setdefault(name, Unset(name))
             return self._loop(construct, names, told, test, after)
 
-        self.settled(construct, once)
+        if together > 1:  # a single round tells the formats
+            saved = self.save()
+            depth = len(self.constructs), len(self.frames), len(self.regions)
+            self.settled(construct, lambda: once(1))
+            self._back_to(saved, depth)
+        self.settled(construct, lambda: once(together))
         return ""
 
     def _read_behind(self, node: ast.For, name: str) -> bool:

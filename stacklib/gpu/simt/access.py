@@ -11,18 +11,16 @@ from ..lang.program import OP
 from ._apart import apart, inner
 from .basics import fail
 from .memory_lanes import (
-    adds,
     bank_passes,
     fetched_real,
     fetched_whole,
     most_turns,
-    reads,
     sort32,
     stored_real,
     stored_whole,
     touched,
-    writes,
 )
+from .order import reads_in_order, watched, writes_in_order
 from .state import (
     A_BASE,
     A_DIMS,
@@ -32,33 +30,23 @@ from .state import (
     A_SPACE,
     A_STRIDE,
     A_WATCHED,
-    ATOMIC_BY,
-    ATOMIC_RACE,
     BAD_ONE,
-    BLOCK,
-    BLOCK_SYNCED,
     C_ASKED,
     C_LINES,
     C_PASSES,
     C_PHASES,
     C_REQUESTS,
     C_SECTORS,
+    CONSTANT,
     FENCED,
-    LOCAL,
     MISALIGNED,
-    NOBODY,
     NUMBER,
-    OF_BLOCK,
-    OF_WARP,
     R_COUNT,
     R_FIRST,
     R_KIND,
     R_ORDER,
     R_PC,
     R_WARP,
-    READ_AT,
-    READ_RACE,
-    READER,
     RECORD,
     REQUESTS,
     REQUESTS_MADE,
@@ -70,11 +58,7 @@ from .state import (
     T_REQUEST,
     T_TURNS,
     TRACED,
-    UNWRITTEN,
     VERSION,
-    WRITE_RACE,
-    WRITER,
-    WRITTEN_AT,
 )
 
 _ATOMIC, _LOAD, _STORE = (OP[x] for x in ("ATOMIC", "LOAD", "STORE"))
@@ -182,126 +166,6 @@ def combined_real(what: int, old: float, x: float, new: float) -> float:
     if what == _CAS:
         return new if old == x else old
     return old
-
-
-@apart
-def watched(
-    op: int,
-    array: int,
-    at: int,
-    count: int,
-    lane: int,
-    base: int,
-    me: int,
-    A: Any,
-    H: Any,
-    L: Any,
-    W: Any,
-    VC: Any,
-    G: Any,
-    width: int,
-    threads: int,
-) -> int:
-    """0, or what is wrong with a lane's access to so many elements."""
-    thread = W[me, BLOCK] * threads + W[me, LOCAL] * 32 + lane
-    seq = G[SEQ]
-    for k in range(count):
-        place = A[array, A_SHADOW] + base + at + k
-        if A[array, A_FRESH]:
-            fresh = A[array, A_FRESH] - 1 + base + at + k
-            if op == _STORE:
-                L[fresh] = 1
-            elif L[fresh] == 0:
-                G[BAD_ONE] = at + k
-                return UNWRITTEN
-        if not A[array, A_WATCHED]:
-            continue
-        if op == _LOAD:
-            bad, why = (
-                reads(H, place, thread, seq, W, VC, me, width, threads),
-                READ_RACE,
-            )
-        elif op == _STORE:
-            bad = writes(H, place, thread, seq, W, VC, me, width, threads)
-            why = WRITE_RACE
-        else:
-            bad = adds(H, place, thread, seq, W, VC, me, width, threads)
-            why = ATOMIC_RACE
-        if bad:
-            G[BAD_ONE] = at + k
-            return why
-    return 0
-
-
-@apart
-def suspects(
-    op: int,
-    mask: int,
-    array: int,
-    count: int,
-    shadow: int,
-    a: int,
-    me: int,
-    R: Any,
-    A: Any,
-    H: Any,
-    L: Any,
-    W: Any,
-    G: Any,
-    threads: int,
-) -> int:
-    """Lanes whose access is not plainly in order; the others' is noted.
-
-    Plainly in order: nobody else has touched the element since the last barrier of the
-    block, or only this warp has read it.
-    """
-    synced, block, seq = W[me, BLOCK_SYNCED], W[me, BLOCK], G[SEQ]
-    of_warp, of_block = 4 * (W[me, NUMBER] + 1) + OF_WARP, 4 * (block + 1) + OF_BLOCK
-    own = A[array, A_SPACE] == SHARED
-    first = A[array, A_SHADOW] + shadow
-    fresh = A[array, A_FRESH] - 1 + shadow if A[array, A_FRESH] else -1
-    watch = A[array, A_WATCHED] != 0
-    left = 0
-    for lane in range(32):
-        if not mask >> lane & 1:
-            continue
-        thread = block * threads + W[me, LOCAL] * 32 + lane
-        mine = 4 * (thread + 1)
-        doubt = op == _ATOMIC
-        for k in range(count):
-            at = R[a, lane] + k
-            if fresh >= 0 and op == _LOAD and L[fresh + at] == 0:
-                doubt = True
-            if not watch or doubt:
-                continue
-            it, code = H[first + at, WRITER], H[first + at, READER]
-            if it != NOBODY and it != thread + 1:
-                before = H[first + at, WRITTEN_AT] < synced
-                doubt = not (before and (own or (it - 1) // threads == block))
-            doubt = doubt or H[first + at, ATOMIC_BY] != NOBODY
-            if code != NOBODY and code != mine:
-                gone = own and H[first + at, READ_AT] < synced
-                ours = code == of_warp or code == of_block
-                doubt = doubt or not (gone or (op == _LOAD and ours))
-        if doubt:
-            left |= 1 << lane
-            continue
-        for k in range(count):
-            at = R[a, lane] + k
-            if op == _STORE:
-                if fresh >= 0:
-                    L[fresh + at] = 1
-                if watch:
-                    H[first + at, WRITER] = thread + 1
-                    H[first + at, WRITTEN_AT] = seq
-                    H[first + at, READER] = NOBODY
-            elif watch:
-                code = H[first + at, READER]
-                kept = code == of_warp or code == of_block
-                if not kept or (own and H[first + at, READ_AT] < synced):
-                    H[first + at, READER] = mine
-                H[first + at, READ_AT] = seq
-    return left
 
 
 @apart
@@ -414,6 +278,10 @@ def accessed(
         if op == _ATOMIC:
             sort32(words, n)
             turns = most_turns(words, n)
+    elif space == CONSTANT:
+        sort32(words, n)
+        passes = touched(words, n, ways)[2]
+        C[pc, C_PASSES] += passes
     else:
         for i in range(1, n):
             if words[i] < words[i - 1]:
@@ -444,10 +312,19 @@ def accessed(
     floating = 9 <= form <= 14
     doubtful, changed = 0, False
     if A[array, A_WATCHED] or A[array, A_FRESH]:
-        doubtful = suspects(
-            op, mask, array, count, shadow, a, me, R, A, H, L, W, G, threads
-        )
+        if op == _LOAD:
+            doubtful = reads_in_order(
+                mask, array, count, shadow, R[a], me, A, H, L, W, G, threads
+            )
+        elif op == _STORE:
+            doubtful = writes_in_order(
+                mask, array, count, shadow, R[a], me, A, H, L, W, G, threads
+            )
+        else:
+            doubtful = mask
     for lane in range(32):
+        if doubtful == 0:
+            break
         if doubtful >> lane & 1:
             at_lane = R[a, lane]
             bad = watched(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.program import FIELDS, OP, Program
+from ..lang.program import FIELDS, OP, ORDERS, Program
 
 _OP, _DST, _A, _IMM, _TARGET = (
     FIELDS.index(name) for name in ("op", "dst", "a", "imm", "target")
@@ -23,13 +23,11 @@ _FAR = ("global", "constant")
 _MARKS = [OP[name] for name in ("UNSET", "SET", "CHECK", "PAD")]
 _WRITES = [OP[name] for name in ("STORE", "STORE_LOCAL", "ATOMIC")]
 _READS = [OP[name] for name in ("LOAD", "LOAD_LOCAL", "ATOMIC")]
-# By these, blocks pass each other values, or what a copy brings is looked at.
-_WHOLE = ("FENCE", "GRID_BARRIER", "CLUSTER_BARRIER", "COPY_ASYNC", "BULK_COPY")
 
 
 def addresses_of(program: Program) -> Program | None:
     """The slice of a program; None where its blocks wait for each other."""
-    if set(_WHOLE) & program.uses:
+    if ORDERS & program.uses:
         return None
     search = _searched(program)
     if search.answered():

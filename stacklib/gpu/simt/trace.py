@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stacklib.memory.warp._fast import FEW, is_cold
+
 from ..issue.streams import KIND, NEEDS, Streams
 from ..lang.program import OP
 from . import state as at
-from ._apart import apart
+from ._apart import entry, plainly
 from .contention import shared_out
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 _LOAD, _STORE = OP["LOAD"], OP["STORE"]
 
 
-@apart
+@entry
 def linked(
     TR: Any, P: Any, kinds: Any, last: Any, needs: Any, kept: Any, places: Any
 ) -> int:
@@ -74,7 +76,8 @@ def streams_of(machine: Machine, answered: Any, turns: float = 0.0) -> Streams:
     kept: Any = np.zeros(len(trace), np.int64)
     places: Any = np.zeros(len(trace), np.int64)
     last: Any = np.full(machine.program.registers + 16, -1, np.int64)
-    n = linked(trace, rows, kinds, last, needs, kept, places)
+    link = plainly(linked) if is_cold(linked) and len(trace) < FEW else linked
+    n = link(trace, rows, kinds, last, needs, kept, places)
     issued: Any = trace[kept[:n]]
     warps: Any
     starts: Any
@@ -113,6 +116,7 @@ def _requests(issued: Any, answered: Any) -> tuple[Any, Any]:
     request: Any = np.full(len(issued), -1, np.int64)
     if not asks.any():
         return request, np.zeros((1, 5), np.int64)
-    once, which = np.unique(rows[asks], axis=0, return_inverse=True)
-    request[asks] = which.reshape(-1)
-    return request, once
+    sizes = tuple(rows.max(axis=0) + 1)
+    codes = np.ravel_multi_index(tuple(rows[asks].T), sizes)
+    once, request[asks] = np.unique(codes, return_inverse=True)
+    return request, np.stack(np.unravel_index(once, sizes), axis=1)

@@ -176,31 +176,31 @@ def layer_norm(t, src, scale, shift, dst, columns):
         dst[row, at] = (src[row, at] - mean) * spread * scale[at] + shift[at]
 
 
-def flash_attention(t, q, k, v, out, keys):
-    """A query a thread, keys and values by tiles of 16 (T. Dao and others, 2022)."""
-    key, value = t.shared((16, 8)), t.shared((16, 8))
+def flash_attention(t, q, k, v, out, keys, rows, wide):
+    """A query a thread, tiles of ``rows`` keys and values (T. Dao and others, 2022)."""
+    key, value = t.shared((rows, wide)), t.shared((rows, wide))
     i = t.thread.x
-    row = t.block.x * 16 + i
-    mine = [q[row, d] for d in range(8)]
-    acc = [0.0] * 8
+    row = t.block.x * rows + i
+    mine = [q[row, d] for d in range(wide)]
+    acc = [0.0] * wide
     top, total = -1e30, 0.0
-    for first in range(0, keys, 16):
-        for d in range(8):
+    for first in range(0, keys, rows):
+        for d in range(wide):
             key[i, d] = k[first + i, d]
             value[i, d] = v[first + i, d]
         t.sync()
-        for j in range(16):
+        for j in range(rows):
             score = 0.0
-            for d in range(8):
+            for d in range(wide):
                 score = t.fma(mine[d], key[j, d], score)
             more = t.max(top, score)
             shrunk, weight = t.exp(top - more), t.exp(score - more)
             total = total * shrunk + weight
-            for d in range(8):
+            for d in range(wide):
                 acc[d] = acc[d] * shrunk + weight * value[j, d]
             top = more
         t.sync()
-    for d in range(8):
+    for d in range(wide):
         out[row, d] = acc[d] / total
 
 
@@ -262,5 +262,5 @@ def cases():
     yield Case(layer_norm, 3, 32, args, {"dst": made * scale + shift}, 1e-5)
     q, k, v = normal(21, 32, 8), normal(22, 48, 8), normal(23, 48, 8)
     out = softmax(q @ k.T) @ v
-    args = (q, k, v, zeros(32, 8), 48)
+    args = (q, k, v, zeros(32, 8), 48, 16, 8)
     yield Case(flash_attention, 2, 16, args, {"out": out}, 1e-5)
