@@ -29,6 +29,7 @@ UNPREDICTED = {
     "tile_kernel",
     "cache",
     "launch_speed",
+    "kernel_series",
     "occupancy",
     "fit_process",
     "cost_evaluation",

@@ -1,9 +1,9 @@
 """Published microbenchmarks of family C, written as kernels and run on the machine.
 
 What `bound.hierarchy` says in one formula is here run: a kernel is launched, its
-sectors go through the caches, and the time is that of its slowest part. A published
-rate or latency comes from long runs, so the start is subtracted: a launch of few rounds
-from one of more, part by part.
+sectors go through the caches, and one unit is replayed. A published rate or latency
+comes from long runs, so the start is subtracted: a launch of few rounds from one of
+more.
 
 ``python -m stacklib.evidence.kernel_runs`` writes the file that `kernel_times` reads:
 every row with the factors in force, and with factors that never saw its source or its
@@ -24,6 +24,7 @@ import numpy as np
 from stacklib import gpu, hardware
 from stacklib.gpu.chip import microbenchmarks as kernels
 from stacklib.gpu.issue.occupancy import limits_of
+from stacklib.gpu.simt.times import BUSY
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.memory.warp.coalescing import LINE
 from stacklib.roofline.host.pointer_chase import linked
@@ -42,6 +43,8 @@ TIMES_L2 = 4  # a set of so many L2s leaves nothing from round to round
 WAVES = 24  # of resident blocks at least: then the last, part empty, hardly counts
 RING = 512 * 1024  # bytes of a pointer chase through the L2: more than any L1
 STEPS = 512  # loads of a chase
+LAPS = 32  # rounds over a set that the L1 holds
+LEVELS = {"memory": "dram", "lsu": "l1"}  # what the parts of a unit lead to
 FAMILY = tuple(row for row in measurements.fitted() if row.family == "C")
 
 
@@ -56,25 +59,26 @@ def slice_of(device: Accelerator, units: int = UNITS) -> Accelerator:
 
 @dataclass(frozen=True, slots=True)
 class Steady:
-    """What a launch takes beyond a shorter one: seconds by part."""
+    """What a launch takes beyond a shorter one, and the least of each part of it."""
 
+    seconds: float
     parts: dict[str, float]
 
     @property
-    def seconds(self) -> float:
-        """Of the part that takes longest."""
-        return max(self.parts.values())
-
-    @property
     def bound(self) -> str:
-        """That part."""
-        return max(self.parts, key=lambda name: self.parts[name])
+        """The busiest part, as families of rows name it; ``latency`` where none is."""
+        name = max(self.parts, key=lambda name: self.parts[name])
+        if self.parts[name] < BUSY * self.seconds:
+            return "latency"
+        return LEVELS.get(name, name)
 
 
 def steady(run: Callable[[int], Any], few: int, more: int) -> Steady:
     """The difference of two launches."""
-    short, long = (run(n).report.times.parts() for n in (few, more))
-    return Steady({name: long[name] - short[name] for name in long})
+    short, long = (run(n).report.times for n in (few, more))
+    before = short.parts()
+    parts = {name: took - before.get(name, 0) for name, took in long.parts().items()}
+    return Steady(long.total - short.total, parts)
 
 
 def _filling(device: Accelerator) -> tuple[Accelerator, int, int]:
@@ -146,7 +150,10 @@ def _read_same(device: Accelerator, size: float) -> tuple[float, Steady]:
         args = (data, gpu.empty(1, float), pairs, times)
         return _launch(kernels.read_rounds, units, threads, part, *args)
 
-    return data.nbytes * units * _whole(device, part), steady(run, 1, 2)
+    # The first round brings the set, and the next ones meet its loads on their way.
+    laps = max(1, LAPS // pairs)
+    rounds = laps * _whole(device, part)
+    return rounds * data.nbytes * units, steady(run, laps, 2 * laps)
 
 
 def _chased(device: Accelerator, level: str) -> tuple[float, Steady]:

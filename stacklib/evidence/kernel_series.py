@@ -17,14 +17,16 @@ from statistics import median
 from typing import Any
 
 from stacklib import gpu
+from stacklib.gpu.simt.arguments import Empty
+from stacklib.gpu.simt.sampled import Unmodelled
 from stacklib.gpu.thread.compile_kernel import parameters
-from stacklib.gpu.simt import plan as gpu_plan
 
 from . import measurements
 from .measurements import Measurement, Refusal
 from .series import Port, Step, port_of, run
 from .systems import device_of
 
+BARS = {"median": 1.25, "worst": 2.5, "faults": 0, "refused": 0.1}
 APART = 1.2  # published rates of a pair whose order must be right
 FITTED = 3  # factors, at most
 UNITS = {"GFLOPS": 1e9, "TFLOPS": 1e12, "GB/s": 1e9}
@@ -78,7 +80,7 @@ def published(row: Measurement, work: float) -> float:
 Clock = Callable[[Port, tuple[int, ...], str], tuple[float, str]]
 
 
-class Unknown(gpu_plan.Empty):
+class Unknown(Empty):
     """What a launch of which only some blocks ran would have left."""
 
     def reshape(self, *_: Any) -> Unknown:
@@ -92,26 +94,29 @@ def _left(step: Step) -> dict[str, Unknown]:
     """The arrays of a launch by name, without values."""
     names = parameters(step.kernel)[1:]
     given = zip(names, step.args, strict=True)
-    return {
-        name: Unknown(tuple(x.shape), x.dtype) for name, x in given if _is_array(x)
-    }
+    return {name: Unknown(tuple(x.shape), x.dtype) for name, x in given if _is_array(x)}
 
 
 def _is_array(given: Any) -> bool:
     return hasattr(given, "shape") and hasattr(given, "dtype")
 
 
-def estimated(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, str]:
-    """Every launch of a port by `gpu.estimate`, its times added up."""
+def estimated(
+    port: Port, shape: tuple[int, ...], device: str, repeated: bool = True
+) -> tuple[float, str]:
+    """Every launch of a port by `gpu.estimate`, its times added up.
+
+    ``repeated``: authors time a kernel again and again.
+    """
     spent: list[tuple[float, str]] = []
 
     def go(step: Step) -> Mapping[str, Any]:
         args, registers = step.args, step.registers
-        made = gpu.estimate(
-            *(step.kernel, step.grid, step.block, device, *args),
-            registers=registers,
-            repeated=True,
-        )
+        call = (step.kernel, step.grid, step.block, device, *args)
+        try:
+            made = gpu.estimate(*call, registers=registers, repeated=repeated)
+        except Unmodelled as why:
+            raise Refusal(str(why)) from None
         spent.append((made.time, made.bound))
         return _left(step)
 
@@ -128,7 +133,8 @@ def launched(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, st
         return estimated(port, shape, device)
 
     def of(length: int) -> tuple[float, str]:
-        return estimated(port, (*shape[:axis], length, *shape[axis + 1 :]), device)
+        made = (*shape[:axis], length, *shape[axis + 1 :])
+        return estimated(port, made, device, repeated=False)
 
     (less, _), (more, part) = of(short), of(long)
     each = (more - less) / (long - short)
@@ -140,14 +146,27 @@ def line(row: Measurement, clock: Clock) -> Line:
     names = (row.text("series"), row.subject, row.text("kind"), row.source)
     try:
         port = port_of(row)
+        device, _ = device_of(row.system)
+        ran = [(shape, *clock(port, shape, device)) for shape in port.published]
     except Refusal as refused:
         return Line(*names, row.value, None, str(refused))
-    device, _ = device_of(row.system)
-    ran = [(shape, *clock(port, shape, device)) for shape in port.published]
     rates = [(port.work(shape) / seconds, part) for shape, seconds, part in ran]
     rate, part = max(rates)
     given = published(row, port.work(port.published[0]))
     return Line(*names, given, rate, "", part)
+
+
+def read(rows: Iterable[Mapping[str, Any]]) -> list[Line]:
+    """The lines of a result file, each with the kind and source of its row."""
+    of = {row.id: row for row in measurements.series()}
+    return [
+        Line(
+            *(row["series"], row["kernel"], of[row["id"]].text("kind")),
+            *(of[row["id"]].source, row["published"], row["predicted"]),
+            *(row["reason"], row["part"]),
+        )
+        for row in rows
+    ]
 
 
 def lines(clock: Clock, series: Iterable[str] | None = None) -> list[Line]:

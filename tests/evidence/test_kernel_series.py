@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from stacklib.evidence import kernel_series, measurements
+from stacklib.evidence import kernel_series, measurements, results
 from stacklib.evidence.kernel_series import Line
 from stacklib.evidence.measurements import Refusal
 
@@ -125,3 +125,32 @@ def test_printed_rates_are_below_what_the_devices_can():
         most = device.peak("fp32").si if flop else device.memory_bandwidth.si
         rate = kernel_series.published(row, port.work(port.published[0]))
         assert rate < most, (row.id, rate, most)
+
+
+@pytest.fixture(scope="module")
+def stored():
+    """The rows of the committed table."""
+    return results.need("kernel_series")["rows"]
+
+
+def test_the_table_holds_every_row_of_the_family(stored):
+    assert [row["id"] for row in stored] == [row.id for row in measurements.series()]
+    for row in stored:
+        assert (row["predicted"] is None) == bool(row["reason"])
+
+
+def test_the_table_meets_the_bar_of_the_median(stored):
+    told = kernel_series.summary("all", kernel_series.read(stored))
+    assert told.median <= kernel_series.BARS["median"]
+
+
+AGAIN = (("yencal-transpose", "TiledPadded"), ("simveit-reduction", "kernel_4"))
+
+
+@pytest.mark.parametrize(("series", "kernel"), AGAIN)
+def test_a_row_of_the_table_is_what_the_clock_says(stored, series, kernel):
+    pytest.importorskip("numpy")
+    row = next(r for r in stored if (r["series"], r["kernel"]) == (series, kernel))
+    given = next(r for r in measurements.series() if r.id == row["id"])
+    line = kernel_series.line(given, kernel_series.launched)
+    assert line.predicted == pytest.approx(row["predicted"], rel=1e-6)

@@ -96,7 +96,8 @@ def test_a_chase_finds_the_latency_of_its_level(key, level):
     except hardware.UnknownSpec:
         pytest.skip(f"nobody measured {level} of {key}")
     loads, took = kernel_runs._chased(device, level)
-    assert took.seconds / loads * device.clock.si == pytest.approx(expected, rel=0.01)
+    # The replay counts whole cycles.
+    assert took.seconds / loads * device.clock.si == pytest.approx(expected, 0.01, 0.5)
 
 
 def test_loads_on_their_way_together_are_waited_for_once():
@@ -105,10 +106,18 @@ def test_loads_on_their_way_together_are_waited_for_once():
     args = ("h100-sxm", src, gpu.empty(n, float))
     wide = gpu.launch(kernels.stream_read_wide, n // 256, 256, *args).report
     plain = gpu.launch(kernels.stream_read, 4 * n // 256, 256, *args).report
+    waits = [
+        sum(
+            report.times.replayed.by_line[line]["long_scoreboard"] > 0
+            for line in report.times.replayed.by_line
+            if "long_scoreboard" in report.times.replayed.by_line[line]
+        )
+        for report in (wide, plain)
+    ]
     # Four loads and one wait, against one load and one wait.
-    assert wide.counters.waits["global"] == n // 32
-    assert plain.counters.waits["global"] == 4 * n // 32
+    assert waits == [1, 1]
     assert wide.counters.warps["load_global"] == 4 * n // 32
+    assert wide.time < 1.5 * plain.time
 
 
 def test_a_chain_waits_for_every_load():
@@ -116,7 +125,9 @@ def test_a_chain_waits_for_every_load():
     out = gpu.empty(1, np.int64)
     ran = gpu.launch(kernels.chase, 1, 1, "h100-sxm", ring, out, 50)
     assert ran.results["out"][0] == 50
-    assert ran.report.counters.waits["global"] == 50
+    device = hardware.get("h100-sxm")
+    least = 50 * hierarchy.load_cycles(device, "l1")
+    assert ran.report.times.replayed.stalls["long_scoreboard"] >= 0.95 * least
 
 
 def test_another_makers_device_is_refused():

@@ -6,14 +6,7 @@ import pytest
 from stacklib import gpu
 from stacklib.evidence.series import PORTS, run
 
-BYTES = ("yencal-histogram", "Shared Atomic (vectorized)")
-# Loads of 16 elements do not fit the instruction's field yet.
-LATER = pytest.mark.xfail(raises=IndexError, strict=True, reason="16 bytes of uint8")
-CASES = [
-    pytest.param(series, kernel, marks=[LATER] if (series, kernel) == BYTES else [])
-    for series, ports in PORTS.items()
-    for kernel in ports
-]
+CASES = [(series, kernel) for series, ports in PORTS.items() for kernel in ports]
 
 
 def go(step):

@@ -22,13 +22,7 @@ OUTSIDE = {"library": "a library's kernels are not known", "tma": "bulk tensor c
 
 
 def port_of(row: Measurement) -> Port:
-    """The port of a row of a series.
-
-    Raises
-    ------
-    Refusal
-        Naming the mechanism that is missing.
-    """
+    """The port of a row of a series; a Refusal names the mechanism that is missing."""
     for setting, why in OUTSIDE.items():
         if row.has(setting):
             raise Refusal(why)

@@ -300,9 +300,7 @@ def _rms(kernel: Kernel) -> Port:
         mean = (given**2).mean(axis=1, keepdims=True)
         return given / np.sqrt(mean + EPSILON) * floats(shape[1], seed=5)
 
-    return Port(
-        steps, expected, _both, ((1 << 18, 4096),), (3, 2048)
-    )
+    return Port(steps, expected, _both, ((1 << 18, 4096),), (3, 2048))
 
 
 def _product(kernel: Kernel, rows: int, columns: int) -> Port:

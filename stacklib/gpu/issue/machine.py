@@ -156,7 +156,7 @@ def _made(chip: Accelerator, active: int, traffic: str) -> Machine:
         ),
         memory_sector=SECTOR * clock / drawn,
         shared_turn=_count(key, "atomic_turn"),
-        global_turn=_count(key, "global_turn"),
+        global_turn=hardware.efficiency("atomic_turn"),
         l1_latency=_load(chip, "l1"),
         l2_latency=_load(chip, "l2"),
         memory_latency=_load(chip, "dram"),

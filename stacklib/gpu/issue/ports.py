@@ -39,7 +39,6 @@ WORDS = {
     "mma_latency": "cycles to an operation on a matrix product",
     "shared_latency": "cycles to an operation on a value of shared memory",
     "atomic_turn": "cycles that an atomic of one lane holds a shared word",
-    "global_turn": "cycles that an atomic of one lane holds a word of the L2",
     "queue": "memory instructions that wait in a sub-core",
     "misses": "sectors on their way to one unit",
     "l2_port": "bytes a cycle from the L2 to one unit",

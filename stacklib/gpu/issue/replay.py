@@ -129,36 +129,9 @@ def replay(
 ) -> Replayed:
     """Issue every instruction of every warp of one multiprocessor.
 
-    Parameters
-    ----------
-    streams : Streams
-        What its warps issue. Blocks start in order, so many at once as are resident.
-    device : str, Accelerator or Machine
-        Whose multiprocessor.
-    resident : int
-        Blocks at once (``occupancy``).
-    policy : str
-        ``gto``, ``lrr`` or ``greedy``.
-    active : int, optional
-        Multiprocessors that share the memory's rate; all of the device by default.
-
-    Raises
-    ------
-    ValueError
-        For another policy, an instruction that the device has no port for or that asks
-        for nothing where it must, or warps that wait for an event that never completes.
-    UnknownSpec
-        For a device of whose ports too little is known.
-
-    Examples
-    --------
-    >>> from stacklib.gpu.issue.streams import Recorder
-    >>> tape = Recorder()
-    >>> tape.warp()
-    >>> for i in range(10):
-    ...     _ = tape.add("fp32", needs=[i - 1] if i else [])
-    >>> replay(tape.streams(), "h100-sxm", resident=1).cycles
-    40
+    ``resident``: blocks at once, which start in order; ``policy``: one of `POLICIES`;
+    ``active``: multiprocessors that share the memory's rate, all by default. ValueError
+    for what the device has no port for, and for warps that wait for ever.
     """
     whole(resident=resident)
     if policy not in POLICIES:

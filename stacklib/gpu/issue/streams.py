@@ -77,18 +77,7 @@ class Streams:
 
 @dataclass(slots=True)
 class Recorder:
-    """Writes streams down, one warp after the other.
-
-    Examples
-    --------
-    >>> tape = Recorder()
-    >>> tape.warp(block=0)
-    >>> load = tape.add("load_global", request=tape.ask(passes=1, memory=4))
-    >>> tape.add("fp32", needs=[load], line=3)
-    1
-    >>> len(tape.streams())
-    2
-    """
+    """Writes streams down, one warp after the other."""
 
     first: list[int] = field(default_factory=list)
     block: list[int] = field(default_factory=list)
@@ -168,14 +157,7 @@ class Recorder:
 
 
 def checked(found: Streams) -> Streams:
-    """The streams, if a replay can be made of them.
-
-    Raises
-    ------
-    ValueError
-        For columns of different lengths, numbers out of range, or a need that is no
-        earlier instruction of its warp.
-    """
+    """The streams, if a replay can be made of them."""
     n = len(found)
     if not found.warps or not n:
         raise ValueError("no instructions: record at least one warp")

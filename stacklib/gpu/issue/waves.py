@@ -43,13 +43,17 @@ def busiest(blocks: int, units: int) -> int:
     return -(-blocks // units)
 
 
-def blocks_to_replay(blocks: int, units: int, resident: int, waves: int = WAVES) -> int:
+def blocks_to_replay(
+    blocks: int, units: int, resident: int, waves: int = WAVES, least: int = 1
+) -> int:
     """How many blocks to record so that whole waves are left out, or none.
 
-    ``blocks``: of the launch; ``resident``: at once on one multiprocessor.
+    ``blocks``: of the launch; ``resident``: at once on one multiprocessor; ``least``:
+    blocks to replay, in as many more waves as they need.
     """
     whole(resident=resident, waves=waves)
     here = busiest(blocks, units)
+    waves = max(waves, -(-least // resident))
     if here <= waves * resident:
         return here
     return (waves - 1) * resident + (here - 1) % resident + 1
@@ -58,10 +62,7 @@ def blocks_to_replay(blocks: int, units: int, resident: int, waves: int = WAVES)
 def extrapolate(done: Replayed, blocks: int, units: int) -> Launch:
     """The launch that so many blocks of a replay are the beginning of.
 
-    Raises
-    ------
-    ValueError
-        When more blocks were replayed than the multiprocessor has.
+    ValueError when more were replayed than the multiprocessor has.
     """
     here, known = busiest(blocks, units), done.streams.blocks
     if known > here:

@@ -64,7 +64,7 @@ def in_order(
     turn = (block % units * SPREAD + log[:, at.R_ORDER] * SPREAD**2) % PRIME
     by = np.lexsort((log[:, at.R_WARP], turn, log[:, at.R_ORDER], wave))
     count = log[by, at.R_COUNT]
-    request = np.repeat(by, count)
+    request: Any = np.repeat(by, count)
     within = np.arange(len(request)) - np.repeat(count.cumsum() - count, count)
     sector = traffic.touched[log[request, at.R_FIRST] + within]
     return (block % units)[request], sector, log[request, at.R_KIND], request

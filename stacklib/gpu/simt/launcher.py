@@ -22,6 +22,7 @@ from .requests import Traffic
 from .trace import streams_of
 
 PATIENCE = 60.0  # seconds
+LEAST = 12  # blocks that are replayed: of few at once, each begins where others end
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def execute(
     return run(prepared(kernel, grid, block, device, args), size, threads, check)
 
 
-def run(program: Program, size: Sizes, threads: Sizes, check: bool, **kept: int) -> Ran:
+def run(program: Program, size: Sizes, threads: Sizes, check: bool, **kept: Any) -> Ran:
     """Run a program; ``kept``: what of it is recorded for the clock."""
     machine = Machine(program, size, threads, check, **kept)
     machine.run(Warned(machine.blocks))
@@ -143,12 +144,16 @@ def launch(
     >>> ran.results["y"][:3].tolist(), ran.report.sectors_per_request
     ([0.0, 2.0, 4.0], 8.0)
     """
-    plan = planned(kernel, grid, block, device, args, registers, shared_bytes, cluster)
+    plan = planned(
+        *(kernel, grid, block, device, args, registers, shared_bytes, cluster),
+        least=LEAST,
+    )
     ran = run(
         *(plan.program, plan.grid, plan.block, check),
         units=plan.units,
         resident=plan.resident.blocks,
         kept=plan.kept,
+        skipped=-(-plan.blocks // plan.units) - plan.kept,
     )
     ran.machine.write_back()
     levels = plan.levels(ran.traffic)

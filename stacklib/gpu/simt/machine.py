@@ -24,6 +24,7 @@ BUDGET = 20_000_000  # instructions between two looks from outside
 FIRST = 10_000  # that Python runs before numba has compiled the machine
 RESIDENT = 64 << 20  # bytes of registers of blocks that are resident together
 PIECE = 1 << 22  # bytes of an array that are looked at together
+NORESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python does not name
 VAST = 1 << 28  # bytes of arrays of which hardly all is touched
 CLOCKS = 1 << 26  # entries of a table of what each warp has seen of each other
 _taken: list[int] = []  # such instructions so far
@@ -53,6 +54,7 @@ class Machine:
     kept: int = 0  # blocks of one unit that are recorded
     most: int = 0  # blocks that run, the first ones; 0 for all
     every: int = 1  # of which every so manieth
+    skipped: int = 0  # blocks of that unit left out, after those that begin together
     tables: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -213,6 +215,8 @@ class Machine:
         t = self.tables
         t["G"] = np.zeros(at.MACHINE, np.int64)
         t["G"][at.GRID_EVENT], t["G"][at.STRIDE] = -1, self.every
+        t["G"][at.TOGETHER] = min(self.resident, self.kept)
+        t["G"][at.SKIPPED] = self.skipped
         t["C"] = np.zeros((len(self.program.rows), at.COUNTERS), np.int64)
         t["Q"] = np.zeros((1 << 12, at.REQUEST_COLUMNS), np.int64)
         t["S"] = np.zeros(1 << 15, np.int64)
@@ -350,7 +354,8 @@ def _untouched(size: int) -> Any:
     """Zeros that take no memory until they are written; of large arrays few are."""
     if size <= VAST or not hasattr(mmap, "MADV_NOHUGEPAGE"):
         return np.zeros(size, np.uint8)
-    pages = mmap.mmap(-1, size)
+    kept = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE
+    pages = mmap.mmap(-1, size, kept)
     pages.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(pages, np.uint8)
 

@@ -75,6 +75,7 @@ class Plan:
     grid: Sizes
     block: Sizes
     resident: Occupancy
+    least: int  # blocks that are replayed
 
     @property
     def threads(self) -> int:
@@ -94,7 +95,8 @@ class Plan:
     @property
     def kept(self) -> int:
         """Blocks of the busiest unit that are replayed."""
-        return blocks_to_replay(self.blocks, self.units, self.resident.blocks)
+        resident = self.resident.blocks
+        return blocks_to_replay(self.blocks, self.units, resident, least=self.least)
 
     @property
     def here(self) -> int:
@@ -125,8 +127,9 @@ def planned(
     registers: int,
     shared_bytes: int,
     cluster: int,
+    least: int = 1,
 ) -> Plan:
-    """A launch, checked and compiled."""
+    """A launch, checked and compiled; ``least``: blocks that are replayed."""
     found = hardware.get(device) if isinstance(device, str) else device
     limits_of(found)
     size, threads = dimensions(grid, "grid"), dimensions(block, "block")
@@ -136,7 +139,7 @@ def planned(
     fits(count, registers, 0, found)
     program = prepared(kernel, size, threads, found, args, shared_bytes, cluster)
     resident = fits(count, registers, program.shared_bytes, found)
-    return Plan(kernel.__name__, program, found, sizes, sides, resident)
+    return Plan(kernel.__name__, program, found, sizes, sides, resident, least)
 
 
 def check_cluster(cluster: int, grid: Dim, device: Accelerator) -> None:

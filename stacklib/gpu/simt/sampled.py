@@ -21,9 +21,13 @@ from .cache_hits import CacheHits
 from .contention import turns
 from .machine import Machine
 from .plan import Plan, Size, Sizes, planned
-from .slice_of import addresses_of
+from .slice_of import addresses_of, waits_for_blocks
 from .times import Times
 from .trace import streams_of
+
+
+class Unmodelled(ValueError):
+    """A kernel whose time the clock cannot know; the message names why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,10 @@ def estimate(
     KernelError
         When a block that runs does what it may not; reads of nothing and races are
         not looked for.
+    Unmodelled
+        For a kernel whose blocks meet, or wait for each other: a ValueError.
     ValueError, TypeError
-        As `launch` does; for a kernel whose blocks all meet (``grid_sync``).
+        As `launch` does.
     UnknownName, UnknownSpec
         For a device that is unknown or no such GPU.
 
@@ -109,9 +115,14 @@ def estimate(
     """
     plan = planned(kernel, grid, block, device, args, registers, shared_bytes, 1)
     if "GRID_BARRIER" in plan.program.uses:
-        raise ValueError(
+        raise Unmodelled(
             f"{plan.name}: all blocks meet at grid_sync(), so none can be left out; "
             "launch a smaller grid instead"
+        )
+    if waits_for_blocks(plan.program):
+        raise Unmodelled(
+            f"{plan.name}: blocks wait for values of other blocks, and one unit alone "
+            "is replayed: how long they wait is not known"
         )
     ran, recorded = _run(plan)
     levels = plan.levels(ran.traffic(), repeated and _stays(plan))

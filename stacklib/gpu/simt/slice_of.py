@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..vm.program import FIELDS, OP, Program
+from ..vm.program import FIELDS, OP, ORDERS, Program
 
 _OP, _DST, _A, _IMM, _TARGET = (
     FIELDS.index(name) for name in ("op", "dst", "a", "imm", "target")
@@ -23,17 +23,13 @@ _FAR = ("global", "constant")
 _MARKS = [OP[name] for name in ("UNSET", "SET", "CHECK", "PAD")]
 _WRITES = [OP[name] for name in ("STORE", "STORE_LOCAL", "ATOMIC")]
 _READS = [OP[name] for name in ("LOAD", "LOAD_LOCAL", "ATOMIC")]
-# By these, blocks pass each other values, or what a copy brings is looked at.
-_WHOLE = ("FENCE", "GRID_BARRIER", "CLUSTER_BARRIER", "COPY_ASYNC", "BULK_COPY")
 
 
 def addresses_of(program: Program) -> Program | None:
     """The slice of a program; None where its blocks wait for each other."""
-    if set(_WHOLE) & program.uses:
+    if ORDERS & program.uses:
         return None
-    search = _Search(program)
-    while search.step():
-        pass
+    search = _searched(program)
     if search.answered():
         return None
     kept: Any = np.array(search.kept)
@@ -43,6 +39,18 @@ def addresses_of(program: Program) -> Program | None:
     rows[jumps, _TARGET] = at[rows[jumps, _TARGET]]
     kinds = [kind for kind, keep in zip(program.kinds, kept, strict=True) if keep]
     return replace(program, rows=rows[kept], kinds=kinds)
+
+
+def waits_for_blocks(program: Program) -> bool:
+    """Whether loops go round until another block has left something."""
+    return _searched(program, loops=True).looks()
+
+
+def _searched(program: Program, loops: bool = False) -> _Search:
+    search = _Search(program, loops)
+    while search.step():
+        pass
+    return search
 
 
 def _array(row: Any) -> int:
@@ -75,11 +83,12 @@ class _Search:
     """Which rows matter, until no more do.
 
     Within rows without a branch, a register is needed from where it is written to where
-    it is read; across branches, as soon as any stretch reads it first.
+    it is read; across branches, as soon as any stretch reads it first. ``loops``: only
+    what the tests of loops depend on.
     """
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, loops: bool) -> None:
+        self.program, self.loops = program, loops
         self.registers: set[int] = set()
         self.arrays: set[int] = set()
         self.kept = [False] * len(program.rows)
@@ -95,6 +104,8 @@ class _Search:
         op = int(row[_OP])
         if op in _MARKS:
             return False
+        if self.loops:  # only what decides how often they go round
+            return op == OP["WHILE"] or any(reg in live for reg in _results(row))
         if OP["IF"] <= op <= OP["EXIT"] or op >= OP["BARRIER"]:
             return True
         if op in _READS or op in _WRITES or op == OP["BOUND"]:
@@ -125,6 +136,20 @@ class _Search:
             values = op not in _WRITES or _array(row) in self.arrays
             live.update(r for r in _operands(row, values) if r >= 0)
         self.registers |= live
+
+    def looks(self) -> bool:
+        """Whether an array matters that the kernel itself writes."""
+        written = {
+            _array(row)
+            for row in self.program.rows
+            if row[_OP] in (OP["STORE"], OP["ATOMIC"])
+        }
+        return any(
+            row[_OP] in (OP["LOAD"], OP["ATOMIC"])
+            and _array(row) in self.arrays & written
+            and self.program.arrays[_array(row)].space in _FAR
+            for row in self.program.rows
+        )
 
     def answered(self) -> bool:
         """Whether what an atomic on global memory hands back matters: a ticket."""

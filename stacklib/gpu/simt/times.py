@@ -8,9 +8,11 @@ alone is a bound: nothing beats it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..issue.replay import Replayed
+from ..issue.timeline import Stretch, timeline
 from ..issue.waves import Launch
 
 BUSY = 0.6  # a part that is busy for less of the time is not what a launch waits for
@@ -51,3 +53,12 @@ class Times:
         found = {name: n for name, n in self.replayed.stalls.items() if n}
         whole = sum(found.values())
         return {name: n / whole for name, n in found.items()}
+
+    @property
+    def lines(self) -> dict[int, dict[str, int]]:
+        """Cycles of the replayed warps by source line and reason."""
+        return self.replayed.by_line
+
+    def timeline(self, warps: Sequence[int]) -> list[Stretch]:
+        """What these warps did, one stretch of cycles after the other."""
+        return timeline(self.replayed, warps)

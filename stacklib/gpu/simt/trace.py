@@ -72,12 +72,15 @@ def streams_of(machine: Machine, answered: Any, turns: float = 0.0) -> Streams:
     trace = t["TR"][: g[at.TRACED]]
     trace = trace[np.argsort(trace[:, at.T_WARP], kind="stable")]
     kinds = np.array([KIND.get(k, -1) for k in machine.program.kinds], np.int64)
-    needs = np.full((len(trace), NEEDS), -1, np.int64)
-    kept, places = np.zeros((2, len(trace)), np.int64)
-    last = np.full(machine.program.registers + 16, -1, np.int64)
+    needs: Any = np.full((len(trace), NEEDS), -1, np.int64)
+    kept: Any = np.zeros(len(trace), np.int64)
+    places: Any = np.zeros(len(trace), np.int64)
+    last: Any = np.full(machine.program.registers + 16, -1, np.int64)
     link = plainly(linked) if is_cold(linked) and len(trace) < FEW else linked
     n = link(trace, rows, kinds, last, needs, kept, places)
-    issued = trace[kept[:n]]
+    issued: Any = trace[kept[:n]]
+    warps: Any
+    starts: Any
     warps, starts = np.unique(issued[:, at.T_WARP], return_index=True)
     turned = kinds[issued[:, at.T_PC]] == KIND["atomic_global"]
     issued[:, at.T_TURNS] = np.where(
@@ -85,8 +88,9 @@ def streams_of(machine: Machine, answered: Any, turns: float = 0.0) -> Streams:
     )
     request, asked = _requests(issued, answered)
     pc = issued[:, at.T_PC]
+    first: Any = np.append(starts, n)
     return Streams(
-        np.append(starts, n),
+        first,
         warps // machine.width,
         kinds[pc],
         needs[:n],
@@ -103,13 +107,13 @@ def streams_of(machine: Machine, answered: Any, turns: float = 0.0) -> Streams:
 def _requests(issued: Any, answered: Any) -> tuple[Any, Any]:
     """Row of each instruction among what memory was asked for, equal rows once."""
     number = issued[:, at.T_REQUEST]
-    rows = np.zeros((len(issued), 5), np.int64)
+    rows: Any = np.zeros((len(issued), 5), np.int64)
     rows[:, 0], rows[:, 4] = issued[:, at.T_PASSES], issued[:, at.T_TURNS]
     far = number >= 0
     if answered is not None and far.any():
         rows[far, 1:4] = answered[number[far]]
     asks = far | (issued[:, at.T_PASSES] > 0)
-    request = np.full(len(issued), -1, np.int64)
+    request: Any = np.full(len(issued), -1, np.int64)
     if not asks.any():
         return request, np.zeros((1, 5), np.int64)
     sizes = tuple(rows.max(axis=0) + 1)

@@ -51,11 +51,13 @@ from .state import (
     REQUESTS_MADE,
     ROUNDS_OUT,
     SECTORS_MADE,
+    SKIPPED,
     STATE,
     STEPS,
     STRIDE,
     STUCK,
     TAKEN,
+    TOGETHER,
     UNWRITTEN,
     VERSION,
 )
@@ -358,7 +360,8 @@ def run(
 ) -> int:
     """Run blocks until all are finished, a table is full, or something is wrong.
 
-    Blocks that one unit runs, every ``units``-th, are recorded, ``kept`` of them.
+    Blocks that one unit runs, every ``units``-th, are recorded, ``kept`` of them: those
+    that begin together, and the last ones.
     """
     slots = B.shape[0]
     until = G[ISSUED] + budget
@@ -444,8 +447,14 @@ def run(
         if free >= 0 and G[NEXT_BLOCK] < blocks and stuck == live:
             block = G[NEXT_BLOCK]
             record = -1
-            if block % units == 0 and block // units < kept:
+            if block % units == 0:
                 record = block // units
+                if record >= G[TOGETHER]:
+                    record = max(G[TOGETHER] - 1, record - G[SKIPPED])
+                    if record == G[TOGETHER] - 1:
+                        record = -1
+                if record >= kept:
+                    record = -1
             B[free, B_RECORD] = record
             begun(
                 free,

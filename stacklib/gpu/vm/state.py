@@ -50,9 +50,10 @@ TRACE_COLUMNS = 8
 # The machine.
 (SEQ, VERSION, NEXT_BLOCK, EVENTS, REQUESTS_MADE, SECTORS_MADE, TRACED) = range(7)
 (BAD, BAD_PC, BAD_WARP, BAD_LANE, BAD_ONE, BAD_TWO, ISSUED, LIVE_GRID) = range(7, 15)
-GRID_EVENT, SLICE, STRIDE = 15, 16, 17
+GRID_EVENT, SLICE, STRIDE, SKIPPED = 15, 16, 17, 19
 PLAIN = 18  # only barriers of whole blocks put warps in order
 MB_OF_BLOCK, MB_WARPS, CLUSTER, BOXES = range(20, 24)
+TOGETHER = 24
 MACHINE = 28
 # A barrier in shared memory; behind these, what was done before it, and before those
 # phases that are complete, by warp.
