@@ -46,7 +46,7 @@ FOLDERS = {
         "tiers",
         "ladder",
     ),
-    "gpu": ("issue", "chip", "simt", "tensor", "tiles", "code"),
+    "gpu": ("issue", "chip", "lang", "simt", "tensor", "tiles", "code"),
 }
 MODULES = 24  # of a folder, at most
 FLOOR = {room: height for height, floor in enumerate(FLOORS) for room in floor}

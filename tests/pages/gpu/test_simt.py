@@ -12,7 +12,7 @@ from stacklib.memory.warp.banks import bank_access
 
 LANES, WORD, SIDE = 32, 4, 256  # of a warp; bytes of fp32; side of the square
 # Instructions of the kernel `two_ways`: those of every lane, and those of one path.
-COMMON, PATH = 8, 2
+COMMON, PATH = 8, 1
 
 
 def two_ways(period):
