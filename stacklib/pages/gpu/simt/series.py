@@ -1,0 +1,144 @@
+"""What the clock is good for: series of kernels that others timed, by kind of kernel.
+
+The times are those of a committed result, since running every kernel takes longer than
+a page may; where it is not there, what was published still stands, without a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from stacklib.plots.marks import Spec, axis, chart, dots, down, rule
+from stacklib.quantity import Quantity, Source
+
+if TYPE_CHECKING:
+    from stacklib.evidence.kernel_series import Line, Summary
+
+RESULT = "kernel_series"
+FIELDS = ("series", "kernel", "kind", "source", "published", "predicted", "reason")
+NEAR, FAR = 1.25, 2.5  # a median factor to trust, a worst one to bear
+
+
+@cache
+def lines() -> tuple[Line, ...]:
+    """Every kernel of the series, with its time where the result has one."""
+    from stacklib.evidence import kernel_series, measurements, results
+
+    found = results.load(RESULT)
+    if found is not None:
+        rows = ({name: row[name] for name in FIELDS} for row in found["rows"])
+        return tuple(kernel_series.Line(**row) for row in rows)
+    return tuple(
+        kernel_series.Line(
+            *(row.text("series"), row.subject, row.text("kind"), row.source),
+            *(row.value, None, "not computed yet"),
+        )
+        for row in measurements.series()
+    )
+
+
+def of_kind(kind: str) -> list[Line]:
+    """Kernels of a kind."""
+    return [one for one in lines() if one.kind == kind]
+
+
+def summaries() -> list[Summary]:
+    """By kind of kernel, the kind with most kernels first."""
+    from stacklib.evidence import kernel_series
+
+    return sorted(kernel_series.by(lines(), "kind"), key=lambda one: -one.lines)
+
+
+def pairs(found: Sequence[Line]) -> int:
+    """Pairs of a series whose published rates are so far apart that order counts."""
+    from stacklib.evidence.kernel_series import APART
+
+    timed = [one for one in found if one.predicted is not None]
+    return sum(
+        one.series == other.series
+        and max(one.published, other.published)
+        >= APART * min(one.published, other.published)
+        for one, other in combinations(timed, 2)
+    )
+
+
+def rows() -> list[dict[str, Any]]:
+    """A row a kind: kernels, those with a time, the factors, pairs turned round."""
+    return [
+        {
+            "kernels": one.name,
+            "published": one.lines,
+            "with a time": one.lines - one.refused,
+            "median factor": read(one.median, "median factor", one),
+            "worst": read(one.worst, "worst factor", one),
+            "pairs": pairs(of_kind(one.name)),
+            "turned round": len(one.faults) if one.lines > one.refused else None,
+        }
+        for one in summaries()
+    ]
+
+
+def read(value: float, label: str, of: Summary) -> Quantity | None:
+    """A factor of the committed result, if there is one."""
+    if of.lines == of.refused:
+        return None
+    source = Source(
+        "published series of kernels, run on the machine",
+        f"benchmarks/results/{RESULT}.json",
+        _date(),
+        "measured",
+    )
+    return Quantity(value, label=f"{label}, {of.name}", source=source, kind="measured")
+
+
+def _date() -> str:
+    from stacklib.evidence import results
+
+    return str(results.need(RESULT)["date"])[:10]
+
+
+def verdict(one: Summary) -> str:
+    """What the clock may be asked about a kind of kernel."""
+    if one.lines == one.refused:
+        return "not timed yet"
+    if one.worst > FAR:
+        return "neither a time nor an order: some kernels are far off"
+    if one.faults:
+        fast, slow = one.faults[0]
+        return f"a time, not an order: {slow} comes out before {fast}"
+    if one.median > NEAR:
+        return "an order, and a rough time"
+    return "a time and an order"
+
+
+def verdicts() -> list[str]:
+    """One line a kind."""
+    wide = max(len(one.name) for one in summaries())
+    return [f"{one.name:{wide}}  {verdict(one)}" for one in summaries()]
+
+
+def factors_spec(*, title: str) -> Spec:
+    """A row a kind, a dot a kernel: how many times too fast the clock has it."""
+    kinds = [one.name for one in summaries()]
+    marks = [rule("as published", "claimed", x=1.0, at="none")]
+    for row, kind in enumerate(kinds):
+        factors = [one.factor for one in of_kind(kind) if one.predicted is not None]
+        if factors:
+            places = [float(row)] * len(factors)
+            marks.append(dots(factors, places, kind, "predicted", at="none", series=0))
+    return chart(
+        title,
+        x=axis("Predicted rate over published", log=True, limits=[0.2, 5]),
+        y=axis("Kind", ticks=range(len(kinds)), names=kinds, limits=down(len(kinds))),
+        marks=marks,
+    )
+
+
+def has_port(one: Line) -> bool:
+    """Whether the kernel is written in our language."""
+    from stacklib.evidence.series import PORTS
+
+    return one.kernel in PORTS.get(one.series, {})
