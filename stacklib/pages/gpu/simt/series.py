@@ -104,14 +104,14 @@ def verdict(one: Summary) -> str:
     """What the clock may be asked about a kind of kernel."""
     if one.lines == one.refused:
         return "not timed yet"
+    turned = "".join(f"{slow} comes out before {fast}" for fast, slow in one.faults[:1])
     if one.worst > FAR:
-        return "neither a time nor an order: some kernels are far off"
-    if one.faults:
-        fast, slow = one.faults[0]
-        return f"a time, not an order: {slow} comes out before {fast}"
-    if one.median > NEAR:
-        return "an order, and a rough time"
-    return "a time and an order"
+        far = f"an order, no time: the worst is off by {one.worst:.2g}"
+        return f"neither: {turned}" if turned else far
+    if turned:
+        return f"a rough time, no order: {turned}"
+    rough = "rough " if one.median > NEAR else ""
+    return f"a {rough}time and an order"
 
 
 def verdicts() -> list[str]:
