@@ -26,7 +26,7 @@ from functools import cached_property
 from typing import Any
 
 from stacklib.hardware import Accelerator
-from stacklib.memory.warp._fast import compiled, fast
+from stacklib.memory.warp._fast import compiled, soon
 from stacklib.quantity.bounds import whole
 
 from . import _replay_kernel as kernel
@@ -279,7 +279,7 @@ class _Run:
         scratch, out = self.scratch(), self.blank(2)
         left = self.blank(self.streams.warps)
         answers = (when, ready_at, why, held, there, serial, sub_core, left, begin, end)
-        fast(kernel.loop)(
+        soon(kernel.loop, len(self.streams.kind))(
             *self.inputs(), self.blocks, self.table, self.size, *answers, *scratch, out
         )
         if out[1]:
@@ -316,7 +316,7 @@ def _account(done: Replayed) -> tuple[list[int], Any, dict[str, float]]:
     alone = run.blank(machine.sub_cores * len(PORTS))
     served = run.blank(len(SERVERS))
     found = (done.when, done.ready_at, done.why, done.held, done.sub_core, done.left)
-    fast(account)(
+    soon(account, len(kind))(
         *(first, block, kind, request, requests, rows, run.table, run.size),
         *(*found, done.begin, reasons, charged, issued, alone, either, served),
     )

@@ -1,74 +1,74 @@
-"""Functions that numba compiles and never copies into their callers.
+"""Functions that numba compiles once, into the loop that calls them.
 
-The machine's loop calls dozens of functions; copied into it, they would make one whose
-compiling takes two minutes. Called, the whole takes seconds and runs as fast.
+The machine's loop calls dozens of functions. Copied into it, they would make one whose
+compiling takes two minutes; each made ready to be called by itself, as numba does, all
+would be optimised again at every level above. Here they are translated, linked below
+the loop, and turned into machine code with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
-from stacklib.memory.warp._fast import compiled
+from stacklib.memory.warp._fast import compiled, is_cold
 
-__all__ = ["apart", "inner"]
+__all__ = ["apart", "entry", "inner", "is_cold", "plainly"]
 
-
-def inner(function: Callable[..., Any]) -> Any:
-    """A part of the machine: compiled where numba is there."""
-    return _jitted(function)
-
-
-def apart(function: Callable[..., Any]) -> Any:
-    """A part that stays a function of its own."""
-    if not compiled():
-        return function
-    return _jitted(function, pipeline_class=_pipeline())
+HERE = Path(__file__).parent
+# No part keeps an array: counting references to them would take half the time.
+OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 
 
-def _jitted(function: Callable[..., Any], **options: Any) -> Any:
+def entry(function: Callable[..., Any]) -> Any:
+    """A loop that Python calls; what it is compiled to is kept for other processes."""
     if not compiled():
         return function
     import numba
 
-    return numba.njit(
-        cache=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=False, **options
-    )(function)
+    made = numba.njit(cache=True, **OPTIONS)(function)
+    # Kept as long as nothing that it calls has changed, in whatever file.
+    made._cache._cache_file._source_stamp = _sources()
+    return made
 
 
-_MADE: list[Any] = []
+def inner(function: Callable[..., Any]) -> Any:
+    """A part of a loop, copied to where it is called."""
+    return _numba().Inner(function, OPTIONS) if compiled() else function
 
 
-def _pipeline() -> Any:
-    """Numba's way of compiling, with a mark on the function that it is not copied."""
-    if _MADE:
-        return _MADE[0]
-    from numba.core.compiler import Compiler, DefaultPassBuilder
-    from numba.core.compiler_machinery import register_pass
-    from numba.core.lowering import Lower
-    from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+def apart(function: Callable[..., Any]) -> Any:
+    """A part of a loop that stays a function of its own."""
+    return _numba().Apart(function, OPTIONS) if compiled() else function
 
-    class Marked(Lower):  # type: ignore[misc]
-        def setup_function(self, fndesc: Any) -> None:
-            super().setup_function(fndesc)
-            self.function.attributes.add("noinline")
 
-    @register_pass(mutates_CFG=True, analysis_only=False)
-    class MarkedLowering(BaseNativeLowering):  # type: ignore[misc]
-        _name = "marked_lowering"
+def plainly(loop: Any) -> Callable[..., Any]:
+    """A loop and all that it calls as Python runs them."""
+    return _plain(loop) if compiled() else loop
 
-        @property
-        def lowering_class(self) -> Any:
-            return Marked
 
-    class Apart(Compiler):  # type: ignore[misc]
-        def define_pipelines(self) -> Any:
-            made = DefaultPassBuilder.define_nopython_pipeline(self.state)
-            made.add_pass_after(MarkedLowering, NativeLowering)
-            made.passes.remove(next(p for p in made.passes if p[0] is NativeLowering))
-            made._finalized = False
-            made.finalize()
-            return [made]
+@cache
+def _plain(part: Any) -> Callable[..., Any]:
+    source = part.py_func
+    space = dict(source.__globals__)
+    for name in source.__code__.co_names:
+        if hasattr(space.get(name), "py_func"):
+            space[name] = _plain(space[name])
+    return FunctionType(source.__code__, space, source.__name__)
 
-    _MADE.append(Apart)
-    return Apart
+
+@cache
+def _sources() -> tuple[tuple[str, int, float], ...]:
+    files = [*HERE.glob("*.py"), *HERE.parent.glob("lang/*.py")]
+    stats = ((path.name, path.stat()) for path in sorted(files))
+    return tuple((name, s.st_size, s.st_mtime) for name, s in stats)
+
+
+@cache
+def _numba() -> Any:
+    from . import _numba_parts
+
+    return _numba_parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +12,17 @@ from ..lang.builder import KernelError
 from ..lang.formats import FORMS
 from ..lang.program import FIELDS, ORDERS, ArrayUse, Program
 from . import state as at
+from ._apart import is_cold, plainly
 from .counters import Counters
 from .requests import Traffic
 
 ALIGNMENT = 256  # of every array in global memory, as cudaMalloc gives
 TURN = 20_000  # instructions a warp issues before others of its block go on
 BUDGET = 20_000_000  # instructions between two looks from outside
+FIRST = 10_000  # that Python runs before numba has compiled the machine
 RESIDENT = 64 << 20  # bytes of registers of blocks that are resident together
 CLOCKS = 1 << 26  # entries of a table of what each warp has seen of each other
+_taken: list[int] = []  # such instructions so far
 SPECIALS = (
     "thread.x",
     "thread.y",
@@ -194,34 +198,47 @@ class Machine:
 
     def run(self, watch: Any = None) -> None:
         """Run all blocks; KernelError where the kernel does what it may not."""
-        from .vm import MOST_ROUNDS, run
+        from .vm import run
+
+        left = FIRST - sum(_taken)
+        if left > 0 and is_cold(run):
+            ended = self._went(plainly(run), left, left)
+            _taken.append(int(self.tables["G"][at.ISSUED]))
+            if ended:
+                return
+            if sys.stderr.isatty():
+                print("compiling the machine, once: half a minute", file=sys.stderr)
+        while not self._went(run, TURN, BUDGET):
+            if watch is not None:
+                watch(self)
+
+    def _went(self, loop: Any, turn: int, budget: int) -> bool:
+        """Whether all blocks are done, after so many instructions or before."""
+        from .faults import deadlock, fault
+        from .vm import MOST_ROUNDS
 
         t = self.tables
         names = "P W RR FF ST V B BAR A M8 M16 M32 M64 MF MD H L VC LV G C Q S TR E "
         names += "LOC LOV SP grid dims scratch FV"
-        while True:
-            said = run(
-                self.blocks,
-                self.units,
-                self.kept,
-                *(t[name] for name in names.split()),
-                self.width,
-                self.threads,
-                MOST_ROUNDS,
-                TURN,
-                BUDGET,
-            )
-            if said == at.FINISHED:
-                return
+        said = at.FULL
+        while said == at.FULL:
+            with np.errstate(all="ignore"):  # whole numbers wrap
+                said = loop(
+                    self.blocks,
+                    self.units,
+                    self.kept,
+                    *(t[name] for name in names.split()),
+                    self.width,
+                    self.threads,
+                    MOST_ROUNDS,
+                    turn,
+                    budget,
+                )
             if said == at.FULL:
                 self._grow()
-            elif said == at.PAUSED:
-                if watch is not None:
-                    watch(self)
-            else:
-                from .faults import deadlock, fault
-
-                raise KernelError(fault(self) if said == at.FAILED else deadlock(self))
+        if said in (at.FAILED, at.DEADLOCK):
+            raise KernelError(fault(self) if said == at.FAILED else deadlock(self))
+        return bool(said == at.FINISHED)
 
     def _grow(self) -> None:
         """Twice the room for what is logged."""

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stacklib.memory.warp._fast import FEW, is_cold
+
 from ..issue.streams import KIND, NEEDS, Streams
 from ..lang.program import OP
 from . import state as at
-from ._apart import apart
+from ._apart import entry, plainly
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 _LOAD, _STORE = OP["LOAD"], OP["STORE"]
 
 
-@apart
+@entry
 def linked(
     TR: Any, P: Any, kinds: Any, last: Any, needs: Any, kept: Any, places: Any
 ) -> int:
@@ -71,7 +73,8 @@ def streams_of(machine: Machine, answered: Any) -> Streams:
     needs = np.full((len(trace), NEEDS), -1, np.int64)
     kept, places = np.zeros((2, len(trace)), np.int64)
     last = np.full(machine.program.registers + 16, -1, np.int64)
-    n = linked(trace, rows, kinds, last, needs, kept, places)
+    link = plainly(linked) if is_cold(linked) and len(trace) < FEW else linked
+    n = link(trace, rows, kinds, last, needs, kept, places)
     issued = trace[kept[:n]]
     warps, starts = np.unique(issued[:, at.T_WARP], return_index=True)
     request, asked = _requests(issued, answered)

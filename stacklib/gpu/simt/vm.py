@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..lang.program import OP
-from ._apart import apart, inner
+from ._apart import apart, entry, inner
 from .access import accessed, bound, indexed, own
 from .barriers import finished, grid_met, ordered
 from .basics import bits_of, count_bits, fail, first_lane
@@ -415,7 +415,7 @@ def who(me: int, w: int, block: int, R: Any, SP: Any, grid: Any, dims: Any) -> N
                 D[lane] = w
 
 
-@inner
+@entry
 def run(
     blocks: int,
     units: int,

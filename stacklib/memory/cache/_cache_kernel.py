@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..warp._fast import compiled, fast
+from ..warp._fast import fast, soon
 from ._quick_kernel import MOST_WAYS, quick, quickly
 
 POLICIES = ("lru", "fifo", "plru", "random")
@@ -140,11 +140,12 @@ def run(addresses: Any, stores: Any, parts: Any, shape: Shape) -> tuple[Any, Any
     counts: Any = np.zeros(3, np.int64)
     shape = shape._replace(seed=Random(shape.seed).randrange(1, PRIME))
     by_order = shape.policy in (LRU, FIFO) and shape.ways <= MOST_WAYS
-    if compiled() and by_order and not shape.through:
+    one = soon(loop, len(addresses))
+    if one is not loop and by_order and not shape.through:
         kept = quickly(shape, shape.sector < shape.line or len(parts) > 0)
         given = stores if len(stores) else None
         fast(quick)(addresses, given, parts, shape, *kept, hit, backs, counts)
     else:
         places = empty(shape.sets * shape.ways)
-        fast(loop)(addresses, stores, parts, shape, *places, hit, backs, counts)
+        one(addresses, stores, parts, shape, *places, hit, backs, counts)
     return hit, backs[: counts[0]], counts

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
-__all__ = ["compiled", "fast"]
+__all__ = ["compiled", "fast", "is_cold", "soon"]
+
+FEW = 20_000  # steps that Python takes before numba has compiled a loop
 
 
 def compiled() -> bool:
@@ -31,3 +35,20 @@ def fast(loop: Callable[..., None], fused: bool = False) -> Callable[..., None]:
     options = {"fastmath": {"contract"}} if fused else {}
     made: Callable[..., None] = numba.njit(cache=True, **options)(loop)
     return made
+
+
+def is_cold(made: Any) -> bool:
+    """Whether what numba made would have to be compiled before it runs."""
+    return compiled() and not (made.overloads or made._cache._cache_file._load_index())
+
+
+_taken: Counter[Any] = Counter()  # by loop, steps that Python took so far
+
+
+def soon(loop: Callable[..., None], steps: int) -> Callable[..., None]:
+    """As `fast`, but for a few steps the loop itself while it is not compiled yet."""
+    made = fast(loop)
+    if not is_cold(made) or _taken[loop] + steps > FEW:
+        return made
+    _taken[loop] += steps
+    return loop

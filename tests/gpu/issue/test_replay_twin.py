@@ -80,7 +80,7 @@ def test_the_loop_gives_the_same_uncompiled(seed, monkeypatch):
     stalls, bounds = done.stalls, done.bounds
     for module in ("stacklib.gpu.issue.replay",):
         monkeypatch.setattr(f"{module}.compiled", lambda: False)
-        monkeypatch.setattr(f"{module}.fast", lambda loop: loop)
+        monkeypatch.setattr(f"{module}.soon", lambda loop, _: loop)
     plain = replay(streams, "rtx-4090", resident=resident)
     assert isinstance(plain.when, list)
     assert [getattr(plain, name) for name in names] == compiled
