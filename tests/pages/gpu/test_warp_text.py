@@ -9,6 +9,7 @@ from stacklib import gpu
 from stacklib.gpu.issue import replay as replay_module
 from stacklib.gpu.issue.replay import REASONS, replay
 from stacklib.gpu.issue.streams import KINDS
+from stacklib.memory.warp._fast import fast
 from stacklib.pages.gpu.schedule import live_warps as live
 from stacklib.pages.gpu.schedule import stalls
 from stacklib.pages.gpu.schedule.warp_text import (
@@ -58,10 +59,11 @@ def test_a_kernel_written_down_takes_the_time_of_its_launch():
 @pytest.mark.parametrize("warps", [1, 7, 32])
 def test_the_browsers_replay_is_the_machines(name, warps, monkeypatch):
     streams = streams_of(live.PROGRAMS[name], warps, "l2")
+    monkeypatch.setattr(replay_module, "soon", lambda loop, steps: fast(loop))
     quick = replay(streams, DEVICE, resident=1)
     found = (quick.cycles, quick.stalls, quick.ports, list(map(int, quick.when)))
     monkeypatch.setattr(replay_module, "compiled", lambda: False)
-    monkeypatch.setattr(replay_module, "fast", lambda loop: loop)
+    monkeypatch.setattr(replay_module, "soon", lambda loop, steps: loop)
     plain = replay(streams, DEVICE, resident=1)
     assert found == (plain.cycles, plain.stalls, plain.ports, plain.when)
 

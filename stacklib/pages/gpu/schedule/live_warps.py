@@ -99,7 +99,7 @@ def explore(*, program: str, warps: int, level: str) -> Spec:
     except ProgramFault as fault:
         return _refused(str(fault))
     reasons = reasons_of(done)
-    made = {"readouts": _readouts(done), "table": _table(done, reasons)}
+    made = {"readouts": _readouts(done), "table": _table(done, reasons, program)}
     return timeline_spec(done, title=_title(done, reasons), warps=ROWS, **made)
 
 
@@ -139,18 +139,19 @@ def _readouts(done: Replayed) -> list[dict[str, Any]]:
     ]
 
 
-def _table(done: Replayed, reasons: list[tuple[str, int, int]]) -> Mapping[str, Any]:
-    total = sum(cycles for _, cycles, _ in reasons)
-    rows = [
-        {
-            "head": named(reason),
-            "cells": [
-                {"text": f"{cycles:,}"},
-                {"text": f"{100 * cycles / total:.1f} %"},
-                {"text": str(line) if line else "the exit"},
-            ],
-        }
-        for reason, cycles, line in reasons
-    ]
+def _table(
+    done: Replayed, reasons: list[tuple[str, int, int]], program: str
+) -> Mapping[str, Any]:
+    """A row a reason: its cycles, and the line of the program that waits most."""
+    total = counted(sum(cycles for _, cycles, _ in reasons), "cycles of all warps")
+    text = ["the exit", *(line.strip() for line in program.splitlines())]
+    rows = []
+    for reason, cycles, line in reasons:
+        spent = counted(cycles, f"cycles, {named(reason)}")
+        share = (spent / total).text("%", digits=3)
+        where = f"{line}: {text[line]}" if line else text[0]
+        told = {"text": spent.text(digits=6), "tree": spent.tree()}
+        part = {"text": share, "tree": (spent / total).tree()}
+        rows.append({"head": named(reason), "cells": [told, part, {"text": where}]})
     head = ["Reason", "Cycles of all warps", "Share", "Most at line"]
     return {"caption": "Where the warps' cycles went", "head": head, "rows": rows}

@@ -130,7 +130,9 @@ def timeline_spec(
             names=[f"{width * tick:,}" for tick in ticks],
             limits=across(columns),
         ),
-        y=axis("Warp", ticks=rows, limits=down(len(rows))),
+        y=axis(
+            "Warp", ticks=rows[:: 1 if len(rows) <= 8 else 4], limits=down(len(rows))
+        ),
         marks=timeline_marks(parts, width),
         **more,
     )

@@ -39,8 +39,8 @@ def first_warp(
 
     device = hardware.get("h100-sxm")
     program = prepared(kernel, Dim(1), Dim(threads), device, args)
-    only = {"units": 1, "resident": 1, "kept": 1}
-    machine = Machine(program, (1, 1, 1), (threads, 1, 1), True, **only)
+    sizes = (1, 1, 1), (threads, 1, 1)
+    machine = Machine(program, *sizes, True, units=1, resident=1, kept=1)
     machine.run()
     issued = machine.tables["TR"][: machine.tables["G"][state.TRACED]]
     mine = issued[issued[:, state.T_WARP] == 0]
