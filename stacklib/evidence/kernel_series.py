@@ -16,6 +16,10 @@ from itertools import combinations
 from statistics import median
 from typing import Any
 
+from stacklib import gpu
+from stacklib.gpu.lang.compile_kernel import parameters
+from stacklib.gpu.simt import plan as gpu_plan
+
 from . import measurements
 from .measurements import Measurement, Refusal
 from .series import Port, Step, port_of, run
@@ -74,27 +78,61 @@ def published(row: Measurement, work: float) -> float:
 Clock = Callable[[Port, tuple[int, ...], str], tuple[float, str]]
 
 
-def launched(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, str]:
-    """The clock of `gpu.launch`: every launch in full, its times added up."""
-    from stacklib import gpu
+class Unknown(gpu_plan.Empty):
+    """What a launch of which only some blocks ran would have left."""
 
+    def reshape(self, *_: Any) -> Unknown:
+        """Of any shape."""
+        return self
+
+    astype = sum = reshape
+
+
+def _left(step: Step) -> dict[str, Unknown]:
+    """The arrays of a launch by name, without values."""
+    names = parameters(step.kernel)[1:]
+    given = zip(names, step.args, strict=True)
+    return {
+        name: Unknown(tuple(x.shape), x.dtype) for name, x in given if _is_array(x)
+    }
+
+
+def _is_array(given: Any) -> bool:
+    return hasattr(given, "shape") and hasattr(given, "dtype")
+
+
+def estimated(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, str]:
+    """Every launch of a port by `gpu.estimate`, its times added up."""
     spent: list[tuple[float, str]] = []
 
     def go(step: Step) -> Mapping[str, Any]:
-        made = gpu.launch(
-            step.kernel,
-            step.grid,
-            step.block,
-            device,
-            *step.args,
-            registers=step.registers,
-            check=False,
+        args, registers = step.args, step.registers
+        made = gpu.estimate(
+            *(step.kernel, step.grid, step.block, device, *args),
+            registers=registers,
+            repeated=True,
         )
-        spent.append((made.report.time, made.report.bound))
-        return made.results
+        spent.append((made.time, made.bound))
+        return _left(step)
 
     run(port, shape, go)
     return sum(seconds for seconds, _ in spent), max(spent)[1]
+
+
+def launched(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, str]:
+    """Seconds of a port, and what it waits for; long loops from two shorter ones."""
+    if port.grows is None:
+        return estimated(port, shape, device)
+    axis, short, long = port.grows
+    if shape[axis] <= long:
+        return estimated(port, shape, device)
+
+    def of(length: int) -> tuple[float, str]:
+        return estimated(port, (*shape[:axis], length, *shape[axis + 1 :]), device)
+
+    (less, _), (more, part) = of(short), of(long)
+    each = (more - less) / (long - short)
+    return more + each * (shape[axis] - long), part
 
 
 def line(row: Measurement, clock: Clock) -> Line:

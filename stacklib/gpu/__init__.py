@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from .issue.instructions import instruction, part_count
     from .issue.occupancy import occupancy
     from .issue.warp_programs import schedule, utilisation, warps_needed
-    from .simt.launcher import empty, launch
     from .lang.builder import KernelError
+    from .simt.launcher import empty, launch
+    from .simt.sampled import estimate
     from .tensor.peaks import peak_of, peaks
     from .tensor.sparsity import compress, prune
     from .tensor.tensor_core import mma

@@ -11,6 +11,7 @@ from . import matmul, matmul_warps
 from .matmul import Kernel
 from .port import Port, Shape, Size, Step, Steps, floats
 
+LOOPS = (64, 128)  # depths between which the time grows as it does further on
 MARGIN = 30  # registers for addresses, counters and what a kernel is given
 
 
@@ -49,7 +50,7 @@ def _product(
     def work(shape: Shape) -> float:
         return 2.0 * shape[0] * shape[1] * shape[2]
 
-    return Port(steps, expected, work, ((published,) * 3,), small)
+    return Port(steps, expected, work, ((published,) * 3,), small, (2, *LOOPS))
 
 
 SMALL, MIDDLE, LARGE = (32, 32), (64, 64), (128, 128)  # tiles of a block

@@ -16,10 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from stacklib import gpu
+
 T = Any  # a thread; what a kernel indexes and computes differs by lane
 Shape = tuple[int, ...]
 Size = int | tuple[int, ...]
 FILLED = 1 << 24  # elements; more are left zero, so that no page of them is touched
+VAST = 1 << 28  # elements; more are given no values at all, and can only be timed
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class Port:
     ``steps``: its launches for a shape. ``expected``: NumPy's result. ``work``: FLOP or
     bytes that the printed rate divides by the time. ``published``: shapes behind the
     printed number, which is the best of them. ``small``: one to compare values on.
+    ``grows``: an axis of the shape that only a loop runs along, and two lengths of it
+    between which the time grows as it does up to the published one.
     """
 
     steps: Callable[[Shape], Steps]
@@ -51,6 +56,7 @@ class Port:
     work: Callable[[Shape], float]
     published: tuple[Shape, ...]
     small: Shape
+    grows: tuple[int, int, int] | None = None
 
 
 def run(port: Port, shape: Shape, go: Callable[[Step], Mapping[str, Any]]) -> Any:
@@ -66,6 +72,8 @@ def run(port: Port, shape: Shape, go: Callable[[Step], Mapping[str, Any]]) -> An
 
 def floats(*shape: int, seed: int = 0) -> Any:
     """Numbers from 0 to 1; zeros where they are too many to be worth it."""
+    if math.prod(shape) > VAST:
+        return gpu.empty(math.prod(shape))
     if math.prod(shape) > FILLED:
         return np.zeros(math.prod(shape), np.float32)
     made = np.random.default_rng(seed).random(math.prod(shape), np.float32)
@@ -74,5 +82,7 @@ def floats(*shape: int, seed: int = 0) -> Any:
 
 def whole(size: int, below: int = 100, dtype: Any = np.int32) -> Any:
     """Whole numbers from 0; a short run of them again and again where they are many."""
+    if size > VAST:
+        return gpu.empty(size, dtype)
     made = np.random.default_rng(1).integers(0, below, min(size, FILLED), dtype)
     return made if size <= FILLED else np.resize(made, size)

@@ -74,7 +74,10 @@ def account(
                         service = max(service, turns * size[k.SHARED_TURN])
                     served[0] += service
                 if route != k.SHARED:
-                    served[1] += beyond * size[k.L2_SECTOR]
+                    lines = 0
+                    if route == k.STORE:
+                        lines = k.LINE * min(passes, beyond)
+                    served[1] += max(beyond, lines) * size[k.L2_SECTOR]
                     served[2] += deep * size[k.MEMORY_SECTOR]
                     if beyond > 0:
                         served[3] += turns * size[k.GLOBAL_TURN]

@@ -51,6 +51,7 @@ from typing import Any
     DRAINS,  # 1: the block's end waits for it
 ) = range(11)
 COLUMNS = 11
+LINE = 4  # sectors of a line, which the L2 takes one after the other
 PLAIN, SHARED, GLOBAL, STORE, MMA, FENCE = range(6)
 LRR, GTO, GREEDY = range(3)
 REASONS = (
@@ -274,7 +275,11 @@ def loop(
                     if far + deep > 0:
                         # The last sector comes when all before it have passed.
                         start = max(l2, begun)
-                        l2 = start + (far + deep) * size[L2_SECTOR]
+                        # A line that is written in part takes as long as a whole.
+                        n = far + deep
+                        if route == STORE:
+                            n = max(n, LINE * min(passes, n))
+                        l2 = start + n * size[L2_SECTOR]
                         tail = max(l2 - size[L2_SECTOR], begun + service - tick)
                         land = -(-tail // tick)
                         if far > 0:

@@ -142,7 +142,7 @@ def product_cycles(device: str | Accelerator, dtype: str, multiply_adds: int) ->
 def _made(chip: Accelerator, active: int, traffic: str) -> Machine:
     key = ports.architecture_of(chip)
     drawn = hierarchy.stream_rate(chip, traffic).rate / active
-    clock = chip.clock.si
+    clock, units = chip.clock.si, int(chip.compute_units.si)
     return Machine(
         chip.key,
         ways_of(chip.key) if hardware.get(chip.key) is chip else _ways(chip),
@@ -150,7 +150,10 @@ def _made(chip: Accelerator, active: int, traffic: str) -> Machine:
         queue=_count(key, "queue"),
         misses=_count(key, "misses"),
         l1_sector=SECTOR / hardware.level(chip, "l1").known("width").si,
-        l2_sector=SECTOR / hardware.level(chip, "l2").known("width").si,
+        l2_sector=max(
+            SECTOR * active / units / hardware.level(chip, "l2").known("width").si,
+            SECTOR / _count(key, "l2_port"),
+        ),
         memory_sector=SECTOR * clock / drawn,
         shared_turn=_count(key, "atomic_turn"),
         global_turn=_count(key, "global_turn"),

@@ -42,6 +42,7 @@ WORDS = {
     "global_turn": "cycles that an atomic of one lane holds a word of the L2",
     "queue": "memory instructions that wait in a sub-core",
     "misses": "sectors on their way to one unit",
+    "l2_port": "bytes a cycle from the L2 to one unit",
 }
 
 
@@ -111,11 +112,16 @@ def integers(key: str) -> str:
 
 
 def fp64_lanes(device: Accelerator) -> float | None:
-    """FP64 lanes a unit: what its peak says, a multiply-add counted as two."""
+    """FP64 lanes a unit: what its peak says, a multiply-add counted as two.
+
+    A peak that is capped for the whole chip is shared by its units.
+    """
     peak = device.peaks.get("fp64")
-    if peak is None or peak.per_unit_per_cycle is None:
+    if peak is None:
         return None
-    return float(peak.per_unit_per_cycle.si) / 2
+    if peak.per_unit_per_cycle is not None:
+        return float(peak.per_unit_per_cycle.si) / 2
+    return float((peak.rate / device.compute_units / device.clock).si) / 2
 
 
 def fp32_lanes(device: Accelerator) -> int:

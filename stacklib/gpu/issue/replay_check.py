@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil
 
+from ._replay_kernel import LINE
 from .machine import Machine, Way
 from .streams import KINDS, NONE, Streams
 
@@ -171,17 +172,21 @@ class _Walk:
             return ceil(begun + service) - 1 + way.latency
         if not far + deep:
             return ceil(begun + service) - 1 + m.l1_latency
-        land = self._beyond(way, begun, begun + service - 1, (far, deep, turns))
+        asks = (passes, far, deep, turns)
+        land = self._beyond(way, begun, begun + service - 1, asks)
         if way.counted:
             self.flying.append((land, far + deep))
         return land
 
     def _beyond(
-        self, way: Way, begun: Fraction, passed: Fraction, asks: tuple[int, int, int]
+        self, way: Way, begun: Fraction, passed: Fraction, asks: tuple[int, ...]
     ) -> int:
         """Sectors that the L1 lacks, through servers of so many cycles a sector."""
-        m, (far, deep, turns) = self.machine, asks
-        start, tail = self._serve("l2", begun, (far + deep), m.l2_sector)
+        m, (passes, far, deep, turns) = self.machine, asks
+        places = far + deep
+        if way.route == "store":
+            places = max(places, LINE * min(passes, places))
+        start, tail = self._serve("l2", begun, places, m.l2_sector)
         tail = max(tail, passed)
         self.sent = ceil(tail) + m.l1_latency
         lands = [ceil(tail) + (m.l2_latency if far else 0)]

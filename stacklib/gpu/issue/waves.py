@@ -72,10 +72,14 @@ def extrapolate(done: Replayed, blocks: int, units: int) -> Launch:
 
 
 def _wave(done: Replayed) -> float:
-    """Cycles of a wave: of the last that began while the unit was full."""
+    """Cycles of a wave: of the last that began while the unit was full.
+
+    Never less than its busiest port needs, whatever is left in a queue when it ends.
+    """
     begin, resident = done.begin, done.resident
     later = range(resident, len(begin))
     if not later:
         return float(done.cycles)
     last = later[-min(resident, len(later)) :]
-    return sum(float(begin[b] - begin[b - resident]) for b in last) / len(last)
+    wave = sum(float(begin[b] - begin[b - resident]) for b in last) / len(last)
+    return max(wave, max(done.bounds.values()) * resident / len(begin))

@@ -44,6 +44,16 @@ class TooLong(Exception):
         return 1 if waits or len(self.rows) > SHORT else TOGETHER
 
 
+_read: list[tuple[Any, str, Any]] = []  # names from around a kernel: where, what
+
+
+@contextmanager
+def watched() -> Iterator[list[tuple[Any, str, Any]]]:
+    """What a compilation reads from around its kernel."""
+    _read.clear()
+    yield _read
+
+
 @dataclass(slots=True)
 class Frame:
     """A function that is being compiled: its names, and those around it."""
@@ -64,7 +74,10 @@ class Frame:
             if name in frame.names:
                 return frame.names[name]
             frame = frame.outer
-        for place in (self.cells, self.globals, vars(builtins)):
+        if name in self.cells:
+            return self.cells[name]
+        for place in (self.globals, vars(builtins)):
+            _read.append((place, name, place.get(name)))
             if name in place:
                 return place[name]
         raise NameError(name)
@@ -123,6 +136,7 @@ def cells_of(function: Any) -> dict[str, Any]:
     for name, cell in zip(names, function.__closure__ or (), strict=True):
         try:
             found[name] = cell.cell_contents
+            _read.append((cell, name, cell.cell_contents))
         except ValueError:
             continue
     return found

@@ -83,7 +83,7 @@ def _builder(state: Any, lowering: Any) -> list[Any]:
     return [made]
 
 
-class InnerCompiler(Compiler):  # type: ignore[misc]
+class InnerCompiler(Compiler):
     """As numba's, but for the end."""
 
     def define_pipelines(self) -> Any:
@@ -91,7 +91,7 @@ class InnerCompiler(Compiler):  # type: ignore[misc]
         return _builder(self.state, InnerLowering)
 
 
-class ApartCompiler(Compiler):  # type: ignore[misc]
+class ApartCompiler(Compiler):
     """As numba's, but for the end."""
 
     def define_pipelines(self) -> Any:
@@ -99,7 +99,7 @@ class ApartCompiler(Compiler):  # type: ignore[misc]
         return _builder(self.state, ApartLowering)
 
 
-class Part(CPUDispatcher):  # type: ignore[misc]
+class Part(CPUDispatcher):
     """A function for compiled callers; Python that calls it runs its source."""
 
     compiler: Any = InnerCompiler

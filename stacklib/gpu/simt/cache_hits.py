@@ -21,6 +21,7 @@ from stacklib.roofline.bound import hierarchy
 from . import state as at
 from .requests import Traffic
 
+PRIME, SPREAD = 65_537, 3_571  # a primitive root of it: products look like chance
 L1_WAYS = 64  # of the sectored cache; NVIDIA does not print it
 
 
@@ -52,21 +53,35 @@ class CacheHits:
 def in_order(
     traffic: Traffic, warps_of_block: int, units: int, resident: int
 ) -> tuple[Any, Any, Any, Any]:
-    """Unit, sector, kind and request of every sector, in the order of the launch."""
-    order, warp, sector, kind = traffic.flat()
-    block = warp // warps_of_block
+    """Unit, sector, kind and request of every sector, in the order of the launch.
+
+    Which unit is the first changes from one instruction to the next: no unit finds all
+    that others have brought, and none brings it all.
+    """
+    log = traffic.log
+    block = log[:, at.R_WARP] // warps_of_block
     wave = block // units // resident
-    by = np.lexsort((warp, order, wave))
-    request: Any = np.repeat(np.arange(len(traffic.log)), traffic.log[:, at.R_COUNT])
-    return (block % units)[by], sector[by], kind[by], request[by]
+    turn = (block % units * SPREAD + log[:, at.R_ORDER] * SPREAD**2) % PRIME
+    by = np.lexsort((log[:, at.R_WARP], turn, log[:, at.R_ORDER], wave))
+    count = log[by, at.R_COUNT]
+    request = np.repeat(by, count)
+    within = np.arange(len(request)) - np.repeat(count.cumsum() - count, count)
+    sector = traffic.touched[log[request, at.R_FIRST] + within]
+    return (block % units)[request], sector, log[request, at.R_KIND], request
 
 
 def through(
-    traffic: Traffic, device: Accelerator, warps_of_block: int, resident: int, l1: int
+    traffic: Traffic,
+    device: Accelerator,
+    warps_of_block: int,
+    resident: int,
+    l1: int,
+    repeated: bool = False,
 ) -> CacheHits:
     """What a launch asked of every level.
 
-    ``l1``: bytes of a unit's L1: what shared memory leaves; 0 for none.
+    ``l1``: bytes of a unit's L1: what shared memory leaves; 0 for none. ``repeated``:
+    whether the L2 holds what the same launch left there.
     """
     if traffic.log is None or not len(traffic.log):
         return CacheHits(0, 0, 0, 0, 0, 0, 0)
@@ -74,35 +89,46 @@ def through(
     ordered = in_order(traffic, warps_of_block, units, resident)
     unit, sector, kind, request = ordered
     loads = kind == 0
-    hit: Any = np.zeros(len(sector), bool)
-    # The L1 is what shared memory leaves of the unit's; stores and atomics pass it by.
-    first = l1_cache(l1)
-    if first is not None:
-        place = np.nonzero(loads)[0]
-        place = place[np.argsort(unit[place], kind="stable")]
-        ends: Any = np.nonzero(np.diff(unit[place]))[0] + 1
-        for part in np.split(place, ends):
-            if len(part):
-                hit[part] = first.run(sector[part] * SECTOR).hit
+    hit = _near(l1, unit, sector, loads)
     left = ~hit
     addresses, writes = sector[left] * SECTOR, kind[left] != 0
+    before = len(addresses) if repeated else 0
+    if repeated:
+        addresses, writes = np.tile(addresses, 2), np.tile(writes, 2)
     out = _l2(device).run(addresses, writes)
-    answered: Any = np.zeros((len(traffic.log), 3), np.int64)
+    there = out.hit[before:]
     far: Any = np.zeros(len(sector), np.int64)
-    far[left] = 2 - out.hit
-    np.add.at(answered, (request, far), 1)
+    far[left] = 2 - there
+    many = len(traffic.log)
+    answered = np.bincount(request * 3 + far, minlength=3 * many).reshape(many, 3)
     # An atomic needs what it adds to; a store brings its bytes along.
-    missed = out.fills + int(np.count_nonzero(~out.hit & (kind[left] == 2)))
+    needed = np.count_nonzero(~there & (kind[left] == 2))
+    read = np.count_nonzero(~there & (kind[left] == 0)) if repeated else out.fills
     return CacheHits(
         int(np.count_nonzero(loads)),
         int(np.count_nonzero(hit)),
-        len(addresses),
-        out.hits,
-        missed * SECTOR,
+        len(there),
+        int(np.count_nonzero(there)),
+        (int(read) + int(needed)) * SECTOR,
         out.bytes_out,
         out.bytes_dirtied,
         answered,
     )
+
+
+def _near(l1: int, unit: Any, sector: Any, loads: Any) -> Any:
+    """Which sectors the L1 of their unit has; stores and atomics pass it by."""
+    hit: Any = np.zeros(len(sector), bool)
+    first = l1_cache(l1)
+    if first is None:
+        return hit
+    place = np.nonzero(loads)[0]
+    place = place[np.argsort(unit[place], kind="stable")]
+    ends: Any = np.nonzero(np.diff(unit[place]))[0] + 1
+    for part in np.split(place, ends):
+        if len(part):
+            hit[part] = first.run(sector[part] * SECTOR).hit
+    return hit
 
 
 def _l2(device: Accelerator) -> Cache:

@@ -136,7 +136,7 @@ def fused_to(form: int, a: float, b: float, c: float) -> float:
 
 
 @inner
-def floor_div(a: int, b: int, form: int) -> int:
+def floor_div(a: int, b: int, form: int) -> Any:
     """Rounded down, as Python does."""
     if form == U64:
         return np.int64(np.uint64(a) // np.uint64(b))
@@ -144,7 +144,7 @@ def floor_div(a: int, b: int, form: int) -> int:
 
 
 @inner
-def floor_mod(a: int, b: int, form: int) -> int:
+def floor_mod(a: int, b: int, form: int) -> Any:
     """What ``floor_div`` leaves."""
     if form == U64:
         return np.int64(np.uint64(a) % np.uint64(b))
@@ -209,7 +209,7 @@ def kept(x: int, form: int) -> int:
 
 
 @apart
-def whole_lane(op: int, form: int, x: int, y: int, z: int, imm: int) -> int:
+def whole_lane(op: int, form: int, x: int, y: int, z: int, imm: int) -> Any:
     """The rarer operations on whole numbers, one lane."""
     if op == _INV:
         return ~x

@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity.bounds import is_whole
 
-from ..chip.placement import check_launch
-from ..issue.occupancy import Occupancy, limits_of, occupancy
-from ..issue.replay import replay
-from ..issue.waves import blocks_to_replay, extrapolate
-from ..lang.compile_kernel import compiled, parameters
 from ..lang.context import Dim
-from ..lang.formats import find
 from ..lang.lane_arrays import layout
-from ..lang.program import ArrayUse, Program
-from .cache_hits import through
+from ..lang.program import Program
+from . import state as at
+from .contention import turns
 from .counters import Counters
 from .machine import Machine
+from .plan import Empty, Size, Sizes, planned, prepared
 from .report import Report
 from .requests import Traffic
-from .times import Times
 from .trace import streams_of
 
-Size = int | Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Empty:
-    """An array without values yet: what cudaMalloc gives."""
-
-    shape: tuple[int, ...]
-    dtype: Any
+PATIENCE = 60.0  # seconds
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
@@ -59,34 +46,6 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
     return Empty(sizes, form)
 
 
-def dimensions(size: Size, name: str) -> Dim:
-    """One, two or three whole numbers as ``x, y, z``."""
-    given: list[Any] = list(size) if isinstance(size, list | tuple) else [size]
-    good = all(is_whole(n) and n > 0 for n in given)
-    if not good or not 1 <= len(given) <= 3:
-        raise ValueError(f"{name} = {size!r}: one to three whole numbers from 1")
-    return Dim(*map(int, given))
-
-
-def arrays(names: Sequence[str], args: Sequence[Any]) -> list[Any]:
-    """Arguments as the kernel sees them: arrays as their use, numbers as they are."""
-    made: list[Any] = []
-    for name, given in zip(names, args, strict=True):
-        if isinstance(given, Empty):
-            made.append(ArrayUse(name, "global", find(given.dtype), given.shape))
-        elif isinstance(given, np.ndarray):
-            try:
-                sizes, form = layout(given.shape, given.dtype)
-            except (TypeError, ValueError) as wrong:
-                raise TypeError(
-                    f"{name}: an array {given.shape} of {given.dtype}; {wrong}"
-                ) from None
-            made.append(ArrayUse(name, "global", form, sizes, given))
-        else:
-            made.append(given)
-    return made
-
-
 @dataclass(frozen=True, slots=True)
 class Ran:
     """What a kernel left behind, before anybody adds it up."""
@@ -98,23 +57,27 @@ class Ran:
     machine: Machine
 
 
-def prepared(
-    kernel: Callable[..., None],
-    grid: Dim,
-    block: Dim,
-    device: Accelerator,
-    args: Sequence[Any],
-    dynamic: int = 0,
-) -> Program:
-    """The program of a launch."""
-    names = parameters(kernel)[1:]
-    if len(names) != len(args):
-        raise TypeError(
-            f"{kernel.__name__} takes {', '.join(names) or 'nothing'} after the "
-            f"thread; {len(args)} given"
+@dataclass(slots=True)
+class Warned:
+    """Looks at a machine now and then; says once that it will take long."""
+
+    blocks: int
+    began: float = field(default_factory=time.monotonic)
+    said: bool = False
+
+    def __call__(self, machine: Machine) -> None:
+        begun = int(machine.tables["G"][at.NEXT_BLOCK])
+        took = time.monotonic() - self.began
+        whole = took * self.blocks / max(1, begun)
+        if self.said or whole < PATIENCE:
+            return
+        self.said = True
+        warnings.warn(
+            f"this launch would take about {whole:,.0f} s: {begun:,} of "
+            f"{self.blocks:,} blocks in {took:.0f} s; gpu.estimate(...) with the same arguments runs "
+            "only the blocks that its time needs",
+            stacklevel=2,
         )
-    limit = limits_of(device).block_shared_bytes
-    return compiled(kernel, grid, block, arrays(names, args), limit, dynamic)
 
 
 def execute(
@@ -126,14 +89,14 @@ def execute(
     check: bool,
 ) -> Ran:
     """Run every block of the grid, without a clock."""
-    return run(prepared(kernel, grid, block, device, args), grid, block, check)
-
-
-def run(program: Program, grid: Dim, block: Dim, check: bool, **kept: int) -> Ran:
-    """Run a program; ``kept``: what of it is recorded for the clock."""
     size, threads = (grid.x, grid.y, grid.z), (block.x, block.y, block.z)
+    return run(prepared(kernel, grid, block, device, args), size, threads, check)
+
+
+def run(program: Program, size: Sizes, threads: Sizes, check: bool, **kept: int) -> Ran:
+    """Run a program; ``kept``: what of it is recorded for the clock."""
     machine = Machine(program, size, threads, check, **kept)
-    machine.run()
+    machine.run(Warned(machine.blocks))
     counted = machine.counters(), machine.traffic()
     return Ran(machine.results(), *counted, program.shared_bytes, machine)
 
@@ -198,35 +161,24 @@ def launch(
     >>> ran.results["y"][:3].tolist(), ran.report.sectors_per_request
     ([0.0, 2.0, 4.0], 8.0)
     """
-    found = hardware.get(device) if isinstance(device, str) else device
-    limits = limits_of(found)
-    size, threads = dimensions(grid, "grid"), dimensions(block, "block")
-    check_launch((size.x, size.y, size.z), (threads.x, threads.y, threads.z))
-    count = threads.x * threads.y * threads.z
-    fits(count, registers, 0, found)
-    program = prepared(kernel, size, threads, found, args, shared_bytes)
-    resident = fits(count, registers, program.shared_bytes, found)
-    warps, blocks = -(-count // 32), size.x * size.y * size.z
-    units = int(found.compute_units.si)
-    kept = blocks_to_replay(blocks, units, resident.blocks)
+    plan = planned(kernel, grid, block, device, args, registers, shared_bytes)
     ran = run(
-        *(program, size, threads, check),
-        units=units,
-        resident=resident.blocks,
-        kept=kept,
+        *(plan.program, plan.grid, plan.block, check),
+        units=plan.units,
+        resident=plan.resident.blocks,
+        kept=plan.kept,
     )
-    here = min(resident.blocks, -(-blocks // units))
-    l1 = max(0, limits.l1_bytes - here * (ran.shared_bytes + limits.reserve))
-    levels = through(ran.traffic, found, warps, resident.blocks, l1)
-    streams = streams_of(ran.machine, levels.answered)
-    done = replay(streams, found, resident=here, active=min(units, blocks))
-    times = Times(extrapolate(done, blocks, units))
-    waves = blocks / (resident.blocks * units)
+    levels = plan.levels(ran.traffic)
+    times = plan.times(
+        streams_of(ran.machine, levels.answered, turns(ran.machine, plan.kept))
+    )
+    waves = plan.blocks / (plan.resident.blocks * plan.units)
+    found, resident, size, threads = plan.device, plan.resident, plan.grid, plan.block
     report = Report(
         kernel.__name__,
         found,
-        (size.x, size.y, size.z),
-        (threads.x, threads.y, threads.z),
+        size,
+        threads,
         registers,
         ran.shared_bytes,
         resident,
@@ -237,13 +189,3 @@ def launch(
         times,
     )
     return Launch(ran.results, report)
-
-
-def fits(threads: int, registers: int, shared: int, device: Accelerator) -> Occupancy:
-    """The occupancy of a block; ValueError where not one fits."""
-    found = occupancy(
-        threads=threads, registers=registers, shared_bytes=shared, device=device
-    )
-    if not found.blocks:
-        raise ValueError(f"no block fits a unit of {device.short}: {found.reason}")
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import sys
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,8 @@ TURN = 20_000  # instructions a warp issues before others of its block go on
 BUDGET = 20_000_000  # instructions between two looks from outside
 FIRST = 10_000  # that Python runs before numba has compiled the machine
 RESIDENT = 64 << 20  # bytes of registers of blocks that are resident together
+PIECE = 1 << 22  # bytes of an array that are looked at together
+VAST = 1 << 28  # bytes of arrays of which hardly all is touched
 CLOCKS = 1 << 26  # entries of a table of what each warp has seen of each other
 _taken: list[int] = []  # such instructions so far
 SPECIALS = (
@@ -47,6 +50,8 @@ class Machine:
     units: int = 1
     resident: int = 1  # blocks that a device runs at once
     kept: int = 0  # blocks of one unit that are recorded
+    most: int = 0  # blocks that run, the first ones; 0 for all
+    every: int = 1  # of which every so manieth
     tables: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -172,19 +177,23 @@ class Machine:
 
     def _make_memory(self) -> None:
         t = self.tables
-        whole = np.zeros(-(-self.bytes // 8) * 8, np.uint8)
+        whole = _untouched(-(-self.bytes // 8) * 8)
         t["M8"], t["M16"] = whole, whole.view(np.uint16)
         t["M32"], t["M64"] = whole.view(np.uint32), whole.view(np.int64)
         t["MF"], t["MD"] = whole.view(np.float32), whole.view(np.float64)
         for row, use in zip(t["A"], self.program.arrays, strict=False):
             if use.values is not None:
                 raw = np.ascontiguousarray(use.values).view(np.uint8).ravel()
-                whole[row[at.A_BASE] : row[at.A_BASE] + len(raw)] = raw
+                first = int(row[at.A_BASE])
+                for piece in range(0, len(raw), PIECE):
+                    part = raw[piece : piece + PIECE]
+                    if len(raw) <= PIECE or part.any():  # zeros need no memory
+                        whole[first + piece : first + piece + len(part)] = part
 
     def _make_logs(self) -> None:
         t = self.tables
         t["G"] = np.zeros(at.MACHINE, np.int64)
-        t["G"][at.GRID_EVENT] = -1
+        t["G"][at.GRID_EVENT], t["G"][at.STRIDE] = -1, self.every
         t["G"][at.PLAIN] = not (self.program.uses & ORDERS)
         t["C"] = np.zeros((len(self.program.rows), at.COUNTERS), np.int64)
         t["Q"] = np.zeros((1 << 12, at.REQUEST_COLUMNS), np.int64)
@@ -224,7 +233,7 @@ class Machine:
         while said == at.FULL:
             with np.errstate(all="ignore"):  # whole numbers wrap
                 said = loop(
-                    self.blocks,
+                    self.most or self.blocks,
                     self.units,
                     self.kept,
                     *(t[name] for name in names.split()),
@@ -286,6 +295,15 @@ class Machine:
             made.count(word, space, line, c[n].tolist())
         made.listed(self.tables["Q"], self.tables["S"], self.tables["G"])
         return made
+
+
+def _untouched(size: int) -> Any:
+    """Zeros that take no memory until they are written; of large arrays few are."""
+    if size <= VAST or not hasattr(mmap, "MADV_NOHUGEPAGE"):
+        return np.zeros(size, np.uint8)
+    pages = mmap.mmap(-1, size)
+    pages.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(pages, np.uint8)
 
 
 def stored(raw: Any, use: ArrayUse) -> Any:

@@ -136,7 +136,7 @@ def most_turns(at: Any, n: int) -> int:
 
 
 @apart
-def fetched_whole(form: int, at: int, M8: Any, M16: Any, M32: Any, M64: Any) -> int:
+def fetched_whole(form: int, at: int, M8: Any, M16: Any, M32: Any, M64: Any) -> Any:
     """A whole number at a byte address."""
     if form == I32:
         return np.int64(np.int32(M32[at >> 2]))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from . import state as at
 
 KINDS = ("load", "store", "atomic")
@@ -56,10 +54,3 @@ class Traffic:
         """Keep the list of requests."""
         self.log = log[: machine[at.REQUESTS_MADE]]
         self.touched = sectors[: machine[at.SECTORS_MADE]]
-
-    def flat(self) -> tuple[Any, Any, Any, Any]:
-        """Order, warp, sector and kind of every sector asked for."""
-        count = self.log[:, at.R_COUNT]
-        columns = (at.R_ORDER, at.R_WARP, at.R_KIND)
-        order, warp, kind = (np.repeat(self.log[:, c], count) for c in columns)
-        return order, warp, self.touched, kind

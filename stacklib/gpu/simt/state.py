@@ -46,8 +46,8 @@ TRACE_COLUMNS = 8
 # The machine.
 (SEQ, VERSION, NEXT_BLOCK, EVENTS, REQUESTS_MADE, SECTORS_MADE, TRACED) = range(7)
 (BAD, BAD_PC, BAD_WARP, BAD_LANE, BAD_ONE, BAD_TWO, ISSUED, LIVE_GRID) = range(7, 15)
-GRID_EVENT, SLICE = 15, 16
-PLAIN = 17  # only barriers of whole blocks put warps in order
+GRID_EVENT, SLICE, STRIDE = 15, 16, 17
+PLAIN = 18  # only barriers of whole blocks put warps in order
 MACHINE = 20
 # Why the compiled loop came back.
 FINISHED, FAILED, FULL, DEADLOCK, PAUSED = range(5)

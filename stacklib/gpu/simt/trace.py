@@ -12,6 +12,7 @@ from ..issue.streams import KIND, NEEDS, Streams
 from ..lang.program import OP
 from . import state as at
 from ._apart import entry, plainly
+from .contention import shared_out
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -60,10 +61,11 @@ def linked(
     return n
 
 
-def streams_of(machine: Machine, answered: Any) -> Streams:
+def streams_of(machine: Machine, answered: Any, turns: float = 0.0) -> Streams:
     """The recorded blocks of one unit.
 
-    ``answered``: (requests, 3) sectors of each that the L1, the L2, the memory gave.
+    ``answered``: (requests, 3) sectors of each that the L1, the L2, the memory gave;
+    ``turns``: lanes of all units whose atomics meet at one line of the L2.
     """
     t = machine.tables
     g, rows = t["G"], machine.program.rows
@@ -77,6 +79,10 @@ def streams_of(machine: Machine, answered: Any) -> Streams:
     n = link(trace, rows, kinds, last, needs, kept, places)
     issued = trace[kept[:n]]
     warps, starts = np.unique(issued[:, at.T_WARP], return_index=True)
+    turned = kinds[issued[:, at.T_PC]] == KIND["atomic_global"]
+    issued[:, at.T_TURNS] = np.where(
+        turned, shared_out(issued, turned, turns), issued[:, at.T_TURNS]
+    )
     request, asked = _requests(issued, answered)
     pc = issued[:, at.T_PC]
     return Streams(

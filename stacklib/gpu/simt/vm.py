@@ -68,6 +68,7 @@ from .state import (
     SLOT,
     STATE,
     STEPS,
+    STRIDE,
     STUCK,
     SYNCED,
     T_ARRIVE,
@@ -565,7 +566,7 @@ def run(
                 record,
                 0,
             )
-            G[NEXT_BLOCK] += 1
+            G[NEXT_BLOCK] += G[STRIDE]
             continue
         if live == 0:
             return FINISHED

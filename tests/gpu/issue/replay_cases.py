@@ -278,7 +278,9 @@ class Twin:
             return ceil(begun + service) - 1 + way.latency
         if far + deep == 0:
             return ceil(begun + service) - 1 + m.l1_latency
-        start, tail = self.serve("l2", begun, far + deep, m.l2_sector)
+        lines = 4 * min(passes, far + deep) if way.route == "store" else 0
+        places = max(far + deep, lines)
+        start, tail = self.serve("l2", begun, places, m.l2_sector)
         tail = max(tail, begun + service - 1)
         land = ceil(tail) + (m.l2_latency if far else 0)
         self.sent = ceil(tail) + m.l1_latency

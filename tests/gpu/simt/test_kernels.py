@@ -7,7 +7,8 @@ import pytest
 
 from stacklib import hardware, memory
 from stacklib.gpu.simt import kernels
-from stacklib.gpu.simt.launcher import dimensions, empty, execute
+from stacklib.gpu.simt.launcher import empty, execute
+from stacklib.gpu.simt.plan import dimensions
 
 H100 = hardware.get("h100-sxm")
 

@@ -101,11 +101,14 @@ def test_time_follows_the_scarcest_part():
     call = ((32, 32), (32, 8), "a100-sxm-80gb", src, gpu.empty((1024, 1024)))
     plain = gpu.launch(kernels.transpose_tiled, *call, 0).report
     padded = gpu.launch(kernels.transpose_tiled, *call, 1).report
-    assert plain.times.shared == pytest.approx(
-        padded.times.shared * (32 + 1) / (1 + 1), rel=1e-9
+    # A warp's round: a global load and a store of four sectors, a shared store in one
+    # pass, a shared load in 32 passes or in one.
+    far = 2 * 4 * float(plain.times.replayed.machine.l1_sector)
+    assert plain.times.parts()["lsu"] == pytest.approx(
+        padded.times.parts()["lsu"] * (far + 1 + 32) / (far + 1 + 1), rel=1e-3
     )
-    assert plain.bound == "shared" and plain.time > padded.time
-    assert plain.time == max(plain.times.parts().values())
+    assert plain.bound == "lsu" and plain.time > padded.time
+    assert plain.time >= max(plain.times.parts().values())
 
 
 def test_one_block_too_many_takes_twice_as_long():
@@ -116,10 +119,11 @@ def test_one_block_too_many_takes_twice_as_long():
         out[t.block.x * 256 + t.thread.x] = x
 
     full, over = (
-        gpu.launch(busy, blocks, 256, H100, gpu.empty(blocks * 256)).report.times.issue
+        gpu.launch(busy, blocks, 256, H100, gpu.empty(blocks * 256)).report.times
         for blocks in (132, 133)
     )
-    assert over == pytest.approx(2 * full)
+    assert over.parts()["issue"] == pytest.approx(2 * full.parts()["issue"])
+    assert over.total > full.total
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import hardware
-from stacklib.gpu.simt.launcher import dimensions, empty, execute
+from stacklib.gpu.simt.launcher import empty, execute
+from stacklib.gpu.simt.plan import dimensions
 from stacklib.gpu.simt.one_thread import run_one_by_one
 from stacklib.gpu.lang.builder import KernelError
 
