@@ -11,14 +11,12 @@ from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from stacklib.plots.marks import Spec, axis, chart, dots, down, rule
 from stacklib.quantity import Quantity, Source
 
 if TYPE_CHECKING:
     from stacklib.evidence.kernel_series import Line, Summary
 
 RESULT = "kernel_series"
-FIELDS = ("series", "kernel", "kind", "source", "published", "predicted", "reason")
 NEAR, FAR = 1.25, 2.5  # a median factor to trust, a worst one to bear
 
 
@@ -28,15 +26,15 @@ def lines() -> tuple[Line, ...]:
     from stacklib.evidence import kernel_series, measurements, results
 
     found = results.load(RESULT)
-    if found is not None:
-        rows = ({name: row[name] for name in FIELDS} for row in found["rows"])
-        return tuple(kernel_series.Line(**row) for row in rows)
+    timed = {} if found is None else {row["id"]: row for row in found["rows"]}
+    none = {"published": None, "predicted": None, "reason": "not computed yet"}
     return tuple(
         kernel_series.Line(
             *(row.text("series"), row.subject, row.text("kind"), row.source),
-            *(row.value, None, "not computed yet"),
+            *(made["published"] or row.value, made["predicted"], made["reason"]),
         )
         for row in measurements.series()
+        for made in [timed.get(row.id, none)]
     )
 
 
@@ -118,23 +116,6 @@ def verdicts() -> list[str]:
     """One line a kind."""
     wide = max(len(one.name) for one in summaries())
     return [f"{one.name:{wide}}  {verdict(one)}" for one in summaries()]
-
-
-def factors_spec(*, title: str) -> Spec:
-    """A row a kind, a dot a kernel: how many times too fast the clock has it."""
-    kinds = [one.name for one in summaries()]
-    marks = [rule("as published", "claimed", x=1.0, at="none")]
-    for row, kind in enumerate(kinds):
-        factors = [one.factor for one in of_kind(kind) if one.predicted is not None]
-        if factors:
-            places = [float(row)] * len(factors)
-            marks.append(dots(factors, places, kind, "predicted", at="none", series=0))
-    return chart(
-        title,
-        x=axis("Predicted rate over published", log=True, limits=[0.2, 5]),
-        y=axis("Kind", ticks=range(len(kinds)), names=kinds, limits=down(len(kinds))),
-        marks=marks,
-    )
 
 
 def has_port(one: Line) -> bool:
