@@ -74,7 +74,7 @@ def stalls_spec(runs: Mapping[str, Replayed], *, title: str, each: int) -> Spec:
         for name, count in shared_out(families(done.stalls), wide).items():
             found.setdefault(name, []).extend((column + n, row) for n in range(count))
             column += count
-    step = 10
+    step = 10 * -(-longest // 60)
     ticks = range(0, longest + 1, step)
     return chart(
         title,
