@@ -72,7 +72,7 @@ def rows() -> list[dict[str, Any]]:
             "with a time": one.lines - one.refused,
             "median factor": read(one.median, "median factor", one),
             "worst": read(one.worst, "worst factor", one),
-            "pairs": pairs(of_kind(one.name)),
+            "pairs": pairs(of_kind(one.name)) if one.lines > one.refused else None,
             "turned round": len(one.faults) if one.lines > one.refused else None,
         }
         for one in summaries()
