@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from .issue.occupancy import occupancy
     from .issue.warp_programs import schedule, utilisation, warps_needed
     from .lang.builder import KernelError
-    from .simt.launcher import empty, launch
+    from .simt.arguments import constant, empty, to_device
+    from .simt.launcher import launch
     from .simt.sampled import estimate
     from .tensor.peaks import peak_of, peaks
     from .tensor.sparsity import compress, prune

@@ -7,8 +7,6 @@ more, it is given to the next result.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Iterator
 from typing import Any
 
 from .formats import (
@@ -26,111 +24,11 @@ from .formats import (
     common,
     of_constant,
 )
-from .program import OP, ArrayUse, Instruction, Label, Program
+from .program import FIELDS, OP, ArrayUse, Box, Instruction, Label, Program
 from .schedule import scheduled
+from .values import Cell, Home, KernelError, Pool, Value
 
-
-class KernelError(Exception):
-    """Something a kernel may not do; the message names lane, address and line."""
-
-
-MANY = 96  # registers before any is used again: rows can change places then
-
-
-class Pool:
-    """Numbers of registers that nothing holds."""
-
-    def __init__(self) -> None:
-        self.free: deque[int] = deque()
-        self.made = 0
-
-    def take(self) -> int:
-        """A register for a new value: a new one, or that which is free longest."""
-        if self.free and self.made >= MANY:
-            return self.free.popleft()
-        self.made += 1
-        return self.made - 1
-
-    def take_row(self, count: int) -> list[int]:
-        """Registers that follow each other, as a wide load fills."""
-        self.made += count
-        return list(range(self.made - count, self.made))
-
-
-class Value:
-    """What differs by lane: a register, and the format of what it holds."""
-
-    __slots__ = (
-        *("__weakref__", "bound", "form", "from_", "home", "keeps", "level", "pool"),
-        *("reg", "row", "says"),
-    )
-
-    def __init__(self, reg: int, form: Form, pool: Pool | None, says: Any) -> None:
-        self.reg, self.form, self.pool, self.says = reg, form, pool, says
-        self.home: Home | None = None
-        self.bound = False  # whether a name or a list holds it
-        self.keeps: Any = None  # factors of a product, which may yet join a sum
-        self.from_: Value | None = None  # of a sum with a plain number: the rest
-        self.level = 0  # how many regions deep it was made
-        self.row: Any = None  # of such a sum: addresses take it for nothing
-
-    def __del__(self) -> None:
-        if self.pool is not None:
-            self.pool.free.append(self.reg)
-
-    def __repr__(self) -> str:
-        return f"a {self.form} of each lane"
-
-    @property
-    def dtype(self) -> Any:
-        """Its format, as NumPy calls it."""
-        return self.form.dtype
-
-    def base(self) -> Value:
-        """What is left when plain numbers that were added are taken away."""
-        return self if self.from_ is None else self.from_
-
-    def _refuse(self, what: str) -> Exception:
-        error: Exception = self.says(what)
-        return error
-
-    def __bool__(self) -> bool:
-        raise self._refuse(
-            "a value that differs by lane was asked for yes or no; a kernel's if and "
-            "while do that, a function of Python it calls cannot"
-        )
-
-    def __index__(self) -> int:
-        raise self._refuse(
-            "a value that differs by lane is no Python index; pass what it indexes as "
-            "a NumPy array, or make it with t.local"
-        )
-
-    def __int__(self) -> int:
-        raise self._refuse(
-            "a value that differs by lane is no Python int; t.to(int, value) converts"
-        )
-
-    def __float__(self) -> float:
-        raise self._refuse(
-            "a value that differs by lane is no Python float; t.to(float, value) "
-            "converts, t.exp, t.log and t.sqrt are functions of it"
-        )
-
-    def __iter__(self) -> Iterator[Any]:
-        raise self._refuse("a value that differs by lane cannot be gone through")
-
-
-class Home:
-    """The register of a name that lanes set at different places."""
-
-    __slots__ = ("key", "owner", "sure", "tracked", "version")
-
-    def __init__(self, owner: Any, key: Any, tracked: bool) -> None:
-        self.owner, self.key, self.tracked = owner, key, tracked
-        self.version = 0  # how often it was set
-        self.sure: set[int] = set()  # regions in which every lane here has set it
-
+__all__ = ["Builder", "Home", "KernelError", "Pool", "Value", "needed"]
 
 # Instructions besides the first, of functions that a GPU computes in several: those of
 # one special function and what scales its argument and result.
@@ -171,6 +69,9 @@ class Builder:
         self.seen: list[dict[Any, tuple[Any, Any, Any]]] = [{}]
         self.constructs: list[Any] = []  # the compiler's
         self.inserted: list[Instruction] = []  # rows put before loops
+        self.mbarriers: list[int] = []
+        self.boxes: list[Box] = []
+        self.cells: list[Cell] = []  # elements of threads' own arrays
         self.epoch = 0  # a name that a loop may set is another value in its rounds
 
     def error(self, what: str) -> KernelError:
@@ -197,6 +98,12 @@ class Builder:
         """A register that is never given to another value."""
         self.pool.made += 1
         return Value(self.pool.made - 1, form, None, self.error)
+
+    def cell(self, form: Form, name: str) -> Cell:
+        """A register that is an element of a thread's own array."""
+        made = Cell(self.pinned(form).reg, name)
+        self.cells.append(made)
+        return made
 
     def constant(self, number: Any, form: Form | None = None) -> Value:
         """The register of a compile-time number in a format."""
@@ -230,7 +137,7 @@ class Builder:
         row.dead, row.target = True, label
 
     def op(self, name: str, form: Form, *operands: Value, **more: Any) -> Value:
-        """An operation on registers; its result in a new one, or where it is already."""
+        """An operation on registers; its result in a new one, or where it stands."""
         result_form = more.pop("result", form)
         for operand in operands if not name.startswith("LOAD") else ():
             needed(operand)
@@ -395,7 +302,8 @@ class Builder:
     def laid_out(self) -> list[Instruction]:
         """Rows that stay; labels know their places then."""
         kept: list[Instruction] = []
-        for row in self.rows:
+        unset = [Instruction("UNSET", dst=cell.reg) for cell in self.cells]
+        for row in (*unset, *self.rows):
             if row.dead:
                 if row.target is not None:
                     row.target.at = len(kept)
@@ -410,7 +318,7 @@ class Builder:
 
         self.emit("EXIT", kind="exit")
         kept = self.laid_out()
-        rows = np.zeros((len(kept), 10), np.int64)
+        rows: Any = np.zeros((len(kept), len(FIELDS)), np.int64)
         for at, row in enumerate(kept):
             target = row.target.at if row.target is not None else -1
             rows[at] = (
@@ -442,6 +350,8 @@ class Builder:
             self.shared_bytes,
             self.local_words,
             frozenset(row.op for row in kept),
+            mbarriers=self.mbarriers,
+            boxes=self.boxes,
         )
 
 

@@ -7,10 +7,10 @@ import inspect
 from typing import Any
 
 from .builder import Home
-from .expressions import Unset, source_of
 from .formats import join
 from .frames import Closure, Construct, Diverges, Frame, all_assigned, cells_of, of_form
 from .loops import Loops
+from .plain import Unset, source_of
 from .program import Label
 
 MOST_DEPTH = 64  # of helper functions that call each other

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .builder import Builder
 from .compiler import Compiler
-from .context import MEMBERS, Dim, KernelThread, intrinsics
-from .expressions import Unset, source_of
+from .context import MEMBERS, KernelThread
 from .frames import Frame, all_assigned, cells_of
-from .program import ArrayUse, Program
+from .intrinsics import intrinsics
+from .own_arrays import Spilled
+from .plain import Unset, source_of
+from .program import ArrayUse, Place, Program
+from .thread import Dim
 
 
 def parameters(kernel: Callable[..., None]) -> list[str]:
@@ -35,26 +39,43 @@ def compiled(
     grid: Dim,
     block: Dim,
     args: Sequence[Any],
-    limit: int,
-    dynamic: int,
+    place: Place,
 ) -> Program:
-    """The program of a kernel for these sizes and arguments.
+    """The program of a kernel for these sizes, arguments and device.
 
-    ``args``: numbers as they are, arrays as ``ArrayUse``. ``limit``: bytes of shared
-    memory that a block may have. ``dynamic``: those that the launch gives.
+    ``args``: numbers as they are, arrays as ``ArrayUse``.
     """
-    names = parameters(kernel)
-    node, file = source_of(kernel)
+    parsed = source_of(kernel)
+    spilled: set[Any] = set()
+    while True:
+        try:
+            return _attempt(kernel, parsed, grid, block, args, place, spilled)
+        except Spilled as found:
+            spilled.add(found.key)
+
+
+def _attempt(
+    kernel: Callable[..., None],
+    parsed: tuple[ast.FunctionDef, str],
+    grid: Dim,
+    block: Dim,
+    args: Sequence[Any],
+    place: Place,
+    spilled: set[Any],
+) -> Program:
+    """The program, if no other array of a thread turns out to need memory."""
+    names, (node, file) = parameters(kernel), parsed
     frame = Frame({}, None, kernel.__globals__, cells_of(kernel), node)
     of = Compiler(Builder(kernel.__name__, file), frame)
     of.build.line = node.lineno
+    of.place, of.spilled = place, spilled
     of.members, of.intrinsics = MEMBERS, intrinsics(of)
-    thread = KernelThread(of, grid, block, limit, dynamic)
+    thread = KernelThread(of, grid, block, place)
     given = [of.array(a) if isinstance(a, ArrayUse) else a for a in args]
     local = all_assigned(node) - set(names)
     frame.names.update({n: Unset(n) for n in sorted(local)})
     frame.names.update(zip(names, [thread, *given], strict=True))
     of.body(node.body)
     made = of.build.program()
-    made.names = of.names
+    made.names, made.cluster = of.names, place.cluster
     return made

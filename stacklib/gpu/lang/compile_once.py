@@ -48,7 +48,7 @@ class Made:
             if new is None:
                 arrays.append(replace(old))
             else:
-                arrays.append(replace(old, values=new.values))
+                arrays.append(replace(old, values=new.values, home=new.home))
         return replace(self.program, arrays=arrays)
 
 
@@ -74,8 +74,8 @@ def fixed(value: Any) -> bool:
 def told(value: Any) -> Any:
     """What of an argument a program depends on."""
     if isinstance(value, ArrayUse):
-        missing = value.values is None
-        return value.name, value.space, value.form.code, value.shape, missing
+        given = value.values is None, value.home is None
+        return value.name, value.space, value.form.code, value.shape, *given
     return type(value), repr(value)
 
 
@@ -96,7 +96,7 @@ def compiled_once(
     uses = tuple(a if isinstance(a, ArrayUse) else None for a in args)
     if all(fixed(value) for _, _, value in read):
         noted = tuple((*one, getattr(one[2], "__code__", None)) for one in read)
-        empty = [replace(use, values=None) for use in program.arrays]
+        empty = [replace(use, values=None, home=None) for use in program.arrays]
         places = {id(old): new for old, new in zip(program.arrays, empty, strict=True)}
         bare = tuple(places.get(id(use)) if use is not None else None for use in uses)
         _kept[key] = Made(replace(program, arrays=empty), bare, noted)

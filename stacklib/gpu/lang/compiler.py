@@ -85,10 +85,13 @@ class Compiler(Calls):
         )
 
     def _Assign(self, node: ast.Assign) -> None:
-        if len(node.targets) > 1:
-            raise self.error("one target to an assignment")
         target = node.targets[0]
         value = self.expr(node.value)
+        if len(node.targets) > 1:
+            value = self._own_all(value)
+            for one in node.targets:
+                self.bind(one, value)
+            return
         several = isinstance(target, ast.Tuple | ast.List)
         if several or (
             isinstance(node.value, ast.Name) and isinstance(target, ast.Name)

@@ -7,13 +7,16 @@ import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .builder import Builder, KernelError, Value
 from .expressions import Expressions
 from .formats import of_constant
 from .lane_arrays import LaneArray
-from .program import Label
+from .program import Label, Place
+
+if TYPE_CHECKING:
+    from .compiler import Compiler
 
 TOGETHER, SHORT = 4, 256  # rounds at once, of a body of at most so many rows
 MOST_ROWS = 400_000  # of a program
@@ -200,6 +203,8 @@ class Base:
     depths: dict[int, int] = field(default_factory=dict)  # of lists, where made
     kept: list[Any] = field(default_factory=list)  # lists, so that ids stay theirs
     names: list[str] = field(default_factory=list)
+    spilled: set[Any] = field(default_factory=set)  # own arrays that are in memory
+    place: Place = field(default_factory=lambda: Place(1 << 20))
     site: Any = None
     frames: list[Frame] = field(default_factory=list)
     count: int = 0
@@ -208,18 +213,34 @@ class Base:
     plain: list[dict[Any, Any]] = field(default_factory=lambda: [{}])
 
     def __post_init__(self) -> None:
-        self.expr = Expressions(self)
+        self.expr = Expressions(cast("Compiler", self))
         self.build.constructs = self.constructs
         self.frames.append(self.frame)
+
+    def body(self, statements: list[ast.stmt]) -> str:
+        """Compile statements; the compiler does."""
+        raise NotImplementedError
 
     def error(self, what: str) -> KernelError:
         """An error that names the line."""
         return self.build.error(what)
 
+    def needs(self, capability: str, what: str) -> None:
+        """Refuse what the device is too old for."""
+        if self.place.older_than(capability):
+            raise self.error(
+                f"{what} needs compute capability {capability}; {self.place.device} "
+                f"has {self.place.capability}"
+            )
+
     def array(self, use: Any) -> LaneArray:
         """An array that the kernel may index."""
+        return LaneArray(cast("Compiler", self), self.numbered(use), use)
+
+    def numbered(self, use: Any) -> int:
+        """Number of an array of the program."""
         self.build.arrays.append(use)
-        return LaneArray(self, len(self.build.arrays) - 1, use)
+        return len(self.build.arrays) - 1
 
     def lesser(self, op: str, first: Any, other: Any) -> Any:
         """``MIN`` or ``MAX`` of two."""

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .builder import Home, Value
-from .expressions import Torn, Unset
 from .formats import FORMS, join, of_constant
 from .frames import Base, Construct, Frame, NeedsUnrolling, Saved, of_form
 from .lane_arrays import LaneArray
+from .plain import Torn, Unset
 from .program import Label
 
 
@@ -235,6 +235,8 @@ class Homes(Base):
         for row in rows[saved.rows :]:
             row.dead = True
         del inserted[saved.inserted :], rows[saved.rows :]
+        for cell in self.build.cells:
+            cell.sure.clear()
         for names, before in saved.names:
             names.clear()
             names.update(before)
@@ -307,7 +309,7 @@ class Homes(Base):
             construct.forms.setdefault(key, form)
             source = self.build.as_form(held, made.form)
             self.build.emit("MOVE", made.reg, source.reg, form=made.form.code)
-        if before is not None and before.tracked:
+        if isinstance(held, Value) and before is not None and before.tracked:
             made.home.tracked, made.home.sure = True, set(before.sure)
             self.build.emit("SET", made.reg, held.reg, imm=1)
         place[at] = made

@@ -1,4 +1,4 @@
-"""Arrays as a kernel sees them while it is compiled: what is loaded and stored where."""
+"""Arrays as a kernel sees them while it is compiled: what is loaded, stored where."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class LaneArray:
     @property
     def ndim(self) -> int:
         """Number of its dimensions."""
-        return len(self.use.shape)
+        return len(self.shape)
 
     @property
     def size(self) -> int:
         """Number of its elements."""
-        return math.prod(self.use.shape)
+        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:
@@ -50,7 +50,7 @@ class LaneArray:
         return int(self.use.form.size)
 
     def __len__(self) -> int:
-        return self.use.shape[0]
+        return self.shape[0]
 
     def __repr__(self) -> str:
         return self.use.name
@@ -99,30 +99,34 @@ class LaneArray:
 
     # -- loads and stores ----------------------------------------------------
 
-    def load(self, index: Any) -> Value:
-        """An element a lane."""
-        local = self.use.space == "local"
-        kind = "load_" + self.use.space
-        name = "LOAD_LOCAL" if local else "LOAD"
+    def _emitted(self, op: str, dst: int, *regs: int, **more: Any) -> None:
+        self._of.build.emit(op, dst, *regs, imm=more.pop("imm", self.number), **more)
+
+    def load(self, index: Any) -> Any:
+        """An element a lane; fewer indices than axes name a part."""
+        parts = index if isinstance(index, tuple) else (index,)
+        if len(parts) < self.ndim and parts:
+            return self.part(parts)
         at = self.element(index)
-        return self._of.build.op(name, self.use.form, at, imm=self.number, kind=kind)
+        result = self._of.build.new(self.use.form)
+        self._emitted("LOAD", result.reg, at.reg, **self._says("load"))
+        return result
+
+    def part(self, index: tuple[Any, ...]) -> Any:
+        """What is left of the array at the first indices."""
+        from .views import Part
+
+        return Part(self, tuple(map(self._of.expr.own, index)))
+
+    def _says(self, word: str) -> dict[str, Any]:
+        return {"form": self.use.form.code, "kind": f"{word}_{self.use.space}"}
 
     def store(self, index: Any, value: Any) -> None:
         """An element a lane, in the array's format."""
-        build = self._of.build
         self._writable()
         given = self._number(value)
         at = self.element(index)
-        name = "STORE_LOCAL" if self.use.space == "local" else "STORE"
-        build.emit(
-            name,
-            -1,
-            at.reg,
-            given.reg,
-            imm=self.number,
-            form=self.use.form.code,
-            kind="store_" + self.use.space,
-        )
+        self._emitted("STORE", -1, at.reg, given.reg, **self._says("store"))
 
     def _number(self, value: Any) -> Value:
         build = self._of.build
@@ -140,20 +144,9 @@ class LaneArray:
 
     def load_row(self, index: Any, count: int) -> tuple[Value, ...]:
         """Neighbours by one wide load."""
-        build, form = self._of.build, self.use.form
         at = self.element(index, count)
-        row = build.new_row(form, count)
-        regs = [one.reg for one in row]
-        build.emit(
-            "LOAD",
-            regs[0],
-            at.reg,
-            -1,
-            count,
-            imm=self.number,
-            form=form.code,
-            kind="load_" + self.use.space,
-        )
+        row = self._of.build.new_row(self.use.form, count)
+        self._emitted("LOAD", row[0].reg, at.reg, -1, count, **self._says("load"))
         return row
 
     def store_row(self, index: Any, values: Any) -> None:
@@ -165,34 +158,18 @@ class LaneArray:
         regs = build.pool.take_row(len(given))
         for reg, one in zip(regs, given, strict=True):
             build.emit("MOVE", reg, one.reg, form=form.code)
-        build.emit(
-            "STORE",
-            -1,
-            at.reg,
-            regs[0],
-            len(given),
-            imm=self.number,
-            form=form.code,
-            kind="store_" + self.use.space,
-        )
+        self._emitted("STORE", -1, at.reg, regs[0], len(given), **self._says("store"))
         build.pool.free += regs
 
     def atomic(self, what: int, index: Any, *values: Any) -> Value:
         """Combine with what stands there, one lane after another; the old values."""
-        build = self._of.build
         self._writable()
         given = [self._number(v) for v in values]
         at = self.element(index)
         regs = [at.reg, *(g.reg for g in given)]
-        result = build.new(self.use.form)
-        build.emit(
-            "ATOMIC",
-            result.reg,
-            *regs,
-            imm=self.number * 16 + what,
-            form=self.use.form.code,
-            kind="atomic_" + self.use.space,
-        )
+        result = self._of.build.new(self.use.form)
+        code = self.number * 16 + what
+        self._emitted("ATOMIC", result.reg, *regs, imm=code, **self._says("atomic"))
         return result
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from .branches import Branches
 from .builder import Home, Value
-from .expressions import Torn, Unset
 from .frames import (
     MOST_ROWS,
     Construct,
@@ -23,6 +22,7 @@ from .frames import (
     has_jump,
     of_form,
 )
+from .plain import Torn, Unset
 from .program import Label
 
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
@@ -308,7 +308,7 @@ class Loops(Branches):
 
         def once(together: int) -> str:
             counter = build.new(form)
-            counter.home = Home(construct, ("counter",), False)
+            home = counter.home = Home(construct, ("counter",), False)
             first = build.as_form(start, form)
             build.emit("MOVE", counter.reg, first.reg, form=form.code, kind="move")
 
@@ -318,7 +318,7 @@ class Loops(Branches):
 
             def after() -> None:
                 by = build.constant(step * together, form)
-                counter.home.version += 1
+                home.version += 1
                 build.emit(
                     "ADD", counter.reg, counter.reg, by.reg, form=form.code, kind="int"
                 )

@@ -8,6 +8,7 @@ and a stack of masks. What an instruction costs a GPU is its ``kind``, a name of
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,20 +23,21 @@ _FLOAT = (
 _MORE = "COMPARE FCOMPARE SELECT MOVE CONVERT NOT TEST"
 _MARKS = "UNSET SET CHECK"
 _LANES = "SHUFFLE VOTE MATCH REDUCE"
-_MEMORY = "BOUND INDEX LOAD STORE ATOMIC LOAD_LOCAL STORE_LOCAL COPY_ASYNC BULK_COPY"
+_MEMORY = "BOUND INDEX LOAD STORE ATOMIC LOAD_LOCAL STORE_LOCAL"
 _CONTROL = "IF ELSE ENDIF LOOP WHILE NEXT JUMP ENDLOOP BREAK CONTINUE EXIT"
 _SYNC = (
     "BARRIER WARP_BARRIER GRID_BARRIER CLUSTER_BARRIER FENCE COMMIT WAIT_GROUP "
-    "MB_INIT MB_ARRIVE MB_EXPECT MB_WAIT"
+    "MB_ARRIVE MB_EXPECT MB_WAIT MAP_RANK"
 )
+# Memory beyond the warp's own instruction: later, in boxes, of other blocks.
+_FAR = "COPY_ASYNC BULK_COPY REMOTE_LOAD REMOTE_STORE REMOTE_ATOMIC"
 OPS = " ".join(
-    (_WHOLE, _FLOAT, _MORE, _CONTROL, _MARKS, _LANES, _MEMORY, "PAD", _SYNC)
+    (_WHOLE, _FLOAT, _MORE, _CONTROL, _MARKS, _LANES, _MEMORY, "PAD", _SYNC, _FAR)
 ).split()
 # What puts warps in an order besides a barrier of their block.
-ORDERS = frozenset((_SYNC + " COPY_ASYNC BULK_COPY").split()) - {
-    "BARRIER",
-    "WARP_BARRIER",
-}
+ORDERS = frozenset(f"{_SYNC} {_FAR}".split()) - {"BARRIER", "WARP_BARRIER"}
+# What needs to be kept of warps that wait for copies, phases, other blocks.
+WAITS = frozenset((_FAR + " COMMIT WAIT_GROUP MB_ARRIVE MB_EXPECT MB_WAIT").split())
 OP = {name: number for number, name in enumerate(OPS)}
 FIELDS = ("op", "form", "dst", "a", "b", "c", "imm", "target", "kind", "line")
 
@@ -76,6 +78,19 @@ class ArrayUse:
     written: bool = False
     base: int = 0  # bytes; of shared memory, within the block
     shadow: int = 0  # number of its first element among those that are watched
+    open: bool = False  # whether other blocks of the cluster reach it
+    registers: bool = False  # whether a thread's own array needs no memory
+    home: Any = None  # the array on the device that it is
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A copy of a box of a tensor: from where, to where, of what shape."""
+
+    dst: int  # numbers of arrays
+    src: int
+    shape: tuple[int, ...]
+    barriers: int  # which mbarrier counts its bytes, see ``Mbarrier.which``
 
 
 @dataclass(slots=True)
@@ -94,3 +109,34 @@ class Program:
     local_words: int
     uses: frozenset[str] = field(default_factory=frozenset)  # names of OPS
     names: list[str] = field(default_factory=list)  # that a message may have to say
+    mbarriers: list[int] = field(default_factory=list)  # arrivals of each
+    boxes: list[Box] = field(default_factory=list)
+    cluster: int = 1  # blocks that reach each other's shared memory
+
+    def own(self) -> tuple[tuple[str, str, int], ...]:
+        """Threads' own arrays: name, where they are, bytes a thread."""
+        return tuple(
+            (use.name, place, math.prod(use.shape) * use.form.size)
+            for use in self.arrays
+            if use.space == "local"
+            for place in ["registers" if use.registers else "local memory"]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a launch gives a kernel besides its arguments."""
+
+    limit: int  # bytes of shared memory that a block may have
+    dynamic: int = 0  # those of them that the launch gives
+    cluster: int = 1  # blocks of a cluster
+    capability: str = "9.0"  # of the device
+    device: str = "this device"
+
+    def older_than(self, capability: str) -> bool:
+        """Whether the device lacks what came with a compute capability."""
+        return _number(self.capability) < _number(capability)
+
+
+def _number(capability: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in capability.split("."))

@@ -37,6 +37,7 @@ from .state import (
     C_PHASES,
     C_REQUESTS,
     C_SECTORS,
+    CONSTANT,
     FENCED,
     MISALIGNED,
     NUMBER,
@@ -277,6 +278,10 @@ def accessed(
         if op == _ATOMIC:
             sort32(words, n)
             turns = most_turns(words, n)
+    elif space == CONSTANT:
+        sort32(words, n)
+        passes = touched(words, n, ways)[2]
+        C[pc, C_PASSES] += passes
     else:
         for i in range(1, n):
             if words[i] < words[i - 1]:

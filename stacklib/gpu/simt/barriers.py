@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.program import OP
 from ._apart import apart, inner
 from .basics import fail, first_lane
 from .state import (
@@ -23,7 +22,6 @@ from .state import (
     EVENT,
     EVENTS,
     EXPECTED,
-    FAILED,
     FELL,
     FENCED,
     GRID_EVENT,
@@ -36,7 +34,6 @@ from .state import (
     NOT_ALL_OF_WARP,
     NUMBER,
     PC,
-    PLAIN,
     READY,
     RECORD,
     SEQ,
@@ -53,8 +50,6 @@ from .state import (
     WAITS_PC,
     WHO,
 )
-
-_BARRIER, _FENCE, _WARP_BARRIER = (OP[x] for x in ("BARRIER", "FENCE", "WARP_BARRIER"))
 
 
 @inner
@@ -87,8 +82,6 @@ def met(
             W[first + w, SYNCED] = G[SEQ] + 1
             if whole_block:
                 W[first + w, BLOCK_SYNCED] = G[SEQ] + 1
-    if not whole_block:
-        G[PLAIN] = 0
     G[SEQ] += 1
 
 
@@ -129,11 +122,11 @@ def came_to(
     width: int,
 ) -> int:
     """A warp at ``sync()`` or a named barrier; 1 where it must wait."""
-    slot, how = W[me, SLOT], row[6]
+    slot, how = W[me, SLOT], row[6] % 4
     number, expected = 0, 0
     alive = W[me, ALIVE]
     if how:
-        number, expected = R[row[3], first_lane(mask)], row[5]
+        number, expected = R[row[3], first_lane(mask)], row[6] // 4
         if not 0 <= number < NAMED:
             return -fail(G, NEGATIVE_BARRIER, pc, me, first_lane(mask), number, 0) - 10
     if mask != alive and how != 2:
@@ -233,39 +226,8 @@ def fenced(me: int, W: Any, VC: Any, G: Any, width: int) -> None:
 
 
 @apart
-def ordered(
-    op: int,
-    pc: int,
-    me: int,
-    mask: int,
-    imm: int,
-    W: Any,
-    R: Any,
-    P: Any,
-    B: Any,
-    BAR: Any,
-    VC: Any,
-    G: Any,
-    E: Any,
-    TR: Any,
-    width: int,
-) -> int:
-    """Barriers and fences: 0 to go on, 1 to wait, 2 where it went on, or FAILED + 10."""
-    if op == _BARRIER:
-        if mask == 0:
-            return 0
-        said = came_to(me, pc, P[pc], mask, W, R, B, BAR, VC, G, E, TR, width)
-        return FAILED + 10 if said <= -10 else said
-    if op == _WARP_BARRIER:
-        missing = W[me, ALIVE] & ~mask
-        if mask != 0 and missing != 0:
-            return 10 + fail(G, NOT_ALL_OF_WARP, pc, me, first_lane(missing), 0, 0)
-        G[SEQ] += 1
-        W[me, SYNCED] = G[SEQ]
-        return 0
-    if op == _FENCE:
-        fenced(me, W, VC, G, width)
-        return 0
+def at_grid(pc: int, me: int, mask: int, W: Any, G: Any, E: Any, TR: Any) -> int:
+    """A warp at ``grid_sync()``: 1 to wait, or FAILED + 10."""
     if mask != W[me, ALIVE]:
         return 10 + fail(G, NOT_ALL, pc, me, first_lane(W[me, ALIVE] & ~mask), 1, 0)
     if W[me, RECORD] >= 0:
@@ -277,3 +239,14 @@ def ordered(
     G[LIVE_GRID] += 1
     W[me, STATE], W[me, WAITS_PC] = AT_GRID, pc
     return 1
+
+
+@apart
+def warp_met(pc: int, me: int, mask: int, W: Any, G: Any) -> int:
+    """A warp at ``syncwarp()``: 0, or FAILED + 10."""
+    missing = W[me, ALIVE] & ~mask
+    if mask != 0 and missing != 0:
+        return 10 + fail(G, NOT_ALL_OF_WARP, pc, me, first_lane(missing), 0, 0)
+    G[SEQ] += 1
+    W[me, SYNCED] = G[SEQ]
+    return 0

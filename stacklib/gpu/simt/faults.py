@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..lang.formats import FORMS
-from ..lang.program import FIELDS, OPS
+from ..lang.program import FIELDS, OP, OPS
 from . import state as at
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def place(machine: Machine, array: int, element: int) -> tuple[str, str]:
     use, row = machine.program.arrays[array], machine.tables["A"][array]
     first = use.base if use.space == "shared" else int(row[at.A_BASE])
     address = first + element * use.form.size
-    index = []
+    index: list[int] = []
     for length in reversed(use.shape):
         index.insert(0, element % length)
         element //= length
@@ -71,9 +71,35 @@ def _unwritten(machine: Machine, pc: int, element: int, array: int) -> str:
     return f"{name} {what}, and nobody has written it; {address}"
 
 
+def under_way(machine: Machine, array: int, element: int) -> int:
+    """The line of a copy to an element that nobody has waited for; 0 for none."""
+    t = machine.tables
+    if machine.program.arrays[array].space != "shared":
+        return 0
+    warp = t["W"][int(t["G"][at.BAD_WARP])]
+    row = t["A"][array]
+    own = row[at.A_SHADOW] + int(warp[at.SLOT]) * row[at.A_DIMS + 7] + element
+    for copy in t["CP"][1 : t["CP"][0, 1] + 1]:
+        first, count = int(copy[at.X_FIRST]), int(copy[at.X_COUNT])
+        starts = [first]
+        if machine.program.rows[int(copy[at.X_PC]), 0] == OP["COPY_ASYNC"]:
+            lanes = [n for n in range(32) if int(copy[at.X_MASK]) >> n & 1]
+            starts = [first + int(copy[at.X_ELEMENT + n]) for n in lanes]
+        if copy[at.X_ARRAY] == array and any(s <= own < s + count for s in starts):
+            return line_of(machine, int(copy[at.X_PC]))
+    return 0
+
+
 def _race(what: str) -> Any:
     def says(machine: Machine, pc: int, element: int, array: int) -> str:
         name, address = place(machine, array, element)
+        line = under_way(machine, array, element)
+        if line:
+            does = "read" if "is read" in what else "written"
+            return (
+                f"{name} is {does}, and the copy of line {line} has not been waited "
+                f"for; {address}"
+            )
         hint = _ORDER + _FENCES * between_blocks(machine, array)
         alike = one_value(machine, pc, element, array) if "written" in what else ""
         return f"{name} {alike or what + hint}; {address}"
@@ -114,6 +140,19 @@ def _not_all(machine: Machine, pc: int, number: int, _: int) -> str:
     return f"{name}() is not reached by all threads of {who}; the first that is missing"
 
 
+def _never_set(machine: Machine, pc: int, number: int, some: int) -> str:
+    name = machine.program.names[number]
+    if "[" in name:
+        return f"{name} is read, and this lane has not written it"
+    if some:
+        return f"{name!r}: a value is used by a lane that never computed it"
+    return f"{name!r} is read before anything is assigned"
+
+
+def _bar(machine: Machine, number: int) -> str:
+    return f"mbarrier {number + 1}"
+
+
 _WORDS = {
     at.DIVIDES: lambda m, pc, one, two: "a whole number is divided by zero",
     at.OUTSIDE: _outside,
@@ -126,16 +165,41 @@ _WORDS = {
     at.NOT_ALL_OF_WARP: lambda m, pc, one, two: (
         "syncwarp() is not reached by all threads of a warp; the first that is missing"
     ),
-    at.NEVER_SET: lambda m, pc, one, two: (
-        f"{m.program.names[one]!r} is read before anything is assigned"
-        if not two
-        else f"{m.program.names[one]!r}: a value is used by a lane that never "
-        "computed it"
-    ),
+    at.NEVER_SET: _never_set,
     at.ROUNDS_OUT: lambda m, pc, one, two: f"a loop of more than {one:,} rounds",
     at.MISALIGNED: lambda m, pc, array, address: (
         f"{m.program.arrays[array].name}: a wide access at address {address}, no "
         "multiple of its bytes"
+    ),
+    at.MB_INDEX: lambda m, pc, index, many: f"mbarrier [{index}] of a list of {many}",
+    at.MB_TOO_MANY: lambda m, pc, number, count: (
+        f"{_bar(m, number)}: an arrival more than the {count} that complete its phase, "
+        "while bytes are still to come"
+    ),
+    at.MB_BYTES: lambda m, pc, number, size: (
+        f"{_bar(m, number)} expects {size:,} bytes: 0 to {(1 << 20) - 1:,}"
+    ),
+    at.MB_TOO_MUCH: lambda m, pc, number, size: (
+        f"{_bar(m, number)}: {size:,} bytes more have landed than were expected"
+    ),
+    at.MB_PARITY: lambda m, pc, number, phase: (
+        f"{_bar(m, number)}.wait({phase}): a phase is named by its parity, 0 or 1"
+    ),
+    at.MANY_START: lambda m, pc, lanes, _: (
+        f"{lanes} lanes start the same bulk copy; let one thread start it"
+    ),
+    at.NO_RANK: lambda m, pc, rank, size: f"block {rank} of a cluster of {size} blocks",
+    at.NOT_BEGUN: lambda m, pc, rank, _: (
+        f"shared memory of block {rank} of the cluster, which has not begun; "
+        "t.cluster_sync() first"
+    ),
+    at.ENDED: lambda m, pc, rank, _: (
+        f"shared memory of block {rank} of the cluster, which has ended; let its "
+        "blocks wait at t.cluster_sync() before the end"
+    ),
+    at.NOT_ALL_OF_CLUSTER: lambda m, pc, one, two: (
+        "cluster_sync() is not reached by all threads of a block; the first that is "
+        "missing"
     ),
     at.NEGATIVE_BARRIER: lambda m, pc, one, two: (
         f"barrier {one}: a block has those from 0 to {at.NAMED - 1}"
@@ -170,6 +234,12 @@ def told_of(machine: Machine, row: Any) -> str:
     line = line_of(machine, int(row[at.WAITS_PC]))
     if row[at.STATE] == at.AT_GRID:
         return f"{who} waits at grid_sync() in line {line} for the other blocks"
+    if row[at.STATE] == at.AT_CLUSTER:
+        return (
+            f"{who} waits at cluster_sync() in line {line} for {missing(machine, row)}"
+        )
+    if row[at.STATE] == at.AT_MBARRIER:
+        return f"{who} waits in line {line} for {phases(machine, row)}"
     number = int(row[at.WAITS_FOR])
     bar = machine.tables["BAR"][int(row[at.SLOT]), number]
     name = f"barrier {number}" if number else "sync()"
@@ -177,6 +247,49 @@ def told_of(machine: Machine, row: Any) -> str:
         machine.tables["B"][int(row[at.SLOT]), at.B_LIVE]
     )
     return (
-        f"{who} waits at {name} in line {line}, where {int(bar[at.ARRIVED])} of {needed} "
-        "warps have come"
+        f"{who} waits at {name} in line {line}, where {int(bar[at.ARRIVED])} of "
+        f"{needed} warps have come"
     )
+
+
+def phases(machine: Machine, row: Any) -> str:
+    """The phases of barriers that lanes of a warp wait for, and where those stand."""
+    t = machine.tables
+    me = int(row[at.SLOT]) * machine.width + int(row[at.LOCAL])
+    held = t["MB"][int(t["G"][at.MB_WARPS]) + me]
+    said = []
+    for code in sorted({int(c) for c in held[:32] if c >= 0}):
+        number, parity = code // 2, code % 2
+        bar = t["MB"][int(row[at.SLOT]) * len(machine.program.mbarriers) + number]
+        came = int(bar[at.M_COUNT] - bar[at.M_PENDING])
+        size = int(bar[at.M_BYTES])
+        bytes_left = f", {size:,} bytes are to come" if size > 0 else ""
+        bytes_left += f", {-size:,} bytes came unexpected" if size < 0 else ""
+        said.append(
+            f"phase {parity} of mbarrier {number + 1}, in whose phase "
+            f"{int(bar[at.M_PHASE])} {came} of {int(bar[at.M_COUNT])} have arrived"
+            f"{bytes_left}"
+        )
+    return "; ".join(said)
+
+
+def missing(machine: Machine, row: Any) -> str:
+    """Blocks of a cluster that have not come to its barrier."""
+    size = machine.program.cluster
+    first = int(row[at.BLOCK]) // size * size
+    warps = machine.tables["W"]
+    came = {
+        int(w[at.BLOCK]) for w in warps if w[at.STATE] == at.AT_CLUSTER and w[at.ALIVE]
+    }
+    said = [
+        f"block {n}" + " (it has ended)" * _ended(machine, n)
+        for n in range(first, first + size)
+        if n not in came or _ended(machine, n)
+    ]
+    return ", ".join(said) or "warps of its own block"
+
+
+def _ended(machine: Machine, block: int) -> bool:
+    warps = machine.tables["W"]
+    states = [int(w[at.STATE]) for w in warps if int(w[at.BLOCK]) == block]
+    return bool(states) and all(state == at.DONE for state in states)

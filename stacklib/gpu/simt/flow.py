@@ -142,7 +142,7 @@ def counted_branch(pc: int, mask: int, held: int, C: Any, counts: int) -> None:
 
 @apart
 def left(op: int, me: int, down: int, mask: int, top: int, W: Any, ST: Any) -> int:
-    """Lanes leave a loop, a round of it, or the kernel: nothing inside waits for them."""
+    """Lanes leave a loop, a round of it, or the kernel: nothing inside waits for it."""
     first = 0 if op == _EXIT else top - down + 1
     for at in range(first, top + 1):
         ST[me, at, CAME] &= ~mask

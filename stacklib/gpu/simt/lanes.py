@@ -57,7 +57,7 @@ def wrapped(form: int, x: int) -> int:
 
 @inner
 def to_grid(x: float, digits: int, least: int) -> float:
-    """Rounded to so many binary digits, to even; ``least``: exponent of the smallest."""
+    """Rounded to so many digits, to even; ``least``: exponent of the smallest."""
     if x == 0.0 or x != x or math.isinf(x):
         return x
     _, e = math.frexp(x)

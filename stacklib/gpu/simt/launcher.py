@@ -8,42 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from stacklib.hardware import Accelerator
 
-from ..lang.context import Dim
-from ..lang.lane_arrays import layout
 from ..lang.program import Program
+from ..lang.thread import Dim
 from . import state as at
 from .contention import turns
 from .counters import Counters
 from .machine import Machine
-from .plan import Empty, Size, Sizes, planned, prepared
+from .plan import Size, Sizes, planned, prepared
 from .report import Report
 from .requests import Traffic
 from .trace import streams_of
 
 PATIENCE = 60.0  # seconds
-
-
-def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Empty:
-    """An array for a kernel to fill; reading it before is an error.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Its shape.
-    dtype : NumPy dtype
-        Of an element.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what are no numbers; for a shape that is not of whole numbers from 1.
-    """
-    sizes, form = layout(shape, dtype)
-    return Empty(sizes, form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +52,8 @@ class Warned:
         self.said = True
         warnings.warn(
             f"this launch would take about {whole:,.0f} s: {begun:,} of "
-            f"{self.blocks:,} blocks in {took:.0f} s; gpu.estimate(...) with the same arguments runs "
-            "only the blocks that its time needs",
+            f"{self.blocks:,} blocks in {took:.0f} s; gpu.estimate(...) with the same "
+            "arguments runs only the blocks that its time needs",
             stacklevel=2,
         )
 
@@ -117,6 +95,7 @@ def launch(
     *args: Any,
     registers: int = 32,
     shared_bytes: int = 0,
+    cluster: int = 1,
     check: bool = True,
 ) -> Launch:
     """Run a kernel on every thread of a grid.
@@ -128,11 +107,14 @@ def launch(
     device : str or Accelerator
         An NVIDIA GPU of compute capability 7.0 or later.
     *args
-        NumPy arrays, arrays still `empty`, and numbers.
+        NumPy arrays, arrays still `empty`, in `constant` memory or brought
+        `to_device` before, and numbers.
     registers : int
         A thread: what a compiler would report; it decides how many blocks are resident.
     shared_bytes : int
         Of a block, for its dynamic shared memory.
+    cluster : int
+        Blocks, neighbours along x, that reach each other's shared memory; 8 at most.
     check : bool
         Whether reads of nothing and races are looked for. Bounds always are.
 
@@ -161,13 +143,14 @@ def launch(
     >>> ran.results["y"][:3].tolist(), ran.report.sectors_per_request
     ([0.0, 2.0, 4.0], 8.0)
     """
-    plan = planned(kernel, grid, block, device, args, registers, shared_bytes)
+    plan = planned(kernel, grid, block, device, args, registers, shared_bytes, cluster)
     ran = run(
         *(plan.program, plan.grid, plan.block, check),
         units=plan.units,
         resident=plan.resident.blocks,
         kept=plan.kept,
     )
+    ran.machine.write_back()
     levels = plan.levels(ran.traffic)
     times = plan.times(
         streams_of(ran.machine, levels.answered, turns(ran.machine, plan.kept))
@@ -187,5 +170,6 @@ def launch(
         ran.traffic,
         levels,
         times,
+        plan.program.own(),
     )
     return Launch(ran.results, report)

@@ -11,9 +11,10 @@ import numpy as np
 
 from ..lang.builder import KernelError
 from ..lang.formats import FORMS
-from ..lang.program import FIELDS, ORDERS, ArrayUse, Program
+from ..lang.program import FIELDS, OP, ORDERS, WAITS, ArrayUse, Program
 from . import state as at
 from ._apart import is_cold, plainly
+from .codes import decoded
 from .counters import Counters
 from .requests import Traffic
 
@@ -35,8 +36,8 @@ SPECIALS = (
     "block.z",
     "lane",
     "warp",
+    "rank",
 )
-MEETING = ("FENCE", "GRID_BARRIER")  # by which blocks learn of each other
 
 
 @dataclass
@@ -62,6 +63,7 @@ class Machine:
         self._make_warps()
         self._make_memory()
         self._make_logs()
+        self._make_waits()
 
     # -- tables --------------------------------------------------------------
 
@@ -69,7 +71,9 @@ class Machine:
         """Byte addresses of arrays, and numbers of the elements that are watched."""
         program = self.program
         uses = program.arrays
-        table = np.zeros((max(1, len(uses)), at.A_COLUMNS), np.int64)
+        rows = max(1, len(uses)) + len(program.boxes)
+        table: Any = np.zeros((rows, at.A_COLUMNS), np.int64)
+        self._lay_boxes(table)
         base = ALIGNMENT
         for row, use in zip(table, uses, strict=False):
             self._lay(row, use)
@@ -97,17 +101,27 @@ class Machine:
         for axis, length in enumerate(use.shape):
             row[at.A_DIMS + axis] = length
             count *= length
-        row[at.A_COUNT] = count
+        row[at.A_COUNT], row[at.A_OPEN] = count, use.open
+
+    def _lay_boxes(self, table: Any) -> None:
+        """Boxes of bulk copies stand behind the arrays."""
+        for row, box in zip(table[::-1], self.program.boxes[::-1], strict=False):
+            row[at.A_SPACE] = at.BOX
+            row[at.BOX_DST], row[at.BOX_SRC] = box.dst, box.src
+            row[at.BOX_RANK], row[at.BOX_BARRIERS] = len(box.shape), box.barriers
+            row[at.A_DIMS : at.A_DIMS + len(box.shape)] = box.shape
 
     def _slots(self) -> int:
         """Blocks that are resident together: only those that wait need others."""
+        size = self.program.cluster
         if not {"ATOMIC", "FENCE", "GRID_BARRIER"} & self.program.uses:
-            return 1
+            return size
         each = self.width * self.program.registers * 256 + self.program.shared_bytes
         fits = max(1, RESIDENT // each)
         if "GRID_BARRIER" in self.program.uses:
             fits = self.blocks
-        return int(min(self.blocks, fits, max(1, self.resident * self.units)))
+        most = int(min(self.blocks, fits, max(1, self.resident * self.units)))
+        return max(size, most // size * size)
 
     def _watch(self, table: Any, uses: list[ArrayUse]) -> None:
         watched = fresh = 0
@@ -120,11 +134,17 @@ class Machine:
             if use.written:
                 row[at.A_WATCHED], row[at.A_SHADOW] = 1, watched
                 watched += count * copies
-            if use.space == "shared" or use.values is None:
+            partly = use.home is not None and use.home.unwritten.any()
+            if use.space == "shared" or use.values is None or partly:
                 row[at.A_FRESH] = fresh + 1
                 fresh += count * copies
-        self.tables["H"] = np.zeros((max(1, watched), 6), np.int64)
-        self.tables["L"] = np.zeros(max(1, fresh), np.uint8)
+        self.tables["H"] = np.zeros((max(1, watched), at.TOUCHES), np.int64)
+        written: Any = np.zeros(max(1, fresh), np.uint8)
+        self.tables["L"] = written
+        for row, use in zip(table, uses, strict=False):
+            if use.home is not None and row[at.A_FRESH]:
+                first = int(row[at.A_FRESH]) - 1
+                written[first : first + row[at.A_COUNT]] = ~use.home.unwritten
 
     def _make_warps(self) -> None:
         t, warps = self.tables, self.slots * self.width
@@ -149,11 +169,10 @@ class Machine:
         self._make_clocks(warps)
         specials = [(r, SPECIALS.index(name)) for r, name in self.program.specials]
         t["SP"] = np.array(specials, np.int64).reshape(-1, 2)
-        t["grid"], t["dims"] = np.array(self.grid), np.array(self.block)
+        t["grid"] = np.array([*self.grid, self.program.cluster])
+        t["dims"] = np.array(self.block)
 
     def _depth(self) -> int:
-        from ..lang.program import OP
-
         opens = [OP["IF"], OP["LOOP"]]
         return int(np.isin(self.program.rows[:, 0], opens).sum())
 
@@ -161,11 +180,11 @@ class Machine:
         """How far each warp has seen each other, in its block or in the grid."""
         fences = "FENCE" in self.program.uses
         columns, places = self.width, 0
-        if fences and self.check and self.blocks > 1:
+        if self.program.cluster > 1 or (fences and self.check and self.blocks > 1):
             columns = self.width * self.blocks
             if columns * warps > CLOCKS:
                 raise ValueError(
-                    f"{self.blocks:,} blocks that pass values to each other by fences: "
+                    f"{self.blocks:,} blocks that pass values to each other: "
                     "what each has seen of each other is not kept for so many; launch "
                     f"at most {int(CLOCKS**0.5) // self.width:,}, or with check=False"
                 )
@@ -177,7 +196,7 @@ class Machine:
 
     def _make_memory(self) -> None:
         t = self.tables
-        whole = _untouched(-(-self.bytes // 8) * 8)
+        whole: Any = _untouched(-(-self.bytes // 8) * 8)
         t["M8"], t["M16"] = whole, whole.view(np.uint16)
         t["M32"], t["M64"] = whole.view(np.uint32), whole.view(np.int64)
         t["MF"], t["MD"] = whole.view(np.float32), whole.view(np.float64)
@@ -194,7 +213,6 @@ class Machine:
         t = self.tables
         t["G"] = np.zeros(at.MACHINE, np.int64)
         t["G"][at.GRID_EVENT], t["G"][at.STRIDE] = -1, self.every
-        t["G"][at.PLAIN] = not (self.program.uses & ORDERS)
         t["C"] = np.zeros((len(self.program.rows), at.COUNTERS), np.int64)
         t["Q"] = np.zeros((1 << 12, at.REQUEST_COLUMNS), np.int64)
         t["S"] = np.zeros(1 << 15, np.int64)
@@ -202,6 +220,23 @@ class Machine:
         t["E"] = np.zeros(1 << 12, np.int64)
         t["scratch"] = np.zeros((6, 256), np.int64)
         t["FV"] = np.zeros((2, 256), np.float64)
+
+    def _make_waits(self) -> None:
+        """Barriers in shared memory, what each warp waits for, copies under way."""
+        t, program = self.tables, self.program
+        barriers, warps = len(program.mbarriers), self.slots * self.width
+        needed = program.uses & WAITS
+        columns = max(at.V_COLUMNS, at.M_CLOCK + 2 * t["VC"].shape[1], barriers)
+        rows = self.slots * barriers + warps + 1
+        t["MB"] = np.zeros((rows, columns) if needed else (1, 1), np.int64)
+        t["MB"][-1, :barriers] = program.mbarriers
+        t["CP"] = np.zeros((256 if needed else 1, at.X_COLUMNS), np.int64)
+        t["G"][at.MB_OF_BLOCK] = barriers
+        t["G"][at.MB_WARPS] = self.slots * barriers if needed else -1
+        t["G"][at.CLUSTER] = program.cluster
+        named = (program.rows[:, 0] == OP["BARRIER"]) & (program.rows[:, 6] != 0)
+        t["G"][at.PLAIN] = not (self.program.uses & ORDERS) and not named.any()
+        t["G"][at.BOXES] = len(t["A"]) - len(program.boxes)
 
     # -- running -------------------------------------------------------------
 
@@ -228,7 +263,7 @@ class Machine:
 
         t = self.tables
         names = "P W RR FF ST V B BAR A M8 M16 M32 M64 MF MD H L VC LV G C Q S TR E "
-        names += "LOC LOV SP grid dims scratch FV"
+        names += "LOC LOV SP grid dims scratch FV MB CP"
         said = at.FULL
         while said == at.FULL:
             with np.errstate(all="ignore"):  # whole numbers wrap
@@ -251,11 +286,25 @@ class Machine:
 
     def _grow(self) -> None:
         """Twice the room for what is logged."""
-        for name in ("Q", "S", "TR", "E"):
+        for name in ("Q", "S", "TR", "E", "CP"):
             old = self.tables[name]
             new = np.zeros((2 * len(old), *old.shape[1:]), old.dtype)
             new[: len(old)] = old
             self.tables[name] = new
+
+    def write_back(self) -> None:
+        """Give arrays that live on the device what the launch left of them."""
+        t = self.tables
+        for row, use in zip(t["A"], self.program.arrays, strict=False):
+            if use.home is None:
+                continue
+            first, count = int(row[at.A_BASE]), int(row[at.A_COUNT])
+            raw = t["M8"][first : first + count * int(row[at.A_SIZE])]
+            fresh = int(row[at.A_FRESH]) - 1
+            left = use.home.unwritten
+            if fresh >= 0:
+                left = t["L"][fresh : fresh + count] == 0
+            use.home.take(raw, left)
 
     # -- what came of it -----------------------------------------------------
 
@@ -267,7 +316,7 @@ class Machine:
                 continue
             first, count = int(row[at.A_BASE]), int(row[at.A_COUNT])
             raw = self.tables["M8"][first : first + count * int(row[at.A_SIZE])]
-            found[use.name] = stored(raw, use).reshape(use.shape)
+            found[use.name] = decoded(raw, use.form).reshape(use.shape)
         return found
 
     def counters(self) -> Counters:
@@ -304,19 +353,6 @@ def _untouched(size: int) -> Any:
     pages = mmap.mmap(-1, size)
     pages.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(pages, np.uint8)
-
-
-def stored(raw: Any, use: ArrayUse) -> Any:
-    """Bytes of an array as NumPy's numbers; float32 where it lacks the format."""
-    form = use.form
-    if np.dtype(form.dtype).itemsize == form.size:
-        return raw.view(form.dtype).copy()
-    from stacklib.quantizers import Format
-    from stacklib.quantizers.arrays import decode_array
-
-    name = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e5m2": "e5m2"}
-    codes = raw.view(np.uint16 if form.size == 2 else np.uint8)
-    return decode_array(Format(name[form.name]), codes)
 
 
 __all__ = ["FORMS", "Machine"]

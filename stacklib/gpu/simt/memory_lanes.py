@@ -27,6 +27,8 @@ from .state import (
     ATOMIC_AT,
     ATOMIC_BY,
     BLOCK_SYNCED,
+    CLUSTER_SIZE,
+    CLUSTER_SYNCED,
     GRID_SYNCED,
     LOCAL,
     MANY,
@@ -38,6 +40,7 @@ from .state import (
     READER,
     SYNCED,
     THREAD,
+    WARPS_HERE,
     WRITER,
     WRITTEN_AT,
 )
@@ -276,6 +279,16 @@ def unordered(
     return VC[me, warp - block] <= then
 
 
+@inner
+def together(kind: int, number: int, block: int, size: int) -> bool:
+    """Whether those whom a code names, a block or many, are of a block's cluster."""
+    if size < 2:
+        return False
+    if kind == OF_BLOCK:
+        return number // size == block // size
+    return kind == MANY and number - 1 == block // size
+
+
 @apart
 def races_with(
     code: int,
@@ -301,8 +314,11 @@ def races_with(
         return unordered(number, then, W, VC, me, width, threads)
     if W[me, GRID_SYNCED] > then:
         return False
-    if kind == OF_BLOCK and number == W[me, NUMBER] // width:
+    block = W[me, NUMBER] // width
+    if kind == OF_BLOCK and number == block:
         return W[me, BLOCK_SYNCED] <= then
+    if together(kind, number, block, W[me, CLUSTER_SIZE]):
+        return W[me, CLUSTER_SYNCED] <= then
     return True
 
 
@@ -332,9 +348,55 @@ def noted(
         if number == warp:
             return 4 * (warp + 1) + OF_WARP
         number, kind = number // width, OF_BLOCK
-    if kind == OF_BLOCK and number == warp // width:
+    block, size = warp // width, W[me, CLUSTER_SIZE]
+    if kind == OF_BLOCK and number == block:
         return 4 * (number + 1) + OF_BLOCK
+    if together(kind, number, block, size):
+        return 4 * (block // size + 2) + MANY
     return 4 + MANY
+
+
+@inner
+def others_race(
+    which: int,
+    H: Any,
+    at: int,
+    thread: int,
+    W: Any,
+    VC: Any,
+    me: int,
+    width: int,
+    threads: int,
+) -> bool:
+    """Whether those who read an element, or combined with it, are not ordered before.
+
+    Several warps of a block are each asked for: a barrier may put some in order.
+    """
+    code, then = H[at, which], H[at, which + 1]
+    if not races_with(code, then, thread, 0, W, VC, me, width, threads):
+        return False
+    block = W[me, NUMBER] // width
+    if code % 4 != OF_BLOCK or code // 4 - 1 != block or H[at, WARPS_HERE] == 0:
+        return True
+    for w in range(width):
+        if H[at, WARPS_HERE] >> w & 1:
+            if w != W[me, LOCAL] and VC[me, column(VC, W, me, w, width)] <= then:
+                return True
+    return False
+
+
+@inner
+def column(VC: Any, W: Any, me: int, w: int, width: int) -> int:
+    """Which column of the clocks a warp of this block has."""
+    return W[me, NUMBER] - W[me, LOCAL] + w if VC.shape[1] > width else w
+
+
+@inner
+def here(which: int, other: int, H: Any, at: int, thread: int, local: int) -> None:
+    """A warp has read an element, or combined with it."""
+    if H[at, which] == 4 * (thread + 1) + THREAD and H[at, other] == NOBODY:
+        H[at, WARPS_HERE] = 0
+    H[at, WARPS_HERE] |= 1 << local
 
 
 @apart
@@ -354,13 +416,12 @@ def reads(
     bad = it != NOBODY and races_with(
         4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
     )
-    bad = bad or races_with(
-        H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, 0, W, VC, me, width, threads
-    )
+    bad = bad or others_race(ATOMIC_BY, H, at, thread, W, VC, me, width, threads)
     H[at, READER] = noted(
         H[at, READER], H[at, READ_AT], thread, W, VC, me, width, threads
     )
     H[at, READ_AT] = seq
+    here(READER, ATOMIC_BY, H, at, thread, W[me, LOCAL])
     return bad
 
 
@@ -381,14 +442,11 @@ def writes(
     bad = it != NOBODY and races_with(
         4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
     )
-    bad = bad or races_with(
-        H[at, READER], H[at, READ_AT], thread, 0, W, VC, me, width, threads
-    )
-    bad = bad or races_with(
-        H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, 0, W, VC, me, width, threads
-    )
+    bad = bad or others_race(READER, H, at, thread, W, VC, me, width, threads)
+    bad = bad or others_race(ATOMIC_BY, H, at, thread, W, VC, me, width, threads)
     H[at, WRITER], H[at, WRITTEN_AT] = thread + 1, seq
     H[at, READER] = H[at, ATOMIC_BY] = NOBODY
+    H[at, WARPS_HERE] = 0
     return bad
 
 
@@ -409,11 +467,10 @@ def adds(
     bad = it != NOBODY and races_with(
         4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
     )
-    bad = bad or races_with(
-        H[at, READER], H[at, READ_AT], thread, 0, W, VC, me, width, threads
-    )
+    bad = bad or others_race(READER, H, at, thread, W, VC, me, width, threads)
     H[at, ATOMIC_BY] = noted(
         H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, W, VC, me, width, threads
     )
     H[at, ATOMIC_AT] = seq
+    here(ATOMIC_BY, READER, H, at, thread, W[me, LOCAL])
     return bad

@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from types import SimpleNamespace
+from functools import partial
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-SECONDS = 20  # a barrier waits for the others, before it is taken to hang
+from ..lang.formats import find
+from .codes import decoded, encoded
+from .one_warp import SECONDS, Exchanges, Meeting
 
 
 class _Shared:
@@ -31,7 +34,7 @@ class _Shared:
             return self.arrays[number]
 
 
-class OneThread:
+class OneThread(Exchanges):
     """What the kernel sees in place of a `Thread`: the same names, single numbers."""
 
     exp, log, sqrt = (staticmethod(f) for f in (math.exp, math.log, math.sqrt))
@@ -40,17 +43,30 @@ class OneThread:
     min, max = staticmethod(min), staticmethod(max)
 
     def __init__(
-        self, grid: Any, block: Any, at: Any, here: Any, barrier: Any, shared: _Shared
+        self,
+        grid: Any,
+        block: Any,
+        at: Any,
+        here: Any,
+        barrier: Any,
+        shared: _Shared,
+        meetings: dict[int, Meeting],
     ) -> None:
         self.grid_dim, self.block_dim = grid, block
         self.thread, self.block = at, here
         number = at.x + block.x * (at.y + block.y * at.z)
         self.lane, self.warp = number % 32, number // 32
+        self.meeting = meetings[self.warp]
         self._barrier, self._shared, self._declared = barrier, shared, 0
 
     def sync(self) -> None:
         """Wait for the block."""
+        self.meeting.left(for_barrier=True)
         self._barrier.wait(timeout=SECONDS)
+
+    def bar_sync(self, number: int, threads: int) -> None:
+        """Wait for the block, all of which is meant."""
+        self.sync()
 
     def shared(self, shape: Any, dtype: Any = np.float32) -> Any:
         """The block's next shared array."""
@@ -65,7 +81,12 @@ class OneThread:
     @staticmethod
     def to(dtype: Any, value: Any) -> Any:
         """The value in another format."""
-        return np.asarray(value).astype(np.dtype(dtype))[()]
+        form = find(dtype)
+        given = np.asarray(value)
+        with np.errstate(over="ignore"):
+            if form.dtype.name == form.name:
+                return given.astype(form.dtype)[()]
+        return decoded(encoded(given.reshape(1), form), form)[0]
 
     @staticmethod
     def popc(value: Any) -> int:
@@ -85,12 +106,56 @@ class OneThread:
         for k, value in enumerate(values):
             array[(*rest, last + k)] = value
 
-    def atomic_add(self, array: Any, index: Any, value: Any) -> Any:
-        """Add; what stood there before."""
+    def _atomic(self, array: Any, index: Any, new: Callable[[Any], Any]) -> Any:
         with self._shared.lock:
             old = array[index]
-            array[index] = old + value
+            array[index] = new(old)
         return old
+
+    def atomic_add(self, array: Any, index: Any, value: Any) -> Any:
+        """Add; what stood there before."""
+        return self._atomic(array, index, lambda old: old + value)
+
+    def atomic_sub(self, array: Any, index: Any, value: Any) -> Any:
+        """Take from it; what stood there before."""
+        return self._atomic(array, index, lambda old: old - value)
+
+    def atomic_max(self, array: Any, index: Any, value: Any) -> Any:
+        """Keep the larger; what stood there before."""
+        return self._atomic(array, index, lambda old: max(old, value))
+
+    def atomic_min(self, array: Any, index: Any, value: Any) -> Any:
+        """Keep the smaller; what stood there before."""
+        return self._atomic(array, index, lambda old: min(old, value))
+
+    def atomic_exch(self, array: Any, index: Any, value: Any) -> Any:
+        """Put it there; what stood there before."""
+        return self._atomic(array, index, lambda old: value)
+
+    def atomic_xor(self, array: Any, index: Any, value: Any) -> Any:
+        """Flip bits; what stood there before."""
+        return self._atomic(array, index, lambda old: int(old) ^ int(value))
+
+    def atomic_or(self, array: Any, index: Any, value: Any) -> Any:
+        """Set bits; what stood there before."""
+        return self._atomic(array, index, lambda old: int(old) | int(value))
+
+    def atomic_and(self, array: Any, index: Any, value: Any) -> Any:
+        """Keep bits; what stood there before."""
+        return self._atomic(array, index, lambda old: int(old) & int(value))
+
+    def atomic_inc(self, array: Any, index: Any, value: Any) -> Any:
+        """Count up to the value, then from 0; what stood there before."""
+        return self._atomic(array, index, lambda old: 0 if old >= value else old + 1)
+
+    def atomic_cas(self, array: Any, index: Any, expected: Any, new: Any) -> Any:
+        """Put ``new`` where ``expected`` stands; what stood there before."""
+        return self._atomic(array, index, lambda old: new if old == expected else old)
+
+
+MEETINGS = frozenset(
+    ["sync", "bar_sync", *(n for n in vars(Exchanges) if not n.startswith("_"))]
+)
 
 
 def run_one_by_one(
@@ -101,22 +166,62 @@ def run_one_by_one(
 ) -> None:
     """Run a kernel block by block; the arrays are changed in place."""
     blocks, threads = _sizes(grid), _sizes(block)
-    waits = "sync" in kernel.__code__.co_names
+    waits = bool(MEETINGS & _names(kernel))
     for here in _places(blocks):
         shared, all_of_it = _Shared(), list(_places(threads))
-        barrier = threading.Barrier(len(all_of_it)) if waits else None
+        count = len(all_of_it)
+        meetings = {w: Meeting(min(32, count - 32 * w)) for w in range(-(-count // 32))}
+        barrier = threading.Barrier(count, partial(_go_on, meetings))
         contexts = [
-            OneThread(blocks, threads, at, here, barrier, shared) for at in all_of_it
+            OneThread(blocks, threads, at, here, barrier, shared, meetings)
+            for at in all_of_it
         ]
-        if not waits:
+        if waits:
+            _together(kernel, contexts, args)
+        else:
             for context in contexts:
                 kernel(context, *args)
-            continue
-        running = [threading.Thread(target=kernel, args=(c, *args)) for c in contexts]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
+
+
+def _names(kernel: Callable[..., None]) -> set[str]:
+    """Names that a kernel and the functions it names use."""
+    found: set[str] = set()
+    left: list[CodeType] = [kernel.__code__]
+    while left:
+        code = left.pop()
+        new = set(code.co_names) - found
+        found |= new
+        left += [c for c in code.co_consts if isinstance(c, CodeType)]
+        known: list[Any] = [kernel.__globals__.get(name) for name in new]
+        left += [f.__code__ for f in known if hasattr(f, "__code__")]
+    return found
+
+
+def _go_on(meetings: dict[int, Meeting]) -> None:
+    for meeting in meetings.values():
+        meeting.back()
+
+
+def _together(
+    kernel: Callable[..., None], contexts: list[OneThread], args: Sequence[Any]
+) -> None:
+    """All threads of a block at once."""
+    wrong: list[BaseException] = []
+
+    def one(context: OneThread) -> None:
+        try:
+            kernel(context, *args)
+        except BaseException as error:
+            wrong.append(error)
+        context.meeting.left()
+
+    running = [threading.Thread(target=one, args=(c,)) for c in contexts]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    if wrong:
+        raise wrong[0]
 
 
 def _sizes(size: int | Sequence[int]) -> Any:

@@ -14,6 +14,7 @@ from ._apart import apart
 from .memory_lanes import adds, reads, writes
 from .state import (
     A_FRESH,
+    A_OPEN,
     A_SHADOW,
     A_SPACE,
     A_WATCHED,
@@ -35,6 +36,7 @@ from .state import (
     SHARED,
     SYNCED,
     UNWRITTEN,
+    WARPS_HERE,
     WRITE_RACE,
     WRITER,
     WRITTEN_AT,
@@ -68,7 +70,7 @@ def reads_in_order(
     plain, seq = G[PLAIN] != 0, G[SEQ]
     of_warp = 4 * (W[me, NUMBER] + 1) + OF_WARP
     of_block = 4 * (W[me, BLOCK] + 1) + OF_BLOCK
-    own = A[array, A_SPACE] == SHARED
+    own = A[array, A_SPACE] == SHARED and A[array, A_OPEN] == 0
     first = A[array, A_SHADOW] + shadow
     fresh = A[array, A_FRESH] - 1 + shadow if A[array, A_FRESH] else -1
     watch = A[array, A_WATCHED] != 0
@@ -98,13 +100,12 @@ def reads_in_order(
                 before = H[first + at, WRITTEN_AT] < synced
                 doubt = doubt or not (before and (own or low < it <= high))
             doubt = doubt or H[first + at, ATOMIC_BY] != NOBODY
-            if code <= 3 or code == of_block or code == of_warp:
-                continue
-            number = (code >> 2) - 1
-            if code & 3 == 0 and start <= number < start + 32:
+            if code == NOBODY or code == 4 * (thread + 1):
                 continue
             gone = own and H[first + at, READ_AT] < synced
-            doubt = doubt or not (gone or (own and plain))
+            ours = code == of_block or code == of_warp
+            ours = ours or (code & 3 == 0 and start < code >> 2 <= start + 32)
+            doubt = doubt or not (gone or (plain and (own or ours)))
         if doubt:
             left |= 1 << lane
             last = -1
@@ -118,9 +119,10 @@ def reads_in_order(
             past = then < synced and (own or code == of_block)
             if code == NOBODY or past or (code == of_warp and then < warp_synced):
                 H[at, READER] = 4 * (thread + 1)
+                H[at, WARPS_HERE] = 1 << W[me, LOCAL]
             elif code == of_warp or code == of_block:
                 pass
-            elif code & 3 == 0 and start <= (code >> 2) - 1 < start + 32:
+            elif code & 3 == 0 and start < code >> 2 <= start + 32:
                 same = code == 4 * (thread + 1) or then < warp_synced
                 H[at, READER] = 4 * (thread + 1) if same else of_warp
             else:
@@ -145,7 +147,7 @@ def writes_in_order(
 ) -> int:
     """Lanes whose store is not plainly in order; the others' is noted."""
     synced, seq = W[me, BLOCK_SYNCED], G[SEQ]
-    own = A[array, A_SPACE] == SHARED
+    own = A[array, A_SPACE] == SHARED and A[array, A_OPEN] == 0
     first = A[array, A_SHADOW] + shadow
     fresh = A[array, A_FRESH] - 1 + shadow if A[array, A_FRESH] else -1
     watch = A[array, A_WATCHED] != 0
@@ -178,6 +180,7 @@ def writes_in_order(
                 H[first + at, WRITER] = thread + 1
                 H[first + at, WRITTEN_AT] = seq
                 H[first + at, READER] = NOBODY
+                H[first + at, WARPS_HERE] = 0
     return left
 
 

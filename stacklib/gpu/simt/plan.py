@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity.bounds import is_whole
+from stacklib.quantity.bounds import is_whole, whole
 
 from ..chip.placement import check_launch
 from ..issue.occupancy import Occupancy, limits_of, occupancy
@@ -19,24 +17,16 @@ from ..issue.streams import Streams
 from ..issue.waves import blocks_to_replay, extrapolate
 from ..lang.compile_kernel import parameters
 from ..lang.compile_once import compiled_once
-from ..lang.context import Dim
-from ..lang.formats import find
-from ..lang.lane_arrays import layout
-from ..lang.program import ArrayUse, Program
+from ..lang.program import Place, Program
+from ..lang.thread import Dim
+from .arguments import arrays
 from .cache_hits import CacheHits, through
 from .requests import Traffic
 from .times import Times
 
 Size = int | Sequence[int]
+MOST_CLUSTER = 8  # CUDA C++ Programming Guide, Thread Block Clusters: portable
 Sizes = tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Empty:
-    """An array without values yet: what cudaMalloc gives."""
-
-    shape: tuple[int, ...]
-    dtype: Any
 
 
 def dimensions(size: Size, name: str) -> Dim:
@@ -48,25 +38,6 @@ def dimensions(size: Size, name: str) -> Dim:
     return Dim(*map(int, given))
 
 
-def arrays(names: Sequence[str], args: Sequence[Any]) -> list[Any]:
-    """Arguments as the kernel sees them: arrays as their use, numbers as they are."""
-    made: list[Any] = []
-    for name, given in zip(names, args, strict=True):
-        if isinstance(given, Empty):
-            made.append(ArrayUse(name, "global", find(given.dtype), given.shape))
-        elif isinstance(given, np.ndarray):
-            try:
-                sizes, form = layout(given.shape, given.dtype)
-            except (TypeError, ValueError) as wrong:
-                raise TypeError(
-                    f"{name}: an array {given.shape} of {given.dtype}; {wrong}"
-                ) from None
-            made.append(ArrayUse(name, "global", form, sizes, given))
-        else:
-            made.append(given)
-    return made
-
-
 def prepared(
     kernel: Callable[..., None],
     grid: Dim,
@@ -74,17 +45,24 @@ def prepared(
     device: Accelerator,
     args: Sequence[Any],
     dynamic: int = 0,
+    cluster: int = 1,
 ) -> Program:
     """The program of a launch."""
+    check_cluster(cluster, grid, device)
     names = parameters(kernel)[1:]
     if len(names) != len(args):
         raise TypeError(
             f"{kernel.__name__} takes {', '.join(names) or 'nothing'} after the "
             f"thread; {len(args)} given"
         )
-    limit = limits_of(device).block_shared_bytes
-    given = arrays(names, args)
-    return compiled_once(kernel, grid, block, given, limit, dynamic)
+    place = Place(
+        limits_of(device).block_shared_bytes,
+        dynamic,
+        cluster,
+        device.compute_capability or "",
+        device.short,
+    )
+    return compiled_once(kernel, grid, block, arrays(names, args), place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +124,7 @@ def planned(
     args: Sequence[Any],
     registers: int,
     shared_bytes: int,
+    cluster: int,
 ) -> Plan:
     """A launch, checked and compiled."""
     found = hardware.get(device) if isinstance(device, str) else device
@@ -155,9 +134,30 @@ def planned(
     check_launch(sizes, sides)
     count = threads.x * threads.y * threads.z
     fits(count, registers, 0, found)
-    program = prepared(kernel, size, threads, found, args, shared_bytes)
+    program = prepared(kernel, size, threads, found, args, shared_bytes, cluster)
     resident = fits(count, registers, program.shared_bytes, found)
     return Plan(kernel.__name__, program, found, sizes, sides, resident)
+
+
+def check_cluster(cluster: int, grid: Dim, device: Accelerator) -> None:
+    """Refuse clusters that the device or the grid has not."""
+    whole(cluster=cluster)
+    if cluster == 1:
+        return
+    if Place(0, capability=device.compute_capability or "0").older_than("9.0"):
+        raise ValueError(
+            f"cluster = {cluster}: clusters of blocks need compute capability 9.0; "
+            f"{device.short} has {device.compute_capability}"
+        )
+    if cluster > MOST_CLUSTER:
+        raise ValueError(
+            f"cluster = {cluster}: at most {MOST_CLUSTER}; 16 is for single devices "
+            "that are asked for it (non-portable) and is not modelled"
+        )
+    if grid.x % cluster:
+        raise ValueError(
+            f"cluster = {cluster}: {grid.x} blocks along x are no whole clusters"
+        )
 
 
 def fits(threads: int, registers: int, shared: int, device: Accelerator) -> Occupancy:

@@ -31,6 +31,8 @@ class Report:
     traffic: Traffic  # requests
     levels: CacheHits  # cache hits and bytes
     times: Times  # seconds by part
+    # Threads' own arrays: name, registers or local memory, bytes a thread.
+    own: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def instructions(self) -> int:
@@ -106,6 +108,7 @@ class Report:
             ("limited by", self.occupancy.limiter),
             ("estimated time (µs)", 1e6 * self.time),
             ("bound by", self.bound),
+            *((name, f"{size} B in {where}") for name, where, size in self.own),
         ]
 
     def lines(self) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ class Traffic:
     shared_requests: dict[str, int] = field(default_factory=dict)
     phases: dict[str, int] = field(default_factory=dict)
     passes: dict[str, int] = field(default_factory=dict)
+    constant_passes: dict[str, int] = field(default_factory=dict)
     line_sectors: dict[int, list[int]] = field(default_factory=dict)
     line_passes: dict[int, list[int]] = field(default_factory=dict)
     log: Any = None  # (requests, state.REQUEST_COLUMNS)
@@ -39,7 +40,11 @@ class Traffic:
             self.add("passes", kind, row[at.C_PASSES])
             of_line = self.line_passes.setdefault(line, [0, 0])
             of_line[1] += row[at.C_PASSES]
-        elif space in ("global", "constant"):
+        elif space == "constant":
+            self.add("constant_passes", kind, row[at.C_PASSES])
+            of_line = self.line_passes.setdefault(line, [0, 0])
+            of_line[1] += row[at.C_PASSES]
+        elif space in ("global", "copy"):
             self.add("requests", kind, row[at.C_REQUESTS])
             self.add("sectors", kind, row[at.C_SECTORS])
             self.add("lines", kind, row[at.C_LINES])

@@ -107,7 +107,7 @@ def estimate(
     >>> found.replayed, found.bound
     (24, 'memory')
     """
-    plan = planned(kernel, grid, block, device, args, registers, shared_bytes)
+    plan = planned(kernel, grid, block, device, args, registers, shared_bytes, 1)
     if "GRID_BARRIER" in plan.program.uses:
         raise ValueError(
             f"{plan.name}: all blocks meet at grid_sync(), so none can be left out; "

@@ -12,9 +12,9 @@ from __future__ import annotations
 (FENCED, STEPS, SEEN_HASH, SEEN_VERSION, SEEN_AT, STUCK, LAUNCHED, WAITS_PC) = range(
     17, 25
 )
-TAKEN, GROUP = 25, 26
-WARP_COLUMNS = 27
-READY, AT_BARRIER, DONE, AT_MBARRIER, AT_GRID = range(5)
+TAKEN, CLUSTER_SYNCED, CLUSTER_SIZE = 25, 26, 27
+WARP_COLUMNS = 28
+READY, AT_BARRIER, DONE, AT_MBARRIER, AT_GRID, AT_CLUSTER = range(6)
 # A frame of a warp's stack of masks.
 KIND, CAME, OTHER, ROUNDS = range(4)
 BRANCH, ROUND = 0, 1
@@ -22,16 +22,20 @@ BRANCH, ROUND = 0, 1
 ARRIVED, WAITING, WHO, EVENT, EXPECTED = range(5)
 NAMED = 16
 # A block that is resident.
-B_NUMBER, B_LIVE, B_FIRST, B_RECORD = range(4)
+B_NUMBER, B_LIVE, B_EVENT, B_RECORD = range(4)
 # An array.
 A_BASE, A_SIZE, A_FORM, A_SPACE, A_SHADOW, A_WATCHED, A_COUNT, A_STRIDE = range(8)
 A_FRESH, A_DIMS = 8, 9
-A_COLUMNS = A_DIMS + 8
-GLOBAL, SHARED, LOCAL_MEMORY, CONSTANT = range(4)
+A_OPEN = A_DIMS + 8  # whether other blocks of the cluster reach it
+A_COLUMNS = A_DIMS + 9
+GLOBAL, SHARED, LOCAL_MEMORY, CONSTANT, BOX = range(5)
+# A box that bulk copies move, in the table of arrays behind them: its shape is dims.
+BOX_DST, BOX_SRC, BOX_RANK, _, BOX_BARRIERS = range(5)
 SPACES = ("global", "shared", "local", "constant")
 # What happened at an element.
-WRITER, WRITTEN_AT, READER, READ_AT, ATOMIC_BY, ATOMIC_AT = range(6)
-NOBODY = 0
+WRITER, WRITTEN_AT, READER, READ_AT, ATOMIC_BY, ATOMIC_AT, WARPS_HERE = range(7)
+TOUCHES = 7
+NOBODY, COPYING = 0, -1  # the latter: a copy that is under way
 THREAD, OF_WARP, OF_BLOCK, MANY = range(4)
 # What a row did.
 (C_WARPS, C_LANES, C_PARTED, C_REQUESTS, C_SECTORS, C_LINES, C_ASKED) = range(7)
@@ -48,7 +52,20 @@ TRACE_COLUMNS = 8
 (BAD, BAD_PC, BAD_WARP, BAD_LANE, BAD_ONE, BAD_TWO, ISSUED, LIVE_GRID) = range(7, 15)
 GRID_EVENT, SLICE, STRIDE = 15, 16, 17
 PLAIN = 18  # only barriers of whole blocks put warps in order
-MACHINE = 20
+MB_OF_BLOCK, MB_WARPS, CLUSTER, BOXES = range(20, 24)
+MACHINE = 28
+# A barrier in shared memory; behind these, what was done before it, and before those
+# phases that are complete, by warp.
+(M_COUNT, M_PENDING, M_BYTES, M_PHASE, M_EVENT, M_LAST, M_COPIES, M_WHO) = range(8)
+M_CLOCK = 8
+# A warp, in the same table: what each lane waits for, groups of copies it has made, the
+# first of its copies, events of its groups, ranks of blocks it means.
+V_WAITS, V_GROUPS, V_COPIES, V_EVENTS, V_RANKS = 0, 32, 64, 66, 130
+V_COLUMNS, RING = 162, 64
+# Copies that are under way; row 0: the first that is free, and how many were used.
+X_NEXT, X_ME, X_PC, X_ARRAY, X_COUNT, X_FIRST, X_THREAD, X_MASK = range(8)
+X_ELEMENT, X_GROUP = 8, 40
+X_COLUMNS = 72
 # Why the compiled loop came back.
 FINISHED, FAILED, FULL, DEADLOCK, PAUSED = range(5)
 # What is wrong.
@@ -69,6 +86,15 @@ FINISHED, FAILED, FULL, DEADLOCK, PAUSED = range(5)
     MISALIGNED,
     NEGATIVE_BARRIER,
     GRID_DIVERGES,
-    NOT_LANDED,
-) = range(17)
-FAULTS = 17
+    MB_INDEX,
+    MB_TOO_MANY,
+    MB_BYTES,
+    MB_TOO_MUCH,
+    MB_PARITY,
+    MANY_START,
+    NO_RANK,
+    NOT_BEGUN,
+    ENDED,
+    NOT_ALL_OF_CLUSTER,
+) = range(26)
+FAULTS = 26

@@ -1,4 +1,4 @@
-"""The machine: every warp runs a program with a counter and a stack of masks of its own.
+"""The machine: each warp runs a program with a counter and a stack of masks of its own.
 
 At a branch both sides run, one after the other, each with the lanes that take it, and
 the paths join where the statement ends (the immediate post-dominator: W. Fung et al.,
@@ -12,47 +12,37 @@ from __future__ import annotations
 from typing import Any
 
 from ..lang.program import OP
-from ._apart import apart, entry, inner
+from ._apart import apart, entry
 from .access import accessed, bound, indexed, own
-from .barriers import finished, grid_met, ordered
+from .barriers import finished, grid_met
 from .basics import bits_of, count_bits, fail, first_lane
+from .blocks import begun, unstick
+from .clusters import clusters_met, free_slot
 from .exchange import between
+from .far import far
 from .flow import flowed, marked, moved
 from .lanes import real, whole
+from .looks import logged, seen_before, uncounted
+from .mbarriers import begun_anew
 from .state import (
-    A_DIMS,
-    A_FRESH,
-    A_SHADOW,
-    A_SPACE,
-    A_WATCHED,
-    ALIVE,
     ASLEEP,
     B_LIVE,
-    B_NUMBER,
     B_RECORD,
-    BLOCK,
-    BLOCK_SYNCED,
     C_LANES,
     C_REQUESTS,
     C_WARPS,
+    CLUSTER,
     DEADLOCK,
-    DEPTH,
     DIVIDES,
     DONE,
-    EVENTS,
     FAILED,
     FINISHED,
     FULL,
-    GRID_SYNCED,
     ISSUED,
-    LAUNCHED,
     LIVE_GRID,
-    LOCAL,
     MASK,
-    NAMED,
     NEVER_SET,
     NEXT_BLOCK,
-    NUMBER,
     OUTSIDE,
     PAUSED,
     PC,
@@ -61,29 +51,15 @@ from .state import (
     REQUESTS_MADE,
     ROUNDS_OUT,
     SECTORS_MADE,
-    SEEN_AT,
-    SEEN_HASH,
-    SEEN_VERSION,
-    SHARED,
-    SLOT,
     STATE,
     STEPS,
     STRIDE,
     STUCK,
-    SYNCED,
-    T_ARRIVE,
-    T_MASK,
-    T_PASSES,
-    T_PC,
-    T_REQUEST,
-    T_TURNS,
-    T_WAIT,
-    T_WARP,
     TAKEN,
-    TRACED,
     UNWRITTEN,
     VERSION,
 )
+from .waiting import ordered
 
 _ATOMIC, _BOUND, _EXIT = (OP[x] for x in ("ATOMIC", "BOUND", "EXIT"))
 _IF, _INDEX, _JUMP = (OP[x] for x in ("IF", "INDEX", "JUMP"))
@@ -94,58 +70,7 @@ LOOK = 64  # rounds of a long loop between two looks whether it goes in a circle
 MOST_ROUNDS = 4_000_000  # of one loop, before it is taken to hang
 LAST_WHOLE, LAST_REAL, LAST_MOVE = (OP[x] for x in ("POPC", "CEIL", "TEST"))
 LAST_MARK, LAST_BETWEEN, FIRST_SYNC = (OP[x] for x in ("CHECK", "REDUCE", "BARRIER"))
-
-
-@apart
-def logged(pc: int, me: int, mask: int, W: Any, G: Any, TR: Any, E: Any) -> bool:
-    """Log a row of a recorded warp; False for no room."""
-    at = G[TRACED]
-    if at + 1 >= TR.shape[0] or G[EVENTS] + 2 >= E.shape[0]:
-        return False
-    TR[at, T_WARP], TR[at, T_PC], TR[at, T_MASK] = W[me, RECORD], pc, mask
-    TR[at, T_REQUEST] = TR[at, T_ARRIVE] = TR[at, T_WAIT] = -1
-    TR[at, T_PASSES] = TR[at, T_TURNS] = 0
-    G[TRACED] += 1
-    return True
-
-
-@apart
-def uncounted(pc: int, me: int, mask: int, W: Any, G: Any, C: Any) -> int:
-    """Take back an instruction that found no room for its request."""
-    C[pc, C_WARPS] -= 1
-    C[pc, C_LANES] -= count_bits(mask)
-    if W[me, RECORD] >= 0:
-        G[TRACED] -= 1
-    return FULL
-
-
-@apart
-def hashed(me: int, R: Any, W: Any) -> int:
-    """A number for all that a warp holds."""
-    h = W[me, PC] * 1000003 + W[me, MASK]
-    for r in range(R.shape[0]):
-        for lane in range(32):
-            h = (h ^ R[r, lane]) * 1099511628211
-    return h
-
-
-@apart
-def seen_before(me: int, R: Any, W: Any, G: Any) -> bool:
-    """Whether a warp comes round to where it was, nothing having changed meanwhile.
-
-    R. Brent, *An improved Monte Carlo factorization algorithm*, BIT 1980, section 2.
-    """
-    now = hashed(me, R, W)
-    if W[me, SEEN_VERSION] == G[VERSION] and W[me, SEEN_HASH] == now:
-        W[me, STUCK] = 1
-        return True
-    if W[me, SEEN_VERSION] != G[VERSION]:
-        W[me, SEEN_VERSION], W[me, SEEN_HASH], W[me, SEEN_AT] = G[VERSION], now, 1
-        W[me, STUCK], W[me, STEPS] = 0, 1
-        return False
-    if W[me, STEPS] > 2 * W[me, SEEN_AT]:
-        W[me, SEEN_HASH], W[me, SEEN_AT] = now, W[me, STEPS]
-    return False
+FIRST_FAR = OP["COPY_ASYNC"]
 
 
 @apart
@@ -181,6 +106,8 @@ def step(
     LOV: Any,
     scratch: Any,
     FV: Any,
+    MB: Any,
+    CP: Any,
     T: Any,
     TF: Any,
     width: int,
@@ -308,9 +235,62 @@ def step(
             if bad >= 0:
                 said = fail(G, UNWRITTEN, pc, me, bad, R[a, bad], imm)
                 break
+        elif op >= FIRST_FAR:
+            if G[REQUESTS_MADE] + 1 >= Q.shape[0] or G[SECTORS_MADE] + 64 >= S.shape[0]:
+                said = uncounted(pc, me, mask, W, G, C)
+                break
+            if mask != 0:
+                said = far(
+                    op,
+                    pc,
+                    form,
+                    d,
+                    a,
+                    b,
+                    c,
+                    imm,
+                    me,
+                    mask,
+                    W,
+                    R,
+                    F,
+                    A,
+                    M8,
+                    M16,
+                    M32,
+                    M64,
+                    MF,
+                    MD,
+                    H,
+                    L,
+                    VC,
+                    G,
+                    C,
+                    Q,
+                    S,
+                    TR,
+                    E,
+                    scratch,
+                    FV,
+                    LV,
+                    B,
+                    MB,
+                    CP,
+                    width,
+                    threads,
+                )
+                if said == FULL:
+                    uncounted(pc, me, mask, W, G, C)
+                if said:
+                    break
+            pc += 1
+            said = YIELDS
+            break
         elif op >= FIRST_SYNC:
             W[me, PC] = pc
-            bad = ordered(op, pc, me, mask, imm, W, R, P, B, BAR, VC, G, E, TR, width)
+            bad = ordered(
+                op, pc, me, mask, imm, W, R, P, B, BAR, VC, G, E, TR, MB, CP, H, width
+            )
             if bad >= 10:
                 said = FAILED
                 break
@@ -329,91 +309,6 @@ def step(
         return 0 if said != FAILED else FAILED
     W[me, PC] = pc
     return said if said else PAUSED
-
-
-@apart
-def begun(
-    slot: int,
-    block: int,
-    W: Any,
-    RR: Any,
-    V: Any,
-    B: Any,
-    BAR: Any,
-    A: Any,
-    H: Any,
-    L: Any,
-    VC: Any,
-    LOV: Any,
-    SP: Any,
-    grid: Any,
-    dims: Any,
-    G: Any,
-    width: int,
-    threads: int,
-    record: int,
-    start: int,
-) -> None:
-    """A block begins: who its threads are, nothing in shared memory."""
-    B[slot, B_NUMBER], B[slot, B_LIVE] = block, width
-    for n in range(NAMED):
-        for k in range(5):
-            BAR[slot, n, k] = 0
-    for array in range(A.shape[0]):
-        if A[array, A_SPACE] != SHARED:
-            continue
-        size = A[array, A_DIMS + 6]
-        first = A[array, A_SHADOW] + slot * A[array, A_DIMS + 7]
-        fresh = A[array, A_FRESH] - 1 + slot * A[array, A_DIMS + 7]
-        for k in range(size):
-            if A[array, A_WATCHED]:
-                for c in range(6):
-                    H[first + k, c] = 0
-            if A[array, A_FRESH]:
-                L[fresh + k] = 0
-    for w in range(width):
-        me = slot * width + w
-        kept = min(32, threads - 32 * w)
-        mask = (1 << kept) - 1
-        for c in range(W.shape[1]):
-            W[me, c] = 0
-        W[me, MASK] = W[me, ALIVE] = W[me, LAUNCHED] = mask
-        W[me, DEPTH], W[me, SLOT], W[me, LOCAL] = -1, slot, w
-        W[me, BLOCK], W[me, NUMBER] = block, block * width + w
-        W[me, RECORD] = record * width + w if record >= 0 else -1
-        W[me, SEEN_VERSION] = -1
-        W[me, SYNCED] = W[me, BLOCK_SYNCED] = start
-        W[me, GRID_SYNCED] = start
-        for k in range(VC.shape[1]):
-            VC[me, k] = 0
-        for k in range(LOV.shape[1]):
-            LOV[me, k] = 0
-        who(me, w, block, RR[me], SP, grid, dims)
-
-
-@inner
-def who(me: int, w: int, block: int, R: Any, SP: Any, grid: Any, dims: Any) -> None:
-    """What a thread is: rows of (register, 0 to 7 for thread, block, lane, warp)."""
-    for k in range(SP.shape[0]):
-        D, what = R[SP[k, 0]], SP[k, 1]
-        for lane in range(32):
-            thread = 32 * w + lane
-            if what == 0:
-                D[lane] = thread % dims[0]
-            elif what == 1:
-                D[lane] = thread // dims[0] % dims[1]
-            elif what == 2:
-                D[lane] = thread // (dims[0] * dims[1])
-            elif what == 3:
-                D[lane] = block % grid[0]
-            elif what == 4:
-                D[lane] = block // grid[0] % grid[1]
-            elif what == 5:
-                D[lane] = block // (grid[0] * grid[1])
-            elif what == 6:
-                D[lane] = lane
-            else:
-                D[lane] = w
 
 
 @entry
@@ -453,6 +348,8 @@ def run(
     dims: Any,
     scratch: Any,
     FV: Any,
+    MB: Any,
+    CP: Any,
     width: int,
     threads: int,
     rounds: int,
@@ -512,6 +409,8 @@ def run(
                         LOV,
                         scratch,
                         FV,
+                        MB,
+                        CP,
                         scratch[5],
                         FV[1],
                         width,
@@ -538,6 +437,10 @@ def run(
         if G[LIVE_GRID] > 0 and G[LIVE_GRID] == live and G[NEXT_BLOCK] == blocks:
             grid_met(W, G, VC)
             continue
+        if G[CLUSTER] > 1:
+            if clusters_met(W, B, VC, G, width):
+                continue
+            free = free_slot(slots, B, G)
         if free >= 0 and G[NEXT_BLOCK] < blocks and stuck == live:
             block = G[NEXT_BLOCK]
             record = -1
@@ -566,6 +469,7 @@ def run(
                 record,
                 0,
             )
+            begun_anew(free, width, W, MB, CP, G, VC.shape[1])
             G[NEXT_BLOCK] += G[STRIDE]
             continue
         if live == 0:
@@ -574,10 +478,3 @@ def run(
             return DEADLOCK
         if stuck == live and free < 0:
             return DEADLOCK
-
-
-@inner
-def unstick(W: Any) -> None:
-    """Something changed: who went round in a circle may find it."""
-    for w in range(W.shape[0]):
-        W[w, STUCK] = 0

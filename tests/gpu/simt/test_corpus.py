@@ -13,15 +13,19 @@ import pytest
 
 from stacklib import gpu
 
-from .corpus import products, sorts, sums
+from .corpus import products, sorts, sums, waits
 
 CASES = [case for module in (sums, products, sorts) for case in module.cases()]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+WAITS = waits.cases()  # what numba's simulator has not
+
+
+@pytest.mark.parametrize("case", [*CASES, *WAITS], ids=lambda case: case.name)
 def test_a_port_leaves_what_numpy_computes(case):
     args = [a.copy() if isinstance(a, np.ndarray) else a for a in case.args]
-    case.check(gpu.launch(case.kernel, case.grid, case.block, "h100", *args).results)
+    ran = gpu.launch(case.kernel, case.grid, case.block, "h100", *args, **case.more)
+    case.check(ran.results)
 
 
 def test_the_corpus_is_large_enough():

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.gpu.simt import state as at
-from stacklib.gpu.simt.memory_lanes import adds, reads, writes
 from stacklib.gpu.simt.barriers import met
+from stacklib.gpu.simt.memory_lanes import adds, reads, writes
 
 THREADS, BLOCKS = 64, 2  # two warps a block
 
@@ -25,7 +25,7 @@ class Watch:
     """Two elements, watched as a launch of two blocks of two warps watches them."""
 
     def __init__(self):
-        self.elements = np.zeros((2, 6), np.int64)
+        self.elements = np.zeros((2, at.TOUCHES), np.int64)
         self.warps = np.zeros((2 * BLOCKS, at.WARP_COLUMNS), np.int64)
         self.warps[:, at.NUMBER] = range(2 * BLOCKS)
         self.warps[:, at.LOCAL] = [0, 1] * BLOCKS

@@ -25,6 +25,7 @@ class Case:
     within: float = 0.0  # of the largest number expected
     lanes: bool = False
     name: str = field(default="")
+    more: dict[str, Any] = field(default_factory=dict)  # of the launch
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.kernel.__name__)

@@ -177,7 +177,7 @@ def layer_norm(t, src, scale, shift, dst, columns):
 
 
 def flash_attention(t, q, k, v, out, keys, rows, wide):
-    """A query a thread, keys and values by tiles of ``rows`` (T. Dao and others, 2022)."""
+    """A query a thread, tiles of ``rows`` keys and values (T. Dao and others, 2022)."""
     key, value = t.shared((rows, wide)), t.shared((rows, wide))
     i = t.thread.x
     row = t.block.x * rows + i

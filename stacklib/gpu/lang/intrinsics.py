@@ -1,0 +1,75 @@
+"""What Python's own functions do with values of lanes."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .builder import Value
+from .formats import Form, find
+
+if TYPE_CHECKING:
+    from .compiler import Compiler
+
+
+def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
+    """What Python's own functions do with values of lanes."""
+
+    def folded(op: str) -> Callable[..., Any]:
+        def fold(*args: Any) -> Any:
+            values = list(args[0]) if len(args) == 1 else list(args)
+            found = values[0]
+            for one in values[1:]:
+                found = of.lesser(op, found, one)
+            return found
+
+        return fold
+
+    def total(values: Any, start: Any = 0) -> Any:
+        import ast
+
+        parts = list(of.iterated(values))
+        found = parts.pop(0) if parts and start == 0 else start
+        for one in parts:
+            found = of.expr.binary(ast.Add, found, one)
+        return found
+
+    def absolute(value: Any) -> Any:
+        form = of.build.form_of(value)
+        return of.build.op("FABS" if form.floating else "ABS", form, value)
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, Value) and not value.form.floating:
+            return value
+        raise of.error(
+            "a value that differs by lane is no Python int; t.to(int, value) converts"
+        )
+
+    def power(base: Any, by: Any) -> Any:
+        import ast
+
+        return of.expr.binary(ast.Pow, base, by)
+
+    found: dict[Any, Callable[..., Any]] = {
+        builtins.min: folded("MIN"),
+        builtins.max: folded("MAX"),
+        builtins.sum: total,
+        builtins.abs: absolute,
+        builtins.int: whole,
+        builtins.pow: power,
+    }
+    kinds = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+    kinds += "float16 float32 float64 bool_"
+    for name in kinds.split():
+        kind = getattr(np, name)
+        found[kind] = _converts(of, find(kind))
+    found[math.fabs] = absolute
+    return found
+
+
+def _converts(of: Compiler, form: Form) -> Callable[..., Any]:
+    return lambda value: of.converted(form, value)

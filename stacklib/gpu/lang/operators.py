@@ -1,0 +1,343 @@
+"""Operators of a kernel: computed now where both sides are plain, else emitted."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .formats import BOOL, F64, FORMS, I32, I64, WEAK_FLOAT, WEAK_INT, of_constant
+from .plain import is_harmless, is_plain
+from .values import Value
+
+if TYPE_CHECKING:
+    from .compiler import Compiler
+    from .frames import Frame
+
+BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("ADD", "FADD", operator.add),
+    ast.Sub: ("SUB", "FSUB", operator.sub),
+    ast.Mult: ("MUL", "FMUL", operator.mul),
+    ast.Div: ("", "FDIV", operator.truediv),
+    ast.FloorDiv: ("DIV", "FFLOOR", operator.floordiv),
+    ast.Mod: ("MOD", "FMOD", operator.mod),
+    ast.Pow: ("POW", "FPOW", operator.pow),
+    ast.BitAnd: ("AND", "", operator.and_),
+    ast.BitOr: ("OR", "", operator.or_),
+    ast.BitXor: ("XOR", "", operator.xor),
+    ast.LShift: ("SHL", "", operator.lshift),
+    ast.RShift: ("SHR", "", operator.rshift),
+}
+UNARY: dict[type, Callable[..., Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
+COMPARE: dict[type, tuple[int, Callable[[Any, Any], Any]]] = {
+    ast.Lt: (0, operator.lt),
+    ast.LtE: (1, operator.le),
+    ast.Gt: (2, operator.gt),
+    ast.GtE: (3, operator.ge),
+    ast.Eq: (4, operator.eq),
+    ast.NotEq: (5, operator.ne),
+}
+
+
+class Operators:
+    """Computes what operators make of operands."""
+
+    def __init__(self, compiler: Compiler) -> None:
+        self.of = compiler
+
+    @property
+    def frame(self) -> Frame:
+        """The function that is being compiled."""
+        return self.of.frame
+
+    def __call__(self, node: ast.expr) -> Any:
+        """The value of an expression."""
+        method = getattr(self, f"_{type(node).__name__}", None)
+        if method is None:
+            raise self.of.error(f"{type(node).__name__} has no meaning in a kernel")
+        return method(node)
+
+    def _BinOp(self, node: ast.BinOp) -> Any:
+        return self.binary(type(node.op), *self._two(node), self._product(node))
+
+    def _two(self, node: ast.BinOp) -> tuple[Any, Any]:
+        left = self(node.left)
+        return left, self(node.right)
+
+    @staticmethod
+    def _product(node: ast.BinOp) -> str:
+        """Which side is a product that nothing else uses: it joins the sum."""
+        if not isinstance(node.op, ast.Add | ast.Sub):
+            return ""
+        for side in ("left", "right"):
+            inner = getattr(node, side)
+            if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mult):
+                return side
+        return ""
+
+    def binary(self, op: type, left: Any, right: Any, product: str = "") -> Any:
+        """An operation on two operands."""
+        if op not in BINARY:
+            raise self.of.error(f"{op.__name__} has no meaning in a kernel")
+        whole, real, plain = BINARY[op]
+        if is_plain(left) and is_plain(right):
+            return self._plainly(plain, left, right)
+        for side in (left, right):
+            if not isinstance(side, Value) and of_constant(side) is None:
+                return self._plainly(plain, left, right)
+        return self._emitted(op, whole, real, left, right, product)
+
+    def _plainly(self, plain: Callable[..., Any], *operands: Any) -> Any:
+        try:
+            with np.errstate(over="ignore"):
+                found = plain(*operands)
+        except (ArithmeticError, TypeError, ValueError) as wrong:
+            raise self.of.error(_of_plain(wrong)) from None
+        return self.of.made(found) if isinstance(found, list) else found
+
+    def _emitted(
+        self, op: type, whole: str, real: str, left: Any, right: Any, product: str
+    ) -> Any:
+        build = self.of.build
+        moved = self._offset(whole, left, right) if whole in ("ADD", "SUB") else None
+        if moved is not None:
+            return moved
+        form, (a, b) = build.in_common(left, right)
+        if op is ast.Div and not form.floating:
+            form = FORMS[WEAK_FLOAT]
+            a, b = (build.as_form(v, form) for v in (a, b))
+        name = real if form.floating else whole
+        if not name:
+            raise self.of.error(f"{op.__name__} of {form}: whole numbers are needed")
+        if form.floating and form.code > F64 and form.size == 1:
+            raise self.of.error(f"no arithmetic on {form}; t.to(np.float32, value)")
+        if form.code == BOOL:
+            form = FORMS[BOOL if name in ("AND", "OR", "XOR") else WEAK_INT]
+        if not form.floating and name in ("DIV", "MOD"):
+            return self._divided(name, form, a, b, right)
+        fused = self._fused(name, form, a, b, product)
+        if fused is not None:
+            return fused
+        result = build.op(name, form, a, b)
+        result.keeps = (a, b) if name in ("MUL", "FMUL") else None
+        return result
+
+    def _offset(self, name: str, left: Any, right: Any) -> Value | None:
+        """A sum with a plain number: an address takes it along for nothing."""
+        base = right if name == "ADD" and not isinstance(left, Value) else left
+        plain = left if base is right else right
+        if not isinstance(base, Value) or type(plain) is not int or base.keeps:
+            return None
+        form = self.of.build.form_of(base)
+        if form.code == BOOL or form.floating:
+            return None
+        if self.of.build.in_common_form(base, plain) != form:
+            return None
+        return self.of.build.offset(name, form, base, plain)
+
+    def _fused(self, name: str, form: Any, a: Value, b: Value, product: str) -> Any:
+        """One instruction for a product and a sum, as a compiler makes them."""
+        build = self.of.build
+        made = {"left": a, "right": b}.get(product)
+        if made is None or made.bound or name not in ("ADD", "FADD", "SUB", "FSUB"):
+            return None
+        row = self._made_by(made)
+        if row is None or row.op not in ("MUL", "FMUL") or row.form != form.code:
+            return None
+        if name.endswith("SUB") and product == "right":
+            return None
+        row.dead = True
+        other = b if product == "left" else a
+        result = build.new(form)
+        build.emit(
+            "FMAD" if form.floating else "MAD",
+            result.reg,
+            row.a,
+            row.b,
+            other.reg,
+            form=form.code,
+            imm=int(name.endswith("SUB")),
+            kind=row.kind,
+        )
+        return result
+
+    def _made_by(self, made: Value) -> Any:
+        """The row that made a value, if what it read is still there."""
+        written: set[int] = set()
+        for row in reversed(self.of.build.rows):
+            if row.dst == made.reg and not row.dead:
+                return None if written & {row.a, row.b} else row
+            written.add(row.dst)
+        return None
+
+    def _divided(self, name: str, form: Any, a: Value, b: Value, given: Any) -> Any:
+        """Whole numbers divide by a power of two at once, by others in many steps."""
+        build = self.of.build
+        power = isinstance(given, int) and given > 0 and given & (given - 1) == 0
+        if power and isinstance(given, int):
+            shift = given.bit_length() - 1
+            if name == "MOD":
+                return build.op("AND", form, a, build.constant(given - 1, form))
+            return build.op("SHR", form, a, build.constant(shift, form))
+        result = build.op(name, form, a, b)
+        build.pad("int", 3 if not isinstance(given, Value) else 16, result)
+        return result
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Any:
+        value = self(node.operand)
+        if isinstance(node.op, ast.Not):
+            return self.negated(value)
+        plain = UNARY[type(node.op)]
+        if not isinstance(value, Value):
+            return self._plainly(plain, value)
+        if isinstance(node.op, ast.UAdd):
+            return value
+        if isinstance(node.op, ast.Invert):
+            if value.form.code == BOOL:
+                return self.negated(value)
+            return self.of.build.op("INV", self._whole(value, "~").form, value)
+        form = FORMS[WEAK_INT] if value.form.code == BOOL else value.form
+        return self.of.build.op("FNEG" if form.floating else "NEG", form, value)
+
+    def _whole(self, value: Value, what: str) -> Value:
+        if value.form.floating:
+            raise self.of.error(f"{what} of {value.form}: whole numbers are needed")
+        return value
+
+    def negated(self, value: Any) -> Any:
+        """``not``."""
+        if not isinstance(value, Value):
+            return not value
+        return self.of.build.op("NOT", FORMS[BOOL], self.condition(value))
+
+    def condition(self, value: Any) -> Value:
+        """Yes or no a lane."""
+        build = self.of.build
+        if value.form.code == BOOL:
+            return value
+        return build.op("TEST", value.form, value, result=FORMS[BOOL], kind="int")
+
+    def _Compare(self, node: ast.Compare) -> Any:
+        left = self(node.left)
+        result: Any = None
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self(right_node)
+            one = self.compared(type(op), left, right)
+            result = one if result is None else self.both_hold(result, one)
+            left = right
+        return result
+
+    def both_hold(self, one: Any, other: Any) -> Any:
+        """``and`` of two conditions that are there already."""
+        if not isinstance(one, Value):
+            return other if one else one
+        if not isinstance(other, Value):
+            return one if other else other
+        return self.of.build.op("AND", FORMS[BOOL], one, other, kind="")
+
+    def compared(self, op: type, left: Any, right: Any) -> Any:
+        """A comparison lane by lane."""
+        if is_plain(left) and is_plain(right):
+            return self._compared_plainly(op, left, right)
+        if op not in COMPARE:
+            raise self.of.error("'in' and 'is' cannot be asked lane by lane")
+        build = self.of.build
+        for side in (left, right):
+            if not isinstance(side, Value) and of_constant(side) is None:
+                raise self.of.error(f"{side!r} is compared with a value of each lane")
+        form, (a, b) = self._comparable(left, right)
+        name = "FCOMPARE" if form.floating else "COMPARE"
+        code, _ = COMPARE[op]
+        kind = "fp64" if form.floating and form.size == 8 else "int"
+        return build.op(name, form, a, b, imm=code, result=FORMS[BOOL], kind=kind)
+
+    def _comparable(self, left: Any, right: Any) -> tuple[Any, list[Value]]:
+        """Operands in a format that cuts neither."""
+        build = self.of.build
+        form, _ = forms = build.form_of(left), build.form_of(right)
+        if any(f.floating for f in forms):
+            return build.in_common(left, right)
+        unsigned = [f.family == "uint" and f.size >= 4 for f in forms]
+        if unsigned[0] == unsigned[1]:
+            form = next((f for f in forms if f.size == 8), FORMS[I32])
+            if unsigned[0]:
+                form = max(forms, key=lambda f: f.size)
+        else:
+            form = (
+                FORMS[I64]
+                if max(f.size for f in forms) < 8
+                else build.in_common(left, right)[0]
+            )
+        return form, [build.as_form(v, form, kind="") for v in (left, right)]
+
+    def _compared_plainly(self, op: type, left: Any, right: Any) -> Any:
+        words: dict[type, Callable[[Any, Any], Any]] = {
+            ast.In: lambda a, b: a in b,
+            ast.NotIn: lambda a, b: a not in b,
+            ast.Is: operator.is_,
+            ast.IsNot: operator.is_not,
+        }
+        plain: Callable[..., Any] = words[op] if op in words else COMPARE[op][1]
+        return self._plainly(plain, left, right)
+
+    def _BoolOp(self, node: ast.BoolOp) -> Any:
+        """The second is asked only of the lanes the first leaves open."""
+        wanted = isinstance(node.op, ast.And)
+        first, *rest = node.values
+        value = self(first)
+        if not isinstance(value, Value):
+            if bool(value) is not wanted or not rest:
+                return value
+            return (
+                self._BoolOp(ast.BoolOp(node.op, rest)) if rest[1:] else self(rest[0])
+            )
+        if not rest:
+            return self.condition(value)
+        after = rest[0] if not rest[1:] else ast.BoolOp(node.op, rest)
+        return self._asked(self.condition(value), after, wanted)
+
+    def _asked(self, first: Value, node: ast.expr, wanted: bool) -> Value:
+        build = self.of.build
+        if is_harmless(node):
+            other = self(node)
+            if not isinstance(other, Value):
+                # ``or`` with what is true, ``and`` with what is not: no lane matters.
+                return first if bool(other) is wanted else build.constant(not wanted)
+            name = "AND" if wanted else "OR"
+            return build.op(name, FORMS[BOOL], first, self.condition(other), kind="")
+        result = build.new(FORMS[BOOL])
+        build.emit("MOVE", result.reg, first.reg, form=BOOL)
+        test = first if wanted else build.op("NOT", FORMS[BOOL], first, kind="")
+        with self.of.on_some_lanes(test):
+            other = self(node)
+            held = (
+                build.constant(bool(other))
+                if not isinstance(other, Value)
+                else self.condition(other)
+            )
+            build.emit("MOVE", result.reg, held.reg, form=BOOL)
+        return result
+
+    def _IfExp(self, node: ast.IfExp) -> Any:
+        test = self(node.test)
+        if not isinstance(test, Value):
+            return self(node.body if test else node.orelse)
+        test = self.condition(test)
+        if is_harmless(node.body) and is_harmless(node.orelse):
+            one, other = self(node.body), self(node.orelse)
+            form, (a, b) = self.of.build.in_common(one, other)
+            return self.of.build.op("SELECT", form, test, a, b)
+        return self.of.chosen(test, node.body, node.orelse)
+
+
+def _of_plain(wrong: Exception) -> str:
+    if isinstance(wrong, ZeroDivisionError):
+        return f"a number is divided by zero ({wrong})"
+    return f"{type(wrong).__name__}: {wrong}"

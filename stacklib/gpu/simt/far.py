@@ -1,0 +1,148 @@
+"""Memory beyond the warp's own instruction: later, in boxes, of other blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..lang.program import OP
+from ._apart import apart
+from .clusters import remote
+from .copies import box_copied, copied
+from .state import BOXES
+
+_COPY_ASYNC, _BULK_COPY = OP["COPY_ASYNC"], OP["BULK_COPY"]
+
+
+@apart
+def far(
+    op: int,
+    pc: int,
+    form: int,
+    d: int,
+    a: int,
+    b: int,
+    c: int,
+    imm: int,
+    me: int,
+    mask: int,
+    W: Any,
+    R: Any,
+    F: Any,
+    A: Any,
+    M8: Any,
+    M16: Any,
+    M32: Any,
+    M64: Any,
+    MF: Any,
+    MD: Any,
+    H: Any,
+    L: Any,
+    VC: Any,
+    G: Any,
+    C: Any,
+    Q: Any,
+    S: Any,
+    TR: Any,
+    E: Any,
+    scratch: Any,
+    FV: Any,
+    LV: Any,
+    B: Any,
+    MB: Any,
+    CP: Any,
+    width: int,
+    threads: int,
+) -> int:
+    """A copy that begins, or an access to another block: 0, FAILED, or FULL."""
+    if op == _COPY_ASYNC:
+        return copied(
+            pc,
+            me,
+            mask,
+            a,
+            b,
+            imm,
+            W,
+            R,
+            A,
+            M8,
+            H,
+            L,
+            VC,
+            G,
+            C,
+            Q,
+            S,
+            TR,
+            E,
+            MB,
+            CP,
+            scratch,
+            width,
+            threads,
+        )
+    if op == _BULK_COPY:
+        box = G[BOXES] + imm
+        return box_copied(
+            pc,
+            me,
+            mask,
+            a,
+            b,
+            c,
+            box,
+            W,
+            R,
+            A,
+            M8,
+            H,
+            L,
+            VC,
+            G,
+            C,
+            Q,
+            S,
+            TR,
+            E,
+            MB,
+            CP,
+            width,
+            threads,
+        )
+    return remote(
+        op,
+        pc,
+        form,
+        d,
+        a,
+        b,
+        c,
+        imm,
+        me,
+        mask,
+        W,
+        R,
+        F,
+        A,
+        M8,
+        M16,
+        M32,
+        M64,
+        MF,
+        MD,
+        H,
+        L,
+        VC,
+        G,
+        C,
+        Q,
+        S,
+        TR,
+        scratch,
+        FV,
+        LV,
+        B,
+        MB,
+        width,
+        threads,
+    )
