@@ -18,7 +18,7 @@ from typing import Any
 
 from stacklib import gpu
 from stacklib.gpu.lang.compile_kernel import parameters
-from stacklib.gpu.simt import plan as gpu_plan
+from stacklib.gpu.simt.arguments import Empty
 
 from . import measurements
 from .measurements import Measurement, Refusal
@@ -78,7 +78,7 @@ def published(row: Measurement, work: float) -> float:
 Clock = Callable[[Port, tuple[int, ...], str], tuple[float, str]]
 
 
-class Unknown(gpu_plan.Empty):
+class Unknown(Empty):
     """What a launch of which only some blocks ran would have left."""
 
     def reshape(self, *_: Any) -> Unknown:

@@ -104,12 +104,14 @@ def verdict(one: Summary) -> str:
         return "not timed yet"
     turned = "".join(f"{slow} comes out before {fast}" for fast, slow in one.faults[:1])
     if one.worst > FAR:
-        far = f"an order, no time: the worst is off by {one.worst:.2g}"
+        order = "an order, no time" if pairs(of_kind(one.name)) else "neither"
+        far = f"{order}: the worst is off by {one.worst:.2g}"
         return f"neither: {turned}" if turned else far
     if turned:
         return f"a rough time, no order: {turned}"
     rough = "rough " if one.median > NEAR else ""
-    return f"a {rough}time and an order"
+    judged = pairs(of_kind(one.name))
+    return f"a {rough}time{' and an order' if judged else '; no order was judged'}"
 
 
 def verdicts() -> list[str]:
