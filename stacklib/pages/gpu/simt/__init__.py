@@ -32,10 +32,10 @@ def first_warp(
 ) -> list[tuple[str, int]]:
     """What the first warp of a block issues: kinds, and masks of the lanes."""
     from stacklib import hardware
-    from stacklib.gpu.lang.context import Dim
+    from stacklib.gpu.lang.thread import Dim
     from stacklib.gpu.simt import state
-    from stacklib.gpu.simt.launcher import prepared
     from stacklib.gpu.simt.machine import Machine
+    from stacklib.gpu.simt.plan import prepared
 
     device = hardware.get("h100-sxm")
     program = prepared(kernel, Dim(1), Dim(threads), device, args)
