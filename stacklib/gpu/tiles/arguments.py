@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..simt.plan import Empty
+from ..simt.arguments import Empty
 from .formats import codes
 from .memory import Array, Memory, in_one_piece
 from .tile import Tile, as_tile, plain, pythonic
