@@ -50,9 +50,27 @@
     return { field, parts: [field, output], read, put };
   }
 
+  // A text to write, and a menu of texts to begin from; none of them is chosen once
+  // the reader has changed something.
+  function programControl(control, id) {
+    const menu = selectControl(control, id);
+    const text = make("textarea", { rows: 1 + Math.max(...control.options.map(([one]) => one.split("\n").length)),
+      spellcheck: "false", autocapitalize: "off", "aria-label": control.label });
+    const put = (value) => {
+      text.value = value;
+      menu.field.selectedIndex = control.options.findIndex(([one]) => one === value);
+    };
+    menu.field.addEventListener("input", () => put(menu.read()));
+    text.addEventListener("input", () => put(text.value));
+    put(control.value);
+    return { field: menu.field, more: [text], parts: [menu.field, text], read: () => text.value, put };
+  }
+
+  const CONTROLS = { range: rangeControl, select: selectControl, program: programControl };
+
   function buildControl(figure, control) {
     const id = `${figure.id}-${control.name}`;
-    const made = (control.type === "range" ? rangeControl : selectControl)(control, id);
+    const made = CONTROLS[control.type](control, id);
     const label = make("label", { for: id }, control.label);
     return { ...made, name: control.name, element: make("div", { class: `st-control st-control-${control.type}` }, label, ...made.parts) };
   }
@@ -190,7 +208,7 @@
       if (figure.dataset.state === "waiting") compute();
     }
 
-    for (const { field } of controls) {
+    for (const field of controls.flatMap((c) => [c.field, ...(c.more || [])])) {
       field.addEventListener("pointerdown", touched);
       field.addEventListener("keydown", (event) => { if (event.key !== "Tab") touched(); });
       field.addEventListener("input", () => { wait(); clearTimeout(timer); timer = setTimeout(compute, PAUSE_MS); });

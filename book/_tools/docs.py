@@ -113,7 +113,7 @@ def function_of(thing: Any) -> Any:
 
 
 def places(root: Path = tree.ROOT) -> set[str]:
-    """Where all that is public is written: `stacklib.gpu.simt.thread.Thread.sync`."""
+    """Where all that is public is written: `stacklib.gpu.simt.report.Report.time`."""
     found = [thing for room in rooms(root) for _, thing in offered(room_of(room))]
     written = map(function_of, found)
     return {f"{thing.__module__}.{thing.__qualname__}" for thing in written}

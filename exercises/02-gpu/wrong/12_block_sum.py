@@ -78,7 +78,7 @@ def block_sum(t, src, out):
         out[t.block.x] = s[0]
 
 
-# ---- lone: Let all threads add, and whole warps drop out
+# ---- lone: Its lanes wait while one of them adds.
 def block_sum(t, src, out):
     if t.thread.x == 0:
         total = 0.0

@@ -16,7 +16,8 @@ import numpy as np
 
 from stacklib.quantity.bounds import is_whole
 
-from ..simt.plan import Empty, Size, dimensions
+from ..simt.arguments import Empty
+from ..simt.plan import Size, dimensions
 from .ptx import Kernel, PtxError, parse
 from .ptx_step import WARP, Lane, Memory, Step, place
 from .ptx_values import to_bits, width

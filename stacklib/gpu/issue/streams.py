@@ -5,13 +5,15 @@ it needs, the line it stands on, what it asks of memory, whom it waits for. ``re
 reads it and says how long it takes. Columns are sequences: NumPy arrays where a million
 instructions were recorded, lists where a page's figure has twenty.
 
-    request     columns of a row of ``requests``
-    ---------   --------------------------------------------------------------
-    passes      wavefronts over the shared memory or the L1; of an ``mma``, cycles
-                of the tensor port of its sub-core
-    l1, l2      sectors of 32 bytes that the L1, the L2 answers
-    memory      sectors that come from memory or go to it
-    turns       most lanes that meet at one word, for atomics
+=========   ==============================================================
+request     columns of a row of ``requests``
+=========   ==============================================================
+passes      wavefronts over the shared memory or the L1; of an ``mma``, cycles
+            of the tensor port of its sub-core
+l1, l2      sectors of 32 bytes that the L1, the L2 answers
+memory      sectors that come from memory or go to it
+turns       most lanes that meet at one word, for atomics
+=========   ==============================================================
 
 ``bar.sync`` is one instruction whose ``arrive`` and ``wait`` are the same event: it
 arrives, and the next instruction of the warp waits.

@@ -90,3 +90,13 @@ def slider(
     """A slider that steps through ``values``."""
     steps = {"type": "range", "values": list(values)}
     return {"name": name, "label": label, "value": value, **steps}
+
+
+def program(
+    name: str, label: str, options: Mapping[str, str], value: str
+) -> dict[str, Any]:
+    """A text that the reader writes, begun from one of some; ``options``: by name."""
+    menu = [[text, words] for words, text in options.items()]
+    return {"name": name, "label": label, "value": value, "type": "program"} | {
+        "options": menu
+    }

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..spec import SpecError
 
-TYPES = ("select", "range")
+TYPES = ("select", "range", "program")
 Control = Mapping[str, Any]
 
 
@@ -53,7 +53,7 @@ def _moves(control: Control) -> list[tuple[str, Any]]:
     steps = values(control)
     at = steps.index(control["value"])
     more, less = ("ArrowRight", "ArrowLeft")
-    if control["type"] == "select":
+    if control["type"] != "range":
         more, less = ("ArrowDown", "ArrowUp")
     ahead = [(more, steps[at + 1])] if at + 1 < len(steps) else []
     return ahead + ([(less, steps[at - 1])] if at else [])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from statistics import median
+from typing import Any
 
 from stacklib.quantity import Quantity, Source
 
@@ -23,3 +25,24 @@ def speed(name: str) -> Quantity:
     rate = row["lane_instructions"] / median(row["times_s"]) / 1e6
     label = f"million lane instructions a second, {name}"
     return Quantity(rate, label=label, source=source, kind="measured")
+
+
+def first_warp(
+    kernel: Callable[..., None], threads: int, *args: Any
+) -> list[tuple[str, int]]:
+    """What the first warp of a block issues: kinds, and masks of the lanes."""
+    from stacklib import hardware
+    from stacklib.gpu.lang.thread import Dim
+    from stacklib.gpu.simt import state
+    from stacklib.gpu.simt.machine import Machine
+    from stacklib.gpu.simt.plan import prepared
+
+    device = hardware.get("h100-sxm")
+    program = prepared(kernel, Dim(1), Dim(threads), device, args)
+    sizes = (1, 1, 1), (threads, 1, 1)
+    machine = Machine(program, *sizes, True, units=1, resident=1, kept=1)
+    machine.run()
+    issued = machine.tables["TR"][: machine.tables["G"][state.TRACED]]
+    mine = issued[issued[:, state.T_WARP] == 0]
+    rows = ((program.kinds[r[state.T_PC]], int(r[state.T_MASK])) for r in mine)
+    return [(kind, mask) for kind, mask in rows if kind]

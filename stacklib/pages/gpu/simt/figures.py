@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from stacklib.gpu.simt.report import Report
+from collections.abc import Sequence
+
 from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
 
 LANES = 32
 WORDS = {  # what a row is called
+    "int": "integer",
     "special": "division",
     "load_global": "load",
     "store_global": "store",
@@ -17,14 +19,13 @@ WORDS = {  # what a row is called
 }
 
 
-def divergence_spec(report: Report, *, title: str, most: int = 24) -> Spec:
-    """A row an instruction of the first warp, up to ``most``; a column a lane."""
-    issued = report.counters.first_warp[:most]
+def divergence_spec(issued: Sequence[tuple[str, int]], *, title: str) -> Spec:
+    """A row an instruction of a warp, its kind and mask; a column a lane."""
     found: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
-    for row, (_, _, lanes) in enumerate(issued):
-        for lane, on in enumerate(lanes):
-            found[bool(on)].append((lane, row))
-    names = [WORDS.get(kind, kind) for _, kind, _ in issued]
+    for row, (_, mask) in enumerate(issued):
+        for lane in range(LANES):
+            found[bool(mask >> lane & 1)].append((lane, row))
+    names = [WORDS.get(kind, kind) for kind, _ in issued]
     rows, deep = range(len(issued)), down(len(issued))
     words = "Instructions, in the order issued"
     return chart(

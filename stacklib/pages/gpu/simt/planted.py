@@ -1,4 +1,4 @@
-"""Three kernels with a bug each, as everybody has written them once.
+"""Four kernels with a bug each, as everybody has written them once.
 
 The machine refuses each with a message that names lane, address and line. They are
 here to be run and read, not to be used.
@@ -30,7 +30,16 @@ def barrier_for_some(t: T, src: T, dst: T) -> None:
     if t.thread.x < 128:
         tile[t.thread.x] = src[t.block.x * 256 + t.thread.x]
         t.sync()
-    dst[t.block.x * 256 + t.thread.x] = tile[t.thread.x % 128]
+        dst[t.block.x * 256 + t.thread.x] = tile[127 - t.thread.x]
 
 
-BUGS = (off_the_end, no_barrier, barrier_for_some)
+def two_barriers(t: T, src: T, dst: T) -> None:
+    """Two warps wait for each other, each at a barrier of its own."""
+    if t.warp == 0:
+        t.bar_sync(1, 64)
+    elif t.warp == 1:
+        t.bar_sync(2, 64)
+    dst[t.block.x * 256 + t.thread.x] = src[t.block.x * 256 + t.thread.x]
+
+
+BUGS = (off_the_end, no_barrier, barrier_for_some, two_barriers)

@@ -1,0 +1,127 @@
+"""What the clock is good for: series of kernels that others timed, by kind of kernel.
+
+The times are those of a committed result, since running every kernel takes longer than
+a page may; where it is not there, what was published still stands, without a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from stacklib.quantity import Quantity, Source
+
+if TYPE_CHECKING:
+    from stacklib.evidence.kernel_series import Line, Summary
+
+RESULT = "kernel_series"
+NEAR, FAR = 1.25, 2.5  # a median factor to trust, a worst one to bear
+
+
+@cache
+def lines() -> tuple[Line, ...]:
+    """Every kernel of the series, with its time where the result has one."""
+    from stacklib.evidence import kernel_series, measurements, results
+
+    found = results.load(RESULT)
+    timed = {} if found is None else {row["id"]: row for row in found["rows"]}
+    none = {"published": None, "predicted": None, "reason": "not computed yet"}
+    return tuple(
+        kernel_series.Line(
+            *(row.text("series"), row.subject, row.text("kind"), row.source),
+            *(made["published"] or row.value, made["predicted"], made["reason"]),
+        )
+        for row in measurements.series()
+        for made in [timed.get(row.id, none)]
+    )
+
+
+def of_kind(kind: str) -> list[Line]:
+    """Kernels of a kind."""
+    return [one for one in lines() if one.kind == kind]
+
+
+def summaries() -> list[Summary]:
+    """By kind of kernel, the kind with most kernels first."""
+    from stacklib.evidence import kernel_series
+
+    return sorted(kernel_series.by(lines(), "kind"), key=lambda one: -one.lines)
+
+
+def pairs(found: Sequence[Line]) -> int:
+    """Pairs of a series whose published rates are so far apart that order counts."""
+    from stacklib.evidence.kernel_series import APART
+
+    timed = [one for one in found if one.predicted is not None]
+    return sum(
+        one.series == other.series
+        and max(one.published, other.published)
+        >= APART * min(one.published, other.published)
+        for one, other in combinations(timed, 2)
+    )
+
+
+def rows() -> list[dict[str, Any]]:
+    """A row a kind: kernels, those with a time, the factors, pairs turned round."""
+    return [
+        {
+            "kernels": one.name,
+            "published": one.lines,
+            "with a time": one.lines - one.refused,
+            "median factor": read(one.median, "median factor", one),
+            "worst": read(one.worst, "worst factor", one),
+            "pairs": pairs(of_kind(one.name)) if one.lines > one.refused else None,
+            "turned round": len(one.faults) if one.lines > one.refused else None,
+        }
+        for one in summaries()
+    ]
+
+
+def read(value: float, label: str, of: Summary) -> Quantity | None:
+    """A factor of the committed result, if there is one."""
+    if of.lines == of.refused:
+        return None
+    source = Source(
+        "published series of kernels, run on the machine",
+        f"benchmarks/results/{RESULT}.json",
+        _date(),
+        "measured",
+    )
+    return Quantity(value, label=f"{label}, {of.name}", source=source, kind="measured")
+
+
+def _date() -> str:
+    from stacklib.evidence import results
+
+    return str(results.need(RESULT)["date"])[:10]
+
+
+def verdict(one: Summary) -> str:
+    """What the clock may be asked about a kind of kernel."""
+    if one.lines == one.refused:
+        return "not timed yet"
+    turned = "".join(f"{slow} comes out before {fast}" for fast, slow in one.faults[:1])
+    if one.worst > FAR:
+        order = "an order, no time" if pairs(of_kind(one.name)) else "neither"
+        far = f"{order}: the worst is off by {one.worst:.2g}"
+        return f"neither: {turned}" if turned else far
+    if turned:
+        return f"a rough time, no order: {turned}"
+    rough = "rough " if one.median > NEAR else ""
+    judged = pairs(of_kind(one.name))
+    return f"a {rough}time{' and an order' if judged else '; no order was judged'}"
+
+
+def verdicts() -> list[str]:
+    """One line a kind."""
+    wide = max(len(one.name) for one in summaries())
+    return [f"{one.name:{wide}}  {verdict(one)}" for one in summaries()]
+
+
+def has_port(one: Line) -> bool:
+    """Whether the kernel is written in our language."""
+    from stacklib.evidence.series import PORTS
+
+    return one.kernel in PORTS.get(one.series, {})
