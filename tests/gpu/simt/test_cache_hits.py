@@ -14,6 +14,7 @@ def asked(kind: str, sectors) -> Traffic:
     """A launch whose every warp asks for 32 sectors."""
     log = np.zeros((len(sectors) // 32, at.REQUEST_COLUMNS), np.int64)
     log[:, at.R_WARP], log[:, at.R_COUNT] = np.arange(len(log)), 32
+    log[:, at.R_FIRST] = 32 * np.arange(len(log))
     log[:, at.R_KIND] = KINDS.index(kind)
     return Traffic(log=log, touched=sectors)
 
