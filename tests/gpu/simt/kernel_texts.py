@@ -141,10 +141,10 @@ ATOMICS = (
 
 
 class Writer:
-    """Writes one kernel; ``depth`` of branches and loops bounds its length."""
+    """Writes one kernel; ``deep``: how many branches and loops stand in one another."""
 
-    def __init__(self, seed: int) -> None:
-        self.draw = random.Random(seed)
+    def __init__(self, seed: int, deep: int) -> None:
+        self.draw, self.deep = random.Random(seed), deep
         self.lines: list[str] = []
         self.loops = self.uneven = self.names = 0
         self.parted = 0  # branches and uneven loops inside a loop
@@ -314,7 +314,7 @@ class Writer:
         ):
             self.lines.append(line)
         for _ in range(self.draw.randint(3, 6)):
-            self.statement(1, 3)
+            self.statement(1, self.deep)
         self.add(1, "x = x + acc[0] - acc[1] + acc[2] + tile[1] + grid[0][0]")
         self.add(1, "x = x + grid[1][1] * 3 + own[1] - own[i % 5]")
         self.add(1, "x = x + plain[0] - plain[1] + box[i % 3, 2]")
