@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .simt.launcher import launch
     from .simt.sampled import estimate
     from .tensor.peaks import peak_of, peaks
-    from .tensor.sparsity import compress, prune
     from .tensor.tensor_core import mma
     from .tensor.tile_waves import tile_waves
     from .tiles.launcher import launch_tiles

@@ -100,12 +100,9 @@ class DeviceArray:
         return f"DeviceArray({self.shape}, {self.form})"
 
     def numpy(self) -> Any:
-        """A copy of its values; float32 where NumPy lacks the format.
+        """A copy of its values, float32 where NumPy lacks the format.
 
-        Raises
-        ------
-        ValueError
-            When nobody has written some of them.
+        ValueError when nobody has written some of them.
         """
         if self.unwritten.any():
             first = np.unravel_index(int(np.argmax(self.unwritten)), self.shape)

@@ -39,8 +39,7 @@ def turns(machine: Machine, rounds: int) -> float:
     return float(np.bincount(line, np.repeat(lanes / np.maximum(1, many), many)).max())
 
 
-def shared_out(issued: Any, atomic: Any, whole: float) -> Any:
-    """Turns of each recorded atomic on global memory: its part of ``whole``."""
-    lanes = np.bitwise_count(issued[:, at.T_MASK]) * atomic
+def shared_out(lanes: Any, whole: float) -> Any:
+    """Turns of each recorded instruction: its lanes' part of ``whole``, one at least."""
     part = lanes * (whole / max(1, int(lanes.sum())))
-    return np.where(atomic, np.maximum(1, np.rint(part)), 0).astype(np.int64)
+    return np.maximum(1, np.rint(part)).astype(np.int64)

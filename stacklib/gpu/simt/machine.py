@@ -220,7 +220,7 @@ class Machine:
         t["C"] = np.zeros((len(self.program.rows), at.COUNTERS), np.int64)
         t["Q"] = np.zeros((1 << 12, at.REQUEST_COLUMNS), np.int64)
         t["S"] = np.zeros(1 << 15, np.int64)
-        t["TR"] = np.zeros((1 << 12, at.TRACE_COLUMNS), np.int64)
+        t["TR"] = np.zeros((1 << 14, at.TRACE_COLUMNS), np.int64)
         t["E"] = np.zeros(1 << 12, np.int64)
         t["scratch"] = np.zeros((6, 256), np.int64)
         t["FV"] = np.zeros((2, 256), np.float64)
@@ -289,11 +289,13 @@ class Machine:
         return bool(said == at.FINISHED)
 
     def _grow(self) -> None:
-        """Twice the room for what is logged."""
-        for name in ("Q", "S", "TR", "E", "CP"):
+        """Four times the room for what is logged; room that is not used costs none."""
+        g, copies = self.tables["G"], len(self.tables["CP"])
+        used = {"Q": g[at.REQUESTS_MADE], "S": g[at.SECTORS_MADE], "TR": g[at.TRACED]}
+        for name, count in {**used, "E": g[at.EVENTS] + 1, "CP": copies}.items():
             old = self.tables[name]
-            new = np.zeros((2 * len(old), *old.shape[1:]), old.dtype)
-            new[: len(old)] = old
+            new = np.zeros((4 * len(old), *old.shape[1:]), old.dtype)
+            new[:count] = old[:count]
             self.tables[name] = new
 
     def write_back(self) -> None:

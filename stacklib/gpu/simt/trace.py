@@ -22,7 +22,7 @@ _LOAD, _STORE = OP["LOAD"], OP["STORE"]
 
 @entry
 def linked(
-    TR: Any, P: Any, kinds: Any, last: Any, needs: Any, kept: Any, places: Any
+    TR: Any, order: Any, P: Any, kinds: Any, last: Any, needs: Any, kept: Any
 ) -> int:
     """Fill, for each issued row, the earlier ones of its warp whose results it needs.
 
@@ -30,7 +30,7 @@ def linked(
     issues hand on what their operands waited for. Returns how many were issued.
     """
     n, warp, place = 0, -1, 0
-    for row in range(TR.shape[0]):
+    for row in order:
         if TR[row, at.T_WARP] != warp:
             warp, place = TR[row, at.T_WARP], 0
             last[:] = -1
@@ -52,7 +52,7 @@ def linked(
                     found += 1
         if issued:
             latest = place
-            kept[n], places[n] = row, place
+            kept[n] = row
             place += 1
             n += 1
         if d >= 0:
@@ -70,53 +70,54 @@ def streams_of(machine: Machine, answered: Any, turns: float = 0.0) -> Streams:
     t = machine.tables
     g, rows = t["G"], machine.program.rows
     trace = t["TR"][: g[at.TRACED]]
-    trace = trace[np.argsort(trace[:, at.T_WARP], kind="stable")]
+    order = np.argsort(trace[:, at.T_WARP], kind="stable")
     kinds = np.array([KIND.get(k, -1) for k in machine.program.kinds], np.int64)
     needs: Any = np.full((len(trace), NEEDS), -1, np.int64)
     kept: Any = np.zeros(len(trace), np.int64)
-    places: Any = np.zeros(len(trace), np.int64)
     last: Any = np.full(machine.program.registers + 16, -1, np.int64)
     link = plainly(linked) if is_cold(linked) and len(trace) < FEW else linked
-    n = link(trace, rows, kinds, last, needs, kept, places)
-    issued: Any = trace[kept[:n]]
-    warps: Any
-    starts: Any
-    warps, starts = np.unique(issued[:, at.T_WARP], return_index=True)
-    turned = kinds[issued[:, at.T_PC]] == KIND["atomic_global"]
-    issued[:, at.T_TURNS] = np.where(
-        turned, shared_out(issued, turned, turns), issued[:, at.T_TURNS]
+    n = link(trace, order, rows, kinds, last, needs, kept)
+    kept = kept[:n]
+    warp = trace[kept, at.T_WARP]
+    starts: Any = np.flatnonzero(np.diff(warp, prepend=-1))
+    pc = trace[kept, at.T_PC]
+    kind, lanes = kinds[pc], np.bitwise_count(trace[kept, at.T_MASK]).astype(np.int64)
+    atomic = kind == KIND["atomic_global"]
+    turned = np.where(
+        atomic, shared_out(lanes * atomic, turns), trace[kept, at.T_TURNS]
     )
-    request, asked = _requests(issued, answered)
-    pc = issued[:, at.T_PC]
+    request, asked = _requests(trace, kept, turned, answered)
     first: Any = np.append(starts, n)
     return Streams(
         first,
-        warps // machine.width,
-        kinds[pc],
+        warp[starts] // machine.width,
+        kind,
         needs[:n],
         rows[pc, 9],
-        np.bitwise_count(issued[:, at.T_MASK]).astype(np.int64),
+        lanes,
         request,
-        issued[:, at.T_ARRIVE],
-        issued[:, at.T_WAIT],
+        trace[kept, at.T_ARRIVE],
+        trace[kept, at.T_WAIT],
         asked,
         t["E"][: max(1, g[at.EVENTS])],
     )
 
 
-def _requests(issued: Any, answered: Any) -> tuple[Any, Any]:
+def _requests(trace: Any, kept: Any, turns: Any, answered: Any) -> tuple[Any, Any]:
     """Row of each instruction among what memory was asked for, equal rows once."""
-    number = issued[:, at.T_REQUEST]
-    rows: Any = np.zeros((len(issued), 5), np.int64)
-    rows[:, 0], rows[:, 4] = issued[:, at.T_PASSES], issued[:, at.T_TURNS]
+    request: Any = np.full(len(kept), -1, np.int64)
+    asks = trace[kept, at.T_REQUEST] >= 0
+    asks |= trace[kept, at.T_PASSES] > 0
+    if not asks.any():
+        return request, np.zeros((1, 5), np.int64)
+    those = kept[asks]
+    number = trace[those, at.T_REQUEST]
+    rows: Any = np.zeros((len(those), 5), np.int64)
+    rows[:, 0], rows[:, 4] = trace[those, at.T_PASSES], turns[asks]
     far = number >= 0
     if answered is not None and far.any():
         rows[far, 1:4] = answered[number[far]]
-    asks = far | (issued[:, at.T_PASSES] > 0)
-    request: Any = np.full(len(issued), -1, np.int64)
-    if not asks.any():
-        return request, np.zeros((1, 5), np.int64)
     sizes = tuple(rows.max(axis=0) + 1)
-    codes = np.ravel_multi_index(tuple(rows[asks].T), sizes)
+    codes = np.ravel_multi_index(tuple(rows.T), sizes)
     once, request[asks] = np.unique(codes, return_inverse=True)
     return request, np.stack(np.unravel_index(once, sizes), axis=1)

@@ -34,19 +34,10 @@ def _places(fours: NDArray[Any]) -> NDArray[Any]:
 
 
 def prune(weights: Any) -> NDArray[Any]:
-    """Weights with the two smallest of each four in a row set to zero.
+    """Weights (rows, k) with the two smallest of each four in a row set to zero.
 
-    Parameters
-    ----------
-    weights : array (rows, k), k a multiple of 4
+    ValueError for a k that is no multiple of 4, NaN or infinities.
 
-    Raises
-    ------
-    ValueError
-        For another shape, NaN or infinities.
-
-    Examples
-    --------
     >>> prune([[3, -1, 2, -4]]).tolist()
     [[3, 0, 0, -4]]
     """
@@ -95,16 +86,9 @@ class Sparse:
 
 
 def compress(weights: Any) -> Sparse:
-    """A 2:4-sparse matrix without its zeros.
+    """A matrix (rows, k) with at most two of each four not zero, without its zeros.
 
-    Parameters
-    ----------
-    weights : array (rows, k), at most two of each four not zero
-
-    Raises
-    ------
-    ValueError
-        For more than two in a four, naming the first, or as ``prune``.
+    ValueError for more than two in a four, naming the first, or as ``prune``.
     """
     fours = _fours(weights)
     over = np.argwhere((fours != 0).sum(axis=-1) > 2)

@@ -13,7 +13,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
 
-class Translated(JITCodeLibrary):  # type: ignore[misc]
+class Translated(JITCodeLibrary):
     """Code to link; no machine code is made of it here."""
 
     def finalize(self) -> None:
@@ -37,7 +37,7 @@ class Translated(JITCodeLibrary):  # type: ignore[misc]
         """Nothing to set."""
 
 
-class Lowering(BaseNativeLowering):  # type: ignore[misc]
+class Lowering(BaseNativeLowering):
     """Numba's, into a library of that kind."""
 
     lowering_class = Lower
@@ -50,7 +50,7 @@ class Lowering(BaseNativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
-class Marked(Lower):  # type: ignore[misc]
+class Marked(Lower):
     """Marks the function, so that it is not copied."""
 
     def setup_function(self, fndesc: Any) -> None:

@@ -74,10 +74,7 @@ INT_LIMITS = (-(2**31), 2**31 - 1)
 def find(dtype: Any) -> Form:
     """The format of a NumPy dtype, a Python type or a name.
 
-    Raises
-    ------
-    TypeError, UnknownName
-        For what no kernel can hold.
+    TypeError or UnknownName for what no kernel can hold.
     """
     if isinstance(dtype, Form):
         return dtype

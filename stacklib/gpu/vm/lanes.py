@@ -419,7 +419,8 @@ def cut(x: float, form: int) -> int:
     if x != x:
         return wrapped(form, -9223372036854775807 - 1)
     if form == U64 and x >= 9223372036854775808.0:
-        return np.int64(np.uint64(x))
+        whole: Any = np.int64(np.uint64(x))
+        return whole
     if x >= 9223372036854775808.0 or x < -9223372036854775808.0:
         return wrapped(form, -9223372036854775807 - 1)
     return wrapped(form, int(x))

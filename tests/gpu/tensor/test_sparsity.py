@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from stacklib import gpu
+from stacklib.gpu.tensor import sparsity
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 6).map(lambda k: 4 * k))
 matrices = hnp.arrays(np.int64, shapes, elements=st.integers(-9, 9))
@@ -16,19 +16,19 @@ matrices = hnp.arrays(np.int64, shapes, elements=st.integers(-9, 9))
 
 @given(matrices, st.integers(1, 5))
 def test_compressed_multiply_is_the_dense_product_of_the_pruned(weights, n):
-    pruned = gpu.prune(weights)
-    stored = gpu.compress(pruned)
+    pruned = sparsity.prune(weights)
+    stored = sparsity.compress(pruned)
     right = np.arange(weights.shape[1] * n).reshape(-1, n) - 7
     product, macs = stored.multiply(right)
     assert np.array_equal(stored.dense(), pruned)
     assert np.array_equal(product, pruned @ right)
     assert 2 * macs == weights.size * n
-    assert np.array_equal(gpu.prune(pruned), pruned)
+    assert np.array_equal(sparsity.prune(pruned), pruned)
 
 
 @given(matrices)
 def test_pruning_keeps_the_largest(weights):
-    left = np.abs(gpu.prune(weights)).reshape(-1, 4).sum(axis=1)
+    left = np.abs(sparsity.prune(weights)).reshape(-1, 4).sum(axis=1)
     most = np.sort(np.abs(weights).reshape(-1, 4), axis=1)[:, 2:].sum(axis=1)
     assert np.array_equal(left, most)
 
@@ -37,7 +37,7 @@ def test_every_pattern_of_four_exhaustively():
     for first, second in itertools.combinations(range(4), 2):
         weights = np.zeros((1, 4), int)
         weights[0, [first, second]] = 5, 7
-        stored = gpu.compress(weights)
+        stored = sparsity.compress(weights)
         assert stored.values.tolist() == [[5, 7]]
         assert stored.places.tolist() == [[first | second << 2]]
         assert stored.bits(16) == 2 * 18
@@ -45,10 +45,10 @@ def test_every_pattern_of_four_exhaustively():
 
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="two of four may stay"):
-        gpu.compress([[1, 2, 3, 0]])
+        sparsity.compress([[1, 2, 3, 0]])
     with pytest.raises(ValueError, match="multiple of 4"):
-        gpu.prune([[1, 2, 3]])
+        sparsity.prune([[1, 2, 3]])
     with pytest.raises(ValueError, match="no order"):
-        gpu.prune([[1, 2, np.nan, 0]])
+        sparsity.prune([[1, 2, np.nan, 0]])
     with pytest.raises(ValueError, match="is needed"):
-        gpu.compress([[1, 0, 0, 0]]).multiply([[1]])
+        sparsity.compress([[1, 0, 0, 0]]).multiply([[1]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import median
 from typing import Any
 
 from stacklib.quantity import Quantity, Source
@@ -11,20 +10,23 @@ from stacklib.quantity import Quantity, Source
 RUNS = "launch_speed"
 
 
-def speed(name: str) -> Quantity:
-    """Million lane instructions a second that the machine runs on one core."""
+def faster(chosen: Callable[[list[Quantity]], Quantity]) -> Quantity:
+    """How many times as fast as numba's simulator kernels run: ``median`` or ``min``."""
     from stacklib.evidence import results
 
     found = results.load(RUNS)
     if found is None:
         raise results.ResultError(f"{RUNS}: not measured; run `benchmarks/{RUNS}.py`")
-    (row,) = (row for row in found["rows"] if row["id"] == name)
     source = Source(
         f"benchmarks/results/{RUNS}.json", found["device"], found["date"], "measured"
     )
-    rate = row["lane_instructions"] / median(row["times_s"]) / 1e6
-    label = f"million lane instructions a second, {name}"
-    return Quantity(rate, label=label, source=source, kind="measured")
+    rows = found["rows"]
+    return chosen(
+        [
+            Quantity(row["ratio"], label=row["id"], source=source, kind="measured")
+            for row in rows
+        ]
+    )
 
 
 def first_warp(
@@ -33,9 +35,9 @@ def first_warp(
     """What the first warp of a block issues: kinds, and masks of the lanes."""
     from stacklib import hardware
     from stacklib.gpu.lang.thread import Dim
-    from stacklib.gpu.simt import state
     from stacklib.gpu.simt.machine import Machine
     from stacklib.gpu.simt.plan import prepared
+    from stacklib.gpu.vm import state
 
     device = hardware.get("h100-sxm")
     program = prepared(kernel, Dim(1), Dim(threads), device, args)
