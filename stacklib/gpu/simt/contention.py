@@ -40,6 +40,6 @@ def turns(machine: Machine, rounds: int) -> float:
 
 
 def shared_out(lanes: Any, whole: float) -> Any:
-    """Turns of each recorded instruction: its lanes' part of ``whole``, one at least."""
+    """Turns of each instruction: its lanes' part of ``whole``, one at least."""
     part = lanes * (whole / max(1, int(lanes.sum())))
     return np.maximum(1, np.rint(part)).astype(np.int64)

@@ -11,7 +11,7 @@ RUNS = "launch_speed"
 
 
 def faster(chosen: Callable[[list[Quantity]], Quantity]) -> Quantity:
-    """How many times as fast as numba's simulator kernels run: ``median`` or ``min``."""
+    """Times as fast as numba's simulator kernels run: their ``median`` or ``min``."""
     from stacklib.evidence import results
 
     found = results.load(RUNS)
