@@ -16,7 +16,7 @@ from itertools import combinations
 from statistics import median
 from typing import Any
 
-from stacklib import gpu
+from stacklib import gpu, hardware
 from stacklib.gpu.simt.arguments import Empty
 from stacklib.gpu.simt.sampled import Unmodelled
 from stacklib.gpu.thread.compile_kernel import parameters
@@ -106,8 +106,9 @@ def estimated(
 ) -> tuple[float, str]:
     """Every launch of a port by `gpu.estimate`, its times added up.
 
-    ``repeated``: authors time a kernel again and again.
+    ``repeated``: authors time a kernel again and again, and with it each launching.
     """
+    launching = hardware.efficiency("launch_kernel")
     spent: list[tuple[float, str]] = []
 
     def go(step: Step) -> Mapping[str, Any]:
@@ -117,7 +118,7 @@ def estimated(
             made = gpu.estimate(*call, registers=registers, repeated=repeated)
         except Unmodelled as why:
             raise Refusal(str(why)) from None
-        spent.append((made.time, made.bound))
+        spent.append((made.time + launching, made.bound))
         return _left(step)
 
     run(port, shape, go)

@@ -7,6 +7,9 @@ import pytest
 from stacklib.evidence import kernel_series, measurements, results
 from stacklib.evidence.kernel_series import Line
 from stacklib.evidence.measurements import Refusal
+from stacklib.evidence.series import port_of
+from stacklib.gpu.simt.plan import planned
+from stacklib.gpu.simt.slice_of import waits_for_blocks
 
 
 def made(kernel, published, predicted, series="a", kind="scan", source="s", part="p"):
@@ -154,3 +157,22 @@ def test_a_row_of_the_table_is_what_the_clock_says(stored, series, kernel):
     given = next(r for r in measurements.series() if r.id == row["id"])
     line = kernel_series.line(given, kernel_series.launched)
     assert line.predicted == pytest.approx(row["predicted"], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("series", "kernel", "waits"),
+    [
+        ("siboehm-sgemm", "double buffering", False),
+        ("leimao-sgemm", "V04", False),
+        ("yencal-scan", "Lookback (warp)", True),
+    ],
+)
+def test_only_kernels_whose_blocks_wait_for_blocks_are_refused(series, kernel, waits):
+    """C is read and written in two of them, in registers that loops had before."""
+    rows = measurements.series()
+    (row,) = (r for r in rows if r.text("series") == series and r.subject == kernel)
+    port = port_of(row)
+    step = next(port.steps(port.small))
+    given = (step.kernel, step.grid, step.block, "h100-sxm", step.args)
+    plan = planned(*given, step.registers, 0, 1)
+    assert waits_for_blocks(plan.program) == waits

@@ -82,7 +82,7 @@ def floats(*shape: int, seed: int = 0) -> Any:
 
 def whole(size: int, below: int = 100, dtype: Any = np.int32) -> Any:
     """Whole numbers from 0; a short run of them again and again where they are many."""
-    if size > VAST:
+    if size * np.dtype(dtype).itemsize > 4 * VAST:
         return gpu.empty(size, dtype)
     made = np.random.default_rng(1).integers(0, below, min(size, FILLED), dtype)
     return made if size <= FILLED else np.resize(made, size)

@@ -35,7 +35,10 @@ from typing import Any
     L2_LATENCY,
     MEMORY_LATENCY,
     BLOCK_START,  # cycles from the end of a block to the start of the next
-) = range(18)
+    PASS,  # ticks a pass takes the load/store unit
+    WRITTEN_WAIT,  # cycles a load waits more where all that memory does is stores
+    BURST,  # ticks that memory may be behind a unit's even share and make up for
+) = range(21)
 # What a kind does, by column of its row in ``table``.
 (
     PIPE,  # of its sub-core, -1 for none
@@ -117,6 +120,7 @@ def loop(
     width, queue, wide = size[WIDTH], size[QUEUE], size[SLOTS]
     policy, limit, resident = size[POLICY], size[MISSES], size[RESIDENT]
     lsu = l2 = memory = atomic = 0  # when each server is free, in ticks
+    written = 0  # ticks of the memory that stores took
     flight = [0]  # landings of sectors on their way
     flight.pop()
     flying = started = ended = running = finish = n_todo = picked = issued = 0
@@ -261,7 +265,7 @@ def loop(
                     sectors = requests[q + 1] + far + deep
                 service = 0
                 if table[row + QUEUED] == 1:
-                    service = max(passes * tick, sectors * size[L1_SECTOR])
+                    service = max(passes * size[PASS], sectors * size[L1_SECTOR])
                     if route == SHARED:
                         service = max(service, turns * size[SHARED_TURN])
                     begun = max(lsu, begun)
@@ -285,11 +289,16 @@ def loop(
                         if far > 0:
                             land += size[L2_LATENCY]
                         if deep > 0:
-                            memory = max(memory, start) + deep * size[MEMORY_SECTOR]
+                            memory = max(memory, start - size[BURST])
+                            memory += deep * size[MEMORY_SECTOR]
                             tail = max(memory - size[MEMORY_SECTOR], tail)
                             t = size[MEMORY_LATENCY]
                             if route == STORE:
                                 t = size[L2_LATENCY]
+                                written += deep * size[MEMORY_SECTOR]
+                            else:
+                                share = max(1, start, written)
+                                t += size[WRITTEN_WAIT] * written // share
                             land = max(land, -(-tail // tick) + t)
                         if turns > 0:
                             atomic = max(atomic, start) + turns * size[GLOBAL_TURN]

@@ -29,7 +29,7 @@ from .occupancy import WARP, partitions_of
 from .streams import KINDS
 
 PORTS = ("fma", "fma2", "alu", "fp16", "fp64", "special", "tensor", "branch")
-SECTOR = 32  # bytes
+SECTOR, LINE = 32, 128  # bytes
 _ROUTES = {
     "plain": kernel.PLAIN,
     "shared": kernel.SHARED,
@@ -85,6 +85,9 @@ class Machine:
     l2_latency: int = 1
     memory_latency: int = 1
     block_start: int = 0  # cycles from a block's end to the next one's start
+    lsu_pass: Cycles = 1  # of the load/store unit
+    written_wait: int = 0  # of a load, more, where all that memory does is stores
+    burst: Cycles = 0  # of its part of the memory that a unit may use later
     tick: int = 4096  # parts of a cycle
     clock: float = 0.0  # Hz
 
@@ -108,6 +111,8 @@ class Machine:
             *(self.misses, resident, width),
             *(round(cycles * self.tick) for cycles in (*sectors, *turns)),
             *(self.l1_latency, self.l2_latency, self.memory_latency, self.block_start),
+            *(round(self.lsu_pass * self.tick), self.written_wait),
+            round(self.burst * self.tick),
         ]
 
 
@@ -160,7 +165,10 @@ def _made(chip: Accelerator, active: int, traffic: str) -> Machine:
         l1_latency=_load(chip, "l1"),
         l2_latency=_load(chip, "l2"),
         memory_latency=_load(chip, "dram"),
-        block_start=round(hardware.efficiency("block_start")),
+        block_start=_count(key, "block_start"),
+        lsu_pass=LINE / ports.constant(key, "pass_bytes").si,
+        written_wait=_count(key, "written_wait"),
+        burst=hardware.efficiency("memory_burst") * _load(chip, "dram"),
         clock=clock,
     )
 

@@ -55,6 +55,7 @@ class _Walk:
         self.server: dict[str, Fraction] = defaultdict(Fraction)
         self.queues: dict[int, list[int]] = defaultdict(list)  # cycles they leave it
         self.flying: list[tuple[int, int]] = []  # landing, sectors
+        self.written = Fraction(0)  # cycles of memory that stores took
         self.arrived: dict[int, list[int]] = defaultdict(list)
         self.slots: dict[tuple[int, int], list[int]] = defaultdict(list)
         self.stored: dict[int, int] = defaultdict(int)
@@ -162,7 +163,8 @@ class _Walk:
         sectors = near + far + deep
         begun, service = Fraction(cycle), Fraction(0)
         if way.queued:
-            service = max(Fraction(passes), sectors * self._ticks(m.l1_sector))
+            service = passes * self._ticks(m.lsu_pass)
+            service = max(service, sectors * self._ticks(m.l1_sector))
             if way.route == "shared":
                 service = max(service, turns * self._ticks(m.shared_turn))
             begun = max(begun, self.server["lsu"])
@@ -191,14 +193,23 @@ class _Walk:
         self.sent = ceil(tail) + m.l1_latency
         lands = [ceil(tail) + (m.l2_latency if far else 0)]
         if deep:
-            _, last = self._serve("memory", start, deep, m.memory_sector)
-            took = m.l2_latency if way.route == "store" else m.memory_latency
+            took = m.l2_latency if way.route == "store" else self._loads(start)
+            early = max(Fraction(0), start - self._ticks(m.burst))
+            _, last = self._serve("memory", early, deep, m.memory_sector)
+            if way.route == "store":
+                self.written += deep * self._ticks(m.memory_sector)
             self.sent = ceil(max(last, tail)) + m.l1_latency
             lands.append(ceil(max(last, tail)) + took)
         if turns:
             _, last = self._serve("atomic", start, turns, m.global_turn)
             lands.append(ceil(last) + m.l2_latency)
         return max(lands)
+
+    def _loads(self, start: Fraction) -> int:
+        """Cycles until memory answers: more where it is written, too."""
+        m, least = self.machine, Fraction(1, self.machine.tick)
+        share = self.written / max(least, start, self.written)
+        return m.memory_latency + int(m.written_wait * share)
 
     def _serve(
         self, name: str, begun: Fraction, count: int, each: object

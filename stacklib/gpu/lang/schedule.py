@@ -105,11 +105,16 @@ def _in_memory(
     loads: dict[str, list[int]],
     after: list[set[int]],
 ) -> None:
-    """A load stays behind the store before it in the same space, and the reverse."""
+    """A load stays behind the store before it in the same space, and the reverse.
+
+    It stays behind atomics of every space: compilers move no load over one.
+    """
     array = row.imm // 16 if row.op == "ATOMIC" else row.imm
     space = spaces[array]
-    if space in stores:
-        after[stores[space]].add(n)
+    for before in {space, "atomic"} & set(stores):
+        after[stores[before]].add(n)
+    if row.op == "ATOMIC":
+        stores["atomic"] = n
     if row.op in _STORES:
         for m in loads.pop(space, ()):
             after[m].add(n)

@@ -22,6 +22,7 @@ _C = FIELDS.index("c")
 _FAR = ("global", "constant")
 _MARKS = [OP[name] for name in ("UNSET", "SET", "CHECK", "PAD")]
 _WRITES = [OP[name] for name in ("STORE", "STORE_LOCAL", "ATOMIC")]
+_LEAVES = [OP[name] for name in ("BREAK", "CONTINUE")]
 _READS = [OP[name] for name in ("LOAD", "LOAD_LOCAL", "ATOMIC")]
 
 
@@ -82,60 +83,67 @@ def _results(row: Any) -> range:
 class _Search:
     """Which rows matter, until no more do.
 
-    Within rows without a branch, a register is needed from where it is written to where
-    it is read; across branches, as soon as any stretch reads it first. ``loops``: only
-    what the tests of loops depend on.
+    A register matters at a row when a way leads from there to a row that is kept and
+    reads it, without one that writes it before. ``loops``: only what the tests of loops
+    depend on.
     """
 
     def __init__(self, program: Program, loops: bool) -> None:
         self.program, self.loops = program, loops
-        self.registers: set[int] = set()
         self.arrays: set[int] = set()
-        self.kept = [False] * len(program.rows)
-        targets = set(program.rows[:, _TARGET].tolist())
-        self.ends = [
-            n
-            for n, op in enumerate(program.rows[:, _OP].tolist())
-            if n in targets or OP["IF"] <= op <= OP["EXIT"]
-        ]
+        rows = program.rows.tolist()
+        self.rows = rows
+        self.kept = [False] * len(rows)
+        self.live = [0] * (len(rows) + 1)  # a bit a register, before each row
+        self.results = [sum(1 << reg for reg in _results(row)) for row in rows]
 
-    def keeps(self, row: Any, live: set[int]) -> bool:
+    def keeps(self, row: Any, needed: bool) -> bool:
         """Whether a row belongs to the slice, as far as is known."""
         op = int(row[_OP])
         if op in _MARKS:
             return False
         if self.loops:  # only what decides how often they go round
-            return op == OP["WHILE"] or any(reg in live for reg in _results(row))
+            return op == OP["WHILE"] or needed
         if OP["IF"] <= op <= OP["EXIT"] or op >= OP["BARRIER"]:
             return True
         if op in _READS or op in _WRITES or op == OP["BOUND"]:
             number = _array(row)
             if self.program.arrays[number].space in _FAR or number in self.arrays:
                 return True
-        return any(reg in live for reg in _results(row))
+        return needed
 
     def step(self) -> bool:
-        """Go through all stretches from the back; whether more is needed."""
-        before = len(self.registers), len(self.arrays)
-        ends = [*self.ends, len(self.kept)]
-        for first, end in zip([0, *self.ends], ends, strict=True):
-            self._stretch(first, end)
-        return (len(self.registers), len(self.arrays)) != before
+        """Go through all rows from the back; whether more is needed."""
+        before, live = len(self.arrays), self.live.copy()
+        for n in range(len(self.rows) - 1, -1, -1):
+            self._row(n)
+        return len(self.arrays) != before or self.live != live
 
-    def _stretch(self, first: int, end: int) -> None:
-        live = set(self.registers)
-        for n in range(end - 1, first - 1, -1):
-            row = self.program.rows[n]
-            self.kept[n] = self.keeps(row, live)
-            if not self.kept[n]:
-                continue
-            op, results = int(row[_OP]), _results(row)
-            if op in _READS and any(reg in live for reg in results):
-                self.arrays.add(_array(row))
-            live.difference_update(results)
-            values = op not in _WRITES or _array(row) in self.arrays
-            live.update(r for r in _operands(row, values) if r >= 0)
-        self.registers |= live
+    def _row(self, n: int) -> None:
+        row, out = self.rows[n], self.live[n + 1]
+        op, target = int(row[_OP]), row[_TARGET]
+        if op in _LEAVES:  # the lanes go on behind a loop that the row does not name
+            out |= self._anywhere()
+        elif target >= 0:
+            out |= self.live[target]
+        needed = out & self.results[n]
+        self.kept[n] = self.keeps(row, bool(needed))
+        if not self.kept[n]:
+            self.live[n] = out
+            return
+        if op in _READS and needed:
+            self.arrays.add(_array(row))
+        values = op not in _WRITES or _array(row) in self.arrays
+        reads = (reg for reg in _operands(row, values) if reg >= 0)
+        self.live[n] = out & ~self.results[n]
+        for reg in reads:
+            self.live[n] |= 1 << reg
+
+    def _anywhere(self) -> int:
+        every = 0
+        for live in self.live:
+            every |= live
+        return every
 
     def looks(self) -> bool:
         """Whether an array matters that the kernel itself writes."""

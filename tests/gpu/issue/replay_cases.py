@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 
 from stacklib.gpu.issue.streams import KINDS, Recorder
 
@@ -79,6 +79,7 @@ class Twin:
         self.free = {}
         self.servers = dict.fromkeys(("lsu", "l2", "memory", "atomic"), Fraction(0))
         self.queue = [[] for _ in range(machine.sub_cores)]
+        self.stores = Fraction(0)
         self.flying, self.last = [], [[] for _ in range(machine.sub_cores)]
         self.warps, self.next_block, self.gone, self.ends = [], 0, [], {}
         self.stalls, self.end = {}, 0
@@ -268,7 +269,8 @@ class Twin:
         m, begun, service = self.m, Fraction(self.cycle), Fraction(0)
         self.sent = 0
         if way.queued:
-            service = max(passes, (near + far + deep) * self.tick(m.l1_sector))
+            service = passes * self.tick(m.lsu_pass)
+            service = max(service, (near + far + deep) * self.tick(m.l1_sector))
             if way.route == "shared":
                 service = max(service, turns * self.tick(m.shared_turn))
             begun = max(self.servers["lsu"], begun)
@@ -285,8 +287,14 @@ class Twin:
         land = ceil(tail) + (m.l2_latency if far else 0)
         self.sent = ceil(tail) + m.l1_latency
         if deep:
-            _, last = self.serve("memory", start, deep, m.memory_sector)
-            took = m.l2_latency if way.route == "store" else m.memory_latency
+            early = start - self.tick(m.burst)
+            _, last = self.serve("memory", early, deep, m.memory_sector)
+            took = m.l2_latency
+            if way.route == "store":
+                self.stores += deep * self.tick(m.memory_sector)
+            else:
+                share = self.stores / max(Fraction(1, m.tick), start, self.stores)
+                took = m.memory_latency + floor(m.written_wait * share)
             land = max(land, ceil(max(last, tail)) + took)
             self.sent = ceil(max(last, tail)) + m.l1_latency
         if turns:

@@ -37,7 +37,7 @@ def test_every_kind_has_a_way_and_no_result_comes_before_its_port_is_free(device
     assert set(machine.ways) == set(KINDS)
     for way in machine.ways.values():
         assert set(way.ports) <= set(PORTS) and way.latency >= max(1, way.hold)
-    assert len(machine.size(1, 1, 1)) == 18 and len(machine.table()) == 11 * len(KINDS)
+    assert len(machine.size(1, 1, 1)) == 21 and len(machine.table()) == 11 * len(KINDS)
 
 
 @pytest.mark.parametrize(

@@ -66,5 +66,5 @@ def test_streams_of_few_and_many_threads_run_as_published():
     for kernel, found in gaps.items():
         print(f"{kernel}: median factor {median(found):.2f}, worst {max(found):.2f}")
     assert len(every) > 120
-    assert median(every) < 1.10 and every[int(0.9 * len(every))] < 1.30
-    assert max(gaps["read"]) < 1.35 and every[-1] < 1.6
+    assert median(every) < 1.06 and every[int(0.9 * len(every))] < 1.15
+    assert max(gaps["read"]) < 1.30 and every[-1] < 1.35

@@ -37,6 +37,9 @@ def machine_for(rng):
         misses=rng.choice([1, 8, 60, 512]),
         queue=rng.randint(1, 4),
         slots=rng.randint(1, 2),
+        lsu_pass=rng.choice([1, 2]),
+        written_wait=rng.choice([0, 40, 900]),
+        burst=rng.choice([0, 3, 200]),
     )
 
 
