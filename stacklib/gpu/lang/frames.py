@@ -188,6 +188,35 @@ def has_jump(statements: list[Any], inside: bool = False) -> bool:
     return False
 
 
+def has_barrier(statement: ast.stmt) -> bool:
+    """Whether threads of a block meet in it: ``t.sync()``."""
+    return any(
+        isinstance(part, ast.Attribute) and part.attr == "sync"
+        for part in ast.walk(statement)
+    )
+
+
+def told_by_launch(loop: ast.While, function: ast.FunctionDef | None) -> bool:
+    """Whether its test reads the size of a block or of the grid, or what is of it."""
+    sizes = ("block_dim", "grid_dim")
+    names: set[str] = set()
+
+    def told(expression: ast.expr) -> bool:
+        return any(
+            (isinstance(part, ast.Attribute) and part.attr in sizes)
+            or (isinstance(part, ast.Name) and part.id in names)
+            for part in ast.walk(expression)
+        )
+
+    found = -1
+    while len(names) != found:
+        found = len(names)
+        for part in ast.walk(function) if function else ():
+            if isinstance(part, ast.Assign) and told(part.value):
+                names |= {x.id for x in part.targets if isinstance(x, ast.Name)}
+    return told(loop.test)
+
+
 @dataclass
 class Base:
     """What every part of the compiler shares."""

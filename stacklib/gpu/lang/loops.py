@@ -1,8 +1,10 @@
 """Loops: round by round where that is short, else with a way back.
 
 A loop over plain numbers stands round by round as far as ``UNROLL`` instructions, as a
-compiler unrolls it; a longer one goes back, four short rounds at a time. What only a
-plain number can do, as the index of a list, makes it stand round by round again.
+compiler unrolls it; a longer one goes back, four short rounds at a time. So does one
+with a barrier in it that goes on until a number of threads or blocks is reached: only
+the launch knows that, and the compiler does not. What only a plain number can do, as
+the index of a list, makes it stand round by round again.
 """
 
 from __future__ import annotations
@@ -20,12 +22,19 @@ from .frames import (
     NeedsUnrolling,
     TooLong,
     assigned,
+    has_barrier,
     has_jump,
     of_form,
+    told_by_launch,
 )
 from .plain import Torn, Unset
 
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
+
+
+def too_long() -> str:
+    """A loop that is not to stand round by round."""
+    raise TooLong
 
 
 class Turn(ast.stmt):
@@ -57,6 +66,8 @@ class Loops(Branches):
     def _While(self, node: ast.While) -> str:
         if node.orelse:
             raise self.error("while ... else has no meaning in a kernel")
+        if told_by_launch(node, self.frame.tree) and has_barrier(node):
+            return self._tried(node, too_long)
         return self._tried(node, lambda: self._while_plain(node))
 
     def _For(self, node: ast.For) -> str:
