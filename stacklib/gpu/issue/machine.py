@@ -2,7 +2,7 @@
 
 An instruction takes one of the ports of its sub-core for some cycles. Those of memory
 then wait in the sub-core's queue for the one load/store unit of the multiprocessor,
-which takes a pass a cycle; sectors that the L1 lacks go on to the L2 and to memory,
+which takes a pass at a time; sectors that the L1 lacks go on to the L2 and to memory,
 which take one every so many cycles. Latencies, lanes and rates are the database's
 (``hardware.levels``, ``ports``); a memory's rate is the unit's part of what streams
 draw.
