@@ -25,7 +25,9 @@ from ..vm.formats import (
     of_constant,
 )
 from ..vm.program import FIELDS, OP, ArrayUse, Box, Instruction, Label, Program
+from .joined import joined
 from .schedule import scheduled
+from .sums import plainly, result_of
 from .values import Cell, Home, KernelError, Pool, Value
 
 __all__ = ["Builder", "Home", "KernelError", "Pool", "Value", "needed"]
@@ -113,7 +115,9 @@ class Builder:
         form = form or own
         key = (form.code, _bits(number, form))
         if key not in self.constants:
-            self.constants[key] = self.pinned(form)
+            made = self.constants[key] = self.pinned(form)
+            if not form.floating:
+                made.sum = plainly(int(number))
         return self.constants[key]
 
     def special(self, name: str, form: Form = FORMS[WEAK_INT]) -> Value:
@@ -155,6 +159,7 @@ class Builder:
             if loop is None
             else self.held(result_form, loop.level - 1)
         )
+        result.sum = result_of(name, result_form, operands)
         regs = [o.reg for o in operands]
         row = self.emit(name, result.reg, *regs, form=form.code, kind=kind, **more)
         if name in _AFTER:
@@ -178,6 +183,7 @@ class Builder:
         regs = base.reg, other.reg
         row = self.emit(name, result.reg, *regs, form=form.code)
         result.row, result.from_ = row, base.base()
+        result.sum = result_of(name, form, (base, other))
         self.seen[-1][key] = row, result, (base,)
         return result
 
@@ -301,6 +307,7 @@ class Builder:
 
     def laid_out(self) -> list[Instruction]:
         """Rows that stay; labels know their places then."""
+        self.pool.made = joined(self.rows, self.arrays, self.pool.made)
         kept: list[Instruction] = []
         unset = [Instruction("UNSET", dst=cell.reg) for cell in self.cells]
         for row in (*unset, *self.rows):

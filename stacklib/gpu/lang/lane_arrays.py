@@ -10,6 +10,7 @@ from stacklib.quantity.bounds import is_whole
 from ..vm.formats import FORMS, I64, find
 from ..vm.program import ArrayUse
 from .builder import Value
+from .sums import Sum, sum_of
 
 if TYPE_CHECKING:
     from .compiler import Compiler
@@ -110,7 +111,13 @@ class LaneArray:
         at = self.element(index)
         result = self._of.build.new(self.use.form)
         self._emitted("LOAD", result.reg, at.reg, **self._says("load"))
+        if self.use.space == "shared":
+            self._of.build.rows[-1].spot = self.spot(parts)
         return result
+
+    def spot(self, parts: tuple[Any, ...]) -> tuple[Sum, ...]:
+        """What is known of an index along each axis."""
+        return tuple(map(sum_of, parts))
 
     def part(self, index: tuple[Any, ...]) -> Any:
         """What is left of the array at the first indices."""
@@ -202,3 +209,7 @@ class Part(LaneArray):
         """The number of an element of the whole array."""
         parts = index if isinstance(index, tuple) else (index,)
         return self._whole_array.element((*self._before, *parts), count)
+
+    def spot(self, parts: tuple[Any, ...]) -> tuple[Sum, ...]:
+        """What is known of an index along each axis of the whole array."""
+        return self._whole_array.spot((*self._before, *parts))

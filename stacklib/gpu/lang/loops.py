@@ -28,6 +28,7 @@ from .frames import (
     told_by_launch,
 )
 from .plain import Torn, Unset
+from .sums import counted
 
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
 
@@ -320,6 +321,7 @@ class Loops(Branches):
         def once(together: int) -> str:
             counter = build.new(form)
             home = counter.home = Home(construct, ("counter",), False)
+            counter.sum = counted(start, step * together)
             first = build.as_form(start, form)
             build.emit("MOVE", counter.reg, first.reg, form=form.code, kind="move")
 

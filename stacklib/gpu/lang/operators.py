@@ -11,6 +11,7 @@ import numpy as np
 
 from ..vm.formats import BOOL, F64, FORMS, I32, I64, WEAK_FLOAT, WEAK_INT, of_constant
 from .plain import is_harmless, is_plain
+from .sums import result_of
 from .values import Value
 
 if TYPE_CHECKING:
@@ -156,6 +157,7 @@ class Operators:
         row.dead = True
         other = b if product == "left" else a
         result = build.new(form)
+        result.sum = result_of(name, form, (made, other))
         build.emit(
             "FMAD" if form.floating else "MAD",
             result.reg,

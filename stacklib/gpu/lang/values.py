@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..vm.formats import Form
+
+if TYPE_CHECKING:
+    from .sums import Sum
 
 
 class KernelError(Exception):
@@ -41,7 +44,7 @@ class Value:
 
     __slots__ = (
         *("__weakref__", "bound", "form", "from_", "home", "keeps", "level", "pool"),
-        *("reg", "row", "says"),
+        *("reg", "row", "says", "sum", "wider"),
     )
 
     def __init__(self, reg: int, form: Form, pool: Pool | None, says: Any) -> None:
@@ -52,6 +55,8 @@ class Value:
         self.from_: Value | None = None  # of a sum with a plain number: the rest
         self.level = 0  # how many regions deep it was made
         self.row: Any = None  # of such a sum: addresses take it for nothing
+        self.sum: Sum | None = None  # what is known of a whole number
+        self.wider: Sum | None = None  # the same where more bits are computed with
 
     def __del__(self) -> None:
         if self.pool is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..lang.joined import PART
 from ..vm import state as at
 from ..vm.formats import FORMS
 from ..vm.program import FIELDS, OP, OPS
@@ -57,6 +58,9 @@ def _outside(machine: Machine, pc: int, index: int, imm: int) -> str:
     row = machine.tables["A"][array]
     first = use.base if use.space == "shared" else int(row[at.A_BASE])
     along = f" along axis {axis}" if len(use.shape) > 1 else ""
+    if count > 1 and machine.program.rows[pc, FIELDS.index("form")] == PART:
+        # Loads of single elements were joined: the first that lies outside is named.
+        index, count = index if index < 0 else use.shape[axis], 1
     wide = f" ({count} neighbours)" if count > 1 else ""
     return (
         f"{use.name}[{index}]{wide} is outside its {use.shape[axis]} elements{along}: "

@@ -65,6 +65,7 @@ class Instruction:
     kind: str = ""
     line: int = 0
     dead: bool = False
+    spot: Any = None  # of a load: what is known of its index along each axis
 
 
 @dataclass(slots=True)
