@@ -51,11 +51,12 @@ from typing import Any
     QUEUED,  # 1: waits in the sub-core's queue of memory instructions
     COUNTED,  # 1: its sectors are on their way until they land
     AFTER,  # cycles until the warp's next instruction
-    DRAINS,  # 1: the block's end waits for it
+    DRAINS,  # the block's end waits: BACK, until it is back, SENT, until it has left
 ) = range(11)
 COLUMNS = 11
 LINE = 4  # sectors of a line, which the L2 takes one after the other
 PLAIN, SHARED, GLOBAL, STORE, MMA, FENCE = range(6)
+BACK, SENT = 1, 2
 LRR, GTO, GREEDY = range(3)
 REASONS = (
     *("selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "membar"),
@@ -244,7 +245,7 @@ def loop(
             issued += 1
             begun = now * tick
             land = now + table[row + LATENCY]
-            sent = 0  # when the store has left
+            sent = 0  # when a store has left, or an atomic
             q = 5 * request[i]
             p = table[row + PIPE]
             if p >= 0:
@@ -330,8 +331,10 @@ def loop(
                                 todo[n_todo] = slots[n]
                                 n_todo += 1
             b = block[w]
-            if table[row + DRAINS] == 1:
-                left[w] = max(left[w], sent if route == STORE else land)
+            if table[row + DRAINS] == BACK:
+                left[w] = max(left[w], land)
+            elif table[row + DRAINS] == SENT:
+                left[w] = max(left[w], sent)
             end[b] = max(end[b], now + 1, left[w])
             at[w] += 1
             if f + at[w] < first[w + 1]:

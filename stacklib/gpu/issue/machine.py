@@ -2,7 +2,7 @@
 
 An instruction takes one of the ports of its sub-core for some cycles. Those of memory
 then wait in the sub-core's queue for the one load/store unit of the multiprocessor,
-which takes a pass a cycle; sectors that the L1 lacks go on to the L2 and to memory,
+which takes a pass at a time; sectors that the L1 lacks go on to the L2 and to memory,
 which take one every so many cycles. Latencies, lanes and rates are the database's
 (``hardware.levels``, ``ports``); a memory's rate is the unit's part of what streams
 draw.
@@ -54,7 +54,7 @@ class Way:
     queued: bool = False
     counted: bool = False  # among the sectors on their way
     after: int = 0  # cycles until the warp's next instruction
-    drains: bool = False  # the block's end waits until it is back, a store until sent
+    drains: int = 0  # 1: the block's end waits until it is back, 2: until sent
 
     def row(self, tick: int) -> list[int]:
         """Its row of the kernel's table."""
@@ -62,7 +62,7 @@ class Way:
         return [
             *(numbers[0], numbers[1], round(self.hold * tick), self.latency),
             *(_ROUTES[self.route], kernel.REASON[self.why], kernel.REASON[self.full]),
-            *(int(self.queued), int(self.counted), self.after, int(self.drains)),
+            *(int(self.queued), int(self.counted), self.after, self.drains),
         ]
 
 
@@ -234,7 +234,7 @@ def _near(chip: Accelerator) -> dict[str, Way]:
             why="short_scoreboard",
             full="mio_throttle",
             queued=True,
-            drains=True,
+            drains=kernel.BACK,
         )
 
     shared = of("shared_latency")
@@ -250,20 +250,23 @@ def _near(chip: Accelerator) -> dict[str, Way]:
 def _far() -> dict[str, Way]:
     """Kinds that may go beyond the multiprocessor."""
 
-    def of(route: str, queued: bool = True) -> Way:
+    def of(route: str, queued: bool = True, drains: int = kernel.BACK) -> Way:
         return Way(
             route=route,
             why="long_scoreboard",
             full="lg_throttle",
             queued=queued,
             counted=queued,
-            drains=True,
+            drains=drains,
         )
 
-    loads = ("load_global", "load_local", "atomic_global", "async_copy")
+    loads = ("load_global", "load_local", "async_copy")
+    stores = of("store", drains=kernel.SENT)
     return {
         **dict.fromkeys(loads, of("global")),
-        **dict.fromkeys(("store_global", "store_local"), of("store")),
+        # Who needs what an atomic gives back waits for it; a block's end does not.
+        "atomic_global": of("global", drains=kernel.SENT),
+        **dict.fromkeys(("store_global", "store_local"), stores),
         "bulk_copy": of("global", queued=False),  # its engine is not the load unit
     }
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil
 
-from ._replay_kernel import LINE
+from ._replay_kernel import LINE, SENT
 from .machine import Machine, Way
 from .streams import KINDS, NONE, Streams
 
@@ -224,7 +224,7 @@ class _Walk:
         if event != NONE:
             self.arrived[event].append(land)
         block = int(self.streams.block[self.warp_of[i]])
-        held = self.sent if way.route == "store" else land
+        held = self.sent if way.drains == SENT else land
         last = max(int(self.found.when[i]) + 1, held if way.drains else 0)
         self.ends[block] = max(self.ends[block], last)
 

@@ -227,7 +227,8 @@ def deadlock(machine: Machine) -> str:
     g = machine.tables["G"]
     later = machine.blocks - int(g[at.NEXT_BLOCK])
     if later:
-        lines += f"; {later:,} blocks cannot begin before one of these ends"
+        blocks = "1 block" if later == 1 else f"{later:,} blocks"
+        lines += f"; {blocks} cannot begin before one of these ends"
     head = machine.program.name
     return f"{head}: a deadlock, nobody can go on: {lines}"
 

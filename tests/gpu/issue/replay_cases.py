@@ -248,7 +248,7 @@ class Twin:
         if way.route == "store":
             warp.stored = max(warp.stored, land)
         if way.drains:
-            held = self.sent if way.route == "store" else land
+            held = self.sent if way.drains == 2 else land
             warp.landed = max(warp.landed, held)
         self.there[i], self.end = land, max(self.end, land)
         warp.branch, warp.barrier = now + way.after, -1
