@@ -359,6 +359,7 @@ class Builder:
             frozenset(row.op for row in kept),
             mbarriers=self.mbarriers,
             boxes=self.boxes,
+            lines={at: row.lines for at, row in enumerate(kept) if row.lines},
         )
 
 

@@ -17,7 +17,9 @@ from .schedule import read, written
 from .sums import NOTHING, Sum
 
 BYTES = 16  # a load moves at most
-NEAR = 16  # instructions between the first and the last: their registers are held
+# Instructions between the first and the last: registers are held for so long. Published
+# products of matrices with 64 sums between come out as if theirs were not joined.
+NEAR = 16
 PART = 1  # ``form`` of a check that stands for those of several loads
 _CONTROL = range(OP["IF"], OP["EXIT"] + 1)
 _MARKS = ("UNSET", "SET", "CHECK")
@@ -157,7 +159,7 @@ def filled(
         chunk, slot = divmod(at.plain, width)
         if Sum(at.terms, 0).zeros() < width.bit_length() - 1:
             continue
-        key = row.imm, row.spot[:-1], at.terms, chunk, row.line
+        key = row.imm, row.spot[:-1], at.terms, chunk
         group = begun.setdefault(key, {})
         if slot in group or any(one[1] - far > NEAR for _, far, _ in group.values()):
             group.clear()
@@ -212,10 +214,23 @@ class Joining:
             if slot:
                 for row in (self._block[n], *self._checks(n)):
                     row.dead = True
-        *_, check = self._checks(group[0])
-        check.imm, check.form = check.imm + width - 1, PART
+        self._check(group)
         first.dst, first.c = self._free, width
+        first.lines = tuple(self._block[n].line for n in group)
         self._free += width
+
+    def _check(self, group: list[int]) -> None:
+        """One check for the neighbours of each line, which a message may name."""
+        lines = [self._block[n].line for n in group]
+        *_, check = self._checks(group[0])
+        reg = check.a if check.op == "BOUND" else check.b
+        ends = [s for s, line in enumerate(lines) if lines[s + 1 : s + 2] != [line]]
+        more = [
+            Instruction("BOUND", PART, a=reg, imm=check.imm + s, line=lines[s])
+            for s in ends[1:]
+        ]
+        check.imm, check.form = check.imm + ends[0], PART
+        self._behind.setdefault(check, []).extend(more)
 
     def _checks(self, n: int) -> list[Instruction]:
         """The rows before a load that check its index."""

@@ -12,6 +12,7 @@ from ..vm.program import FIELDS, OP, OPS
 if TYPE_CHECKING:
     from .machine import Machine
 
+_A = FIELDS.index("a")
 _ORDER = ": sync() orders lanes of a block, nothing orders blocks"
 _FENCES = " but t.fence() and an atomic after it"
 
@@ -35,7 +36,11 @@ def fault(machine: Machine) -> str:
         int(g[n]) for n in (at.BAD, at.BAD_PC, at.BAD_WARP, at.BAD_LANE)
     )
     says = _WORDS[code](machine, pc, int(g[at.BAD_ONE]), int(g[at.BAD_TWO]))
-    where = f"{machine.program.name}, line {line_of(machine, pc)}: "
+    line = line_of(machine, pc)
+    if pc in machine.program.lines and code != at.MISALIGNED:
+        index = machine.tables["RR"][warp, machine.program.rows[pc, _A], lane]
+        line = machine.program.lines[pc][int(g[at.BAD_ONE]) - int(index)]
+    where = f"{machine.program.name}, line {line}: "
     return f"{where}{says} {whose(machine, warp, lane)}"
 
 

@@ -66,6 +66,7 @@ class Instruction:
     line: int = 0
     dead: bool = False
     spot: Any = None  # of a load: what is known of its index along each axis
+    lines: tuple[int, ...] = ()  # of the loads that a load stands for
 
 
 @dataclass(slots=True)
@@ -114,6 +115,7 @@ class Program:
     mbarriers: list[int] = field(default_factory=list)  # arrivals of each
     boxes: list[Box] = field(default_factory=list)
     cluster: int = 1  # blocks that reach each other's shared memory
+    lines: dict[int, tuple[int, ...]] = field(default_factory=dict)  # of joined loads
 
     def own(self) -> tuple[tuple[str, str, int], ...]:
         """Threads' own arrays: name, where they are, bytes a thread."""

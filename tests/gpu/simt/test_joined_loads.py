@@ -239,6 +239,56 @@ def raced(t, out):
     out[x] = total
 
 
+def beyond_on_its_line(t, out):
+    own = t.shared((4, 6))
+    x = t.thread.x
+    if x < 24:
+        own[x // 6, x % 6] = x
+    t.sync()
+    col = x % 2 * 4
+    first, second = own[2, col], own[2, col + 1]
+    third = own[2, col + 2]
+    fourth = own[2, col + 3]
+    out[x] = first + second + third + fourth
+
+
+def below_on_its_line(t, out):
+    own = t.shared(64)
+    x = t.thread.x
+    own[x] = x
+    t.sync()
+    at = x * 4 - 16
+    first = own[at]
+    second = own[at + 1]
+    third = own[at + 2]
+    fourth = own[at + 3]
+    out[x] = first + second + third + fourth
+
+
+def never_written_on_its_line(t, out):
+    own = t.shared(256)
+    x = t.thread.x
+    if x != 30:
+        own[x] = x
+    t.sync()
+    at = x // 4 * 4
+    second = own[at + 1]
+    first = own[at]
+    third = own[at + 2]
+    fourth = own[at + 3]
+    out[x] = first + second + third + fourth
+
+
+KERNELS = [
+    beyond,
+    never_written,
+    raced,
+    beyond_on_its_line,
+    below_on_its_line,
+    never_written_on_its_line,
+]
+
+
 @pytest.fixture
 def unjoined(monkeypatch):
     """Switches the joining off, and has every kernel compiled anew."""
@@ -256,7 +306,7 @@ def message(kernel):
     return str(found.value)
 
 
-@pytest.mark.parametrize("kernel", [beyond, never_written, raced])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_fault_in_a_joined_load_is_named_as_without(kernel, unjoined):
     assert 4 in widths(kernel, np.zeros(THREADS))
     said = message(kernel)
