@@ -1,8 +1,9 @@
 """The book's few boxes, each with one fixed meaning.
 
 ``{napkin}`` an estimate by hand, ``{takeaway}`` one sentence with one number,
-``{not-modelled}`` what the model leaves out, ``{with-a-gpu}`` what to do with a
-card, ``{measured}`` what a device did (device, date and raw data are read from the
+``{not-modelled}`` what the model leaves out, ``{tonight}`` what to do on a rented
+machine, ``{token-before}`` and ``{token-after}`` the section's line of the token's
+waterfall, ``{measured}`` what a device did (device, date and raw data are read from the
 result file, never typed). The boxes that do more have modules of their own.
 """
 
@@ -24,7 +25,9 @@ TITLES = {
     "napkin": "Napkin",
     "takeaway": "Takeaway",
     "not-modelled": "Not modelled",
-    "with-a-gpu": "With a GPU",
+    "tonight": "Tonight",
+    "token-before": "The token so far",
+    "token-after": "The token now",
 }
 
 
@@ -53,7 +56,7 @@ class Box(SphinxDirective):
             text, _ = self.parse_inline(self.arguments[0])
             node[0] += [nodes.Text(": "), *text]
         node += self.parse_content_to_nodes()
-        if self.kind == "with-a-gpu" and not gpu_results(Path(self.env.srcdir)):
+        if self.kind == "tonight" and not gpu_results(Path(self.env.srcdir)):
             words = "Not measured: no result of a GPU is in this book yet."
             node += nodes.paragraph("", words, classes=["st-origin", "st-not-measured"])
         return [node]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from sphinx.util.docutils import SphinxTranslator
 logger = logging.getLogger(__name__)
 
 PREFIX = "#q:"
+DRAWN = re.compile(r'<tspan class="st-q" data-q="([^"]+)"')
 
 
 class computed_number(nodes.inline):
@@ -101,12 +103,21 @@ class ComputedLinks(SphinxTransform):
         for node in self.document.findall(nodes.Element):
             own |= node.get("trees", {}) if isinstance(node, nodes.raw) else {}
             shown |= {node["shows"]} if "shows" in node else set()
+            shown |= self.drawn(node) if isinstance(node, nodes.raw) else set()
         for link in links:
             name = link["refuri"].removeprefix(PREFIX)
             if self.check(name, link):
                 shown.add(name)
             link.replace_self(span(name, link.astext()))
         self.embed(sorted(shown), own)
+
+    def drawn(self, node: nodes.raw) -> set[str]:
+        """Numbers that a drawing has named in its texts, as its cell said them."""
+        html = node.astext()
+        names = set(DRAWN.findall(html)) if "st-drawing" in html else set()
+        for name in names - set(numbers_of(self.app)):
+            logger.warning("a drawing names %r, which no cell says", name)
+        return names & set(numbers_of(self.app))
 
     def check(self, name: str, link: nodes.reference) -> bool:
         """Warn of an unknown name or a stale text; True when the name is known."""

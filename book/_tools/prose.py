@@ -23,13 +23,14 @@ FENCE = re.compile(
 )
 INLINE = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?P<body>.+?)(?<!`)(?P=ticks)(?!`)", re.S)
 # Directives whose body is prose; the body of any other fence is code.
-PROSE_DIRECTIVES = {
-    "admonition", "attention", "caution", "danger", "dropdown", "figure", "grid",
-    "grid-item", "grid-item-card", "hint", "important", "list-table", "margin",
-    "measured", "napkin", "not-modelled", "note", "predict", "seealso", "sidebar",
-    "tab-item", "tab-set", "table", "takeaway", "tip", "topic", "warning",
-    "with-a-gpu", "card", "epigraph", "glossary", "exercise", "solution", "proof",
-}  # fmt: skip
+PROSE_DIRECTIVES = set(
+    """
+    admonition attention card caution danger dropdown epigraph exercise figure glossary
+    grid grid-item grid-item-card hint important list-table margin measured napkin
+    not-modelled note predict proof seealso sidebar solution tab-item tab-set table
+    takeaway tip token-after token-before tonight topic warning
+    """.split()
+)
 DIRECTIVE = re.compile(r"^\{(?P<name>[\w:-]+)\}")
 PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
 # A line that starts something of its own: list item, table row, heading, fence.

@@ -1,9 +1,10 @@
-"""House figures, tables and live figures.
+"""House figures, drawings, tables and live figures.
 
 ``chart`` makes a spec (a plain dict) of axes and marks, ``figure`` draws it,
-``table`` shows rows, ``live`` puts sliders on a function that returns a spec. The
-last three register what they show with ``evidence.guard``. Names load on first use,
-so that the specs behind live figures need no NumPy, pandas or matplotlib.
+``drawing.draw`` a scene of parts and arrows; ``table`` shows rows, ``live`` puts
+sliders on a function that returns a spec. All but ``chart`` register what they show
+with ``evidence.guard``. Names load on first use, so that the specs behind live figures
+need no NumPy, pandas or matplotlib.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from . import live
+    from . import drawing, live
     from .figures import Figure, figure
     from .marks import (
         About,

@@ -24,7 +24,7 @@ _HALO = (
 
 
 def _font(match: re.Match[str]) -> str:
-    size = re.search(r"[\d.]+px", match[0])
+    size = re.search(r"(?:(?:bold|[5-9]00) )?[\d.]+px", match[0])
     family = "var(--st-sans, system-ui, sans-serif)"
     return f"font: {size[0]} {family}" if size else f"font-family: {family}"
 

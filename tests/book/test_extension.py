@@ -144,6 +144,19 @@ def test_a_fresh_number_becomes_a_span_with_its_derivation(book):
         assert trees["decode.t_mem"]["inputs"][1]["kind"] == "spec"
 
 
+def test_the_numbers_of_a_drawing_open_as_those_of_the_text(book):
+    number = '<text><tspan class="st-q" data-q="{}">21.1 ms</tspan></text>'
+    drawn = '<figure class="st-figure st-drawing"><svg>{}</svg></figure>'
+    shown = drawn.format(number.format("decode.t_mem"))
+    book.write("index.md", f"# Tiny\n\n{shown}\n")
+    assert book.build() == []
+    found = re.search(r'id="st-quantities">(.*?)</script>', book.html())
+    assert set(json.loads(found[1].replace("<\\/", "</"))) == {"decode.t_mem"}
+    book.write("index.md", f"# Tiny\n\n{drawn.format(number.format('a.b'))}\n")
+    (warning,) = book.build()
+    assert "a drawing names 'a.b', which no cell says" in warning
+
+
 def test_a_stale_number_warns_with_page_name_and_both_texts(book):
     book.write("index.md", "# Tiny\n\nIt takes [21.5 ms](#q:decode.t_mem).\n")
     (warning,) = book.build()
@@ -204,7 +217,9 @@ def test_a_name_said_twice_names_both_cells(book):
         said.numbers(book.folder)
 
 
-@pytest.mark.parametrize("kind", ["napkin", "takeaway", "not-modelled", "with-a-gpu"])
+@pytest.mark.parametrize(
+    "kind", ["napkin", "takeaway", "not-modelled", "tonight", "token-after"]
+)
 def test_boxes_hold_markdown_in_pages_and_notebooks(book, kind):
     box = f":::{{{kind}}}\nOne **read**: [21.1 ms](#q:decode.t_mem).\n:::\n"
     book.write("index.md", f"# Tiny\n\n{box}\n```{{toctree}}\npage\n```\n")
@@ -242,11 +257,11 @@ def test_a_prediction_holds_question_unit_and_folded_answer(book):
 
 
 def test_a_gpu_box_says_that_nothing_is_measured_until_a_result_is_there(book):
-    book.write("index.md", "# T\n\n:::{with-a-gpu}\nRun it.\n:::\n")
+    book.write("index.md", "# T\n\n:::{tonight}\nRun it.\n:::\n")
     assert book.build() == []
     assert "Run it. Not measured: no result of a GPU" in book.words()
     book.write("benchmarks/results/gpu_h100_sxm.json", "{}")
-    book.write("index.md", "# T\n\n:::{with-a-gpu}\nRun it now.\n:::\n")
+    book.write("index.md", "# T\n\n:::{tonight}\nRun it now.\n:::\n")
     assert book.build() == []
     assert "Not measured" not in book.words()
 

@@ -1,0 +1,125 @@
+"""A sheet as SVG text, drawn by matplotlib; the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+
+from matplotlib import style
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+
+from .. import theme
+from ..draw import STYLE
+from ..svg import tidy
+from .sheet import Look, Rect, Shape, Sheet
+
+BEND = 0.4477  # of a radius: where the handles of a quarter circle stand
+_TEXT = re.compile(r'(<g id="st-text-(\d+)">\s*<text[^>]*>)([^<]*)')
+
+_DRAWN = re.compile(r'(?<= )d="[^"]*"')
+_SMALL = re.compile(r"\d+\.\d+| (?=[A-Za-z\"])")
+
+
+def _rounded(found: re.Match[str]) -> str:
+    """A coordinate to a tenth of a point, which nobody sees."""
+    return f"{float(found[0]):.1f}".removesuffix(".0") if found[0] != " " else ""
+
+
+def _box(rect: Rect, radius: float, high: float) -> Path:
+    """A box with round corners, its height measured up the page."""
+    left, right, low, top = rect.x, rect.right, high - rect.foot, high - rect.y
+    r = min(radius, rect.w / 2, rect.h / 2)
+    if not r:
+        around = [(left, low), (right, low), (right, top), (left, top), (left, low)]
+        return Path(around, closed=True)
+    b = r * BEND
+    points = [
+        (left + r, low), (right - r, low),
+        (right - b, low), (right, low + b), (right, low + r), (right, top - r),
+        (right, top - b), (right - b, top), (right - r, top), (left + r, top),
+        (left + b, top), (left, top - b), (left, top - r), (left, low + r),
+        (left, low + b), (left + b, low), (left + r, low), (left + r, low),
+    ]  # fmt: skip
+    corner = [Path.CURVE4] * 3
+    side = [Path.LINETO]
+    codes = [Path.MOVETO, *(side + corner) * 4, Path.CLOSEPOLY]
+    return Path(points, codes)
+
+
+def _path(shape: Shape, high: float) -> Path:
+    if shape.rects:
+        boxes = [_box(rect, shape.look.radius, high) for rect in shape.rects]
+        return Path.make_compound_path(*boxes)
+    points = [(x, high - y) for x, y in shape.points]
+    closed = bool(shape.look.fill)
+    return Path([*points, points[0]] if closed else points, closed=closed)
+
+
+def _patch(shape: Shape, high: float) -> PathPatch:
+    look: Look = shape.look
+    made = PathPatch(
+        _path(shape, high),
+        facecolor=theme.sentinel(look.fill) if look.fill else "none",
+        edgecolor=theme.sentinel(look.edge) if look.edge else "none",
+        linewidth=look.width if look.edge else 0.0,
+        linestyle=(0, (3, 2)) if look.dash else "solid",
+        capstyle="butt",
+        joinstyle="round",
+        transform=None,
+    )
+    if look.fill and look.alpha < 1:  # the fill alone is thin; an edge is seen
+        made.set_facecolor((*made.get_facecolor()[:3], look.alpha))
+    return made
+
+
+def draw(sheet: Sheet, size: tuple[float, float], name: str, names: Sequence) -> str:
+    """SVG of a sheet; ``names`` are those of each text's numbers."""
+    wide, high = size
+    with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
+        canvas = Canvas(figsize=(wide / 72, high / 72), dpi=72)
+        FigureCanvasSVG(canvas)
+        canvas.patch.set_visible(False)
+        for shape in sheet.shapes:
+            canvas.add_artist(_patch(shape, high))
+        _write(canvas, sheet, size)
+        out = io.StringIO()
+        canvas.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return _number(out.getvalue(), sheet, names)
+
+
+def _write(canvas: Canvas, sheet: Sheet, size: tuple[float, float]) -> None:
+    wide, high = size
+    for at, text in enumerate(sheet.texts):
+        made = canvas.text(
+            text.at[0] / wide,
+            1 - text.at[1] / high,
+            text.line.text,
+            fontsize=text.size,
+            color=theme.sentinel(text.line.role),
+            fontweight="bold" if text.line.bold else "normal",
+            ha={"start": "left", "middle": "center", "end": "right"}[text.align],
+            va="baseline",
+        )
+        made.set_gid(f"st-text-{at}")
+
+
+def _number(svg: str, sheet: Sheet, names: Sequence) -> str:
+    """Put the names of numbers into the texts that hold them."""
+
+    def one(match: re.Match[str]) -> str:
+        at = int(match[2])
+        return match[1] + sheet.texts[at].line.markup(names[at])
+
+    return _TEXT.sub(one, svg)
+
+
+def finish(svg: str, name: str, alt: str, wide: float) -> str:
+    """Inline SVG as wide as the page lets it be, at most as wide as drawn."""
+    svg = _DRAWN.sub(lambda d: _SMALL.sub(_rounded, d[0].replace("\n", "")), svg)
+    made = tidy(svg, name, alt).replace("max-width: 30rem", f"max-width: {wide:g}px")
+    # Its numbers can be opened, and what is in an image is not reached.
+    return made.replace('role="img"', 'role="group"', 1)

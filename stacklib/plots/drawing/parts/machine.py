@@ -1,0 +1,45 @@
+"""Parts of a machine around the chip: boards, nodes, racks."""
+
+from __future__ import annotations
+
+from stacklib.hardware import Accelerator
+from stacklib.quantity import Quantity
+
+from ..nodes import Box, Cells
+from ..relate import below, right_of
+from ..words import an, line
+from . import gpu, memory
+
+LINKS = "layer-5"
+NODE = "layer-1"
+ROW = 8  # boards side by side
+
+
+def board(device: Accelerator, lit: bool = False) -> Box:
+    """A chip on its board: the die, its stacks at either side."""
+    stacks = gpu.count(device.memory_stacks)
+    near = -(-stacks // 2)
+    left, right = (
+        below(*[memory.stack(device, f"stack {n}") for n in names], gap=4, grow=0)
+        for names in ("ABCDEFGHIJKLMNOP"[:near], "ABCDEFGHIJKLMNOP"[near:stacks])
+    )
+    die = Box("die", ["die", (device.compute_units, " SMs")], grow=1)
+    told = [
+        line(an(device), bold=True),
+        (device.memory_capacity, ", ", device.tdp),
+        (device.memory_bandwidth, " from HBM"),
+    ]
+    inside = right_of(left, die, right, gap=6)
+    return Box("board", told, inside, role=NODE, lit=lit)
+
+
+def boards(count: Quantity) -> Cells:
+    """As many boards as the switches of a node join; the last is lit."""
+    many = gpu.count(count)
+    last = frozenset({many - 1})
+    return Cells("boards", many, ROW, side=(18.0, 12.0), role=gpu.CHIP, lit=last)
+
+
+def nodes(count: int, lit: frozenset[int] = frozenset()) -> Cells:
+    """Nodes of a rack, upon each other."""
+    return Cells("nodes", count, 1, side=(92.0, 13.0), gap=3.0, role=NODE, lit=lit)
