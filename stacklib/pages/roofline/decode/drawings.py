@@ -1,0 +1,100 @@
+"""Drawings of section 1.1: where the weights come from, and where they cannot stay."""
+
+from __future__ import annotations
+
+from stacklib import hardware
+from stacklib.pages.roofline import decode as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Clip,
+    Drawing,
+    Shown,
+    below,
+    draw,
+    line,
+    scenes,
+)
+from stacklib.quantity import Quantity, chosen
+
+__all__ = ["a_share_in_caches", "two_clocks", "where_weights_come_from"]
+
+
+def where_weights_come_from() -> Drawing:
+    """The whole chip, its memory lit: every weight comes through one arrow."""
+    return scenes.whole_machine(page.DEVICE, lit="HBM", name="decode-machine")
+
+
+def share() -> Quantity:
+    """Weights of one chip, of the two."""
+    read = page.streamed()["streamed"][0]
+    return (read / chosen(2, label="chips")).named("weights read by one chip")
+
+
+def a_share_in_caches() -> Drawing:
+    """One chip's share of the weights, a cell for what its biggest cache holds."""
+    device = hardware.get(page.DEVICE)
+    held = device.l2_capacity
+    many = (share() / held).to("1").named("caches full of weights")
+    cells = Cells(
+        "weights",
+        round(many.si),
+        (74, 42),
+        side=(6.4, 6.4),
+        gap=1.4,
+        role="layer-2",
+        lit=frozenset({0}),
+        words="one cell lit: all that the cache holds",
+    )
+    told = [
+        line(
+            "weights that one chip reads per token: ", Shown(share(), "GB"), bold=True
+        ),
+        ("one cell is ", held, "; there are ", many),
+    ]
+    cache = Box(
+        "L2",
+        [line("L2, the biggest cache", bold=True), held],
+        Cells("one cell", 1, side=6.4, role="layer-2", lit=frozenset({0})),
+        role="layer-2",
+        grow=0.2,
+    )
+    scene = below(Box("HBM", told, cells, role="layer-2"), cache, gap=10)
+    title = "Nothing on the chip can keep the weights: its biggest cache is one cell."
+    return draw(scene, name="decode-caches", title=title, devices=[device.key])
+
+
+def two_clocks() -> Drawing:
+    """The step on a line of time: bytes above, arithmetic below, to scale."""
+    step = page.case()
+    begin, whole = chosen(0, "s", "begin"), step.t_memory
+    memory = Clip(
+        "memory bus",
+        begin,
+        step.t_memory.named("time to move the bytes"),
+        whole,
+        [("memory bus: ", Shown(step.t_memory, "ms"), ", busy all the time")],
+        role="layer-2",
+        grow=0,
+    )
+    lanes = Clip(
+        "tensor cores",
+        begin,
+        step.t_compute.named("time of the arithmetic"),
+        whole,
+        [("tensor cores: ", Shown(step.t_compute, "µs"), " of work in all")],
+        role="layer-3",
+        grow=0,
+    )
+    both = Clip(
+        "a second token",
+        begin,
+        (step.t_compute * 2).named("time of the arithmetic of two tokens"),
+        whole,
+        [("with a second sequence: ", Shown(page.case(batch=2).t_compute, "µs"))],
+        role="layer-4",
+        grow=0,
+    )
+    scene = below(memory, lanes, both, gap=14)
+    title = "On one line of time the arithmetic of a token is a sliver of its reading."
+    return draw(scene, name="decode-clocks", title=title, devices=[page.DEVICE])
