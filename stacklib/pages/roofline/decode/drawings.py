@@ -77,24 +77,21 @@ def two_clocks() -> Drawing:
         role="layer-2",
         grow=0,
     )
-    lanes = Clip(
-        "tensor cores",
-        begin,
-        step.t_compute.named("time of the arithmetic"),
-        whole,
-        [("tensor cores: ", Shown(step.t_compute, "µs"), " of work in all")],
-        role="layer-3",
-        grow=0,
-    )
-    both = Clip(
-        "a second token",
-        begin,
-        (step.t_compute * 2).named("time of the arithmetic of two tokens"),
-        whole,
-        [("with a second sequence: ", Shown(page.case(batch=2).t_compute, "µs"))],
-        role="layer-4",
-        grow=0,
-    )
-    scene = below(memory, lanes, both, gap=14)
+    rows = [memory]
+    for batch in (1, 2, 8):
+        many = chosen(batch, label="sequences at once")
+        takes = page.case(batch=batch).t_compute
+        rows.append(
+            Clip(
+                f"tensor cores, {batch}",
+                begin,
+                takes.named(f"time of the arithmetic of {batch}"),
+                whole,
+                [("tensor cores, ", many, " at once: ", Shown(takes, "µs"))],
+                role="layer-3",
+                grow=0,
+            )
+        )
+    scene = below(*rows, gap=14)
     title = "On one line of time the arithmetic of a token is a sliver of its reading."
     return draw(scene, name="decode-clocks", title=title, devices=[page.DEVICE])
