@@ -7,7 +7,8 @@ import itertools
 import pytest
 
 from stacklib import models, plots
-from stacklib.pages.roofline.journey.figures import layer_spec, waterfall_spec
+from stacklib.pages.roofline.journey import drawings
+from stacklib.pages.roofline.journey.figures import waterfall_spec
 from stacklib.plots import spec as grammar
 from stacklib.plots import theme
 from stacklib.roofline.journey.token_journey import journey
@@ -31,14 +32,12 @@ def test_the_bars_of_the_whole_way_touch_and_end_with_the_journey(trip):
 
 
 def test_one_layer_is_drawn_with_its_arithmetic_under_the_reading(trip):
-    spec = layer_spec(trip, "A sentence.")
-    grammar.check(spec)
-    by_name = {mark["name"]: mark for mark in spec["marks"]}
-    read, done = by_name["MLP weights"]["x"], by_name["MLP computed"]["x"]
-    assert read[0] == done[0] < done[1] < read[1]
+    clips = {clip.name: clip for clip in drawings.layer_clips()}
+    read, done = clips["MLP weights are read"], clips["the MLP is computed"]
+    assert read.begin.si == done.begin.si < done.end.si < read.end.si
     timed = [e for e in trip.events if e.times > 1 and e.time and not e.under]
-    whole = sum(e.time.si for e in timed) * 1e6
-    assert by_name["chips add up again"]["x"][1] == pytest.approx(whole)
+    whole = sum(e.time.si for e in timed)
+    assert clips["the chips add up, after the MLP"].end.si == pytest.approx(whole)
 
 
 def test_a_model_of_one_layer_has_no_others():
@@ -62,9 +61,9 @@ def test_a_model_of_one_layer_has_no_others():
 
 
 def test_a_bar_has_the_colour_of_its_layer_and_a_mark_where_it_starts(trip):
-    spec = layer_spec(trip, "A sentence.")
+    spec = waterfall_spec(trip, MODEL, "A sentence.")
     svg = plots.figure(spec, name="bars", alt="Bars.", devices=["h100_sxm"]).svg
-    for layer in (2, 3, 5):
+    for layer in (2, 5):
         assert theme.variable(f"layer-{layer}") in svg
     assert theme.variable("layer-7") not in svg
     assert "#fe01" not in svg

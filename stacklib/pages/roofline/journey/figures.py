@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from stacklib.models import LanguageModel
 from stacklib.plots.marks import Mark, Spec, across, axis, bar, chart
-from stacklib.roofline.journey.events import PER_LAYER, Event
+from stacklib.roofline.journey.events import Event
 from stacklib.roofline.journey.token_journey import Journey, Span, walk
 
 MICRO = 1e6
@@ -61,32 +61,5 @@ def waterfall_spec(journey: Journey, model: LanguageModel, title: str) -> Spec:
         marks=[
             _bar(what, layer, max(start * MICRO, FIRST), stop * MICRO, top - row)
             for row, (what, layer, start, stop) in enumerate(bars)
-        ],
-    )
-
-
-def _layer(events: Sequence[Event]) -> Iterator[tuple[Event, float, float]]:
-    """Events of one layer with start and stop in µs."""
-    begun = free = 0.0
-    for event in events:
-        if event.time is None:
-            continue
-        if not event.under:  # else it may run as soon as the first bytes are there
-            begun, free = free, free + event.time.si
-        yield event, begun * MICRO, (begun + event.time.si) * MICRO
-
-
-def layer_spec(journey: Journey, title: str) -> Spec:
-    """One layer of the model on a linear axis, arithmetic under what it waits for."""
-    found = list(_layer(journey.layer_events[:PER_LAYER]))
-    top, end = len(found) - 1, max(stop for _, _, stop in found)
-    span = (0.0, end * 1.55)
-    return chart(
-        title,
-        x=axis("Time in one layer of the model (µs)", unit="µs", limits=span),
-        y=axis("Events, the first on top", ticks=(), limits=across(len(found))),
-        marks=[
-            _bar(event.what, event.layer, start, stop, top - row)
-            for row, (event, start, stop) in enumerate(found)
         ],
     )

@@ -1,0 +1,1 @@
+"""Maps of the chapters: where in the machine each section plays."""
