@@ -7,9 +7,15 @@ from functools import cache
 from stacklib import cost, hardware
 from stacklib.cost.spans import Span
 from stacklib.gpu.chip.chips import chip as chips_chip
-from stacklib.gpu.issue.decode_slots import Slots, decode_slots
+from stacklib.gpu.issue.decode_slots import (
+    ROW,
+    Slots,
+    decode_slots,
+    fewest_columns,
+    matvec_instructions,
+)
 from stacklib.pages.roofline.journey import CHIPS, DEVICE, MODEL
-from stacklib.quantity import Quantity, assumed, chosen, constant
+from stacklib.quantity import Quantity, assumed, chosen, constant, counted
 
 YEARS = 4
 
@@ -19,6 +25,11 @@ def slots(part: str) -> Slots:
     """One part of one of eight H100s for a token of Llama-3-70B."""
     (one,) = [s for s in decode_slots(MODEL, on=DEVICE, tp=CHIPS) if s.part == part]
     return one
+
+
+def columns() -> Quantity:
+    """Columns of the narrowest mma, of which one token fills one."""
+    return fewest_columns(DEVICE)
 
 
 def busy(part: str) -> Quantity:
@@ -66,3 +77,14 @@ def units_share() -> Quantity:
     """Units of an H100 that are on, of those on its die."""
     chip = chips_chip(DEVICE)
     return chip.units / chip.units_designed
+
+
+def round_instructions() -> Quantity:
+    """Warp instructions that the kernel spends on 64 weights."""
+    return counted(
+        matvec_instructions,
+        rows=1,
+        k=64,
+        take=lambda n: n - ROW,
+        label="warp instructions a round, by matvec",
+    )
