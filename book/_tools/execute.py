@@ -141,14 +141,14 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
         cases = [{"path": path, **same} for path in paths]
         workers = max(1, min(options.workers, len(paths)))
         outcomes = sweep.run(refresh_notebook, cases, workers=workers, what="notebooks")
+    for line in [o.fault for o in outcomes if o.fault]:
+        print(line, file=sys.stderr)  # first: a number may be unknown because of it
     whole = root == tree.ROOT and not (options.notebooks or options.links_only)
     try:
         pages = [*(refresh_front() if whole else ()), *refresh_links(root)]
     except LookupError as error:
         print(error, file=sys.stderr)
         return 2
-    for line in [o.fault for o in outcomes if o.fault]:
-        print(line, file=sys.stderr)
     for name in sorted({*pages, *(o.name for o in outcomes if o.written)}):
         print(f"wrote {name}")
     failed = sum(bool(o.fault) for o in outcomes)
