@@ -1,0 +1,99 @@
+"""Drawings of section 1.4: this machine opened, and what a copy really moves."""
+
+from __future__ import annotations
+
+from stacklib.pages.roofline.this_machine import machine
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    Nothing,
+    Pipe,
+    Shown,
+    Words,
+    below,
+    draw,
+    line,
+    right_of,
+)
+from stacklib.quantity import Quantity, chosen
+from stacklib.roofline.host import streams
+
+__all__ = ["a_copys_lines", "this_machine_opened"]
+UNITS = {"L1": "KiB", "L2": "MiB", "L3": "MiB"}
+LINE = 8  # elements of a line, as many as are drawn
+
+
+def this_machine_opened() -> Drawing:
+    """One core, its caches and the memory, an arrow as wide as what was measured."""
+    rows = {row.level: row for row in machine.level_rows(1)}
+    full = _rate(rows["L1"])
+    nodes: list[Node] = [Box("core", line("one core", bold=True))]
+    for name, row in rows.items():
+        inner = nodes[-1]
+        assert isinstance(inner, Box)
+        nodes.append(_pipe(name, inner.name, _rate(row), full))
+        nodes.append(_level(row))
+    title = "One core's bytes come the slower, the farther away they lie."
+    return draw(below(*nodes, gap=0), name="host-opened", title=title)
+
+
+def _rate(row: machine.LevelRow) -> Quantity:
+    assert row.rate is not None
+    return row.rate
+
+
+def _pipe(name: str, inner: str, rate: Quantity, full: Quantity) -> Pipe:
+    label = [(Shown(rate, "GB/s"), ", measured")]
+    return Pipe(name, inner, rate, full, label, down=(True, True), least=28.0)
+
+
+def _level(row: machine.LevelRow) -> Box:
+    told: list[object] = [line(row.level, bold=True)]
+    if row.reported is not None and row.found is not None:
+        unit = UNITS[row.level]
+        told.append((Shown(row.reported, unit), " as reported"))
+        told.append((Shown(row.found, unit), " as the curve shows"))
+    return Box(row.level, told, role="layer-2")
+
+
+def a_copys_lines() -> Drawing:
+    """Lines on the bus for a copy: with ordinary stores, and past the cache."""
+    steps = [("ordinary stores", _copy(True)), ("past the cache", _copy(False))]
+    title = "A store fetches the line that it overwrites, unless it is told not to."
+    return draw(steps, name="host-copy", title=title)
+
+
+def _copy(fetched: bool) -> Node:
+    one = chosen(1, label="one element")
+    size = chosen(8, "B", "bytes of an fp64 number")
+    counted = streams.counted_bytes("copy", one, size)
+    moved = streams.moved_bytes("copy", one, size) if fetched else counted
+    lanes = [
+        _bus("a line of a, read", "layer-2", True),
+        _bus("a line of b, fetched", "layer-6", fetched),
+        _bus("the line of b, written", "layer-4", True),
+    ]
+    words = moved.named("bytes on the bus for an element")
+    return below(
+        Box("core", [line("core: b[i] = a[i]", bold=True)]),
+        Words("each line crosses the memory bus"),
+        *lanes,
+        Box("memory", [("per element: ", words)], role="layer-2"),
+        gap=7,
+    )
+
+
+def _bus(words: str, role: str, there: bool) -> Node:
+    """A line on the bus, or the place where it is not."""
+    cells = Cells(
+        words,
+        LINE,
+        side=(16.0, 11.0),
+        role=role,
+        lit=frozenset(range(LINE)) if there else frozenset(),
+        dark=frozenset() if there else frozenset(range(LINE)),
+    )
+    said = words if there else "not fetched"
+    return right_of(cells, Nothing((6.0, 0.0), grow=0), Words(said, "start", grow=1.0))
