@@ -12,7 +12,7 @@ from stacklib.roofline.count.catalogue import catalogue
 from stacklib.roofline.count.operations import Operation
 from stacklib.roofline.work.work import Work
 
-MODEL, DEVICE = "llama-3-8b", "h100-sxm"
+MODEL, DEVICE = "llama-3-70b", "h100-sxm"
 
 
 PROMPT, CACHED = 2048, 4096  # tokens of the prompt; tokens cached before one more
@@ -58,7 +58,7 @@ def least_time(listed: list[Operation], kind: str = "") -> Quantity:
 
 
 def layers() -> Quantity:
-    """Layers of Llama-3-8B."""
+    """Layers of Llama-3-70B."""
     return models.get(MODEL).size("layers", "layers")
 
 
@@ -129,3 +129,10 @@ def attention(rule: str) -> Quantity:
     """Intensity of attention on a prompt, by one rule."""
     works = {work.name: work for work in catalogue(SIDE, rule=rule)}
     return works["attention, prompt"].intensity
+
+
+def cache_read() -> Quantity:
+    """Keys and values of one layer that a token reads."""
+    model = models.get(MODEL)
+    each = (model.kv_bytes_per_token("bf16") / layers()).named("of a token in a layer")
+    return (chosen(CACHED + 1, label="tokens") * each).to("B").named("cache of a layer")
