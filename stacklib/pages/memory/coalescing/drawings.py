@@ -13,6 +13,7 @@ from stacklib.plots.drawing import (
     Drawing,
     Either,
     Node,
+    Nothing,
     Pipe,
     Shown,
     Words,
@@ -31,17 +32,21 @@ WIDTH = chosen(4, "B", "bytes of an fp32 number")
 FIELDS = chosen(7, label="fields of a particle")
 WARP, SECTOR, LINE = (round(rule(n).si) for n in ("lanes", "sector", "line"))
 WORDS = round(WIDTH.si)
+LEAST = 13  # lines that are drawn
 STEPS = (
     ("neighbours", 1, 0),
     ("one off", 1, 1),
     ("every second", 2, 0),
-    ("every eighth", 8, 0),
     ("a column", 32, 0),
 )
 
 
-def words_map(wanted: Sequence[int], rows: int) -> Node:
-    """Words of memory, a row a line, in its sectors: wanted, moved, left alone."""
+def words_map(wanted: Sequence[int]) -> Node:
+    """Words of the first lines, in their sectors: wanted, moved, left alone.
+
+    Below them room for as many lines as lanes: each step is as high.
+    """
+    rows = max(max(wanted) // (LINE // WORDS) + 1, LEAST)
     per, across = SECTOR // WORDS, LINE // SECTOR
     touched = {w // per for w in wanted}
     sides = ((13.5, 5.5), (7.0, 5.0))
@@ -64,7 +69,9 @@ def words_map(wanted: Sequence[int], rows: int) -> Node:
                     dark=idle,
                 )
             )
-        made.append(right_of(*(below(c, grow=0) for c in columns), gap=6, grow=0))
+        drawn = right_of(*(below(c, grow=0) for c in columns), gap=6, grow=0)
+        left = Nothing((10.0, (WARP - rows) * (side[1] + 1.2)), grow=0)
+        made.append(below(drawn, left, gap=0))
     return Either(*made)
 
 
@@ -93,7 +100,7 @@ def _request(words: str, by: int, first: int) -> Node:
     memory = Box(
         "memory",
         [(found, " sectors move: ", Shown(through, "B", 4))],
-        words_map([first + by * lane for lane in range(WARP)], WARP),
+        words_map([first + by * lane for lane in range(WARP)]),
         role=gpu.STORE,
     )
     pipe = Pipe(
@@ -105,7 +112,7 @@ def _request(words: str, by: int, first: int) -> Node:
         down=(True, True),
         least=30.0,
     )
-    legend = Words(["bright: wanted by a lane; pale: moved with it;", "faint: stays"])
+    legend = Words("bright: wanted; pale: moved with it; faint: stays")
     return below(memory, pipe, warp, legend, gap=2)
 
 
