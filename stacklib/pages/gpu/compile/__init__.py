@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, one_of
 
 RECORD = Source(
     "NVIDIA nvcc and ptxas 13.0.88, recorded",
@@ -52,3 +52,10 @@ def timed(rows: list[dict[str, float]], at: int, field: str = "median_s") -> Qua
         source=TIMED,
         kind="measured",
     )
+
+
+def wait() -> Quantity:
+    """Cycles from the load's issue to that of the sum: an H100's memory."""
+    from stacklib import hardware
+
+    return hardware.level("h100-sxm", "dram").known("cycles") / one_of("cycle")

@@ -1,0 +1,142 @@
+"""Drawings of section 2.4: from a line to a word of bits, and the clock in the code."""
+
+from __future__ import annotations
+
+from stacklib import hardware
+from stacklib.gpu.code import sass
+from stacklib.gpu.code.compiled import compiled
+from stacklib.pages.gpu import compile as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Clip,
+    Drawing,
+    Name,
+    Node,
+    Opened,
+    below,
+    draw,
+    flow,
+    line,
+)
+from stacklib.quantity import Quantity, chosen
+
+__all__ = ["a_line_to_bits", "the_clock_in_the_code"]
+CONTROL = range(105, 122)  # bits of an instruction that say when
+WORD = 8 * sass.BYTES
+
+
+def a_line_to_bits() -> Drawing:
+    """CUDA, PTX, machine code, and one instruction of it opened."""
+    made = compiled("twice", "sm_90")
+    useful = made.sass.useful
+    ptx = page.read(len(made.ptx.code), "PTX instructions")
+    code = page.read(len(useful), "machine instructions")
+    adds = [i for i, at in enumerate(useful) if at.text.startswith("FADD")]
+    source = Box(
+        "CUDA",
+        [line("CUDA", bold=True), ("a line of ", page.line_bytes())],
+        role="layer-4",
+    )
+    middle = Box(
+        "PTX",
+        [line("PTX", bold=True), (ptx, " instructions")],
+        Cells("of PTX", len(made.ptx.code), 6, side=9.0, role="layer-6"),
+        role="layer-6",
+    )
+    last = Box(
+        "SASS",
+        [line("SASS", bold=True), (code, " instructions")],
+        Cells(
+            "of SASS",
+            len(useful),
+            6,
+            side=9.0,
+            role="layer-3",
+            lit=frozenset(adds),
+            words="the one that computes is lit",
+        ),
+        role="layer-3",
+    )
+    bits = Cells(
+        "bits",
+        WORD,
+        (32, 32),
+        side=6.6,
+        gap=1.2,
+        role="layer-3",
+        lit=frozenset(CONTROL),
+        words="the bits that say when are lit",
+    )
+    word = Box(
+        "word",
+        [
+            line("one instruction: ", chosen(WORD, label="bits"), " bits", bold=True),
+            (chosen(len(CONTROL), label="bits of control"), " of them say when"),
+        ],
+        bits,
+        role="layer-3",
+    )
+    stages = flow(source, middle, last)
+    scene = below(stages, Opened("of SASS, lit", "word"), word, gap=4)
+    title = "One line becomes a dozen and more instructions; one of them computes."
+    return draw(scene, name="compile-stages", title=title)
+
+
+def issue_times() -> list[tuple[str, float, float]]:
+    """Each instruction of `twice`, when it may issue and when its result is there."""
+    load = hardware.level("h100-sxm", "dram").known("cycles").si
+    clock, opens, told = 0.0, {}, []
+    for at in compiled("twice", "sm_90").sass.useful:
+        said = at.control
+        clock = max([clock, *(opens.get(n, 0.0) for n in said.waits)])
+        global_load = at.text.startswith("LDG")
+        end = clock + (load if global_load else max(said.stall, 1))
+        if said.arms_result is not None:
+            opens[said.arms_result] = end
+        told.append((at.text, clock, end))
+        clock += said.stall
+    return told
+
+
+def the_clock_in_the_code() -> Drawing:
+    """The end of `twice` on a line of time: who waits for whom."""
+    rows: list[Node] = []
+    last = issue_times()[-5:]
+    start, end = last[0][1], max(stop for _, _, stop in last)
+    whole = _cycles(end - start, "cycles drawn")
+    for number, (text, begin, stop) in enumerate(last):
+        opcode = text.removeprefix("@P0 ").split()[0]
+        took = _cycles(stop - begin, f"cycles of {opcode}, {number}")
+        told = [
+            (
+                Name(opcode),
+                f" {WORDS.get(opcode, 'addresses')}, ",
+                took,
+                " cycles" if took.si > 1 else " cycle",
+            )
+        ]
+        clip = Clip(
+            f"{opcode} {'abcde'[number]}",
+            _cycles(begin - start, f"issue of {opcode}, {number}"),
+            _cycles(stop - start, f"end of {opcode}, {number}"),
+            whole,
+            told,
+            role="layer-2" if opcode.startswith("LDG") else "layer-3",
+            grow=0,
+        )
+        rows.append(clip)
+    title = "The load opens a barrier; the addition waits for it, by a bit of its own."
+    return draw(below(*rows, gap=10), name="compile-clock", title=title)
+
+
+WORDS = {
+    "LDG.E": "fetches the number",
+    "FADD": "adds it to itself",
+    "STG.E": "stores the sum",
+    "EXIT": "leaves",
+}
+
+
+def _cycles(value: float, label: str) -> Quantity:
+    return chosen(value, label=label)
