@@ -1,4 +1,4 @@
-"""Section 2.5: Where do the teraflops come from?"""
+"""Section 2.5: What does one instruction multiply?"""
 
 from __future__ import annotations
 
