@@ -10,7 +10,7 @@ from stacklib.gpu.chip import chips
 from stacklib.gpu.chip.placement import GROUP, Filling
 from stacklib.gpu.chip.spec_sheet import SpecSheet, pcie_rate
 from stacklib.gpu.issue.occupancy import WARP
-from stacklib.quantity import Quantity, Source, assumed, chosen, counted
+from stacklib.quantity import Quantity, Source, assumed, ceil, chosen, counted
 
 H100, A100, B200, RTX4090 = "h100-sxm", "a100-sxm-80gb", "b200-sxm", "rtx-4090"
 
@@ -132,3 +132,18 @@ def link_slot() -> Quantity:
     read = sheet("rtx4090_idle").reading
     assert read.generation_max is not None and read.lanes is not None
     return pcie_rate(read.generation_max, read.lanes)
+
+
+def some_blocks() -> Quantity:
+    """Blocks of a launch that is one too many for a wave."""
+    return chosen(BLOCKS, label="blocks")
+
+
+def some_waves() -> Quantity:
+    """Waves that they take, one on each SM."""
+    return ceil(some_blocks() / units()).named("waves")
+
+
+def some_share() -> Quantity:
+    """Share of the places that had a block."""
+    return (some_blocks() / (some_waves() * units())).named("share of the places")

@@ -1,0 +1,84 @@
+"""Drawings of section 2.1: a thread's two addresses, an SM opened, waves of tiles."""
+
+from __future__ import annotations
+
+from stacklib.hardware import get
+from stacklib.pages.gpu import hierarchy as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    below,
+    draw,
+    flow,
+    line,
+    scenes,
+)
+from stacklib.plots.drawing.parts import gpu
+from stacklib.quantity import chosen
+
+__all__ = ["an_sm_opened", "two_addresses", "waves_of_tiles"]
+
+
+def an_sm_opened() -> Drawing:
+    """One SM of an H100: four sub-cores, and the memory that they share."""
+    return scenes.sm_opened(page.H100, name="hierarchy-sm")
+
+
+def waves_of_tiles() -> Drawing:
+    """A product's tiles over the SMs, wave after wave."""
+    return scenes.tiles_in_waves(page.H100, name="hierarchy-waves")
+
+
+def two_addresses() -> Drawing:
+    """Grid, block, warp and lane beside GPC, SM, sub-core and lane."""
+    device = get(page.H100)
+    blocks = chosen(24, label="blocks of the grid, drawn")
+    grid = Box(
+        "grid",
+        [line("grid", bold=True), (blocks, " blocks")],
+        Cells("blocks", 24, 8, side=9.0, role="layer-4", lit=frozenset({10})),
+        role="layer-4",
+    )
+    block = Box(
+        "block",
+        [line("block", bold=True), (page.warps(), " warps")],
+        Cells(
+            "warps",
+            round(page.warps().si),
+            1,
+            side=(70.0, 8.0),
+            role="layer-4",
+            lit=frozenset({1}),
+        ),
+        role="layer-4",
+    )
+    warp = Box(
+        "warp",
+        [line("warp", bold=True), (page.warp(), " threads")],
+        gpu.warp("threads", frozenset({20})),
+        role="layer-4",
+    )
+    chip = Box(
+        "chip",
+        [line("chip", bold=True), (device.compute_units, " SMs")],
+        gpu.sms(device, (22, 22), 5.0, frozenset({10})),
+    )
+    core = Box(
+        "SM",
+        [line("SM", bold=True), (page.partitions(), " sub-cores")],
+        Cells("sub-cores", 4, 1, side=(70.0, 8.0), role="layer-3", lit=frozenset({1})),
+    )
+    sub = Box(
+        "sub-core",
+        [line("sub-core", bold=True), (page.warp(), " lanes")],
+        Cells("lanes", 32, 16, side=9.0, role="layer-3", lit=frozenset({20})),
+    )
+    program, place = flow(grid, block, warp, gap=14), flow(chip, core, sub, gap=14)
+    scene = below(
+        Box("in the program", line("where it is in the program", bold=True), program),
+        Box("on the chip", line("and on the chip", bold=True), place),
+        gap=10,
+    )
+    title = "A thread has an address in the program and one on the chip."
+    return draw(scene, name="hierarchy-addresses", title=title, devices=[page.H100])
