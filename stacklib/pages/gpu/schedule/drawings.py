@@ -1,0 +1,132 @@
+"""Drawings of section 2.3: a scoreboard, and blocks that share out two stores."""
+
+from __future__ import annotations
+
+from stacklib import gpu
+from stacklib.hardware import get
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Name,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    flow,
+    line,
+    right_of,
+)
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+
+__all__ = ["blocks_in_two_stores", "scoreboard"]
+DEVICE = "h100-sxm"
+THREADS, SHARED = 256, 16 * 1024
+PORTION = 4096  # bytes of a cell of a store
+# A warp's program: what each instruction writes, and which registers it needs.
+PROGRAM = (
+    ("LDG R0", 0, ()),
+    ("LDG R1", 1, ()),
+    ("FADD R2, R0", 2, (0,)),
+    ("FADD R3, R1", 3, (1,)),
+    ("STG R2, R3", None, (2, 3)),
+)
+STEPS = (  # words, issued so far, registers whose result has not come
+    ("both loads issued", 2, (0, 1)),
+    ("one load is back", 3, (1, 2)),
+    ("both are back", 4, (2, 3)),
+)
+
+
+def scoreboard() -> Drawing:
+    """Instructions in order, and the registers whose results are still to come."""
+    steps = [(words, _board(issued, due)) for words, issued, due in STEPS]
+    title = "An instruction waits as long as a register that it needs is on the board."
+    return draw(steps, name="schedule-scoreboard", title=title, devices=[DEVICE])
+
+
+def _board(issued: int, due: tuple[int, ...]) -> Node:
+    rows: list[Node] = []
+    for at, (text, _, needs) in enumerate(PROGRAM):
+        waits = at == issued and any(n in due for n in needs)
+        state = "issued" if at < issued else "waits" if waits else "later"
+        role = {"issued": "layer-3", "waits": "layer-6"}.get(state, "muted")
+        box = Box(f"instruction {at}", Name(text), role=role, lit=state == "waits")
+        rows.append(right_of(box, Words(state, "start", grow=0.3), gap=6))
+    cells = Cells(
+        "registers due",
+        4,
+        4,
+        side=(30.0, 22.0),
+        gap=4.0,
+        role="layer-4",
+        lit=frozenset(due),
+        words="registers whose result has not come are lit",
+    )
+    board = Box(
+        "scoreboard",
+        [line("scoreboard", bold=True), (Name("R0 R1 R2 R3"),), "lit: still to come"],
+        cells,
+        role="layer-4",
+        grow=0.5,
+    )
+    return flow(below(*rows, gap=4), board, gap=14)
+
+
+def blocks_in_two_stores() -> Drawing:
+    """The register file and shared memory of an SM, and the blocks that fit."""
+    steps = [
+        ("few registers", _packed(32)),
+        ("more", _packed(96)),
+        ("many", _packed(168)),
+    ]
+    title = "The store that is full first decides how many blocks an SM holds."
+    return draw(steps, name="schedule-stores", title=title, devices=[DEVICE])
+
+
+def _blocks(registers: int) -> int:
+    held = gpu.occupancy(
+        threads=THREADS, registers=registers, shared_bytes=SHARED, device=DEVICE
+    )
+    return int(held.blocks)
+
+
+def _packed(registers: int) -> Node:
+    device, each = get(DEVICE), bytes_per_element("fp32")
+    fit = counted(_blocks, registers, label="blocks that an SM holds")
+    own = chosen(registers, label="registers per thread")
+    threads = chosen(THREADS, label="threads of a block")
+    files = (own * threads * each).to("B").named("registers of a block")
+    shared = chosen(SHARED, "B", "shared memory of a block")
+    left = _store("register file", device.registers_per_unit, files, fit)
+    right = _store("shared memory", device.shared_per_unit, shared, fit)
+    words = Words(
+        [(own, " registers per thread, ", threads, " threads: ", fit, " blocks")]
+    )
+    return below(words, flow(left, right, even=True), gap=8)
+
+
+def _store(name: str, size: Quantity, each: Quantity, fit: Quantity) -> Box:
+    """One cell for each 4 KiB; those that a block has are lit."""
+    bytes_ = size.across(1).to("B").named(f"{name} of an SM")
+    whole = round(bytes_.si / PORTION)
+    taken = (each * fit).named(f"{name}, taken")
+    used = round(taken.si / PORTION)
+    cells = Cells(
+        f"{name}, cells",
+        whole,
+        16,
+        side=11.0,
+        gap=2.0,
+        role="layer-2",
+        lit=frozenset(range(used)),
+        dark=frozenset(range(used, whole)),
+        words="what blocks have taken is lit",
+    )
+    told = [
+        line(name, bold=True),
+        (Shown(each, "KiB"), " per block"),
+        (Shown(taken, "KiB"), " taken of ", Shown(bytes_, "KiB")),
+    ]
+    return Box(name, told, cells, role="layer-2")
