@@ -13,12 +13,14 @@ from stacklib.cost.moore import Chip, fixed_doubling
 from stacklib.cost.nodes import mixed_density
 from stacklib.cost.wafers import Wafer, dies_less_edge
 from stacklib.evidence import ledger as claims
+from stacklib.memory.ladder.energy import wire_energy, wire_length
+from stacklib.pages.gpu import journey
 from stacklib.quantity import Quantity, chosen, constant, counted, one_of
 
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
 
 
-DIRT = chosen(0.1, "1/cm2", label="defects of the first review")
+DIRT = chosen(0.1, "1/cm2", label="a defect density within what is quoted")
 
 
 PAID = chosen(17000, "USD", label="a wafer, near the dearest")
@@ -138,7 +140,7 @@ def millions() -> Quantity:
 
 
 def density_said() -> Quantity:
-    """Millions a square millimetre, as a source document has it."""
+    """Millions a square millimetre, as a text has it."""
     return claims.get("h100-density").quantity() / millions()
 
 
@@ -165,10 +167,93 @@ def doubling(growth: str) -> float:
 
 
 def half() -> Quantity:
-    """Share of a field, as a source document has it."""
+    """Share of a field, as a text has it."""
     return claims.get("ai5-half-reticle").quantity()
 
 
 def eighty() -> Quantity:
     """Multiprocessors on a die of a B200."""
     return cost.fact("industry", "b200_units").low
+
+
+SPARES = 6  # multiprocessors of a B200's die that may be dead
+
+
+def rim() -> Quantity:
+    """Dies that the rim cuts, by the textbook: its length over a die's diagonal."""
+    pi = 4 * constant("disc")  # of a disc: area over the square of its diameter
+    found: Quantity = pi * wafer() / (2 * area(800)) ** 0.5
+    return found.named("dies that the rim cuts")
+
+
+def way() -> Quantity:
+    """Mean way of a bit across the die of an H100."""
+    found: Quantity = wire_length(h100())
+    return found.to("mm").named("mean way across an H100's die")
+
+
+def die_side() -> Quantity:
+    """Side of a square as large as that die."""
+    return (h100() ** 0.5).to("mm").named("side of a square of an H100's die")
+
+
+def nearest() -> Quantity:
+    """Way to an SM beside its controller: a tenth of a side."""
+    return (die_side() * chosen(0.1, label="a tenth of a side")).named("a short way")
+
+
+def farthest() -> Quantity:
+    """From a corner to the corner across: both sides."""
+    return (die_side() * chosen(2, label="sides")).named("the longest way")
+
+
+def bit_over(length: Quantity) -> Quantity:
+    """Joules of a bit over so much wire."""
+    return (length * wire_energy()).named(f"energy of a bit over {length.label}")
+
+
+def read_each() -> Quantity:
+    """Bytes that one of eight chips reads for a token."""
+    return journey.slots("memory").work
+
+
+def wires_per_token() -> Quantity:
+    """Joules of moving what a token reads across the dies of eight chips."""
+    bits = read_each() * chosen(8, label="chips") * constant("byte")
+    return (bits * bit_over(way())).to("J").named("wires of eight dies, per token")
+
+
+def wires_power() -> Quantity:
+    """Watts of these wires on one chip that reads at full rate."""
+    rate = hardware.get("h100-sxm").memory_bandwidth * constant("byte")
+    return (rate * bit_over(way())).to("W").named("wires of one die, reading")
+
+
+def states(spare: int) -> list[int]:
+    """State of each die of one wafer of a B200's, defects thrown at it."""
+    from .live import throw
+
+    return throw(round(die().gross.si), mean().si, spare)
+
+
+def so_many(state: int, spare: int) -> Quantity:
+    """Dies of that wafer in one state."""
+    words = ("without a defect", "sold with dead units", "thrown away")[state]
+    return counted(
+        lambda s: states(s).count(state),
+        chosen(spare, label="spare units"),
+        label=f"dies {words}, {spare} spare",
+    )
+
+
+def napkin_cost() -> Quantity:
+    """Price of a wafer over dies by formula times Poisson's share."""
+    good = textbook(800) * cost.poisson(mean())
+    return (PAID / good).named("a good die by formula")
+
+
+def power() -> Quantity:
+    """Design power of an H100."""
+    found = hardware.get("h100-sxm").tdp
+    assert found is not None
+    return found
