@@ -32,7 +32,7 @@ def edges_and_stacks() -> Drawing:
         "Stacks stand at an edge of the die, and the edge that joins two dies has no "
         "room for memory."
     )
-    return draw(steps, name="edges-and-stacks", title=title, devices=[page.B200])
+    return draw(steps, name="edges-and-stacks", title=title)  # of no device: plans
 
 
 def _layout(layout: str) -> Node:
