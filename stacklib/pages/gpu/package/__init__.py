@@ -7,6 +7,10 @@ from functools import cache
 from stacklib import cost, hardware
 from stacklib.cost.packages import Package, implied_bond, link_rate, package_yield
 from stacklib.evidence import ledger as claims
+from stacklib.hardware import stack_generation
+from stacklib.memory.stack.shoreline import stacks_along
+from stacklib.pages.gpu import journey
+from stacklib.pages.gpu import silicon as printed
 from stacklib.quantity import Quantity, assumed, chosen, constant, counted
 
 DIES, STACKS = 2, 8
@@ -126,7 +130,7 @@ def capacity_low() -> Quantity:
 
 
 def said_value() -> Quantity:
-    """What a source document says a package is worth."""
+    """What a text says a package is worth."""
     return claims.get("package-50k").quantity()
 
 
@@ -148,3 +152,97 @@ def bill_total() -> Quantity:
 def sold() -> list[Quantity]:
     quotes = cost.prices("b200-sxm")
     return sorted((q.value for q in quotes if q.what == "purchase"), key=lambda v: v.si)
+
+
+B200 = "b200-sxm"
+# How many dies, and which of a die's sides faces the memory.
+LAYOUTS = {
+    "one die": (1, "height"),
+    "joined at short edges": (2, "height"),
+    "joined at long edges": (2, "width"),
+}
+
+
+def stack_width() -> Quantity:
+    """Edge that a stack of a B200 takes."""
+    return stack_generation(hardware.get(B200).memory_type).width.to("mm")
+
+
+def stack_depth() -> Quantity:
+    """The other side of the stack."""
+    return stack_generation(hardware.get(B200).memory_type).depth.to("mm")
+
+
+def stack_rate() -> Quantity:
+    """Bandwidth of one stack of a B200."""
+    one = hardware.get(B200)
+    return (one.memory_bandwidth / one.memory_stacks).named("a stack of a B200")
+
+
+def edge_rate() -> Quantity:
+    """The same for each length of edge."""
+    return (stack_rate() / stack_width()).to("GB/s/mm").named("memory, by its edge")
+
+
+def edge(layout: str) -> Quantity:
+    """Edge that faces memory, on each of two sides; dies as large as a field."""
+    dies, side = LAYOUTS[layout]
+    many = chosen(dies, label="dies side by side")
+    return (cost.fact("field", side).low * many).named(f"edge, {layout}").to("mm")
+
+
+def sites(layout: str) -> Quantity:
+    """Stacks that fit along both."""
+    one = counted(_along, edge(layout), stack_width(), label="stacks on a side")
+    return (one * chosen(2, label="sides with memory")).named(f"stacks, {layout}")
+
+
+def _along(length: Quantity, width: Quantity) -> int:
+    return stacks_along(length.si, width.si)
+
+
+def drawn(layout: str) -> Quantity:
+    """Bandwidth of so many stacks."""
+    return (sites(layout) * stack_rate()).to("TB/s").named(f"bandwidth, {layout}")
+
+
+def link_edge_rate() -> Quantity:
+    """What passes between two dies by the length of the edge where they touch."""
+    touch = cost.fact("field", "height").low
+    return (nvhbi() / touch).to("GB/s/mm").named("between dies, by the edge")
+
+
+def token_time() -> Quantity:
+    """Time in which a B200 reads what each of eight chips reads for a token."""
+    read = journey.slots("memory").work
+    return (read / hardware.get(B200).memory_bandwidth).to("ms").named("token, B200")
+
+
+def large_yield() -> Quantity:
+    """Good dies if both were one: twice the area to escape with."""
+    twice = printed.mean() * chosen(DIES, label="areas in one")
+    return cost.poisson(twice).named("a die as large as both, without a defect")
+
+
+def small_yield() -> Quantity:
+    """Good dies of one."""
+    return cost.poisson(printed.mean()).named("one die, without a defect")
+
+
+def good_pairs(tested: bool) -> Quantity:
+    """Packages that the drawn wafer gives, as pairs of tested dies or as large dies."""
+    words = "pairs of tested dies" if tested else "large dies without a defect"
+    return counted(_pairs, chosen(int(tested), label="tested first"), label=words)
+
+
+def _pairs(tested: float) -> int:
+    good = [state == 0 for state in printed.states(0)]
+    half = len(good) // 2
+    if tested:
+        return sum(good) // 2
+    return sum(a and b for a, b in zip(good[:half], good[half:], strict=True))
+
+
+def pins() -> Quantity:
+    """Data pins of a stack of a B200."""
+    return stack_generation(hardware.get(B200).memory_type).memory.pins
