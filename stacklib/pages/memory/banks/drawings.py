@@ -77,7 +77,12 @@ def _tile(words: str, place: Place) -> Node:
     memory = Box(
         "shared memory",
         line("a tile in ", rule("banks"), " banks, ", rule("lanes"), " words wanted"),
-        below(Either(*made), Words("banks that give a word:"), Either(*row), gap=4),
+        below(
+            Either(made[0], made[1]),
+            Words("banks that give a word:"),
+            Either(row[0], row[1]),
+            gap=4,
+        ),
         role=gpu.STORE,
     )
     clip = Clip(

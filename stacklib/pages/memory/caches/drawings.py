@@ -140,7 +140,7 @@ def _wave(words: str, abreast: int) -> Node:
             line("blocks of one layer: a row per group of heads", bold=True),
             (chip.compute_units, " of them run at once, lit"),
         ],
-        Either(*cells),
+        Either(cells[0], cells[1]),
     )
     clips = [
         Clip(

@@ -72,7 +72,7 @@ def words_map(wanted: Sequence[int]) -> Node:
         drawn = right_of(*(below(c, grow=0) for c in columns), gap=6, grow=0)
         left = Nothing((10.0, (WARP - rows) * (side[1] + 1.2)), grow=0)
         made.append(below(drawn, left, gap=0))
-    return Either(*made)
+    return Either(made[0], made[1])
 
 
 def lanes_to_sectors() -> Drawing:

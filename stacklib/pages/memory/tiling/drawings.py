@@ -188,4 +188,4 @@ def _wave(words: str, group: int) -> Node:
         ],
         role="muted",
     )
-    return below(Either(*made), told, gap=8)
+    return below(Either(made[0], made[1]), told, gap=8)
