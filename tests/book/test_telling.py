@@ -138,7 +138,7 @@ def test_each_rule_sees_its_fault(write, words):
     assert words in fault
 
 
-TOLD: tuple[int, ...] = ()  # chapters in the form; the others are still to be told
+TOLD: tuple[int, ...] = (1, 2, 3)  # chapters in the form; the others are still to be told
 SECTIONS = [path for chapter in TOLD for path in telling.sections(chapter=chapter)]
 
 
