@@ -86,7 +86,9 @@ def a_line_to_bits() -> Drawing:
 def issue_times() -> list[tuple[str, float, float]]:
     """Each instruction of `twice`, when it may issue and when its result is there."""
     load = hardware.level("h100-sxm", "dram").known("cycles").si
-    clock, opens, told = 0.0, {}, []
+    clock = 0.0
+    opens: dict[int, float] = {}
+    told = []
     for at in compiled("twice", "sm_90").sass.useful:
         said = at.control
         clock = max([clock, *(opens.get(n, 0.0) for n in said.waits)])

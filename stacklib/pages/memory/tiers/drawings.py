@@ -46,6 +46,7 @@ def five_tiers() -> Drawing:
         pipe = Pipe(
             words, before.name, rate, full, label, down=(True, True), least=26.0
         )
+        assert tier.price is not None  # every tier has a quote
         told = [
             line(words, bold=True),
             (

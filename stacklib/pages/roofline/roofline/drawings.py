@@ -15,6 +15,7 @@ from stacklib.plots.drawing import (
     scenes,
 )
 from stacklib.quantity import Quantity, chosen
+from stacklib.roofline.work.bounds import Bound
 
 __all__ = ["a_matrix_meets_more", "loads_hide_work"]
 CHUNKS = "ABCD"
@@ -26,7 +27,7 @@ def a_matrix_meets_more() -> Drawing:
     return scenes.gemv_beside_gemm("h100-sxm", name="roof-gemm")
 
 
-def thin() -> roofline.Bound:
+def thin() -> Bound:
     """A product whose two times are close."""
     return roofline.bound_on(roofline.matmul(m=128, n=4096, k=4096), A100)
 

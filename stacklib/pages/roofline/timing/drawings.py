@@ -93,6 +93,6 @@ def _calls(calls: list[tuple[str, Quantity]], name: str) -> Node:
         role = "layer-2" if where == "memory" else "layer-3"
         label = [where, Shown(took, "µs", 2)]
         boxes.append(Box(f"{name} {letter}", label, role=role, grow=time.si * 1e6))
-    took = sum(time.si for _, time in calls)
-    rest = 5 * page.case().cold.si - took  # so that both rows have one scale
+    whole = sum(float(time.si) for _, time in calls)
+    rest = 5 * float(page.case().cold.si) - whole  # so that both rows have one scale
     return right_of(*boxes, Nothing(grow=rest * 1e6), gap=2)
