@@ -164,7 +164,7 @@
       const hit = document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2);
       if (!e.contains(hit)) return false;
       hit.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, pointerType: "touch" }));
-      hit.click();
+      hit.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })); // SVG, too
       return true;
     };
     const all = [...document.querySelectorAll(".st-q[data-q]")].filter((e) => e.checkVisibility());
@@ -304,8 +304,17 @@
     return found;
   },
 
-  tells: ({ tree }, e) => (tree ? [[tree.full || e.textContent], [tree.what || tree.label || ""],
-    tree.formula ? [`= ${tree.formula}`] : [], (tree.inputs || []).map((input) => input.text)] : null),
+  // A rate of a cache is said with the clock that its unit is of.
+  clocked(tree, text) {
+    const clock = /@([\d.]+)MHz/.exec(tree.unit || "");
+    return clock ? `${text} at ${+(clock[1] / 1000).toPrecision(4)} GHz` : text;
+  },
+
+  tells({ tree }, e) {
+    if (!tree) return null;
+    return [[this.clocked(tree, tree.full || e.textContent)], [tree.what || tree.label || ""],
+      tree.formula ? [`= ${tree.formula}`] : [], (tree.inputs || []).map((input) => this.clocked(input, input.text))];
+  },
 
   // Two drawings, mark by mark: the same but for the last digits of places.
   apart(shown, wanted) {

@@ -66,7 +66,7 @@ def a_tile_read_too_early() -> Drawing:
 
 def _tile(written: int, early: bool) -> Node:
     rows = chosen(written, label="rows written")
-    whole = chosen(SIDE, label="rows of the tile")
+    whole = chosen(SIDE, label="rows of the tile drawn")
     full = frozenset(range(written * SIDE))
     tile = Cells(
         "tile",

@@ -80,7 +80,7 @@ def two_clocks() -> Drawing:
     rows = [memory]
     for batch in (1, 2, 8):
         many = chosen(batch, label="sequences at once")
-        takes = page.case(batch=batch).t_compute
+        takes = page.case(batch=batch).t_compute.named(f"arithmetic of {batch} at once")
         rows.append(
             Clip(
                 f"tensor cores, {batch}",

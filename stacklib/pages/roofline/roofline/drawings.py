@@ -43,7 +43,8 @@ _CASES = (("all at once", 1), ("in halves", 2), ("in quarters", 4))
 
 
 def _chunks(many: int) -> Node:
-    moving, doing = thin().t_memory, thin().t_compute
+    moving = thin().t_memory.named("time to move the thin product")
+    doing = thin().t_compute.named("time to compute the thin product")
     whole = (moving + doing).named("moving, then computing")
     each = chosen(many, label="chunks")
     first = (moving / each).named("time of the first load")
