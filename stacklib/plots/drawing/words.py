@@ -58,7 +58,7 @@ class Shown:
         """What is read; a count is printed whole."""
         q = self.quantity
         count = self.unit is None and not q.shown.symbol and q.si == round(q.si)
-        return q.text(self.unit, WHOLE if count else self.digits).replace("m2", "m²")
+        return q.text(self.unit, WHOLE if count else self.digits)
 
 
 def an(device: Accelerator) -> Name:
