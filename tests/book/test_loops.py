@@ -1,0 +1,130 @@
+"""The loops that a reader edits in the page say what the package says."""
+
+import contextlib
+import io
+import re
+
+import pytest
+from _tools import telling, tree
+
+from stacklib import gpu, hardware, memory, models, roofline
+from stacklib.gpu.issue.decode_slots import decode_slots
+from stacklib.memory.dram.bursts import count_stream, stack_bus
+from stacklib.memory.scratchpad.operations import cyclic_loads
+from stacklib.roofline.host import streams
+from stacklib.roofline.timing import timers
+from stacklib.roofline.timing.case import case
+
+PAGES = {f"{path.parent.name}/{path.stem}": path for path in telling.sections()}
+BLOCK = re.compile(r"^:::\{pyrun\}\n(.*?)\n:::$", re.S | re.M)
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+
+
+def blocks(page):
+    """The Python blocks of a page."""
+    text = "\n".join(str(cell.source) for cell in tree.read_notebook(PAGES[page]).cells)
+    return BLOCK.findall(text)
+
+
+def printed(code):
+    """Lines that a block prints, each as its numbers."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(code, "pyrun", "exec"), {"__name__": "page"})
+    lines = out.getvalue().splitlines()
+    return [[float(n.replace(",", "")) for n in NUMBER.findall(line)] for line in lines]
+
+
+def run(page, at=0):
+    """What the block of a page prints."""
+    return printed(blocks(page)[at])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_runs_and_prints(page):
+    for code in blocks(page):
+        assert any(printed(code)), page
+
+
+def test_the_walk_through_the_model_is_the_decode_step():
+    step = roofline.decode_step("llama-3-70b", on="h100-sxm", tp=2)
+    reading, arithmetic = run("01-roofline/decode")
+    assert reading[0] == pytest.approx(1e3 * step.t_memory.si, rel=1e-4)
+    assert arithmetic[0] == pytest.approx(1e3 * step.t_compute.si, rel=1e-3)
+
+
+def test_lines_that_cross_the_bus_are_those_of_the_streams():
+    for line, name in zip(
+        run("01-roofline/this-machine"), ("copy", "scale", "triad"), strict=True
+    ):
+        assert line[0] == streams.moved_bytes(name, 1, 8)
+        assert line[1] == streams.counted_bytes(name, 1, 8)
+
+
+def test_the_scheduler_of_the_page_is_near_the_packages():
+    for warps, staying, turns in run("01-roofline/cores"):
+        for share, policy in ((staying, "gto"), (turns, "lrr")):
+            seen = gpu.schedule(
+                int(warps), work=4, latency=36, rounds=200, policy=policy
+            ).utilisation
+            assert share == pytest.approx(100 * seen, abs=1.5)
+
+
+def test_the_queue_reads_what_the_timers_read():
+    launch, seconds, depth = case().launch.si, case().seconds.si, 1024
+    for line in run("01-roofline/timing"):
+        calls, read = int(line[-2]), line[-1]
+        told = (
+            timers.naive_reading(launch, seconds, calls, depth),
+            timers.synchronised_reading(launch, seconds, calls),
+        )
+        assert any(read == pytest.approx(1e6 * t, rel=2e-3) for t in told)
+
+
+def test_issue_slots_walked_are_those_of_the_formula():
+    parts = {p.part: p.time.si for p in decode_slots("llama-3-70b", on="h100-sxm")}
+    ((share,),) = run("02-gpu/journey")
+    told = 100 * parts["issue slots"] / parts["memory"]
+    assert share == pytest.approx(told, abs=0.2)  # the page leaves the cache out
+
+
+def test_strides_wait_as_the_bus_counts():
+    bus = stack_bus("hbm3")
+    for step, share, *_ in run("03-memory/hbm"):
+        addresses = [int(i * step) * bus.access for i in range(2048)]
+        done = count_stream(bus, addresses, size=bus.access)
+        assert share == pytest.approx(100 * done.bandwidth / bus.bandwidth, rel=2e-3)
+
+
+def test_rows_in_a_window_leave_what_the_rules_leave():
+    from stacklib.memory.dram.rates import random_rate
+
+    part = memory.dram_part("hbm3")
+    ((share,),) = run("03-memory/dram")
+    told = random_rate(part).si / part.bandwidth.si
+    assert share == pytest.approx(100 * told, rel=5e-3)
+
+
+def test_blocks_of_a_loop_are_copied_as_the_closed_form_says():
+    for room, lru, belady in run("03-memory/scratchpad"):
+        blocks_, fit = 32, int(room)
+        assert belady == cyclic_loads(blocks_, fit, 32, "belady")
+        # The page keeps dead blocks in the last round; the package lets them go.
+        over = blocks_ - fit
+        extra = blocks_ - over - 1 if over else 0
+        assert lru == cyclic_loads(blocks_, fit, 32, "lru") + extra
+
+
+def test_a_changed_loop_is_noticed():
+    (code,) = blocks("01-roofline/decode")
+    reading, _ = printed(code.replace("2 * weights +", "3 * weights +"))
+    step = roofline.decode_step("llama-3-70b", on="h100-sxm", tp=2)
+    assert reading[0] != pytest.approx(1e3 * step.t_memory.si, rel=1e-2)
+
+
+def test_devices_and_models_of_the_blocks_are_known():
+    for page in PAGES:
+        for code in blocks(page):
+            for key in re.findall(r'hardware\.get\("([\w.-]+)"\)', code):
+                assert hardware.get(key)
+            for key in re.findall(r'models\.get\("([\w.-]+)"\)', code):
+                assert models.get(key)
