@@ -2,21 +2,29 @@
 
 A format is a row: bits of exponent and of significand, a bias, and what its highest
 codes mean. Everything else follows. Encoding rounds once, from the exact value, to the
-nearest number of the format, ties to the one whose last bit is zero (IEEE 754-2019,
-section 4.3.1). Eight bits: Micikevicius et al., *FP8 formats for deep learning*,
-arXiv 2209.05433; four and six bits and the scale: OCP Microscaling (MX) v1.0,
-section 5.
+nearest number of the format, ties to the one whose last bit is zero or, with no digit
+behind the first, to the larger (IEEE 754-2019, section 4.3.1). Eight bits: Micikevicius
+et al., *FP8 formats for deep learning*, arXiv 2209.05433; without a negative zero:
+Noune et al., arXiv 2206.02915; four and six bits and the scale: OCP Microscaling (MX)
+v1.0, section 5; NF4: Dettmers et al., *QLoRA*, arXiv 2305.14314, appendix E.
 """
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
+import random
+import struct
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from stacklib.quantity import resolve
 
-__all__ = ["FORMATS", "Format", "Row"]
+__all__ = ["FORMATS", "ROUNDINGS", "Format", "Row"]
+
+ROUNDINGS = ("nearest", "zero", "stochastic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +39,34 @@ class Row:
         Subtracted from the exponent field.
     special : str
         ``ieee``: the highest exponent is infinity and NaN; ``fn``: only the code of
-        all ones is NaN; ``finite``: every code is a number; ``scale``: powers of two
-        without sign or zero, the code of all ones is NaN.
+        all ones is NaN; ``fnuz``: only the code of a negative zero is NaN; ``finite``:
+        every code is a number; ``scale``: powers of two without sign or zero, the code
+        of all ones is NaN; ``integer``: two's complement; ``table``: the numbers of
+        ``table``.
+    table : tuple of float
+        The number of each code, where no rule gives it.
     """
 
     exponent: int
     significand: int
     bias: int
     special: str
+    table: tuple[float, ...] = ()
+
+
+def _fp32(*numbers: float) -> tuple[float, ...]:
+    return struct.unpack(f"{len(numbers)}f", struct.pack(f"{len(numbers)}f", *numbers))
+
+
+# quantiles of a normal distribution, as the paper prints them
+_NF4 = """
+-1.0 -0.6961928009986877 -0.5250730514526367 -0.39491748809814453
+-0.28444138169288635 -0.18477343022823334 -0.09105003625154495 0.0
+0.07958029955625534 0.16093020141124725 0.24611230194568634 0.33791524171829224
+0.44070982933044434 0.5626170039176941 0.7229568362236023 1.0
+"""
+# bitsandbytes 0.50.2, get_4bit_type: neither the numbers of e2m1 nor its codes
+_HALF_FP4 = _fp32(*(x / 12 for x in (0.0, 0.0625, 8.0, 12.0, 4.0, 6.0, 2.0, 3.0)))
 
 
 FORMATS = {
@@ -52,7 +80,53 @@ FORMATS = {
     "e2m3": Row(2, 3, 1, "finite"),
     "e2m1": Row(2, 1, 1, "finite"),
     "e8m0": Row(8, 0, 127, "scale"),
+    "e4m3": Row(4, 3, 7, "ieee"),
+    "e4m3fnuz": Row(4, 3, 8, "fnuz"),
+    "e5m2fnuz": Row(5, 2, 16, "fnuz"),
+    "e3m4": Row(3, 4, 3, "ieee"),
+    "e3m0": Row(3, 0, 3, "finite"),
+    "int8": Row(0, 7, 0, "integer"),
+    "int4": Row(0, 3, 0, "integer"),
+    "int2": Row(0, 1, 0, "integer"),
+    "nf4": Row(0, 3, 0, "table", tuple(map(float, _NF4.split()))),
+    "bnb_fp4": Row(0, 3, 0, "table", _HALF_FP4 + tuple(-x for x in _HALF_FP4)),
 }
+
+
+def _whole(x: float, rounding: str, seed: int | None) -> int:
+    """A whole number near ``x``."""
+    if rounding == "nearest":
+        return round(x)  # half to even
+    if rounding == "zero":
+        return math.trunc(x)
+    low = math.floor(x)
+    return low + (random.Random(seed).random() < x - low)
+
+
+@cache
+def table_order(name: str) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Codes of a table in the order of their numbers, and the half ways between.
+
+    The half ways are rounded to fp32 as bitsandbytes has them, so that its codes are
+    met at the last bit; two codes of zero both stay.
+    """
+    table = FORMATS[name].table
+    codes = tuple(sorted(range(len(table)), key=lambda code: table[code]))
+    pairs = itertools.pairwise(table[code] for code in codes)
+    return codes, _fp32(*((a + b) / 2 for a, b in pairs))
+
+
+@cache
+def grid(name: str) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Numbers of a format of few codes in order, and the lowest code of each."""
+    form = Format(name)
+    found: dict[float, int] = {}
+    for code in range(1 << form.bits):
+        value = form.decode(code)
+        if math.isfinite(value):
+            found.setdefault(value + 0.0, code)
+    values = tuple(sorted(found))
+    return values, tuple(found[value] for value in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,38 +170,87 @@ class Format:
     def top(self) -> int:
         """Code of the largest number."""
         row = self.row
+        if row.special == "table":
+            return row.table.index(max(row.table))
         last = (1 << row.exponent + row.significand) - 1
         infinity = (1 << row.exponent) - 1 << row.significand
         if row.special == "ieee":
             return infinity - 1
-        return last if row.special == "finite" else last - 1
+        return last - 1 if row.special in ("fn", "scale") else last
 
     @property
     def largest(self) -> float:
         """The largest number."""
-        return self._magnitude(self.top)
+        return self.decode(self.top)
 
     @property
     def smallest(self) -> float:
         """The smallest number above zero."""
+        if self.row.special == "table":
+            return min(x for x in self.row.table if x > 0)
+        if self.row.special == "integer":
+            return 1.0
         return self._magnitude(0 if self.row.special == "scale" else 1)
+
+    @property
+    def least_normal(self) -> float:
+        """The smallest number with a leading one; below it digits are lost."""
+        row = self.row
+        return math.ldexp(1.0, 1 - row.bias) if self.floating else self.smallest
+
+    @property
+    def step_of_largest(self) -> int:
+        """Power of two between the largest number and the one before it."""
+        return math.frexp(self.largest)[1] - 1 - self.row.significand
+
+    @property
+    def floating(self) -> bool:
+        """Whether its numbers have an exponent and a significand."""
+        return self.row.special not in ("scale", "integer", "table")
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Every number of the format in order; infinity and NaN are none.
+
+        Raises
+        ------
+        ValueError
+            For a format of more than 8 bits.
+        """
+        if self.bits > 8:
+            raise ValueError(f"{self.name} has {self.bits} bits: too many to list")
+        return grid(self.name)[0]
 
     @property
     def nan(self) -> int:
         """What NaN becomes; ``finite`` formats have none and take negative zero.
 
-        A NaN with its sign set becomes this code with the highest bit turned over.
+        A NaN with its sign set becomes this code with the highest bit turned over, but
+        in the formats ``fnuz``, which have one NaN.
+
+        Raises
+        ------
+        ValueError
+            For integers and tables, which have none.
         """
         row = self.row
         body = row.exponent + row.significand
-        if row.special == "finite":
+        if row.special in ("integer", "table"):
+            raise ValueError(f"{self.name} has no code for NaN")
+        if row.special in ("finite", "fnuz"):
             return 1 << body
         if row.special == "ieee":  # a quiet one: the first bit behind the exponent
             return (((1 << row.exponent) - 1 << 1) + 1) << row.significand - 1
         return (1 << body) - 1
 
-    def encode(self, x: Any, saturate: bool = False) -> Any:
-        """The code of the nearest number, ties to even.
+    def encode(
+        self,
+        x: Any,
+        saturate: bool = False,
+        rounding: str = "nearest",
+        seed: int | None = None,
+    ) -> Any:
+        """The code of a number of the format near ``x``.
 
         Parameters
         ----------
@@ -139,8 +262,14 @@ class Format:
             formats. In ``e4m3fn`` what is too large is NaN, saturated the largest
             number. In ``e8m0`` zero and negative numbers are NaN, saturated the
             smallest scale and the scale of the magnitude. In both modes formats with
-            an infinity overflow to it and ``finite`` ones to their largest number.
-            Which of its NaN codes a NaN becomes is that of ``ml_dtypes``.
+            an infinity overflow to it, ``fnuz`` to NaN, the others to the number at
+            their end. Which of its NaN codes a NaN becomes is that of ``ml_dtypes``.
+        rounding : {"nearest", "zero", "stochastic"}
+            Nearest, ties to even (in a table, ties to the lower number, as
+            bitsandbytes); toward zero, where a finite number never becomes infinity or
+            NaN; or up with the probability that makes the mean right.
+        seed : int, optional
+            Of stochastic rounding; the same seed gives the same codes.
 
         Returns
         -------
@@ -150,53 +279,93 @@ class Format:
         ------
         TypeError
             For what is not a real number, or an array of complex numbers.
+        ValueError
+            For NaN in an integer or a table, another rounding, or a seed without
+            stochastic rounding.
         """
+        rounding = resolve(rounding, ROUNDINGS, "rounding")
+        if seed is not None and rounding != "stochastic":
+            raise ValueError(f"seed={seed}: rounding {rounding!r} draws nothing")
         if hasattr(x, "__array__") and getattr(x, "shape", ()) != ():
             from .arrays import encode_array
 
-            return encode_array(self, x, saturate)
+            return encode_array(self, x, saturate, rounding, seed)
         if x is None or isinstance(x, (bool, str, complex)):
             raise TypeError(f"encode({x!r}): a real number is needed")
-        return self._encode(float(x), saturate)
+        return self._encode(float(x), saturate, rounding, seed)
 
-    def _encode(self, x: float, saturate: bool) -> int:
+    def _encode(self, x: float, saturate: bool, rounding: str, seed: int | None) -> int:
         row = self.row
+        if row.special in ("integer", "table"):
+            return self._listed(x, rounding, seed)
         if math.isnan(x):
-            turned = row.special != "scale" and math.copysign(1.0, x) < 0
+            turned = row.special not in ("scale", "fnuz") and math.copysign(1.0, x) < 0
             return self.nan ^ (int(turned) << self.bits - 1)
         if row.special == "scale":
-            return self._scale(x, saturate)
+            return self._scale(x, saturate, rounding, seed)
         sign = int(math.copysign(1.0, x) < 0) << row.exponent + row.significand
-        code = self.top + 1 if math.isinf(x) else self._rounded(abs(x))
+        infinite = math.isinf(x)
+        if rounding == "stochastic" and abs(x) > self.largest:
+            rounding = "nearest"
+        code = self.top + 1 if infinite else self._rounded(abs(x), rounding, seed)
         if code > self.top:
             keep = row.special == "finite" or (row.special == "fn" and saturate)
             # what lies behind the largest number is infinity, or the only NaN
+            keep |= rounding == "zero" and not infinite
             code = self.top if keep else self.top + 1
+        if row.special == "fnuz" and code == 0:
+            return 0  # the code of a negative zero is NaN
         return sign | code
 
-    def _rounded(self, size: float) -> int:
+    def _rounded(self, size: float, rounding: str, seed: int | None) -> int:
         """Code of a magnitude, as if the format went on without end."""
         row = self.row
         if size == 0:
             return 0
         least = 1 - row.bias
         power = max(math.frexp(size)[1] - 1, least)
-        steps = round(math.ldexp(size, row.significand - power))  # half to even
+        exact = math.ldexp(size, row.significand - power)
+        # half to even: one digit is one step or two, and half way between goes up
+        steps = _whole(exact, rounding, seed)
         # the leading one of ``steps`` carries into the exponent by itself
         return (power - least << row.significand) + steps
 
-    def _scale(self, x: float, saturate: bool) -> int:
+    def _scale(self, x: float, saturate: bool, rounding: str, seed: int | None) -> int:
         if x <= 0 and not saturate:
             return self.nan
         if x == 0:
             return 0
         if math.isinf(x):
             return self.nan
-        part, power = math.frexp(abs(x))
+        size = max(abs(x), self.smallest)
+        part, power = math.frexp(size)
+        if rounding != "nearest":
+            code = power - 1 + self.row.bias
+            code += _whole(2 * part, rounding, seed) - 1
+            return min(code, self.top if size <= self.largest else self.nan)
         if power < 2 - self.row.bias:  # as in both libraries, nearer or not
-            return int(abs(x) > self.smallest)
+            return int(size > self.smallest)
         code = power - 1 + self.row.bias + (part >= 0.75)  # half way goes up
         return min(code, self.nan)
+
+    def _listed(self, x: float, rounding: str, seed: int | None) -> int:
+        """Code in a format whose numbers are whole, or a table."""
+        if math.isnan(x):
+            raise ValueError(f"NaN has no code in {self.name}")
+        if self.row.special == "integer":
+            least = -(1 << self.bits - 1)
+            inside = max(float(least), min(x, -least - 1.0))
+            return _whole(inside, rounding, seed) & (1 << self.bits) - 1
+        if rounding == "nearest":
+            codes, half = table_order(self.name)
+            return codes[bisect.bisect_left(half, x)]
+        values, codes = grid(self.name)
+        x = max(values[0], min(x, values[-1]))
+        at = min(bisect.bisect_right(values, x), len(values) - 1) - 1
+        low, high = values[at], values[at + 1]
+        if rounding == "zero":  # zero is in every table: both lie on one side of it
+            return codes[at + (x == high or low < x < 0)]
+        return codes[at + (random.Random(seed).random() < (x - low) / (high - low))]
 
     def decode(self, codes: Any) -> Any:
         """The numbers that codes stand for.
@@ -230,6 +399,12 @@ class Format:
         body = row.exponent + row.significand
         if row.special == "scale":
             return math.nan if code == self.nan else self._magnitude(code)
+        if row.special == "table":
+            return row.table[code]
+        if row.special == "integer":
+            return float(code - (code >> body << self.bits))
+        if row.special == "fnuz" and code == self.nan:
+            return math.nan
         size = code & (1 << body) - 1
         if size > self.top:
             infinite = row.special == "ieee" and size == self.top + 1
