@@ -42,6 +42,7 @@ TYPES = {
     "e5m2": torch.float8_e5m2,
 }
 EIGHT = ("e4m3fn", "e5m2")
+LARGEST = {name: Format(name).largest for name in TYPES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def rounded(x: Tensor, name: str) -> Tensor:
     if name == "fp32":
         return x
     if name in EIGHT:
-        x = x.clamp(-Format(name).largest, Format(name).largest)
+        x = x.clamp(-LARGEST[name], LARGEST[name])
     return x.to(TYPES[name]).float()
 
 
@@ -142,7 +143,7 @@ class Rounding:
         scale = self.scale(x)
         scaled = x * scale
         found = rounded(scaled, self.fmt)
-        self.tally.add(scaled, found, Format(self.fmt).largest)
+        self.tally.add(scaled, found, LARGEST[self.fmt])
         return found / scale
 
     def scale(self, x: Tensor) -> float:
@@ -156,7 +157,7 @@ class Rounding:
             top = max(self.maxima, default=0.0)
             self.maxima.append(now)
         # A gradient that is not finite yet, or zero, says nothing of the next.
-        return Format(self.fmt).largest / top if 1e-30 < top < 1e30 else 1.0
+        return LARGEST[self.fmt] / top if 1e-30 < top < 1e30 else 1.0
 
 
 class _Product(torch.autograd.Function):

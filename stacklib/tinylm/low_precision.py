@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from stacklib.models import Attention, LanguageModel, Mlp, get
 from stacklib.models.formulas import Sizes
-from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, maximum
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    bytes_per_element,
+    chosen,
+    maximum,
+    resolve,
+)
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.quantizers import Format
 
@@ -30,6 +37,7 @@ __all__ = [
     "MEAN_OVER",
     "ClassifierRun",
     "QloraMemory",
+    "behind",
     "curves",
     "interval",
     "qlora_memory",
@@ -422,6 +430,36 @@ def curves(name: str) -> dict[str, Any]:
     if name not in known:
         raise ValueError(f"curves({name!r}): stored are {', '.join(known)}")
     found: dict[str, Any] = json.loads((CURVES / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+def behind(run: str, reference: str = "bf16") -> list[tuple[int, float, float, float]]:
+    """Held-out nats a token that a run of ``curves("fp8")`` has over another.
+
+    Seed by seed, so that what the seeds share cancels.
+
+    Parameters
+    ----------
+    run, reference : str
+        Keys of its ``runs``.
+
+    Returns
+    -------
+    list of (step, mean, low, high)
+        With the 95 % interval over three seeds.
+
+    Raises
+    ------
+    UnknownName
+        For another run.
+    """
+    runs = curves("fp8")["runs"]
+    one, two = (runs[resolve(name, runs, "run")] for name in (run, reference))
+    pairs = list(zip(one["seeds"], two["seeds"], strict=True))
+    found = []
+    for at, step in enumerate(one["step"]):
+        gaps = [a["held_out"][at] - b["held_out"][at] for a, b in pairs]
+        found.append((step, *interval(gaps)))
     return found
 
 

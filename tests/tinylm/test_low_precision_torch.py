@@ -1,0 +1,289 @@
+"""FP8 training, quantization-aware training and QLoRA: mechanism, and what was stored.
+
+The full runs are stored; here they are a few steps of a decoder of 23,000 numbers.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from stacklib.quantizers import Format
+from stacklib.tinylm import fp8_training_torch as ft
+from stacklib.tinylm import load, qat_torch
+from stacklib.tinylm.corpus import Document
+from stacklib.tinylm.model_torch import Decoder
+from stacklib.tinylm.perplexity import bits_per_byte, score
+from stacklib.tinylm.train_torch import text_loss
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Sums of one order, and no more than one core."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def batches_of(steps: int, seed: int = 0) -> list[torch.Tensor]:
+    """Ids that a model of any size learns quickly: a cycle of 32, from anywhere."""
+    random = np.random.default_rng(seed)
+    starts = random.integers(32, size=(steps, 4, 1))
+    return list(torch.from_numpy((starts + np.arange(17)) % 32 * 7))
+
+
+@pytest.fixture
+def short_run(small_config):
+    """The function that trains a small decoder in a precision; gives its record."""
+
+    config = replace(small_config, vocab_size=256)
+
+    def run(name: str, steps: int = 24, **more):
+        batches = batches_of(steps)
+        return ft.train_short(
+            ft.RUNS[name], batches, batches[0], config=config, every=8, **more
+        )
+
+    return run
+
+
+# -- FP8
+
+
+@pytest.mark.parametrize("name", ft.TYPES)
+def test_torch_rounds_as_the_room_does(name):
+    form, random = Format(name), np.random.default_rng(0)
+    sizes = 2.0 ** random.uniform(-30, 20, 20_000)
+    x = (sizes * random.choice([-1, 1], 20_000)).astype("f4")
+    x = np.concatenate([x, form.decode(np.arange(1 << min(form.bits, 8)))])
+    x = x[np.isfinite(x)]
+    if name in ft.EIGHT:  # what is too large is clipped, e5m2's infinity included
+        x = x.clip(-form.largest, form.largest)
+    ours = ft.rounded(torch.from_numpy(x), name).numpy()
+    with np.errstate(over="ignore"):
+        assert np.array_equal(ours, form.decode(form.encode(x)))
+    top = ft.rounded(torch.tensor([form.largest * 16, -form.largest * 16]), name)
+    expected = form.largest if name in ft.EIGHT else torch.inf
+    assert name == "bf16" or top.tolist() == [expected, -expected]
+
+
+def test_an_emulated_decoder_in_fp32_is_the_decoder(small_config):
+    """Same loss and same gradients, to the bit."""
+    ids = batches_of(1)[0]
+    found = []
+    for build in (Decoder, lambda c: ft.Emulated(c, ft.Precision())):
+        torch.manual_seed(0)
+        model = build(small_config)
+        loss = text_loss(model(ids[:, :-1]), ids)
+        loss.backward()
+        found.append([loss, *(p.grad for p in model.parameters())])
+    assert len(found[0]) == len(found[1])
+    assert all(
+        torch.allclose(a, b, rtol=1e-4, atol=1e-8) for a, b in zip(*found, strict=True)
+    )
+
+
+def test_a_product_rounds_what_comes_back_too():
+    """By hand: y = q(x) q(w), dx = r(g) q(w), dw = r(g) q(x)."""
+    tally = ft.Tally()
+    ways = tuple(ft.Rounding(f, "none", tally) for f in ("e4m3fn", "e4m3fn", "e5m2"))
+    x = torch.tensor([[0.3, -1.7]], requires_grad=True)
+    w = torch.tensor([[1.1, 0.4], [0.05, 900.0]], requires_grad=True)
+    g = torch.tensor([[0.3, 1e-9]])
+    y = ft._Product.apply(x, w, ways)
+    y.backward(g)
+    e4, e5 = Format("e4m3fn"), Format("e5m2")
+
+    def kept(form, numbers):
+        clipped = numbers.detach().numpy().clip(-form.largest, form.largest)
+        return torch.from_numpy(form.decode(form.encode(clipped)))
+
+    qx, qw, rg = kept(e4, x), kept(e4, w), kept(e5, g)
+    assert torch.equal(y, qx @ qw.T)
+    assert torch.equal(x.grad, rg @ qw) and torch.equal(w.grad, rg.T @ qx)
+    assert rg[0, 1] == 0 and qw[1, 1] == 448
+    assert (tally.numbers, tally.zeroed, tally.clipped) == (8, 1, 1)
+
+
+def test_a_delayed_scale_knows_the_last_sixteen_maxima_only():
+    way = ft.Rounding("e4m3fn", "delayed", ft.Tally())
+    sizes = [100.0, *[1.0] * 20]
+    scales = [way.scale(torch.tensor([0.5, -size])) for size in sizes]
+    assert scales[0] == 1.0  # nothing is known yet
+    assert scales[1:17] == [4.48] * 16 and scales[17] == 448.0
+    now = ft.Rounding("e4m3fn", "current", ft.Tally())
+    assert now.scale(torch.tensor([-56.0])) == 8.0
+    assert now.scale(torch.zeros(3)) == 1.0
+
+
+def test_a_jump_is_clipped_by_a_delayed_scale_and_not_by_a_current_one():
+    clipped = {}
+    for scaling in ("current", "delayed"):
+        way = ft.Rounding("e4m3fn", scaling, ft.Tally())
+        for size in (1.0, 1.0, 8.0):
+            found = way(torch.tensor([size]))
+        clipped[scaling] = (float(found), way.tally.clipped)
+    assert clipped == {"current": (8.0, 0), "delayed": (1.0, 1)}
+
+
+def dead(run: dict) -> bool:
+    """Whether the gradients of the blocks' matrices were lost."""
+    return run["backward"]["zeroed"] > 0.5
+
+
+def test_fp16_and_fp8_die_by_a_mean_over_many_and_scales_keep_them(short_run):
+    ways = [name for name in ft.RUNS if name != "fp8_none_scaled"]
+    found = {name: short_run(name, steps=16) for name in ways}
+    assert [name for name, run in found.items() if dead(run)] == ["fp16", "fp8_none"]
+    best = found["fp32"]["loss"][-1]
+    assert found["fp32"]["loss"][0] > 1.5 * best
+    for name in ("bf16", "fp16_scaled", "fp8_delayed", "fp8_current"):
+        assert found[name]["loss"][-1] < 1.3 * best, name
+        assert found[name]["skipped"] == 0
+
+
+def test_a_rounding_left_out_of_the_way_back_is_found(short_run, monkeypatch):
+    plain = ft._Product.backward
+
+    def unrounded(ctx, gradient):
+        ctx.way = lambda g: g
+        return plain(ctx, gradient)
+
+    monkeypatch.setattr(ft._Product, "backward", staticmethod(unrounded))
+    assert not dead(short_run("fp16", steps=8))
+
+
+def test_too_large_a_loss_scale_skips_and_comes_down(short_run, monkeypatch):
+    monkeypatch.setattr(ft, "FIRST_SCALE", 2.0**60)
+    run = short_run("fp16_scaled")
+    assert 0 < run["skipped"] < 1 and run["scale"] < 2.0**60
+
+
+def test_the_distance_to_a_reference_is_relative(short_run):
+    first = short_run("fp32", steps=8)
+    again = short_run("fp32", steps=8, reference=first["weights"])
+    other = short_run("bf16", steps=8, reference=first["weights"])
+    assert again["distance"] == [0.0]
+    by_hand = (other["weights"][0] - first["weights"][0]).norm()
+    assert other["distance"][0] == pytest.approx(
+        float(by_hand / first["weights"][0].norm())
+    )
+    assert 0 < other["distance"][0] < 0.2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"forward": "fp4"}, "unknown training format"),
+        ({"scaling": "late"}, "scaling = 'late'"),
+        ({"loss_scale": 0.0}, "loss_scale = 0.0"),
+        ({"loss_scale": float("nan")}, "loss_scale = nan"),
+        ({"loss_scale": "auto"}, "loss_scale = 'auto'"),
+    ],
+)
+def test_a_precision_that_is_none_is_named(call, message):
+    with pytest.raises((ValueError, LookupError), match=message):
+        ft.Precision(**call)
+
+
+def test_a_run_needs_batches_and_a_mean_over_them(small_config):
+    for batches, over in ([], 100), (batches_of(1), 3):
+        with pytest.raises(ValueError, match=f"mean_over = {over}"):
+            ft.train_short(
+                ft.Precision(), batches, batches_of(1)[0], mean_over=over,
+                config=small_config,
+            )  # fmt: skip
+
+
+# -- quantization-aware training
+
+
+def test_a_straight_through_gradient_is_passed_as_it_is():
+    x = torch.tensor([0.2, 0.7, -1.4], requires_grad=True)
+    y = qat_torch.straight_through(x, torch.round)
+    (y * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert y.tolist() == [0.0, 1.0, -1.0] and x.grad.tolist() == [1.0, 2.0, 3.0]
+    plain = torch.tensor([0.2, 0.7], requires_grad=True)
+    torch.round(plain).sum().backward()
+    assert not plain.grad.any()  # what the estimator is for
+    with pytest.raises(ValueError, match=r"gave \(1,\) for \(3,\)"):
+        qat_torch.straight_through(x, lambda w: w[:1])
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4, 8])
+def test_levels_are_a_row_of_a_symmetric_grid_and_no_worse_than_unclipped(bits):
+    torch.manual_seed(0)
+    weights = torch.randn(12, 64) * torch.logspace(-3, 1, 12)[:, None]
+    found, top = qat_torch.levels(weights, bits), 2 ** (bits - 1) - 1
+    for row in found:
+        assert len(row.unique()) <= 2 * top + 1
+        step = row[row != 0].abs().min()
+        assert bits == 8 or torch.allclose((row / step).round() * step, row)
+    ends = weights.abs().amax(1, keepdim=True) / top
+    plain = (weights / ends).round() * ends
+    error, least = ((x - weights).square().sum(1) for x in (plain, found))
+    assert (least <= error * (1 + 1e-6)).all()
+    assert bits == 8 or (least < 0.99 * error).any()
+    assert not qat_torch.levels(torch.zeros(2, 4), bits).any()
+
+
+def test_levels_refuses_what_has_no_grid():
+    for bits in (1, 9, 4.0, True):
+        with pytest.raises(ValueError, match=f"bits = {bits!r}"):
+            qat_torch.levels(torch.ones(1, 2), bits)
+    with pytest.raises(ValueError, match="not finite"):
+        qat_torch.levels(torch.tensor([[torch.nan, 1.0]]), 4)
+
+
+TEXT = "".join(f"The {word} returns a list.\n" for word in "abcdefgh") * 3
+TEXTS = [Document("a", TEXT), Document("b", TEXT[50:])]
+
+
+def test_training_that_sees_two_bits_beats_rounding_once():
+    model = load("draft")
+    ids = [model.tokenizer.end, *model.tokenizer.encode(TEXT)]
+    batches = [torch.tensor([ids[:97]])] * 12
+    found, end = qat_torch.qat(model, batches, TEXTS, bits=2, every=12)
+    first, last = found["bits_per_byte"]
+    assert found["step"] == [0, 12] and last < 0.7 * first
+    assert found["less"][2] < 0 and found["less"][0] == pytest.approx(last - first)
+    name = "model.layers.0.mlp.up_proj.weight"
+    assert all(len(np.unique(row)) <= 3 for row in end.weights[name])
+    # its first point is quantization after training
+    once = score(qat_torch.ptq(model, 2), TEXTS, model.tokenizer)
+    assert first == bits_per_byte(once).value
+
+
+def test_a_rounding_without_the_estimator_learns_nothing(monkeypatch):
+    """Planted: the derivative of a step function, zero, in place of the identity."""
+    model = load("draft")
+    aware = qat_torch.Aware(model.config, 2)
+    aware.assign(model.weights)
+    key = "model/layers/0/mlp/up_proj/weight"
+    ids = torch.arange(20)[None]
+
+    def gradient() -> float:
+        aware.zero_grad()
+        text_loss(aware(ids[:, :-1]), ids).backward()
+        found = aware.weights[key].grad
+        return 0.0 if found is None else float(found.abs().max())
+
+    assert gradient() > 0
+    monkeypatch.setattr(qat_torch, "straight_through", lambda x, q: q(x.detach()))
+    assert gradient() == 0
+
+
+def test_weights_assigned_are_kept_unrounded():
+    model = load("draft")
+    aware = qat_torch.Aware(model.config, 4)
+    aware.assign(model.weights)
+    name = "model.layers.1.self_attn.q_proj.weight"
+    inside = aware.weights[name.replace(".", "/")].detach().numpy()
+    assert np.array_equal(inside, model.weights[name])
+    assert not np.array_equal(aware.named()[name].numpy(), model.weights[name])
+    with pytest.raises(ValueError, match="no batches"):
+        qat_torch.qat(model, [], TEXTS, bits=4)
+    with pytest.raises(ValueError, match="rate = 0"):
+        qat_torch.qat(model, batches_of(1), TEXTS, bits=4, rate=0.0)
