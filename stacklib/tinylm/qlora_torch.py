@@ -36,6 +36,7 @@ SCHEME = "nf4_dq"
 ALPHA = 16.0  # the adapter's product is weighed by this over its rank
 PACKAGES = ("asyncio", "concurrent", "email", "http", "json", "logging")
 HELD_OUT_OF = 8  # one file of code in this many is never trained on
+SCORED = 3_000  # characters of such a file that are scored
 
 
 class Packed:
@@ -179,7 +180,7 @@ class QloraRun:
         Cost of each held-out file: of the unquantized model, with NF4 weights, and
         with the adapters as they ended.
     measured : dict of str to int
-        Bytes of tensors, by the names of `QloraMemory.parts`.
+        Bytes of tensors, as `measured_bytes` names them.
     sheet : QloraMemory
         What was worked out for them.
     model : TinyLM
@@ -199,12 +200,14 @@ class QloraRun:
         ways = {"base": self.base, "before": self.before, "after": self.after}
         scores = {name: bits_per_byte(found) for name, found in ways.items()}
         gain = difference(self.after, self.before)
+        parts = {name: part.si for name, part in self.sheet.parts.items()}
+        parts["base"] = parts.pop("weights") + parts.pop("scales")
         return {
             "losses": self.losses,
             "bits_per_byte": {n: [s.value, s.low, s.high] for n, s in scores.items()},
             "less": [gain.value, gain.low, gain.high],
             "measured": self.measured,
-            "sheet": {n: self.sheet.parts[n].si for n in self.measured},
+            "sheet": {name: parts[name] for name in self.measured},
         }
 
 
@@ -249,13 +252,17 @@ def qlora(
     above_zero(rate=rate)
     base = load(model) if isinstance(model, str) else model
     texts = code() if documents is None else list(documents)
-    held = texts[HELD_OUT_OF - 1 :: HELD_OUT_OF]
+    held = [
+        Document(each.name, each.text[:SCORED])
+        for each in texts[HELD_OUT_OF - 1 :: HELD_OUT_OF]
+    ]
     if len(held) < 2:
         raise ValueError(
             f"{len(texts)} documents: every eighth is held out, and two must be"
         )
-    kept = set(map(id, held))
-    stream = token_stream([t for t in texts if id(t) not in kept])
+    stream = token_stream(
+        [each for at, each in enumerate(texts, 1) if at % HELD_OUT_OF]
+    )
     recipe = Recipe(steps=steps, batch=batch, tokens=tokens, seed=seed)
     student = Adapted(base.config, base.weights, rank=rank, seed=seed)
     optimizer = torch.optim.Adam(student.adapters.values(), lr=rate, betas=(0.9, 0.99))
@@ -275,10 +282,13 @@ def qlora(
         optimizer.step()
         losses.append(loss.item())
     final = _merged(base, student)
-    sheet = qlora_memory(
-        base.architecture, rank=rank, batch=batch, context=tokens, dtype="bf16"
-    )
-    measured = measured_bytes(student, optimizer)
+    sizes = {"rank": rank, "batch": batch, "context": tokens}
+    sheet = qlora_memory(base.architecture, **sizes)
+    # Products run in fp32 here, so that is what activations are held against.
+    wide = qlora_memory(base.architecture, **sizes, dtype="fp32")
+    sheet = replace(sheet, checkpoints=wide.checkpoints, block=wide.block)
+    ids = torch.zeros((batch, tokens), dtype=torch.long)
+    measured = measured_bytes(student, optimizer) | kept_bytes(student, ids)
     return QloraRun(
         tuple(losses), scored(base), before, scored(final), measured, sheet, final
     )
@@ -287,6 +297,47 @@ def qlora(
 def _merged(base: TinyLM, student: Adapted) -> TinyLM:
     weights = {name: w.numpy().copy() for name, w in student.named().items()}
     return replace(base, weights=weights)
+
+
+def kept_bytes(model: Adapted, ids: Tensor) -> dict[str, int]:
+    """Bytes that autograd keeps of a forward pass that will run layers again.
+
+    Parameters
+    ----------
+    model : Adapted
+        With ``recompute``.
+    ids : Tensor
+        Of one step, (batch, tokens).
+
+    Returns
+    -------
+    dict of str to int
+        ``checkpoints``, the inputs of all layers; ``block``, what the first layer
+        keeps when it runs again.
+    """
+    x = torch.zeros(*ids.shape, model.config.hidden_size, requires_grad=True)
+    head = _saved_by(lambda: model.logits(x))
+    whole = _saved_by(lambda: model(ids))
+    return {
+        "checkpoints": whole - head,
+        "block": _saved_by(lambda: model.block(x, 0), model.adapters.values()),
+    }
+
+
+def _saved_by(run: Callable[[], Any], known: Any = ()) -> int:
+    """Bytes of the storages that autograd keeps of a call, those known not counted."""
+    kept: dict[int, Any] = {}
+    apart = {tensor.untyped_storage().data_ptr() for tensor in known}
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        kept[storage.data_ptr()] = storage  # held, so that no address comes twice
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        result = run()
+    del result
+    return sum(found.nbytes() for at, found in kept.items() if at not in apart)
 
 
 def measured_bytes(model: Adapted, optimizer: torch.optim.Optimizer) -> dict[str, int]:

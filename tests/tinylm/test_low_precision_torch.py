@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from stacklib.quantizers import Format
+from stacklib.quantizers import Format, dequantize, quantize
 from stacklib.tinylm import fp8_training_torch as ft
-from stacklib.tinylm import load, qat_torch
+from stacklib.tinylm import load, qat_torch, qlora_torch, record
+from stacklib.tinylm import low_precision as lp
 from stacklib.tinylm.corpus import Document
 from stacklib.tinylm.model_torch import Decoder
 from stacklib.tinylm.perplexity import bits_per_byte, score
@@ -287,3 +288,160 @@ def test_weights_assigned_are_kept_unrounded():
         qat_torch.qat(model, [], TEXTS, bits=4)
     with pytest.raises(ValueError, match="rate = 0"):
         qat_torch.qat(model, batches_of(1), TEXTS, bits=4, rate=0.0)
+
+
+# -- QLoRA
+
+
+@pytest.fixture
+def adapted(small_config, build):
+    """A small decoder in NF4 whose adapters are not zero any more."""
+    base = build(replace(small_config, vocab_size=256, hidden_size=64))
+    model = qlora_torch.Adapted(base.config, base.weights, rank=4)
+    with torch.no_grad():
+        for each in model.adapters.values():
+            each.normal_(std=0.3, generator=torch.Generator().manual_seed(len(each)))
+    return model
+
+
+def adapters_agree(adapted) -> bool:
+    """Whether the adapters' gradients follow from those of one merged matrix.
+
+    With W = NF4 + s U D: dL/dU = s G D', dL/dD = s U' G, G = dL/dW of plain autograd.
+    """
+    ids = batches_of(1)[0]
+    merged = Decoder(adapted.config)
+    merged.assign(adapted.named())
+    losses = []
+    for model in (merged, adapted):
+        model.zero_grad()
+        losses.append(text_loss(model(ids[:, :-1]), ids))
+        losses[-1].backward()
+    assert losses[0].item() == pytest.approx(losses[1].item(), rel=1e-5)
+    for name in adapted.packed:
+        key = name.replace(".", "/")
+        down, up = (adapted.adapters[f"{key}/{each}"] for each in ("down", "up"))
+        s, full = qlora_torch.ALPHA / len(down), merged.weights[key].grad
+        for found, wanted in (
+            (up.grad, s * full @ down.T),
+            (down.grad, s * up.T @ full),
+        ):
+            if (found - wanted).abs().max() > 1e-3 * wanted.abs().max():
+                return False
+    return True
+
+
+def test_gradients_of_adapters_are_those_of_the_merged_matrix(adapted):
+    assert adapters_agree(adapted)
+
+
+def test_a_frozen_matrix_that_stops_the_gradient_is_found(adapted, monkeypatch):
+    def stops(ctx, gradient):
+        return torch.zeros_like(gradient @ ctx.packed.expand()), None
+
+    monkeypatch.setattr(qlora_torch._Frozen, "backward", staticmethod(stops))
+    assert not adapters_agree(adapted)
+
+
+def test_a_packed_matrix_is_the_rooms_nf4(adapted):
+    weight = torch.randn(48, 64, generator=torch.Generator().manual_seed(0))
+    packed = qlora_torch.Packed(weight)
+    expected = dequantize(quantize(weight.numpy(), "nf4_dq"))
+    assert np.array_equal(packed.expand().numpy(), expected)
+    assert 8 * len(packed.bytes) / weight.numel() == pytest.approx(4.13, abs=0.05)
+    error = float((packed.expand() - weight).norm() / weight.norm())
+    assert 0.05 < error < 0.12
+    with pytest.raises(TypeError, match="the base is frozen"):
+        adapted.assign({})
+
+
+DOCUMENTS = [Document(f"d{at}", TEXT[at:] + TEXT) for at in range(16)]
+
+
+def test_qlora_lowers_the_loss_and_holds_the_bytes_of_its_sheet():
+    run = qlora_torch.qlora("draft", 8, 4, documents=DOCUMENTS, batch=2, tokens=64)
+    told = run.told()
+    assert told["less"][2] < 0 and run.losses[-1] < run.losses[0]
+    base, before, after = (v[0] for v in told["bits_per_byte"].values())
+    assert after < base and abs(before - base) < 0.1
+    measured, sheet = run.measured, told["sheet"]
+    for name in ("kept", "adapters", "gradients", "optimizer", "checkpoints"):
+        assert measured[name] == sheet[name], name
+    assert measured["base"] == pytest.approx(sheet["base"], rel=0.03)
+    assert measured["block"] == pytest.approx(sheet["block"], rel=0.15)
+    # what was frozen is as it was, and what is merged is not
+    draft = load("draft")
+    name = "model.layers.0.mlp.up_proj.weight"
+    plain = qlora_torch.Packed(torch.from_numpy(draft.weights[name])).expand().numpy()
+    moved = np.linalg.norm(run.model.weights[name] - plain) / np.linalg.norm(plain)
+    assert 0 < moved < 0.5
+    gains = "model.norm.weight"
+    assert np.array_equal(run.model.weights[gains], draft.weights[gains])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"steps": 0}, "steps = 0"),
+        ({"rank": 1.5}, "rank = 1.5"),
+        ({"seed": -1}, "seed = -1"),
+        ({"rate": float("nan")}, "rate = nan"),
+        ({"documents": DOCUMENTS[:15]}, "15 documents"),
+    ],
+)
+def test_a_qlora_that_cannot_be_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        qlora_torch.qlora("draft", **{"steps": 1, "documents": DOCUMENTS} | call)
+
+
+# -- what was stored
+
+
+def test_the_stored_runs_read_the_corpus_of_the_models():
+    digest = record.training("draft")["corpus"]
+    assert lp.curves("fp8")["corpus"] == lp.curves("qat")["corpus"] == digest
+    assert lp.curves("fp8")["settings"]["mean_over"] == lp.MEAN_OVER
+    seconds = sum(lp.curves(name)["seconds"] for name in ("fp8", "qat", "qlora"))
+    assert seconds < 600
+    assert all(lp.curves(name)["threads"] == 1 for name in ("fp8", "qat", "qlora"))
+
+
+def test_stored_fp8_with_a_scale_learns_as_bf16_does_and_without_one_does_not():
+    assert set(lp.curves("fp8")["runs"]) == set(ft.RUNS)
+    ends = {name: lp.behind(name)[-1] for name in ft.RUNS}
+    for name, (step, mean, low, high) in ends.items():
+        assert step == 200
+        if name in ("fp16", "fp8_none"):
+            assert low > 0.5, name
+        else:
+            assert low <= 0 <= high and abs(mean) < 0.03, name
+    away = {n: r["seeds"][0]["distance"] for n, r in lp.curves("fp8")["runs"].items()}
+    for name in ("bf16", "fp8_current", "fp8_delayed"):
+        assert away[name][-1] > away[name][0] > 0  # error accumulates
+    assert away["bf16"][-1] < away["fp8_current"][-1]
+
+
+def test_stored_training_that_sees_its_rounding_beats_rounding_once():
+    found = lp.curves("qat")
+    for name in ("int4", "int2"):
+        for seed in found["runs"][name]["seeds"]:
+            assert seed["less"][2] < 0
+            assert seed["bits_per_byte"][0] == found["ptq"][name]["bits_per_byte"][0]
+    # more steps without the rounding are worth less than the rounding seen
+    for at, control in enumerate(found["runs"]["control"]["seeds"]):
+        for name in ("int4", "int2"):
+            seen = found["runs"][name]["seeds"][at]["bits_per_byte"][-1]
+            assert seen < control["then"][name]
+
+
+def test_the_stored_qlora_lowers_the_loss_of_every_seed():
+    found = lp.curves("qlora")
+    settings = dict(found["settings"])
+    for seed in found["seeds"]:
+        assert seed["less"][2] < 0
+        wide = lp.qlora_memory(
+            load(settings["model"]).architecture, rank=settings["rank"],
+            batch=settings["batch"], context=settings["tokens"], dtype="fp32",
+        )  # fmt: skip
+        assert seed["sheet"]["block"] == wide.block.si
+        assert seed["measured"]["adapters"] == wide.adapters.si
