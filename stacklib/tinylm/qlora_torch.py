@@ -316,11 +316,12 @@ def kept_bytes(model: Adapted, ids: Tensor) -> dict[str, int]:
         keeps when it runs again.
     """
     x = torch.zeros(*ids.shape, model.config.hidden_size, requires_grad=True)
+    known = [*model.adapters.values(), model.cos, model.sin]
     head = _saved_by(lambda: model.logits(x))
     whole = _saved_by(lambda: model(ids))
     return {
         "checkpoints": whole - head,
-        "block": _saved_by(lambda: model.block(x, 0), model.adapters.values()),
+        "block": _saved_by(lambda: model.block(x, 0), known),
     }
 
 

@@ -368,7 +368,12 @@ def test_qlora_lowers_the_loss_and_holds_the_bytes_of_its_sheet():
     for name in ("kept", "adapters", "gradients", "optimizer", "checkpoints"):
         assert measured[name] == sheet[name], name
     assert measured["base"] == pytest.approx(sheet["base"], rel=0.03)
-    assert measured["block"] == pytest.approx(sheet["block"], rel=0.15)
+    # Besides, this processor's attention keeps keys and values repeated for each query
+    # head and a sum per row, a norm one number per token and its gains as fp32.
+    c = load("draft").config
+    repeated = 2 * (c.num_attention_heads - c.num_key_value_heads) * c.head_dim
+    more = 2 * 64 * (repeated + c.num_attention_heads + 2) + 2 * c.hidden_size
+    assert measured["block"] == sheet["block"] + 4 * more
     # what was frozen is as it was, and what is merged is not
     draft = load("draft")
     name = "model.layers.0.mlp.up_proj.weight"
