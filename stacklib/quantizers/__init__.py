@@ -1,11 +1,21 @@
-"""Number formats of a few bits, as rows of a table.
+"""Number formats of a few bits, and the schemes that share scales between numbers.
 
 ``Format("e4m3fn")`` encodes a number as hardware does, nearest with ties to even, and
-decodes every code. One number needs the standard library only; arrays use NumPy.
+decodes every code. ``quantize(x, "q4_k")`` gives an array in few bits, ``dequantize``
+the numbers it stands for, ``pack`` its bytes in the published layout; ``schemes()``
+lists what there is. One number needs the standard library only; arrays use NumPy.
 """
 
 from __future__ import annotations
 
-from .formats import FORMATS, Format, Row
+from typing import TYPE_CHECKING
 
-__all__ = ["FORMATS", "Format", "Row"]
+from stacklib import offer
+
+if TYPE_CHECKING:
+    from .formats import FORMATS, Format, Row
+    from .layouts import pack, unpack
+    from .quantizing import dequantize, quantize
+    from .scheme import SCHEMES, Quantized, Scheme, schemes
+else:
+    __all__, __getattr__, __dir__ = offer(__name__)

@@ -59,19 +59,23 @@ def encode_array(
         return _scales(form, x, saturate)
     if x.dtype == np.float32 and form.bits <= 16 and form.row.bias < 127:
         codes = np.empty(x.shape, code_type(form.bits))
-        encode_into(form, x.reshape(-1), codes.reshape(-1), saturate)
+        encode_into(form, x.reshape(-1), codes.reshape(-1), stays(form, saturate))
         return codes
     return _wide(form, x, saturate)
+
+
+def stays(form: Format, saturate: bool) -> bool:
+    """Whether what is too large becomes the largest number."""
+    return form.row.special == "finite" or (form.row.special == "fn" and saturate)
 
 
 class _Kept:
     """Arrays that the chunks of one format are worked in."""
 
-    def __init__(self, form: Format, saturate: bool) -> None:
+    def __init__(self, form: Format, keep: bool) -> None:
         row = form.row
         self.cut = np.int32(23 - row.significand)
         least: Any = np.float32(form.least_normal).view(np.int32)
-        keep = row.special == "finite" or (row.special == "fn" and saturate)
         # a number that rounds to the code behind the largest one
         beyond = form.largest if keep else form.largest + 2.0**form.step_of_largest
         limit: Any = np.float32(beyond).view(np.int32)
@@ -93,15 +97,18 @@ class _Kept:
 
 
 @lru_cache(maxsize=32)
-def _kept(form: Format, saturate: bool) -> _Kept:
-    return _Kept(form, saturate)
+def _kept(form: Format, keep: bool) -> _Kept:
+    return _Kept(form, keep)
 
 
 def encode_into(
-    form: Format, x: NDArray[Any], codes: NDArray[Any], saturate: bool = False
+    form: Format, x: NDArray[Any], codes: NDArray[Any], clamp: bool = False
 ) -> None:
-    """Codes of flat float32 numbers, written into an array that is there already."""
-    kept = _kept(form, saturate)
+    """Codes of flat float32 numbers, written into an array that is there already.
+
+    ``clamp``: what is too large becomes the largest number, else what lies behind it.
+    """
+    kept = _kept(form, clamp)
     bits = x.view(np.int32)
     for start in range(0, len(x), CHUNK):
         part = slice(start, min(start + CHUNK, len(x)))
@@ -138,8 +145,7 @@ def _wide(form: Format, x: NDArray[Any], saturate: bool) -> NDArray[Any]:
     size = bits & kind((1 << width + exponent) - 1)
     code = _rounded(form, size, x.dtype, kind, width, exponent)
     row, infinity = form.row, kind((1 << exponent) - 1 << width)
-    keep = row.special == "finite" or (row.special == "fn" and saturate)
-    over = kind(form.top if keep else form.top + 1)
+    over = kind(form.top if stays(form, saturate) else form.top + 1)
     np.minimum(code, over, out=code)
     body = row.exponent + row.significand
     sign = (bits >> kind(width + exponent)) << kind(body)

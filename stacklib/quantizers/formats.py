@@ -89,7 +89,7 @@ FORMATS = {
     "int4": Row(0, 3, 0, "integer"),
     "int2": Row(0, 1, 0, "integer"),
     "nf4": Row(0, 3, 0, "table", tuple(map(float, _NF4.split()))),
-    "bnb_fp4": Row(0, 3, 0, "table", _HALF_FP4 + tuple(-x for x in _HALF_FP4)),
+    "bnb_fp4": Row(0, 3, 0, "table", _HALF_FP4 + tuple(0.0 - x for x in _HALF_FP4)),
 }
 
 

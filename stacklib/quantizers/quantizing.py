@@ -1,0 +1,190 @@
+"""One call for every scheme: checks, rows, blocks, and the way back."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stacklib.quantity import resolve
+
+from . import blocks, ggml_blocks, integers, k_quants, tables
+from .scheme import Quantized, Scheme, scheme_row
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["RULES", "dequantize", "padded", "quantize", "rows_of"]
+
+RULES = blocks.RULES
+FAMILIES: dict[str, Any] = {
+    "integer": integers,
+    "tile": integers,
+    "table": tables,
+    "mx": blocks,
+    "nvfp4": blocks,
+    "ggml": ggml_blocks,
+    "k": k_quants,
+}
+
+
+def quantize(
+    x: Any,
+    scheme: str,
+    *,
+    axis: int = -1,
+    rule: str = "floor",
+    clip: str | None = None,
+) -> Quantized:
+    """Quantize an array of real numbers.
+
+    Parameters
+    ----------
+    x : array_like of any shape
+        Finite real numbers; taken as fp32.
+    scheme : str
+        One of ``schemes()``.
+    axis : int
+        The axis along which numbers share a scale.
+    rule : {"floor", "even", "rceil", "ceil"}
+        How an MX scale is rounded to a power of two; the standard says ``floor``.
+    clip : {"mse"}, optional
+        Integers only: shrink each scale to the one with the least squared error among
+        twenty between the full range and half of it.
+
+    Returns
+    -------
+    Quantized
+
+    Raises
+    ------
+    ValueError
+        For an empty array, NaN or infinity (its index is named), a scale that fp16
+        cannot hold, an axis the array does not have, a ``rule`` or ``clip`` that the
+        scheme has no use for.
+    TypeError
+        For complex numbers, objects, truth values or text.
+    UnknownName
+        For another scheme, rule or clip, with the nearest ones.
+
+    Examples
+    --------
+    >>> q = quantize([1.0, -6.0, 0.2, 3.1], "mxfp4")
+    >>> dequantize(q).tolist(), q.scales.tolist()
+    ([1.0, -6.0, 0.0, 3.0], [[127]])
+    """
+    row = scheme_row(scheme)
+    rule = resolve(rule, RULES, "rule")
+    if rule != "floor" and row.family != "mx":
+        raise ValueError(f"rule={rule!r}: {row.name} has no power of two as its scale")
+    if clip is not None:
+        clip = resolve(clip, ("mse",), "clip")
+        if row.family != "integer":
+            raise ValueError(
+                f"clip={clip!r}: only integers are clipped, not {row.name}"
+            )
+    array = _checked(x)
+    axis = checked_axis(axis, array.ndim)
+    rows = padded(rows_of(array, axis), row)
+    options = {"rule": rule} if row.family == "mx" else {}
+    if row.family == "integer":
+        options = {"clip": clip}  # type: ignore[dict-item]
+    codes, scales, levels = FAMILIES[row.family].encode(row, rows, **options)
+    return Quantized(codes, scales, array.shape, row.name, axis, levels)
+
+
+def dequantize(q: Quantized) -> NDArray[Any]:
+    """The numbers a quantized array stands for, in its shape, as fp32."""
+    if not isinstance(q, Quantized):
+        raise TypeError(f"dequantize({type(q).__name__}): what quantize gave is needed")
+    row = q.row
+    rows = FAMILIES[row.family].decode(row, q.codes, q.scales, q.levels)
+    moved = moved_shape(q.shape, q.axis)
+    full = rows.reshape(*moved[:-1], -1) if row.name != "fp8_128x128" else rows
+    if row.name == "fp8_128x128":
+        full = rows[:, : moved[-2] if len(moved) > 1 else 1]
+        full = full.reshape(*moved[:-1], -1)
+    found = full[..., : moved[-1]].reshape(moved)
+    return np.moveaxis(found, -1, q.axis) if q.shape else found.reshape(())
+
+
+def _checked(x: Any) -> NDArray[Any]:
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiu":
+        if array.dtype.name == "bfloat16":  # ml_dtypes'
+            return _checked(array.astype(np.float32))
+        raise TypeError(f"quantize of {array.dtype}: real numbers are needed")
+    if array.size == 0:
+        raise ValueError(f"quantize of an array of shape {array.shape}: it is empty")
+    with np.errstate(over="ignore"):
+        array = np.asarray(array, np.float32)
+    if not _all_finite(array.reshape(-1)):
+        found = np.argwhere(~np.isfinite(array))[0]
+        at = tuple(int(i) for i in found)
+        raise ValueError(
+            f"{array[at]} at index {at}: a scale cannot hold it; "
+            "replace it or leave it out before quantizing"
+        )
+    return array
+
+
+def _all_finite(flat: NDArray[Any]) -> bool:
+    step = 1 << 15
+    return all(
+        np.isfinite(flat[start : start + step]).all()
+        for start in range(0, len(flat), step)
+    )
+
+
+def checked_axis(axis: Any, dimensions: int) -> int:
+    """An axis counted from the end, so that it means the same for any batch."""
+    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
+        raise TypeError(f"axis={axis!r}: a whole number is needed")
+    known = max(dimensions, 1)
+    if not -known <= axis < known:
+        raise ValueError(f"axis={axis}: the array has {dimensions} axes")
+    return int(axis) - known if axis >= 0 else int(axis)
+
+
+def moved_shape(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """A shape with the quantized axis last."""
+    if not shape:
+        return (1,)
+    rest = list(shape)
+    last = rest.pop(axis)
+    return (*rest, last)
+
+
+def rows_of(array: NDArray[Any], axis: int) -> NDArray[Any]:
+    """The array with the quantized axis last, not copied where it is there already."""
+    if not array.shape:
+        return array.reshape(1, 1)
+    moved = np.ascontiguousarray(np.moveaxis(array, axis, -1))
+    return moved.reshape(1, -1) if moved.ndim == 1 else moved
+
+
+def padded(rows: NDArray[Any], row: Scheme) -> NDArray[Any]:
+    """Rows with full blocks: the last number of each is repeated.
+
+    It lies within the block, so that no scale changes.
+    """
+    block = pad_block(row)
+    if row.name == "fp8_128x128":
+        rows = rows.reshape(math.prod(rows.shape[:-2]), *rows.shape[-2:])
+        down, right = (-rows.shape[1] % 128, -rows.shape[2] % 128)
+        pads = ((0, 0), (0, down), (0, right))
+        return np.pad(rows, pads, mode="edge") if down or right else rows
+    right = -rows.shape[-1] % block
+    if not right:
+        return rows
+    return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, right)], mode="edge")
+
+
+def pad_block(row: Scheme) -> int:
+    """Numbers that a row is filled up to a multiple of."""
+    if row.family == "k":
+        return 256
+    if row.name in ("nvfp4",):
+        return 64
+    return 128 if row.name == "fp8_128x128" else max(row.block, 1)

@@ -1,0 +1,200 @@
+"""Quantization schemes as rows of a table, and what a quantized array holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from stacklib.quantity import resolve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["SCHEMES", "Quantized", "Scheme", "scheme_row", "schemes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """How numbers share scales.
+
+    Parameters
+    ----------
+    name : str
+        As asked for.
+    family : str
+        Which module encodes it: ``integer``, ``tile``, ``mx``, ``nvfp4``, ``table``,
+        ``ggml`` or ``k``.
+    code_bits : int
+        Bits of a code.
+    block : int
+        Numbers that share the first scale; 0: a row, or the whole tensor.
+    scale_bits : float
+        Bits of all scales of such a block, its share of a coarser level included.
+    element : str
+        Format of a code, where the room has one.
+    layout : str
+        Where the bytes are, as ``pack`` writes them.
+    source : str
+        Who published it.
+    """
+
+    name: str
+    family: str
+    code_bits: int
+    block: int
+    scale_bits: float
+    element: str
+    layout: str
+    source: str
+
+    @property
+    def bits(self) -> float:
+        """Bits of a number in a long row, scales counted."""
+        return self.code_bits + (self.scale_bits / self.block if self.block else 0)
+
+
+_INT = "codes, two to a byte and the first in the low half; then the scales in fp16"
+_TWO = "codes, one to a byte; then the scales in fp32"
+_MX = "codes from the lowest bit on; then the scales, one byte each"
+_BNB = "codes, the first in the high half; then the largest magnitudes in fp32"
+_OCP = "OCP Microscaling Formats (MX) v1.0, sections 5 and 6"
+_BITS = "bitsandbytes 0.50.2, functional.quantize_4bit"
+_GGML = "ggml, ggml-quants.c, block_"
+
+_ROWS = (
+    ("int8_tensor", "integer", 8, 0, 32, "int8", _TWO, "one scale for all"),
+    ("int8_channel", "integer", 8, 0, 32, "int8", _TWO, "one scale for each row"),
+    ("int4_g128", "integer", 4, 128, 16, "int4", _INT, "torchao 0.18, symmetric"),
+    (
+        *("int4_g128_asym", "integer", 4, 128, 20, "int4"),
+        _INT + "; then the zero points, four bits each",
+        "Frantar et al., GPTQ, arXiv 2210.17323, asymmetric grid",
+    ),
+    (
+        *("fp8_128x128", "tile", 8, 128 * 128, 32, "e4m3fn", _TWO),
+        "DeepSeek-AI, DeepSeek-V3, arXiv 2412.19437, section 3.3.2",
+    ),
+    (
+        *("fp8_1x128", "tile", 8, 128, 32, "e4m3fn", _TWO),
+        "DeepSeek-AI, DeepSeek-V3, arXiv 2412.19437, section 3.3.2",
+    ),
+    ("nf4", "table", 4, 64, 32, "nf4", _BNB, _BITS),
+    (
+        *("nf4_dq", "table", 4, 64, 8 + 32 / 256, "nf4"),
+        "codes, the first in the high half; then one byte for each scale; then "
+        "their own scales and their mean in fp32",
+        "Dettmers et al., QLoRA, arXiv 2305.14314, section 3; " + _BITS,
+    ),
+    ("bnb_fp4", "table", 4, 64, 32, "bnb_fp4", _BNB, _BITS),
+    ("mxfp8_e4m3", "mx", 8, 32, 8, "e4m3fn", _MX, _OCP),
+    ("mxfp8_e5m2", "mx", 8, 32, 8, "e5m2", _MX, _OCP),
+    ("mxfp6_e2m3", "mx", 6, 32, 8, "e2m3", _MX, _OCP),
+    ("mxfp6_e3m2", "mx", 6, 32, 8, "e3m2", _MX, _OCP),
+    (
+        *("mxfp4", "mx", 4, 32, 8, "e2m1"),
+        "blocks of the scale and 16 bytes, the second half of the codes in the high "
+        "halves",
+        _OCP + "; " + _GGML + "mxfp4",
+    ),
+    ("mxint8", "mx", 8, 32, 8, "int8", _MX, _OCP),
+    (
+        *("nvfp4", "nvfp4", 4, 16, 8, "e2m1"),
+        "blocks of 64 numbers: four scales, then 8 bytes for each of them; behind "
+        "the last block the tensor's scale in fp32",
+        "NVIDIA, cuDNN 9.7, block scaling; torchao 0.18; " + _GGML + "nvfp4",
+    ),
+    *(
+        (name, "ggml", bits, 32, 8 * extra, "", layout, f"{_GGML}{name}")
+        for name, bits, extra, layout in (
+            ("q4_0", 4, 2, "fp16 scale; 16 bytes"),
+            ("q4_1", 4, 4, "fp16 scale and least number; 16 bytes"),
+            ("q5_0", 5, 2, "fp16 scale; fifth bits; 16 bytes"),
+            ("q5_1", 5, 4, "fp16 scale and least number; fifth bits; 16 bytes"),
+            ("q8_0", 8, 2, "fp16 scale; 32 bytes"),
+            ("iq4_nl", 4, 2, "fp16 scale; 16 bytes of places in a table"),
+        )
+    ),
+    *(
+        (name, "k", bits, block, scale, "", layout, f"{_GGML}{name}")
+        for name, bits, block, scale, layout in (
+            ("q2_k", 2, 16, 8 + 2, "scales and minima; codes; two fp16"),
+            ("q3_k", 3, 16, 6 + 1, "third bits; codes; scales; fp16"),
+            ("q4_k", 4, 32, 12 + 4, "two fp16; scales and minima; codes"),
+            ("q5_k", 5, 32, 12 + 4, "two fp16; scales and minima; fifth bits; codes"),
+            ("q6_k", 6, 16, 8 + 1, "low four bits; high two bits; scales; fp16"),
+        )
+    ),
+)
+SCHEMES = {row[0]: Scheme(*row) for row in _ROWS}
+
+
+def schemes() -> tuple[Scheme, ...]:
+    """Every scheme that ``quantize`` knows, with its bits, block and source."""
+    return tuple(SCHEMES.values())
+
+
+def scheme_row(name: str) -> Scheme:
+    """The row of a scheme; case, ``-`` and ``_`` do not matter, and a prefix is enough.
+
+    Raises
+    ------
+    UnknownName
+        With the nearest names.
+    """
+    return SCHEMES[resolve(name, SCHEMES, "scheme")]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Quantized:
+    """An array in few bits.
+
+    Parameters
+    ----------
+    codes : integer array
+        One code a number. The quantized axis is the last one; where a block is not
+        full, the row's last number was repeated up to the end of the block.
+    scales : array
+        The first level of scales as it is stored: fp32 or fp16 numbers, codes of e8m0
+        (MX) or e4m3fn (NVFP4), six or four-bit integers (K-quants), bytes (nf4_dq).
+    levels : dict of array
+        What else is stored: ``tensor``, ``zero``, ``minimum``, ``second``, ``mean``.
+    shape : tuple of int
+        Of the array that came in.
+    scheme : str
+        Name of the scheme.
+    axis : int
+        The axis of ``shape`` along which numbers share a scale.
+    """
+
+    codes: NDArray[Any]
+    scales: NDArray[Any]
+    shape: tuple[int, ...]
+    scheme: str
+    axis: int = -1
+    levels: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def row(self) -> Scheme:
+        """Its scheme."""
+        return SCHEMES[self.scheme]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of codes, scales and all levels as ``pack`` writes them."""
+        from .layouts import packed_bytes
+
+        return packed_bytes(self.scheme, self.shape, self.axis)
+
+    @property
+    def bits(self) -> float:
+        """Bits of a number, scales and the rest of unfull blocks counted."""
+        count = 1
+        for size in self.shape:
+            count *= size
+        return 8 * self.nbytes / count
+
+    def __repr__(self) -> str:
+        return (
+            f"Quantized({self.scheme}, shape {self.shape}, {self.nbytes} bytes, "
+            f"{self.bits:.4g} bits a number)"
+        )
