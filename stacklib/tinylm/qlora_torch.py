@@ -282,10 +282,13 @@ def qlora(
         optimizer.step()
         losses.append(loss.item())
     final = _merged(base, student)
-    sizes = {"rank": rank, "batch": batch, "context": tokens}
-    sheet = qlora_memory(base.architecture, **sizes)
     # Products run in fp32 here, so that is what activations are held against.
-    wide = qlora_memory(base.architecture, **sizes, dtype="fp32")
+    sheet, wide = (
+        qlora_memory(
+            base.architecture, rank=rank, batch=batch, context=tokens, dtype=dtype
+        )
+        for dtype in ("bf16", "fp32")
+    )
     sheet = replace(sheet, checkpoints=wide.checkpoints, block=wide.block)
     ids = torch.zeros((batch, tokens), dtype=torch.long)
     measured = measured_bytes(student, optimizer) | kept_bytes(student, ids)

@@ -28,7 +28,7 @@ def classes_found(seed: int = 0) -> dict[str, bool]:
     }
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, 2])
 def test_fp16_dies_without_a_loss_scale_and_lives_with_one(seed):
     found = classes_found(seed)
     assert [name for name, well in found.items() if not well] == ["fp16"]
@@ -62,8 +62,9 @@ def test_gradients_equal_finite_differences():
         towards = random.normal(size=gradient.shape).astype("f4")
         losses = []
         for step in (1e-2, -1e-2):
-            moved = [w + (step * towards if i == which else 0)
-                     for i, w in enumerate(weights)]  # fmt: skip
+            moved = [
+                w + (step * towards if i == which else 0) for i, w in enumerate(weights)
+            ]
             losses.append(lp._pass(Format("fp32"), moved, x, y, 1.0)[0])
         slope = (losses[0] - losses[1]) / 2e-2
         assert (gradient * towards).sum() == pytest.approx(slope, rel=0.02)

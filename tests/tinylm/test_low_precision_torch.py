@@ -1,9 +1,11 @@
 """FP8 training, quantization-aware training and QLoRA: mechanism, and what was stored.
 
-The full runs are stored; here they are a few steps of a decoder of 23,000 numbers.
+The full runs are stored; here they are a few steps of a decoder of 16,000 numbers.
 """
 
+import runpy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,7 +41,7 @@ def batches_of(steps: int, seed: int = 0) -> list[torch.Tensor]:
 def short_run(small_config):
     """The function that trains a small decoder in a precision; gives its record."""
 
-    config = replace(small_config, vocab_size=256)
+    config = replace(small_config, vocab_size=256, num_hidden_layers=1)
 
     def run(name: str, steps: int = 24, **more):
         batches = batches_of(steps)
@@ -136,10 +138,10 @@ def dead(run: dict) -> bool:
 
 def test_fp16_and_fp8_die_by_a_mean_over_many_and_scales_keep_them(short_run):
     ways = [name for name in ft.RUNS if name != "fp8_none_scaled"]
-    found = {name: short_run(name, steps=16) for name in ways}
+    found = {name: short_run(name, steps=12) for name in ways}
     assert [name for name, run in found.items() if dead(run)] == ["fp16", "fp8_none"]
     best = found["fp32"]["loss"][-1]
-    assert found["fp32"]["loss"][0] > 1.5 * best
+    assert found["fp32"]["loss"][0] > 1.2 * best
     for name in ("bf16", "fp16_scaled", "fp8_delayed", "fp8_current"):
         assert found[name]["loss"][-1] < 1.3 * best, name
         assert found[name]["skipped"] == 0
@@ -193,9 +195,12 @@ def test_a_run_needs_batches_and_a_mean_over_them(small_config):
     for batches, over in ([], 100), (batches_of(1), 3):
         with pytest.raises(ValueError, match=f"mean_over = {over}"):
             ft.train_short(
-                ft.Precision(), batches, batches_of(1)[0], mean_over=over,
+                ft.Precision(),
+                batches,
+                batches_of(1)[0],
+                mean_over=over,
                 config=small_config,
-            )  # fmt: skip
+            )
 
 
 # -- quantization-aware training
@@ -367,7 +372,9 @@ def test_qlora_lowers_the_loss_and_holds_the_bytes_of_its_sheet():
     measured, sheet = run.measured, told["sheet"]
     for name in ("kept", "adapters", "gradients", "optimizer", "checkpoints"):
         assert measured[name] == sheet[name], name
-    assert measured["base"] == pytest.approx(sheet["base"], rel=0.03)
+    # a matrix has a mean of its scales, and its last group of 256 may not be full
+    extra = measured["base"] - sheet["base"]
+    assert 0 < extra <= 8 * 7 * load("draft").config.num_hidden_layers
     # Besides, this processor's attention keeps keys and values repeated for each query
     # head and a sum per row, a norm one number per token and its gains as fp32.
     c = load("draft").config
@@ -400,6 +407,16 @@ def test_a_qlora_that_cannot_be_is_named(call, message):
 
 
 # -- what was stored
+
+
+def test_the_stored_runs_are_those_of_the_script_as_it_stands():
+    path = Path(__file__).parents[2] / "benchmarks" / "train_formats.py"
+    script = runpy.run_path(str(path))
+    stored = {name: lp.curves(name)["settings"] for name in ("fp8", "qat", "qlora")}
+    assert stored["fp8"] == script["FP8"] | {"mean_over": lp.MEAN_OVER}
+    widths = {name: list(way) for name, way in script["WIDTHS"].items()}
+    assert stored["qat"] == script["QAT"] | {"widths": widths}
+    assert stored["qlora"] == script["QLORA"]
 
 
 def test_the_stored_runs_read_the_corpus_of_the_models():
@@ -445,8 +462,11 @@ def test_the_stored_qlora_lowers_the_loss_of_every_seed():
     for seed in found["seeds"]:
         assert seed["less"][2] < 0
         wide = lp.qlora_memory(
-            load(settings["model"]).architecture, rank=settings["rank"],
-            batch=settings["batch"], context=settings["tokens"], dtype="fp32",
-        )  # fmt: skip
+            load(settings["model"]).architecture,
+            rank=settings["rank"],
+            batch=settings["batch"],
+            context=settings["tokens"],
+            dtype="fp32",
+        )
         assert seed["sheet"]["block"] == wide.block.si
         assert seed["measured"]["adapters"] == wide.adapters.si
