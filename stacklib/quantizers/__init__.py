@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .column_rounding import gptq
     from .formats import FORMATS, Format, Row
+    from .gguf_file import Gguf, read_gguf, write_gguf
     from .layouts import pack, unpack
+    from .log_grid import LogFormat, byte_split
     from .quantizing import dequantize, quantize
     from .scheme import SCHEMES, Quantized, Scheme, schemes
+    from .weight_methods import awq, hessian, outlier_split, smoothquant
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

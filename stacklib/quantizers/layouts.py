@@ -43,6 +43,11 @@ def pack(q: Quantized) -> bytes:
     """The bytes of a quantized array; ``schemes()`` says where each lies."""
     if not isinstance(q, Quantized):
         raise TypeError(f"pack({type(q).__name__}): what quantize gave is needed")
+    if "order" in q.levels:
+        raise ValueError(
+            "columns in an order of their own: no published layout holds that; "
+            "gptq(..., act_order=True, static_groups=True) keeps blocks in place"
+        )
     if q.scheme in BLOCKS:
         count, size = BLOCKS[q.scheme]
         many = q.codes.size // count

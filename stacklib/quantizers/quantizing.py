@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,8 @@ def dequantize(q: Quantized) -> NDArray[Any]:
     if not isinstance(q, Quantized):
         raise TypeError(f"dequantize({type(q).__name__}): what quantize gave is needed")
     row = q.row
+    if "order" in q.levels:
+        return _reordered(q)
     rows = FAMILIES[row.family].decode(row, q.codes, q.scales, q.levels)
     moved = moved_shape(q.shape, q.axis)
     full = rows.reshape(*moved[:-1], -1) if row.name != "fp8_128x128" else rows
@@ -107,6 +110,15 @@ def dequantize(q: Quantized) -> NDArray[Any]:
         full = full.reshape(*moved[:-1], -1)
     found = full[..., : moved[-1]].reshape(moved)
     return np.moveaxis(found, -1, q.axis) if q.shape else found.reshape(())
+
+
+def _reordered(q: Quantized) -> NDArray[Any]:
+    """Columns that were rounded in another order, back in their places."""
+    levels = {key: level for key, level in q.levels.items() if key != "order"}
+    plain = dequantize(dataclasses.replace(q, levels=levels))
+    found = np.empty_like(plain)
+    found[:, q.levels["order"]] = plain
+    return found
 
 
 def _checked(x: Any) -> NDArray[Any]:

@@ -183,7 +183,9 @@ class Quantized:
         """Bytes of codes, scales and all levels as ``pack`` writes them."""
         from .layouts import packed_bytes
 
-        return packed_bytes(self.scheme, self.shape, self.axis)
+        order = self.levels.get("order")
+        extra = 0 if order is None else order.nbytes
+        return packed_bytes(self.scheme, self.shape, self.axis) + extra
 
     @property
     def bits(self) -> float:
