@@ -248,7 +248,7 @@ def _adam(g: NDArray[Any], moment: NDArray[Any], taken: int) -> NDArray[Any]:
 _PAPER = Source(
     "QLoRA: Efficient Finetuning of Quantized LLMs, arXiv 2305.14314",
     "section 3",
-    "2026-11-23",
+    "2026-11-24",
     "secondary",
 )
 _PER_SCALE, _PER_SECOND = 64, 256  # numbers per scale, scales per second scale
