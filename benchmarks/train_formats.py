@@ -29,10 +29,10 @@ sys.path.insert(0, str(HERE.parent))
 
 from stacklib.sweep import progress  # noqa: E402
 from stacklib.tinylm import corpus, load  # noqa: E402
-from stacklib.tinylm.fp8_training_torch import RUNS, train_short  # noqa: E402
-from stacklib.tinylm.low_precision import CURVES, MEAN_OVER  # noqa: E402
+from stacklib.tinylm.low_precision.fp8_training_torch import RUNS, train_short  # noqa: E402
+from stacklib.tinylm.low_precision.qat_torch import ptq, qat  # noqa: E402
+from stacklib.tinylm.low_precision.runs import CURVES, MEAN_OVER  # noqa: E402
 from stacklib.tinylm.perplexity import bits_per_byte, difference, score  # noqa: E402
-from stacklib.tinylm.qat_torch import ptq, qat  # noqa: E402
 from stacklib.tinylm.recipes import Recipe, probe_places  # noqa: E402
 from stacklib.tinylm.train_torch import batch_at, token_stream  # noqa: E402
 

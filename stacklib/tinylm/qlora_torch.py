@@ -23,7 +23,7 @@ from stacklib.quantizers import dequantize, pack, quantize, unpack
 
 from .config import Config, shapes
 from .corpus import Document
-from .low_precision import QloraMemory, qlora_memory
+from .low_precision.runs import QloraMemory, qlora_memory
 from .model import TinyLM, load
 from .model_torch import Decoder
 from .perplexity import Score, bits_per_byte, difference, score

@@ -8,7 +8,7 @@ import pytest
 from stacklib import models
 from stacklib.quantity import Quantity
 from stacklib.quantizers import Format
-from stacklib.tinylm import low_precision as lp
+from stacklib.tinylm.low_precision import runs as lp
 from stacklib.tinylm.model import architecture
 
 

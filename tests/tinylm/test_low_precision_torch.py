@@ -12,10 +12,11 @@ import pytest
 import torch
 
 from stacklib.quantizers import Format, dequantize, quantize
-from stacklib.tinylm import fp8_training_torch as ft
-from stacklib.tinylm import load, qat_torch, qlora_torch, record
-from stacklib.tinylm import low_precision as lp
+from stacklib.tinylm import load, qlora_torch, record
 from stacklib.tinylm.corpus import Document
+from stacklib.tinylm.low_precision import fp8_training_torch as ft
+from stacklib.tinylm.low_precision import qat_torch
+from stacklib.tinylm.low_precision import runs as lp
 from stacklib.tinylm.model_torch import Decoder
 from stacklib.tinylm.perplexity import bits_per_byte, score
 from stacklib.tinylm.train_torch import text_loss

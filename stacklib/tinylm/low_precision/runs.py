@@ -27,7 +27,7 @@ from stacklib.quantity import (
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.quantizers import Format
 
-from .config import DATA
+from ..config import DATA
 
 if TYPE_CHECKING:
     import numpy as np

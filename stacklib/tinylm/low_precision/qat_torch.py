@@ -18,12 +18,12 @@ from torch import Tensor
 
 from stacklib.quantity.bounds import above_zero, is_whole
 
-from .config import Config, shapes
-from .corpus import Document
-from .model import TinyLM
-from .model_torch import Decoder
-from .perplexity import Score, bits_per_byte, difference, score
-from .train_torch import CLIP, text_loss
+from ..config import Config, shapes
+from ..corpus import Document
+from ..model import TinyLM
+from ..model_torch import Decoder
+from ..perplexity import Score, bits_per_byte, difference, score
+from ..train_torch import CLIP, text_loss
 
 __all__ = ["Aware", "levels", "ptq", "qat", "straight_through"]
 

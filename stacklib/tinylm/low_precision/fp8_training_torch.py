@@ -23,11 +23,11 @@ from torch import Tensor
 from stacklib.quantity import resolve
 from stacklib.quantizers import Format
 
-from .config import DATA, Config, read_config
-from .low_precision import MEAN_OVER
-from .model_torch import Decoder
-from .recipes import Recipe
-from .train_torch import CLIP, optimizers_of, set_rates, text_loss
+from ..config import DATA, Config, read_config
+from ..model_torch import Decoder
+from ..recipes import Recipe
+from ..train_torch import CLIP, optimizers_of, set_rates, text_loss
+from .runs import MEAN_OVER
 
 __all__ = ["RUNS", "Emulated", "Precision", "Tally", "rounded", "train_short"]
 

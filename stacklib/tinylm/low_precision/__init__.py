@@ -1,0 +1,1 @@
+"""Training in few bits: a classifier, FP8, rounding seen in training, stored runs."""
