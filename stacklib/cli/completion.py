@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
 def words_of(command: str) -> Iterator[str]:
     """The flags of a command, the words it may be given, and the names it takes."""
     from stacklib import hardware, models
+    from stacklib.quantizers import FORMATS
 
     from . import parser_of
 
@@ -75,8 +76,10 @@ def words_of(command: str) -> Iterator[str]:
             yield from map(str, action.choices or ())
             if {action.dest} & {"device", "on"} and command != "new":
                 yield from hardware.names()
-            if action.dest == "model" and command != "generate":
+            if action.dest == "model" and command not in ("generate", "quantize"):
                 yield from models.names()
+    if command == "formats":
+        yield from FORMATS
     if command == "links":
         yield from (*hardware.link_names(), *hardware.memory_names())
 

@@ -22,6 +22,7 @@ from stacklib.quantizers import Quantized, awq, dequantize, gptq, hessian, quant
 from stacklib.quantizers.scheme import scheme_row
 
 from .config import DATA
+from .corpus import own_prose
 from .model import TinyLM
 from .perplexity import Interval
 
@@ -30,6 +31,7 @@ __all__ = [
     "METHODS",
     "Measured",
     "QuantizedLM",
+    "calibration",
     "layer_inputs",
     "measured",
     "quantized",
@@ -46,7 +48,7 @@ FALLBACK = {
 }
 METHODS = ("round", "gptq", "awq")
 STORE = DATA / "low_precision" / "schemes.json"
-NORMS = ("input_layernorm", "post_attention_layernorm")
+SAMPLES = 16  # texts to calibrate with
 READERS = {  # which matrices read what a norm gives
     "input_layernorm": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
     "post_attention_layernorm": ("mlp.gate_proj", "mlp.up_proj"),
@@ -227,6 +229,16 @@ def layer_inputs(
         read = [model.tokenizer.end, *np.asarray(ids).tolist()]
         watched.logits(read[: model.config.max_position_embeddings])
     return {name: np.concatenate(parts) for name, parts in watching.seen.items()}
+
+
+def calibration() -> list[str]:
+    """Texts to calibrate with: the beginnings of what the model was trained on.
+
+    Of this project's own prose, which is here under every Python; what is held out is
+    not among them.
+    """
+    texts = [d.text[:2000] for d in own_prose() if not d.is_held_out]
+    return texts[:: max(1, len(texts) // SAMPLES)][:SAMPLES]
 
 
 def with_outliers(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,7 +18,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CorruptWeights", "read_weights", "to_bf16", "from_bf16", "write_weights"]
+from stacklib.quantizers import Quantized, pack, unpack
+
+__all__ = [
+    "CorruptWeights",
+    "from_bf16",
+    "read_quantized",
+    "read_weights",
+    "to_bf16",
+    "write_quantized",
+    "write_weights",
+]
 
 WEIGHTS, MANIFEST = "model.safetensors", "weights.json"
 LONGEST_HEADER = 1 << 20  # bytes; ours are a few thousand
@@ -72,6 +83,64 @@ def write_weights(folder: Path, weights: Mapping[str, Floats]) -> None:
         f"  {json.dumps(n)}: {json.dumps(m)}" for n, m in manifest.items()
     )
     (folder / MANIFEST).write_text(f"{{\n{lines}\n}}\n")
+
+
+def write_quantized(path: Path, tensors: Mapping[str, Any]) -> None:
+    """Write quantized tensors and fp32 ones into one safetensors file.
+
+    A quantized tensor is its packed bytes, as U8; its scheme and shape stand in the
+    header's metadata under its name. The file is replaced in one step.
+    """
+    header: dict[str, Any] = {}
+    said, parts, at = {"format": "np"}, [], 0
+    for name, tensor in tensors.items():
+        if isinstance(tensor, Quantized):
+            data = pack(tensor)
+            said[name] = json.dumps({"scheme": tensor.scheme, "shape": tensor.shape})
+            place: dict[str, Any] = {"dtype": "U8", "shape": [len(data)]}
+        else:
+            data = np.asarray(tensor, "<f4").tobytes()
+            place = {"dtype": "F32", "shape": list(tensor.shape)}
+        header[name] = {**place, "data_offsets": [at, at + len(data)]}
+        parts.append(data)
+        at += len(data)
+    head = json.dumps({"__metadata__": said, **header}, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 8)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_bytes(len(head).to_bytes(8, "little") + head + b"".join(parts))
+    os.replace(partial, path)
+
+
+def read_quantized(path: Path) -> dict[str, Any]:
+    """What `write_quantized` wrote: a ``Quantized`` or an fp32 array by name.
+
+    Raises
+    ------
+    CorruptWeights
+        For a file that is cut off or is not safetensors; the tensor is named.
+    """
+    raw = path.read_bytes()
+    said = _metadata(raw)
+    header, start = read_header(raw)
+    found: dict[str, Any] = {}
+    for name, entry in header.items():
+        try:
+            first, last = entry["data_offsets"]
+            data = raw[start + first : start + last]
+            if name in said:
+                how = json.loads(said[name])
+                found[name] = unpack(data, how["scheme"], how["shape"])
+            else:
+                found[name] = np.frombuffer(data, "<f4").reshape(entry["shape"])
+        except (KeyError, TypeError, ValueError, LookupError) as error:
+            raise CorruptWeights(f"{name}: {error}") from None
+    return found
+
+
+def _metadata(raw: bytes) -> dict[str, Any]:
+    read_header(raw)  # says what is wrong with a file that has none
+    size = int.from_bytes(raw[:8], "little")
+    return dict(json.loads(raw[8 : 8 + size]).get("__metadata__") or {})
 
 
 def read_weights(folder: Path, wanted: Shapes) -> dict[str, Floats]:

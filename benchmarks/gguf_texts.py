@@ -1,7 +1,7 @@
 """The book's model in every type of llama.cpp, continued by llama.cpp and by us.
 
     pip install llama-cpp-python      # not among the pinned packages; extra `bench`
-    python benchmarks/llama_cpp.py    # -> results/llama_cpp.json
+    python benchmarks/gguf_texts.py   # -> results/gguf_texts.json
 
 Twenty prompts are handed over as token ids, and both take the likeliest token 64 times.
 Our decoder rounds activations as llama.cpp does, and both keep keys and values in
@@ -31,7 +31,7 @@ from stacklib.tinylm.corpus import evaluation_text  # noqa: E402
 from stacklib.tinylm.gguf_model import continued, write_model  # noqa: E402
 from stacklib.tinylm.quantized import QuantizedLM, quantized  # noqa: E402
 
-STEM = "llama_cpp"
+STEM = "gguf_texts"
 PROMPTS, BEFORE, TOKENS = 20, 24, 64
 FP32 = 0  # ggml_type
 

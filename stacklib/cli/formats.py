@@ -1,0 +1,91 @@
+"""``stacklib formats [NAME]``: number formats, or all the numbers of one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import add_formats, as_table, emit, show_table
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "formats",
+        help="number formats of a few bits, and the numbers of one",
+        description="Without a name: every format, its bits and its range. With one: "
+        "its numbers by code, where it has at most 8 bits.",
+    )
+    parser.add_argument("format", nargs="?", help="a format, such as e4m3fn")
+    add_formats(parser)
+    parser.set_defaults(func=run)
+
+
+def row_of(name: str) -> dict[str, Any]:
+    """What there is to say of a format."""
+    from stacklib.quantizers import Format
+
+    form = Format(name)
+    return {
+        "name": form.name,
+        "bits": form.bits,
+        "exponent_bits": form.row.exponent,
+        "significand_bits": form.row.significand,
+        "bias": form.row.bias,
+        "special": form.row.special,
+        "largest": form.largest,
+        "least_normal": form.least_normal,
+        "smallest": form.smallest,
+        "numbers": len(form.values) if form.bits <= 8 else None,
+    }
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table, or the numbers of one format."""
+    from stacklib.quantizers import FORMATS, Format
+
+    if args.format is None:
+        rows = [row_of(name) for name in FORMATS]
+        if args.json:
+            emit({"formats": rows})
+            return 0
+        head = ("format", "bits", "exponent", "significand", "largest", "least normal")
+        show_table(
+            args,
+            (*head, "smallest", "numbers"),
+            [
+                (
+                    row["name"],
+                    str(row["bits"]),
+                    str(row["exponent_bits"]),
+                    str(row["significand_bits"]),
+                    *(f"{row[k]:.6g}" for k in ("largest", "least_normal", "smallest")),
+                    "-" if row["numbers"] is None else str(row["numbers"]),
+                )
+                for row in rows
+            ],
+        )
+        return 0
+    form = Format(args.format)
+    found = row_of(form.name)
+    codes = range(1 << form.bits) if form.bits <= 8 else ()
+    numbers = [(code, form.decode(code)) for code in codes]
+    if args.json:
+        shown = [
+            [code, repr(x) if x != x or abs(x) == float("inf") else x]
+            for code, x in numbers
+        ]
+        emit(found | {"codes": shown})
+        return 0
+    if not as_table(args):
+        print(
+            f"{form.name}: {form.bits} bits, from {form.smallest:.6g} to "
+            f"{form.largest:.6g}, full digits from {form.least_normal:.6g}"
+        )
+    if codes:
+        bits = form.bits
+        rows_ = [
+            (f"{code:0{bits}b}", f"0x{code:02x}", f"{x:.9g}") for code, x in numbers
+        ]
+        show_table(args, ("bits", "code", "number"), rows_)
+    return 0
