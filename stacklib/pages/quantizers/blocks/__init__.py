@@ -1,0 +1,1 @@
+"""Section 7.3: How many numbers share a scale?"""

@@ -1,0 +1,1 @@
+"""Annex: log grids, and sixteen bits through bytes."""

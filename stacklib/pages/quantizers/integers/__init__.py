@@ -1,0 +1,1 @@
+"""Section 7.2: What does one scale for many integers cost?"""

@@ -1,0 +1,1 @@
+"""Section 7.9: Does perplexity see what a task sees?"""
