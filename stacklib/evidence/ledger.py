@@ -78,6 +78,8 @@ _UNITS = {
     "tensor cores": "", "SMs": "", "FMA/cycle": "MAC/cycle", "dim": "", "cores": "",
     "MAC/clk/SM": "MAC/cycle", "ratio per SM": "", "units": "",
     "ratio per node": "", "reticle": "", "reticles": "", "chips": "",
+    "abs error": "", "decades": "", "digits": "", "lanes": "", "levels": "",
+    "max": "", "relative error": "", "values": "", "variants": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
