@@ -8,7 +8,7 @@ from stacklib.models.formulas import Sizes
 from stacklib.models.parts import Experts
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
 from stacklib.quantizers import SCHEMES
-from stacklib.tinylm.low_precision import qlora_memory
+from stacklib.tinylm.low_precision.runs import qlora_memory
 
 H100, B200, MODEL = "h100_sxm", "b200_sxm", "deepseek-v3"
 TILE = chosen(128, label="side of a tile")
