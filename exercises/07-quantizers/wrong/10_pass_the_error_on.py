@@ -16,7 +16,8 @@ def gptq(weights, hessian, scales):
     weights, hessian = weights.copy(), hessian.copy()
     alive = np.diag(hessian) > 0
     hessian[alive, alive] += 0.01 * np.diag(hessian)[alive].mean()
-    inverse = np.linalg.pinv(hessian)
+    inverse, living = np.zeros_like(hessian), np.ix_(alive, alive)
+    inverse[living] = np.linalg.inv(hessian[living])
     with np.errstate(all="ignore"):
         for j in range(weights.shape[1]):
             codes = np.clip(np.rint(weights[:, j] / scales), -7, 7)
