@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "decode", "encode", "scale_codes", "scale_values"]
 
 RULES = ("floor", "even", "rceil", "ceil")
+
+
+class NotFiniteError(ValueError):
+    """A block holds NaN or infinity."""
+
+
 IMPLIED = 64.0  # an MXINT8 code is 64 times its number (OCP MX v1.0, section 5.3.4)
 
 
@@ -45,6 +51,7 @@ def scale_values() -> NDArray[Any]:
     return np.ldexp(np.float32(1), np.arange(255) - 127, dtype=np.float32)
 
 
+@cache
 def largest_power(element: str) -> int:
     """Exponent of the element's largest number (OCP MX v1.0, section 6.3)."""
     return 0 if element == "int8" else int(np.log2(Format(element).largest))
@@ -72,24 +79,42 @@ def scale_codes(size: NDArray[Any], element: str, rule: str) -> NDArray[Any]:
     elif rule == "ceil":
         bits = bits + 0x7FFFFF
     code = (bits >> 23) - largest_power(element)
-    return np.clip(code, 0, 254).astype(np.uint8)
+    # a rounded magnitude may reach the exponent of infinity
+    return np.minimum(np.maximum(code, 0), 254).astype(np.uint8)
 
 
 @cache
-def _room(block: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    return np.empty(CHUNK, np.float32), np.empty(CHUNK // block, np.float32)
+def _room(block: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    turned: NDArray[Any] = np.empty((block, CHUNK // block), np.float32)
+    return np.empty(CHUNK, np.float32), turned, np.empty(CHUNK // block, np.float32)
+
+
+def _largest(
+    part: NDArray[Any], work: NDArray[Any], turned: NDArray[Any], sizes: NDArray[Any]
+) -> NDArray[Any]:
+    """Largest magnitude of each block: blocks are turned into columns first.
+
+    NumPy takes the largest of whole rows at once, but of a short row one by one.
+    """
+    block, many = len(turned), len(part) // len(turned)
+    np.abs(part, out=work[: len(part)])
+    columns = turned[:, :many]
+    np.copyto(columns, work[: len(part)].reshape(-1, block).T)
+    found: NDArray[Any] = np.maximum.reduce(columns, axis=0, out=sizes[:many])
+    return found
 
 
 def _mx(
     row: Scheme, x: NDArray[Any], codes: NDArray[Any], scales: NDArray[Any], rule: str
 ) -> None:
-    work, sizes = _room(row.block)
+    work, turned, sizes = _room(row.block)
     inverse = scale_values()[254::-1]  # 2 ** (127 - code)
     for start in range(0, len(x), CHUNK):
         part = x[start : start + CHUNK]
         n, many = len(part), len(part) // row.block
-        np.abs(part, out=work[:n])
-        size = np.max(work[:n].reshape(-1, row.block), axis=1, out=sizes[:many])
+        size = _largest(part, work, turned, sizes)
+        if not size.max() < np.inf:
+            raise NotFiniteError
         code = scale_codes(size, row.element, rule)
         first = start // row.block
         scales[first : first + many] = code
@@ -104,7 +129,7 @@ def _elements(row: Scheme, scaled: NDArray[Any], codes: NDArray[Any]) -> None:
         scaled *= np.float32(IMPLIED)
         codes[:] = np.clip(np.rint(scaled, out=scaled), -127, 127)
         return
-    encode_into(Format(row.element), scaled, codes, clamp=True)
+    encode_into(Format(row.element), scaled, codes, clamp=True, finite=True)
     if row.name == "mxfp4":  # ggml writes no negative zero
         codes *= codes != 8
 
@@ -113,7 +138,7 @@ def _nvfp4(
     row: Scheme, x: NDArray[Any], codes: NDArray[Any], scales: NDArray[Any]
 ) -> float:
     """Two levels: an e4m3fn scale for 16 numbers, and one in fp32 for all."""
-    work, sizes = _room(row.block)
+    work, turned, sizes = _room(row.block)
     element, form = Format(row.element), Format("e4m3fn")
     largest = max(abs(float(x.max())), abs(float(x.min())))
     tensor = np.float32(largest) / np.float32(element.largest * form.largest)
@@ -122,8 +147,7 @@ def _nvfp4(
     for start in range(0, len(x), CHUNK):
         part = x[start : start + CHUNK]
         n, many = len(part), len(part) // row.block
-        np.abs(part, out=work[:n])
-        size = np.max(work[:n].reshape(-1, row.block), axis=1, out=sizes[:many])
+        size = _largest(part, work, turned, sizes)
         wanted = size / np.float32(element.largest) / tensor
         # torchao's bounds: a subnormal scale would lose digits
         bounded = np.clip(wanted, np.float32(form.least_normal), form.largest)
@@ -133,7 +157,7 @@ def _nvfp4(
         factor = np.float32(1) / tensor / form.decode(code)
         scaled = work[:n].reshape(-1, row.block)
         np.multiply(part.reshape(-1, row.block), factor[:, None], out=scaled)
-        encode_into(element, work[:n], codes[start : start + n], clamp=True)
+        encode_into(element, work[:n], codes[start : start + n], True, True)
     return float(tensor)
 
 

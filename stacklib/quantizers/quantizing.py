@@ -86,12 +86,18 @@ def quantize(
                 f"clip={clip!r}: only integers are clipped, not {row.name}"
             )
     array = _checked(x)
+    if row.family != "mx":  # which looks at the largest magnitudes anyway
+        _only_finite(array)
     axis = checked_axis(axis, array.ndim)
     rows = padded(rows_of(array, axis), row)
     options = {"rule": rule} if row.family == "mx" else {}
     if row.family == "integer":
         options = {"clip": clip}  # type: ignore[dict-item]
-    codes, scales, levels = FAMILIES[row.family].encode(row, rows, **options)
+    try:
+        codes, scales, levels = FAMILIES[row.family].encode(row, rows, **options)
+    except blocks.NotFiniteError:
+        _only_finite(array)
+        raise
     return Quantized(codes, scales, array.shape, row.name, axis, levels)
 
 
@@ -131,6 +137,10 @@ def _checked(x: Any) -> NDArray[Any]:
         raise ValueError(f"quantize of an array of shape {array.shape}: it is empty")
     with np.errstate(over="ignore"):
         array = np.asarray(array, np.float32)
+    return array
+
+
+def _only_finite(array: NDArray[Any]) -> None:
     if not _all_finite(array.reshape(-1)):
         found = np.argwhere(~np.isfinite(array))[0]
         at = tuple(int(i) for i in found)
@@ -138,7 +148,6 @@ def _checked(x: Any) -> NDArray[Any]:
             f"{array[at]} at index {at}: a scale cannot hold it; "
             "replace it or leave it out before quantizing"
         )
-    return array
 
 
 def _all_finite(flat: NDArray[Any]) -> bool:
