@@ -1,0 +1,53 @@
+"""Speeds beside peers, and texts beside llama.cpp: what the stored results hold."""
+
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import record
+
+from stacklib.quantizers.gguf_file import TYPES
+from stacklib.tinylm import load
+from stacklib.tinylm.gguf_model import as_llama_cpp, continued
+from stacklib.tinylm.quantized import quantized
+
+RESULTS = Path(record.__file__).parent / "results"
+
+
+def stored(name: str) -> dict:
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("name", "missed"),
+    [("encode", set()), ("quantize", {"mxfp8_e4m3"}), ("q4_k", set())],
+)
+def test_ratios_are_those_of_the_medians_and_misses_are_named(name, missed):
+    for row in stored(name)["rows"]:
+        ratio = np.median(row["peer_times_s"]) / np.median(row["times_s"])
+        assert row["ratio"] == pytest.approx(ratio, abs=6e-4)
+        assert row["equal"].startswith(("0 of", "RMSE"))
+        assert (row["ratio"] < row["bar"]) == (row["id"] in missed), row["id"]
+
+
+def test_our_decoder_repeats_what_was_recorded_beside_llama_cpp():
+    table = {row["id"]: row for row in stored("gguf_texts")["rows"]}
+    assert set(table) == set(TYPES)
+    bench, tiny = importlib.import_module("gguf_texts"), load()
+    reads = bench.prompts()
+    assert len(reads) == bench.PROMPTS == 20
+    for name in ("q4_0", "q4_k"):
+        row = table[name]
+        parted = {each["prompt"]: each["step"] for each in row["apart"]}
+        ours, _ = continued(quantized(tiny, name), reads[0], 12)
+        same = min(parted.get(0, bench.TOKENS), 12)
+        assert ours[:same] == row["first"][:same]
+    for row in table.values():
+        assert row["equal"] == row["prompts"] - len(row["apart"])
+        for each in row["apart"]:  # both hold the other's token for nearly as likely
+            gaps = each["ours"][3] + each["theirs"][3]
+            assert 0 <= gaps <= 2 * row["farthest_logit"] + 1e-4
+    exact = as_llama_cpp(quantized(tiny, "q8_0")).logits(reads[0])
+    assert np.abs(exact - tiny.logits(reads[0])).max() < 1
