@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import CHUNK, encode_into
+from .compiled import mx_by_numba
 from .formats import Format
 
 if TYPE_CHECKING:
@@ -109,6 +110,15 @@ def _mx(
 ) -> None:
     work, turned, sizes = _room(row.block)
     inverse = scale_values()[254::-1]  # 2 ** (127 - code)
+    if rule == "floor" and row.element != "int8":
+        form, power = Format(row.element), largest_power(row.element)
+        finite = mx_by_numba(form, power, x, codes, scales, np.array(inverse))
+        if finite is False:
+            raise NotFiniteError
+        if finite and row.name == "mxfp4":
+            codes *= codes != 8
+        if finite:
+            return
     for start in range(0, len(x), CHUNK):
         part = x[start : start + CHUNK]
         n, many = len(part), len(part) // row.block

@@ -17,6 +17,7 @@ from stacklib.quantity import UnknownName
 from stacklib.quantizers import (
     SCHEMES,
     Format,
+    compiled,
     dequantize,
     pack,
     quantize,
@@ -124,6 +125,23 @@ def test_mx_codes_and_scales_are_those_of_torchao(name: str, rule: str):
     if name == "mxfp4":  # torchao keeps the sign of a zero, ggml does not
         codes = np.where((codes == 0) & np.signbit(x.reshape(-1)), np.uint8(8), codes)
     assert sha(codes) == known["codes"]
+
+
+@pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp8_e5m2", "mxfp4"])
+def test_the_compiled_loop_gives_the_same(name: str, monkeypatch):
+    numba = pytest.importorskip("numba")
+    x = shared_numbers()
+    x[7] *= np.float32(2.0**-120)  # subnormal numbers among them
+    x[9] *= np.float32(2.0**100)
+    plain = quantize(x, name)
+    monkeypatch.setattr(compiled, "WORTH", 0)
+    fast = quantize(x, name)
+    assert numba and np.array_equal(fast.codes, plain.codes)
+    assert np.array_equal(fast.scales, plain.scales)
+    for bad in (math.nan, -math.inf):
+        x[4, 5] = bad
+        with pytest.raises(ValueError, match=r"at index \(4, 5\)"):
+            quantize(x, name)
 
 
 def test_nvfp4_is_that_of_torchao():
