@@ -33,6 +33,10 @@ UNPREDICTED = {
     "occupancy",
     "fit_process",
     "cost_evaluation",
+    "encode",
+    "quantize",
+    "q4_k",
+    "gguf_texts",
 }
 
 

@@ -189,8 +189,9 @@ def test_awq():
         best = ALPHAS[int(np.argmin(losses))]
         if abs(alpha - best) > 1e-9:
             apart = [np.sum((effective(weights, x, a) - weights) ** 2) for a in ALPHAS]
-            searched = np.allclose(mine, effective(weights, x, alpha))
-            if searched and abs(alpha - ALPHAS[int(np.argmin(apart))]) < 1e-9:
+            tried = scaled_rounding(weights.copy(), right_scales(x, 0.5), rtn)
+            undone = np.allclose(tried, effective(weights, x, 0.5))
+            if undone and abs(alpha - ALPHAS[int(np.argmin(apart))]) < 1e-9:
                 why = "the weights are nearest there; the product counts"
             elif not any(abs(alpha - a) < 1e-9 for a in ALPHAS):
                 why = "that is none of the twenty"

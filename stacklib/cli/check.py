@@ -11,8 +11,8 @@ from stacklib import grading
 from stacklib.grading import Exercise, Limits, copies
 
 from .arguments import add_json, emit
-from .check_results import grade, known_progress, quiet, show, summarise, tell_reset
-from .check_watch import watch
+from .checks.results import grade, known_progress, quiet, show, summarise, tell_reset
+from .checks.watch import watch
 
 
 def add_parser(subparsers: Any) -> None:

@@ -11,7 +11,7 @@ from stacklib.grading import Exercise, copies
 
 from .arguments import add_json, emit
 from .check import chosen
-from .check_results import near
+from .checks.results import near
 
 
 def add_parser(subparsers: Any) -> None:

@@ -40,7 +40,20 @@ BLOCKS = {
 
 
 def pack(q: Quantized) -> bytes:
-    """The bytes of a quantized array; ``schemes()`` says where each lies."""
+    """The bytes of a quantized array; ``schemes()`` says where each lies.
+
+    Parameters
+    ----------
+    q : Quantized
+        What ``quantize`` or ``gptq`` gave.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    ValueError
+        For columns in an order of their own, which no published layout holds.
+    """
     if not isinstance(q, Quantized):
         raise TypeError(f"pack({type(q).__name__}): what quantize gave is needed")
     if "order" in q.levels:

@@ -37,8 +37,8 @@ class LogFormat:
     Examples
     --------
     >>> form = LogFormat(8, math.log(2))
-    >>> form.decode(form.encode(0.25) + form.encode(0.5))
-    0.125
+    >>> form.encode(0.25) + form.encode(0.5), round(form.decode(3), 9)
+    (3, 0.125)
     """
 
     bits: int
@@ -62,6 +62,11 @@ class LogFormat:
 
     def encode(self, x: Any) -> Any:
         """The code whose logarithm is nearest; numbers beyond an end take that end.
+
+        Parameters
+        ----------
+        x : float or array
+            Above zero.
 
         Raises
         ------

@@ -102,7 +102,18 @@ def quantize(
 
 
 def dequantize(q: Quantized) -> NDArray[Any]:
-    """The numbers a quantized array stands for, in its shape, as fp32."""
+    """The numbers a quantized array stands for, in its shape, as fp32.
+
+    Parameters
+    ----------
+    q : Quantized
+        What ``quantize``, ``gptq`` or ``unpack`` gave.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    """
     if not isinstance(q, Quantized):
         raise TypeError(f"dequantize({type(q).__name__}): what quantize gave is needed")
     row = q.row

@@ -134,13 +134,7 @@ def schemes() -> tuple[Scheme, ...]:
 
 
 def scheme_row(name: str) -> Scheme:
-    """The row of a scheme; case, ``-`` and ``_`` do not matter, and a prefix is enough.
-
-    Raises
-    ------
-    UnknownName
-        With the nearest names.
-    """
+    """The row of a scheme, by a prefix of its name in any case."""
     return SCHEMES[resolve(name, SCHEMES, "scheme")]
 
 

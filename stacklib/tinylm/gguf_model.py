@@ -45,21 +45,9 @@ BLOCK, SUPER = 32, 256
 def write_model(path: Any, made: QuantizedLM | TinyLM, *, force: bool = False) -> Path:
     """Write a model that llama.cpp runs.
 
-    Parameters
-    ----------
-    path : path
-    made : QuantizedLM or TinyLM
-        Quantized in a scheme GGUF has a type for, or a model as it is, in fp32.
-    force : bool
-        Whether a file that is there may be replaced.
-
-    Raises
-    ------
-    FileExistsError
-        Where a file is there and ``force`` is not set.
-    ValueError
-        For a scheme that GGUF has no type for, or weights scaled by AWQ: the inputs'
-        scales have no place in the file.
+    - ``made``: quantized in a scheme GGUF has a type for, or a model as it is, in
+      fp32.
+    - ``force``: whether a file that is there may be replaced.
     """
     path = Path(path)
     if path.exists() and not force:

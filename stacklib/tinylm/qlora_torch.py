@@ -42,10 +42,7 @@ SCORED = 3_000  # characters of such a file that are scored
 class Packed:
     """A matrix in NF4: its bytes, and its shape.
 
-    Parameters
-    ----------
-    weight : Tensor
-        (rows, columns), fp32.
+    - ``weight``: (rows, columns), fp32.
     """
 
     def __init__(self, weight: Tensor) -> None:
@@ -96,18 +93,11 @@ class _Operand:
 class Adapted(Decoder):
     """`Decoder` with packed block matrices, bf16 for the rest, and adapters to train.
 
-    Parameters
-    ----------
-    config : Config
-        Sizes.
-    weights : mapping of str to array
-        The base model's, by their Hugging Face names.
-    rank : int
-        Of every adapter.
-    seed : int
-        Of the first adapters; their product is zero.
-    recompute : bool
-        Whether a layer keeps its input only.
+    - ``config``: sizes.
+    - ``weights``: the base model's, by their Hugging Face names.
+    - ``rank``: of every adapter.
+    - ``seed``: of the first adapters; their product is zero.
+    - ``recompute``: whether a layer keeps its input only.
     """
 
     def __init__(
@@ -172,19 +162,12 @@ def code() -> list[Document]:
 class QloraRun:
     """What training adapters on a frozen NF4 model came to.
 
-    Parameters
-    ----------
-    losses : tuple of float
-        Mean nats a token of every step.
-    base, before, after : list of Score
-        Cost of each held-out file: of the unquantized model, with NF4 weights, and
-        with the adapters as they ended.
-    measured : dict of str to int
-        Bytes of tensors, as `measured_bytes` names them.
-    sheet : QloraMemory
-        What was worked out for them.
-    model : TinyLM
-        Base and adapters merged.
+    - ``losses``: mean nats a token of every step.
+    - ``base``, ``before``, ``after``: cost of each held-out file: of the
+      unquantized model, with NF4 weights, and with the adapters as they ended.
+    - ``measured``: bytes of tensors, as `measured_bytes` names them.
+    - ``sheet``: what was worked out for them.
+    - ``model``: base and adapters merged.
     """
 
     losses: tuple[float, ...]
@@ -224,28 +207,13 @@ def qlora(
 ) -> QloraRun:
     """Train adapters on a model whose weights are frozen in NF4.
 
-    Parameters
-    ----------
-    model : TinyLM or str
-        The base.
-    steps, rank, seed : int
-        Updates; rank of every adapter; of first adapters and order of the text.
-    documents : sequence of Document
-        What is learned, of which every eighth is held out; default `code`.
-    batch, tokens : int
-        Sequences of a step, tokens in each.
-    rate : float
-        Of Adam at the first step; it falls to nothing on a line.
-
-    Returns
-    -------
-    QloraRun
-
-    Raises
-    ------
-    ValueError
-        For sizes below one, a rate not above zero, or too little text to hold two
-        documents out.
+    - ``model``: the base.
+    - ``steps``, ``rank``, ``seed``: updates; rank of every adapter; of first
+      adapters and order of the text.
+    - ``documents``: what is learned, of which every eighth is held out; default
+      `code`.
+    - ``batch``, ``tokens``: sequences of a step, tokens in each.
+    - ``rate``: of Adam at the first step; it falls to nothing on a line.
     """
     whole(steps=steps, rank=rank, batch=batch, tokens=tokens)
     whole(0, seed=seed)
@@ -305,18 +273,10 @@ def _merged(base: TinyLM, student: Adapted) -> TinyLM:
 def kept_bytes(model: Adapted, ids: Tensor) -> dict[str, int]:
     """Bytes that autograd keeps of a forward pass that will run layers again.
 
-    Parameters
-    ----------
-    model : Adapted
-        With ``recompute``.
-    ids : Tensor
-        Of one step, (batch, tokens).
-
-    Returns
-    -------
-    dict of str to int
-        ``checkpoints``, the inputs of all layers; ``block``, what the first layer
-        keeps when it runs again.
+    - ``model``: with ``recompute``.
+    - ``ids``: of one step, (batch, tokens).
+    Gives ``checkpoints``, the inputs of all layers; ``block``, what the first
+      layer keeps when it runs again.
     """
     x = torch.zeros(*ids.shape, model.config.hidden_size, requires_grad=True)
     known = [*model.adapters.values(), model.cos, model.sin]
@@ -347,18 +307,10 @@ def _saved_by(run: Callable[[], Any], known: Any = ()) -> int:
 def measured_bytes(model: Adapted, optimizer: torch.optim.Optimizer) -> dict[str, int]:
     """Bytes of every tensor that stays from step to step.
 
-    Parameters
-    ----------
-    model : Adapted
-        After a backward pass.
-    optimizer : torch.optim.Optimizer
-        After a step.
-
-    Returns
-    -------
-    dict of str to int
-        ``base`` (packed weights and scales), ``kept``, ``adapters``, ``gradients``,
-        ``optimizer``.
+    - ``model``: after a backward pass.
+    - ``optimizer``: after a step.
+    Gives ``base`` (packed weights and scales), ``kept``, ``adapters``,
+      ``gradients``, ``optimizer``.
     """
     learned = list(model.adapters.values())
     moments = [

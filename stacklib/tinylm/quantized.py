@@ -59,15 +59,11 @@ READERS = {  # which matrices read what a norm gives
 class QuantizedLM:
     """A model in few bits.
 
-    Parameters
-    ----------
-    model : TinyLM
-        With the numbers that the codes stand for: run it, score it, probe it.
-    scheme, method : str
-        What was asked for.
-    tensors : dict
-        By Hugging Face name, in the order of the forward pass: ``Quantized``, or the
-        fp32 array that was left alone.
+    - ``model``: with the numbers that the codes stand for: run it, score it, probe
+      it.
+    - ``scheme``, ``method``: what was asked for.
+    - ``tensors``: by Hugging Face name, in the order of the forward pass:
+      ``Quantized``, or the fp32 array that was left alone.
     """
 
     model: TinyLM
@@ -105,24 +101,12 @@ def quantized(
 ) -> QuantizedLM:
     """Quantize every matrix of a model.
 
-    Parameters
-    ----------
-    model : TinyLM
-        What is quantized; it is left as it was.
-    scheme : str
-        One of ``stacklib.quantizers.schemes()``.
-    method : {"round", "gptq", "awq"}
-        Plain rounding, or one that looks at each layer's inputs.
-    inputs : mapping of str to array, optional
-        From ``layer_inputs``, for ``gptq`` and ``awq``.
-    embedding : bool
-        Whether the embedding, which is the output matrix too, is quantized. It has no
-        inputs to look at and is always rounded plainly.
-
-    Raises
-    ------
-    ValueError
-        For another method, or one that needs inputs and has none.
+    - ``model``: what is quantized; it is left as it was.
+    - ``scheme``: one of ``stacklib.quantizers.schemes()``.
+    - ``method``: plain rounding, or one that looks at each layer's inputs.
+    - ``inputs``: from ``layer_inputs``, for ``gptq`` and ``awq``.
+    - ``embedding``: whether the embedding, which is the output matrix too, is
+      quantized. It has no inputs to look at and is always rounded plainly.
     """
     name = scheme_row(scheme).name
     if method not in METHODS:
@@ -204,21 +188,8 @@ def layer_inputs(
 ) -> dict[str, NDArray[np.float32]]:
     """What each matrix is multiplied with while the model reads some texts.
 
-    Parameters
-    ----------
-    model : TinyLM
-    texts : sequence of str, or of rows of ids
-        Each is read from its start, up to the model's context.
-
-    Returns
-    -------
-    dict of str to array of shape (tokens, inputs)
-        By the matrix's Hugging Face name; the embedding is not among them.
-
-    Raises
-    ------
-    ValueError
-        Without a text: calibration needs at least one.
+    - ``texts``: each is read from its start, up to the model's context.
+    Gives by the matrix's Hugging Face name; the embedding is not among them.
     """
     if not len(texts):
         raise ValueError("no texts: calibration needs at least one sample")
@@ -250,11 +221,6 @@ def with_outliers(
     matrices that read it divided by it: every logit stays as it was, to the last bit
     but for the order of sums. Large models have such channels by training (Dettmers et
     al., *LLM.int8()*, arXiv 2208.07339); this one has few.
-
-    Raises
-    ------
-    ValueError
-        For a factor that is no power of two, or a channel the model does not have.
     """
     above_zero(factor=factor)
     if np.frexp(factor)[0] != 0.5:

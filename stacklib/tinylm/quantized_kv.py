@@ -40,21 +40,10 @@ def bits_of(bits: int, group: int = GROUP) -> float:
 def rounded(x: Floats, bits: int, axis: str, group: int = GROUP) -> Floats:
     """Keys or values as they are read again.
 
-    Parameters
-    ----------
-    x : array of shape (..., tokens, channels)
-    bits : int
-        Of a code, 1 to 8; 16 leaves the array alone.
-    axis : {"channel", "token"}
-        Along what numbers share a scale: a channel over ``group`` tokens, or a token
-        over ``group`` channels.
-    group : int
-        Numbers that share a scale; the last group may be shorter.
-
-    Raises
-    ------
-    ValueError
-        For another number of bits or another axis.
+    - ``bits``: of a code, 1 to 8; 16 leaves the array alone.
+    - ``axis``: along what numbers share a scale: a channel over ``group`` tokens,
+      or a token over ``group`` channels.
+    - ``group``: numbers that share a scale; the last group may be shorter.
     """
     if bits == WIDEST:
         return x

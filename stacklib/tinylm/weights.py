@@ -112,13 +112,7 @@ def write_quantized(path: Path, tensors: Mapping[str, Any]) -> None:
 
 
 def read_quantized(path: Path) -> dict[str, Any]:
-    """What `write_quantized` wrote: a ``Quantized`` or an fp32 array by name.
-
-    Raises
-    ------
-    CorruptWeights
-        For a file that is cut off or is not safetensors; the tensor is named.
-    """
+    """What `write_quantized` wrote: a ``Quantized`` or an fp32 array by name."""
     raw = path.read_bytes()
     said = _metadata(raw)
     header, start = read_header(raw)

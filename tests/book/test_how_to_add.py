@@ -104,7 +104,7 @@ def found(copy: Path) -> dict:
 
 def page(root: Path):
     """The new section's notebook."""
-    (path,) = root.glob("chapters/07-*/who-rounds-last.ipynb")
+    (path,) = root.glob("chapters/10-*/who-rounds-last.ipynb")
     return tree.read_notebook(path)
 
 
@@ -133,7 +133,7 @@ def test_the_new_section_leans_on_nothing_above_and_is_mapped(found):
 
 
 def test_the_new_notebooks_are_sound_and_show_what_their_cell_gives(copy, found):
-    new = sorted(copy.glob("chapters/07-*/*.ipynb"))
+    new = sorted(copy.glob("chapters/10-*/*.ipynb"))
     assert [fault for path in new for fault in nb.faults(path, copy)] == []
     first, second = (c for c in page(copy).cells if c.cell_type == "code")
     assert dict(first.outputs[0].data) == found["shown"]
@@ -163,7 +163,7 @@ def test_the_make_lines_write_the_new_text(tmp_path):
     (tmp_path / ".venv").symlink_to(Path(sys.prefix))
     for words in commands("stacklib"):
         assert main([*words, "--root", str(tmp_path)]) == 0, words
-    (notebook,) = tmp_path.glob("chapters/07-*/who-rounds-last.ipynb")
+    (notebook,) = tmp_path.glob("chapters/10-*/who-rounds-last.ipynb")
     text = notebook.read_text("utf-8").replace("share=chosen(1,", "share=chosen(3,")
     notebook.write_text(text, "utf-8")
     link = "\n[1](#q:who_rounds_last.share)\n"

@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from stacklib import grading
-from stacklib.cli import check_watch, main
+from stacklib.cli import main
+from stacklib.cli.checks import watch as check_watch
 
 BOOK = Path(__file__).parents[2]
 FIRST = "exercises/01-roofline"
@@ -294,7 +295,7 @@ def test_watch_grades_again_on_each_save_and_ends_with_ctrl_c(root):
 def test_a_system_without_single_keys_still_watches():
     script = (
         "import sys; sys.modules['termios'] = None\n"
-        "from stacklib.cli import check_watch; print(check_watch.KEYED)"
+        "from stacklib.cli.checks import watch; print(watch.KEYED)"
     )
     command = [sys.executable, "-c", script]
     assert subprocess.run(command, capture_output=True, text=True).stdout == "False\n"

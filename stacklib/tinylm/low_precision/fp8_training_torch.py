@@ -49,14 +49,10 @@ LARGEST = {name: Format(name).largest for name in TYPES}
 class Precision:
     """How the operands of products are rounded.
 
-    Parameters
-    ----------
-    forward, backward : str
-        Formats of activations and weights, and of gradients.
-    scaling : str
-        Scale per tensor: ``none``, ``current`` or ``delayed``.
-    loss_scale : float or "dynamic"
-        What the loss is multiplied by before the backward pass.
+    - ``forward``, ``backward``: formats of activations and weights, and of
+      gradients.
+    - ``scaling``: scale per tensor: ``none``, ``current`` or ``delayed``.
+    - ``loss_scale``: what the loss is multiplied by before the backward pass.
     """
 
     forward: str = "fp32"
@@ -237,32 +233,17 @@ def train_short(
     batch; the sum over the other devices is taken to be as many times its own, in
     fp32. A step whose gradients are not finite is left out.
 
-    Parameters
-    ----------
-    precision : Precision
-        How products round.
-    batches : list of Tensor
-        Ids of each step, (batch, tokens + 1).
-    probe : Tensor
-        Held-out ids, scored with the master weights in fp32.
-    config : Config
-        Sizes; default the draft's.
-    seed, every, mean_over : int
-        Of the first weights; steps between measurements; tokens in the mean.
-    reference : list of Tensor
-        Weights of another run at each measurement; the relative distance is stored.
-
-    Returns
-    -------
-    dict
-        ``step``, ``loss``, ``held_out``, ``distance`` by measurement; ``skipped``,
-        ``scale``; ``forward`` and ``backward``: shares zeroed and clipped; and
-        ``weights``, one tensor for each measurement.
-
-    Raises
-    ------
-    ValueError
-        For no batches, or a mean over fewer tokens than a batch has.
+    - ``precision``: how products round.
+    - ``batches``: ids of each step, (batch, tokens + 1).
+    - ``probe``: held-out ids, scored with the master weights in fp32.
+    - ``config``: sizes; default the draft's.
+    - ``seed``, ``every``, ``mean_over``: of the first weights; steps between
+      measurements; tokens in the mean.
+    - ``reference``: weights of another run at each measurement; the relative
+      distance is stored.
+    Gives ``step``, ``loss``, ``held_out``, ``distance`` by measurement;
+      ``skipped``, ``scale``; ``forward`` and ``backward``: shares zeroed and
+      clipped; and ``weights``, one tensor for each measurement.
     """
     if not batches or mean_over < (tokens := batches[0][:, 1:].numel()):
         raise ValueError(

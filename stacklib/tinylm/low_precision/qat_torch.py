@@ -47,21 +47,8 @@ def straight_through(x: Tensor, quantize: Quantize) -> Tensor:
 
     Bengio, Leonard and Courville (arXiv 1308.3432, section 4).
 
-    Parameters
-    ----------
-    x : Tensor
-        What is quantized.
-    quantize : callable
-        From a tensor to one of the same shape.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    ValueError
-        When ``quantize`` changes the shape.
+    - ``x``: what is quantized.
+    - ``quantize``: from a tensor to one of the same shape.
     """
     apply: Callable[..., Tensor] = _StraightThrough.apply
     found = apply(x, quantize)
@@ -75,18 +62,9 @@ def straight_through(x: Tensor, quantize: Quantize) -> Tensor:
 def levels(weights: Tensor, bits: int) -> Tensor:
     """Weights (rows, columns) on a symmetric grid per row, its end of least error.
 
-    Parameters
-    ----------
-    weights : Tensor
-        A matrix.
-    bits : int
-        2 to 8; the lowest code is not used, so that the grid is symmetric: -1, 0 and
-        1 for two bits.
-
-    Raises
-    ------
-    ValueError
-        For another number of bits, or weights that are not finite.
+    - ``weights``: a matrix.
+    - ``bits``: 2 to 8; the lowest code is not used, so that the grid is symmetric:
+      -1, 0 and 1 for two bits.
     """
     if not is_whole(bits) or not 2 <= bits <= 8:
         raise ValueError(f"bits = {bits!r}: 2 to 8 are possible")
@@ -138,11 +116,7 @@ def deployed(model: TinyLM, trained: Decoder) -> TinyLM:
 def ptq(model: TinyLM, bits: int) -> TinyLM:
     """A model whose block matrices are rounded once, after its training.
 
-    Parameters
-    ----------
-    model : TinyLM
-    bits : int
-        As in `levels`.
+    - ``bits``: as in `levels`.
     """
     rounded = Aware(model.config, bits)
     rounded.assign(model.weights)
@@ -160,32 +134,17 @@ def qat(
 ) -> tuple[dict[str, Any], TinyLM]:
     """Train on from a model's weights with the rounding in the forward pass.
 
-    Parameters
-    ----------
-    model : TinyLM
-        Where training starts.
-    batches : sequence of Tensor
-        Ids of each step, (batch, tokens + 1).
-    texts : sequence of Document
-        Held-out text that is scored.
-    bits : int or None
-        As in `levels`; None is the control, trained as long without rounding.
-    rate : float
-        Learning rate of AdamW at the first step; it falls to nothing on a line.
-    every : int
-        Steps between measurements.
-
-    Returns
-    -------
-    dict, TinyLM
-        ``step`` and ``bits_per_byte`` by measurement, step 0 being PTQ; ``less``: what
-        the end has over step 0, with its paired 95 % interval over documents. And the
-        model with the weights of the end, on their grid.
-
-    Raises
-    ------
-    ValueError
-        For no batches, a rate that is not above zero, or bits that `levels` refuses.
+    - ``model``: where training starts.
+    - ``batches``: ids of each step, (batch, tokens + 1).
+    - ``texts``: held-out text that is scored.
+    - ``bits``: as in `levels`; None is the control, trained as long without
+      rounding.
+    - ``rate``: learning rate of AdamW at the first step; it falls to nothing on a
+      line.
+    - ``every``: steps between measurements.
+    Gives ``step`` and ``bits_per_byte`` by measurement, step 0 being PTQ;
+      ``less``: what the end has over step 0, with its paired 95 % interval over
+      documents. And the model with the weights of the end, on their grid.
     """
     if not batches:
         raise ValueError("no batches: at least one step is needed")

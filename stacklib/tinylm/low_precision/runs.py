@@ -58,20 +58,13 @@ CURVES = DATA / "low_precision"
 class ClassifierRun:
     """What training in a format came to.
 
-    Parameters
-    ----------
-    fmt : str
-        Format of weights, activations and gradients.
-    losses : tuple of float
-        Mean loss, in nats, before each update.
-    accuracy : float
-        Share of unseen samples whose class is found; `chance` of a guess.
-    zeroed : float
-        Share of the gradients that are zero in the run and not in fp32.
-    skipped : float
-        Share of updates left out because a gradient was not finite.
-    scales : tuple of float
-        The loss scale of each step.
+    - ``fmt``: format of weights, activations and gradients.
+    - ``losses``: mean loss, in nats, before each update.
+    - ``accuracy``: share of unseen samples whose class is found; `chance` of a
+      guess.
+    - ``zeroed``: share of the gradients that are zero in the run and not in fp32.
+    - ``skipped``: share of updates left out because a gradient was not finite.
+    - ``scales``: the loss scale of each step.
     """
 
     fmt: str
@@ -102,29 +95,14 @@ def train_classifier(
     step; the sum over the other devices is taken to be as many times its own. So every
     gradient is small while it is in ``fmt``, and none is in the optimizer.
 
-    Parameters
-    ----------
-    fmt : str
-        A floating-point format of ``quantizers.Format``.
-    loss_scale : float or "dynamic"
-        What the loss is multiplied by before the backward pass, and the gradients
-        divided by after it. Dynamic: halved when a gradient is not finite, doubled
-        after 20 steps in which all were (Micikevicius et al., 2018, section 3.2).
-    seed : int
-        Of data, first weights and order.
-    mean_over, steps : int
-        Samples that the loss is a mean over; updates.
-    master : bool
-        Whether the optimizer's copy of the weights is fp32, else ``fmt``.
-
-    Returns
-    -------
-    ClassifierRun
-
-    Raises
-    ------
-    UnknownName, ValueError
-        For an unknown format, one that has no sign, and sizes that make no sense.
+    - ``fmt``: a floating-point format of ``quantizers.Format``.
+    - ``loss_scale``: what the loss is multiplied by before the backward pass, and
+      the gradients divided by after it. Dynamic: halved when a gradient is not
+      finite, doubled after 20 steps in which all were (Micikevicius et al., 2018,
+      section 3.2).
+    - ``seed``: of data, first weights and order.
+    - ``mean_over``, ``steps``: samples that the loss is a mean over; updates.
+    - ``master``: whether the optimizer's copy of the weights is fp32, else ``fmt``.
     """
     import numpy as np
 
@@ -262,22 +240,15 @@ def _given(value: float, unit: str, label: str) -> Quantity:
 class QloraMemory:
     """Bytes that QLoRA holds at the worst moment of a step, part by part.
 
-    Parameters
-    ----------
-    weights, scales : Quantity
-        Block matrices in NF4, and their scales, quantized again.
-    kept : Quantity
-        Embedding, output matrix, norms and biases in the compute format.
-    adapters, gradients, optimizer : Quantity
-        LoRA matrices, their gradients, both moments of Adam; all fp32.
-    checkpoints : Quantity
-        Input of every layer, kept from forward to backward.
-    block : Quantity
-        What one layer's backward keeps once its forward has run again.
-    buffer : Quantity
-        The largest matrix of a layer, dequantized.
-    logits : Quantity
-        Logits in the compute format, in fp32, and their fp32 gradient.
+    - ``weights``, ``scales``: block matrices in NF4, and their scales, quantized
+      again.
+    - ``kept``: embedding, output matrix, norms and biases in the compute format.
+    - ``adapters``, ``gradients``, ``optimizer``: LoRA matrices, their gradients,
+      both moments of Adam; all fp32.
+    - ``checkpoints``: input of every layer, kept from forward to backward.
+    - ``block``: what one layer's backward keeps once its forward has run again.
+    - ``buffer``: the largest matrix of a layer, dequantized.
+    - ``logits``: logits in the compute format, in fp32, and their fp32 gradient.
     """
 
     weights: Quantity
@@ -328,26 +299,10 @@ def qlora_memory(
     (gradient checkpointing). Left out: a library's workspace, gaps between
     allocations, the driver's context.
 
-    Parameters
-    ----------
-    model : str or LanguageModel
-        Dense, with one shape of attention in all layers.
-    rank : int
-        Of every adapter.
-    batch, context : int
-        Sequences, and tokens in each.
-    dtype : str
-        Format that products run in.
-
-    Returns
-    -------
-    QloraMemory
-
-    Raises
-    ------
-    UnknownName, ValueError
-        For an unknown name, a mixture of experts or another kind of attention, and
-        sizes below one.
+    - ``model``: dense, with one shape of attention in all layers.
+    - ``rank``: of every adapter.
+    - ``batch``, ``context``: sequences, and tokens in each.
+    - ``dtype``: format that products run in.
     """
     model = model if isinstance(model, LanguageModel) else get(model)
     whole(rank=rank, batch=batch, context=context)
@@ -416,15 +371,7 @@ def _dense(model: LanguageModel) -> tuple[Attention, Mlp]:
 def curves(name: str) -> dict[str, Any]:
     """A stored experiment: ``fp8``, ``qat`` or ``qlora``.
 
-    Parameters
-    ----------
-    name : str
-        A file of ``data/low_precision``, without its ending.
-
-    Raises
-    ------
-    ValueError
-        For another name.
+    - ``name``: a file of ``data/low_precision``, without its ending.
     """
     known = sorted(path.stem for path in CURVES.glob("*.json"))
     if name not in known:
@@ -438,20 +385,8 @@ def behind(run: str, reference: str = "bf16") -> list[tuple[int, float, float, f
 
     Seed by seed, so that what the seeds share cancels.
 
-    Parameters
-    ----------
-    run, reference : str
-        Keys of its ``runs``.
-
-    Returns
-    -------
-    list of (step, mean, low, high)
-        With the 95 % interval over three seeds.
-
-    Raises
-    ------
-    UnknownName
-        For another run.
+    - ``run``, ``reference``: keys of its ``runs``.
+    Each has its 95 % interval over three seeds.
     """
     runs = curves("fp8")["runs"]
     one, two = (runs[resolve(name, runs, "run")] for name in (run, reference))
@@ -464,17 +399,7 @@ def behind(run: str, reference: str = "bf16") -> list[tuple[int, float, float, f
 
 
 def interval(values: Any) -> tuple[float, float, float]:
-    """Mean of three seeds' figures and its 95 % interval, by Student's t.
-
-    Parameters
-    ----------
-    values : sequence of three floats
-
-    Raises
-    ------
-    ValueError
-        For another number of figures; the quantile is in closed form for three.
-    """
+    """Mean of three seeds' figures and its 95 % interval, by Student's t."""
     seen = [float(v) for v in values]
     if len(seen) != 3 or not all(v == v for v in seen):
         raise ValueError(f"interval({seen}): three seeds, each a number, are needed")

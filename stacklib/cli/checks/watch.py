@@ -15,7 +15,7 @@ from stacklib.grading import Exercise, FormatError, Limits, copies, parse
 from stacklib.grading.report import PASS
 from stacklib.grading.runner import changed_tests
 
-from .check_results import grade, known_progress, painted, show, tell_reset
+from .results import grade, known_progress, painted, show, tell_reset
 
 try:
     import termios

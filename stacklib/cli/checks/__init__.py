@@ -1,0 +1,1 @@
+"""What ``stacklib check`` tells: results once, or on every save."""
