@@ -1,4 +1,4 @@
-"""Keys and values in four bits.
+"""Keys and values in `int4`.
 
 level: build
 project: P7.3
@@ -20,12 +20,13 @@ largest number of the group gets the largest code that so many bits have.
   values along tokens. A token is complete when it comes; keys wait in bf16 until their
   group is full.
 
-Pages that look like keys and like values are in the tests, in eight bits and in four;
-the readings say which axis suits which.
+Pages that look like keys and like values are in the tests, in `int8` and in
+`int4`; the readings say which axis suits which.
 
 hint: Reshape so that the numbers of a group lie along one axis of their own; take `min`
 and `max` along it with `keepdims=True`. Bits that are four have sixteen codes and
-fifteen steps. `tokens % group` tokens have keys without a full group.
+fifteen steps. `tokens % group` tokens have keys without a
+full group.
 """
 
 import numpy as np
