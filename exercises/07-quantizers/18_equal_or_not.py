@@ -139,7 +139,7 @@ def test_interval():
                 raise expect.Mistake(f"{name}: {text}")
         if mine[1] - mine[0] > 5 * reach:
             raise expect.Mistake(
-                f"{name}: {(mine[1] - mine[0]) / reach:.0f} times as wide as it can be: "
+                f"{name}: {(mine[1] - mine[0]) / reach:.0f} times too wide: "
                 "draw the same documents for both"
             )
         raise expect.Mistake(

@@ -13,7 +13,7 @@ from stacklib.roofline import decode_step
 from stacklib.tinylm.low_precision import runs
 
 FORMATS = {"fp16": "FP16", "bf16": "BF16", "e5m2": "E5M2", "e4m3fn": "E4M3"}
-FIRST, SWEPT = 16, tuple(range(0, 45, 4))  # exponents of a loss scale
+FIRST, SWEPT = 16, tuple(range(0, 37, 4))  # exponents of a loss scale
 FLOOR = -48  # the exponent at which the drawn number line begins
 CARD = "rtx_4090"
 TUNED, CONTEXT = "llama-2-7b", 4096
