@@ -1,1 +1,248 @@
-"""Section 7.9: Does perplexity see what a task sees?"""
+"""Section 7.9: Does it still answer right?"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import log
+from typing import Any
+
+from stacklib.quantity import Quantity, counted
+from stacklib.roofline import decode_step
+
+from . import statistics
+
+PLAIN, COARSE = "int4_g128", "int4_g128_asym"
+KIND = "verb of a plural subject"
+PAIR = 38  # of the probe: a verb that agrees, or does not
+SHOWN = (
+    ("int8_channel", "round"),
+    ("q4_k", "round"),
+    ("q4_0", "round"),
+    ("nf4", "round"),
+    (COARSE, "round"),
+    (PLAIN, "round"),
+    ("q3_k", "round"),
+    ("q2_k", "round"),
+)
+
+
+def reading() -> Quantity:
+    """Time in which eight H100s read the weights for a token."""
+    return decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
+
+
+# -- stored: sums of every scheme ------------------------------------------------------
+
+
+@cache
+def row(scheme: str, method: str = "round") -> Any:
+    """What a scheme cost the small model (``tinylm.quantized.Measured``)."""
+    from stacklib.tinylm.quantized import measured
+
+    for found in measured():
+        if (found.scheme, found.method) == (scheme, method):
+            return found
+    raise ValueError(f"{scheme}, {method}: not measured")
+
+
+def _field(scheme: str, method: str, what: str, end: str) -> float:
+    found = getattr(row(scheme, method), what)
+    return float(getattr(found, end) if end else found)
+
+
+def of(
+    scheme: str, what: str = "loss", method: str = "round", end: str = "value"
+) -> Quantity:
+    """A figure of a scheme: ``loss``, ``bits_per_byte``, ``probe``, ``cloze``."""
+    unit = "bit/B" if what in ("loss", "bits_per_byte") else ""
+    label = f"{what} of {scheme}, {method}, {end}"
+    return counted(_field, scheme, method, what, end, unit=unit, label=label)
+
+
+def bits(scheme: str, method: str = "round") -> Quantity:
+    """Bits of a weight, scales counted."""
+    label = f"bits of {scheme}, {method}"
+    return counted(_field, scheme, method, "bits", "", unit="bit", label=label)
+
+
+def rounded_rows() -> list[Any]:
+    """Every scheme and method, the model in bf16 left out."""
+    from stacklib.tinylm.quantized import measured
+
+    return [found for found in measured() if found.method != "none"]
+
+
+def on_the_front() -> set[tuple[str, str]]:
+    """Schemes that no other beats in bits and in loss."""
+    rows = rounded_rows()
+    best = set(statistics.front((r.bits, r.loss.value) for r in rows))
+    return {(r.scheme, r.method) for r in rows if (r.bits, r.loss.value) in best}
+
+
+# -- stored: every document and every answer of some -----------------------------------
+
+
+@cache
+def answers() -> dict[str, Any]:
+    """``low_precision/answers.json``: rows by scheme, bytes and tokens of documents."""
+    from stacklib.tinylm.low_precision.runs import curves
+
+    found = dict(curves("answers"))
+    found["rows"] = {each["scheme"]: each for each in found["rows"]}
+    return found
+
+
+@cache
+def scores(scheme: str) -> tuple[Any, ...]:
+    """Cost of each document (``tinylm.perplexity.Score``)."""
+    from stacklib.tinylm.perplexity import Score
+
+    kept = answers()
+    columns = kept["tokens"], kept["bytes"], kept["rows"][scheme]["nats"]
+    rows = enumerate(zip(*columns, strict=True))
+    return tuple(Score(str(at), *columns) for at, columns in rows)
+
+
+@cache
+def paired(scheme: str, other: str = "bf16") -> tuple[float, float, float]:
+    """Bits a byte of a scheme less another's, low and high end: the same documents."""
+    from stacklib.tinylm.perplexity import difference
+
+    found = difference(scores(scheme), scores(other))
+    return found.value, found.low, found.high
+
+
+@cache
+def unpaired(scheme: str, other: str = "bf16") -> tuple[float, float, float]:
+    """The same as if each had read documents of its own."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    ends = []
+    for name in (scheme, other):
+        nats, sizes = np.array([(s.nats, s.bytes) for s in scores(name)]).T
+        drawn = random.integers(len(nats), size=(10_000, len(nats)))
+        ends.append(nats[drawn].sum(1) / sizes[drawn].sum(1) / log(2))
+    low, high = np.percentile(ends[0] - ends[1], [2.5, 97.5])
+    return paired(scheme, other)[0], float(low), float(high)
+
+
+def _difference(scheme: str, other: str, which: int, together: bool) -> float:
+    return (paired if together else unpaired)(scheme, other)[which]
+
+
+def difference(
+    scheme: str, other: str = "bf16", end: str = "value", *, together: bool = True
+) -> Quantity:
+    """Bits a byte of a scheme less another's, or an end of its interval."""
+    which = ("value", "low", "high").index(end)
+    words = "paired" if together else "unpaired"
+    label = f"{scheme} less {other}, {words}, {end}"
+    return counted(
+        _difference, scheme, other, which, together, unit="bit/B", label=label
+    )
+
+
+def width(scheme: str, *, together: bool = True) -> Quantity:
+    """Width of an interval against bf16."""
+    low, high = (
+        difference(scheme, end=end, together=together) for end in ("low", "high")
+    )
+    return (high - low).named(f"width, {scheme}, together={together}")
+
+
+def flips(scheme: str, other: str = "bf16", part: str = "pairs") -> tuple[int, int]:
+    """Questions that only the other answers right, and only the scheme.
+
+    ``part``: ``pairs``, ``cloze``, or ``all``.
+    """
+    rows = answers()["rows"]
+    parts = ("pairs", "cloze") if part == "all" else (part,)
+    before, after = ("".join(rows[n][p] for p in parts) for n in (other, scheme))
+    both = list(zip(before, after, strict=True))
+    return both.count(("1", "0")), both.count(("0", "1"))
+
+
+def _flipped(scheme: str, other: str, part: str, which: int) -> int:
+    return flips(scheme, other, part)[which]
+
+
+def lost(scheme: str, other: str = "bf16", part: str = "pairs") -> Quantity:
+    """Questions that only the other answers right."""
+    label = f"lost by {scheme}, {other}, {part}"
+    return counted(_flipped, scheme, other, part, 0, label=label)
+
+
+def gained(scheme: str, other: str = "bf16", part: str = "pairs") -> Quantity:
+    """Questions that only the scheme answers right."""
+    label = f"gained by {scheme}, {other}, {part}"
+    return counted(_flipped, scheme, other, part, 1, label=label)
+
+
+def _chance(scheme: str, other: str, part: str) -> float:
+    return statistics.mcnemar(*flips(scheme, other, part))
+
+
+def chance(scheme: str, other: str = "bf16", part: str = "pairs") -> Quantity:
+    """Chance of so uneven a split if both answered equally well."""
+    label = f"McNemar, {scheme}, {other}, {part}"
+    return counted(_chance, scheme, other, part, label=label)
+
+
+def equal_pairs() -> list[tuple[str, str]]:
+    """Schemes whose difference in bits a byte may be zero."""
+    names = [name for name in answers()["rows"] if name != "bf16"]
+    return [
+        (a, b)
+        for at, a in enumerate(names)
+        for b in names[at + 1 :]
+        if paired(b, a)[1] < 0 < paired(b, a)[2]
+    ]
+
+
+def equal_count() -> int:
+    """How many such couples there are."""
+    return len(equal_pairs())
+
+
+def least_chance() -> float:
+    """The least chance of their splits, of pairs and of cloze items."""
+    parts = ("pairs", "cloze", "all")
+    return min(_chance(b, a, part) for a, b in equal_pairs() for part in parts)
+
+
+def _kinds() -> int:
+    from stacklib.tinylm.probe import pairs
+
+    rows = answers()["rows"]
+    columns = pairs(), rows["bf16"]["pairs"], rows[COARSE]["pairs"]
+    gone = [pair for pair, a, b in zip(*columns, strict=True) if a + b == "10"]
+    return sum(pair.kind == KIND for pair in gone)
+
+
+def same_kind() -> Quantity:
+    """Of the pairs that the coarse grid loses, those of one kind."""
+    return counted(_kinds, label=f"lost pairs, {KIND}")
+
+
+def _share() -> float:
+    from stacklib.tinylm.probe import pairs
+
+    return sum(pair.kind == KIND for pair in pairs()) / len(pairs())
+
+
+def kind_share() -> Quantity:
+    """Share of that kind of all pairs."""
+    return counted(_share, label=f"share of pairs, {KIND}")
+
+
+@cache
+def sentence_costs(scheme: str) -> tuple[float, float]:
+    """Nats of the right and of the wrong sentence of one pair."""
+    from stacklib.tinylm import load
+    from stacklib.tinylm.probe import pairs, sentence_cost
+    from stacklib.tinylm.quantized import quantized
+
+    model = load() if scheme == "bf16" else quantized(load(), scheme).model
+    pair = pairs()[PAIR]
+    return sentence_cost(model, pair.good), sentence_cost(model, pair.bad)

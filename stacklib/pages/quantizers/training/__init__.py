@@ -1,1 +1,259 @@
-"""Section 7.8: What does training in eight bits ask for?"""
+"""Section 7.8: Why does FP16 lose what BF16 keeps?"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import log2
+from typing import Any
+
+from stacklib import hardware
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantizers import Format
+from stacklib.roofline import decode_step
+from stacklib.tinylm.low_precision import runs
+
+FORMATS = {"fp16": "FP16", "bf16": "BF16", "e5m2": "E5M2", "e4m3fn": "E4M3"}
+FIRST, SWEPT = 16, tuple(range(0, 37, 4))  # exponents of a loss scale
+FLOOR = -48  # the exponent at which the drawn number line begins
+CARD = "rtx_4090"
+TUNED, CONTEXT = "llama-2-7b", 4096
+RUNS = {
+    "FP32": "fp32",
+    "FP16": "fp16",
+    "FP16, dynamic loss scale": "fp16_scaled",
+    "FP8": "fp8_none",
+    "FP8, one loss scale": "fp8_none_scaled",
+    "FP8, delayed scale per tensor": "fp8_delayed",
+    "FP8, current scale per tensor": "fp8_current",
+}
+PARTS = {
+    "base": ("weights", "scales", "kept"),
+    "adapters, gradients, moments": ("adapters", "gradients", "optimizer"),
+    "inputs of layers": ("checkpoints",),
+}
+
+
+def reading() -> Quantity:
+    """Time in which eight H100s read the weights for a token."""
+    return decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
+
+
+def mean_over() -> Quantity:
+    """Tokens that a loss of a large run is a mean over."""
+    return chosen(runs.MEAN_OVER, label="tokens of the largest batch of DeepSeek-V3")
+
+
+# -- formats ---------------------------------------------------------------------------
+
+
+def _smallest(name: str) -> float:
+    form = Format(name)
+    codes = (form.decode(code) for code in (0, 1))
+    return max(abs(x) for x in codes)
+
+
+def smallest(name: str) -> Quantity:
+    """The smallest number of a format above zero."""
+    return counted(_smallest, name, label=f"smallest of {FORMATS[name]}")
+
+
+def _largest(name: str) -> float:
+    return Format(name).largest
+
+
+def largest(name: str) -> Quantity:
+    """The largest number of a format."""
+    return counted(_largest, name, label=f"largest of {FORMATS[name]}")
+
+
+# -- the classifier --------------------------------------------------------------------
+
+
+@cache
+def ran(fmt: str, loss_scale: float | str = 1.0) -> runs.ClassifierRun:
+    """A run of the classifier."""
+    return runs.train_classifier(fmt, loss_scale)
+
+
+def _accuracy(fmt: str, loss_scale: float | str) -> float:
+    return ran(fmt, loss_scale).accuracy
+
+
+def accuracy(fmt: str, loss_scale: float | str = 1.0) -> Quantity:
+    """Share of unseen samples whose class it finds."""
+    label = f"accuracy, {fmt}, {loss_scale}"
+    return counted(_accuracy, fmt, loss_scale, label=label)
+
+
+def _zeroed(fmt: str, loss_scale: float | str) -> float:
+    return ran(fmt, loss_scale).zeroed
+
+
+def zeroed(fmt: str, loss_scale: float | str = 1.0) -> Quantity:
+    """Share of its gradients that become zero."""
+    label = f"gradients lost, {fmt}, {loss_scale}"
+    return counted(_zeroed, fmt, loss_scale, label=label)
+
+
+def last_scale() -> float:
+    """The loss scale that a dynamic run ends with."""
+    return ran("fp16", "dynamic").scales[-1]
+
+
+def swept(fmt: str) -> list[int]:
+    """Exponents of the loss scales that a format is run with; bf16 at the ends."""
+    return [SWEPT[0], SWEPT[-1]] if fmt == "bf16" else list(SWEPT)
+
+
+def sweep(fmt: str) -> list[float]:
+    """Accuracy in percent at every loss scale of ``swept``."""
+    return [100 * ran(fmt, 2.0**power).accuracy for power in swept(fmt)]
+
+
+def works(fmt: str) -> list[int]:
+    """Exponents of the loss scales with which a format learns."""
+    found = zip(swept(fmt), sweep(fmt), strict=True)
+    return [power for power, percent in found if percent > 90]
+
+
+def _window(fmt: str) -> int:
+    return works(fmt)[-1] - works(fmt)[0]
+
+
+def window(fmt: str) -> Quantity:
+    """Powers of two from the least loss scale that works to the largest."""
+    return counted(_window, fmt, label=f"window of {fmt}")
+
+
+@cache
+def gradients() -> tuple[float, ...]:
+    """Magnitudes of the loss's first gradients, at the logits, in fp32 and sorted."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    (x, y), _ = runs._samples(random)
+    sizes = ((runs.INPUTS + 1, runs.HIDDEN), (runs.HIDDEN, runs.CLASSES))
+    weights = [(random.normal(size=s) / s[0] ** 0.5).astype("f4") for s in sizes]
+    at = slice(runs.BATCH)
+    logits = runs._forward(Format("fp32"), weights, x[at])[-1]
+    top = np.exp(logits - logits.max(axis=1, keepdims=True))
+    p = top / top.sum(axis=1, keepdims=True)
+    p[np.arange(runs.BATCH), y[at]] -= 1
+    return tuple(np.sort(np.abs(p / runs.MEAN_OVER).reshape(-1)).tolist())
+
+
+def gradient_at(share: float) -> float:
+    """The magnitude that this share of the gradients lies below."""
+    found = gradients()
+    return found[min(int(share * len(found)), len(found) - 1)]
+
+
+def octaves(value: float) -> float:
+    """Powers of two from the start of the drawn line."""
+    return log2(value) - FLOOR
+
+
+# -- stored runs -----------------------------------------------------------------------
+
+ENDS = {"mean": 1, "low": 2, "high": 3}
+
+
+def _behind(run: str, end: str) -> float:
+    return runs.behind(run)[-1][ENDS[end]]
+
+
+def behind(run: str, end: str = "mean") -> Quantity:
+    """Nats a token of unseen text that a run has over bf16 when it ends."""
+    return counted(_behind, run, end, label=f"over bf16, {run}, {end}")
+
+
+def _lost(run: str) -> float:
+    seeds = runs.curves("fp8")["runs"][run]["seeds"]
+    return float(sum(seed["backward"]["zeroed"] for seed in seeds) / len(seeds))
+
+
+def lost(run: str) -> Quantity:
+    """Share of a run's gradients that rounding made zero, mean of its seeds."""
+    return counted(_lost, run, label=f"gradients lost, {run}")
+
+
+def _once(width: str) -> float:
+    return float(runs.curves("qat")["ptq"][width]["bits_per_byte"][0])
+
+
+def once(width: str) -> Quantity:
+    """Bits a byte of the draft rounded after training; ``control``: not rounded."""
+    return counted(_once, width, unit="bit/B", label=f"rounded once, {width}")
+
+
+def _trained(width: str) -> float:
+    seeds = runs.curves("qat")["runs"][width]["seeds"]
+    return runs.interval([seed["bits_per_byte"][-1] for seed in seeds])[0]
+
+
+def trained(width: str) -> Quantity:
+    """The same when its last steps saw rounded weights; mean of three seeds."""
+    return counted(_trained, width, unit="bit/B", label=f"trained rounded, {width}")
+
+
+def _control(width: str) -> float:
+    seeds = runs.curves("qat")["runs"]["control"]["seeds"]
+    return runs.interval([seed["then"][width] for seed in seeds])[0]
+
+
+def control(width: str) -> Quantity:
+    """The same when those steps saw exact weights, and the end was rounded."""
+    return counted(_control, width, unit="bit/B", label=f"trained, rounded, {width}")
+
+
+def _adapted(stage: str, end: int) -> float:
+    seeds = runs.curves("qlora")["seeds"]
+    found = runs.interval([seed["bits_per_byte"][stage][0] for seed in seeds])
+    return found[end] if end == 0 else found[2] - found[0]
+
+
+def adapted(stage: str) -> Quantity:
+    """Bits a byte of unseen code: ``base``, ``before`` or ``after`` the adapters."""
+    return counted(_adapted, stage, 0, unit="bit/B", label=f"code, {stage}")
+
+
+def adapted_reach() -> Quantity:
+    """Half of the interval over three seeds, after the adapters."""
+    return counted(_adapted, "after", 1, unit="bit/B", label="half of the interval")
+
+
+def _beyond(part: str) -> float:
+    seed = runs.curves("qlora")["seeds"][0]
+    return float(seed["measured"][part] / seed["sheet"][part] - 1)
+
+
+def beyond(part: str) -> Quantity:
+    """Share by which the bytes found in a part exceed those of the sheet."""
+    return counted(_beyond, part, label=f"{part}, found over foretold")
+
+
+def memory(rank: int) -> runs.QloraMemory:
+    """Bytes of a step of QLoRA on seven billion parameters."""
+    return runs.qlora_memory(TUNED, rank=rank, batch=1, context=CONTEXT)
+
+
+def grouped(rank: int) -> dict[str, Quantity]:
+    """The same in four parts that add up to it."""
+    sheet = memory(rank)
+    found: dict[str, Quantity] = {}
+    for name, keys in PARTS.items():
+        first, *rest = (sheet.parts[key] for key in keys)
+        found[name] = sum(rest, first).named(name)
+    held = sum(list(found.values())[1:], found["base"])
+    found["one layer, or the logits"] = (sheet.total - held).named("worst moment")
+    return found
+
+
+def card() -> Quantity:
+    """Memory of the card."""
+    return hardware.get(CARD).memory_capacity
+
+
+def settings(name: str) -> Any:
+    """Settings of a stored experiment."""
+    return runs.curves(name)["settings"]

@@ -1,0 +1,69 @@
+"""The drawing of section 7.9: one pair of sentences, scored by two models."""
+
+from __future__ import annotations
+
+from stacklib.pages.quantizers import quality as page
+from stacklib.plots.drawing import (
+    Box,
+    Clip,
+    Drawing,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    flow,
+    line,
+)
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.tinylm.probe import pairs
+
+__all__ = ["one_pair_two_models"]
+MODELS = {"bf16": "in bf16", page.COARSE: "in int4, asymmetric"}
+
+
+def _cost(scheme: str, which: int) -> float:
+    return page.sentence_costs(scheme)[which]
+
+
+def one_pair_two_models() -> Drawing:
+    """What each model pays for the right and for the wrong sentence, in nats."""
+    costs = {
+        (scheme, which): counted(
+            _cost, scheme, which, label=f"nats, {words}, {('right', 'wrong')[which]}"
+        )
+        for scheme, words in MODELS.items()
+        for which in (0, 1)
+    }
+    top = chosen(1.05 * max(q.si for q in costs.values()), label="nats drawn")
+    zero = chosen(0, label="nothing")
+    boxes = [_model(scheme, costs, zero, top) for scheme in MODELS]
+    title = "A pair is answered by the sentence that costs the model less."
+    return draw(flow(*boxes, gap=14, even=True), name="q-pair", title=title)
+
+
+def _model(
+    scheme: str,
+    costs: dict[tuple[str, int], Quantity],
+    zero: Quantity,
+    top: Quantity,
+) -> Node:
+    pair, words = pairs()[page.PAIR], MODELS[scheme]
+    clips: list[Node] = []
+    for which, text in enumerate((pair.good, pair.bad)):
+        cost = costs[scheme, which]
+        name = f"{('right', 'wrong')[which]} sentence, {words}"
+        told = [f"“{text}”", (Shown(cost, None, 4), " nats")]
+        role = ("layer-4", "layer-6")[which]
+        clips.append(Clip(name, zero, cost, top, told, role=role, grow=0))
+    right = costs[scheme, 0].si < costs[scheme, 1].si
+    verdict = "right" if right else "wrong"
+    return below(
+        Box(f"model {words}", line("the model ", words, bold=True), below(*clips)),
+        Box(
+            f"answer {words}",
+            Words([(f"it answers {verdict}",)]).label,
+            role="layer-4" if right else "layer-6",
+        ),
+        gap=6,
+    )

@@ -1,0 +1,87 @@
+"""Published perplexities of a scheme after another, beside the small model's losses."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stacklib.evidence import measurements
+from stacklib.quantity import Quantity, Source, chosen, counted
+
+from . import COARSE, row, statistics
+
+LADDERS = {
+    "llama.cpp, Llama-3-70B": {
+        "G-0053": ("q2_k", "round"),
+        "G-0056": ("q3_k", "round"),
+        "G-0062": ("iq4_nl", "round"),
+        "G-0063": ("q4_k", "round"),
+        "G-0065": ("q5_k", "round"),
+        "G-0067": ("q6_k", "round"),
+        "G-0068": ("q8_0", "round"),
+    },
+    "llama.cpp, Llama-2-70B": {
+        "G-0014": ("q2_k", "round"),
+        "G-0015": ("q3_k", "round"),
+        "G-0011": ("q4_0", "round"),
+        "G-0018": ("q4_k", "round"),
+        "G-0013": ("q5_0", "round"),
+        "G-0020": ("q5_k", "round"),
+        "G-0022": ("q6_k", "round"),
+    },
+    "torchao, Llama-2-7B": {
+        "G-0002": ("int8_channel", "round"),
+        "G-0003": (COARSE, "round"),
+        "G-0004": (COARSE, "gptq"),
+    },
+}
+WIDE = {  # the row in sixteen bits of the same source
+    "llama.cpp, Llama-3-70B": "G-0069",
+    "llama.cpp, Llama-2-70B": "G-0023",
+    "torchao, Llama-2-7B": "G-0001",
+}
+
+
+@cache
+def _published() -> dict[str, measurements.Measurement]:
+    return {found.id: found for found in measurements.public()}
+
+
+def published(id: str) -> Quantity:
+    """A published perplexity."""
+    found = _published()[id]
+    source = Source(found.source, found.id, "2026-11-24", "secondary")
+    label = f"{found.subject}, {found.text('quant')}"
+    return Quantity(found.value, label=label, source=source, kind="measured", key=id)
+
+
+def rise(id: str, source: str) -> Quantity:
+    """Share by which a published perplexity exceeds that in sixteen bits."""
+    return (published(id) / published(WIDE[source]) - 1).named(f"rise of {id}")
+
+
+def _order(source: str) -> float:
+    ladder = LADDERS[source]
+    theirs = [_published()[id].value for id in ladder]
+    ours = [row(*scheme).loss.value for scheme in ladder.values()]
+    return statistics.spearman(theirs, ours)
+
+
+def order(source: str) -> Quantity:
+    """Rank correlation of a published ladder with the small model's losses."""
+    return counted(_order, source, label=f"rank correlation, {source}")
+
+
+def _by_bits(source: str) -> float:
+    ladder = LADDERS[source]
+    theirs = [_published()[id].value for id in ladder]
+    return statistics.spearman(theirs, [-row(*s).bits for s in ladder.values()])
+
+
+def by_bits(source: str) -> Quantity:
+    """The same if bits of a weight alone had made the order."""
+    return counted(_by_bits, source, label=f"rank correlation by bits, {source}")
+
+
+def rungs(source: str) -> Quantity:
+    """Schemes of a ladder."""
+    return chosen(len(LADDERS[source]), label=f"schemes of {source}")

@@ -1,0 +1,94 @@
+"""Drawings of section 7.8: formats under the gradients, and QLoRA's memory in parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib.pages.quantizers import training as page
+from stacklib.plots.drawing import (
+    Box,
+    Clip,
+    Drawing,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    line,
+)
+from stacklib.quantity import Quantity, chosen, counted
+
+__all__ = ["memory_in_parts", "where_gradients_lie"]
+TAIL = 0.01  # of the gradients left out of the clip, at each end
+TOP = 17  # exponent at which the drawn line ends
+RANK = 64
+
+
+def where_gradients_lie() -> Drawing:
+    """Powers of two to the right: what a format has, and where the gradients are."""
+    whole = counted(page.octaves, 2.0**TOP, label="powers of two drawn")
+    rows: list[Node] = [
+        Words([line("each step to the right doubles", role="muted")]),
+        _gradients("the gradients", 0, whole),
+    ]
+    for key, name in page.FORMATS.items():
+        rows.append(_format(key, name, whole))
+    rows.append(_gradients("the gradients, loss scaled", page.FIRST, whole))
+    title = "The gradients lie where FP16 has no numbers, until the loss is scaled."
+    return draw(below(*rows, gap=7), name="q-gradients", title=title)
+
+
+def _gradients(name: str, power: int, whole: Quantity) -> Node:
+    scale = chosen(2**power, label=f"loss scale of {name}")
+    ends = [
+        (counted(page.gradient_at, share, label=f"{share} of gradients") * scale)
+        for share in (TAIL, 1 - TAIL)
+    ]
+    ends = [
+        end.named(f"{name}, {at}")
+        for end, at in zip(ends, ("low", "high"), strict=True)
+    ]
+    begin, end = (
+        counted(page.octaves, e.si, label=f"place of {e.label}") for e in ends
+    )
+    told = [(f"{name}: ", Shown(ends[0], None, 2), " to ", Shown(ends[1], None, 2))]
+    return Clip(name, begin, end, whole, told, role="layer-6", grow=0)
+
+
+def _format(key: str, name: str, whole: Quantity) -> Node:
+    low, high = page.smallest(key), page.largest(key)
+    begin = counted(_place, low.si, label=f"place of the smallest of {name}")
+    end = counted(_place, high.si, label=f"place of the largest of {name}")
+    told: list[Any] = [f"{name}: from ", Shown(low, None, 2)]
+    if high.si < 2.0**TOP:
+        told += [" to ", Shown(high, None, 3)]
+    return Clip(name, begin, end, whole, [tuple(told)], role="layer-3", grow=0)
+
+
+def _place(value: float) -> float:
+    """On the line, cut at its ends."""
+    return min(max(page.octaves(value), 0.0), page.octaves(2.0**TOP))
+
+
+def memory_in_parts() -> Drawing:
+    """Bytes of a step of QLoRA, one part after the other, beside a card's."""
+    parts, have = page.grouped(RANK), page.card()
+    at = chosen(0, "B", "begin")
+    rows: list[Node] = []
+    roles = ("layer-3", "layer-4", "layer-5", "layer-6")
+    for (name, size), role in zip(parts.items(), roles, strict=True):
+        end = (at + size).named(f"{name}, end")
+        told = [(f"{name}: ", Shown(size.named(f"bytes of {name}"), "GB"))]
+        rows.append(Clip(name, at, end, have, told, role=role, grow=0))
+        at = end
+    total = page.memory(RANK).total.named("all parts")
+    told_card = have.named("memory of the card")
+    rows.append(
+        Box(
+            "card",
+            [(Shown(total, "GB"), " of ", Shown(told_card, "GB"))],
+            role="muted",
+        )
+    )
+    title = "With its base frozen in NF4, a whole step fits a card with room to spare."
+    return draw(below(*rows, gap=7), name="q-qlora", title=title, devices=[page.CARD])
