@@ -92,6 +92,16 @@ def answers() -> dict[str, Any]:
     return found
 
 
+def _asked(part: str) -> int:
+    kept = answers()
+    return len(kept["bytes"] if part == "documents" else kept["rows"]["bf16"][part])
+
+
+def asked(part: str) -> Quantity:
+    """How many ``documents``, ``pairs`` or ``cloze`` items there are."""
+    return counted(_asked, part, label=f"number of {part}")
+
+
 @cache
 def scores(scheme: str) -> tuple[Any, ...]:
     """Cost of each document (``tinylm.perplexity.Score``)."""
