@@ -18,7 +18,7 @@ from stacklib.plots.drawing import (
 )
 from stacklib.plots.drawing.parts import gpu, memory
 
-__all__ = ["gpu_map", "memory_map", "roofline_map"]
+__all__ = ["gpu_map", "memory_map", "quantizers_map", "roofline_map"]
 DEVICE = "h100-sxm"
 
 
@@ -121,3 +121,19 @@ def memory_map() -> Drawing:
     scene = below(ladder, Words([(Name("3.11"), ": the token, level by level")]))
     title = "Chapter three: outward from a lane, each step larger and slower."
     return draw(scene, name="map-memory", title=title, devices=[DEVICE])
+
+
+def quantizers_map() -> Drawing:
+    """Chapter 7, as far as it stands: what is cached, what is trained, what is asked."""
+    served = Box(
+        "served",
+        line("a model that serves", bold=True),
+        flow(
+            section("7.7", "the cache in few bits", "layer-2"),
+            section("7.9", "the same answers", "layer-6"),
+        ),
+        role="layer-4",
+    )
+    scene = below(section("7.8", "training in few bits", "layer-3"), served)
+    title = "Chapter seven: fewer bits in training, in the cache, and in the answers."
+    return draw(scene, name="map-quantizers", title=title, devices=[DEVICE])
