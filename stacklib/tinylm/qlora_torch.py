@@ -275,6 +275,7 @@ def kept_bytes(model: Adapted, ids: Tensor) -> dict[str, int]:
 
     - ``model``: with ``recompute``.
     - ``ids``: of one step, (batch, tokens).
+
     Gives ``checkpoints``, the inputs of all layers; ``block``, what the first
       layer keeps when it runs again.
     """
@@ -309,6 +310,7 @@ def measured_bytes(model: Adapted, optimizer: torch.optim.Optimizer) -> dict[str
 
     - ``model``: after a backward pass.
     - ``optimizer``: after a step.
+
     Gives ``base`` (packed weights and scales), ``kept``, ``adapters``,
       ``gradients``, ``optimizer``.
     """

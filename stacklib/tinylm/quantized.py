@@ -189,6 +189,7 @@ def layer_inputs(
     """What each matrix is multiplied with while the model reads some texts.
 
     - ``texts``: each is read from its start, up to the model's context.
+
     Gives by the matrix's Hugging Face name; the embedding is not among them.
     """
     if not len(texts):

@@ -241,6 +241,7 @@ def train_short(
       measurements; tokens in the mean.
     - ``reference``: weights of another run at each measurement; the relative
       distance is stored.
+
     Gives ``step``, ``loss``, ``held_out``, ``distance`` by measurement;
       ``skipped``, ``scale``; ``forward`` and ``backward``: shares zeroed and
       clipped; and ``weights``, one tensor for each measurement.

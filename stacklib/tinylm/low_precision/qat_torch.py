@@ -142,6 +142,7 @@ def qat(
     - ``rate``: learning rate of AdamW at the first step; it falls to nothing on a
       line.
     - ``every``: steps between measurements.
+
     Gives ``step`` and ``bits_per_byte`` by measurement, step 0 being PTQ;
       ``less``: what the end has over step 0, with its paired 95 % interval over
       documents. And the model with the weights of the end, on their grid.

@@ -386,6 +386,7 @@ def behind(run: str, reference: str = "bf16") -> list[tuple[int, float, float, f
     Seed by seed, so that what the seeds share cancels.
 
     - ``run``, ``reference``: keys of its ``runs``.
+
     Each has its 95 % interval over three seeds.
     """
     runs = curves("fp8")["runs"]
