@@ -124,7 +124,7 @@ def memory_map() -> Drawing:
 
 
 def quantizers_map() -> Drawing:
-    """Chapter 7, as far as it stands: what is cached, what is trained, what is asked."""
+    """Chapter 7, as far as it stands: the cache, the training, the answers."""
     served = Box(
         "served",
         line("a model that serves", bold=True),
