@@ -18,7 +18,6 @@ from stacklib.models import Attention, LanguageModel, Mlp, get
 from stacklib.models.formulas import Sizes
 from stacklib.quantity import (
     Quantity,
-    Source,
     bytes_per_element,
     chosen,
     maximum,
@@ -223,17 +222,8 @@ def _adam(g: NDArray[Any], moment: NDArray[Any], taken: int) -> NDArray[Any]:
 
 # -- memory of QLoRA -----------------------------------------------------------------
 
-_PAPER = Source(
-    "QLoRA: Efficient Finetuning of Quantized LLMs, arXiv 2305.14314",
-    "section 3",
-    "2026-11-24",
-    "secondary",
-)
+# Of the scheme: QLoRA, arXiv 2305.14314, section 3.
 _PER_SCALE, _PER_SECOND = 64, 256  # numbers per scale, scales per second scale
-
-
-def _given(value: float, unit: str, label: str) -> Quantity:
-    return Quantity(value, unit, label=label, source=_PAPER, kind="spec", key="qlora")
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,10 +307,10 @@ def qlora_memory(
     ups = 2 if mlp.gated else 1
     linear = (2 * hidden * (queries + keys) + (ups + 1) * hidden * wide) * layers
     linear = linear.named("quantized weights")
-    per_scale = _given(_PER_SCALE, "", "numbers per scale")
-    per_second = _given(_PER_SECOND, "", "scales per second scale")
-    nf4 = _given(0.5, "B", "bytes per NF4 number")
-    coded = _given(1, "B", "bytes per quantized scale")
+    per_scale = chosen(_PER_SCALE, "", "numbers per scale")
+    per_second = chosen(_PER_SECOND, "", "scales per second scale")
+    nf4 = chosen(0.5, "B", "bytes per NF4 number")
+    coded = chosen(1, "B", "bytes per quantized scale")
     ends = 4 * hidden + 2 * queries + 2 * keys + (ups + 1) * (hidden + wide)
     low = chosen(rank, label="rank")
     adapters = (layers * low * ends).named("adapter weights")

@@ -94,7 +94,7 @@ def _values() -> Node:
         words="a least number and a step for each token",
     )
     group = chosen(page.GROUP, label="channels of a group")
-    size = models.get(page.MODEL).size("head_dim", "channels of a head")
+    size = models.get(page.MODEL).size("head_dim", "head size")
     told = [
         line("values of a head", bold=True),
         ("a group: one token, ", group, " of ", size, " channels"),

@@ -51,7 +51,7 @@ def published(id: str) -> Quantity:
     found = _published()[id]
     source = Source(found.source, found.id, "2026-11-24", "secondary")
     label = f"{found.subject}, {found.text('quant')}"
-    return Quantity(found.value, label=label, source=source, kind="measured", key=id)
+    return Quantity(found.value, label=label, source=source, kind="measured")
 
 
 def rise(id: str, source: str) -> Quantity:

@@ -21,5 +21,5 @@ def scales_spec(*, title: str) -> Spec:
             "Exponent of the loss scale, a power of two", limits=[0, page.SWEPT[-1]]
         ),
         y=axis("Samples classified right (%)", limits=[0, 105]),
-        marks=[*marks, rule("a guess", "predicted", y=100 / runs.CLASSES)],
+        marks=[*marks, rule("a guess", "predicted", y=100 / runs.CLASSES, at="key")],
     )
