@@ -16,16 +16,6 @@ def mcnemar(lost: int, gained: int) -> float:
 
     Exact and two-sided (McNemar, Psychometrika 12, 1947, with the binomial in place of
     its normal approximation). Answers that agree say nothing and are left out.
-
-    Parameters
-    ----------
-    lost, gained : int
-        Questions that only the first, and only the second, answers right.
-
-    Raises
-    ------
-    ValueError
-        For a count below zero.
     """
     if min(lost, gained) < 0:
         raise ValueError(f"mcnemar({lost}, {gained}): counts are needed")
@@ -41,13 +31,7 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Rank correlation: the correlation of the places (Spearman, 1904).
-
-    Raises
-    ------
-    ValueError
-        For fewer than two values, unequal counts, or values that are all equal.
-    """
+    """Rank correlation: the correlation of the places (Spearman, 1904)."""
     if len(first) != len(second) or len(first) < 2:
         raise ValueError(f"spearman: {len(first)} and {len(second)} values")
     a, b = ranks(first), ranks(second)
