@@ -28,9 +28,9 @@ from stacklib.roofline.host._kernels import time_calls  # noqa: E402
 NAME = "quantized_gemv"
 SHAPES = ((2048, 2048), (16384, 8192))  # in the L3 at every width; in memory at all
 NEAR = (64, 4096)  # the L2 holds it even in fp32
-KERNELS = (
-    "numba-fp32", "numba-int8", "numba-int4", "torch-fp32", "torch-int8", "torch-int4"
-)  # fmt: skip
+KERNELS = [
+    f"{by}-{kind}" for by in ("numba", "torch") for kind in ("fp32", "int8", "int4")
+]
 BITS = {"fp32": 32.0, "int8": 8.0, "int4": 4.0}
 GROUP, SCALE_BYTES = 128, {"numba-int4": 4, "torch-int4": 4}
 ROUNDS, SAMPLES = 5, 3
