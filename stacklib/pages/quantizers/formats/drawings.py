@@ -1,0 +1,101 @@
+"""The drawing of section 7.1: what the bits of a code choose."""
+
+from __future__ import annotations
+
+from stacklib.pages.quantizers import formats as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    flow,
+    line,
+)
+from stacklib.quantity import chosen, counted
+from stacklib.quantizers import Format
+
+__all__ = ["bits_and_line"]
+NAME = "e4m3fn"
+
+
+def bits_and_line() -> Drawing:
+    """The exponent chooses an octave of the line, the significand a place in it."""
+    form = Format(NAME)
+    code = form.encode(page.EXAMPLE)
+    row = form.row
+    field, rest = code >> row.significand, code & (1 << row.significand) - 1
+    title = "The exponent chooses an octave of the line, the significand a place in it."
+    scene = below(_bits(code, field, rest), _line(field, rest), gap=14)
+    return draw(scene, name="q-bits-line", title=title)
+
+
+def _field(name: str, bits: int, value: int, role: str, words: str) -> Box:
+    lit = frozenset(i for i in range(bits) if value >> bits - 1 - i & 1)
+    dark = frozenset(range(bits)) - lit
+    cells = Cells(
+        f"bits of {name}",
+        bits,
+        side=16.0,
+        role=role,
+        lit=lit,
+        dark=dark,
+        words="a one is lit",
+    )
+    return Box(name, [line(name, bold=True), words], cells, role=role)
+
+
+def _bits(code: int, field: int, rest: int) -> Node:
+    form = Format(NAME)
+    row = form.row
+    held = counted(form.decode, code, label="what the code stands for")
+    given = chosen(page.EXAMPLE, label="a number")
+    parts = flow(
+        _field("sign", 1, 0, "layer-6", "plus"),
+        _field("exponent", row.exponent, field, "layer-3", "which octave"),
+        _field("significand", row.significand, rest, "layer-4", "which place in it"),
+        gap=10,
+    )
+    told = Words([(Shown(given), " is stored as ", Shown(held, None, 5))])
+    return below(told, parts, gap=8)
+
+
+def _octave(field: int, lit: int | None) -> Box:
+    form = Format(NAME)
+    row = form.row
+    places = 1 << row.significand
+    first = field << row.significand
+    last = first + places - 1
+    low = counted(form.decode, first, label=f"first number of octave {field}")
+    step = counted(_apart, field, label=f"step of octave {field}")
+    nan = frozenset({places - 1}) if last > form.top else frozenset()
+    cells = Cells(
+        f"octave {field}",
+        places,
+        side=(9.0, 16.0),
+        role="layer-4",
+        lit=frozenset() if lit is None else frozenset({lit}),
+        dark=nan,
+        words="NaN is dark" if nan else "",
+    )
+    told = [
+        ("from ", Shown(low, None, 3)),
+        line("steps of ", Shown(step, None, 3), role="muted"),
+    ]
+    return Box(f"from field {field}", told, cells, role="layer-3", lit=lit is not None)
+
+
+def _apart(field: int) -> float:
+    form = Format(NAME)
+    first = field << form.row.significand
+    return form.decode(first + 1) - form.decode(first)
+
+
+def _line(field: int, rest: int) -> Node:
+    top = Format(NAME).top >> Format(NAME).row.significand
+    shown = (0, 1, field, field + 1, top)
+    octaves = [_octave(at, rest if at == field else None) for at in shown]
+    return flow(*octaves, gap=8)
