@@ -1,0 +1,66 @@
+"""The drawing of section 7.2: an outlier channel, and whose scale it sets."""
+
+from __future__ import annotations
+
+from stacklib.pages.quantizers import integers as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    flow,
+    line,
+)
+
+__all__ = ["whose_scale"]
+TOKENS, CHANNELS, LARGE = 8, 16, 5  # drawn, and the channel that is large
+
+
+def whose_scale() -> Drawing:
+    """Inputs of a layer: tokens down, channels across; three ways to share."""
+    column = {token * CHANNELS + LARGE for token in range(TOKENS)}
+    told = {
+        "one for the tensor": ("layer-6", set(range(TOKENS * CHANNELS))),
+        "one for each token": (
+            "layer-3",
+            {LARGE // CHANNELS + i for i in range(CHANNELS)},
+        ),
+        "one for each channel": ("layer-4", column),
+    }
+    parts = [_grid(way, role, lit) for way, (role, lit) in told.items()]
+    title = "A large channel sets the scale of all who share with it."
+    note = Words([line("lit: the numbers that share one scale", role="muted")])
+    return draw(
+        below(flow(*parts, gap=12, even=True), note), name="q-scale", title=title
+    )
+
+
+def _grid(way: str, role: str, lit: set[int]) -> Node:
+    cells = Cells(
+        f"inputs, {way}",
+        TOKENS * CHANNELS,
+        CHANNELS,
+        side=(8.0, 8.0),
+        gap=1.5,
+        role=role,
+        lit=frozenset(lit),
+        words="tokens down, channels across",
+    )
+    large = Cells(
+        f"the large channel, {way}",
+        CHANNELS,
+        CHANNELS,
+        side=(8.0, 5.0),
+        gap=1.5,
+        role="layer-6",
+        lit=frozenset({LARGE}),
+        dark=frozenset(range(CHANNELS)) - {LARGE},
+        words="the channel that is large",
+    )
+    off = Shown(page.off(way, outliers=True), "%", 2)
+    label = [line(way, bold=True), ("product off by ", off)]
+    return Box(way, label, below(large, cells, gap=4, grow=0), role=role)
