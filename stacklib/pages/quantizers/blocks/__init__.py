@@ -1,1 +1,173 @@
-"""Section 7.3: How many numbers share a scale?"""
+"""Section 7.3: What does a shared exponent cost?"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantizers import SCHEMES, Format, dequantize, quantize
+from stacklib.quantizers.blocks import RULES, scale_codes, scale_values
+from stacklib.quantizers.expected_error import expected_error
+from stacklib.roofline import decode_step
+
+SEED, DRAWN = 5, 1 << 19  # of the drawn numbers
+PHASES = tuple(2 ** (k / 8) for k in range(8))  # sizes of numbers within an octave
+# a scheme, and what the integral calls it
+WAYS = {
+    "mxfp8_e4m3": ("e4m3fn", 32, "floor"),
+    "mxfp6_e2m3": ("e2m3", 32, "floor"),
+    "mxint8": ("int8", 32, "floor"),
+    "mxfp4": ("e2m1", 32, "floor"),
+    "nvfp4": ("e2m1", 16, "e4m3"),
+}
+
+
+def reading(scheme: str) -> Quantity:
+    """Time in which eight H100s read the weights for a token in a scheme."""
+    wide = decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
+    share = SCHEMES[scheme].bits / 16
+    return (wide * chosen(share, label=f"bits of {scheme} over 16")).named(
+        f"reading in {scheme}"
+    )
+
+
+def bits(scheme: str) -> Quantity:
+    """Bits of a number, scales counted."""
+    return chosen(SCHEMES[scheme].bits, "bit", label=f"bits of a number, {scheme}")
+
+
+def packed(scheme: str) -> Quantity:
+    """Bytes of a row of 64 numbers, as they stand in a file."""
+    return counted(_packed, scheme, unit="B", label=f"bytes of 64 numbers, {scheme}")
+
+
+def _packed(scheme: str) -> int:
+    tensor = 4 if scheme == "nvfp4" else 0  # one for all, not for these
+    return int(quantize(np.ones(64, np.float32), scheme).nbytes) - tensor
+
+
+# -- the rule --------------------------------------------------------------------------
+
+
+@cache
+def _sizes() -> Any:
+    """Largest magnitudes of drawn blocks of 32, of all sizes within an octave."""
+    random = np.random.default_rng(SEED)
+    drawn = np.abs(random.standard_normal((1 << 15, 32))).max(axis=1)
+    return np.concatenate([drawn * phase for phase in PHASES]).astype(np.float32)
+
+
+def _cut(element: str, rule: str) -> float:
+    scale = scale_values()[scale_codes(_sizes(), element, rule)]
+    return float((_sizes() / scale > Format(element).largest).mean())
+
+
+def cut(element: str, rule: str) -> Quantity:
+    """Share of blocks of normal numbers whose largest one is cut off."""
+    return counted(_cut, element, rule, label=f"blocks cut, {element}, {rule}")
+
+
+def _mean(element: str, block: int, rule: str) -> float:
+    found = [expected_error(element, block, rule, sigma=s) for s in PHASES]
+    return float(np.mean(found)) ** 0.5
+
+
+def loss(element: str, rule: str, block: int = 32) -> Quantity:
+    """Root of the expected squared error, normal numbers of all sizes, relative."""
+    label = f"error of {element}, {rule}, {block}, by integral"
+    return counted(_mean, element, block, rule, label=label)
+
+
+# -- three ways ------------------------------------------------------------------------
+
+
+def by_integral(scheme: str) -> float:
+    """Root of the expected squared error of normal numbers."""
+    return expected_error(*WAYS[scheme]) ** 0.5
+
+
+@cache
+def _drawn() -> Any:
+    return np.random.default_rng(SEED).standard_normal(DRAWN).astype(np.float32)
+
+
+def by_drawing(scheme: str) -> float:
+    """The same of numbers that were drawn and went through the codec."""
+    x = _drawn()
+    off = (dequantize(quantize(x, scheme)) - x).astype(np.float64)
+    return float((off**2).sum() / (x.astype(np.float64) ** 2).sum()) ** 0.5
+
+
+@cache
+def _matrices() -> tuple[Any, ...]:
+    from stacklib.tinylm import load
+
+    return tuple(w for w in load().weights.values() if w.ndim == 2)
+
+
+def of_the_model(scheme: str) -> float:
+    """The same of all matrices of the book's own model."""
+    off = total = 0.0
+    for w in _matrices():
+        found = dequantize(quantize(w, scheme))
+        off += float(((found - w).astype(np.float64) ** 2).sum())
+        total += float((w.astype(np.float64) ** 2).sum())
+    return (off / total) ** 0.5
+
+
+def of_the_model_foretold(scheme: str) -> float:
+    """By integral, each matrix with its own standard deviation."""
+    off = total = 0.0
+    for w in _matrices():
+        square = float((w.astype(np.float64) ** 2).sum())
+        sigma = (square / w.size) ** 0.5
+        off += square * expected_error(*WAYS[scheme], sigma=sigma)
+        total += square
+    return (off / total) ** 0.5
+
+
+def three_ways(scheme: str) -> dict[str, Quantity]:
+    """Integral, drawn numbers, the model's tensors beside their own integral."""
+    ways = {
+        "integral": by_integral,
+        "drawn": by_drawing,
+        "model": of_the_model,
+        "model, integral": of_the_model_foretold,
+    }
+    return {
+        name: counted(fn, scheme, label=f"{scheme}, {name}")
+        for name, fn in ways.items()
+    }
+
+
+def apart(of: str) -> Quantity:
+    """Largest distance over all schemes: ``drawn`` or ``model`` from the integral."""
+    return counted(_apart, of, label=f"{of}, apart from the integral")
+
+
+def _apart(of: str) -> float:
+    pairs = {
+        "drawn": (by_drawing, by_integral),
+        "model": (of_the_model, of_the_model_foretold),
+    }
+    one, other = pairs[of]
+    return max(abs(one(s) / other(s) - 1) for s in WAYS)
+
+
+def _table(name: str) -> float:
+    x = _drawn()
+    off = dequantize(quantize(x, name)) - x
+    return float(np.sqrt((off**2).mean() / (x**2).mean()))
+
+
+def table_error(scheme: str) -> Quantity:
+    """Error of drawn normal numbers in a scheme that the integral does not have."""
+    return counted(_table, scheme, label=f"{scheme}, drawn")
+
+
+def rules() -> tuple[str, ...]:
+    """The rules of an MX scale."""
+    return RULES

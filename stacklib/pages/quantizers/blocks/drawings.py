@@ -1,0 +1,102 @@
+"""Drawings of section 7.3: blocks in memory, and the two levels of NVFP4."""
+
+from __future__ import annotations
+
+from stacklib.pages.quantizers import blocks as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    flow,
+    line,
+    right_of,
+)
+from stacklib.quantity import chosen
+from stacklib.quantizers import SCHEMES, Format
+
+__all__ = ["bytes_of_blocks", "two_levels"]
+NUMBERS = 64
+
+
+def bytes_of_blocks() -> Drawing:
+    """The same numbers in both formats of four bits, byte by byte."""
+    mx = [_run(f"block {n}", 1, 16) for n in (1, 2)]
+    nv = [_run("blocks of NVFP4", 4, 32)]
+    title = "A scale of a byte before its numbers, two of them to a byte."
+    rows = below(_format("mxfp4", mx), _format("nvfp4", nv), gap=12)
+    return draw(rows, name="q-block-bytes", title=title)
+
+
+def _run(name: str, scales: int, codes: int) -> Node:
+    scale = Cells(
+        f"scales, {name}",
+        scales,
+        side=(11.0, 18.0),
+        role="layer-6",
+        words="a byte each",
+    )
+    code = Cells(
+        f"codes, {name}",
+        codes,
+        (codes, 16),
+        side=(11.0, 18.0),
+        role="layer-4",
+        words="two numbers to a byte",
+    )
+    return right_of(scale, code, gap=4, grow=0)
+
+
+def _format(scheme: str, runs: list[Node]) -> Box:
+    row = SCHEMES[scheme]
+    block = chosen(row.block, label=f"numbers of a block, {scheme}")
+    told = [
+        line(scheme.upper(), bold=True),
+        ("a scale for ", block, " numbers: ", Shown(page.packed(scheme), "B"), " of"),
+        (Shown(chosen(NUMBERS, label="numbers drawn")), " numbers, "),
+        (Shown(page.bits(scheme), "bit"), " each"),
+    ]
+    return Box(scheme, told, flow(*runs, gap=8), role="layer-3")
+
+
+def two_levels() -> Drawing:
+    """Of a number in NVFP4: three factors, and who shares each."""
+    e4m3, e2m1 = Format("e4m3fn"), Format("e2m1")
+    ends = [
+        chosen(f.largest, label=f"largest number of {f.name}, NVFP4")
+        for f in (e4m3, e2m1)
+    ]
+    block = chosen(SCHEMES["nvfp4"].block, label="numbers of a block, nvfp4")
+    tensor = Box(
+        "scale of the tensor",
+        [line("one scale for the tensor", bold=True), "in FP32"],
+        role="layer-2",
+    )
+    scales = Cells(
+        "scales of blocks", 16, side=(16.0, 14.0), role="layer-6", lit=frozenset({5})
+    )
+    codes = Cells(
+        "numbers of a block", 16, side=(16.0, 14.0), role="layer-4", lit=frozenset({9})
+    )
+    middle = Box(
+        "E4M3",
+        [line("a scale for each block", bold=True), ("in E4M3, up to ", ends[0])],
+        scales,
+        role="layer-6",
+    )
+    inner = Box(
+        "E2M1",
+        [
+            line("a code for each number", bold=True),
+            ("in E2M1, up to ", ends[1], ", ", block, " to a block"),
+        ],
+        codes,
+        role="layer-4",
+    )
+    note = Words([line("a number is the product of all three", role="muted")])
+    title = "The second level keeps the scales of blocks inside E4M3."
+    return draw(below(tensor, middle, inner, note, gap=8), name="q-nvfp4", title=title)
