@@ -1,0 +1,63 @@
+"""The drawing of section 7.6: where a weight is expanded, and what multiplies."""
+
+from __future__ import annotations
+
+from stacklib.pages.quantizers import decode as page
+from stacklib.plots.drawing import (
+    Box,
+    Drawing,
+    Node,
+    Shown,
+    below,
+    draw,
+    flow,
+    line,
+)
+from stacklib.quantity import chosen
+
+__all__ = ["way_of_a_weight"]
+DEVICE = "b200_sxm"
+SHOWN = ("bf16", "w4a16", "w4a8", "w4a4")
+EXPANDED = {
+    "bf16": "nothing to expand",
+    "w4a16": "expanded to BF16",
+    "w4a8": "expanded to FP8",
+    "w4a4": "stays packed",
+}
+
+
+def way_of_a_weight() -> Drawing:
+    """From memory through registers to the multiplier, for four ways."""
+    parts = [_way(key) for key in SHOWN]
+    title = "Memory sees the bits of the weight, the multiplier the wider operand's."
+    return draw(
+        flow(*parts, gap=10, even=True),
+        name="q-expanded",
+        title=title,
+        devices=[DEVICE],
+    )
+
+
+def _way(key: str) -> Node:
+    way = page.WAYS[key]
+    bits = chosen(way.bits, "bit", label=f"bits of a weight, {way.words}")
+    peak = page.peak(key, DEVICE)
+    memory = Box(
+        f"memory, {way.words}",
+        [line("memory", bold=True), (Shown(bits, "bit", 3), " a weight")],
+        role="layer-2",
+    )
+    registers = Box(
+        f"registers, {way.words}",
+        [line("registers", bold=True), EXPANDED[key]],
+        role="layer-3",
+        lit="expanded" in EXPANDED[key],
+    )
+    core = Box(
+        f"tensor core, {way.words}",
+        [line("tensor core", bold=True), (Shown(peak, "PFLOP/s", 3), " dense")],
+        role="layer-4",
+    )
+    return Box(
+        way.words, line(way.words, bold=True), below(memory, registers, core, gap=8)
+    )
