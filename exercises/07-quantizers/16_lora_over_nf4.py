@@ -7,9 +7,9 @@ QLoRA freezes a layer in NF4 and learns a correction of low rank beside it. Here
 layer, with calibration inputs and what the exact layer makes of them, and gradient
 steps in NumPy.
 
-`codes` has a row for each output and a column for each input. Along a row, blocks of 64
-weights share a scale: `scales` has one column for each block. A weight is the code's
-place in NF4's table, `Format("nf4").decode(code)`, times the scale.
+`codes` has a row for each output and a column for each input. Along a row, blocks of
+`64` weights share a scale: `scales` has one column for each block. A weight is the
+code's place in NF4's table, `Format("nf4").decode(code)`, times the scale.
 
 - `expanded(codes, scales)`: the frozen weights.
 - `begin(outputs, inputs, rank, rng)`: the two matrices `a` (rank rows, a column for
@@ -19,8 +19,8 @@ place in NF4's table, `Format("nf4").decode(code)`, times the scale.
 - `output(x, codes, scales, a, b)`: what the layer gives for inputs `x`, a token in each
   row. Its weights are the frozen ones plus `b @ a`.
 - `step(x, wanted, codes, scales, a, b, rate)`: the new `a` and `b` after one step of
-  gradient descent. The loss is half the sum of squares of output less `wanted`, over
-  the number of tokens. Both gradients are taken before either matrix is moved.
+  gradient descent. The loss is the sum of squares of output less `wanted`, over `2` and
+  over the number of tokens. Both gradients are taken before either matrix is moved.
 
 The readings hold the error after your steps against the error of the frozen layer.
 

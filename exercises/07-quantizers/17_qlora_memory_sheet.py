@@ -3,11 +3,12 @@
 level: derive
 project: P7.6
 
-Does a step of QLoRA on seven billion parameters fit on a card of 24 GB? The matrices of
-the layers are frozen in NF4, and each has an adapter of two thin matrices that learn.
+Does a step of QLoRA on Llama-2-7B fit on a card for games, with `24` GB? The matrices
+of the layers are frozen in NF4, and each has an adapter of two thin matrices that
+learn.
 
-- `nf4_bits(group, second)`: bits of a weight. `group` weights share a scale of 8 bits,
-  and `second` such scales share another, in fp32: this is double quantization.
+- `nf4_bits(group, second)`: bits of a weight. `group` weights share a scale of `8`
+  bits, and `second` such scales share another, in fp32: this is double quantization.
 - `adapter_weights(matrices, layers, rank)`: numbers in all adapters. `matrices` are the
   pairs (outputs, inputs) of one layer; an adapter has `rank` rows as long as an input
   and `rank` columns as long as an output.
@@ -19,7 +20,7 @@ the layers are frozen in NF4, and each has an adapter of two thin matrices that 
   in fp32, and once more as their gradient in fp32.
 - `step_bytes(matrices, layers, others, rank, tokens, hidden, vocabulary)`: bytes of a
   step. `others` is how many parameters are not frozen in NF4 but in bf16. Groups are of
-  64 weights, second groups of 256 scales.
+  `64` weights, second groups of `256` scales.
 
 The tests hold your sheet to the book's, for Llama-2-7B and two ranks.
 

@@ -2,15 +2,16 @@
 
 level: build
 
-The file that you download holds, one behind the other: a header, facts about the model,
-a table with an entry for each tensor, and the tensors' bytes. All numbers are
-little-endian.
+The file that you download holds, one behind the other: a header, facts about the
+model, a table with an entry for each tensor, and the tensors' bytes. Numbers are whole,
+without a sign, and their low byte comes first. Below, `I` and `Q` are as `struct` has
+them: a number of `4` and one of `8` bytes.
 
-- The header is `GGUF`, the version in `4` bytes, the number of tensors in `8` and that
-  of facts in `8`.
-- An entry of the table is the name's length in `8` bytes and the name, the number of
-  axes in `4`, each axis' size in `8`, the one along which the bytes run first, a type
-  in `4` bytes, and in `8` the place of the tensor's bytes, counted from where the
+- The header: the letters `GGUF`, the version `I`, how many tensors `Q`, how many facts
+  `Q`.
+- An entry of the table: the length of the name `Q`, the name, the number of axes `I`,
+  the size of each axis `Q`, a type `I`, and the tensor's place `Q`. Of the sizes, the
+  axis along which the bytes run comes first. The place is counted from where the
   tensors begin.
 - The tensors begin behind the table, at the next multiple of `32` in the file.
 - In q4_0, type `2`, a block of `32` weights of a row takes `18` bytes. The blocks of a
@@ -25,9 +26,9 @@ Write:
 - `tensor_bytes(data, at, count, name)`: the bytes of the q4_0 tensor of that name.
   The table begins at `at` and has `count` entries.
 
-hint: `struct.unpack_from("<I", data, at)` reads `4` bytes without a sign, `"<Q"`
-reads `8`. Where the tensors begin is known when the whole table has been read.
-`-at % 32` is what is missing to the next multiple.
+hint: `struct.unpack_from("<I", data, at)` gives a tuple with one number. Where the
+tensors begin is known when the whole table has been read. `-at % 32` is what is missing
+to the next multiple.
 """
 
 import math

@@ -1,0 +1,81 @@
+"""The drawing of the annex: a product of sixteen by eight bits, in two passes."""
+
+from __future__ import annotations
+
+from stacklib.pages.quantizers import bytes as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    Pipe,
+    Shown,
+    below,
+    draw,
+    line,
+    right_of,
+)
+from stacklib.quantity import Quantity, chosen
+
+__all__ = ["two_passes"]
+HIGH, LOW = "layer-3", "layer-5"
+
+
+def _bits(count: int, label: str) -> Quantity:
+    return chosen(count, "bit", label=label)
+
+
+def two_passes() -> Drawing:
+    """The wide operand on top, a column for each of its bytes, the sum at the foot."""
+    wide = _bits(page.WIDE, "bits of the wide operand")
+    cells = right_of(
+        _byte("its high bits", HIGH), _byte("its low bits", LOW), gap=5, grow=0
+    )
+    told = [line("a", bold=True), ("whole, with a sign: ", Shown(wide, "bit"))]
+    total = _bits(page.WIDE + page.NARROW, "bits of the sum")
+    scene = below(
+        Box("a", told, cells, role="layer-2"),
+        right_of(
+            _pass("high", "signed", "moved up by a byte", HIGH),
+            _pass("low", "without a sign", "as it is", LOW),
+            gap=14,
+            even=True,
+        ),
+        Box("sum", [line("sum", bold=True), Shown(total, "bit")], role="layer-6"),
+        gap=6,
+    )
+    title = "A multiplier of bytes makes a wide product in two passes and a sum."
+    return draw(scene, name="q-byte-split", title=title)
+
+
+def _byte(name: str, role: str) -> Cells:
+    return Cells(name, page.NARROW, side=(11.0, 14.0), gap=1.5, role=role)
+
+
+def _pass(name: str, sign: str, then: str, role: str) -> Node:
+    byte = _bits(page.NARROW, f"bits of the {name} byte")
+    product = _bits(2 * page.NARROW, f"bits of the {name} product")
+    into = Pipe(
+        f"{name} byte",
+        f"{name} multiplier",
+        byte,
+        product,
+        down=(True, True),
+        role=role,
+    )
+    out = Pipe(
+        f"{name} multiplier",
+        f"{name} product",
+        product,
+        product,
+        down=(True, True),
+        role=role,
+    )
+    return below(
+        Box(f"{name} byte", [line(f"{name} byte"), sign], role=role),
+        into,
+        Box(f"{name} multiplier", [line("x b", bold=True)], role="layer-4"),
+        out,
+        Box(f"{name} product", [line(f"{name} product"), then], role=role),
+        gap=3,
+    )
