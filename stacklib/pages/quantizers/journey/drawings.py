@@ -1,0 +1,47 @@
+"""The drawing of section 7.10: the token's time, station by station."""
+
+from __future__ import annotations
+
+from stacklib.pages.quantizers import journey as page
+from stacklib.plots.drawing import (
+    Clip,
+    Drawing,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    line,
+)
+from stacklib.quantity import chosen
+
+__all__ = ["stations"]
+DEVICE = "h100_sxm"
+
+
+def stations() -> Drawing:
+    """A bar for each way to store the model, as long as its reads take."""
+    whole = page.time("BF16", DEVICE)
+    zero = chosen(0, "s", "begin of a step")
+    rows: list[Node] = []
+    for station, (_, cache) in page.STATIONS.items():
+        told = [(f"{station}: ", Shown(page.time(station, DEVICE), "ms"))]
+        if station != "BF16":
+            told[0] = (*told[0], ", loses ", Shown(page.loss(station), "bit/B", 2))
+        role = "layer-2" if cache == 16 else "layer-4"
+        rows.append(
+            Clip(
+                station,
+                zero,
+                page.time(station, DEVICE),
+                whole,
+                told,
+                role=role,
+                grow=0,
+            )
+        )
+    note = Words([line("eight H100s; lost by the book's own model", role="muted")])
+    title = "Each bit less makes the token shorter, and each costs more than the last."
+    return draw(
+        below(*rows, note, gap=7), name="q-stations", title=title, devices=[DEVICE]
+    )
