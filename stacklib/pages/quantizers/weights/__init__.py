@@ -1,1 +1,201 @@
-"""Section 7.4: Where does the rounding error of a weight go?"""
+"""Section 7.4: Can rounding one weight repair another?"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantizers import (
+    SCHEMES,
+    awq,
+    dequantize,
+    gptq,
+    hessian,
+    quantize,
+    smoothquant,
+)
+from stacklib.roofline import decode_step
+
+LAYER = 2
+MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
+SCHEME = "int4_g128"
+METHODS = ("round", "awq", "gptq")
+NARROW = ("int4_g128", "q3_k", "q2_k")
+TOKENS = 16  # of a sample
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # samples
+FACTOR, CHANNELS, ALPHA = 64.0, (7, 100), 0.5  # of the outliers, and of SmoothQuant
+SMOOTH = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def reading() -> Quantity:
+    """Time in which eight H100s read the weights for a token in INT4."""
+    wide = decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
+    share = chosen(SCHEMES[SCHEME].bits / 16, label="bits of int4_g128 over 16")
+    return (wide * share).named("reading in int4_g128")
+
+
+# -- a layer of the book's own model ---------------------------------------------------
+
+
+@cache
+def _model(outliers: bool) -> Any:
+    from stacklib.tinylm import load, quantized
+
+    model = load()
+    return quantized.with_outliers(model, FACTOR, CHANNELS) if outliers else model
+
+
+@cache
+def inputs(outliers: bool = False) -> tuple[Any, Any]:
+    """What the layer reads: of calibration texts, and of a text not among them."""
+    from stacklib.tinylm import quantized
+    from stacklib.tinylm.corpus import evaluation_text
+
+    model = _model(outliers)
+    seen = quantized.layer_inputs(model, quantized.calibration())[MATRIX]
+    fresh = [doc.text for doc in evaluation_text()[:4]]
+    return seen, quantized.layer_inputs(model, fresh)[MATRIX]
+
+
+def _weights(outliers: bool = False) -> Any:
+    return _model(outliers).weights[MATRIX]
+
+
+def rounded(method: str, scheme: str, samples: int = max(COUNTS)) -> Any:
+    """The layer's weights after a method that saw so many samples."""
+    w, seen = _weights(), inputs()[0][: samples * TOKENS]
+    if method == "round":
+        return dequantize(quantize(w, scheme))
+    if method == "awq":
+        return awq(w, seen, scheme).weights
+    return dequantize(gptq(w, hessian(seen), scheme))
+
+
+@cache
+def product_error(method: str, scheme: str, samples: int = max(COUNTS)) -> float:
+    """How far the layer's product is off on a text nobody saw, relative."""
+    fresh, w = inputs()[1], _weights()
+    exact = fresh @ w.T
+    off = fresh @ rounded(method, scheme, samples).T - exact
+    return float(np.linalg.norm(off) / np.linalg.norm(exact))
+
+
+def off(method: str, scheme: str = SCHEME, samples: int = max(COUNTS)) -> Quantity:
+    """The same with its derivation."""
+    label = f"product off, {method}, {scheme}, {samples} samples"
+    return counted(product_error, method, scheme, samples, label=label)
+
+
+@cache
+def weight_error(method: str, scheme: str) -> float:
+    """How far its weights are off, relative."""
+    w = _weights()
+    return float(np.linalg.norm(rounded(method, scheme) - w) / np.linalg.norm(w))
+
+
+def weights_off(method: str, scheme: str = SCHEME) -> Quantity:
+    """The same with its derivation."""
+    label = f"weights off, {method}, {scheme}"
+    return counted(weight_error, method, scheme, label=label)
+
+
+def _correlation() -> float:
+    h = hessian(inputs()[0])
+    size = np.sqrt(np.diag(h))
+    found = np.abs(h / np.outer(size, size))
+    return float(np.median(found[np.triu_indices(len(h), 1)]))
+
+
+def correlation() -> Quantity:
+    """Median magnitude of the correlation of two inputs of the layer."""
+    return counted(_correlation, label="correlation of two inputs, median")
+
+
+# -- whole models ----------------------------------------------------------------------
+
+
+def loss(scheme: str, method: str = "round") -> Quantity:
+    """Bits a byte that the book's own model loses; measured, stored."""
+    return counted(
+        _loss, scheme, method, unit="bit/B", label=f"loss, {scheme}, {method}"
+    )
+
+
+@cache
+def _loss(scheme: str, method: str) -> float:
+    from stacklib.tinylm.quantized import measured
+
+    (row,) = (r for r in measured() if (r.scheme, r.method) == (scheme, method))
+    return float(row.loss.value)
+
+
+def schemes_run(method: str) -> list[str]:
+    """Schemes whose whole models were run with a method."""
+    from stacklib.tinylm.quantized import measured
+
+    return [row.scheme for row in measured() if row.method == method]
+
+
+def bits(scheme: str) -> Quantity:
+    """Bits of a weight, scales counted, of the whole model as it was packed."""
+    return counted(
+        _bits, scheme, unit="bit", label=f"bits of a weight, model in {scheme}"
+    )
+
+
+def _bits(scheme: str) -> float:
+    from stacklib.tinylm.quantized import measured
+
+    return float(next(row.bits for row in measured() if row.scheme == scheme))
+
+
+# -- outliers --------------------------------------------------------------------------
+
+
+def smooth_error(alpha: float | None) -> float:
+    """Product off with weights and inputs in INT8, one scale for the inputs.
+
+    With outliers in two channels of the inputs; ``alpha`` of SmoothQuant, or none.
+    """
+    seen, fresh = inputs(True)
+    w = _weights(True)
+    exact = fresh @ w.T
+    x = fresh
+    if alpha is not None:
+        done = smoothquant(w, seen, alpha)
+        w, x = done.weights, fresh / done.scales
+    left = dequantize(quantize(x, "int8_tensor"))
+    right = dequantize(quantize(w, "int8_channel"))
+    return float(np.linalg.norm(left @ right.T - exact) / np.linalg.norm(exact))
+
+
+def smoothed(alpha: float | None) -> Quantity:
+    """The same with its derivation."""
+    return counted(smooth_error, alpha, label=f"W8A8 with outliers, alpha {alpha}")
+
+
+# -- two weights -----------------------------------------------------------------------
+
+
+def two_columns(w: tuple[float, float], c: float, step: float) -> dict[str, Any]:
+    """Two weights whose inputs correlate by ``c``: rounding's and GPTQ's point.
+
+    The loss is ``e H e`` with ones on the diagonal of ``H`` and ``c`` beside it. GPTQ
+    rounds the first weight and moves the second by ``-c`` times the first's error: the
+    row of the inverse over its diagonal, with the sign of the error taken in.
+    """
+    near = [step * math.floor(x / step + 0.5) for x in w]
+    error = near[0] - w[0]
+    moved = w[1] - c * error
+    passed = [near[0], step * math.floor(moved / step + 0.5)]
+    cost = [_cost(w, point, c) for point in (near, passed)]
+    return {"round": near, "gptq": passed, "cost": cost, "moved": moved}
+
+
+def _cost(w: tuple[float, float], point: list[float], c: float) -> float:
+    a, b = point[0] - w[0], point[1] - w[1]
+    return a * a + 2 * c * a * b + b * b

@@ -1,0 +1,30 @@
+"""How many samples a quantizer has to see, and what methods win at each width."""
+
+from __future__ import annotations
+
+from stacklib.pages.quantizers import weights as page
+from stacklib.plots.marks import Spec, axis, chart, line, rule
+
+WORDS = {"gptq": "GPTQ", "awq": "AWQ"}
+
+
+def samples_spec(*, title: str) -> Spec:
+    """Error on an unseen text against samples seen."""
+    marks = [
+        line(
+            page.COUNTS,
+            [100 * page.product_error(method, page.SCHEME, n) for n in page.COUNTS],
+            words,
+            "simulated",
+            at="key",
+            series=at,
+        )
+        for at, (method, words) in enumerate(WORDS.items())
+    ]
+    plain = 100 * page.product_error("round", page.SCHEME)
+    return chart(
+        title,
+        x=axis("Samples seen", log=True),
+        y=axis("Product off, unseen text (%)", limits=[0, 16]),
+        marks=[*marks, rule("rounding", "simulated", y=plain, at="key")],
+    )
