@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,8 +10,10 @@ import pytest
 
 from stacklib.pages.quantizers import files as page
 
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
 extension = importlib.import_module("gguf_download")
-NOTEBOOK = Path(__file__).parents[2] / "chapters/07-quantizers/files.ipynb"
+NOTEBOOK = ROOT / "chapters/07-quantizers/files.ipynb"
 
 
 @pytest.mark.parametrize("form", ["html", "latex"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from stacklib.pages.quantizers import files as page
-from stacklib.pages.quantizers.files import drawings
+from stacklib.pages.quantizers.files import drawings, runs
 from stacklib.quantizers import dequantize, pack, quantize, read_gguf, unpack
 from stacklib.tinylm.gguf_model import gguf_name
 
@@ -55,11 +55,11 @@ def test_the_parts_are_the_whole_file(tmp_path):
 
 
 def test_texts_part_only_where_rounding_can_turn_them():
-    for ours, theirs, farthest in page.partings():
+    for ours, theirs, farthest in runs.partings():
         assert 0 <= ours <= 2 * farthest and 0 <= theirs <= 2 * farthest
-    rows = page.stored()["rows"].values()
+    rows = runs.stored()["rows"].values()
     assert all(r["equal"] + len(r["apart"]) == r["prompts"] for r in rows)
-    assert set(page.SHOWN) <= set(page.stored()["rows"])
+    assert set(runs.SHOWN) <= set(runs.stored()["rows"])
 
 
 def test_four_bits_change_a_text_and_not_its_beginning():
@@ -80,5 +80,5 @@ def test_the_drawings_have_the_bytes_of_a_block_and_of_the_file():
 
 def test_a_misread_nibble_shows_from_the_first_token():
     """Far above what two decoders of one file differ by."""
-    worst = max(row["farthest_logit"] for row in page.stored()["rows"].values())
+    worst = max(row["farthest_logit"] for row in runs.stored()["rows"].values())
     assert page.misread().si > 4 * worst

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from functools import cache
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from stacklib import models
-from stacklib.evidence import results
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantizers import Quantized
 from stacklib.quantizers.layouts import BLOCKS
@@ -18,7 +15,6 @@ from stacklib.roofline import decode_step
 
 MODEL, CHIP, CHIPS = "llama-3-70b", "h100_sxm", 8
 SCHEME, SCALES, SCALE_BITS, CODE_BITS = "q4_k", 8, 6, 4
-SHOWN = ("q2_k", "q4_0", "q4_k", "q5_k", "q6_k", "q8_0", "mxfp4", "nvfp4")
 PROMPT, TOKENS = "A warp", 24  # of the text that is continued here
 
 
@@ -225,88 +221,3 @@ def _misread() -> float:
     ids = [model.tokenizer.end, *model.tokenizer.encode(PROMPT)]
     first, second = (m.logits(ids, last_only=True)[-1] for m in (model, other))
     return float(abs(first - second).max())
-
-
-# -- what llama.cpp made of the files, stored ------------------------------------------
-
-
-@cache
-def stored() -> dict[str, Any]:
-    """``benchmarks/results/gguf_texts.json``: rows by type."""
-    path = results.root() / "benchmarks" / "results" / "gguf_texts.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    found["rows"] = {row["id"]: row for row in found["rows"]}
-    return found
-
-
-def _of(scheme: str, what: str) -> float:
-    return float(stored()["rows"][scheme][what])
-
-
-def run(scheme: str, what: str, unit: str = "") -> Quantity:
-    """A figure of a type: ``equal``, ``prompts``, ``bits``, ``farthest_logit``."""
-    return counted(_of, scheme, what, unit=unit, label=f"{what} of {scheme}, run")
-
-
-def types() -> Quantity:
-    """Types that llama.cpp loaded."""
-    return counted(_types, label="types of files")
-
-
-def _types() -> int:
-    return len(stored()["rows"])
-
-
-def continued() -> Quantity:
-    """Tokens of each continuation."""
-    return counted(_continued, label="tokens of a continuation")
-
-
-def _continued() -> int:
-    return int(stored()["tokens"])
-
-
-def ends(best: bool) -> Quantity:
-    """The fewest, or the most, equal texts of a type."""
-    return counted(_ends, best, label="most equal" if best else "fewest equal")
-
-
-def _ends(best: bool) -> int:
-    counts = [row["equal"] for row in stored()["rows"].values()]
-    return int(max(counts) if best else min(counts))
-
-
-def partings() -> list[tuple[float, float, float]]:
-    """Where texts part: our gap of both leading logits, theirs, and the farthest."""
-    return [
-        (one["ours"][3], one["theirs"][3], row["farthest_logit"])
-        for row in stored()["rows"].values()
-        for one in row["apart"]
-    ]
-
-
-def parted() -> Quantity:
-    """Texts that part, over all types."""
-    return counted(_parted, label="texts that part")
-
-
-def _parted() -> int:
-    return len(partings())
-
-
-def gap() -> Quantity:
-    """Median of our gap between both leading logits where texts part."""
-    return counted(_gap, label="gap where texts part")
-
-
-def _gap() -> float:
-    return median(ours for ours, _, _ in partings())
-
-
-def largest_gap() -> Quantity:
-    """The largest such gap."""
-    return counted(_largest_gap, label="largest gap where texts part")
-
-
-def _largest_gap() -> float:
-    return max(ours for ours, _, _ in partings())
