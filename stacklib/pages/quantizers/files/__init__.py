@@ -1,0 +1,223 @@
+"""Section 7.5: What is in the file you download?"""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from stacklib import models
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantizers import Quantized
+from stacklib.quantizers.layouts import BLOCKS
+from stacklib.roofline import decode_step
+
+MODEL, CHIP, CHIPS = "llama-3-70b", "h100_sxm", 8
+SCHEME, SCALES, SCALE_BITS, CODE_BITS = "q4_k", 8, 6, 4
+PROMPT, TOKENS = "A warp", 24  # of the text that is continued here
+
+
+# -- a block ---------------------------------------------------------------------------
+
+
+def weights_of(scheme: str = SCHEME) -> Quantity:
+    """Weights of a block."""
+    return chosen(BLOCKS[scheme][0], label=f"weights of a block, {scheme}")
+
+
+def block(scheme: str = SCHEME) -> Quantity:
+    """Bytes of a block, as the package packs it."""
+    return counted(_block, scheme, unit="B", label=f"bytes of a block, {scheme}")
+
+
+def _block(scheme: str) -> int:
+    return BLOCKS[scheme][1]
+
+
+def block_bits(scheme: str = SCHEME) -> Quantity:
+    """Bits of a weight in a block, scales counted."""
+    found = (block(scheme) / weights_of(scheme)).to("bit")
+    return found.named(f"bits of a weight, {scheme}")
+
+
+def code_bytes() -> Quantity:
+    """Bytes of a super-block's codes."""
+    code = chosen(CODE_BITS, "bit", label="bits of a code of Q4_K")
+    return (weights_of() * code).to("B").named("codes of a super-block")
+
+
+def scale_bytes() -> Quantity:
+    """Bytes of the scales and least numbers of its blocks."""
+    both = chosen(2 * SCALES, label="scales and least numbers")
+    each = chosen(SCALE_BITS, "bit", label="bits of each")
+    return (both * each).to("B").named("scales of a super-block")
+
+
+def ends_bytes() -> Quantity:
+    """Bytes of the two fp16 numbers that those are measured in."""
+    return (block() - code_bytes() - scale_bytes()).named("fp16 of a super-block")
+
+
+# -- large models ----------------------------------------------------------------------
+
+
+def reading() -> Quantity:
+    """Time in which eight H100s read the weights for a token, in bf16."""
+    return decode_step(MODEL, on=CHIP, tp=CHIPS, context=4096).time
+
+
+def reading_packed() -> Quantity:
+    """The same with as many bits as a weight of Q4_K has."""
+    wide = chosen(16, "bit", label="bits of bf16")
+    return (reading() * block_bits() / wide).named("reading, Q4_K")
+
+
+def large_file() -> Quantity:
+    """Bytes of a large model with every weight in Q4_K."""
+    held = models.get(MODEL).parameters * block_bits()
+    return held.to("B").named("70B in Q4_K")
+
+
+# -- the file of the book's model ------------------------------------------------------
+
+
+@cache
+def made(scheme: str = SCHEME) -> Any:
+    """The book's model in few bits."""
+    from stacklib.tinylm import load
+    from stacklib.tinylm.quantized import quantized
+
+    return quantized(load(), scheme, embedding=scheme != "nvfp4")
+
+
+@cache
+def file_bytes() -> bytes:
+    """Its file."""
+    from stacklib.tinylm.gguf_model import write_model
+
+    with tempfile.TemporaryDirectory() as folder:
+        return write_model(Path(folder) / "tiny.gguf", made()).read_bytes()
+
+
+@cache
+def _parts() -> dict[str, int]:
+    """Bytes of the file by what they are for; they add up to it."""
+    tensors = made().tensors.values()
+    coded = [t for t in tensors if isinstance(t, Quantized)]
+    plain = [t for t in tensors if not isinstance(t, Quantized)]
+    mine = [t for t in coded if t.scheme == SCHEME]
+    other = [t for t in coded if t.scheme != SCHEME]
+    codes = sum(t.codes.size for t in coded) * CODE_BITS // 8
+    would = sum(t.codes.size * _block(SCHEME) // BLOCKS[SCHEME][0] for t in other)
+    found = {
+        "codes": codes,
+        "scales": sum(t.nbytes for t in mine)
+        + would
+        - sum(t.codes.size for t in coded) * CODE_BITS // 8,
+        "fallback": sum(t.nbytes for t in other) - would,
+        "norms": sum(t.nbytes for t in plain),
+    }
+    found["words and facts"] = len(file_bytes()) - sum(found.values())
+    return found
+
+
+def part(name: str) -> Quantity:
+    """Bytes of a part of the file."""
+    return counted(_part, name, unit="B", label=f"{name} of the file")
+
+
+def _part(name: str) -> int:
+    return _parts()[name]
+
+
+def _size() -> int:
+    return len(file_bytes())
+
+
+def size() -> Quantity:
+    """Bytes of the whole file."""
+    return counted(_size, unit="B", label="bytes of the file")
+
+
+def parameters() -> Quantity:
+    """Weights of the book's model."""
+    return counted(_parameters, label="weights of the book's model")
+
+
+def _parameters() -> int:
+    return int(made().model.parameters)
+
+
+def spread(bytes_: Quantity, label: str) -> Quantity:
+    """Bits of a weight that some bytes of the file come to."""
+    return (bytes_ / parameters()).to("bit").named(label)
+
+
+def so_far(names: tuple[str, ...]) -> Quantity:
+    """Bits of a weight in some parts together."""
+    first, *rest = (part(name) for name in names)
+    return spread(sum(rest, first), f"bits with {names[-1]}")
+
+
+def whole() -> Quantity:
+    """Bits of a weight by the size of the file."""
+    return spread(size(), "bits by the file")
+
+
+def fallbacks() -> Quantity:
+    """Matrices in another format than the file is named after."""
+    return counted(_fallbacks, label="matrices that fall back")
+
+
+def _fallbacks() -> int:
+    return len(made().fallbacks)
+
+
+def row_length() -> Quantity:
+    """Length of the rows that the super-block does not divide."""
+    return counted(_row_length, label="length of such a row")
+
+
+def _row_length() -> int:
+    model = made()
+    return int(model.model.weights[next(iter(model.fallbacks))].shape[-1])
+
+
+def texts(tokens: int = TOKENS) -> dict[str, str]:
+    """The likeliest continuation of a prompt before and after four bits."""
+    from stacklib.tinylm import load
+    from stacklib.tinylm.forward import KVCache
+
+    found = {}
+    for name, model in {"fp32": load(), "Q4_K": made().model}.items():
+        cache_ = KVCache(model.config)
+        ids = [model.tokenizer.end, *model.tokenizer.encode(PROMPT)]
+        given, wrote = ids, list[int]()
+        for _ in range(tokens):
+            wrote.append(int(model.logits(given, cache_, last_only=True)[-1].argmax()))
+            given = wrote[-1:]
+        found[name] = PROMPT + model.tokenizer.decode(wrote).decode("utf-8", "replace")
+    return found
+
+
+def misread() -> Quantity:
+    """How far the farthest logit moves when neighbours are read out of a byte."""
+    return counted(_misread, label="farthest logit, nibbles misread")
+
+
+def _misread() -> float:
+    """One matrix of the first layer is read so, and one token is looked at."""
+    import dataclasses
+
+    from stacklib.quantizers import dequantize
+
+    name = "model.layers.0.mlp.up_proj.weight"
+    model, tensor = made().model, made().tensors[name]
+    runs = tensor.codes.reshape(-1, 2, 32)  # blocks in low and in high nibbles
+    codes = runs.swapaxes(1, 2).reshape(tensor.codes.shape)
+    wrong = dequantize(dataclasses.replace(tensor, codes=codes))
+    other = dataclasses.replace(model, weights=model.weights | {name: wrong})
+    ids = [model.tokenizer.end, *model.tokenizer.encode(PROMPT)]
+    first, second = (m.logits(ids, last_only=True)[-1] for m in (model, other))
+    return float(abs(first - second).max())

@@ -1,0 +1,132 @@
+"""Drawings of section 7.5: a super-block in bytes, a file, and a weight's way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib.pages.quantizers import files as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Clip,
+    Drawing,
+    Node,
+    Pipe,
+    Shown,
+    below,
+    draw,
+    flow,
+    line,
+    right_of,
+)
+from stacklib.quantity import Quantity, chosen
+
+__all__ = ["a_super_block", "the_file_in_parts", "the_way_of_a_weight"]
+ROW = 16  # bytes of a drawn row
+WIDE = chosen(16, "bit", label="bits of an operand in bf16")
+
+
+def _bytes(name: str, count: Quantity, role: str, lit: set[int] | None = None) -> Cells:
+    across = min(ROW, round(count.si))
+    return Cells(
+        name,
+        round(count.si),
+        across,
+        side=(15.0, 11.0),
+        gap=2.0,
+        role=role,
+        lit=frozenset(lit or ()),
+    )
+
+
+def a_super_block() -> Drawing:
+    """Byte by byte: two numbers in fp16, scales, and codes in pairs of blocks."""
+    two = (page.ends_bytes() / chosen(2, label="numbers in fp16")).named("each fp16")
+    head = right_of(
+        _bytes("d", two, "layer-6"),
+        _bytes("d least", two, "layer-4"),
+        _bytes("scales", page.scale_bytes(), "layer-5"),
+        gap=2,
+        grow=0,
+    )
+    codes = _bytes("codes", page.code_bytes(), "layer-3", set(range(2 * ROW)))
+    told = [line("a super-block: ", Shown(page.block(), "B"), bold=True)]
+    inside = below(head, codes, gap=2, grow=0)
+    words = below(
+        Box("fp16", ["d and d least", ("fp16: ", page.ends_bytes())], role="layer-6"),
+        Box(
+            "six bits",
+            [
+                "scale and least of each block",
+                ("six bits each: ", page.scale_bytes()),
+            ],
+            role="layer-5",
+        ),
+        Box(
+            "nibbles",
+            [
+                ("codes: ", page.code_bytes()),
+                "lit: one block in the low",
+                "nibbles, the next in the high",
+            ],
+            role="layer-3",
+        ),
+        gap=6,
+    )
+    title = "Most of a super-block is codes; its scales have scales of their own."
+    scene = flow(Box("super-block", told, inside, role="muted"), words, gap=12)
+    return draw(scene, name="q-super-block", title=title)
+
+
+def the_file_in_parts() -> Drawing:
+    """Bytes of the book's file, one part after the other."""
+    roles = ("layer-3", "layer-5", "layer-4", "layer-6", "layer-2")
+    at, have = chosen(0, "B", "begin"), page.size()
+    rows: list[Node] = []
+    told = {
+        "codes": "codes of four bits",
+        "scales": "scales",
+        "fallback": "what the fallback takes more",
+        "norms": "gains of the norms, fp32",
+        "words and facts": "vocabulary, facts, table of tensors",
+    }
+    for (name, words), role in zip(told.items(), roles, strict=True):
+        end = (at + page.part(name)).named(f"{name}, end")
+        label = [(f"{words}: ", Shown(page.part(name), "kB"))]
+        rows.append(Clip(name, at, end, have, label, role=role, grow=0))
+        at = end
+    told_size = have.named("all of the file")
+    rows.append(Box("file", [("the file: ", Shown(told_size, "kB", 4))], role="muted"))
+    title = "A file is more than its codes: scales, another format, and a vocabulary."
+    return draw(below(*rows, gap=7), name="q-file", title=title)
+
+
+def the_way_of_a_weight() -> Drawing:
+    """From the file to the tensor core, expanded in the SM or not at all."""
+    title = "Codes travel packed; where they are expanded, the tensor core decides."
+    packed = page.block_bits().named("bits of a weight, Q4_K, packed")
+    four = page.block_bits("nvfp4").named("bits of a weight, NVFP4, packed")
+    scene = below(
+        _way("W4A16", packed, "registers: expanded", WIDE, "products of bf16"),
+        _way("W4A4", four, "registers: as they are", four, "products of FP4, scaled"),
+        gap=14,
+    )
+    return draw(scene, name="q-weight-way", title=title)
+
+
+def _way(name: str, held: Quantity, place: str, last: Quantity, core: str) -> Node:
+    stops: list[tuple[str, list[Any], str]] = [
+        (f"{name}: file", [line(name, bold=True), "file"], "muted"),
+        (f"{name}: HBM", ["HBM", "packed"], "layer-2"),
+        (f"{name}: SM", ["SM", *place.split(": ")], "layer-3"),
+        (f"{name}: core", ["tensor core", core], "layer-4"),
+    ]
+    nodes: list[Node] = []
+    for number, (stop, words, role) in enumerate(stops):
+        if number:
+            rate = last if number == len(stops) - 1 else held
+            nodes.append(
+                Pipe(stops[number - 1][0], stop, rate, WIDE, Shown(rate, "bit", 2))
+            )
+        nodes.append(Box(stop, words, role=role))
+    return flow(*nodes, gap=3)

@@ -1,0 +1,95 @@
+"""What llama.cpp made of the book's files, as it was measured and stored."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from statistics import median
+from typing import Any
+
+from stacklib.evidence import results
+from stacklib.quantity import Quantity, counted
+
+SHOWN = ("q2_k", "q4_0", "q4_k", "q5_k", "q6_k", "q8_0", "mxfp4", "nvfp4")
+
+
+@cache
+def stored() -> dict[str, Any]:
+    """``benchmarks/results/gguf_texts.json``: rows by type."""
+    path = results.root() / "benchmarks" / "results" / "gguf_texts.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found["rows"] = {row["id"]: row for row in found["rows"]}
+    return found
+
+
+def _of(scheme: str, what: str) -> float:
+    return float(stored()["rows"][scheme][what])
+
+
+def of(scheme: str, what: str, unit: str = "") -> Quantity:
+    """A figure of a type: ``equal``, ``prompts``, ``bits``, ``farthest_logit``."""
+    return counted(_of, scheme, what, unit=unit, label=f"{what} of {scheme}, run")
+
+
+def types() -> Quantity:
+    """Types that llama.cpp loaded."""
+    return counted(_types, label="types of files")
+
+
+def _types() -> int:
+    return len(stored()["rows"])
+
+
+def continued() -> Quantity:
+    """Tokens of each continuation."""
+    return counted(_continued, label="tokens of a continuation")
+
+
+def _continued() -> int:
+    return int(stored()["tokens"])
+
+
+def ends(best: bool) -> Quantity:
+    """The fewest, or the most, equal texts of a type."""
+    return counted(_ends, best, label="most equal" if best else "fewest equal")
+
+
+def _ends(best: bool) -> int:
+    counts = [row["equal"] for row in stored()["rows"].values()]
+    return int(max(counts) if best else min(counts))
+
+
+def partings() -> list[tuple[float, float, float]]:
+    """Where texts part: our gap of both leading logits, theirs, and the farthest."""
+    return [
+        (one["ours"][3], one["theirs"][3], row["farthest_logit"])
+        for row in stored()["rows"].values()
+        for one in row["apart"]
+    ]
+
+
+def parted() -> Quantity:
+    """Texts that part, over all types."""
+    return counted(_parted, label="texts that part")
+
+
+def _parted() -> int:
+    return len(partings())
+
+
+def gap() -> Quantity:
+    """Median of our gap between both leading logits where texts part."""
+    return counted(_gap, label="gap where texts part")
+
+
+def _gap() -> float:
+    return median(ours for ours, _, _ in partings())
+
+
+def largest_gap() -> Quantity:
+    """The largest such gap."""
+    return counted(_largest_gap, label="largest gap where texts part")
+
+
+def _largest_gap() -> float:
+    return max(ours for ours, _, _ in partings())

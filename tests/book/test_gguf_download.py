@@ -1,0 +1,39 @@
+"""The file that the book serves is the one that its page speaks of."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from stacklib.pages.quantizers import files as page
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+extension = importlib.import_module("gguf_download")
+NOTEBOOK = ROOT / "chapters/07-quantizers/files.ipynb"
+
+
+@pytest.mark.parametrize("form", ["html", "latex"])
+def test_the_built_book_has_the_file(tmp_path, form):
+    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format=form))
+    extension.write(app, None)
+    extension.write(app, None)  # a second build replaces it
+    written = tmp_path / "_static" / extension.NAME
+    assert written.exists() == (form == "html")
+    if form == "html":
+        assert written.read_bytes() == page.file_bytes()
+
+
+def test_a_failed_build_writes_none(tmp_path):
+    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html"))
+    extension.write(app, ValueError("a page failed"))
+    assert not any(tmp_path.iterdir())
+
+
+def test_the_page_links_to_it():
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    text = "".join("".join(cell["source"]) for cell in cells)
+    assert f'href="../../_static/{extension.NAME}"' in text
