@@ -124,16 +124,32 @@ def memory_map() -> Drawing:
 
 
 def quantizers_map() -> Drawing:
-    """Chapter 7, as far as it stands: the cache, the training, the answers."""
+    """Chapter 7: a number, those who share a scale, a file, and what it is for."""
+    number = flow(
+        section("7.1", "one number", "layer-1"),
+        section("7.2", "a scale for many", "layer-3"),
+        section("7.3", "a shared exponent", "layer-3"),
+    )
+    layer = flow(
+        section("7.4", "a layer, repaired", "layer-4"),
+        section("7.5", "a file, byte by byte", "layer-5"),
+    )
     served = Box(
         "served",
         line("a model that serves", bold=True),
         flow(
-            section("7.7", "the cache in few bits", "layer-2"),
+            section("7.6", "faster tokens", "layer-6"),
+            section("7.7", "the cache", "layer-2"),
             section("7.9", "the same answers", "layer-6"),
         ),
         role="layer-4",
     )
-    scene = below(section("7.8", "training in few bits", "layer-3"), served)
-    title = "Chapter seven: fewer bits in training, in the cache, and in the answers."
+    scene = below(
+        number,
+        layer,
+        section("7.8", "training in few bits", "layer-3"),
+        served,
+        Words([(Name("7.10"), ": the token, by what each byte is worth")]),
+    )
+    title = "Chapter seven: from the bits of one number to a model that serves."
     return draw(scene, name="map-quantizers", title=title, devices=[DEVICE])
