@@ -14,6 +14,7 @@ from stacklib import offer
 
 if TYPE_CHECKING:
     from .column_rounding import gptq
+    from .error_integral import expected_error
     from .formats import FORMATS, Format, Row
     from .gguf_file import Gguf, read_gguf, write_gguf
     from .layouts import pack, unpack

@@ -10,7 +10,7 @@ import numpy as np
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantizers import SCHEMES, Format, dequantize, quantize
 from stacklib.quantizers.blocks import RULES, scale_codes, scale_values
-from stacklib.quantizers.expected_error import expected_error
+from stacklib.quantizers.error_integral import expected_error
 from stacklib.roofline import decode_step
 
 SEED, DRAWN = 5, 1 << 19  # of the drawn numbers

@@ -67,13 +67,7 @@ def moved(way: str, context: int = SHORT, batch: int = 1) -> Quantity:
 
 
 def peak(way: str, device: str = CHIP) -> Quantity:
-    """Dense peak of the format in which a way multiplies.
-
-    Raises
-    ------
-    UnknownSpec
-        For a device that has no such products.
-    """
+    """Dense peak of the format in which a way multiplies; LookupError without one."""
     return gpu.peak_of(device, WAYS[way].peak).built
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from stacklib.quantity import Quantity, counted
 from stacklib.quantizers import Format
 from stacklib.quantizers.blocks import IMPLIED, RULES, scale_codes, scale_values
-from stacklib.quantizers.expected_error import expected_error
+from stacklib.quantizers.error_integral import expected_error
 
 ELEMENTS = ("e2m1", "e3m0", "e2m3", "e3m2", "e4m3fn", "e5m2", "int8")
 BLOCKS = (8, 16, 32, 64, 128)

@@ -7,7 +7,7 @@ import pytest
 
 from stacklib.quantity import UnknownName
 from stacklib.quantizers import Format, dequantize, quantize
-from stacklib.quantizers.expected_error import DISTRIBUTIONS, SCALES, expected_error
+from stacklib.quantizers.error_integral import DISTRIBUTIONS, SCALES, expected_error
 
 RULES = ("floor", "even", "rceil", "ceil")
 MX = {
