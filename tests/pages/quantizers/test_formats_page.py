@@ -52,7 +52,7 @@ def test_a_new_row_is_in_table_menu_and_line(monkeypatch: pytest.MonkeyPatch):
     assert ["e2m2", "e2m2"] in menu["options"]
     spec = live.explore(form="e2m2", number=1.2, sign="plus", rounding="nearest")
     line = next(m for m in spec["marks"] if m["name"] == "numbers of e2m2")
-    assert line["x"] == [x for x in Format("e2m2").values if x > 0]
+    assert line["x"] == [x for x in Format("e2m2").values if 0.3 <= x <= 4.8]
     codes = np.arange(32, dtype=np.uint8)
     many = decode_array(Format("e2m2"), codes)
     assert many.tolist() == [Format("e2m2").decode(c) for c in range(32)]

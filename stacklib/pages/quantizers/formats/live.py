@@ -16,7 +16,8 @@ from stacklib.quantizers.formats import ROUNDINGS
 NUMBERS = tuple(
     round(m * 2.0**e, 10) for e in range(-20, 18) for m in (1.0, 1.2, 1.4, 1.7)
 )
-NEAR = 16  # codes to each side, in a format of too many to list
+NEAR = 8  # codes to each side, in a format of too many to list
+WIDE = 4.0  # of the number, to each side of it, is drawn
 START = 0.3
 
 
@@ -31,10 +32,10 @@ def controls() -> list[dict[str, Any]]:
     ]
 
 
-def magnitudes(form: Format, code: int) -> list[float]:
-    """Numbers above zero to draw: all of a short format, else those near a code."""
+def magnitudes(form: Format, code: int, around: float) -> list[float]:
+    """Numbers above zero to draw: of a short format all within ``WIDE`` of a size."""
     if form.bits <= 8:
-        return [x for x in form.values if x > 0]
+        return [x for x in form.values if around / WIDE <= x <= around * WIDE]
     body = code & (1 << form.bits - 1) - 1
     near = range(max(1, body - NEAR), min(form.top, body + NEAR) + 1)
     return [form.decode(at) for at in near]
@@ -57,11 +58,16 @@ def explore(*, form: str, number: float, sign: str, rounding: str) -> Spec:
     draw = seed if rounding == "stochastic" else None
     code = chosen.encode(x, rounding=rounding, seed=draw)
     found = chosen.decode(code)
-    line = magnitudes(chosen, code)
-    marks: list[Mark] = [
-        dots(line, [1.0] * len(line), f"numbers of {form}", "predicted", at="key"),
-        here(number, 1.5, "your number"),
-    ]
+    line = magnitudes(chosen, code, number)
+    marks: list[Mark] = [here(number, 1.5, "your number")]
+    if line:
+        held = dots(
+            line, [1.0] * len(line), f"numbers of {form}", "predicted", at="key"
+        )
+        marks.insert(0, held)
+    ends = [min([number / WIDE, *line]) * 0.9, max([number * WIDE, *line]) * 1.1]
+    if chosen.bits > 8 and line:
+        ends = [min(line[0], number) * 0.999, max(line[-1], number) * 1.001]
     told = f"{form} holds {x:g} as {found:.6g}."
     message = None
     if not math.isfinite(found):
@@ -81,7 +87,7 @@ def explore(*, form: str, number: float, sign: str, rounding: str) -> Spec:
         ]
     return chart(
         f"{told} Its bits: {bits_of(chosen, code)}.",
-        x=axis("Magnitude", log=True, limits=[2.0**-21, 2.0**19]),
+        x=axis("Magnitude", log=True, limits=ends),
         y=axis("Given above, stored below", limits=[0, 2], ticks=[]),
         marks=marks,
         readouts=said,
