@@ -5,12 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from stacklib.quantity import Quantity, chosen, counted
-from stacklib.quantizers import SCHEMES, Format, dequantize, quantize
-from stacklib.quantizers.blocks import RULES, scale_codes, scale_values
-from stacklib.quantizers.error_integral import expected_error
+from stacklib.quantizers import SCHEMES, Format
 from stacklib.roofline import decode_step
 
 SEED, DRAWN = 5, 1 << 19  # of the drawn numbers
@@ -45,6 +41,10 @@ def packed(scheme: str) -> Quantity:
 
 
 def _packed(scheme: str) -> int:
+    import numpy as np
+
+    from stacklib.quantizers import quantize
+
     tensor = 4 if scheme == "nvfp4" else 0  # one for all, not for these
     return int(quantize(np.ones(64, np.float32), scheme).nbytes) - tensor
 
@@ -55,12 +55,16 @@ def _packed(scheme: str) -> int:
 @cache
 def _sizes() -> Any:
     """Largest magnitudes of drawn blocks of 32, of all sizes within an octave."""
+    import numpy as np
+
     random = np.random.default_rng(SEED)
     drawn = np.abs(random.standard_normal((1 << 15, 32))).max(axis=1)
     return np.concatenate([drawn * phase for phase in PHASES]).astype(np.float32)
 
 
 def _cut(element: str, rule: str) -> float:
+    from stacklib.quantizers.blocks import scale_codes, scale_values
+
     scale = scale_values()[scale_codes(_sizes(), element, rule)]
     return float((_sizes() / scale > Format(element).largest).mean())
 
@@ -71,6 +75,10 @@ def cut(element: str, rule: str) -> Quantity:
 
 
 def _mean(element: str, block: int, rule: str) -> float:
+    import numpy as np
+
+    from stacklib.quantizers import expected_error
+
     found = [expected_error(element, block, rule, sigma=s) for s in PHASES]
     return float(np.mean(found)) ** 0.5
 
@@ -86,16 +94,24 @@ def loss(element: str, rule: str, block: int = 32) -> Quantity:
 
 def by_integral(scheme: str) -> float:
     """Root of the expected squared error of normal numbers."""
+    from stacklib.quantizers import expected_error
+
     return expected_error(*WAYS[scheme]) ** 0.5
 
 
 @cache
 def _drawn() -> Any:
+    import numpy as np
+
     return np.random.default_rng(SEED).standard_normal(DRAWN).astype(np.float32)
 
 
 def by_drawing(scheme: str) -> float:
     """The same of numbers that were drawn and went through the codec."""
+    import numpy as np
+
+    from stacklib.quantizers import dequantize, quantize
+
     x = _drawn()
     off = (dequantize(quantize(x, scheme)) - x).astype(np.float64)
     return float((off**2).sum() / (x.astype(np.float64) ** 2).sum()) ** 0.5
@@ -110,6 +126,10 @@ def _matrices() -> tuple[Any, ...]:
 
 def of_the_model(scheme: str) -> float:
     """The same of all matrices of the book's own model."""
+    import numpy as np
+
+    from stacklib.quantizers import dequantize, quantize
+
     off = total = 0.0
     for w in _matrices():
         found = dequantize(quantize(w, scheme))
@@ -120,6 +140,10 @@ def of_the_model(scheme: str) -> float:
 
 def of_the_model_foretold(scheme: str) -> float:
     """By integral, each matrix with its own standard deviation."""
+    import numpy as np
+
+    from stacklib.quantizers import expected_error
+
     off = total = 0.0
     for w in _matrices():
         square = float((w.astype(np.float64) ** 2).sum())
@@ -158,6 +182,10 @@ def _apart(of: str) -> float:
 
 
 def _table(name: str) -> float:
+    import numpy as np
+
+    from stacklib.quantizers import dequantize, quantize
+
     x = _drawn()
     off = dequantize(quantize(x, name)) - x
     return float(np.sqrt((off**2).mean() / (x**2).mean()))
@@ -170,4 +198,6 @@ def table_error(scheme: str) -> Quantity:
 
 def rules() -> tuple[str, ...]:
     """The rules of an MX scale."""
+    from stacklib.quantizers.blocks import RULES
+
     return RULES

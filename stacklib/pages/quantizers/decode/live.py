@@ -47,7 +47,7 @@ def explore(*, device: str, way: str, batch: int, context: int) -> Spec:
                 marks.append(line(held, rates, made.words, "predicted", at="key"))
     name = hardware.get(device).short
     said = []
-    message = f"An {name} has no products in {page.WAYS[way].peak}."
+    message: str | None = f"An {name} has no products in {page.WAYS[way].peak}."
     title = f"{page.WAYS[way].words} on eight {name}"
     if has(way, device) and not page.fits(way, context, batch, device):
         need, have = page.moved(way, context, batch), page.room(device)

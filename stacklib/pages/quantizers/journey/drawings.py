@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stacklib.pages.quantizers import journey as page
 from stacklib.plots.drawing import (
     Clip,
@@ -25,9 +27,9 @@ def stations() -> Drawing:
     zero = chosen(0, "s", "begin of a step")
     rows: list[Node] = []
     for station, (_, cache) in page.STATIONS.items():
-        told = [(f"{station}: ", Shown(page.time(station, DEVICE), "ms"))]
+        told: list[Any] = [f"{station}: ", Shown(page.time(station, DEVICE), "ms")]
         if station != "BF16":
-            told[0] = (*told[0], ", loses ", Shown(page.loss(station), "bit/B", 2))
+            told += [", loses ", Shown(page.loss(station), "bit/B", 2)]
         role = "layer-2" if cache == 16 else "layer-4"
         rows.append(
             Clip(

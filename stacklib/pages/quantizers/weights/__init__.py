@@ -6,18 +6,8 @@ import math
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from stacklib.quantity import Quantity, chosen, counted
-from stacklib.quantizers import (
-    SCHEMES,
-    awq,
-    dequantize,
-    gptq,
-    hessian,
-    quantize,
-    smoothquant,
-)
+from stacklib.quantizers import SCHEMES
 from stacklib.roofline import decode_step
 
 LAYER = 2
@@ -67,6 +57,8 @@ def _weights(outliers: bool = False) -> Any:
 
 def rounded(method: str, scheme: str, samples: int = max(COUNTS)) -> Any:
     """The layer's weights after a method that saw so many samples."""
+    from stacklib.quantizers import awq, dequantize, gptq, hessian, quantize
+
     w, seen = _weights(), inputs()[0][: samples * TOKENS]
     if method == "round":
         return dequantize(quantize(w, scheme))
@@ -78,6 +70,8 @@ def rounded(method: str, scheme: str, samples: int = max(COUNTS)) -> Any:
 @cache
 def product_error(method: str, scheme: str, samples: int = max(COUNTS)) -> float:
     """How far the layer's product is off on a text nobody saw, relative."""
+    import numpy as np
+
     fresh, w = inputs()[1], _weights()
     exact = fresh @ w.T
     off = fresh @ rounded(method, scheme, samples).T - exact
@@ -93,6 +87,8 @@ def off(method: str, scheme: str = SCHEME, samples: int = max(COUNTS)) -> Quanti
 @cache
 def weight_error(method: str, scheme: str) -> float:
     """How far its weights are off, relative."""
+    import numpy as np
+
     w = _weights()
     return float(np.linalg.norm(rounded(method, scheme) - w) / np.linalg.norm(w))
 
@@ -104,6 +100,10 @@ def weights_off(method: str, scheme: str = SCHEME) -> Quantity:
 
 
 def _correlation() -> float:
+    import numpy as np
+
+    from stacklib.quantizers import hessian
+
     h = hessian(inputs()[0])
     size = np.sqrt(np.diag(h))
     found = np.abs(h / np.outer(size, size))
@@ -161,6 +161,10 @@ def smooth_error(alpha: float | None) -> float:
 
     With outliers in two channels of the inputs; ``alpha`` of SmoothQuant, or none.
     """
+    import numpy as np
+
+    from stacklib.quantizers import dequantize, quantize, smoothquant
+
     seen, fresh = inputs(True)
     w = _weights(True)
     exact = fresh @ w.T
