@@ -37,7 +37,7 @@ def stations() -> Drawing:
                 zero,
                 page.time(station, DEVICE),
                 whole,
-                told,
+                [tuple(told)],
                 role=role,
                 grow=0,
             )
