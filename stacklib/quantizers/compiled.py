@@ -26,7 +26,6 @@ WORTH = 1 << 22  # numbers; for fewer, compiling takes longer than the work
 
 def _loop(
     x: Any,
-    bits: Any,
     codes: Any,
     scales: Any,
     inverse: Any,
@@ -39,24 +38,26 @@ def _loop(
 ) -> bool:
     finite = True
     raised = np.int32(cut << np.int32(23))
-    block = len(x) // len(scales)
-    for which in range(len(scales)):
-        start = which * block
+    many, block = x.shape
+    for which in range(many):
+        # a view of one row: its places count from zero, so the compiler uses vectors
+        row, out = x[which], codes[which]
+        bits = row.view(np.int32)
         top = np.int32(0)
-        for i in range(start, start + block):
+        for i in range(block):
             top = max(top, bits[i] & np.int32(0x7FFFFFFF))
-        if top >= 0x7F800000:
+        if top >= np.int32(0x7F800000):
             finite = False
             top = np.int32(0)
         scale = max((top >> np.int32(23)) - power, np.int32(0))
         scales[which] = scale
         factor = inverse[scale]
-        for i in range(start, start + block):
-            size = np.int32(min(np.float32(abs(x[i]) * factor).view(np.int32), limit))
+        for i in range(block):
+            size = np.int32(min(np.float32(abs(row[i]) * factor).view(np.int32), limit))
             magic = np.int32(max(size & np.int32(0x7F800000), least) + raised)
             added = np.float32(size.view(np.float32) + magic.view(np.float32))
-            code = added.view(np.int32) - magic + (magic >> cut) - excess
-            codes[i] = code | ((bits[i] >> np.int32(31)) & sign)
+            code = np.int32(added.view(np.int32) - magic + (magic >> cut) - excess)
+            out[i] = np.uint8(code | ((bits[i] >> np.int32(31)) & sign))
     return finite
 
 
@@ -88,4 +89,5 @@ def mx_by_numba(
     excess = ((least >> 23) + cut) << form.row.significand
     numbers = (cut, power, least, limit, excess, 1 << form.bits - 1)
     fixed = [np.int32(number) for number in numbers]
-    return run(x, x.view(np.int32), codes, scales, inverse, *fixed)
+    blocks = len(scales), -1
+    return run(x.reshape(blocks), codes.reshape(blocks), scales, inverse, *fixed)
