@@ -197,20 +197,21 @@ def rows_of(array: NDArray[Any], axis: int) -> NDArray[Any]:
 
 
 def padded(rows: NDArray[Any], row: Scheme) -> NDArray[Any]:
-    """Rows with full blocks: the last number of each is repeated.
+    """Rows with full blocks: zeros follow the last number.
 
-    It lies within the block, so that no scale changes.
+    Where a scheme stores the least number of a block (``q4_1``, ``q5_1``), they count:
+    a last block of positive numbers has a range that starts at zero.
     """
     block = pad_block(row)
     if row.name == "fp8_128x128":
         rows = rows.reshape(math.prod(rows.shape[:-2]), *rows.shape[-2:])
         down, right = (-rows.shape[1] % 128, -rows.shape[2] % 128)
         pads = ((0, 0), (0, down), (0, right))
-        return np.pad(rows, pads, mode="edge") if down or right else rows
+        return np.pad(rows, pads) if down or right else rows
     right = -rows.shape[-1] % block
     if not right:
         return rows
-    return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, right)], mode="edge")
+    return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, right)])
 
 
 def pad_block(row: Scheme) -> int:

@@ -146,7 +146,7 @@ class Quantized:
     ----------
     codes : integer array
         One code a number. The quantized axis is the last one; where a block is not
-        full, the row's last number was repeated up to the end of the block.
+        full, zeros stand up to its end.
     scales : array
         The first level of scales as it is stored: fp32 or fp16 numbers, codes of e8m0
         (MX) or e4m3fn (NVFP4), six or four-bit integers (K-quants), bytes (nf4_dq).

@@ -95,6 +95,16 @@ def test_our_bytes_are_those_of_gguf(name: str):
     assert pack(quantize(x, name)) == theirs.tobytes()
 
 
+@pytest.mark.parametrize("name", LIVE)
+@pytest.mark.parametrize("columns", [1, 31, 33, 97])
+def test_a_row_that_fills_no_block_is_filled_with_zeros(name: str, columns: int):
+    """Of positive numbers too, where a least number that is stored would tell."""
+    for x in (normal(5, columns), np.abs(normal(5, columns)) + 1):
+        full = np.pad(x, [(0, 0), (0, -columns % 32)])
+        theirs = gguf.quants.quantize(full, GGMLQuantizationType[name.upper()])
+        assert pack(quantize(x, name)) == theirs.tobytes()
+
+
 @pytest.mark.parametrize("name", BLOCKS)
 def test_foreign_bytes_are_read_as_gguf_reads_them(name: str):
     """Every field of a block, not only those our encoder fills."""
