@@ -26,8 +26,9 @@ from stacklib.roofline.host import measure as host  # noqa: E402
 from stacklib.roofline.host._kernels import time_calls  # noqa: E402
 
 NAME = "quantized_gemv"
-SHAPES = ((2048, 2048), (16384, 8192))  # in the L3 at every width; in memory at all
-NEAR = (64, 4096)  # the L2 holds it even in fp32
+# in the L3 at every width; in memory at all, once with a vector that fills the L1
+SHAPES = ((2048, 2048), (65536, 2048), (16384, 8192))
+NEAR = (64, 2048)  # the L2 holds it even in fp32, the L1 its vector
 KERNELS = [
     f"{by}-{kind}" for by in ("numba", "torch") for kind in ("fp32", "int8", "int4")
 ]

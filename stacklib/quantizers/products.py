@@ -92,11 +92,14 @@ def _four(codes: Any, scales: Any, even: Any, odd: Any, y: Any) -> None:
     for row in range(codes.shape[0]):
         total = np.float32(0)
         for group in range(scales.shape[1]):
+            # views whose places count from zero: the compiler uses vectors
+            first, last = group * HALF, (group + 1) * HALF
+            both, low, high = codes[row, first:last], even[first:last], odd[first:last]
             part = np.float32(0)
-            for j in range(group * HALF, group * HALF + HALF):
-                both = codes[row, j]
-                part += np.float32(np.int32(both & 15) - 8) * even[j]
-                part += np.float32(np.int32(both >> 4) - 8) * odd[j]
+            for j in range(HALF):
+                two = np.int32(both[j])
+                part += np.float32((two & np.int32(15)) - np.int32(8)) * low[j]
+                part += np.float32((two >> np.int32(4)) - np.int32(8)) * high[j]
             total += part * scales[row, group]
         y[row] = total
 
