@@ -28,7 +28,7 @@ from stacklib.roofline.host._kernels import time_calls  # noqa: E402
 NAME = "quantized_gemv"
 # in the L3 at every width; in memory at all, once with a vector that fills the L1
 SHAPES = ((2048, 2048), (65536, 2048), (16384, 8192))
-NEAR = (64, 2048)  # the L2 holds it even in fp32, the L1 its vector
+NEAR_BYTES, NEAR_COLS = 1 << 19, 2048  # half the L2; the L1 holds the vector
 KERNELS = [
     f"{by}-{kind}" for by in ("numba", "torch") for kind in ("fp32", "int8", "int4")
 ]
@@ -117,11 +117,12 @@ def timed(call: Callable[[], object], samples: int) -> list[float]:
 
 def near_rates() -> dict[str, float]:
     """Weights a second of each kernel on a matrix in the L2."""
-    rows, cols = NEAR
-    return {
-        kernel: rows * cols / median(timed(prepared(kernel, rows, cols), 9))
-        for kernel in KERNELS
-    }
+    found = {}
+    for kernel in KERNELS:
+        rows = int(8 * NEAR_BYTES / BITS[kernel.split("-")[1]]) // NEAR_COLS
+        seconds = median(timed(prepared(kernel, rows, NEAR_COLS), 9))
+        found[kernel] = rows * NEAR_COLS / seconds
+    return found
 
 
 def read_rate(size: int) -> float:

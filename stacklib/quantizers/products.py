@@ -81,9 +81,24 @@ def gemv(matrix: Packed, x: NDArray[Any]) -> NDArray[Any]:
 
 
 def _eight(codes: Any, scales: Any, x: Any, y: Any) -> None:
-    for row in range(codes.shape[0]):
+    rows = codes.shape[0]
+    done = rows // 4 * 4
+    for row in range(0, done, 4):  # four streams from memory, which one core can follow
+        a, b, c, d = codes[row], codes[row + 1], codes[row + 2], codes[row + 3]
+        first, second, third = np.float32(0), np.float32(0), np.float32(0)
+        fourth = np.float32(0)
+        for j in range(len(x)):
+            first += np.float32(a[j]) * x[j]
+            second += np.float32(b[j]) * x[j]
+            third += np.float32(c[j]) * x[j]
+            fourth += np.float32(d[j]) * x[j]
+        y[row] = first * scales[row]
+        y[row + 1] = second * scales[row + 1]
+        y[row + 2] = third * scales[row + 2]
+        y[row + 3] = fourth * scales[row + 3]
+    for row in range(done, rows):
         total = np.float32(0)
-        for j in range(codes.shape[1]):
+        for j in range(len(x)):
             total += np.float32(codes[row, j]) * x[j]
         y[row] = total * scales[row]
 
