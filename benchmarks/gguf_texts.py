@@ -7,7 +7,7 @@ Twenty prompts are handed over as token ids, and both take the likeliest token 6
 Our decoder rounds activations as llama.cpp does, and both keep keys and values in
 fp32. Sums are added in another order, so that now and then an activation falls on the
 other side of a half way; where the texts part, both leading logits and their gap are
-kept.
+kept. Besides, llama.cpp cuts passages into tokens by the vocabulary of the file.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from stacklib.tinylm.quantized import QuantizedLM, quantized  # noqa: E402
 
 STEM = "gguf_texts"
 PROMPTS, BEFORE, TOKENS = 20, 24, 64
+PASSAGES, LONG = 300, 300  # passages that both cut into tokens, and their characters
 FP32 = 0  # ggml_type
 
 
@@ -81,17 +82,33 @@ def by_llama_cpp(path: Path, reads: list[list[int]]) -> tuple[list[Any], list[An
     return texts, logits
 
 
+def cut(path: Path) -> dict[str, int]:
+    """Passages that llama.cpp cuts into the same tokens as we do."""
+    import llama_cpp
+
+    model = llama_cpp.Llama(str(path), n_ctx=512, verbose=False)
+    texts = [document.text for document in evaluation_text()]
+    equal, ours = 0, load().tokenizer
+    for number in range(PASSAGES):
+        text = texts[number % len(texts)]
+        at = 997 * number % max(len(text) - LONG, 1)
+        passage = text[at : at + LONG].encode()
+        theirs = model.tokenize(passage, add_bos=False, special=False)
+        equal += ours.encode(passage) == theirs
+    return {"passages": PASSAGES, "equal": equal}
+
+
 def compared(made: QuantizedLM, path: Path, reads: list[list[int]]) -> dict[str, Any]:
     """One scheme: how many continuations agree, and where the others part."""
     theirs, their_logits = by_llama_cpp(path, reads)
-    apart, farthest = [], 0.0
+    apart, gaps = [], []
     for number, ids in enumerate(reads):
         ours, logits = continued(made, ids, TOKENS)
         same = [a == b for a, b in zip(ours, theirs[number], strict=True)]
         agreed = same.index(False) if False in same else TOKENS
         for step in range(min(agreed + 1, TOKENS)):
             gap = abs(logits[step] - their_logits[number][step]).max()
-            farthest = max(farthest, float(gap))
+            gaps.append(float(gap))
         if agreed < TOKENS:
             a, b = ours[agreed], theirs[number][agreed]
             mine, other = logits[agreed], their_logits[number][agreed]
@@ -110,7 +127,8 @@ def compared(made: QuantizedLM, path: Path, reads: list[list[int]]) -> dict[str,
         "fallbacks": made.fallbacks,
         "prompts": len(reads),
         "equal": len(reads) - len(apart),
-        "farthest_logit": round(farthest, 6),
+        "nearest_logit": float(f"{min(gaps):.3g}"),  # before anything turned over
+        "farthest_logit": round(max(gaps), 6),
         "apart": apart,
         "first": theirs[0],
     }
@@ -129,6 +147,7 @@ def measure() -> dict[str, Any]:
         for name in progress(list(TYPES), len(TYPES), "types"):
             made = quantized(tiny, name, embedding=name != "nvfp4")
             path = write_model(Path(folder) / f"{name}.gguf", made)
+            tokens = cut(path)
             rows.append(compared(made, path, reads))
             row = rows[-1]
             print(
@@ -142,6 +161,7 @@ def measure() -> dict[str, Any]:
         driver="none",
         rows=rows,
         tokens=TOKENS,
+        cut=tokens,
         versions=host.versions() | {"llama-cpp-python": version("llama-cpp-python")},
         why_no_prediction="a comparison of two decoders, token by token",
     )

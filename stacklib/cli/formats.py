@@ -1,4 +1,4 @@
-"""``stacklib formats [NAME]``: number formats, or all the numbers of one."""
+"""``stacklib formats [NAME]``: number formats, all the numbers of one, or a scheme."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ def add_parser(subparsers: Any) -> None:
         "formats",
         help="number formats of a few bits, and the numbers of one",
         description="Without a name: every format, its bits and its range. With one: "
-        "its numbers by code, where it has at most 8 bits.",
+        "its numbers by code, where it has at most 8 bits; of a scheme such as nvfp4, "
+        "the bits of a number with its scales, the block and the bytes.",
     )
-    parser.add_argument("format", nargs="?", help="a format, such as e4m3fn")
+    parser.add_argument("format", nargs="?", help="a format or a scheme: e4m3fn, q4_k")
     add_formats(parser)
     parser.set_defaults(func=run)
 
@@ -38,6 +39,24 @@ def row_of(name: str) -> dict[str, Any]:
         "smallest": form.smallest,
         "numbers": len(form.values) if form.bits <= 8 else None,
     }
+
+
+def scheme_of(name: str) -> dict[str, Any] | None:
+    """What there is to say of a scheme, where a name is one and no format."""
+    from stacklib.quantity import UnknownName, resolve
+    from stacklib.quantizers import FORMATS
+    from stacklib.quantizers.scheme import scheme_row
+
+    try:
+        resolve(name, FORMATS, "format")
+    except UnknownName as unknown:
+        try:
+            row = scheme_row(name)
+        except UnknownName:
+            raise unknown from None
+        fields = ("name", "code_bits", "block", "scale_bits", "bits", "layout")
+        return {key: getattr(row, key) for key in (*fields, "source")}
+    return None
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,6 +84,15 @@ def run(args: argparse.Namespace) -> int:
                 for row in rows
             ],
         )
+        return 0
+    scheme = scheme_of(args.format)
+    if scheme:
+        if args.json:
+            emit(scheme)
+        else:
+            show_table(
+                args, ("of the scheme", "is"), [(k, str(v)) for k, v in scheme.items()]
+            )
         return 0
     form = Format(args.format)
     found = row_of(form.name)
