@@ -159,15 +159,20 @@ def reached(dtype: str, m: int = ROWS) -> Quantity:
 # -- this machine ----------------------------------------------------------------------
 
 
-def ran() -> list[Run]:
+def ran(rows: int = 16_384) -> list[Run]:
     """Products of a matrix in memory and a vector, predicted and measured."""
     from stacklib.evidence import runs
 
-    return [run for run in runs.load("quantized_gemv") if run.case["rows"] > 2048]
+    return [run for run in runs.load("quantized_gemv") if run.case["rows"] == rows]
+
+
+def run_of(kernel: str, rows: int = 16_384) -> Run:
+    """One of them."""
+    return next(run for run in ran(rows) if run.case["kernel"] == kernel)
 
 
 def faster(by: str, kind: str) -> Quantity:
     """Measured gain of a width over fp32 of the same maker."""
-    found = {run.case["kernel"]: run.measured for run in ran()}
     name = f"{by}, {kind} over fp32, measured"
-    return (found[f"{by}-fp32"] / found[f"{by}-{kind}"]).named(name)
+    ratio = run_of(f"{by}-fp32").measured / run_of(f"{by}-{kind}").measured
+    return ratio.named(name)
