@@ -27,8 +27,18 @@ def _of(scheme: str, what: str) -> float:
 
 
 def of(scheme: str, what: str, unit: str = "") -> Quantity:
-    """A figure of a type: ``equal``, ``prompts``, ``bits``, ``farthest_logit``."""
+    """A figure of a type: ``equal``, ``prompts``, ``bits``, ``farthest_logit`` and so on."""
     return counted(_of, scheme, what, unit=unit, label=f"{what} of {scheme}, run")
+
+
+def passages(equal: bool) -> Quantity:
+    """Passages that llama.cpp cut into tokens, or those it cut as we do."""
+    label = "passages cut alike" if equal else "passages"
+    return counted(_passages, equal, label=label)
+
+
+def _passages(equal: bool) -> int:
+    return int(stored()["cut"]["equal" if equal else "passages"])
 
 
 def types() -> Quantity:
