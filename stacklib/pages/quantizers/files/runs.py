@@ -27,7 +27,7 @@ def _of(scheme: str, what: str) -> float:
 
 
 def of(scheme: str, what: str, unit: str = "") -> Quantity:
-    """A figure of a type: ``equal``, ``prompts``, ``bits``, ``farthest_logit`` and so on."""
+    """A figure of a type by its key in the stored rows, such as ``equal``."""
     return counted(_of, scheme, what, unit=unit, label=f"{what} of {scheme}, run")
 
 
