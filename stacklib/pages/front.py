@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from stacklib import evidence, hardware, models, roofline
+from stacklib.evidence import results
 from stacklib.quantity import Quantity, chosen, counted, one_of, say
 from stacklib.quantity.say import Saying
 from stacklib.roofline.count.readiness import QUESTIONS
@@ -78,6 +79,33 @@ def house() -> Saying:
     )
 
 
+def ratio(result: str, *rows: str) -> Quantity:
+    """How many times a peer's speed: the least of some rows of a result file."""
+    label = f"least ratio to the peer, {', '.join(rows)}"
+    return counted(_ratio, result, *rows, label=label)
+
+
+def _ratio(result: str, *rows: str) -> float:
+    found = {row["id"]: row["ratio"] for row in results.need(result)["rows"]}
+    return float(min(found[row] for row in rows))
+
+
+def peers() -> Saying:
+    """What was measured beside named peers, for the readme's table."""
+    fp8, short = ("e4m3fn", "e5m2"), ("e3m2", "e2m3", "e2m1")
+    found = {
+        "fp8": (ratio("encode", *fp8), "FP8 encode in NumPy over ml_dtypes"),
+        "fp6": (ratio("encode", *short), "FP6 and FP4 encode in NumPy over ml_dtypes"),
+        "mxfp8": (ratio("quantize", "mxfp8_e4m3"), "MXFP8 over torchao"),
+        "mxfp4": (ratio("quantize", "mxfp4"), "MXFP4 over gguf"),
+        "nvfp4": (ratio("quantize", "nvfp4"), "NVFP4 over torchao"),
+        "nf4": (ratio("quantize", "nf4"), "NF4 over bitsandbytes"),
+        "q4_k": (ratio("q4_k", "q4_k encode"), "Q4_K encode over ggml"),
+        "q4_k_decode": (ratio("q4_k", "q4_k decode"), "Q4_K decode over gguf"),
+    }
+    return say("peers", **{k: (q, what, None, 2) for k, (q, what) in found.items()})
+
+
 def readiness() -> Saying:
     """Answers to the questions that tell whether a reader knows enough."""
     answers = {q.key: (q.answer, q.what, q.unit or None, 4) for q in QUESTIONS}
@@ -86,5 +114,5 @@ def readiness() -> Saying:
 
 def said() -> Saying:
     """Everything that pages without cells say."""
-    parts = (stack(), house(), readiness())
+    parts = (stack(), house(), peers(), readiness())
     return Saying({name: one for part in parts for name, one in part.numbers.items()})
