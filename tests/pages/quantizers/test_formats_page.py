@@ -65,15 +65,25 @@ def test_the_table_has_every_format_and_says_its_ends():
     assert by_name["e5m2"]["least"] == "1.53e-05"
 
 
-def test_the_error_by_integral_is_that_of_drawn_numbers():
-    x = np.random.default_rng(3).standard_normal(400_000)
-    for name in (*page.RACED, "nf4"):
-        values = page.best_scale(name) * np.array(Format(name).values)
-        half = (values[1:] + values[:-1]) / 2
-        off = values[np.searchsorted(half, x)] - x
-        drawn = float(np.sqrt((off**2).mean()))
-        assert page.error_of(name) == pytest.approx(drawn, rel=0.01), name
-    assert page.error_of("e3m0") > 1.5 * page.error_of("e2m1")
+def test_an_exponent_pays_where_tails_are_long():
+    def ratio(of):
+        return page.tail_error("int4", of).si / page.tail_error("e2m1", of).si
+
+    assert ratio("normal") < 1 < ratio("laplace") < ratio("student_3")
+    for of in page.TAILS:
+        found = {name: page.tail_error(name, of).si for name in page.FOUR}
+        assert found["e3m0"] > found["e2m1"]
+
+
+def test_the_error_of_a_block_is_that_of_drawn_numbers():
+    x = np.random.default_rng(3).standard_normal((1 << 14, page.SHARED))
+    for name in page.FOUR:
+        places = np.array(Format(name).values)
+        scale = np.abs(x).max(axis=1, keepdims=True) / places.max()
+        off = x / scale
+        off = (places[np.abs(off[..., None] - places).argmin(axis=-1)] - off) * scale
+        drawn = float(np.sqrt((off**2).mean() / (x**2).mean()))
+        assert page.tail_error(name, "normal").si == pytest.approx(drawn, rel=0.01)
 
 
 def test_stochastic_sums_are_right_in_the_mean():

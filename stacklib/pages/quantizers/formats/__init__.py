@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +12,6 @@ from stacklib.quantizers import FORMATS, Format
 from stacklib.roofline import decode_step
 
 SHOWN = ("fp32", "bf16", "fp16", "e5m2", "e4m3fn", "e3m2", "e2m3", "e2m1")
-RACED = ("e2m1", "int4", "e3m0")  # formats of four bits whose errors are compared
 LADDER = ("h100_sxm", "b200_sxm")
 RATES = ("bf16", "fp8", "fp4")
 STEPS, UPDATE = 1000, 1e-3  # additions to one, and what is added
@@ -105,51 +103,33 @@ def zoo(names: Sequence[str] | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-# -- four bits on a normal distribution ------------------------------------------------
+# -- four bits -----------------------------------------------------------------------
+
+# numbers of a distribution in blocks of 32, and what the reader calls them
+TAILS = {
+    "normal": "normal",
+    "laplace": "Laplace",
+    "student_3": "Student's t, three degrees",
+}
+SHARED = 32  # numbers of such a block
+FOUR = ("int4", "e2m1", "e3m0")  # formats of four bits
 
 
-def _density(x: float) -> float:
-    return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+def tail_error(name: str, distribution: str) -> Quantity:
+    """Error of blocks whose scale puts the largest number at the format's end."""
+    label = f"error of {name} in blocks of {SHARED}, {distribution}"
+    return counted(_tail_error, name, distribution, label=label)
 
 
-def _below(x: float) -> float:
-    return (1 + math.erf(x / math.sqrt(2))) / 2
+def _tail_error(name: str, distribution: str) -> float:
+    from stacklib.quantizers import expected_error
+
+    return expected_error(name, SHARED, "exact", distribution) ** 0.5
 
 
-def squared_error(values: Sequence[float]) -> float:
-    """Mean squared error of standard normal numbers, each taken to the nearest value.
-
-    By integral: between two half ways the numbers ``x`` become ``q``, and the second
-    moment of ``x - q`` under the normal density has a closed form.
-    """
-    total = 0.0
-    half = [(a + b) / 2 for a, b in itertools.pairwise(values)]
-    edges = [-math.inf, *half, math.inf]
-    for q, (low, high) in zip(values, itertools.pairwise(edges), strict=True):
-        share = _below(high) - _below(low)
-        ends = [x * _density(x) if math.isfinite(x) else 0.0 for x in (low, high)]
-        first = _density(low) - _density(high)
-        second = share + ends[0] - ends[1]
-        total += second - 2 * q * first + q * q * share
-    return total
-
-
-def best_scale(name: str) -> float:
-    """The scale with which a format loses least of standard normal numbers."""
-    values = Format(name).values
-    tried = [2 ** (k / 64) / max(values) for k in range(192)]
-    return min(tried, key=lambda scale: squared_error([scale * v for v in values]))
-
-
-def error_of(name: str) -> float:
-    """Root of the mean squared error at the best scale, relative to the numbers."""
-    scale = best_scale(name)
-    return squared_error([scale * v for v in Format(name).values]) ** 0.5
-
-
-def normal_error(name: str) -> Quantity:
-    """The same with its derivation."""
-    return counted(error_of, name, label=f"error on normal numbers, {name}")
+def first_step(name: str) -> Quantity:
+    """The smallest number above zero over the largest."""
+    return (smallest(name) / largest(name)).named(f"first step of {name}, of its end")
 
 
 # -- rounding, many times --------------------------------------------------------------
@@ -167,6 +147,11 @@ def added(rounding: str, seed: int = 0) -> float:
 def sum_of(rounding: str) -> Quantity:
     """Where the sum ends."""
     return counted(added, rounding, label=f"sum, rounded {rounding}")
+
+
+def octave() -> Quantity:
+    """Where the highest octave of e4m3fn begins."""
+    return chosen(2.0**8, label="two to the highest exponent of e4m3fn")
 
 
 def step_at(name: str, power: int) -> Quantity:
