@@ -46,6 +46,16 @@ FOLDERS = {
         "tiers",
         "ladder",
     ),
+    "kernels": (
+        "launch",
+        "schedule",
+        "rows",
+        "scaled",
+        "experts",
+        "attention",
+        "plan",
+        "written",
+    ),
     "gpu": ("issue", "chip", "vm", "lang", "thread", "simt", "tensor", "tiles", "code"),
 }
 MODULES = 24  # of a folder, at most

@@ -1,0 +1,1 @@
+"""Attention in tiles: NumPy, torch, counted and held to a float64 reference."""

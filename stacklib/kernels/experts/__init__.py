@@ -1,0 +1,1 @@
+"""Tiles of experts: padding, and tokens rounded to tiles."""

@@ -1,0 +1,1 @@
+"""From Python to the chip: launches, graphs, fusion, recomputation."""

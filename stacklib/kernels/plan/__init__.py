@@ -1,0 +1,1 @@
+"""Which kernel to write, and how to search for its parameters."""

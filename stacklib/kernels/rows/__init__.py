@@ -1,0 +1,1 @@
+"""Kernels over rows: softmax, norms, sampling, scans and sorts."""

@@ -1,0 +1,1 @@
+"""Products of block-scaled numbers: layouts of scales, promotion, fused quantization."""
