@@ -1,1 +1,1 @@
-"""Products of block-scaled numbers: layouts of scales, promotion, fused quantization."""
+"""Products of block-scaled numbers: layouts, promotion, fused quantization."""
