@@ -1,0 +1,405 @@
+"""FlashAttention, backward: scores are made again, tile by tile, never stored.
+
+Two kernels, so that no sum is shared: one holds a tile of keys and passes over the
+queries that see it (dK, dV), one holds a tile of queries and passes over its keys (dQ).
+T. Dao, "FlashAttention-2", 2023, algorithm 2, whose names these are: with P the shares
+and D = rowsum(dO * O), dV = P^T dO, dS = P * (dO V^T - D), dQ = scale dS K and
+dK = scale dS^T Q. Heads that share keys are summed by the program that holds the keys.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .flash_forward_triton import (
+    Lengths,
+    key_edges,
+    shapes_of,
+    softmax_scale,
+    span,
+    tiles_for,
+    visible,
+    window_size,
+)
+from .host_triton import (
+    FLOATS,
+    Array,
+    cdiv,
+    dtype_of,
+    empty,
+    in_one_piece,
+    interpreted,
+    jit,
+    launch,
+    narrow,
+    product,
+    tl,
+)
+
+# Columns of a head up to -> rows of a tile of Q and of K, warps, stages (Hopper).
+KEYS_HELD = {64: (64, 128, 4, 2), 128: (64, 128, 8, 2), 256: (32, 64, 8, 1)}
+QUERIES_HELD = {64: (128, 64, 4, 2), 128: (128, 64, 8, 2), 256: (64, 32, 8, 1)}
+
+
+@jit
+def query_edges(
+    first,
+    queries,
+    behind,
+    BLOCK_Q: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+):
+    """The mirror of `key_edges`: queries that see the keys from ``first`` on."""
+    last = first + BLOCK_K - 1
+    begin, whole = 0, 0
+    end, whole_end = queries, queries // BLOCK_Q * BLOCK_Q
+    if CAUSAL:
+        begin = tl.maximum(first - behind, 0) // BLOCK_Q * BLOCK_Q
+        whole = tl.cdiv(tl.maximum(last - behind, 0), BLOCK_Q) * BLOCK_Q
+    if WINDOW > 0:
+        end = tl.minimum(end, last + WINDOW - behind)
+        up_to = tl.maximum(first + WINDOW - behind, 0) // BLOCK_Q * BLOCK_Q
+        whole_end = tl.minimum(whole_end, up_to)
+        if not CAUSAL:
+            begin = tl.maximum(first - WINDOW + 1 - behind, 0) // BLOCK_Q * BLOCK_Q
+            of_last = tl.maximum(last - WINDOW + 1 - behind, 0)
+            whole = tl.cdiv(of_last, BLOCK_Q) * BLOCK_Q
+    whole = tl.minimum(whole, tl.cdiv(tl.maximum(end, 0), BLOCK_Q) * BLOCK_Q)
+    return begin, whole, tl.maximum(whole, whole_end), end
+
+
+@jit
+def row_sums_kernel(
+    out,
+    d_out,
+    delta,
+    q_starts,
+    heads,
+    queries,
+    q_batch,
+    q_head,
+    q_token,
+    lse_batch,
+    lse_head,
+    D: tl.constexpr,
+    BLOCK_Q: tl.constexpr,
+    BLOCK_D: tl.constexpr,
+):
+    """D = rowsum(dO * O), for every query."""
+    batch, head = tl.program_id(1) // heads, tl.program_id(1) % heads
+    q_first, queries = span(q_starts, batch, queries)
+    row = tl.program_id(0) * BLOCK_Q + tl.arange(0, BLOCK_Q)
+    column = tl.arange(0, BLOCK_D)
+    offset = batch.to(tl.int64) * q_batch + head * q_head + q_first * q_token
+    at = offset + row.to(tl.int64)[:, None] * q_token + column[None, :]
+    inside = (row[:, None] < queries) & (column[None, :] < D)
+    o = tl.load(out + at, mask=inside, other=0.0).to(tl.float32)
+    d_o = tl.load(d_out + at, mask=inside, other=0.0).to(tl.float32)
+    place = delta + batch.to(tl.int64) * lse_batch + head * lse_head + q_first + row
+    tl.store(place, tl.sum(o * d_o, axis=1), mask=row < queries)
+
+
+@jit
+def pass_queries(
+    dk,
+    dv,
+    k_tile,
+    v_tile,
+    q_head,
+    do_head,
+    lse_head,
+    delta_head,
+    key,
+    keys,
+    queries,
+    factor,
+    begin,
+    end,
+    q_token,
+    D: tl.constexpr,
+    BLOCK_Q: tl.constexpr,
+    BLOCK_D: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    MASKED: tl.constexpr,
+    WIDE: tl.constexpr,
+):
+    """One run of tiles of queries; scores stand as (keys, queries)."""
+    column = tl.arange(0, BLOCK_D)
+    for start in range(begin, end, BLOCK_Q):
+        row = start + tl.arange(0, BLOCK_Q)
+        inside = (row[:, None] < queries) & (column[None, :] < D)
+        at = row.to(tl.int64)[:, None] * q_token + column[None, :]
+        q_tile = tl.load(q_head + at, mask=inside, other=0.0)
+        # rows past the end, and rows that see nothing, have no shares: 2**-inf
+        lse = tl.load(lse_head + row, mask=row < queries, other=float("inf"))
+        lse = tl.where(lse == float("-inf"), float("inf"), lse)
+        delta = tl.load(delta_head + row, mask=row < queries, other=0.0)
+        # -- S^T and P^T -------------------------------------------------------------
+        scores = tl.zeros([k_tile.shape[0], BLOCK_Q], dtype=tl.float32)
+        scores = product(k_tile, tl.trans(q_tile), scores, WIDE)
+        shares = tl.exp2(scores * factor - (lse * 1.4426950408889634)[None, :])
+        if MASKED:
+            place = row + (keys - queries)
+            seen = visible(place[None, :], key[:, None], keys, CAUSAL, WINDOW)
+            shares = tl.where(seen, shares, 0.0)
+        # -- dV += P^T dO ------------------------------------------------------------
+        do_tile = tl.load(do_head + at, mask=inside, other=0.0)
+        dv = product(narrow(shares, do_tile.dtype, WIDE), do_tile, dv, WIDE)
+        # -- dS^T, and dK += dS^T Q --------------------------------------------------
+        d_shares = tl.zeros([k_tile.shape[0], BLOCK_Q], dtype=tl.float32)
+        d_shares = product(v_tile, tl.trans(do_tile), d_shares, WIDE)
+        d_scores = shares * (d_shares - delta[None, :])
+        dk = product(narrow(d_scores, q_tile.dtype, WIDE), q_tile, dk, WIDE)
+    return dk, dv
+
+
+@jit
+def keys_kernel(
+    q,
+    k,
+    v,
+    d_out,
+    lse,
+    delta,
+    dk,
+    dv,
+    q_starts,
+    k_starts,
+    kv_heads,
+    group,
+    queries,
+    keys,
+    scale,
+    q_batch,
+    q_head,
+    q_token,
+    k_batch,
+    k_head,
+    k_token,
+    lse_batch,
+    lse_head,
+    D: tl.constexpr,
+    BLOCK_Q: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    BLOCK_D: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    WIDE: tl.constexpr,
+):
+    """dK and dV of a tile of keys."""
+    batch, kv_head = tl.program_id(1) // kv_heads, tl.program_id(1) % kv_heads
+    q_first, queries = span(q_starts, batch, queries)
+    k_first, keys = span(k_starts, batch, keys)
+    first = tl.program_id(0) * BLOCK_K
+    if first < keys:
+        key, column = first + tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
+        offset = batch.to(tl.int64) * k_batch + kv_head * k_head + k_first * k_token
+        at = offset + key.to(tl.int64)[:, None] * k_token + column[None, :]
+        inside = (key[:, None] < keys) & (column[None, :] < D)
+        k_tile = tl.load(k + at, mask=inside, other=0.0)
+        v_tile = tl.load(v + at, mask=inside, other=0.0)
+        d_key = tl.zeros([BLOCK_K, BLOCK_D], dtype=tl.float32)
+        d_value = tl.zeros([BLOCK_K, BLOCK_D], dtype=tl.float32)
+        factor = scale * 1.4426950408889634
+        begin, whole, whole_end, end = query_edges(
+            first, queries, keys - queries, BLOCK_Q, BLOCK_K, CAUSAL, WINDOW
+        )
+        for member in range(0, group):
+            head = kv_head * group + member
+            q_offset = batch.to(tl.int64) * q_batch + head * q_head + q_first * q_token
+            lse_at = batch.to(tl.int64) * lse_batch + head * lse_head + q_first
+            for part in tl.static_range(3):  # masked, whole, masked
+                start, stop = begin, whole
+                if part == 1:
+                    start, stop = whole, whole_end
+                if part == 2:
+                    start, stop = whole_end, end
+                d_key, d_value = pass_queries(
+                    d_key,
+                    d_value,
+                    k_tile,
+                    v_tile,
+                    q + q_offset,
+                    d_out + q_offset,
+                    lse + lse_at,
+                    delta + lse_at,
+                    key,
+                    keys,
+                    queries,
+                    factor,
+                    start,
+                    stop,
+                    q_token,
+                    D,
+                    BLOCK_Q,
+                    BLOCK_D,
+                    CAUSAL,
+                    WINDOW,
+                    part != 1,
+                    WIDE,
+                )
+        d_key = narrow(d_key * scale, dk.dtype.element_ty, WIDE)
+        tl.store(dk + at, d_key, mask=inside)
+        tl.store(dv + at, narrow(d_value, dv.dtype.element_ty, WIDE), mask=inside)
+
+
+@jit
+def queries_kernel(
+    q,
+    k,
+    v,
+    d_out,
+    lse,
+    delta,
+    dq,
+    q_starts,
+    k_starts,
+    heads,
+    group,
+    queries,
+    keys,
+    scale,
+    q_batch,
+    q_head,
+    q_token,
+    k_batch,
+    k_head,
+    k_token,
+    lse_batch,
+    lse_head,
+    D: tl.constexpr,
+    BLOCK_Q: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    BLOCK_D: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+    WIDE: tl.constexpr,
+):
+    """dQ of a tile of queries."""
+    batch, head = tl.program_id(1) // heads, tl.program_id(1) % heads
+    q_first, queries = span(q_starts, batch, queries)
+    k_first, keys = span(k_starts, batch, keys)
+    tile = tl.num_programs(0) - 1 - tl.program_id(0)
+    if tile * BLOCK_Q < queries:
+        row, column = tile * BLOCK_Q + tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_D)
+        q_offset = batch.to(tl.int64) * q_batch + head * q_head + q_first * q_token
+        at = q_offset + row.to(tl.int64)[:, None] * q_token + column[None, :]
+        inside = (row[:, None] < queries) & (column[None, :] < D)
+        q_tile = tl.load(q + at, mask=inside, other=0.0)
+        do_tile = tl.load(d_out + at, mask=inside, other=0.0)
+        lse_at = batch.to(tl.int64) * lse_batch + head * lse_head + q_first + row
+        level = tl.load(lse + lse_at, mask=row < queries, other=float("inf"))
+        level = tl.where(level == float("-inf"), float("inf"), level)
+        row_sum = tl.load(delta + lse_at, mask=row < queries, other=0.0)
+        d_query = tl.zeros([BLOCK_Q, BLOCK_D], dtype=tl.float32)
+        factor, place = scale * 1.4426950408889634, row + (keys - queries)
+        k_offset = batch.to(tl.int64) * k_batch + head // group * k_head
+        k_offset += k_first * k_token
+        begin, whole, whole_end, end = key_edges(
+            tile * BLOCK_Q + keys - queries, keys, BLOCK_Q, BLOCK_K, CAUSAL, WINDOW
+        )
+        for part in tl.static_range(3):  # masked, whole, masked
+            start, stop = begin, whole
+            if part == 1:
+                start, stop = whole, whole_end
+            if part == 2:
+                start, stop = whole_end, end
+            for first in range(start, stop, BLOCK_K):
+                key = first + tl.arange(0, BLOCK_K)
+                there = (key[:, None] < keys) & (column[None, :] < D)
+                k_at = k_offset + key[:, None] * k_token + column[None, :]
+                k_tile = tl.load(k + k_at, mask=there, other=0.0)
+                v_tile = tl.load(v + k_at, mask=there, other=0.0)
+                # -- S and P -----------------------------------------------------------
+                scores = tl.zeros([BLOCK_Q, BLOCK_K], dtype=tl.float32)
+                scores = product(q_tile, tl.trans(k_tile), scores, WIDE)
+                log = (level * 1.4426950408889634)[:, None]
+                shares = tl.exp2(scores * factor - log)
+                if part != 1:
+                    seen = visible(place[:, None], key[None, :], keys, CAUSAL, WINDOW)
+                    shares = tl.where(seen, shares, 0.0)
+                # -- dS, and dQ += dS K ------------------------------------------------
+                d_shares = tl.zeros([BLOCK_Q, BLOCK_K], dtype=tl.float32)
+                d_shares = product(do_tile, tl.trans(v_tile), d_shares, WIDE)
+                d_scores = shares * (d_shares - row_sum[:, None])
+                d_scores = narrow(d_scores, k_tile.dtype, WIDE)
+                d_query = product(d_scores, k_tile, d_query, WIDE)
+        d_query = narrow(d_query * scale, dq.dtype.element_ty, WIDE)
+        tl.store(dq + at, d_query, mask=inside)
+
+
+def backward(
+    q: Array,
+    k: Array,
+    v: Array,
+    out: Array,
+    lse: Array,
+    d_out: Array,
+    causal: bool = False,
+    window: int | None = None,
+    scale: float | None = None,
+    *,
+    lengths: Lengths | None = None,
+    most_keys: int | None = None,
+    blocks: tuple[int, int] | None = None,
+) -> tuple[Array, Array, Array]:
+    """Gradients of q, k and v from that of the output.
+
+    Parameters
+    ----------
+    q, k, v, causal, window, scale, lengths
+        As `forward_with_lse` was given them; no FP8.
+    out, lse : array
+        As it returned them.
+    d_out : array, as out
+    most_keys : int, optional
+        Keys of the longest packed sequence; by default all tokens.
+    blocks : tuple of int, optional
+        Rows of a tile of queries and of keys; powers of two from 16.
+
+    Returns
+    -------
+    dq, dk, dv : array, as q, k and v
+    """
+    sizes = shapes_of(q, k, v, lengths)
+    if dtype_of(q) not in FLOATS or dtype_of(d_out) != dtype_of(q):
+        raise TypeError(
+            f"q is {dtype_of(q)}, d_out {dtype_of(d_out)}: one of {', '.join(FLOATS)}"
+        )
+    for name, x, shape in (("out", out, q.shape), ("d_out", d_out, q.shape)):
+        if tuple(x.shape) != tuple(shape):
+            raise ValueError(f"{name} {tuple(x.shape)}: that of q is {tuple(shape)}")
+    if tuple(lse.shape) != sizes.lse_shape:
+        raise ValueError(f"lse {tuple(lse.shape)}: {sizes.lse_shape} is needed")
+    q, k, v, out, d_out, lse = map(in_one_piece, (q, k, v, out, d_out, lse))
+    delta, dq, dk, dv = (empty(x, x.shape) for x in (lse, q, k, v))
+    starts = (lengths.q_starts, lengths.k_starts) if lengths else (None, None)
+    keys = sizes.keys if most_keys is None else most_keys
+    own: dict[str, Any] = {"D": sizes.dim, "BLOCK_D": sizes.block_d}
+    mask = {"CAUSAL": bool(causal), "WINDOW": window_size(window)}
+    mask["WIDE"] = interpreted()
+    q_steps = (sizes.q.batch, sizes.q.head, sizes.q.token)
+    k_steps = (sizes.k.batch, sizes.k.head, sizes.k.token)
+    lse_steps = (sizes.lse.batch, sizes.lse.head)
+
+    held = tiles_for(QUERIES_HELD, sizes.dim, sizes.queries, keys, blocks)
+    grid = (cdiv(sizes.queries, held["BLOCK_Q"]), sizes.batch * sizes.heads)
+    arrays = (out, d_out, delta, starts[0], sizes.heads, sizes.queries)
+    rows = {"BLOCK_Q": held["BLOCK_Q"], **own}
+    launch(row_sums_kernel, grid, *arrays, *q_steps, *lse_steps, **rows)
+
+    group = sizes.heads // sizes.kv_heads
+    counts = (group, sizes.queries, sizes.keys, softmax_scale(scale, sizes.dim))
+    steps = (*q_steps, *k_steps, *lse_steps)
+    given = (q, k, v, d_out, lse, delta)
+    args = (*given, dq, *starts, sizes.heads, *counts, *steps)
+    launch(queries_kernel, grid, *args, **held, **own, **mask)
+
+    held = tiles_for(KEYS_HELD, sizes.dim, sizes.queries, keys, blocks)
+    grid = (cdiv(keys, held["BLOCK_K"]), sizes.batch * sizes.kv_heads)
+    args = (*given, dk, dv, *starts, sizes.kv_heads, *counts, *steps)
+    launch(keys_kernel, grid, *args, **held, **own, **mask)
+    return dq, dk, dv

@@ -1,0 +1,306 @@
+"""The host's side of every kernel here: operands looked at, programs started.
+
+The same text of a kernel runs in three places: compiled on a GPU; in Triton's
+interpreter (``TRITON_INTERPRET=1`` before the import), on CPU tensors and NumPy arrays
+alike; and, inside `on_tiles`, on the book's own tile machine, which counts. Where
+Triton is not installed the kernels' names are the tile machine's, and only that runs.
+
+This folder imports nothing of the package but where the tile machine is asked for, so
+that a GPU machine with torch and Triton needs no more than these files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+try:
+    import triton.language as tl
+    from triton import jit, knobs
+
+    INSTALLED, INTERPRETED = True, bool(knobs.runtime.interpret)
+except ImportError:  # the tile machine has Triton's names
+    from stacklib.gpu import tiles as tl
+    from stacklib.gpu.tiles import jit
+
+    INSTALLED = INTERPRETED = False
+
+Array = Any  # a torch tensor, or a NumPy array where no GPU is asked
+Grid = tuple[int, ...]
+HOW_TO = "python -m pip install triton==3.7.1"
+FLOATS = ("float32", "float16", "bfloat16")
+FP8 = ("float8_e4m3fn", "float8_e5m2")
+
+
+class _Machine:
+    """Where launches go now: None for Triton, or the device the tile machine plays."""
+
+    device: str | None = None
+    ran: list[Any] = []
+
+
+@contextlib.contextmanager
+def on_tiles(device: str = "h100-sxm") -> Iterator[list[Any]]:
+    """Run the launches inside on `gpu.launch_tiles`; yields what each returned.
+
+    Operands are NumPy arrays; they hold the results afterwards, and the yielded
+    launches their reports: sectors, instructions, registers.
+    """
+    before = _Machine.device, _Machine.ran
+    _Machine.device, _Machine.ran = device, []
+    try:
+        yield _Machine.ran
+    finally:
+        _Machine.device, _Machine.ran = before
+
+
+def interpreted() -> bool:
+    """Whether kernels run in Triton's interpreter, whose ``tl.dot`` must be widened.
+
+    It takes the codes of bfloat16 for whole numbers, silently, and cuts where a GPU
+    rounds; kernels convert by themselves when told so (`product`, `narrow`).
+    """
+    return INTERPRETED and _Machine.device is None
+
+
+def launch(kernel: Any, grid: Grid, *args: Any, **meta: Any) -> None:
+    """Start a kernel on a grid, wherever launches go now.
+
+    Raises
+    ------
+    ImportError
+        Without Triton; it says what to install.
+    ValueError
+        For operands that the device cannot reach.
+    """
+    if min(grid) == 0:
+        return
+    if _Machine.device is not None:
+        _tiles(kernel, grid, args, meta)
+        return
+    if not INSTALLED:
+        raise ImportError(f"this needs Triton: {HOW_TO}")
+    held = [_reachable(a) for a in args]
+    assert not INTERPRETED or meta.get("WIDE", True), "tl.dot of bf16 is wrong here"
+    kernel[grid](*held, **meta)
+
+
+def _tiles(kernel: Any, grid: Grid, args: Sequence[Any], meta: dict[str, Any]) -> None:
+    """The same launch on the tile machine; its results go where Triton's would."""
+    from stacklib.gpu import launch_tiles
+
+    ran = launch_tiles(kernel, grid, *args, device=_Machine.device, **meta)
+    names = [n for n in names_of(kernel) if n not in meta]
+    for name, given in zip(names, args, strict=False):
+        if name in ran.results:
+            given[...] = ran.results[name]
+    _Machine.ran.append(ran)
+
+
+def names_of(kernel: Any) -> list[str]:
+    """Names of a kernel's parameters."""
+    function = kernel
+    while hasattr(function, "fn"):
+        function = function.fn
+    code = function.__code__
+    return list(code.co_varnames[: code.co_argcount])
+
+
+def _reachable(value: Any) -> Any:
+    """An argument as Triton takes it here."""
+    if is_tensor(value):
+        if not INTERPRETED and value.device.type != "cuda":
+            raise ValueError(
+                f"a tensor {tuple(value.shape)} on {value.device}: compiled kernels "
+                "read a GPU's memory; set TRITON_INTERPRET=1 before the first import "
+                "to run on a CPU"
+            )
+        return value
+    if hasattr(value, "__array_interface__"):
+        if not INTERPRETED:
+            raise ValueError(
+                f"a NumPy array {value.shape}: only Triton's interpreter reads one; "
+                "set TRITON_INTERPRET=1 before the first import"
+            )
+        return _Bytes(value)
+    return value
+
+
+class _Bytes:
+    """A NumPy array as Triton's interpreter wants its tensors: who says where it is."""
+
+    def __init__(self, values: Any) -> None:
+        self.values, self.dtype = values, values.dtype.name
+
+    def data_ptr(self) -> int:
+        return int(self.values.ctypes.data)
+
+    def untyped_storage(self) -> _Bytes:
+        return self
+
+    cpu = untyped_storage
+
+    def new_empty(self, size: Any, device: Any = None) -> _Bytes:
+        return _Bytes(self.values)
+
+    def set_(self, storage: _Bytes, offset: int, size: Any, stride: Any) -> None:
+        self.values = storage.values
+
+    def storage_offset(self) -> int:
+        return 0
+
+    def size(self) -> Any:
+        return self.values.shape
+
+    def stride(self) -> Any:
+        return self.values.strides
+
+    def copy_(self, other: Any) -> None:
+        """Nothing to bring back: both are the same memory."""
+
+
+# -- operands ------------------------------------------------------------------
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether it is a torch tensor."""
+    return hasattr(x, "new_empty")
+
+
+def dtype_of(x: Array) -> str:
+    """Name of an operand's format, such as ``bfloat16``."""
+    return str(x.dtype).removeprefix("torch.")
+
+
+def device_of(x: Array) -> str:
+    """Where an operand lies; NumPy arrays lie on the CPU."""
+    return str(x.device) if is_tensor(x) else "cpu"
+
+
+def empty(like: Array, shape: Sequence[int], dtype: str | None = None) -> Array:
+    """An array of the same kind and place, nothing in it yet."""
+    if is_tensor(like):
+        kind = getattr(sys.modules["torch"], dtype) if dtype else like.dtype
+        return like.new_empty(tuple(shape), dtype=kind)
+    numpy = sys.modules["numpy"]
+    return numpy.empty(tuple(shape), numpy.dtype(dtype) if dtype else like.dtype)
+
+
+def in_one_piece(x: Array) -> Array:
+    """The operand with its elements one after another in memory."""
+    if is_tensor(x):
+        return x.contiguous()
+    return sys.modules["numpy"].ascontiguousarray(x)
+
+
+def look(
+    rules: dict[str, tuple[Array, Sequence[int | str]]], formats: Sequence[str]
+) -> dict[str, int]:
+    """Hold operands to the shapes they must have; gives the sizes by name.
+
+    Parameters
+    ----------
+    rules : dict
+        Operand by name, with its axes: a name stands for one size everywhere, a number
+        for itself.
+    formats : sequence of str
+        What may be in them; all must be of one and lie on one device.
+
+    Raises
+    ------
+    TypeError
+        For another format, or formats that differ.
+    ValueError
+        For shapes that do not fit, empty ones, and operands on different devices; the
+        message has all shapes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.zeros((2, 3), np.float32)
+    >>> look({"x": (x, ("rows", "columns"))}, FLOATS)
+    {'rows': 2, 'columns': 3}
+    """
+    said = ", ".join(f"{n} {tuple(x.shape)}" for n, (x, _) in rules.items())
+    sizes: dict[str, int] = {}
+    for name, (x, axes) in rules.items():
+        if len(x.shape) != len(axes):
+            asked = ", ".join(map(str, axes))
+            raise ValueError(f"{said}: {name} must have the axes ({asked})")
+        for axis, size in zip(axes, x.shape, strict=True):
+            wanted = axis if isinstance(axis, int) else sizes.setdefault(axis, size)
+            if size != wanted:
+                raise ValueError(f"{said}: {axis} of {name} is {size}, not {wanted}")
+            if size == 0:
+                raise ValueError(f"{said}: {axis} of {name} is empty")
+        if dtype_of(x) not in formats:
+            raise TypeError(f"{name} is {dtype_of(x)}: one of {', '.join(formats)}")
+    for what, of in (("format", dtype_of), ("device", device_of)):
+        found = {n: of(x) for n, (x, _) in rules.items()}
+        if len(set(found.values())) > 1:
+            kinds = ", ".join(f"{n} {v}" for n, v in found.items())
+            error: Callable[[str], Exception] = (
+                TypeError if what == "format" else ValueError
+            )
+            raise error(f"operands of one {what} are needed: {kinds}")
+    return sizes
+
+
+def cdiv(a: int, b: int) -> int:
+    """Tiles of ``b`` that cover ``a``."""
+    return -(-a // b)
+
+
+def next_power_of_2(n: int) -> int:
+    """The smallest power of two that is no smaller; a tile's sides are such."""
+    return 1 << max(0, n - 1).bit_length()
+
+
+def tile_side(name: str, size: int, least: int = 1) -> int:
+    """A side of a tile, refused unless it is a power of two of at least ``least``."""
+    if size < least or size & (size - 1):
+        raise ValueError(f"{name} = {size}: a power of two from {least}")
+    return size
+
+
+# -- what kernels share ----------------------------------------------------------
+
+
+@jit
+def product(a, b, acc, WIDE: tl.constexpr):
+    """``acc + a @ b``; in float32 where the interpreter would misread the codes.
+
+    float32 operands are multiplied whole ("ieee"), not cut to TF32.
+    """
+    if WIDE:
+        a = a.to(tl.float32)
+        b = b.to(tl.float32)
+    return tl.dot(a, b, acc, input_precision="ieee")
+
+
+@jit
+def narrow(x, to: tl.constexpr, WIDE: tl.constexpr):
+    """float32 in a narrower format, to nearest, ties to even.
+
+    A GPU does that itself. The interpreter cuts bfloat16 and loses the carry of FP8
+    (1.99 becomes 1), so there the value is rounded first and the conversion is exact.
+    """
+    if WIDE:
+        if to == tl.bfloat16:
+            x = _keep(x, 16)
+        if to == tl.float8e4nv:
+            small = (x + 24576.0) - 24576.0  # to multiples of 2**-9
+            x = tl.where(tl.abs(x) < 0.015625, small, _keep(x, 20))
+            x = tl.minimum(tl.maximum(x, -448.0), 448.0)
+    return x.to(to)
+
+
+@jit
+def _keep(x, CUT: tl.constexpr):
+    """float32 without its ``CUT`` lowest bits, rounded to nearest even."""
+    bits = x.to(tl.uint32, bitcast=True)
+    odd = (bits >> CUT) & 1
+    bits = ((bits + ((1 << (CUT - 1)) - 1) + odd) >> CUT) << CUT
+    return tl.where(x == x, bits.to(tl.float32, bitcast=True), x)

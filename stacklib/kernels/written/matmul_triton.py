@@ -1,0 +1,163 @@
+"""``C = A @ B``: tiles through shared memory, in an order that the cache likes.
+
+A program makes one tile of C. Programs are numbered along K's other sides in groups
+(``GROUP`` tiles down, then one across), so that those that run together read few
+different rows and columns: W. Tillet, the Triton tutorial "Matrix Multiplication",
+section L2 cache optimizations. On a GPU the sides of the tile are tuned once a shape;
+elsewhere they are given.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from .host_triton import (
+    FLOATS,
+    INTERPRETED,
+    Array,
+    cdiv,
+    empty,
+    in_one_piece,
+    interpreted,
+    is_tensor,
+    jit,
+    launch,
+    look,
+    narrow,
+    product,
+    tile_side,
+    tl,
+)
+
+FIXED = (64, 64, 64, 8)  # sides of a tile and tiles in a group, where none are tuned
+# Sides M, N, K of a tile, warps, stages; of Hopper, where four warps are one warpgroup.
+TUNED = (
+    (128, 256, 64, 8, 3),
+    (128, 256, 64, 8, 4),
+    (256, 128, 64, 8, 3),
+    (128, 128, 64, 8, 4),
+    (128, 128, 64, 4, 4),
+    (128, 128, 32, 4, 4),
+    (64, 256, 32, 4, 4),
+    (64, 128, 64, 4, 4),
+    (64, 64, 64, 4, 4),
+)
+
+
+@jit
+def grouped(number, down, across, GROUP: tl.constexpr):
+    """Tile (row, column) of a program's number: down a group, then one across."""
+    in_group = GROUP * across
+    first = number // in_group * GROUP
+    height = tl.minimum(down - first, GROUP)
+    row = first + (number % in_group) % height
+    return row, (number % in_group) // height
+
+
+@jit
+def matmul_kernel(
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP: tl.constexpr,
+    B_ALONG_K: tl.constexpr,  # B is stored (N, K), each column in one piece
+    WIDE: tl.constexpr,
+):
+    down, across = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
+    tile_m, tile_n = grouped(tl.program_id(0), down, across, GROUP)
+    row = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
+    column = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
+    deep = tl.arange(0, BLOCK_K)
+    # Rows past the edge are read from the start again: what they make is not stored,
+    # and the loads of the loop need no mask but that of K.
+    a_at = a + (row % M).to(tl.int64)[:, None] * K + deep[None, :]
+    if B_ALONG_K:
+        b_at = b + (column % N).to(tl.int64)[None, :] * K + deep[:, None]
+        b_step = BLOCK_K
+    else:
+        b_at = b + deep.to(tl.int64)[:, None] * N + (column % N)[None, :]
+        b_step = BLOCK_K * N
+    acc = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BLOCK_K)):
+        left = K - k * BLOCK_K
+        a_tile = tl.load(a_at, mask=deep[None, :] < left, other=0.0)
+        b_tile = tl.load(b_at, mask=deep[:, None] < left, other=0.0)
+        acc = product(a_tile, b_tile, acc, WIDE)
+        a_at += BLOCK_K
+        b_at += b_step
+    place = c + row.to(tl.int64)[:, None] * N + column[None, :]
+    inside = (row[:, None] < M) & (column[None, :] < N)
+    tl.store(place, narrow(acc, c.dtype.element_ty, WIDE), mask=inside)
+
+
+@cache
+def _tuned() -> Any:
+    """The kernel that tries its tiles once a shape; only a GPU can tell."""
+    from triton import Config, autotune
+
+    sides = ("BLOCK_M", "BLOCK_N", "BLOCK_K")
+    configs = [
+        Config(
+            {**dict(zip(sides, row[:3], strict=True)), "GROUP": 8},
+            num_warps=row[3],
+            num_stages=row[4],
+        )
+        for row in TUNED
+    ]
+    return autotune(configs, key=["M", "N", "K", "B_ALONG_K"])(matmul_kernel)
+
+
+def matmul(
+    a: Array, b: Array, *, blocks: tuple[int, int, int, int] | None = None
+) -> Array:
+    """``a @ b`` with sums in float32.
+
+    Parameters
+    ----------
+    a : array (M, K)
+    b : array (K, N)
+        The transpose of an array (N, K) in one piece, as a linear layer's weight is,
+        is read as it lies.
+    blocks : tuple of int, optional
+        Sides of a tile along M, N and K, powers of two from 16, and the tiles a group
+        is high. By default tuned on a GPU, else `FIXED`.
+
+    Returns
+    -------
+    array (M, N)
+        In the operands' format: float32, float16 or bfloat16.
+    """
+    sizes = look({"a": (a, ("M", "K")), "b": (b, ("K", "N"))}, FLOATS)
+    M, N, K = (sizes[n] for n in "MNK")
+    along_k = _turned(b)
+    a = in_one_piece(a)
+    b = b.T if along_k else in_one_piece(b)
+    c = empty(a, (M, N))
+    meta: dict[str, Any] = {"B_ALONG_K": along_k, "WIDE": interpreted()}
+    if blocks is None and is_tensor(a) and not INTERPRETED:
+
+        def grid(chosen: dict[str, Any]) -> tuple[int]:
+            return (cdiv(M, chosen["BLOCK_M"]) * cdiv(N, chosen["BLOCK_N"]),)
+
+        launch(_tuned(), grid, a, b, c, M, N, K, **meta)
+        return c
+    m, n, k, group = blocks or FIXED
+    for side in (m, n, k):
+        tile_side("blocks", side, 16)
+    meta |= {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP": tile_side("GROUP", group)}
+    launch(matmul_kernel, (cdiv(M, m) * cdiv(N, n),), a, b, c, M, N, K, **meta)
+    return c
+
+
+def _turned(b: Array) -> bool:
+    """Whether a matrix is the transpose of one in one piece."""
+    if is_tensor(b):
+        return not b.is_contiguous() and b.T.is_contiguous()
+    return not b.flags.c_contiguous and b.T.flags.c_contiguous
