@@ -4,9 +4,9 @@ A router gives each token its ``top_k`` experts, and each expert's tokens are pa
 whole tiles. Where counts are spread over more than a tile, half a tile is empty in the
 mean: of ``T k`` rows that are asked for, ``E M / (2 T k)`` more are computed. SonicMoE
 (Guo et al., arXiv 2512.14080; benchmarks/moe-token-rounding.py of its repository at
-8565e84) instead rounds each count to the nearest multiple of the tile: it drops the tokens an expert has the least score for,
-or takes the best of those that did not choose it. Nothing is padded; some tokens have
-another expert more or less.
+8565e84) instead rounds each count to the nearest multiple of the tile: it drops the
+tokens an expert has the least score for, or takes the best of those that did not choose
+it. Nothing is padded; some tokens have an expert more or less.
 
 Three ways: ``pad_waste`` in closed form, ``draw_counts`` for a router that draws, and
 ``tiny_scores`` for a router on the hidden states of the book's own model. Published: a
