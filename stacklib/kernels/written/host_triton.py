@@ -28,17 +28,29 @@ except ImportError:  # the tile machine has Triton's names
     INSTALLED = INTERPRETED = False
 
 Array = Any  # a torch tensor, or a NumPy array where no GPU is asked
-Grid = tuple[int, ...]
+Grid = Any  # a tuple of numbers, or a function of the block sizes
 HOW_TO = "python -m pip install triton==3.7.1"
 FLOATS = ("float32", "float16", "bfloat16")
 FP8 = ("float8_e4m3fn", "float8_e5m2")
 
 
-class _Machine:
-    """Where launches go now: None for Triton, or the device the tile machine plays."""
+Go = Callable[[Any, Any, Sequence[Any], dict[str, Any]], None]
 
-    device: str | None = None
-    ran: list[Any] = []
+
+class _Elsewhere:
+    """Where launches go now, if not to Triton."""
+
+    go: Go | None = None
+
+
+@contextlib.contextmanager
+def redirected(go: Go) -> Iterator[None]:
+    """Give the launches inside to ``go(kernel, grid, args, meta)``, not to Triton."""
+    before, _Elsewhere.go = _Elsewhere.go, go
+    try:
+        yield
+    finally:
+        _Elsewhere.go = before
 
 
 @contextlib.contextmanager
@@ -48,12 +60,18 @@ def on_tiles(device: str = "h100-sxm") -> Iterator[list[Any]]:
     Operands are NumPy arrays; they hold the results afterwards, and the yielded
     launches their reports: sectors, instructions, registers.
     """
-    before = _Machine.device, _Machine.ran
-    _Machine.device, _Machine.ran = device, []
-    try:
-        yield _Machine.ran
-    finally:
-        _Machine.device, _Machine.ran = before
+    from stacklib.gpu import launch_tiles
+
+    ran: list[Any] = []
+
+    def go(kernel: Any, grid: Grid, args: Sequence[Any], meta: dict[str, Any]) -> None:
+        ran.append(launch_tiles(kernel, grid, *args, device=device, **meta))
+        for name, given in zip(names_of(kernel), args, strict=False):
+            if name in ran[-1].results:
+                given[...] = ran[-1].results[name]
+
+    with redirected(go):
+        yield ran
 
 
 def interpreted() -> bool:
@@ -62,7 +80,7 @@ def interpreted() -> bool:
     It takes the codes of bfloat16 for whole numbers, silently, and cuts where a GPU
     rounds; kernels convert by themselves when told so (`product`, `narrow`).
     """
-    return INTERPRETED and _Machine.device is None
+    return INTERPRETED and _Elsewhere.go is None
 
 
 def launch(kernel: Any, grid: Grid, *args: Any, **meta: Any) -> None:
@@ -75,28 +93,14 @@ def launch(kernel: Any, grid: Grid, *args: Any, **meta: Any) -> None:
     ValueError
         For operands that the device cannot reach.
     """
-    if min(grid) == 0:
-        return
-    if _Machine.device is not None:
-        _tiles(kernel, grid, args, meta)
+    if _Elsewhere.go is not None:
+        _Elsewhere.go(kernel, grid, args, meta)
         return
     if not INSTALLED:
         raise ImportError(f"this needs Triton: {HOW_TO}")
     held = [_reachable(a) for a in args]
     assert not INTERPRETED or meta.get("WIDE", True), "tl.dot of bf16 is wrong here"
     kernel[grid](*held, **meta)
-
-
-def _tiles(kernel: Any, grid: Grid, args: Sequence[Any], meta: dict[str, Any]) -> None:
-    """The same launch on the tile machine; its results go where Triton's would."""
-    from stacklib.gpu import launch_tiles
-
-    ran = launch_tiles(kernel, grid, *args, device=_Machine.device, **meta)
-    names = [n for n in names_of(kernel) if n not in meta]
-    for name, given in zip(names, args, strict=False):
-        if name in ran.results:
-            given[...] = ran.results[name]
-    _Machine.ran.append(ran)
 
 
 def names_of(kernel: Any) -> list[str]:
