@@ -86,7 +86,10 @@ def cases() -> Iterator[tuple[str, Any]]:
     table = meta(8, 256, dtype="int32"), meta(8, dtype="int32")
     yield "decode", lambda: decode_triton.paged_decode(one, pages, pages, *table)
     head = meta(128256, 8192)
-    yield "sampling", lambda: sampling_triton.flash_sampling(meta(16, 8192), head, 1.0, 1)
+    yield (
+        "sampling",
+        lambda: sampling_triton.flash_sampling(meta(16, 8192), head, 1.0, 1),
+    )
     a, b = (meta(4096, 7168, dtype="float8_e4m3fn") for _ in "ab")
     scale = meta(4096, 56, dtype="float32"), meta(32, 56, dtype="float32")
     yield "fp8", lambda: scaled_triton.fp8_matmul(a, scale[0], b, scale[1])
@@ -105,11 +108,11 @@ def tuned(a: Any, b: Any, row: tuple[int, ...]) -> None:
     """A product with one of the tuner's tiles."""
 
     def build(kernel: Any, grid: Any, args: Any, words: dict[str, Any]) -> None:
-        caught(kernel, grid, args, {**words, "num_warps": row[3], "num_stages": row[4]})
+        caught(kernel, grid, args, {**words, "num_warps": row[4], "num_stages": row[5]})
 
-    caught = host_triton._Elsewhere.go
+    caught = host_triton.Elsewhere.go
     with host_triton.redirected(build):
-        matmul_triton.matmul(a, b.T, blocks=(*row[:3], 8))
+        matmul_triton.matmul(a, b.T, blocks=row[:4])
 
 
 def described(kernel: Any, args: Any, words: dict[str, Any]) -> ASTSource:
@@ -135,7 +138,9 @@ def compiled(kernel: Any, args: Any, words: dict[str, Any]) -> dict[str, Any]:
     build = {n: words[n] for n in BUILD if n in words}
     sides = {n: v for n, v in words.items() if n not in BUILD}
     source = described(kernel, args, sides)
-    made = triton.compile(source, target=GPUTarget("cuda", CAPABILITY, 32), options=build)
+    made = triton.compile(
+        source, target=GPUTarget("cuda", CAPABILITY, 32), options=build
+    )
     tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         Path(file.name).write_bytes(made.asm["cubin"])

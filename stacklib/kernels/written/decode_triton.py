@@ -8,6 +8,9 @@ al., "PagedAttention", 2023, section 4.1. The query heads that share keys are th
 of one tile, so that K and V are read once for all of them.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# (a kernel's parameters are pointers and numbers of the device)
+
 from __future__ import annotations
 
 from .flash_forward_triton import WIDEST, softmax_scale, window_size
@@ -96,7 +99,9 @@ def split_kernel(
     empty = total == 0.0
     total = tl.where(empty, 1.0, total)
     place = head * tl.num_programs(2) + split
-    tl.store(part + place[:, None] * D + column[None, :], acc / total[:, None], mask=mine)
+    tl.store(
+        part + place[:, None] * D + column[None, :], acc / total[:, None], mask=mine
+    )
     log = tl.where(empty, float("-inf"), highest + tl.log(total))
     tl.store(part_lse + place, log, mask=member < GROUP)
 
@@ -122,7 +127,9 @@ def merge_kernel(
     total = tl.sum(weight, axis=0)
     inside = (split[:, None] < splits) & (column[None, :] < D)
     parts = tl.load(part + place[:, None] * D + column[None, :], mask=inside, other=0.0)
-    joined = tl.sum(parts * weight[:, None], axis=0) / tl.where(total == 0.0, 1.0, total)
+    joined = tl.sum(parts * weight[:, None], axis=0) / tl.where(
+        total == 0.0, 1.0, total
+    )
     joined = narrow(joined, out.dtype.element_ty, WIDE)
     tl.store(out + head * D + column, joined, mask=column < D)
 
@@ -202,6 +209,13 @@ def paged_decode(
     launch(split_kernel, grid, *arrays, *counts, factor, **meta, **own)
     side = next_power_of_2(splits)
     launch(
-        merge_kernel, (batch * heads,), part, part_lse, out, splits, **meta, BLOCK_S=side
+        merge_kernel,
+        (batch * heads,),
+        part,
+        part_lse,
+        out,
+        splits,
+        **meta,
+        BLOCK_S=side,
     )
     return out

@@ -7,16 +7,22 @@ and D = rowsum(dO * O), dV = P^T dO, dS = P * (dO V^T - D), dQ = scale dS K and
 dK = scale dS^T Q. Heads that share keys are summed by the program that holds the keys.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# (a kernel's parameters are pointers and numbers of the device)
+
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .flash_forward_triton import (
     Lengths,
+    Tiles,
     key_edges,
     shapes_of,
     softmax_scale,
     span,
+    spread,
     tiles_for,
     visible,
     window_size,
@@ -36,9 +42,18 @@ from .host_triton import (
     tl,
 )
 
-# Columns of a head up to -> rows of a tile of Q and of K, warps, stages (Hopper).
-KEYS_HELD = {64: (64, 128, 4, 2), 128: (64, 128, 8, 2), 256: (32, 64, 8, 1)}
-QUERIES_HELD = {64: (128, 64, 4, 2), 128: (128, 64, 8, 2), 256: (64, 32, 8, 1)}
+KEY = ("D", "CAUSAL", "WINDOW")
+# As `TILES` of the forward: rows of a tile of Q and of K, warps, stages.
+KEYS_HELD: dict[int, Tiles] = {
+    64: ((64, 128, 8, 2), (32, 128, 8, 3)),
+    128: ((32, 128, 8, 3), (64, 128, 8, 2)),
+    256: ((32, 64, 8, 2),),
+}
+QUERIES_HELD: dict[int, Tiles] = {
+    64: ((128, 64, 8, 3), (64, 64, 4, 3)),
+    128: ((128, 64, 8, 2), (64, 64, 4, 2)),
+    256: ((64, 64, 8, 2),),
+}
 
 
 @jit
@@ -127,12 +142,13 @@ def pass_queries(
     WIDE: tl.constexpr,
 ):
     """One run of tiles of queries; scores stand as (keys, queries)."""
-    column = tl.arange(0, BLOCK_D)
+    turn, column = tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_D)
+    at = turn[:, None] * q_token + column[None, :]
     for start in range(begin, end, BLOCK_Q):
-        row = start + tl.arange(0, BLOCK_Q)
+        row = start + turn
         inside = (row[:, None] < queries) & (column[None, :] < D)
-        at = row.to(tl.int64)[:, None] * q_token + column[None, :]
-        q_tile = tl.load(q_head + at, mask=inside, other=0.0)
+        here = tl.cast(start, tl.int64) * q_token
+        q_tile = tl.load(q_head + here + at, mask=inside, other=0.0)
         # rows past the end, and rows that see nothing, have no shares: 2**-inf
         lse = tl.load(lse_head + row, mask=row < queries, other=float("inf"))
         lse = tl.where(lse == float("-inf"), float("inf"), lse)
@@ -146,7 +162,7 @@ def pass_queries(
             seen = visible(place[None, :], key[:, None], keys, CAUSAL, WINDOW)
             shares = tl.where(seen, shares, 0.0)
         # -- dV += P^T dO ------------------------------------------------------------
-        do_tile = tl.load(do_head + at, mask=inside, other=0.0)
+        do_tile = tl.load(do_head + here + at, mask=inside, other=0.0)
         dv = product(narrow(shares, do_tile.dtype, WIDE), do_tile, dv, WIDE)
         # -- dS^T, and dK += dS^T Q --------------------------------------------------
         d_shares = tl.zeros([k_tile.shape[0], BLOCK_Q], dtype=tl.float32)
@@ -207,40 +223,44 @@ def keys_kernel(
         begin, whole, whole_end, end = query_edges(
             first, queries, keys - queries, BLOCK_Q, BLOCK_K, CAUSAL, WINDOW
         )
-        for member in range(0, group):
+        for member in range(group):
             head = kv_head * group + member
             q_offset = batch.to(tl.int64) * q_batch + head * q_head + q_first * q_token
             lse_at = batch.to(tl.int64) * lse_batch + head * lse_head + q_first
             for part in tl.static_range(3):  # masked, whole, masked
                 start, stop = begin, whole
-                if part == 1:
-                    start, stop = whole, whole_end
+                if part == 1:  # rows past the end have no shares: no mask for them
+                    start, stop = whole, end
+                    if WINDOW > 0:
+                        stop = whole_end
                 if part == 2:
-                    start, stop = whole_end, end
-                d_key, d_value = pass_queries(
-                    d_key,
-                    d_value,
-                    k_tile,
-                    v_tile,
-                    q + q_offset,
-                    d_out + q_offset,
-                    lse + lse_at,
-                    delta + lse_at,
-                    key,
-                    keys,
-                    queries,
-                    factor,
-                    start,
-                    stop,
-                    q_token,
-                    D,
-                    BLOCK_Q,
-                    BLOCK_D,
-                    CAUSAL,
-                    WINDOW,
-                    part != 1,
-                    WIDE,
-                )
+                    start = whole_end
+                    stop = end
+                if part == 1 or WINDOW > 0 or (part == 0 and CAUSAL):
+                    d_key, d_value = pass_queries(
+                        d_key,
+                        d_value,
+                        k_tile,
+                        v_tile,
+                        q + q_offset,
+                        d_out + q_offset,
+                        lse + lse_at,
+                        delta + lse_at,
+                        key,
+                        keys,
+                        queries,
+                        factor,
+                        start,
+                        stop,
+                        q_token,
+                        D,
+                        BLOCK_Q,
+                        BLOCK_D,
+                        CAUSAL,
+                        WINDOW,
+                        part != 1,
+                        WIDE,
+                    )
         d_key = narrow(d_key * scale, dk.dtype.element_ty, WIDE)
         tl.store(dk + at, d_key, mask=inside)
         tl.store(dv + at, narrow(d_value, dv.dtype.element_ty, WIDE), mask=inside)
@@ -298,6 +318,8 @@ def queries_kernel(
         factor, place = scale * 1.4426950408889634, row + (keys - queries)
         k_offset = batch.to(tl.int64) * k_batch + head // group * k_head
         k_offset += k_first * k_token
+        turn = tl.arange(0, BLOCK_K)
+        tile_at = turn[:, None] * k_token + column[None, :]
         begin, whole, whole_end, end = key_edges(
             tile * BLOCK_Q + keys - queries, keys, BLOCK_Q, BLOCK_K, CAUSAL, WINDOW
         )
@@ -307,10 +329,12 @@ def queries_kernel(
                 start, stop = whole, whole_end
             if part == 2:
                 start, stop = whole_end, end
+            if part == 0 and WINDOW == 0:  # no window: nothing is hidden on this side
+                stop = start
             for first in range(start, stop, BLOCK_K):
-                key = first + tl.arange(0, BLOCK_K)
+                key = first + turn
                 there = (key[:, None] < keys) & (column[None, :] < D)
-                k_at = k_offset + key[:, None] * k_token + column[None, :]
+                k_at = k_offset + tl.cast(first, tl.int64) * k_token + tile_at
                 k_tile = tl.load(k + k_at, mask=there, other=0.0)
                 v_tile = tl.load(v + k_at, mask=there, other=0.0)
                 # -- S and P -----------------------------------------------------------
@@ -377,29 +401,30 @@ def backward(
     q, k, v, out, d_out, lse = map(in_one_piece, (q, k, v, out, d_out, lse))
     delta, dq, dk, dv = (empty(x, x.shape) for x in (lse, q, k, v))
     starts = (lengths.q_starts, lengths.k_starts) if lengths else (None, None)
-    keys = sizes.keys if most_keys is None else most_keys
+    if most_keys is not None:
+        sizes = replace(sizes, keys=most_keys)
     own: dict[str, Any] = {"D": sizes.dim, "BLOCK_D": sizes.block_d}
     mask = {"CAUSAL": bool(causal), "WINDOW": window_size(window)}
     mask["WIDE"] = interpreted()
     q_steps = (sizes.q.batch, sizes.q.head, sizes.q.token)
     k_steps = (sizes.k.batch, sizes.k.head, sizes.k.token)
     lse_steps = (sizes.lse.batch, sizes.lse.head)
+    heads, kv_heads = sizes.batch * sizes.heads, sizes.batch * sizes.kv_heads
 
-    held = tiles_for(QUERIES_HELD, sizes.dim, sizes.queries, keys, blocks)
-    grid = (cdiv(sizes.queries, held["BLOCK_Q"]), sizes.batch * sizes.heads)
+    side = tiles_for(QUERIES_HELD, sizes.dim, sizes.queries, sizes.keys, blocks)
+    rows = {"BLOCK_Q": side["BLOCK_Q"], **own}
+    grid = (cdiv(sizes.queries, side["BLOCK_Q"]), heads)
     arrays = (out, d_out, delta, starts[0], sizes.heads, sizes.queries)
-    rows = {"BLOCK_Q": held["BLOCK_Q"], **own}
     launch(row_sums_kernel, grid, *arrays, *q_steps, *lse_steps, **rows)
 
     group = sizes.heads // sizes.kv_heads
     counts = (group, sizes.queries, sizes.keys, softmax_scale(scale, sizes.dim))
     steps = (*q_steps, *k_steps, *lse_steps)
-    given = (q, k, v, d_out, lse, delta)
+    given, meta = (q, k, v, d_out, lse, delta), {**own, **mask}
     args = (*given, dq, *starts, sizes.heads, *counts, *steps)
-    launch(queries_kernel, grid, *args, **held, **own, **mask)
-
-    held = tiles_for(KEYS_HELD, sizes.dim, sizes.queries, keys, blocks)
-    grid = (cdiv(keys, held["BLOCK_K"]), sizes.batch * sizes.kv_heads)
+    way = (QUERIES_HELD, KEY, sizes, "BLOCK_Q", heads, blocks)
+    spread(queries_kernel, *way, args, meta)
     args = (*given, dk, dv, *starts, sizes.kv_heads, *counts, *steps)
-    launch(keys_kernel, grid, *args, **held, **own, **mask)
+    way = (KEYS_HELD, KEY, sizes, "BLOCK_K", kv_heads, blocks)
+    spread(keys_kernel, *way, args, meta)
     return dq, dk, dv

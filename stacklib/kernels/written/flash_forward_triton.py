@@ -12,9 +12,13 @@ multiplied by 2**8, so that small ones are not lost under 2**-9 (J. Shah et al.,
 "FlashAttention-3", 2024, section 3.3, has per-block scales for the same reason).
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# (a kernel's parameters are pointers and numbers of the device)
+
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from .host_triton import (
     FLOATS,
@@ -34,12 +38,21 @@ from .host_triton import (
     product,
     tile_side,
     tl,
+    tuned,
+    tunes,
 )
 
 LOG2_E = 1.4426950408889634
 WIDEST = 256  # columns of a head
-# Columns of a head up to -> rows of a tile of Q and of K, warps, stages (Hopper).
-TILES = {64: (128, 128, 4, 3), 128: (128, 128, 8, 3), 256: (128, 64, 8, 2)}
+SIDES, KEY = ("BLOCK_Q", "BLOCK_K"), ("D", "CAUSAL", "WINDOW", "BOOST")
+Tiles = tuple[tuple[int, int, int, int], ...]
+# Columns of a head up to -> rows of a tile of Q and of K, warps, stages: the first
+# where nothing is measured, all where a GPU can choose. None spills (`cubins.json`).
+TILES: dict[int, Tiles] = {
+    64: ((128, 64, 4, 3), (128, 128, 8, 3), (64, 64, 4, 3)),
+    128: ((128, 128, 8, 3), (128, 64, 8, 3), (64, 64, 4, 3)),
+    256: ((128, 64, 8, 2), (128, 32, 8, 2)),
+}
 
 
 @jit
@@ -120,11 +133,12 @@ def pass_keys(
     WIDE: tl.constexpr,
 ):
     """One run of tiles of keys; ``highest`` and ``total`` are the softmax so far."""
-    column = tl.arange(0, BLOCK_D)
+    turn, column = tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
     for start in range(begin, end, BLOCK_K):
-        key = start + tl.arange(0, BLOCK_K)
-        k_at = k_head + key[None, :] * k_token + column[:, None]
-        v_at = v_head + key[:, None] * k_token + column[None, :]
+        key = start + turn
+        here = tl.cast(start, tl.int64) * k_token
+        k_at = k_head + here + (turn[None, :] * k_token + column[:, None])
+        v_at = v_head + here + (turn[:, None] * k_token + column[None, :])
         # -- scores of the tile ------------------------------------------------------
         if MASKED or D < BLOCK_D:
             there = (key[None, :] < keys) & (column[:, None] < D)
@@ -334,8 +348,8 @@ def shapes_of(q: Array, k: Array, v: Array, lengths: Lengths | None = None) -> S
     if lengths is not None:
         batch = int(lengths.q_starts.shape[0]) - 1
         steps = Places(0, dim, heads * dim), Places(0, dim, kv_heads * dim)
-        most, lse, shape = lengths.most_queries, Places(0, S, 1), (heads, S)
-        return Shapes(batch, heads, kv_heads, most, T, dim, *steps, lse, shape)
+        most, lse = lengths.most_queries, Places(0, S, 1)
+        return Shapes(batch, heads, kv_heads, most, T, dim, *steps, lse, (heads, S))
     batch = sizes["batch"]
     q_steps = Places(heads * S * dim, S * dim, dim)
     k_steps = Places(kv_heads * T * dim, T * dim, dim)
@@ -343,15 +357,20 @@ def shapes_of(q: Array, k: Array, v: Array, lengths: Lengths | None = None) -> S
     return Shapes(batch, heads, kv_heads, S, T, dim, q_steps, k_steps, lse, shape)
 
 
+def rows_for(table: dict[int, Tiles], dim: int) -> Tiles:
+    """The tiles for heads of so many columns."""
+    return next(rows for most, rows in table.items() if dim <= most)
+
+
 def tiles_for(
-    table: dict[int, tuple[int, int, int, int]],
+    table: dict[int, Tiles],
     dim: int,
     queries: int,
     keys: int,
     blocks: tuple[int, int] | None,
 ) -> dict[str, int]:
     """Sides of the tiles and how a program is built, from a table or as asked."""
-    block_q, block_k, warps, stages = next(t for d, t in table.items() if dim <= d)
+    block_q, block_k, warps, stages = rows_for(table, dim)[0]
     if blocks is not None:
         block_q, block_k = (tile_side("blocks", side, 16) for side in blocks)
     elif INTERPRETED:  # no registers there: fewer, larger tiles are sooner done
@@ -360,6 +379,30 @@ def tiles_for(
     block_k = min(block_k, max(16, next_power_of_2(keys)))
     sides = {"BLOCK_Q": block_q, "BLOCK_K": block_k}
     return {**sides, "num_warps": warps, "num_stages": stages}
+
+
+def spread(
+    kernel: Any,
+    table: dict[int, Tiles],
+    key: tuple[str, ...],
+    sizes: Shapes,
+    along: str,
+    many: int,
+    blocks: tuple[int, int] | None,
+    args: tuple[Any, ...],
+    meta: dict[str, Any],
+) -> None:
+    """Start a kernel on ``many`` heads times the tiles along one side.
+
+    The tiles are those asked for; else a GPU measures the table's; else the first.
+    """
+    length = sizes.queries if along == "BLOCK_Q" else sizes.keys
+    if blocks is None and tunes(args[0]):
+        kernel = tuned(kernel, SIDES, rows_for(table, sizes.dim), key)
+        launch(kernel, lambda m: (cdiv(length, m[along]), many), *args, **meta)
+        return
+    held = tiles_for(table, sizes.dim, sizes.queries, sizes.keys, blocks)
+    launch(kernel, (cdiv(length, held[along]), many), *args, **held, **meta)
 
 
 def softmax_scale(scale: float | None, dim: int) -> float:
@@ -423,17 +466,21 @@ def forward_with_lse(
     fp8 = dtype_of(q) in FP8
     out = empty(q, q.shape, "bfloat16" if fp8 else None)
     lse = empty(q, sizes.lse_shape, "float32")
-    meta = tiles_for(TILES, sizes.dim, sizes.queries, sizes.keys, blocks)
-    meta |= {"D": sizes.dim, "BLOCK_D": sizes.block_d, "CAUSAL": bool(causal)}
+    meta: dict[str, Any] = {
+        "D": sizes.dim,
+        "BLOCK_D": sizes.block_d,
+        "CAUSAL": bool(causal),
+    }
     meta |= {"WINDOW": window_size(window), "BOOST": 8.0 if fp8 else 0.0}
+    meta["WIDE"] = interpreted()
     starts = (lengths.q_starts, lengths.k_starts) if lengths else (None, None)
     factor = softmax_scale(scale, sizes.dim) * fp8_scale
-    grid = (cdiv(sizes.queries, meta["BLOCK_Q"]), sizes.batch * sizes.heads)
     group = sizes.heads // sizes.kv_heads
     counts = (sizes.heads, group, sizes.queries, sizes.keys, factor, v_scale)
     steps = (*_steps(sizes.q), *_steps(sizes.k), sizes.lse.batch, sizes.lse.head)
-    arrays = (q, k, v, out, lse, *starts)
-    launch(forward_kernel, grid, *arrays, *counts, *steps, **meta, WIDE=interpreted())
+    args = (q, k, v, out, lse, *starts, *counts, *steps)
+    many = sizes.batch * sizes.heads
+    spread(forward_kernel, TILES, KEY, sizes, "BLOCK_Q", many, blocks, args, meta)
     return out, lse
 
 

@@ -9,11 +9,15 @@ This folder imports nothing of the package but where the tile machine is asked f
 that a GPU machine with torch and Triton needs no more than these files.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# (a kernel's parameters are pointers and numbers of the device)
+
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 try:
@@ -37,7 +41,7 @@ FP8 = ("float8_e4m3fn", "float8_e5m2")
 Go = Callable[[Any, Any, Sequence[Any], dict[str, Any]], None]
 
 
-class _Elsewhere:
+class Elsewhere:
     """Where launches go now, if not to Triton."""
 
     go: Go | None = None
@@ -46,11 +50,11 @@ class _Elsewhere:
 @contextlib.contextmanager
 def redirected(go: Go) -> Iterator[None]:
     """Give the launches inside to ``go(kernel, grid, args, meta)``, not to Triton."""
-    before, _Elsewhere.go = _Elsewhere.go, go
+    before, Elsewhere.go = Elsewhere.go, go
     try:
         yield
     finally:
-        _Elsewhere.go = before
+        Elsewhere.go = before
 
 
 @contextlib.contextmanager
@@ -80,7 +84,7 @@ def interpreted() -> bool:
     It takes the codes of bfloat16 for whole numbers, silently, and cuts where a GPU
     rounds; kernels convert by themselves when told so (`product`, `narrow`).
     """
-    return INTERPRETED and _Elsewhere.go is None
+    return INTERPRETED and Elsewhere.go is None
 
 
 def launch(kernel: Any, grid: Grid, *args: Any, **meta: Any) -> None:
@@ -93,8 +97,8 @@ def launch(kernel: Any, grid: Grid, *args: Any, **meta: Any) -> None:
     ValueError
         For operands that the device cannot reach.
     """
-    if _Elsewhere.go is not None:
-        _Elsewhere.go(kernel, grid, args, meta)
+    if Elsewhere.go is not None:
+        Elsewhere.go(kernel, grid, args, meta)
         return
     if not INSTALLED:
         raise ImportError(f"this needs Triton: {HOW_TO}")
@@ -165,6 +169,33 @@ class _Bytes:
         """Nothing to bring back: both are the same memory."""
 
 
+@cache
+def tuned(
+    kernel: Any,
+    sides: tuple[str, ...],
+    rows: tuple[tuple[int, ...], ...],
+    key: tuple[str, ...],
+) -> Any:
+    """A kernel that measures its tiles, once for each value of ``key``, on the GPU.
+
+    A row has the sides of a tile in the order of ``sides``, then warps and stages.
+    """
+    from triton import Config, autotune
+
+    configs = [
+        Config(
+            dict(zip(sides, row, strict=False)), num_warps=row[-2], num_stages=row[-1]
+        )
+        for row in rows
+    ]
+    return autotune(configs, key=list(key))(kernel)
+
+
+def tunes(x: Array) -> bool:
+    """Whether tiles can be measured: the operand's kernels run on a GPU."""
+    return is_tensor(x) and x.device.type == "cuda" and not INTERPRETED
+
+
 # -- operands ------------------------------------------------------------------
 
 
@@ -200,7 +231,7 @@ def in_one_piece(x: Array) -> Array:
 
 
 def look(
-    rules: dict[str, tuple[Array, Sequence[int | str]]], formats: Sequence[str]
+    rules: Mapping[str, tuple[Array, Sequence[int | str]]], formats: Sequence[str]
 ) -> dict[str, int]:
     """Hold operands to the shapes they must have; gives the sizes by name.
 

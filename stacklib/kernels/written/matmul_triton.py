@@ -7,14 +7,15 @@ section L2 cache optimizations. On a GPU the sides of the tile are tuned once a 
 elsewhere they are given.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# (a kernel's parameters are pointers and numbers of the device)
+
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from .host_triton import (
     FLOATS,
-    INTERPRETED,
     Array,
     cdiv,
     empty,
@@ -28,20 +29,23 @@ from .host_triton import (
     product,
     tile_side,
     tl,
+    tuned,
+    tunes,
 )
 
 FIXED = (64, 64, 64, 8)  # sides of a tile and tiles in a group, where none are tuned
-# Sides M, N, K of a tile, warps, stages; of Hopper, where four warps are one warpgroup.
+SIDES, KEY = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP"), ("M", "N", "K", "B_ALONG_K")
+# Sides, group, warps, stages; of Hopper, where four warps are one warpgroup.
 TUNED = (
-    (128, 256, 64, 8, 3),
-    (128, 256, 64, 8, 4),
-    (256, 128, 64, 8, 3),
-    (128, 128, 64, 8, 4),
-    (128, 128, 64, 4, 4),
-    (128, 128, 32, 4, 4),
-    (64, 256, 32, 4, 4),
-    (64, 128, 64, 4, 4),
-    (64, 64, 64, 4, 4),
+    (128, 256, 64, 8, 8, 3),
+    (128, 256, 64, 8, 8, 4),
+    (256, 128, 64, 8, 8, 3),
+    (128, 128, 64, 8, 8, 4),
+    (128, 128, 64, 8, 4, 4),
+    (128, 128, 32, 8, 4, 4),
+    (64, 256, 32, 8, 4, 4),
+    (64, 128, 64, 8, 4, 4),
+    (64, 64, 64, 8, 4, 4),
 )
 
 
@@ -85,7 +89,7 @@ def matmul_kernel(
         b_at = b + deep.to(tl.int64)[:, None] * N + (column % N)[None, :]
         b_step = BLOCK_K * N
     acc = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
+    for k in range(tl.cdiv(K, BLOCK_K)):
         left = K - k * BLOCK_K
         a_tile = tl.load(a_at, mask=deep[None, :] < left, other=0.0)
         b_tile = tl.load(b_at, mask=deep[:, None] < left, other=0.0)
@@ -95,23 +99,6 @@ def matmul_kernel(
     place = c + row.to(tl.int64)[:, None] * N + column[None, :]
     inside = (row[:, None] < M) & (column[None, :] < N)
     tl.store(place, narrow(acc, c.dtype.element_ty, WIDE), mask=inside)
-
-
-@cache
-def _tuned() -> Any:
-    """The kernel that tries its tiles once a shape; only a GPU can tell."""
-    from triton import Config, autotune
-
-    sides = ("BLOCK_M", "BLOCK_N", "BLOCK_K")
-    configs = [
-        Config(
-            {**dict(zip(sides, row[:3], strict=True)), "GROUP": 8},
-            num_warps=row[3],
-            num_stages=row[4],
-        )
-        for row in TUNED
-    ]
-    return autotune(configs, key=["M", "N", "K", "B_ALONG_K"])(matmul_kernel)
 
 
 def matmul(
@@ -141,17 +128,22 @@ def matmul(
     b = b.T if along_k else in_one_piece(b)
     c = empty(a, (M, N))
     meta: dict[str, Any] = {"B_ALONG_K": along_k, "WIDE": interpreted()}
-    if blocks is None and is_tensor(a) and not INTERPRETED:
+    if blocks is None and tunes(a):
 
         def grid(chosen: dict[str, Any]) -> tuple[int]:
             return (cdiv(M, chosen["BLOCK_M"]) * cdiv(N, chosen["BLOCK_N"]),)
 
-        launch(_tuned(), grid, a, b, c, M, N, K, **meta)
+        launch(tuned(matmul_kernel, SIDES, TUNED, KEY), grid, a, b, c, M, N, K, **meta)
         return c
     m, n, k, group = blocks or FIXED
     for side in (m, n, k):
         tile_side("blocks", side, 16)
-    meta |= {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP": tile_side("GROUP", group)}
+    meta |= {
+        "BLOCK_M": m,
+        "BLOCK_N": n,
+        "BLOCK_K": k,
+        "GROUP": tile_side("GROUP", group),
+    }
     launch(matmul_kernel, (cdiv(M, m) * cdiv(N, n),), a, b, c, M, N, K, **meta)
     return c
 

@@ -1,9 +1,9 @@
-"""The kernels as operators of torch: shapes known beforehand, gradients, no graph break.
+"""The kernels as operators of torch: fakes, gradients, and no graph break.
 
-Each is a ``torch.library.custom_op``: the Triton kernel on a GPU, and in the interpreter
-on a CPU; where a CPU has no interpreter, the same formula in plain torch. A *fake*
-gives ``torch.compile`` the shapes without running anything, and gradients are written
-out, those of attention and of products by kernels again.
+Each is a ``torch.library.custom_op``: the Triton kernel on a GPU, and in the
+interpreter on a CPU; where a CPU has no interpreter, the same formula in plain torch.
+A *fake* gives ``torch.compile`` the shapes without running anything, and gradients are
+written out, those of attention and of products by kernels again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,14 @@ import torch
 from torch import Tensor
 from torch.library import custom_op
 
-from . import flash_backward_triton, flash_forward_triton, matmul_triton, rows_triton
-from . import sampling_triton, scaled_triton
+from . import (
+    flash_backward_triton,
+    flash_forward_triton,
+    matmul_triton,
+    rows_triton,
+    sampling_triton,
+    scaled_triton,
+)
 from .host_triton import INTERPRETED, cdiv
 
 __all__ = [

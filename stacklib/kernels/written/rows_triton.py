@@ -11,6 +11,9 @@ Sources: M. Milakov and N. Gimelshein, "Online normalizer calculation for softma
 formulae and a pairwise algorithm for computing sample variances", 1979, equation 2.1.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# (a kernel's parameters are pointers and numbers of the device)
+
 from __future__ import annotations
 
 from .host_triton import (

@@ -9,6 +9,9 @@ Noise is ``-log(-log(1 - u))`` of a uniform number u that stands for a token's n
 and a row's: the same seed draws the same tokens, whatever the tiles.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# (a kernel's parameters are pointers and numbers of the device)
+
 from __future__ import annotations
 
 from .host_triton import (
@@ -128,7 +131,10 @@ def flash_sampling(
         2**31 logits, whose numbers would repeat.
     """
     sizes = look(
-        {"hidden": (hidden, ("rows", "width")), "weights": (weights, ("tokens", "width"))},
+        {
+            "hidden": (hidden, ("rows", "width")),
+            "weights": (weights, ("tokens", "width")),
+        },
         FLOATS,
     )
     rows, tokens, width = (sizes[n] for n in ("rows", "tokens", "width"))

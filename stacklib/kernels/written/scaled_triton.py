@@ -1,11 +1,14 @@
 """Products of FP8 numbers whose scales stand beside them, and SwiGLU that makes them.
 
 Two ways to scale: a float32 for each 1 x 128 of the activations and each 128 x 128 of
-the weights (DeepSeek-AI, "DeepSeek-V3 technical report", 2024, section 3.3.2), where the
-tensor cores' sums leave them every 128 products; and MXFP8, a power of two for each 32
+the weights (DeepSeek-AI, "DeepSeek-V3 technical report", 2024, section 3.3.2), where
+sums leave the tensor cores every 128 products; and MXFP8, a power of two for each 32
 (B. Rouhani et al., "OCP Microscaling formats (MX) v1.0", 2023), which Hopper's cores do
-not know: each block's product is scaled outside, or the operands are widened first.
+not know: there the product of each 32 is scaled outside.
 """
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# (a kernel's parameters are pointers and numbers of the device)
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def block_scaled_kernel(
     row_in, column_in = row < M, column < N
     blocks = tl.cdiv(K, 128)
     acc = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
-    for block in range(0, blocks):
+    for block in range(blocks):
         deep = block * 128 + tl.arange(0, 128)
         a_at = a + row.to(tl.int64)[:, None] * K + deep[None, :]
         a_tile = tl.load(a_at, mask=row_in[:, None] & (deep[None, :] < K), other=0.0)
@@ -96,7 +99,7 @@ def mxfp8_kernel(
     row_in, column_in = row < M, column < N
     blocks = tl.cdiv(K, 32)
     acc = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
-    for block in range(0, blocks):
+    for block in range(blocks):
         deep = block * 32 + tl.arange(0, 32)
         a_at = a + row.to(tl.int64)[:, None] * K + deep[None, :]
         a_tile = tl.load(a_at, mask=row_in[:, None] & (deep[None, :] < K), other=0.0)
@@ -220,7 +223,10 @@ def mxfp8_matmul(
     array (M, N)
     """
     M, N, K = _codes(a, b)
-    rules = {"a_scale": (a_scale, (M, cdiv(K, MX))), "b_scale": (b_scale, (N, cdiv(K, MX)))}
+    rules = {
+        "a_scale": (a_scale, (M, cdiv(K, MX))),
+        "b_scale": (b_scale, (N, cdiv(K, MX))),
+    }
     look(rules, ("uint8",))
     return _scaled(mxfp8_kernel, a, a_scale, b, b_scale, dtype, blocks)
 
