@@ -1,0 +1,348 @@
+"""Searching for a kernel's parameters: four ways, the same budget each.
+
+A space is a grid: a list of values for each parameter, in their order. A measure gives
+the seconds of a point, infinity where it does not fit, and perhaps the *name of the
+bottleneck*, as a profiler would. Every method pays for each point once; a point that it
+asks for again costs nothing.
+
+- ``random``: points in random order. Its best after b of n points is known in closed
+  form (``expected_best``), so that the others can be held against it without luck.
+- ``hill-climb``: to the first neighbour that is faster; a new start where none is.
+- ``evolutionary``: children of the fittest, crossed and mutated (mu + lambda).
+- ``guided``: the bottleneck's name says which parameter to move and where to, from the
+  best point on: what an agent does that reads the profile, as in AVO (T. Chen et al.,
+  arXiv 2603.24517, 2026), without an agent. Where the advice is used up it climbs.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+from typing import Any
+
+from stacklib.quantity import resolve
+from stacklib.quantity.bounds import whole
+
+__all__ = [
+    "METHODS",
+    "Band",
+    "Measured",
+    "Moves",
+    "Search",
+    "SearchError",
+    "Trial",
+    "bands",
+    "expected_best",
+    "search",
+]
+
+METHODS = ("random", "hill-climb", "evolutionary", "guided")
+PARENTS = 8  # that an evolutionary search keeps: a fifth of the budgets here
+MUTATE = 0.4  # chance that a child's parameter takes a step: about one of three
+Place = tuple[int, ...]  # of a point, by index along each axis
+Moves = Mapping[str, Sequence[tuple[str, int]]]  # bottleneck: (parameter, step), ...
+Proposals = Generator[Place, "Trial", None]
+
+
+class SearchError(ValueError):
+    """A measure failed; the message names the point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a measure may give: seconds, and what they were spent on."""
+
+    seconds: float
+    bottleneck: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A point that was paid for."""
+
+    point: Mapping[str, Any]
+    seconds: float
+    bottleneck: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search found, trial by trial."""
+
+    method: str
+    seed: int
+    trials: tuple[Trial, ...]
+
+    @property
+    def best(self) -> Trial:
+        """The fastest point."""
+        return min(self.trials, key=lambda trial: trial.seconds)
+
+    @property
+    def curve(self) -> list[float]:
+        """Least seconds so far, after each trial."""
+        least, out = math.inf, []
+        for trial in self.trials:
+            least = min(least, trial.seconds)
+            out.append(least)
+        return out
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """A space, and where one may go in it."""
+
+    axes: dict[str, list[Any]]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(values) for values in self.axes.values()]
+
+    def point(self, place: Place) -> dict[str, Any]:
+        return {
+            name: values[at]
+            for (name, values), at in zip(self.axes.items(), place, strict=True)
+        }
+
+    def anywhere(self, rng: random.Random) -> Place:
+        return tuple(rng.randrange(size) for size in self.sizes)
+
+    def step(self, place: Place, axis: int, by: int) -> Place | None:
+        """A step along an axis, or None where the grid ends."""
+        at = place[axis] + by
+        if not 0 <= at < self.sizes[axis]:
+            return None
+        return (*place[:axis], at, *place[axis + 1 :])
+
+    def neighbours(self, place: Place) -> list[Place]:
+        steps = [(axis, by) for axis in range(len(place)) for by in (1, -1)]
+        found = (self.step(place, axis, by) for axis, by in steps)
+        return [other for other in found if other is not None]
+
+
+def search(
+    space: Mapping[str, Sequence[Any]],
+    measure: Callable[[dict[str, Any]], float | Measured],
+    *,
+    method: str,
+    budget: int,
+    seed: int,
+    moves: Moves | None = None,
+) -> Search:
+    """Look for the fastest point of a space.
+
+    Parameters
+    ----------
+    space : mapping of str to sequence
+        Values of each parameter, in the order in which they are neighbours.
+    measure : function
+        Seconds of a point; infinity where it does not fit.
+    method : str
+        Of ``METHODS``.
+    budget : int
+        Points paid for, at most; all of a smaller space.
+    seed : int
+        The same seed tries the same points.
+    moves : mapping, optional
+        For ``guided``: what to try for each name of a bottleneck, best first.
+
+    Raises
+    ------
+    ValueError
+        For a space without parameters, a parameter without values, a budget below one;
+        for ``guided`` without ``moves``, or moves of a parameter there is none of.
+    SearchError
+        When the measure fails, or gives what is no time; it names the point.
+
+    Examples
+    --------
+    >>> found = search({"tile": [16, 32, 64]}, lambda p: abs(p["tile"] - 30),
+    ...                method="random", budget=3, seed=0)
+    >>> dict(found.best.point)
+    {'tile': 32}
+    """
+    method = resolve(method, METHODS, "method of search")
+    whole(budget=budget)
+    grid = _Grid({name: list(values) for name, values in space.items()})
+    if not grid.axes:
+        raise ValueError("space = {}: no parameter to search")
+    for name, values in grid.axes.items():
+        if not values:
+            raise ValueError(f"space: {name!r} has no values, so there are no points")
+    rng = random.Random(f"{method} {seed}")
+    proposals = _proposals(method, grid, rng, moves)
+    seen: dict[Place, Trial] = {}
+    place, repeated = next(proposals), 0
+    while len(seen) < min(budget, math.prod(grid.sizes)):
+        repeated = repeated + 1 if place in seen else 0
+        if repeated > 50:  # it goes round in circles: a point nobody has tried
+            place = _unseen(grid, seen, rng)
+        if place not in seen:
+            seen[place] = _measured(measure, grid.point(place))
+        place = proposals.send(seen[place])
+    return Search(method, seed, tuple(seen.values()))
+
+
+def _measured(measure: Callable[[dict[str, Any]], Any], point: dict[str, Any]) -> Trial:
+    try:
+        found: Any = measure(dict(point))
+    except Exception as error:
+        raise SearchError(
+            f"the measure failed at {point}: {type(error).__name__}: {error}"
+        ) from error
+    name = ""
+    if isinstance(found, Measured):
+        found, name = found.seconds, found.bottleneck
+    number = isinstance(found, int | float) and not isinstance(found, bool)
+    if not number or not found >= 0:
+        raise SearchError(f"the measure gave {found!r} at {point}: seconds, 0 or more")
+    return Trial(point, float(found), name)
+
+
+def _unseen(grid: _Grid, seen: Mapping[Place, Trial], rng: random.Random) -> Place:
+    while (place := grid.anywhere(rng)) in seen:
+        pass
+    return place
+
+
+def _proposals(
+    method: str, grid: _Grid, rng: random.Random, moves: Moves | None
+) -> Proposals:
+    if method == "random":
+        return _random(grid, rng)
+    if method == "hill-climb":
+        return _hill_climb(grid, rng)
+    if method == "evolutionary":
+        return _evolutionary(grid, rng)
+    if not moves:
+        raise ValueError("guided search needs moves: what to do about each bottleneck")
+    numbers = list(grid.axes)
+    known = {
+        name: [(numbers.index(resolve(axis, numbers, "parameter")), by)
+               for axis, by in steps]
+        for name, steps in moves.items()
+    }  # fmt: skip
+    return _guided(grid, rng, known)
+
+
+# -- the methods: each proposes a place and is sent what it cost ----------------------
+
+
+def _random(grid: _Grid, rng: random.Random) -> Proposals:
+    while True:
+        yield grid.anywhere(rng)
+
+
+def _climb(grid: _Grid, rng: random.Random, here: Place, cost: float) -> Proposals:
+    """To faster neighbours, until there is none."""
+    while True:
+        around = grid.neighbours(here)
+        rng.shuffle(around)
+        for place in around:
+            trial = yield place
+            if trial.seconds < cost:
+                here, cost = place, trial.seconds
+                break
+        else:
+            return
+
+
+def _hill_climb(grid: _Grid, rng: random.Random) -> Proposals:
+    while True:
+        here = grid.anywhere(rng)
+        trial = yield here
+        yield from _climb(grid, rng, here, trial.seconds)
+
+
+def _evolutionary(grid: _Grid, rng: random.Random) -> Proposals:
+    herd: list[tuple[float, Place]] = []
+    for _ in range(PARENTS):
+        place = grid.anywhere(rng)
+        trial = yield place
+        herd.append((trial.seconds, place))
+    while True:
+        mother, father = (min(rng.sample(herd, 2))[1] for _ in range(2))
+        child = tuple(rng.choice(genes) for genes in zip(mother, father, strict=True))
+        for axis in range(len(child)):
+            if rng.random() < MUTATE:
+                child = grid.step(child, axis, rng.choice((-2, -1, 1, 2))) or child
+        trial = yield child
+        herd = sorted({*herd, (trial.seconds, child)})[:PARENTS]
+
+
+def _guided(
+    grid: _Grid, rng: random.Random, moves: Mapping[str, Sequence[tuple[int, int]]]
+) -> Proposals:
+    while True:
+        here = grid.anywhere(rng)
+        trial = yield here
+        moved = True
+        while moved:
+            moved = False
+            for axis, by in moves.get(trial.bottleneck, ()):
+                place = grid.step(here, axis, by)
+                if place is None:
+                    continue
+                other = yield place
+                if other.seconds < trial.seconds:
+                    here, trial, moved = place, other, True
+                    break
+        yield from _climb(grid, rng, here, trial.seconds)
+
+
+# -- curves ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Best so far over many seeds, after each trial: median and tenths."""
+
+    method: str
+    low: list[float]  # a tenth of the seeds is better
+    middle: list[float]
+    high: list[float]
+
+
+def bands(
+    space: Mapping[str, Sequence[Any]],
+    measure: Callable[[dict[str, Any]], float | Measured],
+    *,
+    budget: int,
+    seeds: int = 20,
+    methods: Sequence[str] = METHODS,
+    moves: Moves | None = None,
+) -> list[Band]:
+    """Best-so-far curves of every method over the same seeds and budget."""
+    whole(2, seeds=seeds)
+    out = []
+    for method in methods:
+        curves = [
+            search(
+                space, measure, method=method, budget=budget, seed=seed, moves=moves
+            ).curve
+            for seed in range(seeds)
+        ]
+        tenths = [
+            quantiles(at, n=10, method="inclusive") for at in zip(*curves, strict=True)
+        ]
+        out.append(Band(method, *([t[i] for t in tenths] for i in (0, 4, 8))))
+    return out
+
+
+def expected_best(seconds: Sequence[float], budget: int) -> float:
+    """Mean of the least of so many points drawn at random, none twice.
+
+    The i-th fastest of n is the least of b with probability C(n - i, b - 1) / C(n, b).
+    """
+    n = len(seconds)
+    whole(budget=budget)
+    if budget > n:
+        raise ValueError(f"budget = {budget}: there are {n} points")
+    total = math.comb(n, budget)
+    return math.fsum(
+        x * (math.comb(n - i, budget - 1) / total)
+        for i, x in enumerate(sorted(seconds), start=1)
+    )
