@@ -1,8 +1,8 @@
 """How the bytes of attention in tiles grow with head_dim: by its square.
 
 A chip that holds M numbers holds tiles of M / (4d) *rows*: queries, keys, values and
-result. So there are 4 N d / M tiles of queries, and each reads 2 N d numbers of keys and
-values: 8 N^2 d^2 / M. A bound of N^2 d / M comes of counting a tile as M / 4 rows,
+result. So there are 4 N d / M tiles of queries, and each reads 2 N d numbers of keys
+and values: 8 N^2 d^2 / M. A bound of N^2 d / M comes of counting a tile as M / 4 rows,
 whatever their length: the exponent is lost where numbers are taken for rows. The models
 take floats, quantities or arrays.
 """
@@ -40,8 +40,10 @@ def saving(head_dim: Any, on_chip: Any) -> Any:
 
 
 def saving_counted(head_dim: Any, on_chip: Any) -> Any:
-    """The same with its constants, for many tokens: four passes over the matrix of
-    scores, over what `kv_numbers` says of tiles that fit: M / (2 d^2)."""
+    """The same with its constants, for many tokens: M / (2 d^2).
+
+    Four passes over the matrix of scores, over the `kv_numbers` of tiles that fit.
+    """
     rows = tile_rows(head_dim, on_chip)
     return MATRIX_PASSES / kv_numbers(1.0, head_dim, rows)
 

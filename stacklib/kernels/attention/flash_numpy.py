@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from math import e, log, log2, prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,10 @@ TILE_Q, TILE_K = 512, 512
 TILE_CUT = 256  # queries where a mask cuts: less is computed only to be masked
 SCORES = TILE_Q * TILE_K  # numbers of the scores that exist at a time
 # A row is rescaled only where its height has risen by a factor of 256: until then its
-# weights stay in range, and the result is the same (FlashAttention-4, 2026).
+# weights stay in range, and the result is the same, as FlashAttention-4 has it.
 RISE = 8.0  # log2 of it
 
-Floats = NDArray[Any]
+Floats: TypeAlias = NDArray[Any]
 
 
 def attend(q: Any, k: Any, v: Any, call: Call) -> Floats:
@@ -63,8 +63,7 @@ def forward(q: Any, k: Any, v: Any, call: Call) -> tuple[Floats, Floats]:
             f"q of {q.dtype}: the NumPy backend computes in float32 and float64; "
             "convert with q.astype(np.float32)"
         )
-    batch, heads, queries, wide = q.shape
-    kv_heads = k.shape[1]
+    (batch, _, queries, wide), kv_heads = q.shape, k.shape[1]
     out, lse = np.empty(q.shape, q.dtype), np.empty(q.shape[:3], q.dtype)
     # Heads that share keys and values get an axis of their own.
     shared = (batch, kv_heads, call.group, queries)
@@ -116,10 +115,11 @@ def _rows(
 ) -> tuple[Floats, Floats]:
     """A tile of queries over all keys that it sees: its result, and log sum exp."""
     *heads, rows, wide = q.shape
-    turned = np.ascontiguousarray(q.swapaxes(-1, -2))  # (p, g, d, rows)
-    turned *= q.dtype.type(call.scale * log2(e))
-    height = np.full((*heads, 1, rows), -np.inf, q.dtype)  # that rows are measured from
-    base = np.zeros_like(height)  # the same, and finite where a row has seen nothing
+    factor = q.dtype.type(call.scale * log2(e))
+    turned = np.multiply(q.swapaxes(-1, -2), factor, order="C")  # (p, g, d, rows)
+    # Rows are measured from their height; from 0 while they have seen nothing.
+    height = np.full((*heads, 1, rows), -np.inf, q.dtype)
+    base = np.zeros_like(height)
     total = np.zeros_like(height)
     sums = np.zeros((*heads, rows, wide), q.dtype)
     product = np.empty_like(sums)

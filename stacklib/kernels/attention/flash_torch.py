@@ -1,8 +1,8 @@
 """FlashAttention in torch, forward and backward, as an ``autograd.Function``.
 
-The forward pass keeps the result and, for each row, the log of the sum of its weights;
-the backward pass makes each tile of weights anew from them (Dao and others, 2022,
-algorithm 4). Tiles stand with keys down and queries across, so that what belongs to a
+The forward pass keeps the result and two numbers a row, its height and the sum of its
+weights; the backward pass makes each tile of weights anew from them (Dao and others,
+2022, algorithm 4). Their logarithm would be one number, rounded where it hurts. Tiles stand with keys down and queries across, so that what belongs to a
 row is taken along contiguous memory, and products add into their place.
 """
 
@@ -47,24 +47,27 @@ class Flash(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, call: Call) -> Tensor:
-        """Keeps q, k, v, the result and a number a row."""
-        out, lse = torch.empty_like(q), q.new_empty(q.shape[:3])
+        """Keeps q, k, v, the result and two numbers a row."""
+        out, state = torch.empty_like(q), q.new_empty(*q.shape[:2], 2, q.shape[2])
         for head in _heads(q):
             shared = head[0], head[1] // call.group
-            _forward(q[head], k[shared], v[shared], call, out[head], lse[head])
-        ctx.save_for_backward(q, k, v, out, lse)
+            _forward(q[head], k[shared], v[shared], call, out[head], *state[head])
+        ctx.save_for_backward(q, k, v, out, state)
         ctx.call = call
         return out
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         """Gradients of q, k and v; heads add into the keys and values they share."""
-        q, k, v, out, lse = ctx.saved_tensors
+        q, k, v, out, state = ctx.saved_tensors
         d_q, d_k, d_v = (torch.zeros_like(x) for x in (q, k, v))
         for head in _heads(q):
             shared = head[0], head[1] // ctx.call.group
-            ins = q[head], k[shared], v[shared], out[head], lse[head], d_out[head]
+            height, total = state[head]
+            weighed = d_out[head] / total[:, None]  # (queries, d)
+            drift = (weighed * out[head]).sum(1)  # (queries,)
+            ins = q[head], k[shared], v[shared], height, weighed, drift
             _backward(*ins, ctx.call, d_q[head], d_k[shared], d_v[shared])
         return d_q, d_k, d_v, None
 
@@ -85,13 +88,13 @@ def _forward(
     v: Tensor,
     call: Call,
     out: Tensor,  # (queries, d)
-    lse: Tensor,  # (queries,)
+    heights: Tensor,  # (queries,)
+    totals: Tensor,
 ) -> None:
-    """One head: a row's lse is the base-2 logarithm of the sum of its weights."""
+    """One head, with the height and the sum of weights that each row ends with."""
     memory = q.new_empty(TILE_Q * TILE_K)
-    least = torch.finfo(q.dtype).tiny
     for top, bottom in _tiles(call.mask):
-        turned = q[top:bottom].t().contiguous().mul_(call.scale * log2(e))  # (d, rows)
+        turned = _turned(q[top:bottom], call)
         height = q.new_full((bottom - top,), -torch.inf)
         base, total = torch.zeros_like(height), torch.zeros_like(height)
         sums = torch.zeros_like(q[top:bottom])  # (rows, d)
@@ -112,17 +115,18 @@ def _forward(
             weights = scores.sub_(base).exp2_()
             total += weights.sum(0)
             sums.addmm_(weights.t(), v[left:right])
-        torch.div(sums, total.clamp_min(least)[:, None], out=out[top:bottom])
-        torch.add(height, total.log2(), out=lse[top:bottom])
+        total.masked_fill_(total == 0, 1)  # a row that sees nothing
+        torch.div(sums, total[:, None], out=out[top:bottom])
+        heights[top:bottom], totals[top:bottom] = base, total
 
 
 def _backward(
     q: Tensor,  # (queries, d)
     k: Tensor,  # (keys, d)
     v: Tensor,
-    out: Tensor,  # (queries, d)
-    lse: Tensor,  # (queries,)
-    d_out: Tensor,  # (queries, d)
+    height: Tensor,  # (queries,)
+    weighed: Tensor,  # (queries, d): dO over the sum of a row's weights
+    drift: Tensor,  # (queries,): rowsum(dO * O) over it
     call: Call,
     d_q: Tensor,
     d_k: Tensor,
@@ -130,12 +134,10 @@ def _backward(
 ) -> None:
     """One head: dS = P * (dP - rowsum(dO * O)), with P made anew tile by tile."""
     memory = q.new_empty(2, TILE_Q * TILE_K)
-    drift = (d_out * out).sum(1)  # (queries,)
-    base = lse.masked_fill(lse == -torch.inf, 0)
     for top, bottom in _tiles(call.mask):
         rows = slice(top, bottom)
-        turned = q[rows].t().contiguous().mul_(call.scale * log2(e))
-        d_turned = d_out[rows].t().contiguous()  # (d, rows)
+        turned = _turned(q[rows], call)
+        d_turned = weighed[rows].t().contiguous()  # (d, rows)
         for left, right in call.mask.runs(top, bottom, TILE_K):
             keys, size = slice(left, right), (right - left) * (bottom - top)
             weights, d_scores = memory[:, :size].view(2, right - left, -1)
@@ -143,17 +145,20 @@ def _backward(
             hidden = _hidden(call.mask, top, bottom, left, right)
             if hidden is not None:
                 weights.masked_fill_(hidden, -torch.inf)
-            weights.sub_(base[rows]).exp2_()
-            d_v[keys].addmm_(weights, d_out[rows])
+            weights.sub_(height[rows]).exp2_()
+            d_v[keys].addmm_(weights, weighed[rows])
             torch.mm(v[keys], d_turned, out=d_scores)
             d_scores.sub_(drift[rows]).mul_(weights)
             d_k[keys].addmm_(d_scores, q[rows], alpha=call.scale)
             d_q[rows].addmm_(d_scores.t(), k[keys], alpha=call.scale)
 
 
-def _hidden(
-    mask: Mask, top: int, bottom: int, left: int, right: int
-) -> Tensor | None:
+def _turned(q: Tensor, call: Call) -> Tensor:
+    """Queries of a tile, (d, rows), with the scale and that of powers of two."""
+    return (q.t() * (call.scale * log2(e))).contiguous()
+
+
+def _hidden(mask: Mask, top: int, bottom: int, left: int, right: int) -> Tensor | None:
     """Which pairs of a tile do not count, (keys, rows); None where all do."""
     if not mask.cut(top, bottom, left, right):
         return None

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from .mask import Mask, checked
 
+
 def seen_pairs(mask: Mask) -> NDArray[np.bool_]:
     """The mask as a matrix (queries, keys), true where a pair counts."""
-    place = np.arange(mask.queries)[:, None] + mask.behind
+    place: NDArray[Any] = np.arange(mask.queries)[:, None] + mask.behind
     key = np.arange(mask.keys)
-    seen = np.ones((mask.queries, mask.keys), np.bool_)
+    seen: NDArray[Any] = np.ones((mask.queries, mask.keys), np.bool_)
     if mask.causal:
         seen &= key <= place
     if mask.window is not None:

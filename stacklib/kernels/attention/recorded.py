@@ -7,7 +7,7 @@ of memory: what is counted is what the run really touched.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from stacklib.quantity.bounds import whole
 from .count import ORDERS
 from .mask import Mask
 
-Floats = NDArray[Any]
+Floats: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def record(
     loops(recorder, mask, tile_q, tile_k)
     trace = recorder.trace()
     ends = np.cumsum([array.nbytes for array in arrays.values()])
-    which = np.searchsorted(ends, trace.addresses, side="right")
+    which: NDArray[Any] = np.searchsorted(ends, trace.addresses, side="right")
 
     def moved(stores: bool) -> dict[str, int]:
         counts = np.bincount(which[trace.stores == stores], minlength=len(arrays))
@@ -88,9 +88,7 @@ def record(
     return Recorded(out, trace, moved(False), moved(True))
 
 
-def _queries_outside(
-    recorder: Recorder, mask: Mask, tile_q: int, tile_k: int
-) -> None:
+def _queries_outside(recorder: Recorder, mask: Mask, tile_q: int, tile_k: int) -> None:
     """FlashAttention-2: a row's state stays on the chip."""
     view = recorder.views
     for top in range(0, mask.queries, tile_q):
@@ -119,9 +117,7 @@ def _keys_outside(recorder: Recorder, mask: Mask, tile_q: int, tile_k: int) -> N
             if left:
                 both = recorder.load(view["state"][rows]).view(np.float32)
                 state = both[:, :1], both[:, 1:], recorder.load(view["o"][rows])
-            most, total, out = _step(
-                mask, rows, left, queries, keys, values, *state
-            )
+            most, total, out = _step(mask, rows, left, queries, keys, values, *state)
             both = np.hstack([most, total]).astype(np.float32)
             recorder.store(view["state"][rows], both.view(queries.dtype))
             recorder.store(view["o"][rows], out)
@@ -147,7 +143,7 @@ def _step(
     """A tile of keys more: height, sum and result so far, (rows, 1 or head_dim)."""
     scores = np.float64(queries.shape[1]) ** -0.5 * queries @ keys.T
     if mask.causal:
-        place = np.arange(rows.start, rows.stop)[:, None] + mask.behind
+        place: NDArray[Any] = np.arange(rows.start, rows.stop)[:, None] + mask.behind
         scores = np.where(np.arange(left, left + len(keys)) > place, -np.inf, scores)
     highest = np.maximum(most, scores.max(axis=1, keepdims=True))
     base = np.where(highest == -np.inf, 0, highest)

@@ -10,7 +10,8 @@ others, 2023).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from stacklib.quantity.bounds import whole
 from .flash_numpy import forward
 from .mask import checked
 
-Floats = NDArray[Any]
+Floats: TypeAlias = NDArray[Any]
 
 
 def merge(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -89,7 +90,7 @@ def split_decode(
         raise ValueError(f"splits = {splits} of {keys} keys: at most one piece a key")
     edges = [keys * piece // splits for piece in range(splits + 1)]
     parts = []
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in pairwise(edges):
         own = k[:, :, left:right], v[:, :, left:right]
         parts.append(forward(q, *own, checked(q, *own, False, None, scale)))
     return merge(parts)
@@ -148,9 +149,7 @@ def paged_decode(
     return out
 
 
-def gather(
-    pages: Floats, row: NDArray[np.integer], length: int
-) -> Floats:
+def gather(pages: Floats, row: NDArray[np.integer], length: int) -> Floats:
     """The tokens of one sequence in order, (kv_heads, length, head_dim)."""
     whole(length=length)
     pool, heads, page, wide = pages.shape

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from stacklib.quantity.bounds import whole
 
@@ -85,7 +86,11 @@ def measured(tiling: Tiling, seed: int = 0) -> list[Witness]:
     random = np.random.default_rng(seed)
     shape = (3, tiling.tokens, tiling.head_dim)
     q, k, v = random.standard_normal(shape, dtype=np.float32)
-    tiles = {"tile_q": tiling.tile_q, "tile_k": tiling.tile_k, "causal": tiling.causal}
+    tiles: dict[str, Any] = {
+        "tile_q": tiling.tile_q,
+        "tile_k": tiling.tile_k,
+        "causal": tiling.causal,
+    }
     four = (x[None, None] for x in (q, k, v))
     right = naive_attention(*four, causal=tiling.causal)[0, 0]
     run = recorded.record(q, k, v, **tiles)

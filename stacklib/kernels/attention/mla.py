@@ -1,0 +1,240 @@
+"""The cache of keys and values by kind of attention, and what decoding it takes.
+
+Multi-head latent attention keeps a latent of 512 numbers a token and 64 that carry its
+place. A decode kernel reads all 576 columns, as keys; the first 512 of the same columns
+serve as values and are not read again. How small that is depends on what it is held
+against, so a ratio names both sides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib import models
+from stacklib.hardware import Accelerator
+from stacklib.models.parts import LatentAttention
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    assumed,
+    bytes_per_element,
+    chosen,
+    maximum,
+    one_of,
+)
+from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity.bounds import whole
+from stacklib.roofline.work.bounds import Bound, bound_on, device_of
+from stacklib.roofline.work.work import Work
+
+SEEN = "2026-11-25"
+_V2 = Source(
+    "DeepSeek-AI, DeepSeek-V2, 2024 (arXiv:2405.04434)",
+    "section 3.2.3: the cache is quantized to 6 bits an element on average",
+    SEEN,
+    "recalled",
+)
+_67B = Source(
+    "DeepSeek-AI, DeepSeek LLM, 2024 (arXiv:2401.02954)",
+    "table of architectures: 67B with 95 layers, 8 KV heads, 8,192 / 64 a head",
+    SEEN,
+    "recalled",
+)
+_README = Source(
+    "deepseek-ai/FlashMLA, README.md @066b5ba6",
+    "dense decoding on H800 SXM5, CUDA 12.8: up to",
+    "2025-09-29",
+    "secondary",
+)
+
+
+def _read(value: float, unit: str, label: str, source: Source, kind: str) -> Quantity:
+    return Quantity(value, unit, label=label, source=source, kind=kind)
+
+
+V2_BITS = _read(6, "bit", "bits a number of DeepSeek-V2's cache", _V2, "config")
+OLD_LAYERS = _read(95, "", "layers of DeepSeek-67B", _67B, "config")
+OLD_HEADS = _read(8, "", "KV heads of DeepSeek-67B", _67B, "config")
+OLD_HEAD = _read(128, "", "head size of DeepSeek-67B", _67B, "config")
+OLD_BITS = assumed(
+    16,
+    "bit",
+    "bits a number of DeepSeek-67B's cache",
+    why="The paper names no format; with 16 bits its 93.3 % comes out.",
+)
+MEMORY_BOUND = _read(3000, "GB/s", "FlashMLA, memory-bound", _README, "claimed")
+COMPUTE_BOUND = _read(660, "TFLOP/s", "FlashMLA, compute-bound", _README, "claimed")
+KINDS = ("MHA", "GQA", "MQA", "MLA")
+
+
+@dataclass(frozen=True, slots=True)
+class Latent:
+    """The sizes of a model's latent attention, as quantities of its config."""
+
+    heads: Quantity
+    head: Quantity  # of a value, and of a key without the part that carries place
+    latent: Quantity
+    rope: Quantity
+    layers: Quantity
+
+    @classmethod
+    def of(cls, name: str) -> Latent:
+        """From `stacklib.models`.
+
+        Raises
+        ------
+        ValueError
+            For a model without latent attention.
+        """
+        model = models.get(name)
+        a = model.attention
+        if not isinstance(a, LatentAttention):
+            raise ValueError(f"{model.name} has {a.kind}: a model with MLA is needed")
+
+        def size(value: int, words: str) -> Quantity:
+            key = f"{model.key}.{words}"
+            return Quantity(
+                value, label=words, source=model.source, kind="config", key=key
+            )
+
+        return cls(
+            size(a.heads, "heads"),
+            size(a.v_head_dim, "value head size"),
+            size(a.kv_lora_rank, "KV latent"),
+            size(a.rope_head_dim, "rope size"),
+            size(model.layers, "layers"),
+        )
+
+    @property
+    def columns(self) -> Quantity:
+        """Numbers a token keeps in a layer, all of which are read: 576, not 512."""
+        return (self.latent + self.rope).named("columns of the cache")
+
+
+def bytes_by_kind(
+    model: str = "deepseek-v3", *, groups: int = 8, dtype: str = "bf16"
+) -> dict[str, Quantity]:
+    """Bytes a token and layer if a model's heads had each kind of attention.
+
+    Parameters
+    ----------
+    model : str
+        One with latent attention: its heads and sizes are used.
+    groups : int
+        Heads of keys and values for GQA.
+    dtype : str
+        Of the cache.
+
+    Raises
+    ------
+    ValueError
+        For ``groups`` that do not divide the heads, or a model without a latent.
+    """
+    sizes = Latent.of(model)
+    whole(groups=groups)
+    if sizes.heads.si % groups:
+        raise ValueError(f"groups = {groups} do not divide {sizes.heads.si:g} heads")
+    grouped = chosen(groups, label="KV heads")
+    pair = 2 * sizes.head
+    numbers = sizes.heads * pair, grouped * pair, pair, sizes.columns
+    width = bytes_per_element(dtype)
+    return {
+        kind: (count * width).named(f"{kind}: cache a token and layer")
+        for kind, count in zip(KINDS, numbers, strict=True)
+    }
+
+
+def share_of_own(model: str = "deepseek-v2") -> Quantity:
+    """The latent cache over that of the same heads without one: 1.76 %."""
+    found = bytes_by_kind(model)
+    return (found["MLA"] / found["MHA"]).named("MLA cache over MHA's")
+
+
+def share_of_67b() -> Quantity:
+    """DeepSeek-V2's cache over DeepSeek-67B's: 6.7 %, of which three causes multiply.
+
+    Fewer layers (60 for 95), GQA and not MHA in the older model, and 6 bits a number
+    for 16. (The abstract's *reduces the KV cache by 93.3 %*.)
+    """
+    sizes = Latent.of("deepseek-v2")
+    new = sizes.layers * sizes.columns * V2_BITS
+    old = 2 * OLD_LAYERS * OLD_HEADS * OLD_HEAD * OLD_BITS
+    return (new / old).named("V2's cache over 67B's")
+
+
+def latent_decode(
+    *,
+    keys: int,
+    batch: int = 1,
+    queries: int = 1,
+    model: str = "deepseek-v3",
+    dtype: str = "bf16",
+) -> Work:
+    """One layer's decode attention, absorbed, for all heads.
+
+    Every head scores all columns of a token and weighs the latent ones: 2 (576 + 512)
+    operations a head and token, and 576 numbers read a token, once for all heads.
+
+    Parameters
+    ----------
+    keys, batch : int
+        Tokens cached by a sequence; sequences.
+    queries : int
+        New tokens of a sequence: 1, or more where tokens are guessed ahead.
+
+    Raises
+    ------
+    ValueError
+        For a size that is no whole number from 1, or a model without a latent.
+    """
+    whole(keys=keys, batch=batch, queries=queries)
+    sizes, fmt = Latent.of(model), find_dtype(dtype)
+    n, b, m = (
+        chosen(value, label=label)
+        for value, label in ((keys, "keys"), (batch, "batch"), (queries, "queries"))
+    )
+    rows = b * m * sizes.heads
+    operations = 2 * one_of(fmt.operation) * rows * n * (sizes.columns + sizes.latent)
+    numbers = b * n * sizes.columns + rows * (sizes.columns + sizes.latent)
+    return Work(
+        operations.named("operations"),
+        (numbers * bytes_per_element(dtype)).named("bytes moved"),
+        f"latent decode of {queries} on {keys}",
+        fmt.name,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LatentTime:
+    """A latent decode on a device: its bound, and at the speeds published for it."""
+
+    work: Work
+    limits: Bound
+    time: Quantity  # at the published bandwidth or rate, whichever takes longer
+    share_of_bandwidth: Quantity  # that the published bandwidth is of the device's
+    share_of_peak: Quantity  # that the published rate is of the device's
+
+
+def flash_mla_time(
+    on: str | Accelerator = "h800_sxm", **sizes: int | str
+) -> LatentTime:
+    """`latent_decode` at FlashMLA's published speeds, which are *up to*, on H800.
+
+    ``sizes``: as `latent_decode` takes them.
+
+    Raises
+    ------
+    UnknownName, UnknownSpec, ValueError
+        For an unknown device, one without the rates, and as `latent_decode`.
+    """
+    work, device = latent_decode(**sizes), device_of(on)  # type: ignore[arg-type]
+    peak, bandwidth = device.peak(work.dtype), device.memory_bandwidth
+    rate = COMPUTE_BOUND.to("TFLOP/s")
+    time = maximum(work.bytes / MEMORY_BOUND, work.operations / rate)
+    return LatentTime(
+        work,
+        bound_on(work, device),
+        time.named("time at published speeds"),
+        (MEMORY_BOUND / bandwidth).named("share of the bandwidth"),
+        (rate / peak).named("share of the peak"),
+    )

@@ -1,0 +1,103 @@
+"""The torch backend: results and gradients against float64, memory, what it refuses."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from attention_cases import MASKS, made
+
+torch = pytest.importorskip("torch")
+
+from stacklib.kernels.attention import flash_torch  # noqa: E402
+from stacklib.kernels.attention.flash import flash_attention  # noqa: E402
+from stacklib.kernels.attention.mask import Mask  # noqa: E402
+from stacklib.kernels.attention.naive import naive_attention, seen_pairs  # noqa: E402
+
+SHAPES = [
+    (1, 1, 1, 1, 1, 1),
+    (2, 4, 2, 97, 97, 59),
+    (1, 2, 1, 1, 300, 64),
+    (1, 2, 2, 600, 577, 16),
+    (1, 3, 1, 40, 9, 8),  # rows that causal leaves empty
+]
+
+
+def tensors(*shape, dtype=torch.float32):
+    return [torch.from_numpy(x).to(dtype).requires_grad_() for x in made(1, *shape)]
+
+
+def formula(q, k, v, causal=False, window=None, scale=None):
+    """What autograd differentiates: the whole matrix of scores."""
+    group = q.shape[1] // k.shape[1]
+    k, v = (x.repeat_interleave(group, dim=1) for x in (k, v))
+    scores = (q.shape[-1] ** -0.5 if scale is None else scale) * q @ k.mT
+    seen = torch.from_numpy(seen_pairs(Mask(q.shape[2], k.shape[2], causal, window)))
+    weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
+    return weights.masked_fill(~seen, 0) @ v
+
+
+def outcome(function, x, **words):
+    """Result and gradients, for a loss that weighs every number differently."""
+    out = function(*x, **words)
+    by = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).reshape(out.shape)
+    return out.detach(), *torch.autograd.grad((out * by).sum(), x)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("words", MASKS, ids=str)
+def test_errors_are_at_most_twice_those_of_autograd_in_float32(shape, words):
+    exact = outcome(formula, tensors(*shape, dtype=torch.float64), **words)
+    plain = outcome(formula, tensors(*shape), **words)
+    tiled = outcome(flash_attention, tensors(*shape), backend="torch", **words)
+    for right, theirs, ours in zip(exact, plain, tiled, strict=True):
+        error = (ours - right).abs().max()
+        least = 4 * torch.finfo(torch.float32).eps * right.abs().max()
+        assert error <= max(2 * (theirs.nan_to_num() - right).abs().max(), least)
+
+
+@pytest.mark.parametrize("words", MASKS, ids=str)
+def test_gradients_pass_gradcheck_in_float64(words, monkeypatch):
+    for name, size in (("TILE_Q", 4), ("TILE_K", 3), ("TILE_CUT", 2)):
+        monkeypatch.setattr(flash_torch, name, size)
+    x = tensors(1, 2, 1, 5, 7, 3, dtype=torch.float64)
+    assert torch.autograd.gradcheck(
+        lambda *x: flash_attention(*x, backend="torch", **words), x, fast_mode=True
+    )
+
+
+def test_it_gives_what_the_reference_gives_rows_of_nan_and_of_nothing_too():
+    q, k, v = (x.detach() for x in tensors(1, 2, 1, 300, 280, 8))
+    q[0, 1, 200, 3] = torch.nan
+    exact = naive_attention(q.numpy(), k.numpy(), v.numpy(), causal=True)
+    tiled = flash_attention(q, k, v, causal=True, backend="torch")
+    exact = torch.from_numpy(exact).float()
+    assert torch.allclose(tiled, exact, rtol=1e-4, atol=1e-5, equal_nan=True)
+    assert (tiled[:, :, :20] == 0).all()
+    assert exact.isnan().any(dim=-1).sum() == 1
+
+
+def test_queries_are_left_alone():
+    for queries, wide in ((1, 1), (1, 8), (8, 1)):
+        q, k, v = tensors(1, 1, 1, queries, 4, wide)
+        before = q.detach().clone()
+        flash_attention(q, k, v, backend="torch").sum().backward()
+        assert torch.equal(q.detach(), before)
+
+
+def test_arrays_and_types_that_it_lacks_are_named():
+    q, k, v = made(1, 1, 1, 1, 3, 3, 4)
+    with pytest.raises(TypeError, match=r"torch\.from_numpy"):
+        flash_attention(q, k, v, backend="torch")
+    with pytest.raises(TypeError, match="float16"):
+        flash_attention(*(x.half() for x in tensors(1, 1, 1, 3, 3, 4)), backend="torch")
+
+
+def test_a_second_derivative_is_refused_and_not_wrong():
+    x = tensors(1, 1, 1, 3, 3, 4)
+    out = flash_attention(*x, backend="torch")
+    (first,) = torch.autograd.grad((out**2).sum(), x[0], create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        torch.autograd.grad(first.sum(), x[0])

@@ -1,0 +1,103 @@
+"""Decode in pieces and over pages is decode."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from attention_cases import made
+
+from stacklib.kernels.attention.naive import naive_attention
+from stacklib.kernels.attention.split_kv import (
+    gather,
+    merge,
+    paged_decode,
+    split_decode,
+)
+
+few = st.integers(1, 4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(few, few, few, st.integers(1, 60), st.integers(1, 12), st.data())
+def test_pieces_are_merged_exactly_in_any_number(batch, group, kv, keys, wide, data):
+    splits = data.draw(st.integers(1, keys))
+    x = made(1, batch, group * kv, kv, 2, keys, wide, np.float64)
+    out, lse = split_decode(*x, splits=splits)
+    assert np.allclose(out, naive_attention(*x), rtol=1e-12, atol=1e-12)
+    scores = wide**-0.5 * x[0] @ np.repeat(x[1], group, axis=1).swapaxes(-1, -2)
+    assert np.allclose(lse, np.log(np.exp(scores).sum(-1)), rtol=1e-12, atol=1e-12)
+
+
+def test_merging_is_associative_and_does_not_mind_the_order():
+    rng = np.random.default_rng(2)
+    parts = [(rng.standard_normal((3, 4)), 9 * rng.standard_normal(3)) for _ in "abcd"]
+    whole = merge(parts)
+    for other in (
+        merge([merge(parts[:2]), merge(parts[2:])]),
+        merge([parts[3], merge(parts[:3])]),
+        merge(parts[::-1]),
+    ):
+        assert all(
+            np.allclose(x, y, rtol=1e-13) for x, y in zip(whole, other, strict=True)
+        )
+
+
+def test_a_piece_that_a_row_does_not_see_counts_for_nothing():
+    nothing = np.zeros((2, 3)), np.full(2, -np.inf)
+    part = np.ones((2, 3)), np.array([800.0, -800.0])  # beyond what exp holds
+    out, lse = merge([nothing, part, nothing])
+    assert np.array_equal(out, part[0]) and np.array_equal(lse, part[1])
+    out, lse = merge([nothing, nothing])
+    assert (out == 0).all() and (lse == -np.inf).all()
+
+
+def test_forgetting_the_log_sum_exp_is_seen():
+    """A planted fault: pieces averaged by their number of keys."""
+    q, k, v = made(3, 1, 1, 1, 1, 30, 8, np.float64, by=3.0)
+    pieces = [
+        naive_attention(q, k[:, :, s], v[:, :, s]) for s in (slice(10), slice(10, 30))
+    ]
+    assert not np.allclose((pieces[0] + 2 * pieces[1]) / 3, naive_attention(q, k, v))
+
+
+@pytest.mark.parametrize("page", [1, 4, 16])
+def test_pages_in_any_order_give_what_tokens_in_order_give(page):
+    rng = np.random.default_rng(4)
+    lengths, kv_heads, wide, queries = (17, 1, 40), 2, 8, 3
+    lengths = [max(queries, n) for n in lengths]
+    most = max(-(-n // page) for n in lengths)
+    free = rng.permutation(3 * most)
+    shape = (3 * most, kv_heads, page, wide)
+    k_pages, v_pages = np.full(shape, np.nan), np.full(shape, np.nan)  # canaries
+    table = np.full((3, most), -1)
+    q = rng.standard_normal((3, 4, queries, wide))
+    right = np.empty_like(q)
+    for one, length in enumerate(lengths):
+        k, v = rng.standard_normal((2, kv_heads, length, wide))
+        table[one, : -(-length // page)] = free[one * most :][: -(-length // page)]
+        for token in range(length):
+            at = table[one, token // page], slice(None), token % page
+            k_pages[at], v_pages[at] = k[:, token], v[:, token]
+        right[one] = naive_attention(q[one][None], k[None], v[None], causal=True)[0]
+    found = paged_decode(q, k_pages, v_pages, table, lengths)
+    assert np.allclose(found, right, rtol=1e-12, atol=1e-12)
+
+
+def test_tables_that_do_not_fit_are_refused():
+    pages, q = np.zeros((4, 1, 2, 8)), np.zeros((1, 1, 1, 8))
+    with pytest.raises(ValueError, match="9 tokens need 5 pages of 2: the table's row"):
+        gather(pages, np.array([0, 1]), 9)
+    with pytest.raises(ValueError, match=r"pages \[0, 4\]: the pool has pages 0 to 3"):
+        gather(pages, np.array([0, 4]), 3)
+    with pytest.raises(ValueError, match="2 lengths: one row"):
+        paged_decode(q, pages, pages, np.zeros((1, 2), int), [1, 2])
+    with pytest.raises(ValueError, match="splits = 9 of 8 keys"):
+        split_decode(*made(5, 1, 1, 1, 1, 8, 4), splits=9)
+    with pytest.raises(ValueError, match="parts is empty"):
+        merge([])
