@@ -80,12 +80,17 @@ _UNITS = {
     "ratio per node": "", "reticle": "", "reticles": "", "chips": "",
     "abs error": "", "decades": "", "digits": "", "lanes": "", "levels": "",
     "max": "", "relative error": "", "values": "", "variants": "",
+    "exponent of d": "", "exponent of N": "", "lines": "", "versions": "", "tiles": "",
+    "launches": "", "chi2/dof": "", "people": "", "reads": "", "generations": "",
+    "GPU generations": "", "points": "", "passes over N^2": "", "remainder": "",
+    "passes of 600 KB": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
     "1e9 transistors": (1e9, "1"),
     "G transistors": (1e9, "1"),
     "MTr/mm2": (1e6, "1/mm2"),
+    "M params": (1e6, "1"),
 }
 # How a unit of the ledger is shown, where not as it is written.
 _WORDS = (

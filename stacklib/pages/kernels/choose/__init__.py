@@ -1,0 +1,1 @@
+"""Chapter 4: when to write a kernel, and in what."""

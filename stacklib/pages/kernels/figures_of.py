@@ -1,0 +1,39 @@
+"""Figures that others published, as quantities that say where they were read."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stacklib.evidence import measurements
+from stacklib.quantity import Quantity, Source
+
+UNITS = {"TFLOPS": "TFLOP/s", "GB/s": "GB/s"}
+
+
+def published(
+    value: float, unit: str, label: str, title: str, *, where: str = ""
+) -> Quantity:
+    """A figure quoted from a document, under a key of its own."""
+    source = Source(title, where or label, "2026-11-25", "secondary")
+    key = f"{title}.{label}"
+    return Quantity(value, unit, label=label, source=source, kind="claimed", key=key)
+
+
+@cache
+def row(id: str) -> measurements.Measurement:
+    """A row of the published measurements."""
+    return next(found for found in measurements.public() if found.id == id)
+
+
+def measured(id: str) -> Quantity:
+    """What a row of the published measurements says."""
+    found = row(id)
+    source = Source(found.source, found.id, "2026-11-21", "secondary")
+    return Quantity(
+        found.value,
+        UNITS[found.unit],
+        label=f"{found.software}, {found.id}",
+        source=source,
+        kind="measured",
+        key=id,
+    )

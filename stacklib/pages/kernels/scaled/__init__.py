@@ -1,0 +1,1 @@
+"""Chapter 4: products of block-scaled numbers."""

@@ -1,0 +1,111 @@
+"""Claims on MXFP8 for experts: what quantizing costs, and what a rebuild gained."""
+
+from __future__ import annotations
+
+from stacklib import hardware
+from stacklib.evidence import Finding, claim
+from stacklib.kernels.scaled.fused_quantization import (
+    PUBLISHED,
+    dequantizing_share,
+    implied_share,
+)
+from stacklib.quantity import Quantity, one_of
+from stacklib.roofline.bound.scaling import speed_up_of_part
+
+from ..figures_of import published
+
+B200 = "b200_sxm"
+POST = "Cursor, 1.5x Faster MoE Training on Blackwell with MXFP8 Kernels, August 2025"
+FORWARD_SHARE, BACKWARD_SHARE = 0.53, 0.27  # of the post, before
+BACKWARD_TO_FORWARD = 2  # times of a step's two passes, by their operations
+
+
+def both(name: str) -> tuple[Quantity, Quantity]:
+    """A figure of the post before and after."""
+    row = PUBLISHED[name]
+    return (
+        published(row.before, row.unit, f"{name}, before", POST),
+        published(row.after, row.unit, f"{name}, after", POST),
+    )
+
+
+def times_faster(name: str) -> Quantity:
+    """Before over after, of a time."""
+    before, after = both(name)
+    return (before / after).named(f"{name}: gain")
+
+
+def times_more(name: str) -> Quantity:
+    """After over before, of a rate."""
+    before, after = both(name)
+    return (after / before).named(f"{name}: gain")
+
+
+def combined() -> Quantity:
+    """Both passes before over both after."""
+    forward, backward = both("forward"), both("backward")
+    return ((forward[0] + backward[0]) / (forward[1] + backward[1])).named(
+        "both passes"
+    )
+
+
+@claim("cursor-moe-3p5x")
+def layer() -> Finding:
+    """The gain of either pass, from its two times."""
+    return Finding(
+        times_faster("forward"),
+        to=times_faster("backward"),
+        why=f"The claimed number is the backward pass's. Both together: "
+        f"{combined():.3}.",
+    )
+
+
+@claim("cursor-fwd-ms", "forward")
+@claim("cursor-bwd-ms", "backward")
+def one_pass(name: str) -> Finding:
+    """From its two times."""
+    scaling = dequantizing_share(B200)
+    return Finding(
+        times_faster(name),
+        why="Arithmetic on the post's figures; it names no sizes from which the times "
+        "would follow. Scaling each 32 products on CUDA cores would alone take "
+        f"{scaling:.3} of a product's time.",
+    )
+
+
+@claim("cursor-e2e-1p5x")
+def whole_step() -> Finding:
+    """Tokens a second and GPU, after over before."""
+    stated = (FORWARD_SHARE + BACKWARD_TO_FORWARD * BACKWARD_SHARE) / (
+        1 + BACKWARD_TO_FORWARD
+    )
+    told = speed_up_of_part(stated, combined().si)
+    return Finding(
+        times_more("tokens a second and GPU"),
+        why=f"If only the layer changed, it took {implied_share():.0%} of a step. The "
+        f"post says {FORWARD_SHARE:.0%} of the forward and {BACKWARD_SHARE:.0%} of the "
+        f"backward pass, about {stated:.0%} of both, which would give {told:.3g}. So "
+        "other changes helped.",
+    )
+
+
+@claim("quant-kernel-bw")
+def quantizing_rate() -> Finding:
+    """The post's kernel over the one it replaces."""
+    before, after = both("quantizing kernel")
+    peak = hardware.get(B200).memory_bandwidth * one_of("s")
+    shares = [rate.retag("per_chip") * one_of("s") / peak for rate in (before, after)]
+    return Finding(
+        times_more("quantizing kernel"),
+        why=f"{shares[0]:.2 %} and {shares[1]:.2 %} of a B200's bandwidth.",
+    )
+
+
+@claim("grouped-gemm-deepgemm")
+def grouped() -> Finding:
+    """DeepGEMM's time over the post's."""
+    return Finding(
+        times_faster("grouped product, DeepGEMM and theirs"),
+        why="Arithmetic. DeepGEMM's time is without quantization, with scales of 1x128 "
+        "in software; the other has scales of 32 that the tensor core reads.",
+    )
