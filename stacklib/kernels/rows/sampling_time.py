@@ -64,24 +64,27 @@ class SampleTime:
         return self.head + self.sampling
 
 
-def plain_bytes(*, batch: Any, hidden: Any, vocab: Any, width: Any = 2) -> Any:
+def plain_bytes(
+    *, batch: Any, hidden: Any, vocab: Any, width: Any = 2, logit: Any = FP32
+) -> Any:
     """Bytes of the plain pipeline: head, hidden state, four passes, tokens."""
-    above_zero(batch=batch, hidden=hidden, vocab=vocab, width=width)
+    above_zero(batch=batch, hidden=hidden, vocab=vocab, width=width, logit=logit)
     operands = (vocab + batch) * hidden * width
-    return operands + PLAIN_PASSES * batch * vocab * FP32 + batch * INDEX
+    return operands + PLAIN_PASSES * batch * vocab * logit + batch * logit
 
 
 def flash_bytes(
-    *, batch: Any, hidden: Any, vocab: Any, tile: Any, width: Any = 2
+    *, batch: Any, hidden: Any, vocab: Any, tile: Any, width: Any = 2, pair: Any = PAIR
 ) -> Any:
     """Bytes of the fused one: head, hidden state, each tile's winners, tokens.
 
-    ``tile``: tokens of the vocabulary a tile takes; the last may be smaller.
+    ``tile``: tokens of the vocabulary a tile takes; the last may be smaller. ``pair``:
+    bytes of a score with its index.
     """
     above_zero(batch=batch, hidden=hidden, vocab=vocab, width=width, tile=tile)
     operands = (vocab + batch) * hidden * width
-    winners = 2 * ceil(vocab / tile) * batch * PAIR  # written, and read again
-    return operands + winners + batch * INDEX
+    winners = 2 * ceil(vocab / tile) * batch * pair  # written, and read again
+    return operands + winners + batch * pair / 2
 
 
 def _head(
@@ -108,6 +111,7 @@ def plain_time(
     bandwidth: Any,
     launch_s: Any,
     width: Any = 2,
+    logit: Any = FP32,
     ranks: Any = 1,
     link: Any = 450e9,
     latency_s: Any = 0.0,
@@ -121,6 +125,8 @@ def plain_time(
     ----------
     batch, hidden, vocab : int, Quantity or array
         Rows, the width of the model, tokens of the vocabulary.
+    width, logit : int, Quantity or array
+        Bytes of a weight, and of a logit.
     bandwidth, link : float, Quantity or array
         Bytes a second of a chip's memory, and of a chip's links one way.
     launch_s, latency_s : float, Quantity or array
@@ -132,7 +138,7 @@ def plain_time(
     """  # fmt: skip
     head = _head(batch, hidden, vocab, width, bandwidth, ranks)
     at_least(0, launch_s=launch_s, latency_s=latency_s, chain_s=chain_s)
-    logits = batch * vocab * FP32
+    logits = batch * vocab * logit
     return SampleTime(
         head,
         _gather(logits, ranks, link, latency_s),
@@ -150,17 +156,18 @@ def flash_time(
     bandwidth: Any,
     launch_s: Any,
     width: Any = 2,
+    pair: Any = PAIR,
     ranks: Any = 1,
     link: Any = 450e9,
     latency_s: Any = 0.0,
 ) -> SampleTime:
     """Seconds of the fused kernel and its small second one; parts as ``plain_time``.
 
-    The ranks exchange a score and an index a row.
+    The ranks exchange a score and an index a row, ``pair`` bytes.
     """  # fmt: skip
     head = _head(batch, hidden, vocab, width, bandwidth, ranks)
     at_least(0, launch_s=launch_s, latency_s=latency_s)
-    pairs = batch * PAIR * ranks
+    pairs = batch * pair * ranks
     gather = _gather(pairs, ranks, link, latency_s)
     return SampleTime(head, gather, 0 * head, FLASH_LAUNCHES * launch_s, 0 * head)
 

@@ -12,6 +12,7 @@ from stacklib.gpu import tiles as tl
 from stacklib.kernels.rows import sampling_time as model
 from stacklib.kernels.rows.flash_sampling import flash_sampling, sample_by_passes
 from stacklib.kernels.rows.noise import gumbel, philox, uniform
+from stacklib.quantity import Quantity
 
 US = 1e-6
 
@@ -194,3 +195,30 @@ def test_bad_input_is_named(args, words):
 def test_a_tile_of_nothing_is_refused():
     with pytest.raises(ValueError, match="tile = 0"):
         flash_sampling(np.ones(3), np.ones((5, 3)), 1.0, 0, tile=0)
+
+
+def test_floats_quantities_and_arrays_give_the_same():
+    sizes = {"hidden": 4096, "vocab": 150_000, "ranks": 4}
+    rate = {"bandwidth": 8e12, "launch_s": 5e-6, "link": 450e9, "latency_s": 2e-5}
+    plain = model.plain_time(batch=16, **sizes, **rate)
+    swept = model.plain_time(batch=np.array([1.0, 16.0]), **sizes, **rate)
+    assert swept.total[1] == pytest.approx(plain.total)
+    traced = model.plain_time(
+        batch=16,
+        **sizes,
+        width=Quantity(2, "B"),
+        logit=Quantity(4, "B"),
+        bandwidth=Quantity(8, "TB/s"),
+        launch_s=Quantity(5, "µs"),
+        link=Quantity(450, "GB/s"),
+        latency_s=Quantity(20, "µs"),
+        chain_s=Quantity(0, "µs"),
+    )
+    assert traced.total.si == pytest.approx(plain.total)
+    assert traced.head.si == pytest.approx(plain.head)
+    fused = model.flash_bytes(
+        batch=np.array([1, 2]), hidden=64, vocab=1000, tile=300, width=2
+    )
+    assert fused.tolist() == [
+        model.flash_bytes(batch=b, hidden=64, vocab=1000, tile=300) for b in (1, 2)
+    ]
