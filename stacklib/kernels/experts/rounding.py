@@ -251,6 +251,10 @@ def kept_bytes(*, hidden: int, width: int, top_k: int, recomputed: bool) -> int:
     The layer's input and both halves of the first product always; with ``recomputed``
     nothing else. Without, the activation and the result of each expert as well, which
     the gradients of the last product and of the gates ask for.
+
+    At 4,096 and 1,024 with eight experts, the sizes of their benchmark, that is 67 %
+    less; 29 % if only the activation was kept. The published 45 % lies between, and
+    depends on what the other implementation keeps.
     """
     whole(hidden=hidden, width=width, top_k=top_k)
     kept = hidden + 2 * top_k * width

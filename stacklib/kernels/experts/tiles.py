@@ -77,8 +77,8 @@ def expert_tiles(
 
     Examples
     --------
-    >>> expert_tiles("deepseek-v3", tokens=4096).parameters.text()
-    '44,040,192'
+    >>> int(expert_tiles("deepseek-v3", tokens=4096).parameters.si)
+    44040192
     """
     whole(tokens=tokens, tile=tile)
     found = models.get(model) if isinstance(model, str) else model

@@ -154,6 +154,11 @@ def test_what_is_kept_is_the_input_and_the_first_product():
     less, more = (kept_bytes(**sizes, recomputed=r) for r in (True, False))
     assert less == 2 * (2048 + 8 * 2 * 768)
     assert 1 - less / more > 0.45
+    theirs = {"hidden": 4096, "width": 1024, "top_k": 8}
+    less, more = (kept_bytes(**theirs, recomputed=r) for r in (True, False))
+    assert 1 - less / more == pytest.approx(0.667, abs=1e-3)
+    with_activation = less + 2 * 8 * 1024
+    assert 1 - less / with_activation == pytest.approx(0.286, abs=1e-3)
 
 
 def test_bad_input_is_named():

@@ -42,6 +42,13 @@ def test_every_scale_is_where_the_formula_says_and_the_rest_is_zero(rows, blocks
     assert (unpack_scales(packed, rows, blocks) == scales).all()
 
 
+def test_all_small_shapes_come_back():
+    for rows in range(1, 140):
+        for blocks in range(1, 10):
+            scales = numbered(rows, blocks)
+            assert (unpack_scales(pack_scales(scales), rows, blocks) == scales).all()
+
+
 @given(st.integers(1, 300), st.integers(1, 40), st.integers(0, 99))
 @settings(max_examples=40, deadline=None)
 def test_unpacking_gives_back_what_was_packed(rows, blocks, seed):

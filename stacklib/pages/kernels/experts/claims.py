@@ -123,10 +123,8 @@ def tile_height() -> Finding:
 def generations() -> Finding:
     """Generations that the abstract's figure was measured on."""
     source = Source(ABSTRACT, "on Hopper GPUs", "2026-11-25", "secondary")
-    ones = Quantity(
-        1, label="generations of the figure", source=source, kind="claimed",
-        key="sonicmoe.generations",
-    )  # fmt: skip
+    label, key = "generations of the figure", "sonicmoe.generations"
+    ones = Quantity(1, label=label, source=source, kind="claimed", key=key)
     return Finding(
         ones,
         why="The abstract has 1.86x on Hopper, over ScatterMoE in BF16, for a "
