@@ -8,7 +8,7 @@ book's kernels; anything else is refused by name and line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from .ptx_step import WARP, Lane, Memory, Step, place
 from .ptx_values import to_bits, width
 
 ALIGNMENT = 256
+Watch = Callable[[str, list[int]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,12 @@ class PtxRun:
 
 
 def run_ptx(
-    ptx: str | Kernel, grid: Size, block: Size, *args: Any, budget: int = 20_000_000
+    ptx: str | Kernel,
+    grid: Size,
+    block: Size,
+    *args: Any,
+    budget: int = 20_000_000,
+    watch: Watch | None = None,
 ) -> PtxRun:
     """Run a PTX kernel on every thread of a grid.
 
@@ -58,6 +64,8 @@ def run_ptx(
         For each parameter a NumPy array, an array still `empty`, or a number.
     budget : int
         Warp instructions after which a run counts as endless.
+    watch : function, optional
+        Told of every request of a warp, as it is made: opcode, and an address a lane.
 
     Returns
     -------
@@ -94,7 +102,8 @@ def run_ptx(
     for k in range(size.x * size.y * size.z):
         where = (k % size.x, k // size.x % size.y, k // size.x // size.y)
         lanes = _lanes(kernel, where, threads, size)
-        issued += _block(kernel, program, lanes, executions, budget - issued)
+        left = budget - issued
+        issued += _block(kernel, program, lanes, executions, left, watch)
         per_thread += [lane.executed for lane in lanes]
     opcodes: Counter[str] = Counter()
     for instruction, times in zip(kernel.code, executions, strict=True):
@@ -173,6 +182,7 @@ def _block(
     lanes: list[Lane],
     executions: list[int],
     budget: int,
+    watch: Watch | None,
 ) -> int:
     """Run one block; the warp instructions it issued."""
     warps = [lanes[k : k + WARP] for k in range(0, len(lanes), WARP)]
@@ -185,9 +195,12 @@ def _block(
                 if pc >= len(program):
                     raise PtxError(f"{kernel.name} ends without ret")
                 try:
+                    asked = program[pc].addresses(here) if watch else None
                     program[pc].issue(here)
                 except PtxError as error:
                     raise PtxError(f"{place(kernel, pc)}: {error}") from None
+                if watch and asked:
+                    watch(kernel.code[pc].opcode, asked)
                 issued += 1
                 executions[pc] += len(here)
                 if issued > budget:

@@ -107,6 +107,17 @@ class Step:
         for lane in lanes:
             step(lane)
 
+    def addresses(self, lanes: list[Lane]) -> list[int] | None:
+        """Where these lanes will load or store; None for what reaches no array."""
+        if self.parts[0] not in ("ld", "st") or self.parts[1] == "param":
+            return None
+        if self.guard:
+            lanes = [
+                one for one in lanes if self._read(one, self.guard) != self.negated
+            ]
+        at = self.address(self.code.operands[self.parts[0] == "ld"])
+        return [at(lane) for lane in lanes]
+
     @staticmethod
     def _read(lane: Lane, name: str) -> int:
         try:

@@ -47,12 +47,12 @@ def version() -> str:
     return found[1] if found else ""
 
 
-def source_sha256(kernel: str) -> str:
+def source_sha256(kernel: str, folder: Path = KERNELS) -> str:
     """SHA-256 of a kernel's CUDA source."""
-    return hashlib.sha256((KERNELS / f"{kernel}.cu").read_bytes()).hexdigest()
+    return hashlib.sha256((folder / f"{kernel}.cu").read_bytes()).hexdigest()
 
 
-def to_ptx(kernel: str, capability: str) -> str:
+def to_ptx(kernel: str, capability: str, sources: Path = KERNELS) -> str:
     """PTX of one of our kernels, by ``nvcc``."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "k.ptx"
@@ -62,7 +62,7 @@ def to_ptx(kernel: str, capability: str) -> str:
                 f"-arch=compute_{capability}",
                 "-lineinfo",
                 "-ptx",
-                str(KERNELS / f"{kernel}.cu"),
+                str(sources / f"{kernel}.cu"),
                 "-o",
                 str(out),
             ]

@@ -19,6 +19,7 @@ from .flash_forward_triton import (
     Lengths,
     Tiles,
     key_edges,
+    lse_steps,
     shapes_of,
     softmax_scale,
     span,
@@ -129,7 +130,8 @@ def pass_queries(
     key,
     keys,
     queries,
-    factor,
+    scale,
+    lse_plane,
     begin,
     end,
     q_token,
@@ -156,7 +158,12 @@ def pass_queries(
         # -- S^T and P^T -------------------------------------------------------------
         scores = tl.zeros([k_tile.shape[0], BLOCK_Q], dtype=tl.float32)
         scores = product(k_tile, tl.trans(q_tile), scores, WIDE)
-        shares = tl.exp2(scores * factor - (lse * 1.4426950408889634)[None, :])
+        if q_tile.dtype == tl.float32:
+            low = tl.load(lse_head + lse_plane + row, mask=row < queries, other=0.0)
+            shares = tl.exp((scores * scale - lse[None, :]) - low[None, :])
+        else:  # one fused multiply-add an element
+            log = (lse * 1.4426950408889634)[None, :]
+            shares = tl.exp2(scores * (scale * 1.4426950408889634) - log)
         if MASKED:
             place = row + (keys - queries)
             seen = visible(place[None, :], key[:, None], keys, CAUSAL, WINDOW)
@@ -197,6 +204,7 @@ def keys_kernel(
     k_token,
     lse_batch,
     lse_head,
+    lse_plane,
     D: tl.constexpr,
     BLOCK_Q: tl.constexpr,
     BLOCK_K: tl.constexpr,
@@ -219,7 +227,6 @@ def keys_kernel(
         v_tile = tl.load(v + at, mask=inside, other=0.0)
         d_key = tl.zeros([BLOCK_K, BLOCK_D], dtype=tl.float32)
         d_value = tl.zeros([BLOCK_K, BLOCK_D], dtype=tl.float32)
-        factor = scale * 1.4426950408889634
         begin, whole, whole_end, end = query_edges(
             first, queries, keys - queries, BLOCK_Q, BLOCK_K, CAUSAL, WINDOW
         )
@@ -249,7 +256,8 @@ def keys_kernel(
                         key,
                         keys,
                         queries,
-                        factor,
+                        scale,
+                        lse_plane,
                         start,
                         stop,
                         q_token,
@@ -290,6 +298,7 @@ def queries_kernel(
     k_token,
     lse_batch,
     lse_head,
+    lse_plane,
     D: tl.constexpr,
     BLOCK_Q: tl.constexpr,
     BLOCK_K: tl.constexpr,
@@ -313,9 +322,10 @@ def queries_kernel(
         lse_at = batch.to(tl.int64) * lse_batch + head * lse_head + q_first + row
         level = tl.load(lse + lse_at, mask=row < queries, other=float("inf"))
         level = tl.where(level == float("-inf"), float("inf"), level)
+        low = tl.load(lse + lse_plane + lse_at, mask=row < queries, other=0.0)
         row_sum = tl.load(delta + lse_at, mask=row < queries, other=0.0)
         d_query = tl.zeros([BLOCK_Q, BLOCK_D], dtype=tl.float32)
-        factor, place = scale * 1.4426950408889634, row + (keys - queries)
+        place = row + (keys - queries)
         k_offset = batch.to(tl.int64) * k_batch + head // group * k_head
         k_offset += k_first * k_token
         turn = tl.arange(0, BLOCK_K)
@@ -340,8 +350,11 @@ def queries_kernel(
                 # -- S and P -----------------------------------------------------------
                 scores = tl.zeros([BLOCK_Q, BLOCK_K], dtype=tl.float32)
                 scores = product(q_tile, tl.trans(k_tile), scores, WIDE)
-                log = (level * 1.4426950408889634)[:, None]
-                shares = tl.exp2(scores * factor - log)
+                if q_tile.dtype == tl.float32:
+                    shares = tl.exp((scores * scale - level[:, None]) - low[:, None])
+                else:  # one fused multiply-add an element
+                    log = (level * 1.4426950408889634)[:, None]
+                    shares = tl.exp2(scores * (scale * 1.4426950408889634) - log)
                 if part != 1:
                     seen = visible(place[:, None], key[None, :], keys, CAUSAL, WINDOW)
                     shares = tl.where(seen, shares, 0.0)
@@ -396,10 +409,11 @@ def backward(
     for name, x, shape in (("out", out, q.shape), ("d_out", d_out, q.shape)):
         if tuple(x.shape) != tuple(shape):
             raise ValueError(f"{name} {tuple(x.shape)}: that of q is {tuple(shape)}")
-    if tuple(lse.shape) != sizes.lse_shape:
-        raise ValueError(f"lse {tuple(lse.shape)}: {sizes.lse_shape} is needed")
+    if tuple(lse.shape) != (2, *sizes.lse_shape):
+        raise ValueError(f"lse {tuple(lse.shape)}: {(2, *sizes.lse_shape)} is needed")
     q, k, v, out, d_out, lse = map(in_one_piece, (q, k, v, out, d_out, lse))
-    delta, dq, dk, dv = (empty(x, x.shape) for x in (lse, q, k, v))
+    delta = empty(lse, sizes.lse_shape)
+    dq, dk, dv = (empty(x, x.shape) for x in (q, k, v))
     starts = (lengths.q_starts, lengths.k_starts) if lengths else (None, None)
     if most_keys is not None:
         sizes = replace(sizes, keys=most_keys)
@@ -408,18 +422,18 @@ def backward(
     mask["WIDE"] = interpreted()
     q_steps = (sizes.q.batch, sizes.q.head, sizes.q.token)
     k_steps = (sizes.k.batch, sizes.k.head, sizes.k.token)
-    lse_steps = (sizes.lse.batch, sizes.lse.head)
+    own_steps = lse_steps(sizes)
     heads, kv_heads = sizes.batch * sizes.heads, sizes.batch * sizes.kv_heads
 
     side = tiles_for(QUERIES_HELD, sizes.dim, sizes.queries, sizes.keys, blocks)
     rows = {"BLOCK_Q": side["BLOCK_Q"], **own}
     grid = (cdiv(sizes.queries, side["BLOCK_Q"]), heads)
     arrays = (out, d_out, delta, starts[0], sizes.heads, sizes.queries)
-    launch(row_sums_kernel, grid, *arrays, *q_steps, *lse_steps, **rows)
+    launch(row_sums_kernel, grid, *arrays, *q_steps, *own_steps[:2], **rows)
 
     group = sizes.heads // sizes.kv_heads
     counts = (group, sizes.queries, sizes.keys, softmax_scale(scale, sizes.dim))
-    steps = (*q_steps, *k_steps, *lse_steps)
+    steps = (*q_steps, *k_steps, *own_steps)
     given, meta = (q, k, v, d_out, lse, delta), {**own, **mask}
     args = (*given, dq, *starts, sizes.heads, *counts, *steps)
     way = (QUERIES_HELD, KEY, sizes, "BLOCK_Q", heads, blocks)

@@ -47,11 +47,11 @@ WIDEST = 256  # columns of a head
 SIDES, KEY = ("BLOCK_Q", "BLOCK_K"), ("D", "CAUSAL", "WINDOW", "BOOST")
 Tiles = tuple[tuple[int, int, int, int], ...]
 # Columns of a head up to -> rows of a tile of Q and of K, warps, stages: the first
-# where nothing is measured, all where a GPU can choose. None spills (`cubins.json`).
+# where nothing is measured, all where a GPU can choose. The first spill nothing.
 TILES: dict[int, Tiles] = {
     64: ((128, 64, 4, 3), (128, 128, 8, 3), (64, 64, 4, 3)),
     128: ((128, 128, 8, 3), (128, 64, 8, 3), (64, 64, 4, 3)),
-    256: ((128, 64, 8, 2), (128, 32, 8, 2)),
+    256: ((128, 32, 8, 2), (128, 64, 8, 2)),
 }
 
 
@@ -196,6 +196,7 @@ def forward_kernel(
     k_token,
     lse_batch,
     lse_head,
+    lse_plane,
     D: tl.constexpr,
     BLOCK_Q: tl.constexpr,
     BLOCK_K: tl.constexpr,
@@ -262,10 +263,16 @@ def forward_kernel(
         total = tl.where(empty, 1.0, total)
         shared = acc * (v_scale / total)[:, None]
         tl.store(out + at, narrow(shared, out.dtype.element_ty, WIDE), mask=inside)
-        log = highest * scale + (tl.log2(total) - BOOST) * 0.6931471805599453
+        # the logarithm, and what its rounding to float32 leaves (D. Knuth's two-sum)
+        high = tl.where(empty, 0.0, highest * scale)
+        sum_log = (tl.log2(total) - BOOST) * 0.6931471805599453
+        log = high + sum_log
+        part = log - high
+        low = (high - (log - part)) + (sum_log - part)
         log = tl.where(empty, float("-inf"), log)
         lse_at = lse + batch.to(tl.int64) * lse_batch + head * lse_head + q_first + row
         tl.store(lse_at, log, mask=row < queries)
+        tl.store(lse_at + lse_plane, low, mask=row < queries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +317,15 @@ class Shapes:
     q: Places
     k: Places
     lse: Places
-    lse_shape: tuple[int, ...]
+    lse_shape: tuple[int, ...]  # without the two planes
+
+    @property
+    def rows(self) -> int:
+        """Rows of scores: elements of a plane of the logarithms."""
+        found = 1
+        for size in self.lse_shape:
+            found *= size
+        return found
 
     @property
     def block_d(self) -> int:
@@ -458,14 +473,15 @@ def forward_with_lse(
     Returns
     -------
     out : array, as q; bfloat16 for FP8
-    lse : array (batch, heads, queries), float32
-        -inf in a row that sees no key.
+    lse : array (2, batch, heads, queries), float32
+        The logarithms, -inf in a row that sees no key; and what is left of each beyond
+        float32, by which the gradients of float32 are as good as those without it.
     """
     sizes = shapes_of(q, k, v, lengths)
     q, k, v = (in_one_piece(x) for x in (q, k, v))
     fp8 = dtype_of(q) in FP8
     out = empty(q, q.shape, "bfloat16" if fp8 else None)
-    lse = empty(q, sizes.lse_shape, "float32")
+    lse = empty(q, (2, *sizes.lse_shape), "float32")
     meta: dict[str, Any] = {
         "D": sizes.dim,
         "BLOCK_D": sizes.block_d,
@@ -477,11 +493,16 @@ def forward_with_lse(
     factor = softmax_scale(scale, sizes.dim) * fp8_scale
     group = sizes.heads // sizes.kv_heads
     counts = (sizes.heads, group, sizes.queries, sizes.keys, factor, v_scale)
-    steps = (*_steps(sizes.q), *_steps(sizes.k), sizes.lse.batch, sizes.lse.head)
+    steps = (*_steps(sizes.q), *_steps(sizes.k), *lse_steps(sizes))
     args = (q, k, v, out, lse, *starts, *counts, *steps)
     many = sizes.batch * sizes.heads
     spread(forward_kernel, TILES, KEY, sizes, "BLOCK_Q", many, blocks, args, meta)
     return out, lse
+
+
+def lse_steps(sizes: Shapes) -> tuple[int, int, int]:
+    """Steps through the logarithms: batch, head, plane."""
+    return sizes.lse.batch, sizes.lse.head, sizes.rows
 
 
 def _steps(places: Places) -> tuple[int, int, int]:

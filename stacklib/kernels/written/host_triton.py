@@ -324,7 +324,8 @@ def narrow(x, to: tl.constexpr, WIDE: tl.constexpr):
     """
     if WIDE:
         if to == tl.bfloat16:
-            x = _keep(x, 16)
+            bits = _keep(x, 16).to(tl.uint32, bitcast=True) >> 16
+            return bits.to(tl.uint16).to(tl.bfloat16, bitcast=True)
         if to == tl.float8e4nv:
             small = (x + 24576.0) - 24576.0  # to multiples of 2**-9
             x = tl.where(tl.abs(x) < 0.015625, small, _keep(x, 20))

@@ -27,6 +27,7 @@ from .host_triton import INTERPRETED, cdiv
 
 __all__ = [
     "OPERATORS",
+    "PLAIN",
     "add",
     "flash_attention",
     "flash_backward",
@@ -42,6 +43,7 @@ __all__ = [
     "swiglu_mxfp8",
 ]
 OPERATORS: dict[str, Any] = {}
+PLAIN: dict[str, Callable[..., Any]] = {}  # the formula of each, in torch
 
 
 def operator(schema: str, plain: Callable[..., Any], fake: Callable[..., Any]) -> Any:
@@ -57,7 +59,7 @@ def operator(schema: str, plain: Callable[..., Any], fake: Callable[..., Any]) -
         if not INTERPRETED:
             made.register_kernel("cpu")(plain)
         made.register_fake(fake)
-        OPERATORS[name] = made
+        OPERATORS[name], PLAIN[name] = made, plain
         return made
 
     return register
@@ -364,11 +366,12 @@ def _flash_plain(
 ) -> tuple[Tensor, Tensor]:
     scores, lse = _scores(q, k, causal, window, scale)
     v = v.repeat_interleave(q.shape[1] // v.shape[1], 1).float()
-    return (_shares(scores, lse) @ v).to(q.dtype), lse
+    out = (_shares(scores, lse) @ v).to(q.dtype)
+    return out, torch.stack([lse, torch.zeros_like(lse)])
 
 
 def _flash_fake(q: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-    return like_first(q), q.new_empty(q.shape[:3], dtype=torch.float32)
+    return like_first(q), q.new_empty((2, *q.shape[:3]), dtype=torch.float32)
 
 
 @operator(
@@ -380,7 +383,7 @@ def _flash_fake(q: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
 def flash_attention(
     q: Tensor, k: Tensor, v: Tensor, causal: bool, window: int, scale: float
 ) -> tuple[Tensor, Tensor]:
-    """Attention, and the logarithm of each row's sum; ``window`` = 0 is none."""
+    """Attention, and the logarithms of the rows' sums; ``window`` = 0 is none."""
     asked = window or None
     return flash_forward_triton.forward_with_lse(q, k, v, causal, asked, scale)
 
@@ -398,7 +401,7 @@ def _flash_backward_plain(
 ) -> tuple[Tensor, Tensor, Tensor]:
     group = q.shape[1] // k.shape[1]
     scores, _ = _scores(q, k, causal, window, scale)
-    shares, g = _shares(scores, lse), g.float()
+    shares, g = _shares(scores, lse[0]), g.float()
     wide_k, wide_v = (x.repeat_interleave(group, 1).float() for x in (k, v))
     delta = (g * out.float()).sum(-1, keepdim=True)
     d_scores = shares * (g @ wide_v.mT - delta) * scale
