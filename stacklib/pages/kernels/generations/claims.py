@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
+from stacklib.kernels.plan.published import gain, speedup
 from stacklib.quantity import Quantity, Source, chosen, counted
 
 from ..figures_of import measured, published
@@ -89,14 +90,15 @@ def fourth_of_peak() -> Finding:
     )
 
 
-@claim("fa4-over-cudnn", "1.3 times cuDNN 9.13", "Later cuDNN releases caught up.")
-@claim("fa4-over-triton", "2.7 times Triton", "Both are the best case of many.")
-def over_others(gain: str, note: str) -> Finding:
+@claim("fa4-over-cudnn", "fa4-cudnn", "Later cuDNN releases caught up.")
+@claim("fa4-over-triton", "fa4-triton", "It is the best case of many.")
+def over_others(name: str, note: str) -> Finding:
     """A measurement on one GPU; no model of ours has both kernels."""
     share = of_peak(measured(FOURTH), B200, "bf16")
+    row = gain(name)
     return Finding.cited(
-        f"Source: {FA4_ABSTRACT}: up to {gain} on a B200 in BF16, at "
-        f"{share:.3 %} of the peak. {note}"
+        f"Source: {FA4_ABSTRACT}: up to {speedup(row)[1]:.2g} times {row.over} "
+        f"({row.where}), at {share:.3 %} of the peak. {note}"
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from stacklib import hardware, models
 from stacklib.evidence import Finding, claim
+from stacklib.kernels.plan.published import gain, speedup
 from stacklib.kernels.rows.flash_sampling import (
     Crossed,
     flash_sampling,
@@ -199,25 +200,25 @@ def share() -> Finding:
     )
 
 
-@claim("flashsampling-1p84", 0, "torch's multinomial, compiled")
-@claim("flashsampling-2p52", 1, "FlashInfer's top-k and top-p, another distribution")
+@claim("flashsampling-1p84", 0, "flashsampling-multinomial")
+@claim("flashsampling-2p52", 1, "flashsampling-flashinfer")
 def over_samplers(column: int, name: str) -> Finding:
     """A measurement; the chain of a library's sampler is in no model."""
-    low, high = gains(column)
+    row, (low, high) = gain(name), gains(column)
     return Finding.cited(
-        f"Source: {PAPER}, on B300. Its repository's table for B200 ({BENCHMARK}) has "
-        f"{low:.3g} to {high:.3g} over {name}, from one GPU to eight. Bytes and "
-        "launches alone give less: the rest is the library's own chain of sorts, scans "
-        "and waits."
+        f"Source: {row.source}: up to {speedup(row)[1]:.3g} times {row.over} "
+        f"({row.where}). Its repository's table for B200 ({BENCHMARK}) has {low:.3g} "
+        f"to {high:.3g}, from one GPU to eight. Bytes and launches alone give less: "
+        "the rest is the library's own chain of sorts, scans and waits."
     )
 
 
 @claim("flashsampling-tpot-19")
 def in_a_step() -> Finding:
     """The largest gain of a step that our model leaves room for, beside it."""
-    room = share_of_step(SMALL, 1)
+    row, room = gain("flashsampling-step"), share_of_step(SMALL, 1)
     return Finding.cited(
-        f"Source: {PAPER}, Qwen3-1.7B in vLLM. Launches and passes are {room:.2%} of "
+        f"Source: {row.source}: {row.where}, up to. Launches and passes are {room:.2%} of "
         "that model's step on one B200; the rest of the gain is what the sampler of "
         "the engine took beyond its bytes."
     )

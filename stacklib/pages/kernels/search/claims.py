@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from stacklib.evidence import Finding, claim
+from stacklib.kernels.plan.published import SEARCH_DAYS, gain, speedup
 
-PAPER = "AVO, arXiv 2603.24517"
+PAPER = "T. Chen et al., AVO, arXiv 2603.24517"
 
 
-@claim("avo-cudnn-3p5", "3.5 % over cuDNN")
-@claim("avo-fa4-10p5", "10.5 % over FlashAttention-4")
-def gains(which: str) -> Finding:
+@claim("avo-cudnn-3p5", "avo-cudnn")
+@claim("avo-fa4-10p5", "avo-fa4")
+def gains(name: str) -> Finding:
     """A measurement of the paper."""
+    row = gain(name)
     return Finding.cited(
-        f"Source: {PAPER}, abstract: up to {which}, on a B200. The document drops the "
-        "up to."
+        f"Source: {row.source}: up to {row.high:.1%} faster than {row.over} "
+        f"({row.where}). The document drops the up to."
     )
 
 
 @claim("avo-implied-cudnn-over-fa4")
 def implied() -> Finding:
     """Two best cases, which may be of two shapes."""
-    ratio = 1.105 / 1.035 - 1
+    over_fa4, over_cudnn = (speedup(gain(n))[1] for n in ("avo-fa4", "avo-cudnn"))
     return Finding.open(
-        f"It would be {ratio:.1%} if both figures were of one shape; they are the best "
-        "of many, each over another kernel, so no ratio follows. The document does not "
-        "state it. To settle it: cuDNN and FlashAttention-4 on one B200 over the "
-        "paper's shapes."
+        f"It would be {over_fa4 / over_cudnn - 1:.1%} if both figures were of one "
+        "shape. Each is the best of many, over another kernel, so no ratio follows, "
+        "and the document does not state it. To settle it: cuDNN and "
+        "FlashAttention-4 on one B200 over the paper's shapes."
     )
 
 
@@ -33,8 +35,8 @@ def implied() -> Finding:
 def days() -> Finding:
     """The paper's own word."""
     return Finding.cited(
-        f"Source: {PAPER}: seven days of autonomous search. What that cost depends on "
-        "the number of GPUs and of the model's tokens, which it does not price."
+        f"Source: {PAPER}: {SEARCH_DAYS} days of autonomous search. What that cost "
+        "depends on the number of GPUs and of the model's tokens, which it does not price."
     )
 
 
