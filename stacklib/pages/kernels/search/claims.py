@@ -36,7 +36,8 @@ def days() -> Finding:
     """The paper's own word."""
     return Finding.cited(
         f"Source: {PAPER}: {SEARCH_DAYS} days of autonomous search. What that cost "
-        "depends on the number of GPUs and of the model's tokens, which it does not price."
+        "depends on the number of GPUs and of the model's tokens, which it does not "
+        "price."
     )
 
 
