@@ -158,7 +158,27 @@ def compiled(kernel: Any, args: Any, words: dict[str, Any]) -> dict[str, Any]:
         "spilled_bytes": int(re.search(r"STACK:(\d+)", usage)[1]),
         "shared_bytes": made.metadata.shared,
         "instructions": count,
+        "loop_copies": loop_copies(sass),
     }
+
+
+def loop_copies(sass: str) -> list[int]:
+    """Asynchronous copies of 16 bytes in the body of each loop that has some.
+
+    A loop is what lies between a branch and the earlier address that it goes to.
+    """
+    code = [
+        (int(at, 16), text)
+        for at, text in re.findall(r"/\*([0-9a-f]{4,5})\*/\s+([^;]+);", sass)
+    ]
+    found = []
+    for at, text in code:
+        back = re.search(r"\bBRA\b.*?0x([0-9a-f]+)", text)
+        if back and int(back[1], 16) < at:
+            body = [t for a, t in code if int(back[1], 16) <= a <= at]
+            copies = sum("LDGSTS" in t and ".128" in t for t in body)
+            found += [copies] if copies else []
+    return found
 
 
 def sources() -> dict[str, str]:

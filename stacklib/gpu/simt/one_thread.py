@@ -51,11 +51,13 @@ class OneThread(Exchanges):
         barrier: Any,
         shared: _Shared,
         meetings: dict[int, Meeting],
+        lanes: int,
     ) -> None:
         self.grid_dim, self.block_dim = grid, block
         self.thread, self.block = at, here
         number = at.x + block.x * (at.y + block.y * at.z)
-        self.lane, self.warp = number % 32, number // 32
+        self.lanes = lanes
+        self.lane, self.warp = number % lanes, number // lanes
         self.meeting = meetings[self.warp]
         self._barrier, self._shared, self._declared = barrier, shared, 0
 
@@ -163,17 +165,23 @@ def run_one_by_one(
     grid: int | Sequence[int],
     block: int | Sequence[int],
     *args: Any,
+    lanes: int = 32,
 ) -> None:
-    """Run a kernel block by block; the arrays are changed in place."""
+    """Run a kernel block by block; the arrays are changed in place.
+
+    ``lanes`` are those of a warp: 64 on AMD's GPUs for computing.
+    """
     blocks, threads = _sizes(grid), _sizes(block)
     waits = bool(MEETINGS & _names(kernel))
     for here in _places(blocks):
         shared, all_of_it = _Shared(), list(_places(threads))
         count = len(all_of_it)
-        meetings = {w: Meeting(min(32, count - 32 * w)) for w in range(-(-count // 32))}
+        meetings = {
+            w: Meeting(min(lanes, count - lanes * w)) for w in range(-(-count // lanes))
+        }
         barrier = threading.Barrier(count, partial(_go_on, meetings))
         contexts = [
-            OneThread(blocks, threads, at, here, barrier, shared, meetings)
+            OneThread(blocks, threads, at, here, barrier, shared, meetings, lanes)
             for at in all_of_it
         ]
         if waits:

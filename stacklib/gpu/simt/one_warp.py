@@ -76,28 +76,32 @@ class Exchanges:
     """Shuffles, votes, matches and sums over the lanes that are there."""
 
     lane: int
+    lanes = 32  # of a warp
     meeting: Meeting
 
-    def shuffle(self, value: Any, source: Any, width: int = 32) -> Any:
+    def shuffle(self, value: Any, source: Any, width: int = 0) -> Any:
         """The value of a lane of the same part of the warp."""
+        width = width or self.lanes
         first = self.lane // width * width
         return self.meeting.exchange(self.lane, value)[first + int(source) % width]
 
-    def shuffle_down(self, value: Any, delta: Any, width: int = 32) -> Any:
+    def shuffle_down(self, value: Any, delta: Any, width: int = 0) -> Any:
         """The value of the lane above."""
+        width = width or self.lanes
         inside = self.lane % width + int(delta) < width
         given = self.meeting.exchange(self.lane, value)
         return given[self.lane + int(delta) * inside]
 
-    def shuffle_up(self, value: Any, delta: Any, width: int = 32) -> Any:
+    def shuffle_up(self, value: Any, delta: Any, width: int = 0) -> Any:
         """The value of the lane below."""
-        inside = self.lane % width >= int(delta)
+        inside = self.lane % (width or self.lanes) >= int(delta)
         given = self.meeting.exchange(self.lane, value)
         return given[self.lane - int(delta) * inside]
 
-    def shuffle_xor(self, value: Any, bits: Any, width: int = 32) -> Any:
+    def shuffle_xor(self, value: Any, bits: Any, width: int = 0) -> Any:
         """The value of the lane whose number differs in these bits."""
         source = self.lane ^ int(bits)
+        width = width or self.lanes
         inside = source // width <= self.lane // width
         given = self.meeting.exchange(self.lane, value)
         return given[source if inside else self.lane]

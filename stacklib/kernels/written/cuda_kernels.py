@@ -1,8 +1,8 @@
 """CUDA C++ kernels, each beside its twin in Python, and both counted.
 
 The sources are in ``cuda/``. Their PTX and what ``ptxas`` made of it for Hopper are
-recorded (``cuda/record.json``, by ``benchmarks/cuda_record.py``), so that no compiler is
-needed: `compiled_counts` runs the recorded PTX thread by thread and counts what its
+recorded (``cuda/record.json``, by ``benchmarks/cuda_record.py``): no compiler is
+needed. `compiled_counts` runs the recorded PTX thread by thread and counts what its
 warps ask of memory; `twin_counts` launches the twin on the SIMT machine. The numbers
 must be the same.
 """
