@@ -22,7 +22,14 @@ DEVICES = {
 }
 # Sections in the order they run, with their share of the time budget. Those that
 # are likeliest to break a driver's state come last.
-SECTIONS = {"launch": 0.05, "copy": 0.1, "gemm": 0.3, "gemv": 0.3, "sdpa": 0.25}
+SECTIONS = {
+    "launch": 0.03,
+    "copy": 0.05,
+    "gemm": 0.17,
+    "gemv": 0.17,
+    "sdpa": 0.18,
+    "written": 0.4,
+}
 
 MIB = 2**20
 COPY_SIZES = (1, 4, 16, 64, 256, 1024, 4096)  # MiB read
@@ -53,7 +60,7 @@ LONGEST_MATH = 4096
 
 def cases() -> list[Case]:
     """All cases, section by section."""
-    made = [*launch(), *copies(), *gemms(), *gemvs(), *attentions()]
+    made = [*launch(), *copies(), *gemms(), *gemvs(), *attentions(), *written()]
     return sorted(made, key=lambda c: list(SECTIONS).index(c["section"]))
 
 
@@ -61,6 +68,8 @@ def small(case: Case) -> bool:
     """Whether a CPU can rehearse the case in a moment; each kind of call has one."""
     if case["section"] == "launch":
         return bool(case["n"] <= 100)
+    if case["section"] == "written":
+        return bool(case["check"])
     if case["section"] == "gemv":
         return (case["matrix"], case["tp"], case["batch"]) == ("o", 8, 1)
     return bool(case["bytes"] <= 8 * MIB and case["operations"] <= 3e8)
@@ -161,3 +170,132 @@ def _attention(
     rest = {"backend": backend, "dtype": "bf16", "causal": causal, **shape}
     work = 4 * batch * heads * dim * pairs
     return _case("sdpa", name + ("-causal" if causal else ""), work, size, **rest)
+
+
+# -- the kernels of chapter 4 ----------------------------------------------------
+
+
+def written() -> Iterator[Case]:
+    """Our kernels and, where no other section has one, what they are held beside."""
+    yield from _written_checks()
+    for op, reads in (("add", 2), ("softmax", 1), ("layernorm", 1), ("rmsnorm", 1)):
+        for backend in ("triton", "torch"):
+            for rows, columns in ((16384, 4096), (16384, 8192)):
+                yield _row_op(op, backend, rows, columns, reads)
+    for m in (4096, 8192):
+        yield _written("matmul", "triton", f"{m}", *_work(m, m, m), m=m, n=m, k=m)
+    shape = {"rows": 8192, "columns": 8192, "n": 8192}
+    for backend in ("triton", "torch"):
+        counts = _work(8192, 8192, 8192)
+        yield _written("layernorm_linear", backend, "8192", *counts, **shape)
+    for s in (4096, 8192, 16384):
+        for d in (64, 128):
+            for causal in (False, True):
+                yield from _flash(s, d, causal)
+    for batch, s in ((1, 4096), (8, 4096), (64, 4096), (8, 32768)):
+        yield _decoding(batch, s, 64, 8, 128)
+    for rows in (1, 16):
+        for backend in ("triton", "torch"):
+            yield _sampling(backend, rows, 128256, 8192)
+    m, n, k = 4096, 4096, 7168
+    for op in ("fp8_matmul", "mxfp8_matmul"):
+        size = m * k + n * k + 2 * m * n
+        work = (2 * m * n * k, size)
+        yield _written(op, "triton", "4096-7168", *work, dtype="fp8", m=m, n=n, k=k)
+    for op in ("swiglu_fp8", "swiglu_mxfp8"):
+        yield _swiglu(op, 16384, 2048)
+
+
+def _written_checks() -> Iterator[Case]:
+    """One small ragged case of each kernel; a CPU can run it in the interpreter."""
+    for op, reads in (("add", 2), ("softmax", 1), ("layernorm", 1), ("rmsnorm", 1)):
+        for backend in ("triton", "torch"):
+            yield _row_op(op, backend, 5, 200, reads, check=True)
+    product = {"m": 33, "n": 50, "k": 70}
+    work = _work(33, 50, 70)
+    yield _written("matmul", "triton", "", *work, check=True, **product)
+    shape = {"rows": 33, "columns": 70, "n": 50}
+    for backend in ("triton", "torch"):
+        yield _written("layernorm_linear", backend, "", *work, check=True, **shape)
+    yield from _flash(50, 64, True, check=True)
+    yield _decoding(1, 40, 4, 2, 64, check=True)
+    for backend in ("triton", "torch"):
+        yield _sampling(backend, 3, 100, 70, check=True)
+    for op in ("fp8_matmul", "mxfp8_matmul"):
+        shape = {"m": 33, "n": 50, "k": 160}
+        yield _written(
+            op, "triton", "", *_work(33, 50, 160), dtype="fp8", check=True, **shape
+        )
+    for op in ("swiglu_fp8", "swiglu_mxfp8"):
+        yield _swiglu(op, 5, 150, check=True)
+
+
+def _work(m: int, n: int, k: int) -> tuple[int, int]:
+    """Operations and bytes of a product in bf16."""
+    return 2 * m * n * k, 2 * (m * k + n * k + m * n)
+
+
+def _written(
+    op: str,
+    backend: str,
+    name: str,
+    operations: float,
+    size: float,
+    check: bool = False,
+    **rest: Any,
+) -> Case:
+    made = {"op": op, "backend": backend, "dtype": "bf16", "check": check, **rest}
+    parts = [op, backend, *([name] if name else []), *(["check"] if check else [])]
+    return _case("written", "-".join(parts), operations, size, **made)
+
+
+def _row_op(
+    op: str, backend: str, rows: int, columns: int, reads: int, check: bool = False
+) -> Case:
+    """A kernel over rows: each element read and written once."""
+    size = 2 * rows * columns * (reads + 1)
+    shape = {"rows": rows, "columns": columns, "limit": "bytes"}
+    name = "" if check else f"{rows}x{columns}"
+    return _written(op, backend, name, 8 * rows * columns, size, check, **shape)
+
+
+def _swiglu(op: str, rows: int, columns: int, check: bool = False) -> Case:
+    size = 5 * rows * columns  # gate and up in bf16, a code of one byte
+    shape = {"rows": rows, "columns": columns, "limit": "bytes"}
+    name = "" if check else f"{rows}x{columns}"
+    return _written(op, "triton", name, 8 * rows * columns, size, check, **shape)
+
+
+def _flash(s: int, d: int, causal: bool, check: bool = False) -> Iterator[Case]:
+    """Forward by ours (section sdpa has the others'); backward by all three."""
+    batch, heads = (1, 2) if check else (16384 // s, 4096 // d)
+    kv_heads = 1 if check else heads
+    shape = {"batch": batch, "heads": heads, "kv_heads": kv_heads}
+    shape |= {"queries": s, "keys": s, "dim": d, "causal": causal}
+    pairs = s * s - (s * (s - 1) // 2 if causal else 0)
+    work = 4 * batch * heads * d * pairs
+    size = 4 * batch * (heads + kv_heads) * s * d
+    name = "" if check else f"s{s}-d{d}" + ("-causal" if causal else "")
+    yield _written("flash", "triton", name, work, size, check, **shape)
+    for backend in ("triton", "flash", "cudnn"):
+        # five products where the forward has two; q k v o dO read, dQ dK dV written
+        counts = (work * 5 // 2, 2 * size)
+        yield _written("backward", backend, name, *counts, check, **shape)
+
+
+def _decoding(
+    batch: int, s: int, heads: int, kv_heads: int, d: int, check: bool = False
+) -> Case:
+    shape = {"batch": batch, "heads": heads, "kv_heads": kv_heads, "causal": False}
+    shape |= {"queries": 1, "keys": s, "dim": d}
+    size = 2 * batch * d * (2 * heads + 2 * kv_heads * s)
+    name = "" if check else f"b{batch}-s{s}"
+    work = 4 * batch * heads * d * s
+    return _written("decode", "triton", name, work, size, check, **shape)
+
+
+def _sampling(backend: str, rows: int, n: int, k: int, check: bool = False) -> Case:
+    size = 2 * (rows * k + n * k) + 4 * rows
+    shape = {"rows": rows, "n": n, "k": k, "limit": "bytes"}
+    name = "" if check else f"b{rows}"
+    return _written("sampling", backend, name, 2 * rows * n * k, size, check, **shape)

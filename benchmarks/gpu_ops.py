@@ -12,6 +12,7 @@ from typing import Any
 
 from gpu_cases import BITS
 from gpu_timing import Op
+from gpu_written import Written
 
 Case = dict[str, Any]
 TORCH_NAMES = {
@@ -45,6 +46,7 @@ class Bench:
             "gemm": self._gemm,
             "gemv": self._gemv,
             "sdpa": self._sdpa,
+            "written": Written(self).build,
         }[case["section"]]
         return build(case)
 

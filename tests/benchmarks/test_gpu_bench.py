@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import gpu
 import gpu_cases
+import gpu_written
 import predict_gpu
 import pytest
 import record
@@ -24,11 +25,12 @@ from stacklib.roofline import attention, matmul
 
 FOLDER = Path(record.__file__).parent
 TORCH_ONLY = ("gpu", "gpu_cases", "gpu_ops", "gpu_report", "gpu_timing", "record")
-TORCH_ONLY += ("gpu_numerics",)
-# The script under a Python in which our own package and NumPy cannot be imported.
+TORCH_ONLY += ("gpu_numerics", "gpu_written")
+# The script under a Python in which our own package cannot be imported. NumPy can be:
+# Triton's interpreter stands on it, which no GPU needs.
 BLOCKED = """
 import sys
-sys.modules.update(stacklib=None, numpy=None)
+sys.modules.update(stacklib=None)
 sys.path.insert(0, {folder!r})
 import gpu
 sys.exit(gpu.main({arguments!r}))
@@ -181,6 +183,55 @@ def test_scripts_parse_as_python_3_10_and_import_no_stacklib(name):
         names.append(getattr(node, "module", "") or "")
         heads = {n.split(".")[0] for n in names}
         assert not heads & {"stacklib", "numpy", "tomllib"}
+
+
+def test_every_written_kernel_is_checked_against_float64(rehearsed):
+    pytest.importorskip("triton")
+    kernels = {c["op"] for c in gpu_cases.written() if c["backend"] == "triton"}
+    rows = {r["op"]: r for r in rehearsed["rows"] if r.get("backend") == "triton"}
+    assert set(rows) == kernels
+    for row in rows.values():
+        assert row["error"] <= 2 * row["torch_error"] + 1e-6, row["id"]
+
+
+def test_the_large_written_cases_have_a_peer_to_be_held_beside():
+    cases = [c for c in gpu_cases.written() if not c["check"]]
+    by_op = {c["op"]: set() for c in cases}
+    for case in cases:
+        by_op[case["op"]].add(case["backend"])
+    assert by_op["backward"] == {"triton", "flash", "cudnn"}
+    for op in (
+        "add",
+        "softmax",
+        "layernorm",
+        "rmsnorm",
+        "layernorm_linear",
+        "sampling",
+    ):
+        assert by_op[op] == {"triton", "torch"}
+    others = {c["id"] for c in gpu_cases.cases() if c["section"] in ("gemm", "sdpa")}
+    assert "gemm-bf16-8192" in others  # cuBLAS, for matmul
+    for case in cases:  # torch's forward passes of the same shape
+        if case["op"] == "flash":
+            shape = f"b{case['batch']}-h{case['heads']}-kv{case['kv_heads']}"
+            shape += f"-q{case['queries']}-s{case['keys']}-d{case['dim']}"
+            shape += "-causal" * case["causal"]
+            assert {f"sdpa-flash-{shape}", f"sdpa-cudnn-{shape}"} <= others
+
+
+def test_a_planted_error_fails_the_check(monkeypatch):
+    torch = pytest.importorskip("torch")
+    bench = gpu.Bench(torch, "cpu", 2**20)
+    case = {"op": "broken", "check": True, "backend": "triton"}
+    x = torch.arange(8).float()
+    monkeypatch.setattr(
+        gpu_written.Written,
+        "_broken",
+        lambda self, case: (lambda x: x + 1e-3, lambda x: x + 0, (x,)),
+        raising=False,
+    )
+    with pytest.raises(ArithmeticError, match="twice torch's"):
+        gpu_written.Written(bench).build(case)
 
 
 # -- the CUDA path, on a stand-in for torch.cuda --------------------------------
@@ -349,6 +400,19 @@ def test_output_that_is_not_finite_is_a_failure(run, few, monkeypatch):
     monkeypatch.setattr(run.bench, "build", lambda case: nan)
     run.run()
     assert "NaN" in run.rows["gemm-bf16-256"]["reason"]
+
+
+def test_only_the_sections_asked_for_are_measured_and_the_others_kept(tmp_path, few):
+    first = gpu.Run(FakeTorch(), _options(tmp_path, sections=["copy"]))
+    first.run()
+    assert set(first.rows) == {"copy-copy-1MiB"}
+    left = {r["id"]: r for r in json.loads(first.path.read_text())["not_measured"]}
+    assert left["gemm-bf16-256"]["reason"] == "not asked for"
+    second = gpu.Run(FakeTorch(), _options(tmp_path, resume=1, sections=["gemm"]))
+    second.run()
+    assert set(second.rows) == {"copy-copy-1MiB", "gemm-bf16-256"}
+    kept = {r["id"] for r in json.loads(second.path.read_text())["rows"]}
+    assert kept == set(second.rows)
 
 
 def test_no_time_left_is_skipped_and_a_second_start_measures_only_that(tmp_path, few):
