@@ -26,9 +26,9 @@ ORDERS = st.sampled_from(["fa1", "fa2"])
 tile = st.integers(1, 40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
-    st.integers(1, 90),
+    st.integers(1, 50),
     st.integers(1, 20),
     *[tile] * 2,
     st.sampled_from([2, 4, 8]),
@@ -50,7 +50,7 @@ def test_the_formula_is_what_a_recorded_run_touches(
     assert np.allclose(run.out, right, rtol=loose, atol=loose)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     st.integers(1, 70),
     st.sampled_from([16, 32]),

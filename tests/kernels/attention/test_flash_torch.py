@@ -25,6 +25,15 @@ SHAPES = [
 ]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Small products: threads would only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def tensors(*shape, dtype=torch.float32):
     return [torch.from_numpy(x).to(dtype).requires_grad_() for x in made(1, *shape)]
 
@@ -53,9 +62,8 @@ def test_errors_are_at_most_twice_those_of_autograd_in_float32(shape, words):
     plain = outcome(formula, tensors(*shape), **words)
     tiled = outcome(flash_attention, tensors(*shape), backend="torch", **words)
     for right, theirs, ours in zip(exact, plain, tiled, strict=True):
-        error = (ours - right).abs().max()
-        least = 4 * torch.finfo(torch.float32).eps * right.abs().max()
-        assert error <= max(2 * (theirs.nan_to_num() - right).abs().max(), least)
+        error, allowed = (ours - right).norm(), (theirs - right).norm()
+        assert error <= 2 * allowed + torch.finfo(torch.float32).eps * right.norm()
 
 
 @pytest.mark.parametrize("words", MASKS, ids=str)
@@ -100,4 +108,4 @@ def test_a_second_derivative_is_refused_and_not_wrong():
     out = flash_attention(*x, backend="torch")
     (first,) = torch.autograd.grad((out**2).sum(), x[0], create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
-        torch.autograd.grad(first.sum(), x[0])
+        first.sum().backward()
