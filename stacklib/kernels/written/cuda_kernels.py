@@ -154,7 +154,8 @@ def compiled_counts(name: str, grid: Any, block: Any, *args: Any) -> Counts:
         seen["bytes"] += WORD * len(addresses)
 
     ran = run_ptx(source(name).ptx, grid, block, *args, watch=watch)
-    return Counts(*seen.values(), ran.results)
+    ways = (seen["ld.global"], seen["st.global"], seen["sectors"])
+    return Counts(*ways, seen["bytes"], seen["passes"], ran.results)
 
 
 def passes(addresses: list[int]) -> int:
@@ -176,4 +177,5 @@ def twin_counts(name: str, grid: Any, block: Any, *args: Any) -> Counts:
     traffic = ran.report.traffic
     ways = (traffic.requests.get("load", 0), traffic.requests.get("store", 0))
     sums = (traffic.sectors, traffic.asked, traffic.passes)
-    return Counts(*ways, *(sum(kind.values()) for kind in sums), ran.results)
+    sectors, asked, over = (sum(kind.values()) for kind in sums)
+    return Counts(*ways, sectors, asked, over, ran.results)

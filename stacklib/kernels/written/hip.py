@@ -2,9 +2,9 @@
 
 ``hipify`` renames: the runtime's calls and headers. What a kernel means by *a warp* it
 leaves, and on AMD's GPUs for computing (GCN, CDNA) that is 64 lanes and not 32. Each
-case here is a kernel as CUDA has it and its portable version; both are run with warps of
-32 and of 64 by the machine's slow twin, a thread of Python a lane, and held to what they
-should give.
+case here is a kernel as CUDA has it and its portable version; both are run with warps
+of 32 and of 64 by the machine's slow twin, a thread of Python a lane, and held to what
+they should give.
 
 Sources: AMD, "HIP porting guide" (sections Warp size, Identifying the device), and the
 CDNA 3 instruction set, section 3.3, whose execution mask has 64 bits.
@@ -42,7 +42,7 @@ RENAMED = {
     "cudaStream_t": "hipStream_t",
     "cublasSgemm": "hipblasSgemm",
 }
-# What no rename can bring: it names a unit that the other chip has not, or has otherwise.
+# What no rename can bring: it names what the other chip has not, or has otherwise.
 LEFT = {
     r"\basm\b": "inline PTX: another instruction set",
     r"\bnvcuda\b|\bwmma::": "tensor-core fragments: rocWMMA, other shapes",
@@ -71,8 +71,9 @@ def renamed(source: str) -> tuple[str, list[str]]:
 
     Examples
     --------
-    >>> renamed("cudaFree(p); int lane = threadIdx.x & 31;")
-    ('hipFree(p); int lane = threadIdx.x & 31;', ['line 1: lane number of a warp of 32'])
+    >>> text, left = renamed("cudaFree(p); int lane = threadIdx.x & 31;")
+    >>> text[:10], left
+    ('hipFree(p)', ['line 1: lane number of a warp of 32'])
     """
     names = sorted(RENAMED, key=len, reverse=True)
     pattern = r"\b(" + "|".join(map(re.escape, names)) + r")\b"
@@ -86,7 +87,7 @@ def renamed(source: str) -> tuple[str, list[str]]:
     return text, left
 
 
-# -- kernels, as CUDA has them and as any width has them ----------------------------------
+# -- kernels, as CUDA has them and as any width has them ------------------------------
 
 
 def sum_of_32(t: T, src: T, out: T) -> None:

@@ -23,6 +23,7 @@ from stacklib.kernels.written import (
     sampling_triton,
     scaled_triton,
 )
+from stacklib.kernels.written.counting_triton import counted_loads
 from stacklib.quantizers import quantize
 
 assert kernels and host_triton.INTERPRETED
@@ -487,3 +488,26 @@ def test_compiled_without_a_graph_break():
     made(*given).backward()
     for x, grad in zip(given, wanted, strict=True):
         assert far(x.grad, grad) < 1e-6
+
+
+# -- what was asked of memory ----------------------------------------------------------
+
+
+def test_every_tile_of_queries_reads_all_keys():
+    """The interpreter as a witness: K and V ceil(N / Br) times, before any cache."""
+    q, k, v = normal(1, 1, 128, 32), normal(1, 1, 96, 32), normal(1, 1, 96, 32)
+    with counted_loads(q=q, k=k, v=v) as asked:
+        flash_triton.forward(q, k, v, blocks=(32, 32))
+    assert asked == {
+        "q": q.nbytes,
+        "k": 4 * k.nbytes,
+        "v": 4 * v.nbytes,
+        "elsewhere": 0,
+    }
+
+
+def test_softmax_reads_once():
+    x = normal(3, 200)
+    with counted_loads(x=x) as asked:
+        rows_triton.softmax(x)
+    assert asked == {"x": x.nbytes, "elsewhere": 0}

@@ -1,6 +1,6 @@
-"""The same kernels on the book's tile machine: bounds are looked at, and bytes counted.
+"""The same kernels on the tile machine: bounds are looked at, and bytes counted.
 
-Nothing here needs Triton: where it is missing, the kernels stand on the machine's names.
+Nothing here needs Triton: where it is missing, they stand on the machine's names.
 """
 
 import numpy as np
