@@ -150,9 +150,16 @@ def measure(folder: Path) -> int:
     for row in found:
         print(row)
     head = common.head(
-        STEM, predicted, watch, size=SIZE, space=SPACE, budget=BUDGET, seeds=SEEDS,
-        curves=found, note="fp32, one thread; curves: best over least, tenths",
-    )  # fmt: skip
+        STEM,
+        predicted,
+        watch,
+        size=SIZE,
+        space=SPACE,
+        budget=BUDGET,
+        seeds=SEEDS,
+        curves=found,
+        note="fp32, one thread; curves: best over least, tenths",
+    )
     common.save(folder, STEM, head | {"rows": rows})
     return 0
 

@@ -104,9 +104,14 @@ def measure(folder: Path) -> int:
         return f"{told['id']:14} {seen * 1e3:8.2f} ms, {ratio:.3f} of the prediction"
 
     return common.measure_cases(
-        folder, STEM, ("id", *FIELDS), run, compare, rounds=ROUNDS,
+        folder,
+        STEM,
+        ("id", *FIELDS),
+        run,
+        compare,
+        rounds=ROUNDS,
         note="threads as the device; a kernel is sleep",
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

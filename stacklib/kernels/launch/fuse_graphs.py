@@ -9,7 +9,7 @@ import numpy as np
 
 from stacklib.quantity.bounds import whole
 
-from .fuse import Op, OpGraph, Tensor
+from .op_graph import Op, OpGraph, Tensor
 
 __all__ = ["attention_graph", "experts_graph", "layernorm_graph"]
 
@@ -36,14 +36,14 @@ def _rotated(x: Any, cos: Any, sin: Any) -> Any:
 
 def _rms_norm(tokens: int, hidden: int) -> Any:
     ops = [
+        Op("square", "reduction", ("x",), lambda x: (x * x).mean(-1, keepdims=True)),
         Op(
-            "square", "reduction", ("x",), lambda x: (x * x).mean(-1, keepdims=True)
-        ),
-        Op(
-            "normed", "elementwise", ("x", "square", "gain"),
+            "normed",
+            "elementwise",
+            ("x", "square", "gain"),
             lambda x, s, g: x / np.sqrt(s + 1e-6) * g,
         ),
-    ]  # fmt: skip
+    ]
     tensors = {
         "x": Tensor((tokens, hidden)),
         "gain": Tensor((hidden,)),
@@ -126,18 +126,25 @@ def experts_graph(
     more, softmax = _softmax("p", "logits", (tokens, experts))
     held = (experts, capacity)
     tensors = {
-        "x": Tensor((tokens, hidden)), "gate": Tensor((hidden, experts)),
-        "logits": Tensor((tokens, experts)), **more,
-        "slots": Tensor(held, "int32"), "places": Tensor((tokens, top), "int32"),
+        "x": Tensor((tokens, hidden)),
+        "gate": Tensor((hidden, experts)),
+        "logits": Tensor((tokens, experts)),
+        **more,
+        "slots": Tensor(held, "int32"),
+        "places": Tensor((tokens, top), "int32"),
         "weights": Tensor((tokens, top, 1), "fp32"),
         "sent": Tensor((*held, hidden)),
-        "w1": Tensor((experts, hidden, inner)), "w3": Tensor((experts, hidden, inner)),
+        "w1": Tensor((experts, hidden, inner)),
+        "w3": Tensor((experts, hidden, inner)),
         "w2": Tensor((experts, inner, hidden)),
-        "a": Tensor((*held, inner)), "b": Tensor((*held, inner)),
-        "act": Tensor((*held, inner)), "made": Tensor((*held, hidden)),
-        "back": Tensor((tokens, top, hidden)), "weighed": Tensor((tokens, top, hidden)),
+        "a": Tensor((*held, inner)),
+        "b": Tensor((*held, inner)),
+        "act": Tensor((*held, inner)),
+        "made": Tensor((*held, hidden)),
+        "back": Tensor((tokens, top, hidden)),
+        "weighed": Tensor((tokens, top, hidden)),
         "y": Tensor((tokens, 1, hidden)),
-    }  # fmt: skip
+    }
     route = _routed(top, capacity)
     ops = [
         Op("logits", "matmul", ("x", "gate")),
@@ -168,10 +175,12 @@ def layernorm_graph(rows: int, columns: int, dtype: str = "bf16") -> OpGraph:
         Op("squared", "elementwise", ("centred",), np.square),
         Op("var", "reduction", ("squared",), lambda x: x.mean(-1, keepdims=True)),
         Op(
-            "scaled", "elementwise", ("centred", "var"),
+            "scaled",
+            "elementwise",
+            ("centred", "var"),
             lambda x, v: x / np.sqrt(v + 1e-5),
         ),
         Op("gained", "elementwise", ("scaled", "w"), np.multiply),
         Op("y", "elementwise", ("gained", "b"), np.add),
-    )  # fmt: skip
+    )
     return OpGraph(tensors, ops, ("y",))

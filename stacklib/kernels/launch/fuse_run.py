@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .fuse import Fusion, Op, OpGraph, verify, width
+from .fuse import Fusion
+from .op_graph import Op, OpGraph, verify, width
 
 __all__ = ["Recorded", "execute"]
 
@@ -86,11 +87,8 @@ def execute(graph: OpGraph, fusion: Fusion, given: Mapping[str, Any]) -> Recorde
         for name in kernel:
             chip[name] = _run(ops[name], chip, memory)
         wanted = {
-            used
-            for op in ops.values()
-            if op.output not in kernel
-            for used in op.inputs
-        } | set(graph.results)  # fmt: skip
+            used for op in ops.values() if op.output not in kernel for used in op.inputs
+        } | set(graph.results)
         for name in kernel:
             if name in wanted:
                 memory.put(name, chip[name])

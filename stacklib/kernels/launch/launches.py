@@ -49,22 +49,30 @@ COSTS = {
     "guide": Cost(20e-6, 200e-6, "a launch, as document 000 has it", "000"),
     "guide-replay": Cost(10e-6, 10e-6, "a graph's replay, as 000 has it", "000"),
     "driver": Cost(
-        2e-6, 6e-6, "a launch through the driver, host side",
+        2e-6,
+        6e-6,
+        "a launch through the driver, host side",
         "null kernels back to back; 4-6 us on an RTX 5070 Ti (pegainfer, part 3, 2026)",
     ),
     "eager": Cost(
-        20e-6, 20e-6, "an operator of an eager framework, Python included",
+        20e-6,
+        20e-6,
+        "an operator of an eager framework, Python included",
         "order of magnitude; torch dispatch, checks, allocation and the launch",
     ),
     "replay": Cost(
-        2.5e-6, 2.5e-6, "submitting a straight graph, whatever its length",
+        2.5e-6,
+        2.5e-6,
+        "submitting a straight graph, whatever its length",
         "NVIDIA, Constant time launch for straight-line CUDA graphs, 2024",
     ),
     "node": Cost(
-        0.5e-6, 1.5e-6, "from one node of a graph to the next, on the device",
+        0.5e-6,
+        1.5e-6,
+        "from one node of a graph to the next, on the device",
         "A. Gray, Getting started with CUDA Graphs, 2019: 3.4 us a kernel of 2.9 us",
     ),
-}  # fmt: skip
+}
 
 
 def launch_time(

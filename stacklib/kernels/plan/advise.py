@@ -99,31 +99,51 @@ class Term:
 _CHANGING, _PRODUCT, _NEW = "data-dependent", "tensor", "new-unit"
 ROUTES = (
     Route(
-        "compiler", 4, 0.70, 0.85, frozenset({_CHANGING, _PRODUCT, _NEW}),
+        "compiler",
+        4,
+        0.70,
+        0.85,
+        frozenset({_CHANGING, _PRODUCT, _NEW}),
         "fuses elementwise operations and rows; products stay the library's. An "
         "afternoon, for graph breaks and shapes that change",
     ),
     Route(
-        "library", 16, 0.80, 0.90, frozenset({_CHANGING, _PRODUCT}),
+        "library",
+        16,
+        0.80,
+        0.90,
+        frozenset({_CHANGING, _PRODUCT}),
         "FP16 FlashAttention-3 and cuBLAS reach 75 to 85 % of a Hopper's peak. Two "
         "days, for layouts and a build",
     ),
     Route(
-        "triton", 80, 0.70, 0.90, frozenset({_NEW}),
+        "triton",
+        80,
+        0.70,
+        0.90,
+        frozenset({_NEW}),
         "within 5 to 10 % of CUDA (document 003), but not on units it cannot name: "
         "FA-4 is up to 2.7 times as fast as Triton on a B200. Two weeks",
     ),
     Route(
-        "cutlass", 320, 0.80, 0.90, frozenset(),
+        "cutlass",
+        320,
+        0.80,
+        0.90,
+        frozenset(),
         "layouts and pipelines are given, the schedule is yours: FA-4, in CuTe DSL, "
         "has 71 % of a B200. Two months",
     ),
     Route(
-        "cuda", 800, 0.85, 0.93, frozenset(),
+        "cuda",
+        800,
+        0.85,
+        0.93,
+        frozenset(),
         "everything can be said: DeepGEMM's 1,550 TFLOP/s are 78 % of an H800's FP8 "
         "peak. Five months, its tests included",
     ),
-)  # fmt: skip
+)
 TERMS = {
     "wage": Term(
         150, "USD/h", "an engineer who can, with what an employer pays besides"

@@ -18,13 +18,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 from typing import Any
 
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import whole
+
+from .search_methods import METHODS, Grid, Moves, Place, Trial, proposals
 
 __all__ = [
     "METHODS",
@@ -39,13 +41,6 @@ __all__ = [
     "search",
 ]
 
-METHODS = ("random", "hill-climb", "evolutionary", "guided")
-PARENTS = 8  # that an evolutionary search keeps: a fifth of the budgets here
-MUTATE = 0.4  # chance that a child's parameter takes a step: about one of three
-Place = tuple[int, ...]  # of a point, by index along each axis
-Moves = Mapping[str, Sequence[tuple[str, int]]]  # bottleneck: (parameter, step), ...
-Proposals = Generator[Place, "Trial", None]
-
 
 class SearchError(ValueError):
     """A measure failed; the message names the point."""
@@ -55,15 +50,6 @@ class SearchError(ValueError):
 class Measured:
     """What a measure may give: seconds, and what they were spent on."""
 
-    seconds: float
-    bottleneck: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A point that was paid for."""
-
-    point: Mapping[str, Any]
     seconds: float
     bottleneck: str = ""
 
@@ -89,38 +75,6 @@ class Search:
             least = min(least, trial.seconds)
             out.append(least)
         return out
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """A space, and where one may go in it."""
-
-    axes: dict[str, list[Any]]
-
-    @property
-    def sizes(self) -> list[int]:
-        return [len(values) for values in self.axes.values()]
-
-    def point(self, place: Place) -> dict[str, Any]:
-        return {
-            name: values[at]
-            for (name, values), at in zip(self.axes.items(), place, strict=True)
-        }
-
-    def anywhere(self, rng: random.Random) -> Place:
-        return tuple(rng.randrange(size) for size in self.sizes)
-
-    def step(self, place: Place, axis: int, by: int) -> Place | None:
-        """A step along an axis, or None where the grid ends."""
-        at = place[axis] + by
-        if not 0 <= at < self.sizes[axis]:
-            return None
-        return (*place[:axis], at, *place[axis + 1 :])
-
-    def neighbours(self, place: Place) -> list[Place]:
-        steps = [(axis, by) for axis in range(len(place)) for by in (1, -1)]
-        found = (self.step(place, axis, by) for axis, by in steps)
-        return [other for other in found if other is not None]
 
 
 def search(
@@ -166,23 +120,23 @@ def search(
     """
     method = resolve(method, METHODS, "method of search")
     whole(budget=budget)
-    grid = _Grid({name: list(values) for name, values in space.items()})
+    grid = Grid({name: list(values) for name, values in space.items()})
     if not grid.axes:
         raise ValueError("space = {}: no parameter to search")
     for name, values in grid.axes.items():
         if not values:
             raise ValueError(f"space: {name!r} has no values, so there are no points")
     rng = random.Random(f"{method} {seed}")
-    proposals = _proposals(method, grid, rng, moves)
+    places = proposals(method, grid, rng, moves)
     seen: dict[Place, Trial] = {}
-    place, repeated = next(proposals), 0
+    place, repeated = next(places), 0
     while len(seen) < min(budget, math.prod(grid.sizes)):
         repeated = repeated + 1 if place in seen else 0
         if repeated > 50:  # it goes round in circles: a point nobody has tried
             place = _unseen(grid, seen, rng)
         if place not in seen:
             seen[place] = _measured(measure, grid.point(place))
-        place = proposals.send(seen[place])
+        place = places.send(seen[place])
     return Search(method, seed, tuple(seen.values()))
 
 
@@ -202,95 +156,10 @@ def _measured(measure: Callable[[dict[str, Any]], Any], point: dict[str, Any]) -
     return Trial(point, float(found), name)
 
 
-def _unseen(grid: _Grid, seen: Mapping[Place, Trial], rng: random.Random) -> Place:
+def _unseen(grid: Grid, seen: Mapping[Place, Trial], rng: random.Random) -> Place:
     while (place := grid.anywhere(rng)) in seen:
         pass
     return place
-
-
-def _proposals(
-    method: str, grid: _Grid, rng: random.Random, moves: Moves | None
-) -> Proposals:
-    if method == "random":
-        return _random(grid, rng)
-    if method == "hill-climb":
-        return _hill_climb(grid, rng)
-    if method == "evolutionary":
-        return _evolutionary(grid, rng)
-    if not moves:
-        raise ValueError("guided search needs moves: what to do about each bottleneck")
-    numbers = list(grid.axes)
-    known = {
-        name: [(numbers.index(resolve(axis, numbers, "parameter")), by)
-               for axis, by in steps]
-        for name, steps in moves.items()
-    }  # fmt: skip
-    return _guided(grid, rng, known)
-
-
-# -- the methods: each proposes a place and is sent what it cost ----------------------
-
-
-def _random(grid: _Grid, rng: random.Random) -> Proposals:
-    while True:
-        yield grid.anywhere(rng)
-
-
-def _climb(grid: _Grid, rng: random.Random, here: Place, cost: float) -> Proposals:
-    """To faster neighbours, until there is none."""
-    while True:
-        around = grid.neighbours(here)
-        rng.shuffle(around)
-        for place in around:
-            trial = yield place
-            if trial.seconds < cost:
-                here, cost = place, trial.seconds
-                break
-        else:
-            return
-
-
-def _hill_climb(grid: _Grid, rng: random.Random) -> Proposals:
-    while True:
-        here = grid.anywhere(rng)
-        trial = yield here
-        yield from _climb(grid, rng, here, trial.seconds)
-
-
-def _evolutionary(grid: _Grid, rng: random.Random) -> Proposals:
-    herd: list[tuple[float, Place]] = []
-    for _ in range(PARENTS):
-        place = grid.anywhere(rng)
-        trial = yield place
-        herd.append((trial.seconds, place))
-    while True:
-        mother, father = (min(rng.sample(herd, 2))[1] for _ in range(2))
-        child = tuple(rng.choice(genes) for genes in zip(mother, father, strict=True))
-        for axis in range(len(child)):
-            if rng.random() < MUTATE:
-                child = grid.step(child, axis, rng.choice((-2, -1, 1, 2))) or child
-        trial = yield child
-        herd = sorted({*herd, (trial.seconds, child)})[:PARENTS]
-
-
-def _guided(
-    grid: _Grid, rng: random.Random, moves: Mapping[str, Sequence[tuple[int, int]]]
-) -> Proposals:
-    while True:
-        here = grid.anywhere(rng)
-        trial = yield here
-        moved = True
-        while moved:
-            moved = False
-            for axis, by in moves.get(trial.bottleneck, ()):
-                place = grid.step(here, axis, by)
-                if place is None:
-                    continue
-                other = yield place
-                if other.seconds < trial.seconds:
-                    here, trial, moved = place, other, True
-                    break
-        yield from _climb(grid, rng, here, trial.seconds)
 
 
 # -- curves ----------------------------------------------------------------------------

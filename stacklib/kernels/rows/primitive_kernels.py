@@ -117,10 +117,16 @@ def scan_back(src: Any) -> tuple[NDArray[np.int64], Report]:
     if rest or not blocks:
         raise ValueError(f"{len(src)} elements: whole blocks of {BLOCK} are needed")
     ran = gpu.launch(
-        scan_look_back, blocks, BLOCK, "h100-sxm", src, gpu.empty(len(src), np.int64),
-        np.zeros((blocks, 2), np.int64), np.zeros(blocks, np.int32),
+        scan_look_back,
+        blocks,
+        BLOCK,
+        "h100-sxm",
+        src,
+        gpu.empty(len(src), np.int64),
+        np.zeros((blocks, 2), np.int64),
+        np.zeros(blocks, np.int32),
         np.zeros(1, np.int32),
-    )  # fmt: skip
+    )
     return ran.results["dst"], ran.report
 
 
@@ -211,9 +217,15 @@ def radix_sort(keys: Any, *, bits: int, digit: int = 4, block: int = BLOCK) -> S
         totals = made.results["counts"].ravel()
         starts = (np.cumsum(totals) - totals).reshape(radix, blocks)
         moved = gpu.launch(
-            digit_scatter, blocks, block, "h100-sxm", now, gpu.empty(n, np.int64),
-            starts, *sizes,
-        )  # fmt: skip
+            digit_scatter,
+            blocks,
+            block,
+            "h100-sxm",
+            now,
+            gpu.empty(n, np.int64),
+            starts,
+            *sizes,
+        )
         now = moved.results["dst"]
         reports += [made.report, moved.report]
     return Sorted(now, tuple(reports))

@@ -42,24 +42,35 @@ PRIMITIVES = {
     row.name: row
     for row in (
         Primitive(
-            "reduce", lambda n: n - 1, lambda n: log2(n), lambda n: n - 1,
+            "reduce",
+            lambda n: n - 1,
+            lambda n: log2(n),
+            lambda n: n - 1,
             "M. Harris, Optimizing parallel reduction in CUDA, 2007",
         ),
         Primitive(
-            "scan", lambda n: n * log2(n), lambda n: log2(n), lambda n: n - 1,
+            "scan",
+            lambda n: n * log2(n),
+            lambda n: log2(n),
+            lambda n: n - 1,
             "W. Hillis and G. Steele, 1986: a copy counts as an operation",
         ),
         Primitive(
-            "scan-work-efficient", lambda n: 3 * n - 2,
-            lambda n: 2 * log2(n) + 1, lambda n: n - 1,
+            "scan-work-efficient",
+            lambda n: 3 * n - 2,
+            lambda n: 2 * log2(n) + 1,
+            lambda n: n - 1,
             "G. Blelloch, 1990: up n - 1 sums, a zero, down as many sums and moves",
         ),
         Primitive(
-            "radix-pass", lambda n: n * log2(n), lambda n: log2(n), lambda n: n,
+            "radix-pass",
+            lambda n: n * log2(n),
+            lambda n: log2(n),
+            lambda n: n,
             "a scan of flags, one bit; M. Harris et al., GPU Gems 3, chapter 39, 2007",
         ),
     )
-}  # fmt: skip
+}
 
 
 def primitive(name: str) -> Primitive:

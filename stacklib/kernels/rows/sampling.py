@@ -155,15 +155,17 @@ def _sort(memory: _Memory, row: Any) -> None:
         shift = np.uint32(DIGIT * digit)
         memory.kernel(
             lambda k, s=shift: np.bincount((k >> s) & np.uint32(255), minlength=256),
-            "keys", "counts",
-        )  # fmt: skip
+            "keys",
+            "counts",
+        )
         places = np.argsort(
             (memory.arrays["keys"] >> shift) & np.uint32(255), kind="stable"
         )
         memory.kernel(
             lambda k, c, o, at=places: np.stack((k[at], o[at].view(np.uint32))).ravel(),
-            "keys counts order", "moved",
-        )  # fmt: skip
+            "keys counts order",
+            "moved",
+        )
         keys, order = memory.arrays.pop("moved").reshape(2, -1)
         memory.arrays |= {"keys": keys, "order": order.view(np.int32)}
 

@@ -135,7 +135,7 @@ def plain_time(
         Chips that hold a part of the vocabulary each (tensor parallel).
     passes, launches, chain_s : float, Quantity or array
         Of the sampler: passes over the logits, kernels in all, and seconds besides.
-    """  # fmt: skip
+    """
     head = _head(batch, hidden, vocab, width, bandwidth, ranks)
     at_least(0, launch_s=launch_s, latency_s=latency_s, chain_s=chain_s)
     logits = batch * vocab * logit
@@ -164,7 +164,7 @@ def flash_time(
     """Seconds of the fused kernel and its small second one; parts as ``plain_time``.
 
     The ranks exchange a score and an index a row, ``pair`` bytes.
-    """  # fmt: skip
+    """
     head = _head(batch, hidden, vocab, width, bandwidth, ranks)
     at_least(0, launch_s=launch_s, latency_s=latency_s)
     pairs = batch * pair * ranks

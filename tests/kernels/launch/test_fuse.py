@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.kernels.launch.fuse import KERNELS, RULES, Op, OpGraph, Tensor, fuse
+from stacklib.kernels.launch.fuse import KERNELS, RULES, fuse
 from stacklib.kernels.launch.fuse_graphs import (
     attention_graph,
     experts_graph,
     layernorm_graph,
 )
 from stacklib.kernels.launch.fuse_run import execute
+from stacklib.kernels.launch.op_graph import Op, OpGraph, Tensor
 from stacklib.quantity import UnknownName
 
 
@@ -137,32 +138,67 @@ def small(*ops, results=("y",), **shapes):
     [
         (
             small(
-                Op("y", "elementwise", ("z",)), Op("z", "elementwise", ("y",)),
-                y=(2,), z=(2,),
+                Op("y", "elementwise", ("z",)),
+                Op("z", "elementwise", ("y",)),
+                y=(2,),
+                z=(2,),
             ),
-            ValueError, "a cycle among y, z",
+            ValueError,
+            "a cycle among y, z",
         ),
-        (small(Op("y", "elementwise", ("querry",)), y=(2,), query=(2,)),
-         UnknownName, "query"),
-        (small(Op("y", "elementwise", ("a", "b")), y=(2,), a=(2,), b=(3,)),
-         ValueError, "do not meet"),
-        (small(Op("y", "matmul", ("a", "b")), y=(2, 2), a=(2, 3), b=(2, 2)),
-         ValueError, "inner sizes"),
-        (small(Op("y", "matmul", ("a", "b")), y=(2, 3), a=(2, 3), b=(3, 2)),
-         ValueError, r"\(2, 2\), not \(2, 3\)"),
-        (small(Op("y", "reduction", ("a",)), y=(2, 2), a=(2, 3)),
-         ValueError, "one axis becomes 1"),
-        (small(Op("y", "gather", ("a", "i")), y=(5, 4), a=(9, 3), i=(5,)),
-         ValueError, "not"),
-        (small(Op("y", "elementwize", ("a",)), y=(2,), a=(2,)),
-         UnknownName, "elementwise"),
-        (small(Op("y", "elementwise", ("a",)), Op("y", "elementwise", ("a",)),
-               y=(2,), a=(2,)), ValueError, "made twice"),
-        (small(Op("y", "elementwise", ("a",)), results=("w",), y=(2,), a=(2,)),
-         UnknownName, "w"),
+        (
+            small(Op("y", "elementwise", ("querry",)), y=(2,), query=(2,)),
+            UnknownName,
+            "query",
+        ),
+        (
+            small(Op("y", "elementwise", ("a", "b")), y=(2,), a=(2,), b=(3,)),
+            ValueError,
+            "do not meet",
+        ),
+        (
+            small(Op("y", "matmul", ("a", "b")), y=(2, 2), a=(2, 3), b=(2, 2)),
+            ValueError,
+            "inner sizes",
+        ),
+        (
+            small(Op("y", "matmul", ("a", "b")), y=(2, 3), a=(2, 3), b=(3, 2)),
+            ValueError,
+            r"\(2, 2\), not \(2, 3\)",
+        ),
+        (
+            small(Op("y", "reduction", ("a",)), y=(2, 2), a=(2, 3)),
+            ValueError,
+            "one axis becomes 1",
+        ),
+        (
+            small(Op("y", "gather", ("a", "i")), y=(5, 4), a=(9, 3), i=(5,)),
+            ValueError,
+            "not",
+        ),
+        (
+            small(Op("y", "elementwize", ("a",)), y=(2,), a=(2,)),
+            UnknownName,
+            "elementwise",
+        ),
+        (
+            small(
+                Op("y", "elementwise", ("a",)),
+                Op("y", "elementwise", ("a",)),
+                y=(2,),
+                a=(2,),
+            ),
+            ValueError,
+            "made twice",
+        ),
+        (
+            small(Op("y", "elementwise", ("a",)), results=("w",), y=(2,), a=(2,)),
+            UnknownName,
+            "w",
+        ),
         (small(Op("y", "matmul", ("a",)), y=(2,), a=(2,)), ValueError, "1 inputs"),
     ],
-)  # fmt: skip
+)
 def test_graphs_that_make_no_sense_are_refused(graph, error, words):
     with pytest.raises(error, match=words):
         fuse(graph)

@@ -34,7 +34,7 @@ PLANS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(plan=PLANS, spare=st.none() | st.integers(1, 6))
 def test_closed_form_and_events_agree_whatever_the_depth_of_the_queue(plan, spare):
     depth = None if spare is None else plan.streams + spare
@@ -118,9 +118,13 @@ def test_floats_quantities_and_arrays_give_the_same():
     )
     assert traced.si == pytest.approx(plain)
     swept = launch_time(
-        numpy.array([100.0, 1.0]), 2e-6, submit_s=5e-6, streams=3, every=7,
+        numpy.array([100.0, 1.0]),
+        2e-6,
+        submit_s=5e-6,
+        streams=3,
+        every=7,
         barrier_s=1e-6,
-    )  # fmt: skip
+    )
     assert swept == pytest.approx([plain, 8e-6])
 
 

@@ -106,10 +106,17 @@ def test_memory_of_the_tiny_model_is_what_torch_keeps():
 
     torch.set_num_threads(1)
     config = Config(
-        vocab_size=512, hidden_size=64, num_hidden_layers=6, num_attention_heads=4,
-        num_key_value_heads=2, head_dim=16, intermediate_size=160,
-        max_position_embeddings=64, rms_norm_eps=1e-6, rope_theta=1e4,
-    )  # fmt: skip
+        vocab_size=512,
+        hidden_size=64,
+        num_hidden_layers=6,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        intermediate_size=160,
+        max_position_embeddings=64,
+        rms_norm_eps=1e-6,
+        rope_theta=1e4,
+    )
     layers = tiny_layers(config, 2, 64)
     told = training_memory(config, 2, 64)
     plans = {m: checkpoint_plan(layers, method=m) for m in METHODS}

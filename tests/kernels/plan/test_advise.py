@@ -26,9 +26,16 @@ NORM = Profile(
     gpu_hours=100_000,
 )
 PRODUCT = Profile(
-    "matmul", 2 * 8192**3 / (0.8 * PEAK), 0.5, 2 * 8192**3, 3 * 8192**2 * 2,
-    3 * 8192**2 * 2, 1e6, needs=frozenset({"tensor"}), library=True,
-)  # fmt: skip
+    "matmul",
+    2 * 8192**3 / (0.8 * PEAK),
+    0.5,
+    2 * 8192**3,
+    3 * 8192**2 * 2,
+    3 * 8192**2 * 2,
+    1e6,
+    needs=frozenset({"tensor"}),
+    library=True,
+)
 
 
 def test_passes_that_can_be_fused_are_the_compilers():
@@ -56,27 +63,39 @@ def test_control_that_depends_on_data_goes_from_triton_to_cutlass_with_the_fleet
     assert advise(odd).do == "triton"
     # On units that have just come out, only what can name them is left.
     new = replace(
-        PRODUCT, seconds=4 * PRODUCT.seconds, device="b200", dtype="bf16",
-        needs=frozenset({"new-unit", "data-dependent"}), gpu_hours=1e6,
-    )  # fmt: skip
+        PRODUCT,
+        seconds=4 * PRODUCT.seconds,
+        device="b200",
+        dtype="bf16",
+        needs=frozenset({"new-unit", "data-dependent"}),
+        gpu_hours=1e6,
+    )
     assert advise(new).do == "cutlass"
     assert advise(replace(new, gpu_hours=1e8)).do == "cuda"
 
 
 @settings(deadline=None, max_examples=80)
 @given(
-    share=st.floats(0, 1), slow=st.floats(1, 30), fused=st.floats(0, 1),
+    share=st.floats(0, 1),
+    slow=st.floats(1, 30),
+    fused=st.floats(0, 1),
     hours=st.floats(0, 1e8),
     lacks=st.sets(st.sampled_from(["data-dependent", "tensor"])),
-)  # fmt: skip
+)
 def test_the_advice_is_the_best_open_route_and_more_use_never_saves_less(
     share, slow, fused, hours, lacks
 ):
     moved = 1e9
     case = Profile(
-        "x", slow * moved / RATE, share, 0.0, moved * (1 - fused), moved, hours,
+        "x",
+        slow * moved / RATE,
+        share,
+        0.0,
+        moved * (1 - fused),
+        moved,
+        hours,
         needs=frozenset(lacks),
-    )  # fmt: skip
+    )
     found = advise(case)
     chosen = {o.route: o for o in found.options if not o.refused}
     for option in found.options:
@@ -163,10 +182,18 @@ def test_when_seven_days_of_search_have_paid():
 
 def test_models_and_plans_need_no_numpy():
     names = (
-        "launch.launches", "launch.threads", "launch.fuse", "launch.recompute",
-        "rows.norms", "rows.sampling_time", "rows.primitives", "plan.advise",
-        "plan.published", "plan.search", "plan.tile_profile",
-    )  # fmt: skip
+        "launch.launches",
+        "launch.threads",
+        "launch.fuse",
+        "launch.recompute",
+        "rows.norms",
+        "rows.sampling_time",
+        "rows.primitives",
+        "plan.advise",
+        "plan.published",
+        "plan.search",
+        "plan.tile_profile",
+    )
     lines = ["import sys", "sys.modules['numpy'] = None"]
     lines += [f"import stacklib.kernels.{name}" for name in names]
     lines += [

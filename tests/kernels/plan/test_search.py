@@ -39,14 +39,16 @@ SPACES = st.dictionaries(
     st.sampled_from("abc"),
     st.lists(st.integers(), min_size=1, max_size=5, unique=True),
     min_size=1,
-)  # fmt: skip
+)
 
 
 @settings(deadline=None, max_examples=60)
 @given(
-    space=SPACES, method=st.sampled_from(METHODS), budget=st.integers(1, 40),
+    space=SPACES,
+    method=st.sampled_from(METHODS),
+    budget=st.integers(1, 40),
     seed=st.integers(0, 9),
-)  # fmt: skip
+)
 def test_a_search_pays_for_no_point_twice_and_ends(space, method, budget, seed):
     paid = []
 
@@ -129,9 +131,12 @@ def test_on_a_smooth_valley_every_method_beats_chance(method):
 
 def test_what_does_not_fit_is_never_the_best():
     found = search(
-        {"x": [1, 2, 3]}, lambda p: math.inf if p["x"] < 3 else 5.0,
-        method="random", budget=3, seed=1,
-    )  # fmt: skip
+        {"x": [1, 2, 3]},
+        lambda p: math.inf if p["x"] < 3 else 5.0,
+        method="random",
+        budget=3,
+        seed=1,
+    )
     assert found.best.point == {"x": 3}
 
 
@@ -154,11 +159,14 @@ def fails(point):
         ({"x": [1]}, fails, {"method": "rnadom"}, UnknownName, "random"),
         ({"x": [1]}, fails, {"method": "guided"}, ValueError, "needs moves"),
         (
-            {"tile": [1]}, fails, {"method": "guided", "moves": {"W": [("tail", 1)]}},
-            UnknownName, "tile",
+            {"tile": [1]},
+            fails,
+            {"method": "guided", "moves": {"W": [("tail", 1)]}},
+            UnknownName,
+            "tile",
         ),
     ],
-)  # fmt: skip
+)
 def test_bad_input_names_the_point(space, measure, more, error, words):
     options = {"method": "random", "budget": 3, "seed": 0} | more
     with pytest.raises(error, match=words):

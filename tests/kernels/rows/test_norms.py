@@ -105,9 +105,16 @@ def test_no_lane_writes_past_the_last_row():
 def test_a_tile_too_small_for_its_row_leaves_numbers_unwritten():
     x, w = np.ones((1, 12), np.float32), np.ones(12, np.float32)
     ran = gpu.launch_tiles(
-        layernorm_masked, 1, x, w, w, np.full((1, 12), 9, np.float32), gpu.empty(1),
-        12, BLOCK=8,
-    )  # fmt: skip
+        layernorm_masked,
+        1,
+        x,
+        w,
+        w,
+        np.full((1, 12), 9, np.float32),
+        gpu.empty(1),
+        12,
+        BLOCK=8,
+    )
     assert (ran.results["y"][0, 8:] == 9).all()
 
 

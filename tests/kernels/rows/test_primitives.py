@@ -93,9 +93,15 @@ def test_a_pass_keeps_the_order_of_equals():
     # The planted fault: starts that are off by one leave the array.
     with pytest.raises(KernelError):
         gpu.launch(
-            digit_scatter, 1, 64, "h100-sxm", keys, gpu.empty(6, np.int64), starts + 1,
+            digit_scatter,
+            1,
+            64,
+            "h100-sxm",
+            keys,
+            gpu.empty(6, np.int64),
+            starts + 1,
             *sizes,
-        )  # fmt: skip
+        )
 
 
 @pytest.mark.parametrize(
