@@ -25,7 +25,7 @@ from stacklib.quantity.bounds import whole
 
 from .noise import gumbel, uniform
 
-__all__ = ["Crossed", "Drawn", "flash_sampling", "sample_by_passes"]
+__all__ = ["Crossed", "Drawn", "draw_in_tiles", "flash_sampling", "sample_by_passes"]
 
 FP32, INDEX = 4, 4  # bytes
 TILE = 512  # tokens a tile takes by default
@@ -53,10 +53,9 @@ class Drawn:
     crossed: Crossed
 
 
-def _checked(hidden: Any, weights: Any, temperature: float) -> tuple[Any, Any, bool]:
+def _checked(hidden: Any, weights: Any, temperature: float) -> tuple[Any, Any]:
     hidden, weights = np.asarray(hidden), np.asarray(weights)
-    one = hidden.ndim == 1
-    rows = hidden[None] if one else hidden
+    rows = hidden[None] if hidden.ndim == 1 else hidden
     if rows.ndim != 2 or weights.ndim != 2 or rows.shape[1] != weights.shape[1]:
         raise ValueError(
             f"hidden {hidden.shape}, weights {weights.shape}: (batch, width) or "
@@ -68,12 +67,12 @@ def _checked(hidden: Any, weights: Any, temperature: float) -> tuple[Any, Any, b
         raise ValueError(f"temperature = {temperature!r}: 0 or more is needed")
     if np.isnan(rows).any():
         raise ValueError(f"hidden {hidden.shape} holds NaN")
-    return rows, weights, one
+    return rows, weights
 
 
 def flash_sampling(
     hidden: Any, weights: Any, temperature: float, seed: int, *, tile: int = TILE
-) -> Drawn:
+) -> Any:
     """Draw a token a row from softmax(hidden @ weights.T / temperature).
 
     Parameters
@@ -91,15 +90,29 @@ def flash_sampling(
 
     Returns
     -------
-    Drawn
-        ``tokens`` (batch,), and the bytes that crossed to memory.
+    array (batch,) of int, or int
+        One token a row; ``draw_in_tiles`` says what crossed to memory besides.
 
     Raises
     ------
     ValueError
         For shapes that do not fit, NaN, a temperature below zero, an empty tile.
+
+    Examples
+    --------
+    >>> head = np.eye(3)  # of a vocabulary of three
+    >>> flash_sampling(np.array([0.0, 9.0, 0.0]), head, 0.5, seed=1)
+    1
     """
-    rows, weights, _ = _checked(hidden, weights, temperature)
+    tokens = draw_in_tiles(hidden, weights, temperature, seed, tile=tile).tokens
+    return int(tokens[0]) if np.ndim(hidden) == 1 else tokens
+
+
+def draw_in_tiles(
+    hidden: Any, weights: Any, temperature: float, seed: int, *, tile: int = TILE
+) -> Drawn:
+    """The same with the bytes that crossed to memory, and the launches."""
+    rows, weights = _checked(hidden, weights, temperature)
     whole(tile=tile)
     crossed, numbers = Crossed(), np.arange(len(rows))
     best, index = [], []  # what each tile leaves in memory
@@ -136,7 +149,7 @@ def sample_by_passes(hidden: Any, weights: Any, temperature: float, seed: int) -
     a row on the chip (a cluster's shared memory), so that it reads it once; where it
     does not fit, it is read three times.
     """
-    rows, weights, _ = _checked(hidden, weights, temperature)
+    rows, weights = _checked(hidden, weights, temperature)
     crossed, size = Crossed(launches=3), FP32 * len(rows) * len(weights)
     crossed.read["weights"] += weights.nbytes
     crossed.read["hidden"] += rows.nbytes

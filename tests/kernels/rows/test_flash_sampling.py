@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from stacklib import gpu
 from stacklib.gpu import tiles as tl
 from stacklib.kernels.rows import sampling_time as model
-from stacklib.kernels.rows.flash_sampling import flash_sampling, sample_by_passes
+from stacklib.kernels.rows.flash_sampling import (
+    draw_in_tiles,
+    flash_sampling,
+    sample_by_passes,
+)
 from stacklib.kernels.rows.noise import gumbel, philox, uniform
 from stacklib.quantity import Quantity
 
@@ -83,8 +87,8 @@ def test_any_tiling_draws_the_same_and_moves_what_the_formula_says(
     rng = np.random.default_rng(seed)
     hidden = rng.integers(-4, 5, (batch, width)).astype(np.float32)
     weights = rng.integers(-4, 5, (vocab, width)).astype(np.float32)
-    got = flash_sampling(hidden, weights, 1.5, seed, tile=tile)
-    whole = flash_sampling(hidden, weights, 1.5, seed, tile=vocab)
+    got = draw_in_tiles(hidden, weights, 1.5, seed, tile=tile)
+    whole = draw_in_tiles(hidden, weights, 1.5, seed, tile=vocab)
     assert (got.tokens == whole.tokens).all()
     sizes = {"batch": batch, "hidden": width, "vocab": vocab, "width": 4}
     assert got.crossed.bytes == model.flash_bytes(**sizes, tile=tile)
@@ -94,11 +98,11 @@ def test_any_tiling_draws_the_same_and_moves_what_the_formula_says(
     assert plain.crossed.bytes == model.plain_bytes(**sizes)
     assert (plain.crossed.launches, got.crossed.launches) == (3, 2)
     greedy = (hidden @ weights.T).argmax(-1)
-    assert (flash_sampling(hidden, weights, 0, seed, tile=tile).tokens == greedy).all()
+    assert (draw_in_tiles(hidden, weights, 0, seed, tile=tile).tokens == greedy).all()
     assert (sample_by_passes(hidden, weights, 0, seed).tokens == greedy).all()
 
 
-@pytest.mark.parametrize("draw", [flash_sampling, sample_by_passes])
+@pytest.mark.parametrize("draw", [draw_in_tiles, sample_by_passes])
 def test_draws_are_the_softmax_on_twenty_seeds(draw):
     rng = np.random.default_rng(7)
     weights = rng.standard_normal((40, 8))
@@ -110,6 +114,23 @@ def test_draws_are_the_softmax_on_twenty_seeds(draw):
         for seed in range(20)
     ]
     assert min(values) > 0.01, values
+
+
+def test_one_row_gives_one_token_and_many_give_an_array():
+    hidden, weights = np.ones((3, 2)), np.arange(10.0).reshape(5, 2)
+    tokens = flash_sampling(hidden, weights, 1.0, 4)
+    assert tokens.shape == (3,) and tokens.dtype.kind == "i"
+    assert flash_sampling(hidden[0], weights, 1.0, 4) == tokens[0]
+    assert isinstance(flash_sampling(hidden[0], weights, 1.0, 4), int)
+
+
+def test_seeds_are_streams_of_their_own():
+    # One row, a seed a draw: as a server does it.
+    rng = np.random.default_rng(3)
+    weights, one = rng.standard_normal((12, 4)), rng.standard_normal(4)
+    tokens = [flash_sampling(one, weights, 1.0, seed) for seed in range(2000)]
+    counts = np.bincount(tokens, minlength=12)
+    assert p_value(counts, softmax(weights @ one)) > 0.01
 
 
 def test_tiles_that_share_one_noise_are_found_by_chi_square():
@@ -212,7 +233,7 @@ def test_tiles_on_units_take_the_closed_form_and_at_most_a_tile_more(
     ],
 )
 def test_bad_input_is_named(args, words):
-    for draw in (flash_sampling, sample_by_passes):
+    for draw in (flash_sampling, draw_in_tiles, sample_by_passes):
         with pytest.raises(ValueError, match=words):
             draw(*args)
 
