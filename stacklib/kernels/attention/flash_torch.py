@@ -2,8 +2,9 @@
 
 The forward pass keeps the result and two numbers a row, its height and the sum of its
 weights; the backward pass makes each tile of weights anew from them (Dao and others,
-2022, algorithm 4). Their logarithm would be one number, rounded where it hurts. Tiles stand with keys down and queries across, so that what belongs to a
-row is taken along contiguous memory, and products add into their place.
+2022, algorithm 4). Their logarithm would be one number, rounded where it hurts. Tiles
+stand with keys down and queries across, so that what belongs to a row is taken along
+contiguous memory, and products add into their place.
 """
 
 from __future__ import annotations

@@ -119,6 +119,20 @@ def test_one_query_or_one_column_is_left_alone(queries, wide):
     assert np.array_equal(q, before)
 
 
+@pytest.mark.parametrize("words", MASKS, ids=str)
+def test_nothing_beyond_a_ragged_edge_is_read_or_written(words):
+    """Canaries on both sides of every axis."""
+    around = [np.full((4, 7, 623, 19), np.nan, np.float32) for _ in range(3)]
+    inner = (slice(1, 3), slice(2, 5), slice(9, 606), slice(1, 18))
+    views = [x[inner] for x in around]
+    for view, x in zip(views, made(13, 2, 3, 3, 597, 597, 17), strict=True):
+        view[...] = x
+    before = [x.copy() for x in around]
+    assert np.isfinite(flash_attention(*views, **words)).all()
+    for x, y in zip(around, before, strict=True):
+        assert np.array_equal(x, y, equal_nan=True)
+
+
 def peak(function, *args):
     """Most bytes that NumPy held beyond its inputs and the result."""
     tracemalloc.start()
