@@ -1,1 +1,1 @@
-"""Who works when: pipelines of tiles, warp groups in turns, generations of attention."""
+"""Who works when: pipelines of tiles, warp groups in turns, generations."""

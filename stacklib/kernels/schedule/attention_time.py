@@ -1,0 +1,414 @@
+"""How long an attention kernel takes on a device: tiles, waves, bytes, a launch.
+
+A block holds a tile of queries and walks over the keys. What a tile keeps busy is in
+``rates``; the class of the software says how those overlap:
+
+- ``naive``: three kernels, scores written to memory and read again;
+- ``library``: warp-level products, then the softmax, one after the other
+  (FlashAttention-2, Triton of its time);
+- ``tuned``: products, exponentials and shared memory at once (FlashAttention-3 and 4,
+  cuDNN), joined as sharply as family A's roofs are.
+
+Blocks fill waves over the units; a block pays its first load and its last store
+(``attention_fill``). K and V of the heads under way are read again by every block of
+queries unless the L2 holds them. Few queries against many keys are split over keys, so
+that every unit reads; a second kernel merges. FLOPs are halved under a causal mask; the
+backward pass has five products for the forward's two (FlashAttention-2, section 3.1.2).
+
+Left out: page tables, masks other than causal, clocks that a cooler holds down.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stacklib import hardware
+from stacklib.gpu.issue.instructions import instruction
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import bytes_per_element, resolve
+from stacklib.quantity import dtype as find_dtype
+from stacklib.roofline.bound import gemm, hierarchy
+from stacklib.roofline.work.bounds import device_of
+from stacklib.roofline.work.fit import Infeasible
+
+from .rates import UnitRates, rates_of, tile_work
+
+SOFTWARE = ("naive", "library", "tuned")
+ROWS, COLUMNS = 128, 128  # of a tile
+_LEAST_ROWS = {"naive": 16, "library": 16, "tuned": 64}  # of a matrix instruction
+_WARP_ROWS = 32  # queries of a warp, of four in a block
+_BACKWARD = 5 / 2  # products of the backward pass over those of the forward
+# Instructions for a score beside those of the forward pass: dS = P (dP - D), converted.
+_BACKWARD_OPS = 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """One attention: sizes, formats and how it is called."""
+
+    batch: int
+    heads: int
+    kv_heads: int
+    queries: int
+    keys: int
+    head_dim: int
+    dtype: str = "bf16"
+    causal: bool = False
+    value_dim: int | None = None  # of V, where it differs from K's
+    kv_dtype: str | None = None  # in which K and V are kept, where it differs
+    backward: bool = False
+    warp_level: bool = False  # multiplied by mma.sync, also where something newer is
+    software_exp: float = 0.0  # share of the exponentials made by multiply-adds
+
+    @property
+    def wide(self) -> int:
+        """Columns of V."""
+        return self.head_dim if self.value_dim is None else self.value_dim
+
+    @property
+    def flops(self) -> float:
+        """Operations as papers count them: halved under a causal mask."""
+        pairs = self.batch * self.heads * self.queries * self.keys
+        once = 2.0 * pairs * (self.head_dim + self.wide)
+        once *= 0.5 if self.causal and self.queries == self.keys else 1.0
+        return once * (_BACKWARD if self.backward else 1.0)
+
+    @property
+    def kv_bytes(self) -> float:
+        """Bytes of K and V of one head."""
+        each = bytes_per_element(self.kv_dtype or self.dtype).si
+        return self.keys * (self.head_dim + self.wide) * each
+
+    @property
+    def query_bytes(self) -> float:
+        """Bytes of all queries and results, once; gradients come and go as well."""
+        each = max(2.0, bytes_per_element(self.dtype).si)
+        rows = self.batch * self.heads * self.queries
+        return rows * (self.head_dim + self.wide) * each * (3 if self.backward else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionTime:
+    """Predicted seconds of an attention kernel, and what they are made of."""
+
+    time: float
+    tensor: float  # of products, with the last wave and each block's fill
+    exp: float  # of exponentials and what else a softmax is
+    memory: float
+    launch: float
+    waves: float  # seconds that the last wave and the fills add
+    bound: str  # ``tensor``, ``exp``, ``memory``, ``launch`` or ``waves``
+    splits: int = 1  # shares of the keys
+
+    def rate(self, flops: float) -> float:
+        """FLOP/s at this time."""
+        return flops / self.time
+
+
+def _checked(work: Attention, software: str) -> str:
+    for name in ("batch", "heads", "kv_heads", "queries", "keys", "head_dim"):
+        value = getattr(work, name)
+        if value != int(value) or value < 1:
+            raise ValueError(f"{name} = {value!r}: a whole number from 1 on")
+    if work.heads % work.kv_heads:
+        raise ValueError(
+            f"heads = {work.heads}, kv_heads = {work.kv_heads}: heads must be a "
+            "multiple of kv_heads"
+        )
+    if work.causal and work.queries > work.keys:
+        raise ValueError(
+            f"queries = {work.queries} > keys = {work.keys}: a causal mask leaves the "
+            "first queries without a key"
+        )
+    return resolve(software, SOFTWARE, "class of attention kernel")
+
+
+def _tiles(work: Attention, rows: int, columns: int, group: int) -> tuple[float, int]:
+    """Tiles of all blocks of one head, and of its longest block."""
+    blocks = math.ceil(work.queries * group / rows)
+    if not work.causal:
+        each = math.ceil(work.keys / columns)
+        return float(blocks * each), each
+    skipped = work.keys - work.queries
+    ends = (
+        min(work.keys, skipped + math.ceil((i + 1) * rows / group))
+        for i in range(blocks)
+    )
+    walked = [math.ceil(end / columns) for end in ends]
+    return float(sum(walked)), max(walked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """How an attention is cut: tiles, blocks, splits."""
+
+    rows: int
+    blocks: int
+    tiles: float  # of all blocks
+    longest: float  # tiles of the longest block
+    splits: int
+
+
+def _grid(work: Attention, software: str, units: int) -> _Grid:
+    group = work.heads // work.kv_heads
+    packed = group if work.queries * group <= ROWS else 1  # heads in a tile of queries
+    heads = work.batch * work.heads // packed
+    asked = work.queries * packed
+    least = _LEAST_ROWS[software]
+    rows = min(ROWS, least * math.ceil(asked / least))
+    tiles, longest = _tiles(work, rows, COLUMNS, packed)
+    blocks = heads * math.ceil(asked / rows)
+    splits = 1
+    if asked <= ROWS and not work.backward:  # one block a head: share out the keys
+        splits = max(1, min(longest, units // blocks if blocks < units else 1))
+    return _Grid(rows, blocks * splits, heads * tiles, longest / splits, splits)
+
+
+def _memory(
+    work: Attention, device: Accelerator, repeated: bool
+) -> tuple[float, float]:
+    """Bytes from the memory, and the share of them that a loop finds in the L2."""
+    l2 = device.fields["l2_capacity"]
+    capacity = 0.0 if l2 is None else float(l2.si)
+    kept = hierarchy.kept_share(device)
+    heads = work.batch * work.kv_heads
+    group = work.heads // work.kv_heads
+    passes = math.ceil(work.queries * group / ROWS)
+    units = device.fields["compute_units"]
+    running = min(heads, max(1.0, (1 if units is None else units.si) / passes))
+    near = running * work.kv_bytes  # that the blocks under way share
+    holds = hierarchy.hit_share(near, capacity, kept) if capacity else 0.0
+    again = (passes - 1) * (1 - holds) * (0.5 if work.causal else 1.0)
+    once = heads * work.kv_bytes * (3 if work.backward else 1) + work.query_bytes
+    moved = once + heads * work.kv_bytes * again
+    hits = hierarchy.hit_share(once, capacity, kept) if repeated and capacity else 0.0
+    return moved, float(hits)
+
+
+def _tile_seconds(
+    work: Attention, rates: UnitRates, grid: _Grid, software: str, at_once: int
+) -> tuple[float, float, float]:
+    """Seconds of one tile: all of it, its products, its softmax."""
+    serial, late = software == "library", work.warp_level
+    width = bytes_per_element(work.dtype).si
+    found = tile_work(
+        rates,
+        rows=grid.rows,
+        columns=COLUMNS,
+        head_dim=work.head_dim,
+        value_dim=work.wide,
+        width=width,
+        warp_level=late,
+        software_exp=work.software_exp,
+        groups=math.ceil(grid.rows / (_WARP_ROWS if late else max(at_once, 64))),
+    )
+    more = _BACKWARD if work.backward else 1.0
+    products = (found.scores + found.values) * more
+    cores = found.cores + found.rescale
+    if work.backward:
+        cores += grid.rows * COLUMNS * _BACKWARD_OPS / rates.fma
+    # A warp issues the one between the other, but not in every cycle.
+    softmax = gemm.join(found.exp, cores)
+    if work.backward:  # P and dS are written and read; dQ is added up in the L2
+        kept = grid.rows * (4 * COLUMNS * width + 8 * work.head_dim) / rates.shared
+        softmax += kept + grid.rows * work.head_dim * 4 / rates.l2
+    # Operands are fetched while earlier ones multiply.
+    fed = max(products, found.shared * more)
+    total = fed + softmax if serial else gemm.join(fed, softmax)
+    each = rates.clock * hardware.efficiency(f"attention_{software}")
+    return total / each, fed / each, softmax / each
+
+
+def _launch(device: Accelerator, repeated: bool, kernels: int) -> float:
+    factor = hardware.efficiency
+    if not repeated:
+        return kernels * factor("launch_kernel")
+    later = device.architecture in ("hopper", "blackwell")
+    first = factor("launch_stream_later" if later else "launch_stream")
+    return first + (kernels - 1) * factor("launch_kernel")
+
+
+def _naive(work: Attention, device: Accelerator, repeated: bool) -> AttentionTime:
+    """Three kernels: scores, softmax, values; the scores pass through memory."""
+    groups, dtype = work.batch * work.heads, find_dtype(work.dtype).name
+    each = bytes_per_element(dtype).si
+    first, last = (
+        gemm.Product(work.queries, n, k, dtype, each, each, each, groups)
+        for n, k in ((work.keys, work.head_dim), (work.wide, work.keys))
+    )
+    found = [gemm.gemm_time(w, device, "stream") for w in (first, last)]
+    scores = groups * work.queries * work.keys * each
+    rate = hierarchy.stream_rate(device, "mixed", None).rate
+    softmax = 2 * scores / rate
+    times = {
+        "tensor": sum(f.compute for f in found),
+        "memory": sum(f.memory for f in found) + softmax,
+        "launch": sum(f.launch for f in found) + _launch(device, repeated, 1),
+    }
+    time = sum(f.time for f in found) + softmax + _launch(device, repeated, 1)
+    bound = max(times, key=lambda name: times[name])
+    return AttentionTime(
+        time, times["tensor"], 0.0, times["memory"], times["launch"], 0.0, bound
+    )
+
+
+def _rows_at_once(device: Accelerator) -> int:
+    """Rows of the largest matrix instruction; operands pass once for all of them."""
+    try:
+        found = instruction(device)
+    except UnknownSpec:
+        return 64
+    return found.rows[-1] // found.units
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An attention read against a device: all that efficiency factors do not move."""
+
+    work: Attention
+    device: Accelerator
+    software: str
+    repeated: bool
+    rates: UnitRates
+    chip: gemm.Chip
+    grid: _Grid
+    moved: float  # bytes from the memory
+    hits: float  # share of them that the L2 keeps from one run to the next
+    at_once: int  # rows of one matrix instruction
+
+
+def plan(
+    work: Attention, on: str | Accelerator, software: str, repeated: bool = False
+) -> Plan:
+    """Tiles, waves and bytes of an attention on a device.
+
+    ``repeated``: timed in a loop over the same operands, which the L2 may keep.
+    """
+    software = _checked(work, software)
+    device = device_of(on)
+    need = work.batch * work.kv_heads * work.kv_bytes + work.query_bytes
+    capacity = device.fields["memory_capacity"]
+    if capacity is not None and need > capacity.si:
+        raise Infeasible(
+            f"{need / 1e9:.4g} GB of queries, keys and values > "
+            f"{capacity.si / 1e9:.4g} GB on {device.short}: does not fit"
+        )
+    rates = rates_of(device, work.dtype)
+    chip = gemm.chip_of(device, find_dtype(work.dtype).name)
+    grid = _grid(work, software, max(1, int(rates.units)))
+    moved, hits = _memory(work, device, repeated)
+    return Plan(
+        work,
+        device,
+        software,
+        repeated,
+        rates,
+        chip,
+        grid,
+        moved,
+        hits,
+        _rows_at_once(device),
+    )
+
+
+def predict(found: Plan) -> AttentionTime:
+    """The time of a plan with the efficiency factors in force."""
+    work, device, grid, chip = found.work, found.device, found.grid, found.chip
+    if found.software == "naive":
+        return _naive(work, device, found.repeated)
+    units, factor = max(1.0, found.rates.units), hardware.efficiency
+    tile, products, softmax = _tile_seconds(
+        work, found.rates, grid, found.software, found.at_once
+    )
+    fill = factor("attention_fill") / COLUMNS  # tiles that a block waits for
+    waves = grid.blocks / units
+    even = grid.tiles / units
+    if work.causal:  # long blocks first: short ones fill the last wave
+        paid = max(even + waves * fill, grid.longest + fill)
+    else:
+        full = waves + (math.ceil(waves) - waves) * factor("wave_tail")
+        paid = full * (grid.tiles / grid.blocks + fill)
+    compute = paid * tile
+    drawn = device.memory_bandwidth.si * factor("dram_read")
+    if found.hits and chip.l2_rate is not None:
+        near = max(drawn, chip.l2_rate)
+        drawn = 1 / (found.hits / near + (1 - found.hits) / drawn)
+    drawn *= min(1.0, grid.blocks / (units * factor("blocks_per_unit")))
+    memory = found.moved / drawn
+    floor = _launch(device, found.repeated, 2 if grid.splits > 1 else 1)
+    kept = gemm.slowed(compute, memory, floor, work.flops / chip.peak, chip)
+    parts = {
+        "tensor": even * products / kept,
+        "exp": even * softmax / kept,
+        "memory": memory,
+        "launch": floor,
+        "waves": (paid - even) * tile / kept,
+    }
+    time = gemm.join(compute / kept, memory) + floor
+    bound = max(parts, key=lambda name: parts[name])
+    return AttentionTime(float(time), **parts, bound=bound, splits=grid.splits)
+
+
+def attention_time(
+    on: str | Accelerator,
+    *,
+    batch: int,
+    heads: int,
+    kv_heads: int,
+    queries: int,
+    keys: int,
+    head_dim: int,
+    dtype: str = "bf16",
+    causal: bool = False,
+    software: str = "tuned",
+    value_dim: int | None = None,
+    kv_dtype: str | None = None,
+    backward: bool = False,
+) -> AttentionTime:
+    """Predicted time of one attention kernel.
+
+    Parameters
+    ----------
+    queries, keys : int
+        Tokens; one query against many keys is decode.
+    software : str
+        ``naive``, ``library`` or ``tuned``.
+    kv_dtype : str, optional
+        Format in which K and V are kept; ``dtype`` where not given.
+    backward : bool
+        The backward pass alone.
+
+    Raises
+    ------
+    ValueError
+        For sizes below one, heads that are no multiple of kv_heads, a causal mask with
+        more queries than keys.
+    Infeasible
+        When queries, keys and values do not fit the memory.
+    UnknownName, UnknownSpec
+        For a device, format or class that is not known.
+
+    Examples
+    --------
+    >>> found = attention_time("h100-sxm", batch=64, heads=32, kv_heads=8, queries=1,
+    ...     keys=8192, head_dim=128, dtype="bf16", causal=False, software="tuned")
+    >>> found.bound
+    'memory'
+    """
+    work = Attention(
+        batch, heads, kv_heads, queries, keys, head_dim, dtype, causal, value_dim,
+        kv_dtype, backward,
+    )  # fmt: skip
+    return predict(plan(work, on, software))
+
+
+__all__ = [
+    "Attention",
+    "AttentionTime",
+    "SOFTWARE",
+    "Plan",
+    "attention_time",
+    "plan",
+    "predict",
+]

@@ -1,0 +1,168 @@
+"""One table of what a compute unit does in a cycle, for attention on any device.
+
+Tensor cores, exponentials, FP32 lanes, shared memory: four numbers an architecture,
+read from ``stacklib.hardware`` and ``gpu.issue.instructions``. ``tile_work`` says how
+many cycles a tile of attention keeps each of them busy. Where a vendor has not said, a
+neighbour's number stands in, and ``UnitRates.assumed`` names it.
+
+Instructions of the softmax are counted from Algorithm 1 of FlashAttention-2 (T. Dao
+2023, arXiv 2307.08691): for each score one maximum, one multiply-add that scales and
+shifts, one exponential, one addition, half a conversion (two results each); for each
+element of the sum one multiplication that corrects it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib import hardware
+from stacklib.gpu.issue.instructions import part_count
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.quantity import bytes_per_element
+from stacklib.quantity import dtype as find_dtype
+
+SHARED = 32 * 4.0  # bytes a cycle: 32 banks of 4 bytes
+SCORE_OPS = 3.5  # FP32 instructions for a score, beside its exponential
+# Exponential in software on the FP32 lanes: Cody and Waite's range reduction (a
+# multiply-add to round, a subtraction), a polynomial of degree 3, a shift and an
+# addition into the exponent (FlashAttention-4, T. Dao et al. 2025, section 3).
+SOFTWARE_EXP_OPS = 7.0
+# Hopper's warp-level mma.sync: the share of the peak that it was measured to reach
+# (W. Luo et al., arXiv 2402.13499, tensor core tables: 62.9 % on average). Later data
+# centre chips keep it for old code; the same cycles are taken there.
+WARP_MMA_FLOPS = 0.629 * 4096
+_LANES_AN_EXP = 8  # FP32 lanes for each exponential of a cycle: 128 to 16
+_EXP = 16.0
+_L2 = 37.0  # bytes a cycle that a unit of H100 was measured to read
+_LATER = {"hopper": "9", "blackwell": "10"}
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRates:
+    """What one compute unit does in a cycle, and how many of them there are."""
+
+    device: str
+    tensor: float  # dense FLOP, by the newest matrix instruction
+    warp_mma: float  # FLOP by the warp-level instruction
+    exp: float  # exponentials
+    fma: float  # FP32 instructions, counted in lanes
+    shared: float  # bytes of shared memory
+    l2: float  # bytes that one unit gets from the L2
+    units: float
+    clock: float  # cycles a second
+    assumed: tuple[str, ...] = ()  # what a neighbour's number stands in for
+
+    @property
+    def peak(self) -> float:
+        """FLOP/s of the device."""
+        return self.tensor * self.units * self.clock
+
+
+def _lanes(device: Accelerator, units: float, clock: float) -> tuple[float, bool]:
+    """FP32 lanes of a unit; from the printed peak where no part list has them."""
+    try:
+        return float(part_count(device, "fp32_lanes").si), False
+    except UnknownSpec:
+        return device.peak("fp32").si / 2 / units / clock, True
+
+
+def rates_of(on: str | Accelerator, dtype: str = "bf16") -> UnitRates:
+    """The unit rates of a device for a format.
+
+    Raises
+    ------
+    UnknownSpec
+        Where the device has no such format, or no clock is known.
+    """
+    device = hardware.get(on) if isinstance(on, str) else on
+    name = find_dtype(dtype).name
+    peak = device.peak(name).si
+    assumed = []
+    if device.fields["compute_units"] is None:
+        assumed.append("units: all as one")
+    found = device.fields["compute_units"]
+    units = 1.0 if found is None else float(found.si)
+    clock_q = device.fields["tensor_clock"] or device.fields["clock"]
+    each = device.peaks[name].per_unit_per_cycle
+    if each is not None and found is not None:
+        clock = peak / units / each.si
+    elif clock_q is not None:
+        clock = float(clock_q.si)
+    else:
+        raise UnknownSpec(f"{device.key}: no clock of its units is known")
+    tensor = peak / units / clock
+    fma, guessed = _lanes(device, units, clock)
+    if guessed:
+        assumed.append("fp32 lanes: from the printed peak")
+    try:
+        exp = float(part_count(device, "special_lanes").si)
+    except UnknownSpec:
+        exp = _EXP if found is not None else fma / _LANES_AN_EXP
+        assumed.append("exponentials: one for eight FP32 lanes, as on Hopper")
+    old = tensor
+    if _LATER.get(device.architecture, "?") == (device.compute_capability or "")[:-2]:
+        old = min(tensor, WARP_MMA_FLOPS * 2 / bytes_per_element(name).si)
+    shared = SHARED if found is not None else fma
+    width = hardware.level(device, "l2").width
+    if width is None:
+        assumed.append("bytes from the L2: as on Hopper")
+    l2 = _L2 * shared / SHARED if width is None else float(width.si)
+    return UnitRates(
+        device.key, tensor, old, exp, fma, shared, l2, units, clock, tuple(assumed)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TileWork:
+    """Cycles for which one tile of attention keeps each part of a unit busy."""
+
+    scores: float  # tensor cores, Q K^T (and what the backward pass adds)
+    values: float  # tensor cores, P V
+    exp: float
+    cores: float  # FP32 lanes
+    rescale: float  # FP32 lanes, correcting the running sum
+    shared: float  # shared memory, feeding the tensor cores
+
+
+def tile_work(
+    rates: UnitRates,
+    *,
+    rows: int,
+    columns: int,
+    head_dim: int,
+    value_dim: int | None = None,
+    width: float = 2.0,
+    warp_level: bool = False,
+    software_exp: float = 0.0,
+    groups: int = 2,
+) -> TileWork:
+    """Cycles of one tile of ``rows`` queries against ``columns`` keys.
+
+    Parameters
+    ----------
+    width : float
+        Bytes of an operand's element.
+    warp_level : bool
+        Multiply by ``mma.sync``: every warp loads its own copy of K and V.
+    software_exp : float
+        Share of the exponentials that the FP32 lanes compute.
+    groups : int
+        Warp groups, or warps, that each read all of K and V from shared memory.
+    """
+    if not 0 <= software_exp <= 1:
+        raise ValueError(f"software_exp = {software_exp}: a share from 0 to 1")
+    wide = head_dim if value_dim is None else value_dim
+    rate = rates.warp_mma if warp_level else rates.tensor
+    scores = rows * columns
+    fed = groups * columns * (head_dim + wide) * width
+    if not warp_level:
+        fed += rows * head_dim * width  # Q stays in registers of mma.sync's warps
+    ops = SCORE_OPS + software_exp * SOFTWARE_EXP_OPS
+    return TileWork(
+        2 * scores * head_dim / rate,
+        2 * scores * wide / rate,
+        scores * (1 - software_exp) / rates.exp,
+        scores * ops / rates.fma,
+        rows * wide / rates.fma,
+        fed / rates.shared,
+    )

@@ -1,0 +1,141 @@
+"""How long an attention takes: bounds by name, shares of its parts, bad input."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib import hardware
+from stacklib.kernels.schedule.attention_time import (
+    Attention,
+    _tiles,
+    attention_time,
+    plan,
+)
+from stacklib.roofline.work.fit import Infeasible
+
+PROMPT = {
+    "batch": 4, "heads": 16, "kv_heads": 16, "queries": 4096, "keys": 4096,
+    "head_dim": 128, "dtype": "bf16", "causal": True, "software": "tuned",
+}  # fmt: skip
+DECODE = PROMPT | {
+    "batch": 64, "heads": 32, "kv_heads": 8, "queries": 1, "keys": 8192,
+    "causal": False,
+}  # fmt: skip
+
+
+def test_bounds_are_named():
+    assert attention_time("h100", **PROMPT).bound == "tensor"
+    assert attention_time("b200", **PROMPT | {"dtype": "fp8"}).bound == "exp"
+    assert attention_time("h100", **DECODE).bound == "memory"
+    assert attention_time("h100", **DECODE | {"batch": 1, "keys": 64}).bound == "launch"
+    few = PROMPT | {"batch": 1, "heads": 2, "kv_heads": 2, "queries": 512, "keys": 512}
+    assert attention_time("h100", **few).bound in ("waves", "launch")
+    assert attention_time("h100", **PROMPT | {"software": "naive"}).bound == "memory"
+
+
+def test_tuned_is_faster_than_library_and_library_than_naive():
+    times = [
+        attention_time("h100", **PROMPT | {"software": s}).time
+        for s in ("tuned", "library", "naive")
+    ]
+    assert times == sorted(times) and times[2] > 3 * times[0]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.sampled_from(["a100_sxm_80gb", "h100_sxm", "b200_sxm", "l40s", "mi300x"]),
+    st.integers(1, 8),
+    st.sampled_from([(8, 8), (32, 8), (32, 1)]),
+    st.integers(1, 3000),
+    st.integers(1, 3000),
+    st.sampled_from([64, 128, 256]),
+    st.booleans(),
+    st.sampled_from(["naive", "library", "tuned"]),
+    st.booleans(),
+)
+def test_nothing_beats_the_peak_or_the_memory(
+    on, batch, heads, queries, keys, head_dim, causal, software, backward
+):
+    queries = min(queries, keys) if causal else queries
+    work = Attention(
+        batch, *heads, queries, keys, head_dim, "bf16", causal, backward=backward
+    )
+    found = attention_time(
+        on, batch=batch, heads=heads[0], kv_heads=heads[1], queries=queries,
+        keys=keys, head_dim=head_dim, dtype="bf16", causal=causal, software=software,
+        backward=backward,
+    )  # fmt: skip
+    device = hardware.get(on)
+    seen = work.flops if not causal or queries == keys else 0.0
+    assert found.time >= seen / device.peak("bf16").si * 0.999
+    once = batch * heads[1] * work.kv_bytes
+    assert found.time >= once / device.memory_bandwidth.si * 0.999
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(1, 400), st.integers(0, 400), st.sampled_from([16, 128]), st.booleans()
+)
+def test_tiles_are_those_that_a_mask_leaves(queries, more, rows, causal):
+    keys = queries + more
+    work = Attention(1, 1, 1, queries, keys, 64, causal=causal)
+    counted, longest = 0, 0
+    for first in range(0, queries, rows):
+        seen = set()
+        for query in range(first, min(queries, first + rows)):
+            end = keys - queries + query + 1 if causal else keys
+            seen |= {key // 128 for key in range(0, end, 128)} | {(end - 1) // 128}
+        counted, longest = counted + len(seen), max(longest, len(seen))
+    assert _tiles(work, rows, 128, 1) == (counted, longest)
+
+
+def test_decode_is_split_over_keys_until_every_unit_reads():
+    one = plan(Attention(1, 32, 8, 1, 32768, 128), "h100", "tuned")
+    many = plan(Attention(64, 32, 8, 1, 32768, 128), "h100", "tuned")
+    assert one.grid.splits == 132 // 8 and many.grid.splits == 1
+    assert one.grid.rows == 64  # four heads of a group share a tile of an instruction
+
+
+def test_keys_are_read_again_unless_the_l2_holds_them():
+    once = Attention(1, 16, 16, 2048, 2048, 128)
+    assert plan(once, "b200", "tuned").moved == pytest.approx(
+        16 * once.kv_bytes + once.query_bytes
+    )
+    large = Attention(1, 4, 4, 131072, 131072, 128)
+    least = 4 * large.kv_bytes + large.query_bytes
+    assert plan(large, "l4", "library").moved > 1.5 * least
+
+
+def test_eight_bit_keys_halve_the_time_of_a_long_decode():
+    full = attention_time("h100", **DECODE).time
+    half = attention_time("h100", **DECODE, kv_dtype="fp8").time
+    assert 0.45 < half / full < 0.6
+
+
+def test_the_backward_pass_is_slower_than_its_operations_alone():
+    forward = attention_time("h100", **PROMPT).time
+    backward = attention_time("h100", **PROMPT, backward=True).time
+    assert 2.5 < backward / forward < 4
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"heads": 10, "kv_heads": 4}, "heads = 10, kv_heads = 4"),
+        ({"queries": 0}, "queries = 0"),
+        ({"head_dim": 1.5}, r"head_dim = 1\.5"),
+        ({"queries": 8192}, "queries = 8192 > keys = 4096"),
+        ({"software": "tunde"}, "tuned"),
+        ({"dtype": "fp99"}, "fp99"),
+    ],
+)
+def test_bad_input_is_refused(change, says):
+    with pytest.raises((ValueError, LookupError), match=says):
+        attention_time("h100", **PROMPT | change)
+
+
+def test_what_does_not_fit_is_infeasible_and_no_time():
+    with pytest.raises(Infeasible, match="does not fit"):
+        attention_time("l4", **DECODE | {"batch": 4096})

@@ -1,0 +1,78 @@
+"""FlashAttention's generations by one table, and what it says of the next."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stacklib.kernels.schedule.generations import (
+    RULES,
+    generation,
+    next_generation,
+    run,
+    tricks,
+)
+from stacklib.kernels.schedule.pipeline import verify
+from stacklib.kernels.schedule.rates import rates_of, tile_work
+
+BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_each_generation_is_within_ten_points_of_its_published_share(name):
+    found = generation(name)
+    assert abs(found.miss) < 10, (name, found.utilisation, found.published)
+    assert verify(found.timeline) == []
+
+
+def test_the_headlines_are_the_published_ones():
+    shares = {name: round(100 * generation(name).published) for name in RULES}
+    assert shares == {"fa2": 74, "fa2-h100": 37, "fa3": 75, "fa3-fp8": 66, "fa4": 72}
+
+
+def test_on_b200_both_products_take_as_long_as_the_exponentials():
+    work = tile_work(rates_of("b200"), rows=128, columns=128, head_dim=128)
+    assert work.scores + work.values == pytest.approx(1024)
+    assert work.exp == pytest.approx(1024)
+
+
+def test_turns_within_a_group_are_the_sum_and_ping_pong_is_the_longer():
+    fa2, fa3 = generation("fa2-h100"), generation("fa3")
+    assert fa2.binds == "dependence" and fa3.binds == "tensor"
+    alone = run(replace(fa3.rule, groups=1, ahead=False))
+    assert alone.overlapped < 0.85 * fa3.overlapped
+
+
+def test_two_tiles_are_fa4s_largest_trick():
+    found = {t.name: t.gain for t in tricks(RULES["fa4"], "b200_sxm")}
+    assert max(found, key=found.get) == "two tiles of queries"
+    assert found["exponentials in software"] > 1.0
+    assert all(gain > 0.99 for gain in found.values())
+
+
+def test_the_next_devices_say_what_binds_and_what_was_assumed():
+    rubin = next_generation("rubin", "fp8")
+    assert rubin.binds == "exp" and any("power" in a for a in rubin.assumed)
+    assert next_generation("rubin", "fp8", exp_times=2).rate > 1.3 * rubin.rate
+    assert 0 < rubin.low <= rubin.utilisation < 1
+
+
+def test_the_committed_prediction_is_that_of_the_table():
+    path = BENCHMARKS / "predict_attention_next.py"
+    spec = importlib.util.spec_from_file_location("predict_attention_next", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    committed = json.loads(module.PATH.read_text(encoding="utf-8"))
+    assert module.known("fa4") == committed["known"]["fa4"]
+    assert module.coming("rubin", "bf16", 1.0) == committed["coming"][0]
+
+
+def test_a_share_of_software_exponentials_is_a_share():
+    with pytest.raises(ValueError, match=r"software_exp = 1\.5"):
+        tile_work(rates_of("b200"), rows=1, columns=1, head_dim=1, software_exp=1.5)
+    with pytest.raises(LookupError, match="fa4"):
+        generation("fa5")
