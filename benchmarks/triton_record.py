@@ -33,6 +33,7 @@ from stacklib.kernels.written import (  # noqa: E402
     decode_triton,
     flash_backward_triton,
     flash_forward_triton,
+    flash_shapes_triton,
     host_triton,
     matmul_triton,
     rows_triton,
@@ -76,7 +77,7 @@ def cases() -> Iterator[tuple[str, Any]]:
     q8, k8 = (x.to(torch.float8_e4m3fn) for x in (q, k))
     yield "flash 128 fp8", lambda: forward(q8, k8, k8)
     starts = meta(9, dtype="int32")
-    lengths = flash_forward_triton.Lengths(starts, starts, 2048)
+    lengths = flash_shapes_triton.Lengths(starts, starts, 2048)
     packed, packed_k = meta(8192, 32, 128), meta(8192, 8, 128)
     yield (
         "flash 128 packed",

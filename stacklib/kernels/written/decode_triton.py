@@ -13,7 +13,7 @@ of one tile, so that K and V are read once for all of them.
 
 from __future__ import annotations
 
-from .flash_forward_triton import WIDEST, softmax_scale, window_size
+from .flash_shapes_triton import WIDEST, softmax_scale, window_size
 from .host_triton import (
     FLOATS,
     Array,
@@ -24,12 +24,11 @@ from .host_triton import (
     jit,
     launch,
     look,
-    narrow,
     next_power_of_2,
-    product,
     tile_side,
     tl,
 )
+from .parts_triton import narrow, product
 
 MOST_SPLITS = 64
 

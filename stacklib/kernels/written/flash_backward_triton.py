@@ -15,17 +15,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .flash_forward_triton import (
+from .flash_forward_triton import key_edges, span, visible
+from .flash_shapes_triton import (
     Lengths,
     Tiles,
-    key_edges,
     lse_steps,
     shapes_of,
     softmax_scale,
-    span,
     spread,
     tiles_for,
-    visible,
     window_size,
 )
 from .host_triton import (
@@ -38,10 +36,9 @@ from .host_triton import (
     interpreted,
     jit,
     launch,
-    narrow,
-    product,
     tl,
 )
+from .parts_triton import narrow, product
 
 KEY = ("D", "CAUSAL", "WINDOW")
 # As `TILES` of the forward: rows of a tile of Q and of K, warps, stages.
@@ -420,8 +417,7 @@ def backward(
     own: dict[str, Any] = {"D": sizes.dim, "BLOCK_D": sizes.block_d}
     mask = {"CAUSAL": bool(causal), "WINDOW": window_size(window)}
     mask["WIDE"] = interpreted()
-    q_steps = (sizes.q.batch, sizes.q.head, sizes.q.token)
-    k_steps = (sizes.k.batch, sizes.k.head, sizes.k.token)
+    q_steps, k_steps = sizes.q.steps, sizes.k.steps
     own_steps = lse_steps(sizes)
     heads, kv_heads = sizes.batch * sizes.heads, sizes.batch * sizes.kv_heads
 

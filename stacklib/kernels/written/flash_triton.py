@@ -13,7 +13,8 @@ import triton  # said first where it is missing: the kernels' names have a stand
 
 from .decode_triton import paged_decode
 from .flash_backward_triton import backward
-from .flash_forward_triton import Lengths, forward_with_lse
+from .flash_forward_triton import forward_with_lse
+from .flash_shapes_triton import Lengths
 from .host_triton import Array, is_tensor
 
 __all__ = [

@@ -25,13 +25,12 @@ from .host_triton import (
     jit,
     launch,
     look,
-    narrow,
-    product,
     tile_side,
     tl,
     tuned,
     tunes,
 )
+from .parts_triton import narrow, product
 
 FIXED = (64, 64, 64, 8)  # sides of a tile and tiles in a group, where none are tuned
 SIDES, KEY = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP"), ("M", "N", "K", "B_ALONG_K")

@@ -26,12 +26,11 @@ from .host_triton import (
     jit,
     launch,
     look,
-    narrow,
     next_power_of_2,
-    product,
     tile_side,
     tl,
 )
+from .parts_triton import narrow, product
 
 WIDEST = 65536  # elements of a row that one program holds
 

@@ -25,10 +25,10 @@ from .host_triton import (
     launch,
     look,
     next_power_of_2,
-    product,
     tile_side,
     tl,
 )
+from .parts_triton import product
 
 
 @jit

@@ -22,11 +22,10 @@ from .host_triton import (
     jit,
     launch,
     look,
-    narrow,
-    product,
     tile_side,
     tl,
 )
+from .parts_triton import narrow, product
 
 CODES = ("float8_e4m3fn",)
 LARGEST = 448.0  # of E4M3

@@ -19,8 +19,10 @@ from stacklib.kernels.written import (
     host_triton,
     matmul_triton,
     ops_torch,
+    parts_triton,
     rows_triton,
     sampling_triton,
+    scaled_ops_torch,
     scaled_triton,
 )
 from stacklib.kernels.written.counting_triton import counted_loads
@@ -81,7 +83,7 @@ def bare_product(a, b, c, BLOCK: tl.constexpr):
 def narrowed(x, y, n, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     value = tl.load(x + at, mask=at < n, other=0.0)
-    value = host_triton.narrow(value, y.dtype.element_ty, True)
+    value = parts_triton.narrow(value, y.dtype.element_ty, True)
     tl.store(y + at, value, mask=at < n)
 
 
@@ -189,8 +191,8 @@ def test_matmul_of_one_row():
 def test_block_scaled_products():
     a, b = (tensor(n, 200).to(torch.float8_e4m3fn) for n in (33, 140))
     a_scale, b_scale = torch.rand(33, 2) + 0.5, torch.rand(2, 2) + 0.5
-    wide_a = ops_torch._widened(a.double(), a_scale, 128)
-    wide_b = ops_torch._widened(b.double(), b_scale, 128, 128)
+    wide_a = scaled_ops_torch.widened(a.double(), a_scale, 128)
+    wide_b = scaled_ops_torch.widened(b.double(), b_scale, 128, 128)
     given = (a, a_scale, b, b_scale)
     got = scaled_triton.fp8_matmul(*given, dtype="float32", blocks=(64, 128))
     wanted = wide_a.double() @ wide_b.double().T
@@ -223,7 +225,7 @@ def test_swiglu_is_quantized_on_its_way():
     other = codes.view(torch.uint8).numpy() != wanted.codes.reshape(3, -1)[:, :150]
     assert other.mean() < 0.01  # the last bit of exp decides a tie
     codes, scales = scaled_triton.swiglu_fp8(torch.from_numpy(x), groups=1)
-    back = ops_torch._widened(codes, scales, 128)
+    back = scaled_ops_torch.widened(codes, scales, 128)
     assert far(back, value) <= np.abs(value).max() / 28  # half a step at the top
 
 

@@ -1,12 +1,14 @@
 """CUDA kernels against their twins: results and counts; and HIP's wider warps."""
 
+import re
+
 import numpy as np
 import pytest
 
 from stacklib import gpu
 from stacklib.gpu.code import compiled_kernels, toolchain
 from stacklib.gpu.simt.one_thread import run_one_by_one
-from stacklib.kernels.written import cuda_kernels, hip
+from stacklib.kernels.written import cuda_kernels, hip, host_triton, matmul_triton
 from stacklib.quantity import UnknownName
 
 RNG = np.random.default_rng(9)
@@ -89,6 +91,20 @@ def test_the_tensor_cores_make_their_products_in_one_instruction():
     assert "wmma.mma.sync.aligned.row.row.m16n16k8" in made.ptx
     assert made.instructions["HMMA"] >= 1 and "FFMA" not in made.instructions
     assert cuda_kernels.source("matmul_tiled").instructions["FFMA"] % 16 == 0
+
+
+def test_the_twin_on_tensor_cores_is_a_tile_program_of_as_many_products():
+    made = cuda_kernels.source("matmul_tensor")
+    shape = re.search(r"wmma\.mma.*m(\d+)n(\d+)k(\d+)", made.ptx)
+    m, n, k = (int(x) for x in shape.groups())
+    a = np.ones((32, 32), np.float16)
+    with host_triton.on_tiles() as ran:
+        product = matmul_triton.matmul(a, a, blocks=(16, 16, 16, 1))
+    ((name, times),) = ran[0].report.tensor.items()
+    own = [int(x) for x in re.search(r"m(\d+)n(\d+)k(\d+)", name).groups()]
+    warps, steps = (32 // m) * (32 // n), 32 // k
+    assert warps * steps * m * n * k == times * np.prod(own) == 32**3
+    assert (product == 32).all()
 
 
 def test_the_record_is_of_these_sources():

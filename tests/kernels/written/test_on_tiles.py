@@ -3,6 +3,9 @@
 Nothing here needs Triton: where it is missing, they stand on the machine's names.
 """
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -152,3 +155,26 @@ def test_without_triton_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(host_triton, "INSTALLED", False)
     with pytest.raises(ImportError, match="pip install triton"):
         rows_triton.add(ONE, ONE)
+
+
+ALONE = """
+import sys
+sys.modules["triton"] = None
+import numpy as np
+from stacklib.kernels.written import host_triton, rows_triton
+x = np.arange(8, dtype=np.float32)
+with host_triton.on_tiles():
+    assert (rows_triton.add(x, x, block=16) == 2 * x).all()
+assert not host_triton.INSTALLED
+try:
+    import stacklib.kernels.written.flash_triton
+except ModuleNotFoundError as missing:
+    assert missing.name == "triton"
+else:
+    raise AssertionError
+"""
+
+
+def test_kernels_run_on_tiles_where_triton_is_not_installed():
+    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
