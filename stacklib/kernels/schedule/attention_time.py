@@ -240,13 +240,16 @@ def _naive(work: Attention, device: Accelerator, repeated: bool) -> AttentionTim
     found = [gemm.gemm_time(w, device, "stream") for w in (first, last)]
     scores = groups * work.queries * work.keys * each
     rate = hierarchy.stream_rate(device, "mixed", None).rate
-    softmax = 2 * scores / rate
+    # Backward: the softmax reads P and dP and writes dS; four products for two.
+    times_each, passes = (2, 3) if work.backward else (1, 2)
+    softmax = passes * scores / rate
+    floor = _launch(device, repeated, 1)
     times = {
-        "tensor": sum(f.compute for f in found),
-        "memory": sum(f.memory for f in found) + softmax,
-        "launch": sum(f.launch for f in found) + _launch(device, repeated, 1),
+        "tensor": times_each * sum(f.compute for f in found),
+        "memory": times_each * sum(f.memory for f in found) + softmax,
+        "launch": times_each * sum(f.launch for f in found) + floor,
     }
-    time = sum(f.time for f in found) + softmax + _launch(device, repeated, 1)
+    time = times_each * sum(f.time for f in found) + softmax + floor
     bound = max(times, key=lambda name: times[name])
     return AttentionTime(
         time, times["tensor"], 0.0, times["memory"], times["launch"], 0.0, bound

@@ -120,6 +120,13 @@ def test_the_backward_pass_is_slower_than_its_operations_alone():
     assert 2.5 < backward / forward < 4
 
 
+def test_without_tiles_the_backward_pass_moves_more_scores():
+    naive = PROMPT | {"software": "naive"}
+    forward = attention_time("h100", **naive).time
+    backward = attention_time("h100", **naive, backward=True).time
+    assert 1.4 < backward / forward < 2.1  # three passes for two, four products for two
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

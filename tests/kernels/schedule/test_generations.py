@@ -40,6 +40,12 @@ def test_on_b200_both_products_take_as_long_as_the_exponentials():
     assert work.exp == pytest.approx(1024)
 
 
+def test_blackwell_ultra_makes_twice_the_exponentials():
+    assert rates_of("b300").exp == 2 * rates_of("b200").exp
+    plain = replace(RULES["fa4"], software_exp=0.0)
+    assert run(plain, "b300_sxm").overlapped > run(plain, "b200_sxm").overlapped
+
+
 def test_turns_within_a_group_are_the_sum_and_ping_pong_is_the_longer():
     fa2, fa3 = generation("fa2-h100"), generation("fa3")
     assert fa2.binds == "dependence" and fa3.binds == "tensor"
