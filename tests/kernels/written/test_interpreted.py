@@ -1,4 +1,4 @@
-"""`interpreted.py`, in a process of its own: Triton's interpreter is set up first."""
+"""What runs in Triton's interpreter, in a process of its own that sets it up first."""
 
 import ast
 import importlib.util
@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
-FILE = Path(__file__).with_name("interpreted.py")
+FILES = [
+    Path(__file__).with_name(f"{name}.py")
+    for name in ("interpreted", "interpreted_torch")
+]
 NAMES = [
     node.name
-    for node in ast.parse(FILE.read_text()).body
+    for file in FILES
+    for node in ast.parse(file.read_text()).body
     if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
 ]
 needs_triton = pytest.mark.skipif(
@@ -23,15 +27,15 @@ needs_triton = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def ran() -> str:
-    """What pytest says of the whole file."""
+    """What pytest says of the files."""
     options = ["-q", "-rA", "--no-header", "-p", "no:cacheprovider", "--tb=short"]
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", str(FILE), *options],
+        [sys.executable, "-m", "pytest", *map(str, FILES), *options],
         capture_output=True,
         text=True,
         env=environment,
-        cwd=FILE.parents[3],
+        cwd=FILES[0].parents[3],
     )
     return done.stdout + done.stderr
 
