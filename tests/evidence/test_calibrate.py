@@ -80,6 +80,31 @@ def test_planted_factors_are_found_to_half_a_percent():
         assert found[name] == pytest.approx(TRUE[name], rel=5e-3), name
 
 
+def test_a_factor_with_a_family_is_fitted_to_its_rows_and_moves_no_other():
+    own = {**FACTORS, "own": Factor(0.4, 0.1, 1.0, family="B")}
+    plain = Problem(own, toy(noise=0.1).cases, override)
+
+    def built(at):
+        work = 10 ** (-6 + at / 10)
+        return Case(
+            f"b-{at}",
+            "B",
+            "abc"[at % 3],
+            "xyz"[at % 3],
+            2 * seconds(work, work, TRUE) / 0.6,
+            lambda: seconds(work, work, IN_FORCE.get()) / IN_FORCE.get()["own"],
+            frozenset(("memory", "compute", "launch", "own")),
+        )
+
+    both = Problem(own, (*plain.cases, *map(built, range(30))), override)
+    without, found = fit(plain), fit(both)
+    assert {n: found[n] for n in FACTORS} == {n: without[n] for n in FACTORS}
+    assert found["own"] == pytest.approx(0.3, rel=0.05)
+    draws = [folds.draw(problem, 3) for problem in (plain, both)]
+    assert all(draws[1][n] == value for n, value in draws[0].items())
+    assert sum(len(part.cases) for part in both.stages()) == len(both.cases)
+
+
 def test_noise_moves_them_little_and_wild_rows_hardly_more():
     for problem in (toy(noise=0.1), toy(noise=0.1, spoilt=4)):
         found = fit(problem)

@@ -28,6 +28,7 @@ _ORDER = (
     "least",
     "most",
     "fixed",
+    "family",
     "class",
     "text",
     "rows",
@@ -98,17 +99,17 @@ def efficiency_rows(
     spans: Mapping[str, tuple[float, float]],
 ) -> dict[str, dict[str, Any]]:
     """The factors' file after a fit: what was declared, and what was found."""
-    touched = problem.touched()
+    parts = {name: part for part in problem.stages() for name in part.factors}
     rows = {}
     for name, declared in table.items():
-        factor = problem.factors[name]
-        places = problem.moved(touched[name], values, name)
+        factor, part = problem.factors[name], parts[name]
+        places = part.moved(part.touched()[name], values, name)
         found = {
             **declared,
             "value": float(values[name]),
             "rows": len(places),
-            "sources": len({problem.cases[i].source for i in places}),
-            "devices": len({problem.cases[i].device for i in places}),
+            "sources": len({part.cases[i].source for i in places}),
+            "devices": len({part.cases[i].device for i in places}),
         }
         if places and not factor.fixed:
             found["low"], found["high"] = spans[name]

@@ -71,6 +71,15 @@ def fit(problem: Problem) -> dict[str, float]:
     that moves no row, and a physical constant, stay where they began.
     """
     values = {name: f.begin for name, f in problem.factors.items()}
+    for part in problem.stages():
+        _settle(part, values)
+        for name in part.factors:
+            values[name] = rounded(values[name])
+    return values
+
+
+def _settle(problem: Problem, values: dict[str, float]) -> None:
+    """Move the factors of a problem until nothing is gained; the others stand."""
     touched = problem.touched()
     free = [n for n, f in problem.factors.items() if not f.fixed and touched[n]]
     everyone = range(len(problem.cases))
@@ -86,7 +95,6 @@ def fit(problem: Problem) -> dict[str, float]:
         if before - after < SETTLED * after:
             break
         before = after
-    return {name: rounded(value) for name, value in values.items()}
 
 
 def _along(

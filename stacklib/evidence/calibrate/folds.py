@@ -78,19 +78,27 @@ def draw(problem: Problem, number: int) -> dict[str, float]:
     Groups (one source on one device) are drawn with repetition, then rows within
     each: rows of a group share their faults, and so must be drawn together.
     """
-    chance = random.Random(SEED + number)
+    places: list[int] = []
+    for together in problem.parts().values():
+        places += _chosen(problem, together, random.Random(SEED + number))
+    drawn = problem.drawn(places)
+    touched = drawn.touched()
+    return {name: v for name, v in fit(drawn).items() if touched[name]}
+
+
+def _chosen(
+    problem: Problem, together: Iterable[int], chance: random.Random
+) -> list[int]:
     rows: dict[tuple[str, str], list[int]] = {}
-    for i, case in enumerate(problem.cases):
+    for i in together:
+        case = problem.cases[i]
         rows.setdefault((case.source, case.device), []).append(i)
     names = sorted(rows)
-    places = [
+    return [
         place
         for name in chance.choices(names, k=len(names))
         for place in chance.choices(rows[name], k=len(rows[name]))
     ]
-    drawn = problem.drawn(places)
-    touched = drawn.touched()
-    return {name: v for name, v in fit(drawn).items() if touched[name]}
 
 
 def spans(

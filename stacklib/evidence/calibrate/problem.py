@@ -22,6 +22,7 @@ class Factor:
     least: float  # bounds of the fit
     most: float
     fixed: bool = False  # true for a physical constant, which is never fitted
+    family: str = ""  # whose rows alone fit it, when all others have been fitted
 
     @property
     def begin(self) -> float:
@@ -101,6 +102,34 @@ class Problem:
         """The same factors on some of the rows."""
         kept = tuple(case for case in self.cases if keep(case))
         return Problem(self.factors, kept, self.override)
+
+    def parts(self) -> dict[str, list[int]]:
+        """Places of the rows that are fitted together, in the order of the fits.
+
+        First those of all keys that have no factor of their own, under ``""``; then
+        those of each such key.
+        """
+        own = dict.fromkeys(f.family for f in self.factors.values() if f.family)
+        found: dict[str, list[int]] = {"": [], **{family: [] for family in own}}
+        for i, case in enumerate(self.cases):
+            found[case.key if case.key in own else ""].append(i)
+        return found
+
+    def stages(self) -> list[Problem]:
+        """What is fitted one after the other: factors with the rows that fit them.
+
+        A model that is built on others is judged with them as they are, and does not
+        move them.
+        """
+        return [
+            Problem(
+                {n: f for n, f in self.factors.items() if f.family == family},
+                tuple(self.cases[i] for i in places),
+                self.override,
+                tuple(self.weight[i] for i in places),
+            )
+            for family, places in self.parts().items()
+        ]
 
     def drawn(self, places: Iterable[int]) -> Problem:
         """The same factors on rows drawn with repetition."""

@@ -24,7 +24,8 @@ def factor_of(row: Mapping[str, Any]) -> Factor:
     if not 0 < least <= value <= most or (not fixed and least == most):
         raise ValueError(f"value {value} is not between {least} and {most}")
     # A fit knows nothing of an earlier one: it starts from the middle of the bounds.
-    return Factor(value if fixed else middle(least, most), least, most, fixed)
+    prior = value if fixed else middle(least, most)
+    return Factor(prior, least, most, fixed, str(row.get("family", "")))
 
 
 def middle(least: float, most: float) -> float:

@@ -46,4 +46,4 @@ __all__ = [
     "predictor",
 ]
 
-from . import gemm, memory  # noqa: E402, F401
+from . import attention, gemm, memory  # noqa: E402, F401

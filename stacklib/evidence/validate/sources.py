@@ -18,7 +18,8 @@ def project(source: str) -> str:
     Files of one repository share machine, method and author; leaving out one of
     them would leave its siblings in.
     """
-    text = source.strip()
+    # Images of one site that transcribe one paper's figures are one source.
+    text = source.strip().removeprefix("pages ")
     if found := _REPO.match(text):
         return found[1]
     if text.startswith(_NAMELESS):

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stacklib import hardware
-from stacklib.gpu.issue.instructions import part_count
+from stacklib.gpu.issue.instructions import instruction, part_count
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity import bytes_per_element
 from stacklib.quantity import dtype as find_dtype
@@ -34,7 +34,6 @@ WARP_MMA_FLOPS = 0.629 * 4096
 _LANES_AN_EXP = 8  # FP32 lanes for each exponential of a cycle: 128 to 16
 _EXP = 16.0
 _L2 = 37.0  # bytes a cycle that a unit of H100 was measured to read
-_LATER = {"hopper": "9", "blackwell": "10"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,14 @@ def _lanes(device: Accelerator, units: float, clock: float) -> tuple[float, bool
         return float(part_count(device, "fp32_lanes").si), False
     except UnknownSpec:
         return device.peak("fp32").si / 2 / units / clock, True
+
+
+def _newest(device: Accelerator) -> str:
+    """The device's newest matrix instruction, where it is known."""
+    try:
+        return instruction(device).name
+    except UnknownSpec:
+        return "mma.sync"
 
 
 def rates_of(on: str | Accelerator, dtype: str = "bf16") -> UnitRates:
@@ -100,7 +107,7 @@ def rates_of(on: str | Accelerator, dtype: str = "bf16") -> UnitRates:
         exp = _EXP if found is not None else fma / _LANES_AN_EXP
         assumed.append("exponentials: one for eight FP32 lanes, as on Hopper")
     old = tensor
-    if _LATER.get(device.architecture, "?") == (device.compute_capability or "")[:-2]:
+    if _newest(device) != "mma.sync":
         old = min(tensor, WARP_MMA_FLOPS * 2 / bytes_per_element(name).si)
     shared = SHARED if found is not None else fma
     width = hardware.level(device, "l2").width

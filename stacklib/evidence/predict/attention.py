@@ -1,0 +1,265 @@
+"""Family B: published attention kernels, as ``kernels.schedule`` predicts them.
+
+The row says the shape, the formats and, by its software, which class of kernel ran and
+how it was timed. Rows that say *up to* and no shape are predicted as a kernel so large
+that nothing but its tiles takes time, at the head size that is best for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.kernels.schedule import attention_time as kernels
+from stacklib.quantity import UnknownName, bytes_per_element
+from stacklib.quantity import dtype as find_dtype
+from stacklib.roofline.bound import hierarchy
+
+from ..measurements import Measurement, Refusal
+from ..systems import device_of
+from . import PREDICTORS, Forecast, Predict
+
+_NAIVE = ("naive", "eager", "math", "unfused", "standard")
+# Written for one generation's matrix instruction; on older devices the same names ship
+# kernels of the warp-level kind.
+_TUNED = (
+    "flashattention-3", "flash-attn-3", "flashattention-4", "flashmla", "fa3", "fa4",
+    "cudnn", "tensorrt", "trt-llm", "flashinfer", "vllm", "sglang", "cutlass",
+    "thunderkittens",
+)  # fmt: skip
+_TUNED_FROM = 9.0  # compute capability with asynchronous matrix instructions
+# Compiled or written without the newest matrix instruction.
+_WARP_LEVEL = ("flashattention-2", "flash-attn-2", "fa2", "xformers", "pytorch", "sdpa")
+_SOFTWARE_EXP = ("flashattention-4", "fa4")
+_SHARE = 0.25  # of FlashAttention-4's exponentials: 10 to 25 % (its section 3)
+# Timed in graphs, over and over on the same operands.
+_LOOPS = ("tensorrt", "trt-llm", "vllm", "sglang", "flashinfer")
+_FORMATS = {
+    "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "fp16/bf16": "fp16",
+    "e4m3": "fp8", "float8": "fp8", "fp8_e4m3": "fp8", "auto": "bf16",
+}  # fmt: skip
+_NAMED = ("fp8", "fp16", "bf16", "fp32")  # by the kernel's name, not by a setting
+_LARGE = 16384  # tokens of an attention without a shape
+_HEADS = (64, 128, 256)
+_MLA = (576, 512, 128)  # columns of K and V, and heads, of DeepSeek's latent attention
+_MLA_PROMPT = (192, 128)  # columns of K and V of a prompt, whose latents are expanded
+# Names that sources give the same setting. The first is asked for where none is given.
+_BATCH = ("batch", "batch_size", "b")
+_Q_HEADS = ("heads", "n_heads", "num_heads", "q_heads", "heads_q", "nheads", "h")
+_KV_HEADS = ("kv_heads", "heads_kv", "n_kv_heads", "num_kv_heads", "heads_k")
+_QUERIES = ("q_len", "seq_q", "seqlen_q", "queries")
+_KEYS = (
+    "kv_len", "seq_k", "seqlen_k", "seq_kv", "context", "seq", "seqlen", "seq_len",
+    "keys", "s",
+)  # fmt: skip
+_HEAD_DIM = ("head_dim", "head_dim_k", "d", "hdim", "headdim", "d_head")
+
+
+def software_of(row: Measurement, device: Accelerator) -> str:
+    """The class of attention kernel that a row's software is of."""
+    text = f"{row.software} {row.subject}".lower()
+    if any(word in text for word in _NAIVE):
+        return "naive"
+    modern = float(device.compute_capability or 0) >= _TUNED_FROM
+    return "tuned" if modern and any(w in text for w in _TUNED) else "library"
+
+
+def _format(row: Measurement, *keys: str, default: str | None = None) -> str:
+    said = next((f for f in _NAMED if f in row.subject.lower()), default)
+    found = next((row.text(k) for k in keys if k in row.config), said)
+    if found is None:
+        raise Refusal(f"config does not give {keys[0]!r}")
+    name = _FORMATS.get(found.lower(), found)
+    try:
+        return find_dtype(name).name
+    except UnknownName:
+        raise Refusal(f"no number format {found!r} is known") from None
+
+
+def _size(row: Measurement, *keys: str, default: int | None = None) -> int:
+    for key in keys:
+        if key in row.config:
+            return row.integer(key)
+    if default is None:
+        raise Refusal(f"config does not give {' or '.join(map(repr, keys))}")
+    return default
+
+
+def _passes(row: Measurement) -> tuple[bool, ...]:
+    """Whether each kernel that a row times one after the other is a backward pass."""
+    name = row.text("pass", row.subject).lower()
+    words = set(name.replace("_", " ").replace("+", " ").split())
+    back = bool(words & {"bwd", "backward"})
+    return (False, True) if back and words & {"fwd", "forward"} else (back,)
+
+
+def attention_of(row: Measurement) -> kernels.Attention:
+    """The attention that a row's config describes; the last of two passes."""
+    name = row.subject.lower()
+    decode = "kv_len" in row.config or "decode" in name or "generation" in name
+    latent = "mla" in name
+    heads, keys = _size(row, *_Q_HEADS), _size(row, *_KEYS)
+    queries = _size(row, *_QUERIES, default=1 if decode else keys)
+    wide, narrow = _MLA[:2] if decode else _MLA_PROMPT
+    head_dim = _size(row, *_HEAD_DIM, default=wide if latent else None)
+    value = narrow if latent and head_dim == wide else head_dim
+    shared = 1 if latent and decode else heads
+    kv = _format(row, "kv_dtype", "attn_dtype", "dtype", default="bf16")
+    dtype = _format(row, "attn_dtype", "dtype", default=kv if not decode else "bf16")
+    causal = bool(row.integer("causal", 1 if "prefill" in name else 0, least=0))
+    if "window" in row.config and (window := row.integer("window", least=0)):
+        if not decode and window < keys:
+            raise Refusal(f"window = {window}: no model of a prompt under a window")
+        keys = min(keys, window)
+    return kernels.Attention(
+        _size(row, *_BATCH, default=1),
+        heads,
+        _size(row, *_KV_HEADS, default=shared),
+        queries,
+        keys,
+        head_dim,
+        dtype,
+        causal and not decode,
+        _size(row, "head_dim_v", default=value),
+        kv,
+        _passes(row)[-1],
+    )
+
+
+def _held(
+    row: Measurement, work: kernels.Attention, device: Accelerator
+) -> kernels.Attention:
+    """The attention as the row's software multiplies it on this device."""
+    text = row.software.lower()
+    work = replace(
+        work,
+        warp_level=any(word in text for word in _WARP_LEVEL),
+        software_exp=_SHARE if any(w in text for w in _SOFTWARE_EXP) else 0.0,
+    )
+    if work.dtype == "bf16" and "bf16" not in device.formats:
+        return replace(work, dtype="fp16")
+    return work
+
+
+def _softmax(row: Measurement, device: Accelerator) -> Predict:
+    """One softmax over written scores, as a whole layer's breakdown times it."""
+    heads = row.integer("n_heads") // row.integer("tp", 1)
+    decode = "kv_len" in row.config
+    keys = row.integer("kv_len") if decode else row.integer("seq")
+    queries = 1 if decode else keys
+    size = row.integer("batch") * heads * queries * keys
+    size = int(size * bytes_per_element(_format(row, "dtype")).si)
+
+    def forecast() -> Forecast:
+        got = hierarchy.row_operation_rate(device, size, "softmax")
+        return Forecast(2 * size / got.rate, "s", got.bound)
+
+    return forecast
+
+
+def _up_to(row: Measurement, device: Accelerator) -> Predict:
+    """The most that a kernel without a shape reaches."""
+    name, software = row.subject.lower(), software_of(row, device)
+    if "sparse" in name:
+        raise Refusal(
+            "an 'up to' value of sparse attention: topk and shape are missing"
+        )
+    if row.metric.endswith("bandwidth"):
+        got = hierarchy.stream_rate(device, "read", None)
+        return lambda: Forecast(got.rate, "B/s", "memory")
+    kv = _format(row, "dtype", "attn_dtype", default="bf16")
+    if "mla" in name and "mha" not in name:
+        wide, value, heads = _MLA
+        shapes = [(wide, value, heads)]
+    else:
+        shapes = [(d, d, 2048 // d) for d in _HEADS]
+    plans = [
+        [kernels.plan(_held(row, kernels.Attention(
+            4, heads, heads, _LARGE, _LARGE, d, kv, False, value, kv, backward
+        ), device), device, software) for backward in _passes(row)]
+        for d, value, heads in shapes
+    ]  # fmt: skip
+
+    def forecast() -> Forecast:
+        found = [(_together(p), sum(each.work.flops for each in p)) for p in plans]
+        best, flops = max(found, key=lambda f: f[0].rate(f[1]))
+        return Forecast(best.rate(flops), "FLOP/s", best.bound)
+
+    return forecast
+
+
+def _together(plans: Sequence[kernels.Plan]) -> kernels.AttentionTime:
+    """Kernels one after the other: their time, and what bounds the longest."""
+    found = [kernels.predict(plan) for plan in plans]
+    longest = max(found, key=lambda each: each.time)
+    return replace(longest, time=sum(each.time for each in found))
+
+
+def _answer(
+    row: Measurement, work: kernels.Attention, flops: float
+) -> Callable[[kernels.AttentionTime], Forecast]:
+    metric = row.metric
+    if metric.startswith("latency") or metric in ("time", "duration"):
+        return lambda t: Forecast(t.time, "s", t.bound)
+    if metric.endswith("throughput"):
+        return lambda t: Forecast(flops / t.time, "FLOP/s", t.bound)
+    if metric.endswith("bandwidth"):
+        moved = work.batch * work.kv_heads * work.kv_bytes
+        return lambda t: Forecast(moved / t.time, "B/s", t.bound)
+    raise Refusal(f"no attention model for metric {metric!r}")
+
+
+def _cache_write(
+    row: Measurement, work: kernels.Attention, device: Accelerator
+) -> Callable[[], float] | None:
+    """Seconds of the kernel before the attention of a prompt, in serving engines.
+
+    It reads the projections, turns them by their positions, and writes queries and the
+    cache. None where the row times attention alone.
+    """
+    if "context" not in row.subject.lower():
+        return None
+    size = bytes_per_element("bf16").si
+    rows = work.batch * work.queries * work.head_dim
+    read = rows * (work.heads + 2 * work.kv_heads) * size
+    query = rows * work.heads * bytes_per_element(work.dtype).si
+    moved = read + query + work.batch * work.kv_heads * work.kv_bytes
+    return lambda: (
+        moved / hierarchy.stream_rate(device, "mixed", None).rate
+        + hardware.efficiency("launch_kernel")
+    )
+
+
+def prepare(row: Measurement) -> Predict:
+    """An attention kernel ready to be predicted."""
+    key, _ = device_of(row.system)
+    device = hardware.get(key)
+    name = row.subject.lower()
+    try:
+        if "softmax" in name and "d_model" in row.config:
+            return _softmax(row, device)
+        shapeless = not any(key in row.config for key in _KEYS)
+        if row.metric.startswith("max_") and shapeless:
+            return _up_to(row, device)
+        last = _held(row, attention_of(row), device)
+        works = [replace(last, backward=back) for back in _passes(row)]
+        software = software_of(row, device)
+        answer = _answer(row, works[0], sum(work.flops for work in works))
+        cached = _cache_write(row, works[0], device)
+        repeated = any(word in row.software.lower() for word in _LOOPS)
+        plans = [kernels.plan(work, device, software, repeated) for work in works]
+    except (UnknownSpec, UnknownName, ValueError) as unknown:
+        raise Refusal(str(unknown)) from None
+    if cached is None:
+        return lambda: answer(_together(plans))
+
+    def both() -> Forecast:
+        found = _together(plans)
+        return answer(replace(found, time=found.time + cached()))
+
+    return both
+
+
+PREDICTORS["B"] = prepare

@@ -1,0 +1,182 @@
+"""Family B: rows read right, refused with what is missing, predicted from specs."""
+
+from __future__ import annotations
+
+import pytest
+
+from stacklib import hardware
+from stacklib.evidence.measurements import Measurement, Refusal, fitted
+from stacklib.evidence.predict import PREDICTORS
+from stacklib.evidence.predict.attention import attention_of, software_of
+from stacklib.evidence.validate import validate
+
+SHAPE = "batch=4;heads=16;seq=4096;head_dim=128;causal=1;dtype=fp16"
+
+
+def row(config: str = SHAPE, **changes: str) -> Measurement:
+    texts = {
+        "id": "x",
+        "system": "NVIDIA H100 80GB HBM3",
+        "software": "FlashAttention-3",
+        "subject": "attention fwd",
+        "settings": config,
+        "metric": "latency",
+        "unit": "ms",
+        "source": "",
+        "date": "",
+        "confidence": "saw",
+        "notes": "",
+    }
+    return Measurement(family="B", value=1.0, fault="", **{**texts, **changes})
+
+
+def predict(r: Measurement):
+    return PREDICTORS["B"](r)()
+
+
+def test_a_row_is_the_attention_it_says():
+    work = attention_of(row())
+    assert (work.batch, work.heads, work.kv_heads) == (4, 16, 16)
+    assert (work.queries, work.keys, work.head_dim) == (4096, 4096, 128)
+    assert work.causal and work.dtype == "fp16" and not work.backward
+    late = attention_of(
+        row(
+            "batch=1;kv_len=8192;heads=32;kv_heads=8;head_dim=128;kv_dtype=fp8",
+            subject="generation (decode) attention",
+        )
+    )
+    assert (late.queries, late.keys, late.kv_dtype) == (1, 8192, "fp8")
+    assert late.dtype == "bf16" and not late.causal
+    assert attention_of(row(subject="attention bwd")).backward
+    first = attention_of(
+        row(SHAPE.replace("causal=1;", ""), subject="context (prefill) attention")
+    )
+    assert first.causal
+
+
+def test_operations_are_halved_for_a_causal_mask():
+    half, whole = (
+        attention_of(row(SHAPE.replace("causal=1", f"causal={c}"))).flops
+        for c in (1, 0)
+    )
+    assert whole == 4 * 4 * 16 * 4096**2 * 128 == 2 * half
+
+
+@pytest.mark.parametrize(
+    ("software", "on", "found"),
+    [
+        ("FlashAttention-3", "h100_sxm", "tuned"),
+        ("FlashAttention-2", "h100_sxm", "library"),
+        ("Triton", "h100_sxm", "library"),
+        ("TensorRT-LLM 1.3", "b200_sxm", "tuned"),
+        ("TensorRT-LLM 1.3", "l40s", "library"),
+        ("cuDNN", "a100_sxm_80gb", "library"),
+        ("PyTorch eager", "a100_sxm_80gb", "naive"),
+    ],
+)
+def test_the_software_says_which_class_of_kernel_ran(software, on, found):
+    assert software_of(row(software=software), hardware.get(on)) == found
+
+
+def test_a_rate_is_work_over_time():
+    time = predict(row())
+    rate = predict(row(metric="throughput", unit="TFLOPS"))
+    assert rate.unit == "FLOP/s" and time.unit == "s"
+    assert rate.value * time.value == pytest.approx(attention_of(row()).flops)
+
+
+def test_a_prompt_of_an_engine_pays_for_writing_its_cache():
+    alone = predict(row(software="TensorRT-LLM 1.3", subject="attention"))
+    whole = predict(row(software="TensorRT-LLM 1.3", subject="context attention"))
+    assert whole.value > alone.value
+
+
+@pytest.mark.parametrize(
+    ("config", "changes", "says"),
+    [
+        (SHAPE.replace("head_dim=128;", ""), {}, "'head_dim'"),
+        (SHAPE.replace("heads=16;", ""), {}, "'heads'"),
+        (SHAPE.replace("seq=4096;", ""), {}, "'seq'"),
+        (SHAPE.replace("fp16", "fp99"), {}, "'fp99'"),
+        (SHAPE + ";kv_heads=3", {}, "kv_heads = 3"),
+        (SHAPE, {"metric": "energy"}, "'energy'"),
+        (SHAPE + ";window=128", {}, "window = 128"),
+        (SHAPE, {"system": "no such card"}, "no such card"),
+        ("", {"metric": "max_throughput", "subject": "sparse MLA"}, "topk and shape"),
+    ],
+)
+def test_refusals_name_what_is_missing(config, changes, says):
+    with pytest.raises(Refusal, match=says):
+        predict(row(config, **changes))
+
+
+def test_forward_and_backward_in_one_time_follow_each_other():
+    fwd, bwd, both = (
+        predict(row(subject="attention", settings=f"{SHAPE};pass={p}"))
+        for p in ("fwd", "bwd", "fwd+bwd")
+    )
+    assert both.value == pytest.approx(fwd.value + bwd.value)
+    rate = predict(row(SHAPE + ";pass=fwd+bwd", metric="throughput", unit="TFLOPS"))
+    forward = attention_of(row()).flops
+    assert rate.value * both.value == pytest.approx(3.5 * forward)
+
+
+@pytest.mark.parametrize(
+    ("config", "subject", "shape"),
+    [
+        ("b=2;h=8;s=1024;d=64", "attention fwd", (2, 8, 8, 1024, 1024, 64, 64)),
+        (
+            "batch=2;nheads=8;seqlen_q=16;seqlen_k=1024;d_head=64",
+            "attention fwd",
+            (2, 8, 8, 16, 1024, 64, 64),
+        ),
+        (
+            "batch=64;heads_q=128;seq=4096",
+            "dense MLA decode",
+            (64, 128, 1, 1, 4096, 576, 512),
+        ),
+        (
+            "batch=1;heads=128;seq=4096",
+            "MLA prefill",
+            (1, 128, 128, 4096, 4096, 192, 128),
+        ),
+        (
+            "batch=1;heads=64;kv_heads=8;kv_len=4096;head_dim=64;window=128",
+            "decode attention",
+            (1, 64, 8, 1, 128, 64, 64),
+        ),
+    ],
+)
+def test_sources_name_the_same_settings_differently(config, subject, shape):
+    work = attention_of(row(config, subject=subject))
+    assert shape == (
+        work.batch, work.heads, work.kv_heads, work.queries, work.keys,
+        work.head_dim, work.wide,
+    )  # fmt: skip
+
+
+def test_a_format_may_stand_in_the_kernels_name():
+    one, two = (
+        predict(
+            row("", metric="max_throughput", unit="TFLOPS", subject=f"attention {d}")
+        )
+        for d in ("fp16", "fp8")
+    )
+    assert two.value > 1.4 * one.value
+
+
+def test_up_to_values_are_those_of_a_large_attention():
+    most = predict(row("", metric="max_throughput", unit="TFLOPS"))
+    known = predict(row(metric="throughput", unit="TFLOPS"))
+    assert known.value < most.value < hardware.get("h100_sxm").peak("fp16").si
+
+
+def test_the_public_rows_are_predicted_and_close():
+    found = validate([r for r in fitted() if r.family == "B"]).families["B"]
+    assert found.predicted >= 0.9 * (found.predicted + found.refused)
+    assert found.median_error < 0.15 and found.p90_error < 0.5
+
+
+def test_nothing_of_a_row_but_shape_software_and_device_moves_its_forecast():
+    other = row(id="y", source="elsewhere", date="1999", notes="x", confidence="low")
+    assert predict(other) == predict(row())
