@@ -200,6 +200,21 @@ def two_columns(w: tuple[float, float], c: float, step: float) -> dict[str, Any]
     return {"round": near, "gptq": passed, "cost": cost, "moved": moved}
 
 
+PAIR, TOGETHER = (0.45, 0.3), 0.9  # two weights in steps, correlation of their inputs
+
+
+def pair(what: str) -> Quantity:
+    """Squared error, ``rounded`` or ``passed`` on, or where the second ``aim``s."""
+    return counted(_pair, what, label=f"two weights, {what}")
+
+
+def _pair(what: str) -> float:
+    found = two_columns(PAIR, TOGETHER, 1.0)
+    if what == "aim":
+        return float(found["moved"])
+    return float(found["cost"][("rounded", "passed").index(what)])
+
+
 def _cost(w: tuple[float, float], point: list[float], c: float) -> float:
     a, b = point[0] - w[0], point[1] - w[1]
     return a * a + 2 * c * a * b + b * b
