@@ -26,7 +26,7 @@ def controls() -> list[dict[str, Any]]:
         choices.select("rounding", "Scale", [[r, r] for r in RULES], "floor"),
         choices.select("shape", "Numbers", [[s, s] for s in SHAPES], "normal"),
         choices.slider("size", "Standard deviation", sizes, 1.0),
-        choices.slider("draw", "Draw", range(1, 21), 3),
+        choices.slider("draw", "Draw", range(1, 21), 14),
     ]
 
 
