@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stacklib import gpu
+from stacklib.evidence import results
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantizers import FORMATS, Format
 from stacklib.roofline import decode_step
@@ -161,6 +162,30 @@ def step_at(name: str, power: int) -> Quantity:
 
 def _step(name: str, power: int) -> float:
     return 2.0 ** (power - Format(name).row.significand)
+
+
+# -- every number of FP32 --------------------------------------------------------------
+
+
+def encoded() -> list[dict[str, Any]]:
+    """Formats beside the libraries that have them, and how many codes differ."""
+    rows = results.need("every_number")["rows"]
+    return [
+        {
+            "format": row["format"],
+            "library": row["peer"],
+            "saturates": "yes" if row["peer"] == "torch" else "no",
+            "codes that differ": counted(
+                _apart, row["id"], label=f"codes that differ, {row['id']}"
+            ),
+        }
+        for row in rows
+    ]
+
+
+def _apart(pair: str) -> int:
+    rows = {row["id"]: row for row in results.need("every_number")["rows"]}
+    return int(rows[pair]["differ"])
 
 
 # -- rates -----------------------------------------------------------------------------
