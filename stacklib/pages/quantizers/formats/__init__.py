@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from stacklib import gpu
@@ -169,7 +171,6 @@ def _step(name: str, power: int) -> float:
 
 def encoded() -> list[dict[str, Any]]:
     """Formats beside the libraries that have them, and how many codes differ."""
-    rows = results.need("every_number")["rows"]
     return [
         {
             "format": row["format"],
@@ -179,13 +180,20 @@ def encoded() -> list[dict[str, Any]]:
                 _apart, row["id"], label=f"codes that differ, {row['id']}"
             ),
         }
-        for row in rows
+        for row in _every().values()
     ]
 
 
+@cache
+def _every() -> dict[str, Any]:
+    """``benchmarks/results/every_number.json``: rows by format and library."""
+    path = results.root() / "benchmarks" / "results" / "every_number.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return {row["id"]: row for row in rows}
+
+
 def _apart(pair: str) -> int:
-    rows = {row["id"]: row for row in results.need("every_number")["rows"]}
-    return int(rows[pair]["differ"])
+    return int(_every()[pair]["differ"])
 
 
 # -- rates -----------------------------------------------------------------------------
