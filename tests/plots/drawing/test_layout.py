@@ -19,6 +19,7 @@ from stacklib.plots.drawing import (
     Shown,
     Words,
     below,
+    chain,
     draw,
     flow,
     grid,
