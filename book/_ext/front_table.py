@@ -158,7 +158,7 @@ class MarkKey(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         rows = [[mark, f"<em>{what}</em>"] for what, mark in spec.KEY.items()]
-        rows.append(list(spec.RULE))
+        rows += [list(spec.RULE), list(spec.PLACES)]
         body = table("What a mark in a figure says.", ("Mark", "Evidence"), rows)
         return [nodes.raw("", body, format="html")]
 

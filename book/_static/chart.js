@@ -81,6 +81,19 @@ window.st = window.st || {};
     return [...bars, ...points(mark, x, y).map((p) => dot(mark, p))];
   }
 
+  // What can be held exactly: strokes as one path, else small dots; a lit one has a
+  // circle of its own.
+  function places(mark, x, y) {
+    const tint = colour(mark);
+    if (mark.to) {
+      const d = mark.x.map((value, i) => `M${x.at(value).toFixed(1)} ${y.at(mark.y[i]).toFixed(1)}V${y.at(mark.to[i]).toFixed(1)}`).join("");
+      return [draw("path", { d, fill: "none", stroke: tint, "stroke-width": mark.lit ? 4 : 1.5 })];
+    }
+    return points(mark, x, y).flatMap(([cx, cy]) => [
+      ...(mark.lit ? [draw("circle", { cx, cy, r: 8, fill: "none", stroke: tint, "stroke-width": 1.5 })] : []),
+      draw("circle", { cx, cy, r: mark.lit ? 3.6 : 2.4, fill: tint })]);
+  }
+
   const rule = (mark) => ({ stroke: colour(mark), "stroke-width": 1.2, "stroke-dasharray": "3 3" });
 
   const vline = (mark, x, y, box) => mark.x.map((value, i) => draw("line", { ...rule(mark),
@@ -124,7 +137,7 @@ window.st = window.st || {};
     return [...paths, ...texts];
   }
 
-  const MARKS = { line, dots, bar, cells, vline, hline, band };
+  const MARKS = { line, dots, places, bar, cells, vline, hline, band };
 
   // ---- axes, names ----
 
@@ -145,16 +158,17 @@ window.st = window.st || {};
   }
 
   const STROKES = ["line", "bar"]; // kinds with an end to be named at
-  const named = (spec, kinds = [...STROKES, "dots"]) =>
+  const POINTS = ["dots", "places"]; // kinds named beside their last point
+  const named = (spec, kinds = [...STROKES, ...POINTS]) =>
     spec.marks.filter((m) => m.name && m.label_at !== "none" && kinds.includes(m.kind));
 
   // A name over the plot, with a halo in the paper's colour.
   const over = ([x, y], mark) => text(x, y, mark.name, { fill: colour(mark), stroke: "var(--st-paper)",
     "stroke-width": 4, "stroke-linejoin": "round", "paint-order": "stroke" });
 
-  // Places for names, as [left, baseline]: the first wish that touches no name, else
+  // Where names stand, as [left, baseline]: the first wish that touches no name, else
   // the free row nearest to one of them.
-  function places(box) {
+  function spots(box) {
     const taken = [];
     const covers = ([left, y], space) => ({ left: left - 3, right: left + space + 3, top: y - SIZE, bottom: y + 4 });
     const free = (r) => taken.every((t) => r.right <= t.left || r.left >= t.right || r.bottom <= t.top || r.top >= t.bottom);
@@ -185,7 +199,7 @@ window.st = window.st || {};
   // Lines that reach the right edge are named outside it; the rest at their last point.
   function ends(spec, x, y, box, place) {
     const rows = named(spec).flatMap((mark) => {
-      const [last] = points(mark, x, y).slice(-1);
+      const [last] = points({ ...mark, y: mark.to || mark.y }, x, y).slice(-1);
       return last ? [{ mark, x: last[0], y: Math.min(Math.max(last[1], box.top), box.bottom) }] : [];
     });
     const outside = rows.filter((row) => atEdge(row.mark, x, box));
@@ -221,6 +235,7 @@ window.st = window.st || {};
     const here = { at: (v) => v };
     if (STROKES.includes(mark.kind)) return MARKS[mark.kind]({ ...mark, x: [left, left + 20], y: [py - 4, py - 4] }, here, here);
     if (mark.kind === "dots") return [dot(mark, [left + 10, py - 4])];
+    if (mark.kind === "places") return places({ ...mark, x: [left + 10], y: [mark.to ? py : py - 4], to: mark.to && [py - 11] }, here, here);
     return [draw("rect", { x: left + 6, y: py - 11, width: 13, height: 13,
       fill: colour(mark), "fill-opacity": Math.max(...(mark.shades || [1])) })];
   }
@@ -239,7 +254,7 @@ window.st = window.st || {};
     return { parts, height: listed.length ? (row + 1) * ROW : 0 };
   }
 
-  const all = (spec, axis) => spec.marks.flatMap((m) => [...(m[axis] || []), ...(axis === "y" ? (m.spread || []).flat() : [])]);
+  const all = (spec, axis) => spec.marks.flatMap((m) => [...(m[axis] || []), ...(axis === "y" ? [...(m.spread || []).flat(), ...(m.to || [])] : [])]);
 
   function plotBox(spec, width, narrow, x) {
     const edge = narrow ? [] : named(spec).filter((m) => STROKES.includes(m.kind)).map((m) => wide(m.name) + 12);
@@ -270,9 +285,9 @@ window.st = window.st || {};
     drawn += 1;
     const [hatch, clip] = [`st-hatch-${drawn}`, `st-clip-${drawn}`];
     // Cells have no end to stand at: their names are always below.
-    const listed = narrow ? [...STROKES, "dots", "cells"] : ["cells"];
+    const listed = narrow ? [...STROKES, ...POINTS, "cells"] : ["cells"];
     const below = legend(spec, box, box.height + SIZE, listed);
-    const place = places(box);
+    const place = spots(box);
     const rules = ruleNames(spec, x, y, box, place);
     const names = narrow ? below.parts : [...ends(spec, x, y, box, place), ...below.parts];
     const marks = spec.marks.flatMap((mark) => MARKS[mark.kind](mark, x, y, box, hatch));

@@ -37,6 +37,7 @@ UNPREDICTED = {
     "quantize",
     "q4_k",
     "gguf_texts",
+    "every_number",
 }
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         diamonds,
         dots,
         line,
+        places,
         rule,
         sizes,
         years,

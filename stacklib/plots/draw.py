@@ -58,6 +58,7 @@ def limits(spec: Mapping[str, Any], axis: str) -> tuple[float, float]:
     if axis == "y":
         pairs = [pair for m in spec["marks"] for pair in m.get("spread", ())]
         values += [v for pair in pairs for v in pair]
+        values += [v for mark in spec["marks"] for v in mark.get("to", ())]
     lo, hi = min(values, default=1), max(values, default=10)
     if spec[axis].get("scale") == "log":
         pad = max((hi / lo) ** 0.05, 1.1)

@@ -76,9 +76,13 @@ def _sample(
         return
     turn = ax.transData.inverted().transform
     ends = [turn((at[0] + dx, at[1] + SIDE / 2)) for dx in (0.0, SIDE + 2)]
-    if mark["kind"] == "dots":
+    if mark["kind"] in ("dots", "places"):
         ends = [turn((at[0] + SIDE / 2, at[1] + SIDE / 2))]
     x, y = ([float(v) for v in part] for part in zip(*ends, strict=True))
-    drawing[mark["kind"]](ax, {**mark, "x": x, "y": y, "spread": ()}, tint)
+    own: dict[str, Any] = {**mark, "x": x, "y": y, "spread": ()}
+    if "to" in mark:  # a stroke as high as a name
+        (_, low), (_, high) = (turn((at[0], at[1] + up)) for up in (0.0, SIDE))
+        own |= {"y": [float(low)], "to": [float(high)]}
+    drawing[mark["kind"]](ax, own, tint)
     for line in ax.lines[-2:]:
         line.set_clip_on(False)

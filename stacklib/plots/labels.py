@@ -130,7 +130,7 @@ def end_labels(
     ax: Axes, marks: Sequence[Mark], tints: Sequence[str], room: Room
 ) -> None:
     """Name each line and row of dots at its last point, none on another."""
-    chosen = _labelled(marks, "line bar dots")
+    chosen = _labelled(marks, "line bar dots places")
     edge = [i for i in chosen if _at_edge(ax, marks[i])]
     heights = spread(
         [_last(ax, marks[i])[1] for i in edge], LINE, ax.bbox.y0, ax.bbox.y1 - HIGH

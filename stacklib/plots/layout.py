@@ -73,6 +73,11 @@ def byte_text(value: float) -> str:
     return f"{value / 1024**step:.4g} {BINARY[step]}"
 
 
+def raised(base: int, exponent: int) -> str:
+    """``2⁻³``: a power as it is written."""
+    return str(base) + str(exponent).translate(_SUPERSCRIPT)
+
+
 def tick_text(value: float) -> str:
     """``0.1``, ``1,000``, ``10⁵``: no exponent where a reader needs none."""
     if value == 0:
@@ -83,5 +88,5 @@ def tick_text(value: float) -> str:
             return f"{value:,.0f}"
         return f"{value:,.{max(0, 2 - exponent)}f}".rstrip("0").rstrip(".")
     head = f"{value / 10.0**exponent:.3g}"
-    power = "10" + str(exponent).translate(_SUPERSCRIPT)
+    power = raised(10, exponent)
     return power if head == "1" else f"{head}×{power}"

@@ -204,6 +204,36 @@ def cells(
     return _mark("cells", name, evidence, at, about, series=series, **own)
 
 
+def places(
+    x: float | Numbers,
+    y: float | Numbers,
+    name: str,
+    evidence: str = "predicted",
+    *,
+    to: float | Numbers | None = None,
+    lit: bool = False,
+    at: str = "end",
+    series: int | None = None,
+    **about: Unpack[About],
+) -> Mark:
+    """What can be held exactly: the numbers of a format, a lattice of codes.
+
+    Small dots; with ``to`` strokes from ``y`` up to there, the teeth of a number line.
+    A number as ``y`` or ``to`` is that of all; ``lit`` is for those chosen among the
+    others. ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for
+    ``line``.
+    """
+    xs = _listed(x)
+    own: dict[str, Any] = {"x": xs, "y": _each(y, xs), "lit": lit or None}
+    own["to"] = None if to is None else _each(to, xs)
+    return _mark("places", name, evidence, at, about, series=series, **own)
+
+
+def _each(values: float | Numbers, xs: Sequence[float]) -> list[float]:
+    one = isinstance(values, (int, float))
+    return _listed(values) * (len(xs) if one else 1)
+
+
 def years(label: str, first: int, last: int, step: int = 2) -> dict[str, Any]:
     """An axis of calendar years from ``first`` to ``last``, one named a ``step``."""
     some = range(first + -first % step, last + 1, step)

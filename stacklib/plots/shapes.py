@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ TINTED = 0.5  # shades up to this carry text in ink
 DASHES = {"simulated": (0, (5, 3))}
 MARKERS = {"measured": "o", "claimed": "D", "data sheet": "s", "yours": "o"}
 STROKE = 6.5  # half a short stroke, points
+GAP = (math.nan, math.nan)  # between two strokes of a path
 BROKEN = ((-1.0, -0.2), (0.2, 1.0))  # parts of one that is simulated
 
 
@@ -61,6 +63,23 @@ def _strokes(ax: Axes, mark: Mapping[str, Any], tint: str, look: dict) -> None:
     for colour, wide in ((theme.sentinel("paper"), 5.5), (tint, 2.6)):
         edge: dict[str, Any] = {"markeredgecolor": colour, "markeredgewidth": wide}
         ax.plot(mark["x"], mark["y"], zorder=5, **edge, **look)
+
+
+def _places(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
+    """Strokes as one path; else small dots, a lit one in a circle of its own."""
+    x, y, lit = mark["x"], mark["y"], mark.get("lit", False)
+    look: dict[str, Any] = {"color": tint, "zorder": 5 if lit else 3}
+    if "to" in mark:
+        feet = zip(x, y, mark["to"], strict=True)
+        ends = [end for a, low, high in feet for end in ((a, low), (a, high), GAP)]
+        look |= {"linewidth": 3.4 if lit else 1.3, "solid_capstyle": "butt"}
+        ax.plot(*zip(*ends, strict=True), **look)
+        return
+    look |= {"marker": "o", "linestyle": "none", "clip_on": False}
+    if lit:
+        ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgewidth": 1.3}
+        ax.plot(x, y, markersize=12, **ring, **look)
+    ax.plot(x, y, markersize=5.5 if lit else 3.6, markeredgewidth=0, **look)
 
 
 def _rule(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
@@ -132,6 +151,7 @@ DRAW = {
     "cells": _cells,
     "line": _line,
     "dots": _dots,
+    "places": _places,
     "vline": _rule,
     "hline": _rule,
     "band": _band,

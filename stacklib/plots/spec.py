@@ -16,10 +16,12 @@ y; dots may have ``spread`` pairs), ``bar`` (an x pair, and its row twice as y),
 ``vline`` (x, and y where it should end), ``hline`` (y), ``band`` (an x pair, a y
 pair or both), ``cells`` (x, y: centres of unit squares, a grid on linear axes; with
 ``shades``, 0 to 1 of the colour each, and ``texts``, short, one a cell; its name
-stands in a key under the axis). Optional in a mark: ``series`` (colour), ``layer``
-(of the stack, 1 to 7: its colour), ``this_machine``, ``label_at`` (``end``, ``key``:
-under the axis, or ``none``), and for the guard ``device``, ``dtype``, ``chips``,
-``level``, ``role``.
+stands in a key under the axis), ``places`` (x, y: what can be held exactly, such as
+the numbers of a format; dots smaller than those of any evidence, or with ``to``, one
+a place, strokes from y up to there; ``lit`` where one is chosen). Optional in a
+mark: ``series`` (colour), ``layer`` (of the stack, 1 to 7: its colour),
+``this_machine``, ``label_at`` (``end``, ``key``: under the axis, or ``none``), and for
+the guard ``device``, ``dtype``, ``chips``, ``level``, ``role``.
 Optional in an axis: ``limits``, which may run downwards, ``ticks``, where they stand,
 ``names``, one a tick at a whole number, and ``unit``, which the guard reads.
 Optional in a spec: ``square``, drawn as wide as high so that what is round looks
@@ -53,15 +55,18 @@ KEY = {
     "impossible": "hatched area",
 }
 RULE = ("thin dotted line", "a limit or a level, named where it stands")
+PLACES = ("small dots, upright strokes", "what can be held exactly: a format's numbers")
 EVIDENCE = tuple(KEY)
 # kind -> axes it must have values on
-KINDS = dict.fromkeys(("line", "dots", "bar", "cells"), "xy")
+KINDS = dict.fromkeys(("line", "dots", "bar", "cells", "places"), "xy")
 KINDS |= {"vline": "x", "hline": "y", "band": ""}
 LABELS = ("end", "key", "none")
 STROKES = ("line", "bar")  # drawn as what is predicted or simulated
 LONGEST = 4  # characters in a cell, readable at a phone's width
 SERIES = 6
-_MORE = {"cells": ("shades", "texts")}  # fields of a kind that its digest counts too
+# Fields of a kind that its digest counts too.
+_MORE = {"cells": ("shades", "texts"), "places": ("to", "lit")}
+COMPUTED = ("predicted", "simulated")
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -116,7 +121,7 @@ def check_mark(mark: Mapping[str, Any]) -> None:
         raise SpecError(f"a {kind} needs a name, not {name!r}")
     if mark.get("evidence") not in EVIDENCE:
         raise SpecError(f"mark {name!r}: evidence {mark.get('evidence')!r}; {EVIDENCE}")
-    if kind in STROKES and mark["evidence"] not in ("predicted", "simulated"):
+    if kind in (*STROKES, "places") and mark["evidence"] not in COMPUTED:
         raise SpecError(
             f"{kind} {name!r}: {mark['evidence']} is {KEY[mark['evidence']]}"
         )
@@ -127,8 +132,8 @@ def check_mark(mark: Mapping[str, Any]) -> None:
     missing = [axis for axis in KINDS[kind] if not mark.get(axis)]
     if missing:
         raise SpecError(f"mark {name!r}: a {kind} needs {missing[0]}")
-    for axis in "xy":
-        _check_values(mark, axis)
+    for field in ("x", "y", "to"):
+        _check_values(mark, field)
     _check_lengths(mark)
     if kind == "cells":
         _check_cells(mark)
@@ -144,6 +149,8 @@ def _check_lengths(mark: Mapping[str, Any]) -> None:
         raise SpecError(f"mark {name!r}: {len(xs)} x and {len(ys)} y")
     if "spread" in mark and len(mark["spread"]) != len(ys):
         raise SpecError(f"mark {name!r}: one spread pair a point")
+    if kind == "places" and len(mark.get("to", ys)) != len(ys):
+        raise SpecError(f"mark {name!r}: {len(mark['to'])} to and {len(ys)} y")
     if kind == "bar" and (len(xs) != 2 or ys[0] != ys[1]):
         raise SpecError(f"mark {name!r}: a bar is a pair of x in one row, not {ys}")
 

@@ -75,7 +75,14 @@ def _numbers(element: str) -> NDArray[Any]:
     """Magnitudes of an element, from zero."""
     if element == "int8":  # MXINT8 leaves the lowest code out
         return np.arange(128) / IMPLIED
-    return np.array([x for x in Format(element).values if x >= 0])
+    values = Format(element).values
+    kind = Format(element).row.special
+    if kind != "integer" and {-x for x in values} != set(values):
+        raise ValueError(
+            f"{element}: its numbers below zero are not those above; "
+            "the integral is over magnitudes"
+        )
+    return np.array([x for x in values if x >= 0])
 
 
 def expected_error(
@@ -90,7 +97,8 @@ def expected_error(
     Parameters
     ----------
     element : str
-        A format of at most 8 bits with a sign; ``int8`` is MXINT8.
+        A format of at most 8 bits whose numbers are the same on both sides of zero;
+        an integer goes without its lowest code, and ``int8`` is MXINT8.
     block : int
         Numbers that share a scale.
     rule : str
@@ -108,7 +116,8 @@ def expected_error(
     Raises
     ------
     ValueError
-        For a block of fewer than two numbers, or a ``sigma`` that is not above zero.
+        For a block of fewer than two numbers, a ``sigma`` that is not above zero, or an
+        element such as ``nf4`` whose two halves differ.
     UnknownName
         For another element, rule or distribution, with the nearest ones.
 

@@ -32,6 +32,21 @@ def test_ratios_are_those_of_the_medians_and_misses_are_named(name, missed):
         assert (row["ratio"] < row["bar"]) == (row["id"] in missed), row["id"]
 
 
+def test_every_number_of_fp32_has_the_code_of_the_libraries():
+    """All were encoded once; the formats are those that have an oracle."""
+    rows, bench = (
+        stored("every_number")["rows"],
+        importlib.import_module("every_number"),
+    )
+    pairs = {(row["format"], row["peer"]) for row in rows}
+    theirs = {(name, "ml_dtypes") for name in bench.BY_ML_DTYPES if name != "fp16"}
+    assert pairs == theirs | {
+        ("fp16", "NumPy"),
+        *((n, "torch") for n in bench.BY_TORCH),
+    }
+    assert all(row["numbers"] == 1 << 32 and row["differ"] == 0 for row in rows)
+
+
 def test_our_decoder_repeats_what_was_recorded_beside_llama_cpp():
     table = {row["id"]: row for row in stored("gguf_texts")["rows"]}
     assert set(table) == set(TYPES)

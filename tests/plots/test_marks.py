@@ -16,10 +16,11 @@ from stacklib.plots import (
     diamonds,
     dots,
     line,
+    places,
     rule,
 )
 from stacklib.plots.marks import across, down
-from stacklib.plots.spec import KINDS
+from stacklib.plots.spec import KINDS, digest
 
 AXES = {"x": axis("Batch", log=True), "y": axis("Rate (TFLOP/s)", unit="TFLOP/s")}
 
@@ -40,6 +41,22 @@ def test_a_mark_is_the_dict_of_the_grammar():
     assert pairs == [[1, 3]]
     row = bar(0, 2.5, 7, "load", "simulated", layer=2)
     assert (row["kind"], row["x"], row["y"]) == ("bar", [0, 2.5], [7, 7])
+
+
+def test_places_are_dots_or_strokes_and_no_evidence_of_their_own():
+    row = places([0, 1, 3], 2, "numbers", to=[2.5, 3, 4], series=1)
+    assert (row["kind"], row["evidence"]) == ("places", "predicted")
+    assert (row["y"], row["to"]) == ([2, 2, 2], [2.5, 3, 4])
+    assert "lit" not in row and "to" not in places(1, 2, "one")
+    assert places(1, 2, "one", to=3, lit=True)["lit"] is True
+    plane = {"x": axis("x"), "y": axis("y")}
+    shown = chart("Places.", **plane, marks=[row, places(1, 5, "one", lit=True)])
+    svg = plots.figure(shown, name="places", alt="teeth and a dot").svg
+    assert "numbers</text>" in svg and "one</text>" in svg
+    assert digest(shown) != digest(chart("Places.", **plane, marks=[row]))
+    taller = {**row, "to": [2.5, 3, 4.5]}
+    drawn = [chart("Places.", **plane, marks=[m]) for m in (row, taller)]
+    assert digest(drawn[0]) != digest(drawn[1])
 
 
 def test_rules_bands_and_cells():
@@ -79,6 +96,9 @@ def test_a_chart_draws_and_leaves_out_cells_without_a_place():
         (lambda: line([1], [2], "a", "predicted", hue=3), "line 'a' takes no 'hue'"),
         (lambda: dots([1], [2], "a", "measured", spread=[]), "spread pair"),
         (lambda: bar(1, float("inf"), 0, "a", "simulated"), "inf"),
+        (lambda: places([1, 2], 0, "a", to=[1]), "1 to and 2 y"),
+        (lambda: places(1, 0, "a", to=float("nan")), "nan"),
+        (lambda: places(1, 0, "a", "measured"), "measured"),
         (lambda: rule("a", "predicted"), "x=None, y=None"),
         (lambda: rule("a", "predicted", x=1, y=2), "x=1, y=2"),
         (lambda: rule("a", "predicted", y=1, to=2), "to=2"),

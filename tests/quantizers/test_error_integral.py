@@ -111,3 +111,9 @@ def test_unknown_names_suggest_the_nearest():
     with pytest.raises(UnknownName, match="laplace"):
         expected_error("e2m1", 32, distribution="laplacian_")
     assert set(RULES) < set(SCALES)
+
+
+@pytest.mark.parametrize("element", ["nf4", "e8m0"])
+def test_both_halves_of_an_element_are_alike(element: str):
+    with pytest.raises(ValueError, match=f"{element}: its numbers below zero are not"):
+        expected_error(element, 64, "exact")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from stacklib import hardware
 from stacklib.plots.drawing import (
     Box,
+    Cells,
     Drawing,
     Name,
     Node,
     Words,
     below,
+    chain,
     draw,
     flow,
     grid,
@@ -123,33 +125,50 @@ def memory_map() -> Drawing:
     return draw(scene, name="map-memory", title=title, devices=[DEVICE])
 
 
+Bars = tuple[range | set[int], ...]
+# Stages of chapter 7: sections, words, layer, and a sign: cells across, those lit.
+QUANTIZERS: dict[str, list[tuple[str, str, int, int, Bars]]] = {
+    "how numbers are stored": [
+        ("7.1", "one number", 1, 8, ({1, 3, 5},)),
+        ("7.2", "a scale for many", 3, 9, ({0},)),
+        ("7.3", "a shared exponent", 3, 18, ({0, 9},)),
+    ],
+    "a model that serves": [
+        ("7.4", "a layer, repaired", 4, 9, ({3},) * 3),
+        ("7.5", "a file, byte by byte", 5, 14, ({0, 1},)),
+        ("7.6", "faster tokens", 6, 12, (range(12), range(3))),
+        ("7.7", "the cache", 2, 9, (range(0), range(9))),
+    ],
+    "trained, checked, summed up": [
+        ("7.8", "training in few bits", 3, 14, (range(6, 14), range(3, 9))),
+        ("7.9", "the same answers", 6, 12, (range(11), range(9))),
+        ("7.10", "what each byte is worth", 7, 14, (range(14), range(7), range(4))),
+    ],
+}
+
+
 def quantizers_map() -> Drawing:
-    """Chapter 7: a number, those who share a scale, a file, and what it is for."""
-    number = flow(
-        section("7.1", "one number", "layer-1"),
-        section("7.2", "a scale for many", "layer-3"),
-        section("7.3", "a shared exponent", "layer-3"),
-    )
-    layer = flow(
-        section("7.4", "a layer, repaired", "layer-4"),
-        section("7.5", "a file, byte by byte", "layer-5"),
-    )
-    served = Box(
-        "served",
-        line("a model that serves", bold=True),
-        flow(
-            section("7.6", "faster tokens", "layer-6"),
-            section("7.7", "the cache", "layer-2"),
-            section("7.9", "the same answers", "layer-6"),
-        ),
-        role="layer-4",
-    )
-    scene = below(
-        number,
-        layer,
-        section("7.8", "training in few bits", "layer-3"),
-        served,
-        Words([(Name("7.10"), ": the token, by what each byte is worth")]),
-    )
+    """Chapter 7: the path from one number to what each byte is worth."""
+    rows = []
+    for stage, sections in QUANTIZERS.items():
+        path = [
+            section(number, words, f"layer-{layer}", _sign(number, layer, across, lit))
+            for number, words, layer, across, lit in sections
+        ]
+        rows.append(Box(stage, line(stage, bold=True), chain(*path), role="muted"))
+    scene = chain(*rows, down=(True, True))
     title = "Chapter seven: from the bits of one number to a model that serves."
     return draw(scene, name="map-quantizers", title=title, devices=[DEVICE])
+
+
+def _sign(number: str, layer: int, across: int, rows: Bars) -> Node:
+    """Rows of cells, some lit."""
+    return Cells(
+        f"sign of {number}",
+        across * len(rows),
+        across,
+        side=6.0,
+        gap=1.5,
+        role=f"layer-{layer}",
+        lit=frozenset(at * across + i for at, row in enumerate(rows) for i in row),
+    )

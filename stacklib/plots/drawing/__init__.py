@@ -57,6 +57,9 @@ from .relate import (
     below as below,
 )
 from .relate import (
+    chain as chain,
+)
+from .relate import (
     flow as flow,
 )
 from .relate import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 
 from ..spec import SpecError
 from .nodes import PAD, Node, Size, centred, room_of, said
@@ -95,6 +95,12 @@ class Pipe(Node):
         ]
         tail = [(-a, -b) for a, b in tip] if self.both else [(-long, t), (-long, -t)]
         return [(x + b, y + a) if upright else (x + a, y + b) for a, b in tip + tail]
+
+
+def then(start: str, end: str, *, down: tuple[bool, bool] = (False, True)) -> Pipe:
+    """A thin arrow that says what comes next, and no bandwidth."""
+    one, full = (chosen(n, label="points across") for n in (3, WIDEST))
+    return Pipe(start, end, one, full, [], down=down, role="muted", least=16.0, grow=0)
 
 
 @dataclass(frozen=True)

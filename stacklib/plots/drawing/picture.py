@@ -61,11 +61,12 @@ class Drawing:
         sheet = self.frames[0][1][0]
         counts = Counter(": ".join(dict.fromkeys(filter(None, t))) for t in sheet.told)
         parts = "; ".join(f"{n} of {t}" if n > 1 else t for t, n in counts.items())
-        arrows = "; ".join(f"{a} to {b}, {words}" for a, b, words in sheet.arrows)
+        told = ((f"{a} to {b}", words) for a, b, words in sheet.arrows)
+        arrows = "; ".join(", ".join(filter(None, arrow)) for arrow in told)
         steps = "; ".join(filter(None, (words for words, _ in self.frames)))
         said = {"Parts": parts, "Arrows": arrows, "Steps": steps}
-        told = " ".join(f"{head}: {text}." for head, text in said.items() if text)
-        return f"{self.title.rstrip('.')}. {told}"
+        all_of_it = " ".join(f"{head}: {text}." for head, text in said.items() if text)
+        return f"{self.title.rstrip('.')}. {all_of_it}"
 
     @cached_property
     def digest(self) -> str:

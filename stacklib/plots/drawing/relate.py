@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
-from .nodes import GAP, Node, Nothing, Size, centred
+from .marks import then
+from .nodes import GAP, Box, Node, Nothing, Size, centred
 from .sheet import Rect, Sheet, Way
 
 
@@ -90,6 +91,14 @@ def below(
 def flow(*nodes: Node, gap: float = GAP, grow: float = 1.0, even: bool = False) -> Line:
     """A row where there is room, a column on a phone."""
     return Line(nodes, (False, True), gap, grow, even=even)
+
+
+def chain(*boxes: Box, down: tuple[bool, bool] = (False, True)) -> Line:
+    """In the order that one follows another, a thin arrow from each to the next."""
+    nodes: list[Node] = [*boxes[:1]]
+    for before, box in pairwise(boxes):
+        nodes += [then(before.name, box.name, down=down), box]
+    return Line(tuple(nodes), down, gap=2.0)
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def test_rules_win_where_the_page_says():
 
 def test_the_live_figure_says_who_loses_least():
     spec, said = readouts()
-    assert said["scale"] == "0.5" and "floor loses least" in spec["title"]
+    assert said["scale"] == "0.25" and "even loses least" in spec["title"]
     grammar.check(figures.grids_spec(title="Grids."))
 
 

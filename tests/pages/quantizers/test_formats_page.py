@@ -51,8 +51,9 @@ def test_a_new_row_is_in_table_menu_and_line(monkeypatch: pytest.MonkeyPatch):
     (menu,) = (c for c in live.controls() if c["name"] == "form")
     assert ["e2m2", "e2m2"] in menu["options"]
     spec = live.explore(form="e2m2", number=1.2, sign="plus", rounding="nearest")
-    line = next(m for m in spec["marks"] if m["name"] == "numbers of e2m2")
-    assert line["x"] == [x for x in Format("e2m2").values if 0.3 <= x <= 4.8]
+    line = next(m for m in spec["marks"] if m["name"] == "numbers held")
+    assert line["x"] == [x for x in Format("e2m2").values if 0 <= x <= 3]
+    assert line["to"][:4] == [0.25] * 4 and line["to"][-1] == 0.5, "gaps by octave"
     codes = np.arange(32, dtype=np.uint8)
     many = decode_array(Format("e2m2"), codes)
     assert many.tolist() == [Format("e2m2").decode(c) for c in range(32)]

@@ -19,6 +19,7 @@ from stacklib.plots.drawing import (
     Shown,
     Words,
     below,
+    chain,
     draw,
     flow,
     grid,
@@ -89,6 +90,14 @@ def test_an_arrow_is_as_wide_as_its_bandwidth():
         show(
             right_of(Box("a"), Pipe("a", "b", (RATE * 2).named("more"), RATE), Box("b"))
         )
+
+
+def test_a_chain_has_an_arrow_from_each_part_to_the_next():
+    drawing = show(chain(Box("a"), Box("b"), Box("c")))
+    assert "Arrows: a to b; b to c." in drawing.alt
+    wide, phone = drawing.frames[0][1]
+    assert wide.rect_of("a").right < wide.rect_of("b").x
+    assert phone.rect_of("a").foot < phone.rect_of("b").y
 
 
 @pytest.mark.parametrize(

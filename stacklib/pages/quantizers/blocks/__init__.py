@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, log2
 from stacklib.quantizers import SCHEMES, Format
 from stacklib.roofline import decode_step
 
@@ -72,6 +72,12 @@ def _cut(element: str, rule: str) -> float:
 def cut(element: str, rule: str) -> Quantity:
     """Share of blocks of normal numbers whose largest one is cut off."""
     return counted(_cut, element, rule, label=f"blocks cut, {element}, {rule}")
+
+
+def above(high: float, end: float) -> Quantity:
+    """Share of an octave's logarithms that lies between an end and its top."""
+    top = chosen(high, label="top of the octave")
+    return log2(top / chosen(end, label="end of the element")).named("share above")
 
 
 def _mean(element: str, block: int, rule: str) -> float:

@@ -8,6 +8,7 @@ from stacklib.plots.drawing import (
     Cells,
     Drawing,
     Node,
+    Opened,
     Shown,
     Words,
     below,
@@ -21,6 +22,7 @@ from stacklib.quantizers import SCHEMES, Format
 
 __all__ = ["bytes_of_blocks", "two_levels"]
 NUMBERS = 64
+SIDE = (13.0, 18.0)  # of a byte
 
 
 def bytes_of_blocks() -> Drawing:
@@ -36,7 +38,7 @@ def _run(name: str, scales: int, codes: int) -> Node:
     scale = Cells(
         f"scales, {name}",
         scales,
-        side=(11.0, 18.0),
+        side=SIDE,
         role="layer-6",
         words="a byte each",
     )
@@ -44,7 +46,7 @@ def _run(name: str, scales: int, codes: int) -> Node:
         f"codes, {name}",
         codes,
         (codes, 16),
-        side=(11.0, 18.0),
+        side=SIDE,
         role="layer-4",
         words="two numbers to a byte",
     )
@@ -54,11 +56,16 @@ def _run(name: str, scales: int, codes: int) -> Node:
 def _format(scheme: str, runs: list[Node]) -> Box:
     row = SCHEMES[scheme]
     block = chosen(row.block, label=f"numbers of a block, {scheme}")
+    drawn = Shown(chosen(NUMBERS, label="numbers drawn"))
     told = [
-        line(scheme.upper(), bold=True),
-        ("a scale for ", block, " numbers: ", Shown(page.packed(scheme), "B"), " of"),
-        (Shown(chosen(NUMBERS, label="numbers drawn")), " numbers, "),
-        (Shown(page.bits(scheme), "bit"), " each"),
+        line(scheme.upper(), ": ", Shown(page.bits(scheme), "bit"), " each", bold=True),
+        (
+            Shown(page.packed(scheme), "B"),
+            " for ",
+            drawn,
+            " numbers, a scale for every ",
+            block,
+        ),
     ]
     return Box(scheme, told, flow(*runs, gap=8), role="layer-3")
 
@@ -74,6 +81,7 @@ def two_levels() -> Drawing:
     tensor = Box(
         "scale of the tensor",
         [line("one scale for the tensor", bold=True), "in FP32"],
+        Cells("one", 1, side=(16.0, 14.0), role="layer-2", lit=frozenset({0})),
         role="layer-2",
     )
     scales = Cells(
@@ -99,4 +107,13 @@ def two_levels() -> Drawing:
     )
     note = Words([line("a number is the product of all three", role="muted")])
     title = "The second level keeps the scales of blocks inside E4M3."
-    return draw(below(tensor, middle, inner, note, gap=8), name="q-nvfp4", title=title)
+    scene = below(
+        tensor,
+        Opened("one, lit", "E4M3"),
+        middle,
+        Opened("scales of blocks, lit", "E2M1"),
+        inner,
+        note,
+        gap=2,
+    )
+    return draw(scene, name="q-nvfp4", title=title)

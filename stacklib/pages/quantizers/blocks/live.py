@@ -8,7 +8,7 @@ from typing import Any
 
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
-from stacklib.plots.marks import Spec, axis, chart, dots, rule
+from stacklib.plots.marks import Spec, axis, band, chart, line, places
 from stacklib.plots.spec import readout
 from stacklib.quantizers import Format
 
@@ -26,7 +26,7 @@ def controls() -> list[dict[str, Any]]:
         choices.select("rounding", "Scale", [[r, r] for r in RULES], "floor"),
         choices.select("shape", "Numbers", [[s, s] for s in SHAPES], "normal"),
         choices.slider("size", "Standard deviation", sizes, 1.0),
-        choices.slider("draw", "Draw", range(1, 21), 3),
+        choices.slider("draw", "Draw", range(1, 21), 14),
     ]
 
 
@@ -79,8 +79,9 @@ def explore(*, element: str, rounding: str, shape: str, size: float, draw: int) 
     scale, found = stored(numbers, element, rounding)
     lost = {r: error(numbers, stored(numbers, element, r)[1]) for r in RULES}
     best = min(lost, key=lambda r: lost[r])
-    places = list(range(1, BLOCK + 1))
+    order = list(range(1, BLOCK + 1))
     end = scale * Format(element).largest
+    top = 1.15 * max(abs(numbers[0]), end)
     told = "cuts off the largest" if abs(numbers[0]) > end else "reaches the largest"
     said = [
         readout(r, f"Error by {r}", counted(lost[r], r), "share", unit="%")
@@ -89,11 +90,11 @@ def explore(*, element: str, rounding: str, shape: str, size: float, draw: int) 
     return chart(
         f"A scale of {scale:g} by {rounding} {told}; {best} loses least here.",
         x=axis("Numbers of the block, largest first"),
-        y=axis("Magnitude", limits=[0, 1.1 * max(abs(numbers[0]), end)]),
+        y=axis("Magnitude", limits=[0, top]),
         marks=[
-            dots(places, list(map(abs, numbers)), "given", "simulated", at="key"),
-            dots(places, list(map(abs, found)), "stored", "simulated", at="key"),
-            rule("the element's end", "simulated", y=end, at="key"),
+            band(f"beyond {element}", "impossible", y=[end, top]),
+            line(order, list(map(abs, numbers)), "given", "simulated", at="key"),
+            places(order, list(map(abs, found)), "stored", "simulated", at="key"),
         ],
         readouts=[readout("scale", "Scale", counted(scale, "scale")), *said],
     )

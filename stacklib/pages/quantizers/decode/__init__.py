@@ -77,12 +77,24 @@ def times(
     """Time of a step's bytes, and of its multiply-adds, on eight chips."""
     chips = chosen(CHIPS, label="chips")
     bandwidth = hardware.get(device).memory_bandwidth * chips
-    every = numbers_of("matrices") + numbers_of("head")
-    work = every * chosen(2 * batch, "FLOP", label="operations of a weight in a step")
     return (
         (moved(way, context, batch) / bandwidth).named("time of the bytes"),
-        (work / (peak(way, device) * chips)).named("time of the products"),
+        (work(batch) / (peak(way, device) * chips)).named("time of the products"),
     )
+
+
+def kept(device: str = CHIP) -> Quantity:
+    """Time in which one step reads what stays in bf16: the head, and a cache."""
+    head = (numbers_of("head") * bytes_per_element("bf16")).to("B")
+    bandwidth = hardware.get(device).memory_bandwidth * chosen(CHIPS, label="chips")
+    return ((head + cached(SHORT, 1)) / bandwidth).named("time of head and cache")
+
+
+def work(batch: int) -> Quantity:
+    """Operations of a step."""
+    every = numbers_of("matrices") + numbers_of("head")
+    each = chosen(2 * batch, "FLOP", label="operations of a weight in a step")
+    return (every * each).named("operations of a step")
 
 
 def step(
@@ -113,6 +125,14 @@ def fits(way: str, context: int, batch: int, device: str = CHIP) -> bool:
     """Whether weights, the input embedding among them, and caches fit."""
     table = (numbers_of("head") * bytes_per_element("bf16")).to("B")
     return (moved(way, context, batch) + table).si <= room(device).si
+
+
+def claimed_gain(equal_bits: bool = False) -> Quantity:
+    """What a guide says of a Blackwell over a V100, in all or with equal bits."""
+    from stacklib.evidence import ledger
+
+    name = "real-compute-5x" if equal_bits else "blackwell-30x-v100"
+    return ledger.get(name).quantity()
 
 
 # -- published products ----------------------------------------------------------------

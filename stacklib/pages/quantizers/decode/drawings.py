@@ -7,16 +7,19 @@ from stacklib.plots.drawing import (
     Box,
     Drawing,
     Node,
+    Pipe,
     Shown,
     below,
     draw,
-    flow,
+    grid,
     line,
 )
-from stacklib.quantity import chosen
+from stacklib.quantity import Quantity, chosen
 
 __all__ = ["way_of_a_weight"]
 DEVICE = "b200_sxm"
+FULL = chosen(16, "bit", label="bits of the widest weight")
+OPERAND = {"bf16": 16, "fp8": 8, "fp4": 4}
 SHOWN = ("bf16", "w4a16", "w4a8", "w4a4")
 EXPANDED = {
     "bf16": "nothing to expand",
@@ -31,7 +34,7 @@ def way_of_a_weight() -> Drawing:
     parts = [_way(key) for key in SHOWN]
     title = "Memory sees the bits of the weight, the multiplier the wider operand's."
     return draw(
-        flow(*parts, gap=10, even=True),
+        grid(parts, (len(parts), 2), gap=8),
         name="q-expanded",
         title=title,
         devices=[DEVICE],
@@ -41,6 +44,9 @@ def way_of_a_weight() -> Drawing:
 def _way(key: str) -> Node:
     way = page.WAYS[key]
     bits = chosen(way.bits, "bit", label=f"bits of a weight, {way.words}")
+    wide = chosen(
+        max(way.bits, OPERAND[way.peak]), "bit", label=f"bits at the core, {way.words}"
+    )
     peak = page.peak(key, DEVICE)
     memory = Box(
         f"memory, {way.words}",
@@ -58,6 +64,17 @@ def _way(key: str) -> Node:
         [line("tensor core", bold=True), (Shown(peak, "PFLOP/s", 3), " dense")],
         role="layer-4",
     )
-    return Box(
-        way.words, line(way.words, bold=True), below(memory, registers, core, gap=8)
+    scene = below(
+        memory,
+        _pipe(f"memory, {way.words}", f"registers, {way.words}", bits),
+        registers,
+        _pipe(f"registers, {way.words}", f"tensor core, {way.words}", wide),
+        core,
+        gap=2,
     )
+    return Box(way.words, line(way.words, bold=True), scene)
+
+
+def _pipe(start: str, end: str, bits: Quantity) -> Pipe:
+    """As wide as what goes through of one weight."""
+    return Pipe(start, end, bits, FULL, [], down=(True, True), least=18.0)

@@ -165,6 +165,15 @@ def whole() -> Quantity:
     return spread(size(), "bits by the file")
 
 
+def embedding() -> Quantity:
+    """Weights of the embedding."""
+    return counted(_embedding, label="weights of the embedding")
+
+
+def _embedding() -> int:
+    return int(made().model.weights["model.embed_tokens.weight"].size)
+
+
 def fallbacks() -> Quantity:
     """Matrices in another format than the file is named after."""
     return counted(_fallbacks, label="matrices that fall back")

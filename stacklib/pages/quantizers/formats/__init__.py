@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from stacklib import gpu
+from stacklib.evidence import results
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantizers import FORMATS, Format
 from stacklib.roofline import decode_step
@@ -161,6 +164,36 @@ def step_at(name: str, power: int) -> Quantity:
 
 def _step(name: str, power: int) -> float:
     return 2.0 ** (power - Format(name).row.significand)
+
+
+# -- every number of FP32 --------------------------------------------------------------
+
+
+def encoded() -> list[dict[str, Any]]:
+    """Formats beside the libraries that have them, and how many codes differ."""
+    return [
+        {
+            "format": row["format"],
+            "library": row["peer"],
+            "saturates": "yes" if row["peer"] == "torch" else "no",
+            "codes that differ": counted(
+                _apart, row["id"], label=f"codes that differ, {row['id']}"
+            ),
+        }
+        for row in _every().values()
+    ]
+
+
+@cache
+def _every() -> dict[str, Any]:
+    """``benchmarks/results/every_number.json``: rows by format and library."""
+    path = results.root() / "benchmarks" / "results" / "every_number.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return {row["id"]: row for row in rows}
+
+
+def _apart(pair: str) -> int:
+    return int(_every()[pair]["differ"])
 
 
 # -- rates -----------------------------------------------------------------------------

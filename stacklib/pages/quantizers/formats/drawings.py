@@ -12,8 +12,9 @@ from stacklib.plots.drawing import (
     Words,
     below,
     draw,
-    flow,
+    grid,
     line,
+    right_of,
 )
 from stacklib.quantity import chosen, counted
 from stacklib.quantizers import Format
@@ -53,11 +54,11 @@ def _bits(code: int, field: int, rest: int) -> Node:
     row = form.row
     held = counted(form.decode, code, label="what the code stands for")
     given = chosen(page.EXAMPLE, label="a number")
-    parts = flow(
+    parts = right_of(
         _field("sign", 1, 0, "layer-6", "plus"),
         _field("exponent", row.exponent, field, "layer-3", "which octave"),
         _field("significand", row.significand, rest, "layer-4", "which place in it"),
-        gap=10,
+        gap=8,
     )
     told = Words([(Shown(given), " is stored as ", Shown(held, None, 5))])
     return below(told, parts, gap=8)
@@ -98,4 +99,4 @@ def _line(field: int, rest: int) -> Node:
     top = Format(NAME).top >> Format(NAME).row.significand
     shown = (0, 1, field, field + 1, top)
     octaves = [_octave(at, rest if at == field else None) for at in shown]
-    return flow(*octaves, gap=8)
+    return grid(octaves, (len(octaves), 2), gap=8)

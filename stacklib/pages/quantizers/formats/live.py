@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from typing import Any
 
+from stacklib.plots.layout import raised
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
-from stacklib.plots.marks import Mark, Spec, axis, chart, dots
+from stacklib.plots.marks import Mark, Spec, axis, chart, line, places
 from stacklib.plots.spec import readout
 from stacklib.quantizers import FORMATS, Format
 from stacklib.quantizers.formats import ROUNDINGS
@@ -17,7 +19,8 @@ NUMBERS = tuple(
     round(m * 2.0**e, 10) for e in range(-20, 18) for m in (1.0, 1.2, 1.4, 1.7)
 )
 NEAR = 8  # codes to each side, in a format of too many to list
-WIDE = 4.0  # of the number, to each side of it, is drawn
+WIDE = 2.5  # of the number: up to there a short format is drawn, from zero
+ABOVE = 1.25  # of the widest gap: where the given number stands
 START = 0.3
 
 
@@ -33,12 +36,61 @@ def controls() -> list[dict[str, Any]]:
 
 
 def magnitudes(form: Format, code: int, around: float) -> list[float]:
-    """Numbers above zero to draw: of a short format all within ``WIDE`` of a size."""
+    """Numbers to draw from zero up: of a short format to the first past ``WIDE``."""
     if form.bits <= 8:
-        return [x for x in form.values if around / WIDE <= x <= around * WIDE]
+        line = [x for x in form.values if x >= 0]
+        inside = [x for x in line if x <= around * WIDE]
+        return line[: max(len(inside) + 1, 2)]
     body = code & (1 << form.bits - 1) - 1
-    near = range(max(1, body - NEAR), min(form.top, body + NEAR) + 1)
+    near = range(max(0, body - NEAR), min(form.top, body + NEAR) + 1)
     return [form.decode(at) for at in near]
+
+
+def octaves(last: float) -> tuple[list[float], list[str]]:
+    """Powers of two that part a line from zero: the last, and two below it."""
+    top = math.frexp(last)[1] - 1
+    powers = [(2.0**k, k) for k in range(top - 2, top + 1)]
+    plain = range(-3, 14)  # powers that are read as numbers
+    names = [f"{x:g}" if k in plain else raised(2, k) for x, k in powers]
+    return [0.0, *(x for x, _ in powers)], ["0", *names]
+
+
+def magnitude(form: Format, held: list[float], number: float) -> dict[str, Any]:
+    """The line itself: octaves of a short format, both ends of some of a long one."""
+    said = "Magnitude"
+    if form.bits > 8:
+        near = [min(held[0], number), max(held[-1], number)]
+        room = 0.03 * (near[1] - near[0])
+        ends, names = [held[0], held[-1]], [f"{x:.8g}" for x in (held[0], held[-1])]
+        return axis(
+            said, limits=[near[0] - room, near[1] + room], ticks=ends, names=names
+        )
+    last = min(WIDE * number, 1.05 * max(held[-1], 1.2 * number))
+    last = max(last, 1.05 * held[1])
+    ticks, names = octaves(last)
+    return axis(said, limits=[0, last], ticks=ticks, names=names)
+
+
+def teeth(
+    held: list[float], last: float, number: float, found: float
+) -> tuple[list[Mark], float]:
+    """A tooth on each number, as high as the gap to the next; and the highest.
+
+    The given number stands over them, joined to what it is stored as.
+    """
+    gaps = [b - a for a, b in itertools.pairwise(held)]
+    high = dict(zip(held, [*gaps, gaps[-1]], strict=True))  # the last as before it
+    shown = [x for x in held if x <= last]
+    most = max(high[x] for x in shown)
+    marks: list[Mark] = [
+        places(shown, 0, "numbers held", to=[high[x] for x in shown], at="key")
+    ]
+    if found in high:
+        marks.append(
+            line([number, found], [ABOVE * most, high[found]], "", "predicted")
+        )
+        marks.append(places(found, 0, "stored", to=high[found], lit=True, at="key"))
+    return [*marks, here(number, ABOVE * most, "your number")], most
 
 
 def bits_of(form: Format, code: int) -> str:
@@ -58,24 +110,15 @@ def explore(*, form: str, number: float, sign: str, rounding: str) -> Spec:
     draw = seed if rounding == "stochastic" else None
     code = chosen.encode(x, rounding=rounding, seed=draw)
     found = chosen.decode(code)
-    line = magnitudes(chosen, code, number)
-    marks: list[Mark] = [here(number, 1.5, "your number")]
-    if line:
-        held = dots(
-            line, [1.0] * len(line), f"numbers of {form}", "predicted", at="key"
-        )
-        marks.insert(0, held)
-    ends = [min([number / WIDE, *line]) * 0.9, max([number * WIDE, *line]) * 1.1]
-    if chosen.bits > 8 and line:
-        ends = [min(line[0], number) * 0.999, max(line[-1], number) * 1.001]
+    held = magnitudes(chosen, code, number)
+    across = magnitude(chosen, held, number)
+    marks, most = teeth(held, across["limits"][1], number, abs(found))
     told = f"{form} holds {x:g} as {found:.6g}."
     message = None
     if not math.isfinite(found):
         message = f"{x:g} has no number in {form}: it becomes {found}."
     elif found == 0:
         message = f"{x:g} is below the numbers of {form}: it becomes zero."
-    else:
-        marks.append(dots([abs(found)], [0.5], "what is stored", "predicted", at="key"))
     if found * x < 0:
         message = f"{form} has no sign: the nearest it has is {found:g}."
     said = []
@@ -87,8 +130,8 @@ def explore(*, form: str, number: float, sign: str, rounding: str) -> Spec:
         ]
     return chart(
         f"{told} Its bits: {bits_of(chosen, code)}.",
-        x=axis("Magnitude", log=True, limits=ends),
-        y=axis("Given above, stored below", limits=[0, 2], ticks=[]),
+        x=across,
+        y=axis("Gap to the next number", limits=[0, 1.5 * most]),
         marks=marks,
         readouts=said,
         message=message,

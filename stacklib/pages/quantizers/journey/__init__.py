@@ -42,6 +42,28 @@ def time(station: str, device: str) -> Quantity:
     return (moved(station) / rate).named(f"time, {station}, {device}")
 
 
+def part(name: str, station: str = "NVFP4 weights") -> Quantity:
+    """Bytes of a part of a step: ``layers``, ``head`` or ``cache``."""
+    if name == "cache":
+        return kv.cached(CONTEXT, STATIONS[station][1])
+    of_head = name == "head"
+    width = chosen(16, "bit", label="bits of bf16") if of_head else bits(station)
+    count = decode.numbers_of("head" if of_head else "matrices")
+    return (count * width).to("B").named(f"bytes of {name}, {station}")
+
+
+def saved(first: str, then: str) -> Quantity:
+    """Time that the way from one station to another saves, on H100s."""
+    return (time(first, DEVICES[0]) - time(then, DEVICES[0])).named("time saved")
+
+
+def price(first: str, then: str) -> Quantity:
+    """Loss for each millisecond that the way saves."""
+    lost = loss(then) if first == "BF16" else loss(then) - loss(first)
+    millisecond = chosen(1, "ms", label="a millisecond")
+    return (lost * (millisecond / saved(first, then))).named("loss of a millisecond")
+
+
 def loss(station: str) -> Quantity:
     """Bits a byte that the book's own model loses by such weights, and such a cache.
 

@@ -113,6 +113,8 @@ def _values() -> Node:
                 )
             ]
         ),
-        Box("nobody", "a token is complete at once: nobody waits", role="muted"),
+        Box(
+            "nobody", "a token is complete at once: nobody waits", role="muted", grow=0
+        ),
         gap=6,
     )

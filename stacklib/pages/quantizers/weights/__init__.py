@@ -107,7 +107,8 @@ def _correlation() -> float:
     h = hessian(inputs()[0])
     size = np.sqrt(np.diag(h))
     found = np.abs(h / np.outer(size, size))
-    return float(np.median(found[np.triu_indices(len(h), 1)]))
+    middle = float(np.median(found[np.triu_indices(len(h), 1)]))
+    return round(middle, 4)  # the inputs are fp32: later digits are the BLAS's
 
 
 def correlation() -> Quantity:
@@ -198,6 +199,21 @@ def two_columns(w: tuple[float, float], c: float, step: float) -> dict[str, Any]
     passed = [near[0], step * math.floor(moved / step + 0.5)]
     cost = [_cost(w, point, c) for point in (near, passed)]
     return {"round": near, "gptq": passed, "cost": cost, "moved": moved}
+
+
+PAIR, TOGETHER = (0.45, 0.3), 0.9  # two weights in steps, correlation of their inputs
+
+
+def pair(what: str) -> Quantity:
+    """Squared error, ``rounded`` or ``passed`` on, or where the second ``aim``s."""
+    return counted(_pair, what, label=f"two weights, {what}")
+
+
+def _pair(what: str) -> float:
+    found = two_columns(PAIR, TOGETHER, 1.0)
+    if what == "aim":
+        return float(found["moved"])
+    return float(found["cost"][("rounded", "passed").index(what)])
 
 
 def _cost(w: tuple[float, float], point: list[float], c: float) -> float:

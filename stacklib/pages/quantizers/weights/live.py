@@ -8,10 +8,11 @@ from typing import Any
 from stacklib.pages.quantizers.weights import two_columns
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
-from stacklib.plots.marks import Spec, axis, chart, dots, line
+from stacklib.plots.marks import Mark, Spec, axis, chart, line, places
 from stacklib.plots.spec import readout
 
-PLACES = range(7)  # of each weight, a step apart
+PLACES = range(1, 7)  # of each weight, a step apart
+ENDS = (0.5, 6.5)
 FIRST, SECOND, TOGETHER = 3.4, 3.45, 0.8
 TURN = 48  # points of the ellipse
 
@@ -42,31 +43,45 @@ def ellipse(w: tuple[float, float], c: float, cost: float) -> list[tuple[float, 
     return found
 
 
+def lattice() -> Mark:
+    """The codes that both weights can have."""
+    grid = [(x, y) for x in PLACES for y in PLACES]
+    x, y = zip(*grid, strict=True)
+    return places(x, y, "codes", at="key", series=0)
+
+
+def contour(w: tuple[float, float], together: float, cost: float) -> Mark:
+    """The line on which the layer's error is that of rounding."""
+    x, y = zip(*ellipse(w, together, max(cost, 1e-6)), strict=True)
+    return line(x, y, "error of rounding", "predicted", at="key", series=1)
+
+
 def explore(*, first: float, second: float, together: float) -> Spec:
     """The lattice of both weights, and the ellipse through rounding's point."""
     w = (first, second)
     both = two_columns(w, together, 1.0)
     near, passed = both["round"], both["gptq"]
     rounding, repaired = both["cost"]
-    around = ellipse(w, together, max(rounding, 1e-6))
-    grid = [(x, y) for x in PLACES for y in PLACES]
     gain = rounding - repaired
     verdict = "gains" if gain > 1e-9 else "gains nothing" if gain > -1e-9 else "loses"
     return chart(
         f"Passing the error on {verdict}: {rounding:.3f} by rounding, {repaired:.3f}.",
-        x=axis("First weight, in steps", limits=[0, 6.5]),
-        y=axis("Second weight, in steps", limits=[0, 6.5]),
+        x=axis("First weight, in steps", limits=ENDS, ticks=PLACES),
+        y=axis("Second weight, in steps", limits=ENDS, ticks=PLACES),
         marks=[
-            dots([x for x, _ in grid], [y for _, y in grid], "places", "predicted"),
+            lattice(),
+            contour(w, together, rounding),
+            # The first is rounded; then the second moves to where it now belongs.
             line(
-                [x for x, _ in around],
-                [y for _, y in around],
-                "equal error",
+                [first, near[0]],
+                [second, both["moved"]],
+                "error passed on",
                 "predicted",
                 at="key",
+                series=3,
             ),
-            dots([near[0]], [near[1]], "rounded", "simulated", at="key", series=2),
-            dots([passed[0]], [passed[1]], "GPTQ", "simulated", at="key", series=3),
+            places(near[0], near[1], "rounded", lit=True, series=2),
+            places(passed[0], passed[1], "GPTQ", lit=True, series=3),
             here(first, second, "the weights"),
         ],
         readouts=[
