@@ -70,6 +70,7 @@ def test_operations_are_halved_for_a_causal_mask():
         ("Triton", "h100_sxm", "library"),
         ("TensorRT-LLM 1.3", "b200_sxm", "tuned"),
         ("TensorRT-LLM 1.3", "l40s", "library"),
+        ("TensorRT-LLM 1.3", "rtx_pro_6000_server", "library"),
         ("cuDNN", "a100_sxm_80gb", "library"),
         ("PyTorch eager", "a100_sxm_80gb", "naive"),
     ],
@@ -150,9 +151,14 @@ def test_forward_and_backward_in_one_time_follow_each_other():
 def test_sources_name_the_same_settings_differently(config, subject, shape):
     work = attention_of(row(config, subject=subject))
     assert shape == (
-        work.batch, work.heads, work.kv_heads, work.queries, work.keys,
-        work.head_dim, work.wide,
-    )  # fmt: skip
+        work.batch,
+        work.heads,
+        work.kv_heads,
+        work.queries,
+        work.keys,
+        work.head_dim,
+        work.wide,
+    )
 
 
 def test_a_format_may_stand_in_the_kernels_name():

@@ -13,6 +13,7 @@ from dataclasses import replace
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.kernels.schedule import attention_time as kernels
+from stacklib.kernels.schedule.rates import newest
 from stacklib.quantity import UnknownName, bytes_per_element
 from stacklib.quantity import dtype as find_dtype
 from stacklib.roofline.bound import hierarchy
@@ -25,21 +26,40 @@ _NAIVE = ("naive", "eager", "math", "unfused", "standard")
 # Written for one generation's matrix instruction; on older devices the same names ship
 # kernels of the warp-level kind.
 _TUNED = (
-    "flashattention-3", "flash-attn-3", "flashattention-4", "flashmla", "fa3", "fa4",
-    "cudnn", "tensorrt", "trt-llm", "flashinfer", "vllm", "sglang", "cutlass",
+    "flashattention-3",
+    "flash-attn-3",
+    "flashattention-4",
+    "flashmla",
+    "fa3",
+    "fa4",
+    "cudnn",
+    "tensorrt",
+    "trt-llm",
+    "flashinfer",
+    "vllm",
+    "sglang",
+    "cutlass",
     "thunderkittens",
-)  # fmt: skip
-_TUNED_FROM = 9.0  # compute capability with asynchronous matrix instructions
+)
 # Compiled or written without the newest matrix instruction.
 _WARP_LEVEL = ("flashattention-2", "flash-attn-2", "fa2", "xformers", "pytorch", "sdpa")
 _SOFTWARE_EXP = ("flashattention-4", "fa4")
 _SHARE = 0.25  # of FlashAttention-4's exponentials: 10 to 25 % (its section 3)
 # Timed in graphs, over and over on the same operands.
 _LOOPS = ("tensorrt", "trt-llm", "vllm", "sglang", "flashinfer")
+# Kernels of an engine before those of a prompt's attention: TensorRT-LLM,
+# common/attentionOp.cpp, invokeBuildDecoderInfo and invokeQKVPreprocessing.
+_BEFORE = 2
 _FORMATS = {
-    "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "fp16/bf16": "fp16",
-    "e4m3": "fp8", "float8": "fp8", "fp8_e4m3": "fp8", "auto": "bf16",
-}  # fmt: skip
+    "bfloat16": "bf16",
+    "float16": "fp16",
+    "half": "fp16",
+    "fp16/bf16": "fp16",
+    "e4m3": "fp8",
+    "float8": "fp8",
+    "fp8_e4m3": "fp8",
+    "auto": "bf16",
+}
 _NAMED = ("fp8", "fp16", "bf16", "fp32")  # by the kernel's name, not by a setting
 _LARGE = 16384  # tokens of an attention without a shape
 _HEADS = (64, 128, 256)
@@ -51,9 +71,17 @@ _Q_HEADS = ("heads", "n_heads", "num_heads", "q_heads", "heads_q", "nheads", "h"
 _KV_HEADS = ("kv_heads", "heads_kv", "n_kv_heads", "num_kv_heads", "heads_k")
 _QUERIES = ("q_len", "seq_q", "seqlen_q", "queries")
 _KEYS = (
-    "kv_len", "seq_k", "seqlen_k", "seq_kv", "context", "seq", "seqlen", "seq_len",
-    "keys", "s",
-)  # fmt: skip
+    "kv_len",
+    "seq_k",
+    "seqlen_k",
+    "seq_kv",
+    "context",
+    "seq",
+    "seqlen",
+    "seq_len",
+    "keys",
+    "s",
+)
 _HEAD_DIM = ("head_dim", "head_dim_k", "d", "hdim", "headdim", "d_head")
 
 
@@ -62,7 +90,7 @@ def software_of(row: Measurement, device: Accelerator) -> str:
     text = f"{row.software} {row.subject}".lower()
     if any(word in text for word in _NAIVE):
         return "naive"
-    modern = float(device.compute_capability or 0) >= _TUNED_FROM
+    modern = newest(device) != "mma.sync"  # a matrix instruction that runs by itself
     return "tuned" if modern and any(w in text for w in _TUNED) else "library"
 
 
@@ -176,11 +204,32 @@ def _up_to(row: Measurement, device: Accelerator) -> Predict:
     else:
         shapes = [(d, d, 2048 // d) for d in _HEADS]
     plans = [
-        [kernels.plan(_held(row, kernels.Attention(
-            4, heads, heads, _LARGE, _LARGE, d, kv, False, value, kv, backward
-        ), device), device, software) for backward in _passes(row)]
+        [
+            kernels.plan(
+                _held(
+                    row,
+                    kernels.Attention(
+                        4,
+                        heads,
+                        heads,
+                        _LARGE,
+                        _LARGE,
+                        d,
+                        kv,
+                        False,
+                        value,
+                        kv,
+                        backward,
+                    ),
+                    device,
+                ),
+                device,
+                software,
+            )
+            for backward in _passes(row)
+        ]
         for d, value, heads in shapes
-    ]  # fmt: skip
+    ]
 
     def forecast() -> Forecast:
         found = [(_together(p), sum(each.work.flops for each in p)) for p in plans]
@@ -214,10 +263,11 @@ def _answer(
 def _cache_write(
     row: Measurement, work: kernels.Attention, device: Accelerator
 ) -> Callable[[], float] | None:
-    """Seconds of the kernel before the attention of a prompt, in serving engines.
+    """Seconds of the kernels before the attention of a prompt, in serving engines.
 
-    It reads the projections, turns them by their positions, and writes queries and the
-    cache. None where the row times attention alone.
+    One sums up the lengths of the prompts; one reads the projections, turns them by
+    their positions, and writes queries and the cache. None where the row times
+    attention alone.
     """
     if "context" not in row.subject.lower():
         return None
@@ -228,7 +278,7 @@ def _cache_write(
     moved = read + query + work.batch * work.kv_heads * work.kv_bytes
     return lambda: (
         moved / hierarchy.stream_rate(device, "mixed", None).rate
-        + hardware.efficiency("launch_kernel")
+        + _BEFORE * hardware.efficiency("launch_kernel")
     )
 
 

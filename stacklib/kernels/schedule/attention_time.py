@@ -1,13 +1,14 @@
 """How long an attention kernel takes on a device: tiles, waves, bytes, a launch.
 
 A block holds a tile of queries and walks over the keys. What a tile keeps busy is in
-``rates``; the class of the software says how those overlap:
+``rates``; products and softmax overlap, joined as sharply as family A's roofs are. The
+class of the software says how much of that it issues:
 
 - ``naive``: three kernels, scores written to memory and read again;
-- ``library``: warp-level products, then the softmax, one after the other
-  (FlashAttention-2, Triton of its time);
-- ``tuned``: products, exponentials and shared memory at once (FlashAttention-3 and 4,
-  cuDNN), joined as sharply as family A's roofs are.
+- ``library``: warps that multiply and take the softmax in turn, and overlap where
+  others of the unit do the other (FlashAttention-2, Triton of its time);
+- ``tuned``: products that run by themselves beside the softmax (FlashAttention-3 and 4,
+  cuDNN).
 
 Blocks fill waves over the units; a block pays its first load and its last store
 (``attention_fill``). K and V of the heads under way are read again by every block of
@@ -190,7 +191,7 @@ def _tile_seconds(
     work: Attention, rates: UnitRates, grid: _Grid, software: str, at_once: int
 ) -> tuple[float, float, float]:
     """Seconds of one tile: all of it, its products, its softmax."""
-    serial, late = software == "library", work.warp_level
+    late = work.warp_level
     width = bytes_per_element(work.dtype).si
     found = tile_work(
         rates,
@@ -201,6 +202,7 @@ def _tile_seconds(
         width=width,
         warp_level=late,
         software_exp=work.software_exp,
+        eight_bits=width < 2,
         groups=math.ceil(grid.rows / (_WARP_ROWS if late else max(at_once, 64))),
     )
     more = _BACKWARD if work.backward else 1.0
@@ -215,7 +217,7 @@ def _tile_seconds(
         softmax += kept + grid.rows * work.head_dim * 4 / rates.l2
     # Operands are fetched while earlier ones multiply.
     fed = max(products, found.shared * more)
-    total = fed + softmax if serial else gemm.join(fed, softmax)
+    total = gemm.join(fed, softmax)
     each = rates.clock * hardware.efficiency(f"attention_{software}")
     return total / each, fed / each, softmax / each
 
@@ -400,9 +402,18 @@ def attention_time(
     'memory'
     """
     work = Attention(
-        batch, heads, kv_heads, queries, keys, head_dim, dtype, causal, value_dim,
-        kv_dtype, backward,
-    )  # fmt: skip
+        batch,
+        heads,
+        kv_heads,
+        queries,
+        keys,
+        head_dim,
+        dtype,
+        causal,
+        value_dim,
+        kv_dtype,
+        backward,
+    )
     return predict(plan(work, on, software))
 
 

@@ -48,18 +48,66 @@ class Rule:
 RULES = {
     rule.name: rule
     for rule in (
-        Rule("fa2", "a100_sxm_80gb", "fp16", 128, 230e12, 1, False, True,
-             source="arXiv 2307.08691, figure 5"),
-        Rule("fa2-h100", "h100_sxm", "fp16", 128, 370e12, 1, False, True,
-             source="arXiv 2407.08608, figure 5"),
-        Rule("fa3", "h100_sxm", "fp16", 256, 740e12, 2, True, False,
-             source="arXiv 2407.08608, abstract"),
-        Rule("fa3-fp8", "h100_sxm", "fp8", 256, 1.3e15, 2, True, False,
-             source="arXiv 2407.08608, abstract: close to 1.3 PFLOP/s"),
-        Rule("fa4", "b200_sxm", "bf16", 128, 1613e12, 2, False, False, 0.25, False,
-             True, source="T. Dao et al. 2025, abstract"),
+        Rule(
+            "fa2",
+            "a100_sxm_80gb",
+            "fp16",
+            128,
+            230e12,
+            1,
+            False,
+            True,
+            source="arXiv 2307.08691, figure 5",
+        ),
+        Rule(
+            "fa2-h100",
+            "h100_sxm",
+            "fp16",
+            128,
+            370e12,
+            1,
+            False,
+            True,
+            source="arXiv 2407.08608, figure 5",
+        ),
+        Rule(
+            "fa3",
+            "h100_sxm",
+            "fp16",
+            256,
+            740e12,
+            2,
+            True,
+            False,
+            source="arXiv 2407.08608, abstract",
+        ),
+        Rule(
+            "fa3-fp8",
+            "h100_sxm",
+            "fp8",
+            256,
+            1.3e15,
+            2,
+            True,
+            False,
+            source="arXiv 2407.08608, abstract: close to 1.3 PFLOP/s",
+        ),
+        Rule(
+            "fa4",
+            "b200_sxm",
+            "bf16",
+            128,
+            1613e12,
+            2,
+            False,
+            False,
+            0.25,
+            False,
+            True,
+            source="T. Dao et al. 2025, abstract",
+        ),
     )
-}  # fmt: skip
+}
 ROWS, COLUMNS = 128, 128
 
 
@@ -124,6 +172,7 @@ def _work(rule: Rule, rates: UnitRates) -> TileWork:
         width=width / 2 if rule.pair else width,
         warp_level=rule.warp_level,
         software_exp=rule.software_exp,
+        eight_bits=width < 2,
         groups=4 if rule.warp_level else 1,
     )
     # Operands that come slower than they are multiplied hold the tensor cores up.
@@ -176,9 +225,15 @@ def run(
     most = max(units, key=lambda unit: units[unit])
     binds = most if units[most] > 0.98 * pace else "dependence"
     return Generation(
-        rule, rates.device, timeline, pace, overlapped,
-        _ceiling(device, rule.dtype, overlapped), binds, rates.assumed,
-    )  # fmt: skip
+        rule,
+        rates.device,
+        timeline,
+        pace,
+        overlapped,
+        _ceiling(device, rule.dtype, overlapped),
+        binds,
+        rates.assumed,
+    )
 
 
 def _ceiling(device: str, dtype: str, share: float) -> float:
@@ -257,11 +312,28 @@ def next_generation(
     if hardware.get(on).fields["tdp"] is None:
         low *= like.ceiling / issued
     return Next(
-        rates.device, dtype, rates.exp, found.utilisation, low,
-        found.utilisation * rates.peak, best.software_exp, found.binds,
-        tricks(best, on, rates), assumed,
-    )  # fmt: skip
+        rates.device,
+        dtype,
+        rates.exp,
+        found.utilisation,
+        low,
+        found.utilisation * rates.peak,
+        best.software_exp,
+        found.binds,
+        tricks(best, on, rates),
+        assumed,
+    )
 
 
-__all__ = ["Generation", "Next", "RULES", "Rule", "Trick", "generation",
-           "next_generation", "run", "stages_of", "tricks"]  # fmt: skip
+__all__ = [
+    "Generation",
+    "Next",
+    "RULES",
+    "Rule",
+    "Trick",
+    "generation",
+    "next_generation",
+    "run",
+    "stages_of",
+    "tricks",
+]

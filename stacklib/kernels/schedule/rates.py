@@ -23,6 +23,9 @@ from stacklib.quantity import dtype as find_dtype
 
 SHARED = 32 * 4.0  # bytes a cycle: 32 banks of 4 bytes
 SCORE_OPS = 3.5  # FP32 instructions for a score, beside its exponential
+# More for a score in 8 bits: converted at half the rate, its bytes permuted into the
+# order in which the next product takes them (FlashAttention-3, section 3.3).
+EIGHT_BIT_OPS = 1.0
 # Exponential in software on the FP32 lanes: Cody and Waite's range reduction (a
 # multiply-add to round, a subtraction), a polynomial of degree 3, a shift and an
 # addition into the exponent (FlashAttention-4, T. Dao et al. 2025, section 3).
@@ -65,7 +68,7 @@ def _lanes(device: Accelerator, units: float, clock: float) -> tuple[float, bool
         return device.peak("fp32").si / 2 / units / clock, True
 
 
-def _newest(device: Accelerator) -> str:
+def newest(device: Accelerator) -> str:
     """The device's newest matrix instruction, where it is known."""
     try:
         return instruction(device).name
@@ -107,7 +110,7 @@ def rates_of(on: str | Accelerator, dtype: str = "bf16") -> UnitRates:
         exp = _EXP if found is not None else fma / _LANES_AN_EXP
         assumed.append("exponentials: one for eight FP32 lanes, as on Hopper")
     old = tensor
-    if _newest(device) != "mma.sync":
+    if newest(device) != "mma.sync":
         old = min(tensor, WARP_MMA_FLOPS * 2 / bytes_per_element(name).si)
     shared = SHARED if found is not None else fma
     width = hardware.level(device, "l2").width
@@ -142,6 +145,7 @@ def tile_work(
     warp_level: bool = False,
     software_exp: float = 0.0,
     groups: int = 2,
+    eight_bits: bool = False,
 ) -> TileWork:
     """Cycles of one tile of ``rows`` queries against ``columns`` keys.
 
@@ -155,6 +159,8 @@ def tile_work(
         Share of the exponentials that the FP32 lanes compute.
     groups : int
         Warp groups, or warps, that each read all of K and V from shared memory.
+    eight_bits : bool
+        Scores are converted to FP8 or less before the second product.
     """
     if not 0 <= software_exp <= 1:
         raise ValueError(f"software_exp = {software_exp}: a share from 0 to 1")
@@ -164,7 +170,7 @@ def tile_work(
     fed = groups * columns * (head_dim + wide) * width
     if not warp_level:
         fed += rows * head_dim * width  # Q stays in registers of mma.sync's warps
-    ops = SCORE_OPS + software_exp * SOFTWARE_EXP_OPS
+    ops = SCORE_OPS + software_exp * SOFTWARE_EXP_OPS + EIGHT_BIT_OPS * eight_bits
     return TileWork(
         2 * scores * head_dim / rate,
         2 * scores * wide / rate,

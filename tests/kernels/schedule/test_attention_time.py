@@ -16,13 +16,24 @@ from stacklib.kernels.schedule.attention_time import (
 from stacklib.roofline.work.fit import Infeasible
 
 PROMPT = {
-    "batch": 4, "heads": 16, "kv_heads": 16, "queries": 4096, "keys": 4096,
-    "head_dim": 128, "dtype": "bf16", "causal": True, "software": "tuned",
-}  # fmt: skip
+    "batch": 4,
+    "heads": 16,
+    "kv_heads": 16,
+    "queries": 4096,
+    "keys": 4096,
+    "head_dim": 128,
+    "dtype": "bf16",
+    "causal": True,
+    "software": "tuned",
+}
 DECODE = PROMPT | {
-    "batch": 64, "heads": 32, "kv_heads": 8, "queries": 1, "keys": 8192,
+    "batch": 64,
+    "heads": 32,
+    "kv_heads": 8,
+    "queries": 1,
+    "keys": 8192,
     "causal": False,
-}  # fmt: skip
+}
 
 
 def test_bounds_are_named():
@@ -63,10 +74,18 @@ def test_nothing_beats_the_peak_or_the_memory(
         batch, *heads, queries, keys, head_dim, "bf16", causal, backward=backward
     )
     found = attention_time(
-        on, batch=batch, heads=heads[0], kv_heads=heads[1], queries=queries,
-        keys=keys, head_dim=head_dim, dtype="bf16", causal=causal, software=software,
+        on,
+        batch=batch,
+        heads=heads[0],
+        kv_heads=heads[1],
+        queries=queries,
+        keys=keys,
+        head_dim=head_dim,
+        dtype="bf16",
+        causal=causal,
+        software=software,
         backward=backward,
-    )  # fmt: skip
+    )
     device = hardware.get(on)
     seen = work.flops if not causal or queries == keys else 0.0
     assert found.time >= seen / device.peak("bf16").si * 0.999

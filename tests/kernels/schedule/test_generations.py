@@ -62,7 +62,9 @@ def test_two_tiles_are_fa4s_largest_trick():
 
 def test_the_next_devices_say_what_binds_and_what_was_assumed():
     rubin = next_generation("rubin", "fp8")
-    assert rubin.binds == "exp" and any("power" in a for a in rubin.assumed)
+    # Software takes a share of the exponentials until both units are as busy.
+    assert rubin.binds in ("exp", "FP32") and rubin.utilisation < 0.5
+    assert any("power" in a for a in rubin.assumed)
     assert next_generation("rubin", "fp8", exp_times=2).rate > 1.3 * rubin.rate
     assert 0 < rubin.low <= rubin.utilisation < 1
 
