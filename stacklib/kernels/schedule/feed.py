@@ -72,9 +72,14 @@ def promoted_of(
     if rows % consumers:
         raise ValueError(f"rows = {rows}: not a multiple of consumers = {consumers}")
     feed = feed_of(
-        on, rows=rows, columns=columns, depth=DEPTH, dtype="fp8", cluster=cluster,
+        on,
+        rows=rows,
+        columns=columns,
+        depth=DEPTH,
+        dtype="fp8",
+        cluster=cluster,
         buffers=buffers,
-    )  # fmt: skip
+    )
     lanes = rates_of(on, "fp8").fma
     sums = rows * columns / consumers
     return Promoted(feed, PROMOTE_OPS * sums / lanes, consumers)
@@ -90,11 +95,13 @@ def promoted_events(loop: Promoted, steps: int) -> Timeline:
     for number in range(loop.consumers):
         stages += [
             Stage(
-                f"multiply {number}", mma / loop.consumers, "tensor",
+                f"multiply {number}",
+                mma / loop.consumers,
+                "tensor",
                 ("load", (f"promote {number}", 1)),
             ),
             Stage(f"promote {number}", loop.promote, "FP32", (f"multiply {number}",)),
-        ]  # fmt: skip
+        ]
     return pipeline(stages, steps, {"load": int(loop.feed.buffers)})
 
 
@@ -120,5 +127,11 @@ def promotion_cost(loop: Promoted, steps: int) -> float:
     return promoted_events(loop, steps).time / promoted_events(plain, steps).time
 
 
-__all__ = ["Promoted", "feed_events", "promoted_events", "promoted_of",
-           "promoted_pace", "promotion_cost"]  # fmt: skip
+__all__ = [
+    "Promoted",
+    "feed_events",
+    "promoted_events",
+    "promoted_of",
+    "promoted_pace",
+    "promotion_cost",
+]

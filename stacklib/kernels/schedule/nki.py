@@ -70,18 +70,24 @@ class Version:
 
 def _ladder() -> tuple[Version, ...]:
     first = Version("v1", "toy example, 128 keys, nki.lang", keys=PARTITIONS)
-    v3 = Version("v3", "tiles of a long sequence, step by step through memory",
-                 spilled=9, fused=False)  # fmt: skip
+    v3 = Version(
+        "v3",
+        "tiles of a long sequence, step by step through memory",
+        spilled=9,
+        fused=False,
+    )
     v4 = replace(v3, name="v4", change="one loop for all steps", spilled=0, fused=True)
     v5 = replace(v4, name="v5", change="division after the values", divide_late=True)
     v6 = replace(v5, name="v6", change="sub, exp and sum in one pass", combined=True)
     v7 = replace(v6, name="v7", change="BF16 scores before the transpose", narrow=True)
     v8 = replace(v7, name="v8", change="maximum and copy out of PSUM")
     v9 = replace(v8, name="v9", change="buffers allocated by hand", slots=2)
-    v10 = replace(v9, name="v10", change="allocation and software pipelining",
-                  interleaved=True)  # fmt: skip
-    v11 = replace(v7, name="v11", change="software pipelining alone",
-                  slots=2, interleaved=True)  # fmt: skip
+    v10 = replace(
+        v9, name="v10", change="allocation and software pipelining", interleaved=True
+    )
+    v11 = replace(
+        v7, name="v11", change="software pipelining alone", slots=2, interleaved=True
+    )
     second = replace(first, name="v2", change="nki.isa instructions")
     return (first, second, v3, v4, v5, v6, v7, v8, v9, v10, v11)
 
@@ -177,5 +183,12 @@ def schedule(name: str, on: str = "trainium2", tiles: int = QUERY_TILES) -> Sche
     return Schedule(version, timeline.time, timeline, busiest)
 
 
-__all__ = ["Engines", "Schedule", "VERSIONS", "Version", "engines", "schedule",
-           "stages_of"]  # fmt: skip
+__all__ = [
+    "Engines",
+    "Schedule",
+    "VERSIONS",
+    "Version",
+    "engines",
+    "schedule",
+    "stages_of",
+]

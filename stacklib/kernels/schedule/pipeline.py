@@ -466,5 +466,12 @@ def _gains(
     return True
 
 
-__all__ = ["Event", "Stage", "Timeline", "needs_of", "pipeline", "steady_state",
-           "verify"]  # fmt: skip
+__all__ = [
+    "Event",
+    "Stage",
+    "Timeline",
+    "needs_of",
+    "pipeline",
+    "steady_state",
+    "verify",
+]

@@ -130,5 +130,13 @@ def gain(
     return Gain(cycles(plain), cycles(bits))
 
 
-__all__ = ["Found", "Gain", "cycles", "found", "gain", "kernels", "machine",
-           "promotion"]  # fmt: skip
+__all__ = [
+    "Found",
+    "Gain",
+    "cycles",
+    "found",
+    "gain",
+    "kernels",
+    "machine",
+    "promotion",
+]

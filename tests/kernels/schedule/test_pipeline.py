@@ -158,7 +158,7 @@ def test_two_warp_groups_take_turns_and_one_does_not():
         ([Stage("a", 1, "u", ("x",))], 1, None, "needs 'x'"),
         ([Stage("a", 1, "u", (("a", -1),))], 1, None, "later tile"),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_refused(stages, tiles, buffers, says):
     with pytest.raises(ValueError, match=says):
         pipeline(stages, tiles, buffers)
