@@ -41,8 +41,22 @@ def row_of(
     source="repo a/b README",
     fault="",
 ):
-    return Measurement(id, family, system, "x", "GEMM", config, metric, value, unit,
-                       source, "", "saw", "", fault)  # fmt: skip
+    return Measurement(
+        id,
+        family,
+        system,
+        "x",
+        "GEMM",
+        config,
+        metric,
+        value,
+        unit,
+        source,
+        "",
+        "saw",
+        "",
+        fault,
+    )
 
 
 @pytest.fixture
