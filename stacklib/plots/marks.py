@@ -219,9 +219,15 @@ def places(
     """What can be held exactly: the numbers of a format, a lattice of codes.
 
     Small dots; with ``to`` strokes from ``y`` up to there, the teeth of a number line.
-    A number as ``y`` or ``to`` is that of all; ``lit`` is for those chosen among the
-    others. ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for
-    ``line``.
+
+    Parameters
+    ----------
+    x, y, to : float or sequence of float
+        Where they stand; a number as ``y`` or ``to`` is that of all.
+    lit : bool
+        Whether these are the ones chosen among the others.
+    name, evidence, at, series, about
+        As for ``line``.
     """
     xs = _listed(x)
     own: dict[str, Any] = {"x": xs, "y": _each(y, xs), "lit": lit or None}
