@@ -221,12 +221,12 @@ def measure(
 ) -> None:
     """One result file."""
     watch = host.Watch()
-    rows = times() + memory()
     head = host_common.head(
         stem,
         None,
         watch,
-        rows=rows,
+        rows=times(),
+        memory=memory(),
         versions=host.versions() | {"torch": version("torch")},
         threads=1,
         why_no_prediction="a comparison of speed with a named peer in one run",

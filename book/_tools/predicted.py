@@ -38,6 +38,9 @@ UNPREDICTED = {
     "q4_k",
     "gguf_texts",
     "every_number",
+    "flash_attention_numpy",
+    "flash_attention_torch",
+    "launch_costs",
 }
 
 

@@ -90,6 +90,16 @@ def _ratio(result: str, *rows: str) -> float:
     return float(min(found[row] for row in rows))
 
 
+def longest(result: str) -> Quantity:
+    """How many times a peer's time: the most of the shapes of a result file."""
+    return counted(_longest, result, label=f"most of the peer's time, {result}")
+
+
+def _longest(result: str) -> float:
+    rows = results.need(result)["rows"]
+    return max(float(row["time_over_peer"]) for row in rows)
+
+
 def peers() -> Saying:
     """What was measured beside named peers, for the readme's table."""
     fp8, short = ("e4m3fn", "e5m2"), ("e3m2", "e2m3", "e2m1")
@@ -101,6 +111,8 @@ def peers() -> Saying:
         "nvfp4": (ratio("quantize", "nvfp4"), "NVFP4 over torchao"),
         "nf4": (ratio("quantize", "nf4"), "NF4 over bitsandbytes"),
         "q4_k": (ratio("q4_k", "q4_k encode"), "Q4_K encode over ggml"),
+        "flash": (longest("flash_attention_numpy"), "Attention in NumPy over torch's"),
+        "both": (longest("flash_attention_torch"), "The same, forward and backward"),
         "q4_k_decode": (ratio("q4_k", "q4_k decode"), "Q4_K decode over gguf"),
     }
     return say("peers", **{k: (q, what, None, 2) for k, (q, what) in found.items()})
