@@ -47,7 +47,7 @@ def test_a_new_row_is_in_table_menu_and_line(monkeypatch: pytest.MonkeyPatch):
     """Nothing else has to be written for a format to be shown."""
     monkeypatch.setitem(FORMATS, "e2m2", Row(2, 2, 1, "finite"))
     (row,) = (r for r in page.zoo() if r["format"] == "e2m2")
-    assert row["bits"] == "1 + 2 + 2" and row["largest"] == "7"
+    assert row["bits"] == "1+2+2" and row["largest"] == "7"
     (menu,) = (c for c in live.controls() if c["name"] == "form")
     assert ["e2m2", "e2m2"] in menu["options"]
     spec = live.explore(form="e2m2", number=1.2, sign="plus", rounding="nearest")

@@ -95,7 +95,7 @@ def zoo(names: Sequence[str] | None = None) -> list[dict[str, Any]]:
         rows.append(
             {
                 "format": name,
-                "bits": f"{bits} + {row.exponent} + {row.significand}",
+                "bits": f"{bits}+{row.exponent}+{row.significand}",
                 "largest": _text(largest(name)),
                 "least normal": _text(least_normal(name)),
                 "least": _text(smallest(name)),
