@@ -37,16 +37,10 @@ def read_once(
 ) -> Reread:
     """The tiles' accesses through a cache, run.
 
-    Parameters
-    ----------
-    plan : TiledAttention
-        All heads, and how they are cut.
-    cache : Cache
-        The L2, such as `memory.cache.l2.l2_cache` of a device.
-    at_once : int
-        Blocks that run together: units times blocks a unit.
-    section : int
-        Heads whose tiles start by turns; see `TiledAttention.order`.
+    - ``plan``: TiledAttention; all heads, and how they are cut.
+    - ``cache``: Cache; the L2, such as `memory.cache.l2.l2_cache` of a device.
+    - ``at_once``: int; blocks that run together: units times blocks a unit.
+    - ``section``: int; heads whose tiles start by turns; see `TiledAttention.order`.
     """
     trace = plan.trace(at_once=at_once, section=section, line=cache.line)
     hit = cache.run(trace.addresses, trace.stores).hit

@@ -55,10 +55,7 @@ def exponent_counted(
 
     2 less what is read once: that grows by the first power. ``on_chip``: in numbers.
 
-    Raises
-    ------
-    ValueError
-        Where not even one row of each tile fits.
+    - raises ``ValueError`` where not even one row of each tile fits.
     """
     counts = []
     for wide in (head_dim, 2 * head_dim):

@@ -38,24 +38,13 @@ def attend(q: Any, k: Any, v: Any, call: Call) -> Floats:
 def forward(q: Any, k: Any, v: Any, call: Call) -> tuple[Floats, Floats]:
     """Attention and, for each row, the log of the sum of its weights.
 
-    Parameters
-    ----------
-    q : array, (batch, heads, queries, head_dim)
-    k, v : array, (batch, kv_heads, keys, head_dim)
-    call : Call
-        From `mask.checked`.
-
-    Returns
-    -------
-    out : array, (batch, heads, queries, head_dim)
-        In the type of ``q``.
-    lse : array, (batch, heads, queries)
-        log sum exp of a row's scores; -inf where it sees no key.
-
-    Raises
-    ------
-    TypeError
-        For numbers that are neither float32 nor float64.
+    - ``q``: array, (batch, heads, queries, head_dim).
+    - ``k``, ``v``: array, (batch, kv_heads, keys, head_dim).
+    - ``call``: Call; from `mask.checked`.
+    - gives ``out``, array, (batch, heads, queries, head_dim): in the type of ``q``.
+    - gives ``lse``, array, (batch, heads, queries): log sum exp of a row's scores; -inf
+      where it sees no key.
+    - raises ``TypeError`` for numbers that are neither float32 nor float64.
     """
     q, k, v = np.asarray(q), np.asarray(k), np.asarray(v)
     if q.dtype not in (np.float32, np.float64):

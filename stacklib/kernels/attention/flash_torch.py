@@ -27,10 +27,8 @@ RISE = 8.0  # log2 of how far a row's height rises before it is rescaled
 def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> Tensor:
     """Attention of a checked call; see `flash.flash_attention`.
 
-    Raises
-    ------
-    TypeError
-        For arrays that are no tensors, or numbers that are not float32 or float64.
+    - raises ``TypeError`` for arrays that are no tensors, or numbers that are not
+      float32 or float64.
     """
     if not all(isinstance(x, Tensor) for x in (q, k, v)):
         raise TypeError("backend='torch' takes tensors: torch.from_numpy(q), ...")

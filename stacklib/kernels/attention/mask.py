@@ -21,20 +21,11 @@ MOST_DIM = 256  # numbers of a head, as the kernels for a device have it
 class Mask:
     """The pairs of a query and a key that count.
 
-    Parameters
-    ----------
-    queries, keys : int
-        Length of each side.
-    causal : bool
-        Whether a query sees only keys that are not after it.
-    window : int, optional
-        A query at place p sees keys from p - window + 1; up to p + window - 1 where
-        the mask is not causal.
-
-    Raises
-    ------
-    ValueError
-        For a length or window that is no whole number from 1.
+    - ``queries``, ``keys``: int; length of each side.
+    - ``causal``: bool; whether a query sees only keys that are not after it.
+    - ``window``: int, optional; a query at place p sees keys from p - window + 1; up to
+      p + window - 1 where the mask is not causal.
+    - raises ``ValueError`` for a length or window that is no whole number from 1.
     """
 
     queries: int

@@ -81,10 +81,7 @@ class Latent:
     def of(cls, name: str) -> Latent:
         """From `stacklib.models`.
 
-        Raises
-        ------
-        ValueError
-            For a model without latent attention.
+        - raises ``ValueError`` for a model without latent attention.
         """
         model = models.get(name)
         a = model.attention
@@ -116,19 +113,11 @@ def bytes_by_kind(
 ) -> dict[str, Quantity]:
     """Bytes a token and layer if a model's heads had each kind of attention.
 
-    Parameters
-    ----------
-    model : str
-        One with latent attention: its heads and sizes are used.
-    groups : int
-        Heads of keys and values for GQA.
-    dtype : str
-        Of the cache.
-
-    Raises
-    ------
-    ValueError
-        For ``groups`` that do not divide the heads, or a model without a latent.
+    - ``model``: str; one with latent attention: its heads and sizes are used.
+    - ``groups``: int; heads of keys and values for GQA.
+    - ``dtype``: str; of the cache.
+    - raises ``ValueError`` for ``groups`` that do not divide the heads, or a model
+      without a latent.
     """
     sizes = Latent.of(model)
     whole(groups=groups)
@@ -175,17 +164,11 @@ def latent_decode(
     Every head scores all columns of a token and weighs the latent ones: 2 (576 + 512)
     operations a head and token, and 576 numbers read a token, once for all heads.
 
-    Parameters
-    ----------
-    keys, batch : int
-        Tokens cached by a sequence; sequences.
-    queries : int
-        New tokens of a sequence: 1, or more where tokens are guessed ahead.
-
-    Raises
-    ------
-    ValueError
-        For a size that is no whole number from 1, or a model without a latent.
+    - ``keys``, ``batch``: int; tokens cached by a sequence; sequences.
+    - ``queries``: int; new tokens of a sequence: 1, or more where tokens are guessed
+      ahead.
+    - raises ``ValueError`` for a size that is no whole number from 1, or a model
+      without a latent.
     """
     whole(keys=keys, batch=batch, queries=queries)
     sizes, fmt = Latent.of(model), find_dtype(dtype)
@@ -222,10 +205,8 @@ def flash_mla_time(
 
     ``sizes``: as `latent_decode` takes them.
 
-    Raises
-    ------
-    UnknownName, UnknownSpec, ValueError
-        For an unknown device, one without the rates, and as `latent_decode`.
+    - raises ``UnknownName, UnknownSpec, ValueError`` for an unknown device, one without
+      the rates, and as `latent_decode`.
     """
     work, device = latent_decode(**sizes), device_of(on)  # type: ignore[arg-type]
     peak, bandwidth = device.peak(work.dtype), device.memory_bandwidth

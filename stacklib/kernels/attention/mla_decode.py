@@ -24,10 +24,7 @@ Floats: TypeAlias = NDArray[Any]
 class LatentHeads:
     """One new token's queries, the cache, and the matrices up from the latent.
 
-    Raises
-    ------
-    ValueError
-        For shapes that do not go together.
+    - raises ``ValueError`` for shapes that do not go together.
     """
 
     q: Floats  # (heads, nope): the part of a query without place
@@ -70,11 +67,8 @@ def expanded(given: LatentHeads) -> Floats:
 def absorbed(given: LatentHeads, tile: int = 64) -> tuple[Floats, int]:
     """In tiles over the cache, for all heads at once.
 
-    Returns
-    -------
-    out : array, (heads, v)
-    read : int
-        Bytes of the cache that were loaded.
+    - gives ``out``, array, (heads, v).
+    - gives ``read``, int: bytes of the cache that were loaded.
     """
     whole(tile=tile)
     latent = given.w_k.shape[2]

@@ -46,24 +46,14 @@ def record(
 ) -> Recorded:
     """One head's attention in tiles, and what it asked for.
 
-    Parameters
-    ----------
-    q, k, v : array, (tokens, head_dim)
-    tile_q, tile_k : int
-        Rows of a tile; the last may be smaller.
-    causal : bool
-        Whether a query sees only keys that are not after it.
-    order : str
-        ``fa2`` or ``fa1``, as `count.io_count`.
-    line : int, optional
-        Bytes of an access; those of a number if left out, so that bytes are exact.
-
-    Raises
-    ------
-    ValueError
-        For tiles that make no sense.
-    UnknownName
-        For another order.
+    - ``q``, ``k``, ``v``: array, (tokens, head_dim).
+    - ``tile_q``, ``tile_k``: int; rows of a tile; the last may be smaller.
+    - ``causal``: bool; whether a query sees only keys that are not after it.
+    - ``order``: str; ``fa2`` or ``fa1``, as `count.io_count`.
+    - ``line``: int, optional; bytes of an access; those of a number if left out, so
+      that bytes are exact.
+    - raises ``ValueError`` for tiles that make no sense.
+    - raises ``UnknownName`` for another order.
     """
     whole(tile_q=tile_q, tile_k=tile_k)
     loops = {"fa2": _queries_outside, "fa1": _keys_outside}[

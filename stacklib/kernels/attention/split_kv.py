@@ -27,21 +27,12 @@ Floats: TypeAlias = NDArray[Any]
 def merge(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     """Results of pieces of the keys, put together.
 
-    Parameters
-    ----------
-    parts : sequence of (out, lse)
-        Of each piece: its result (..., head_dim), normalised by its own sum, and the
-        log of that sum (...); -inf for a piece of which a row sees nothing.
-
-    Returns
-    -------
-    out, lse : array
-        As of all keys together; so pieces may be merged in any grouping.
-
-    Raises
-    ------
-    ValueError
-        For no parts at all.
+    - ``parts``: sequence of (out, lse); of each piece: its result (..., head_dim),
+      normalised by its own sum, and the log of that sum (...); -inf for a piece of
+      which a row sees nothing.
+    - gives ``out, lse``, array: as of all keys together; so pieces may be merged in any
+      grouping.
+    - raises ``ValueError`` for no parts at all.
     """
     if not parts:
         raise ValueError("parts is empty: at least one piece of the keys is needed")
@@ -64,25 +55,14 @@ def split_decode(
 ) -> tuple[Floats, Floats]:
     """Decode attention in ``splits`` pieces of the keys.
 
-    Parameters
-    ----------
-    q : array, (batch, heads, queries, head_dim)
-        Queries that see every key.
-    k, v : array, (batch, kv_heads, keys, head_dim)
-    splits : int
-        Pieces of nearly equal length; at most one a key.
-    scale : float, optional
-        Of the scores.
-
-    Returns
-    -------
-    out, lse : array
-        (batch, heads, queries, head_dim) and (batch, heads, queries).
-
-    Raises
-    ------
-    ValueError, TypeError
-        For ``splits`` that make no sense, and as `flash.flash_attention`.
+    - ``q``: array, (batch, heads, queries, head_dim); queries that see every key.
+    - ``k``, ``v``: array, (batch, kv_heads, keys, head_dim).
+    - ``splits``: int; pieces of nearly equal length; at most one a key.
+    - ``scale``: float, optional; of the scores.
+    - gives ``out, lse``, array: (batch, heads, queries, head_dim) and (batch, heads,
+      queries).
+    - raises ``ValueError, TypeError`` for ``splits`` that make no sense, and as
+      `flash.flash_attention`.
     """
     whole(splits=splits)
     keys = k.shape[2]
@@ -107,33 +87,22 @@ def paged_decode(
 ) -> Floats:
     """Decode attention over keys and values that lie in pages, sequence by sequence.
 
-    Parameters
-    ----------
-    q : array, (batch, heads, queries, head_dim)
-        The last queries of each sequence, causal among themselves.
-    k_pages, v_pages : array, (pages, kv_heads, page, head_dim)
-        The pool: ``page`` tokens a page, of any sequence.
-    table : array of int, (batch, most)
-        The pages of each sequence, in order; what lies past its length is not read.
-    lengths : sequence of int, (batch,)
-        Tokens of each sequence.
-    scale : float, optional
-        Of the scores.
-
-    Returns
-    -------
-    array, (batch, heads, queries, head_dim)
-
-    Raises
-    ------
-    ValueError
-        For a table without a row for each sequence, a length that its row cannot hold
-        or a page that the pool lacks.
-
-    References
-    ----------
-    W. Kwon and others, "Efficient Memory Management for Large Language Model Serving
-    with PagedAttention", 2023, section 4.1.
+    - ``q``: array, (batch, heads, queries, head_dim); the last queries of each
+      sequence, causal among themselves.
+    - ``k_pages``, ``v_pages``: array, (pages, kv_heads, page, head_dim); the pool:
+      ``page`` tokens a page, of any sequence.
+    - ``table``: array of int, (batch, most); the pages of each sequence, in order; what
+      lies past its length is not read.
+    - ``lengths``: sequence of int, (batch,); tokens of each sequence.
+    - ``scale``: float, optional; of the scores.
+    - gives array, (batch, heads, queries, head_dim).
+    - raises ``ValueError`` for a table without a row for each sequence, a length that
+      its row cannot hold or a page that the pool lacks.
+    - raises ``References``.
+    - raises ``----------``.
+    - raises ``W. Kwon and others, "Efficient Memory Management for Large Language Model
+      Serving``.
+    - raises ``with PagedAttention", 2023, section 4.1.``.
     """
     out = np.empty(q.shape, q.dtype)
     if not len(q) == len(table) == len(lengths):

@@ -23,11 +23,8 @@ SECTOR = 32
 class Tiling:
     """One head that every witness is asked about, in float32.
 
-    Raises
-    ------
-    ValueError
-        For a size that is no whole number from 1, and for rows that are no whole number
-        of sectors, which tiles would share.
+    - raises ``ValueError`` for a size that is no whole number from 1, and for rows that
+      are no whole number of sectors, which tiles would share.
     """
 
     tokens: int
@@ -73,10 +70,8 @@ def measured(tiling: Tiling, seed: int = 0) -> list[Witness]:
 
     Each computes the attention of the same numbers; ``seed`` chooses them.
 
-    Raises
-    ------
-    ArithmeticError
-        When a witness has another result than the reference: its count is of no worth.
+    - raises ``ArithmeticError`` when a witness has another result than the reference:
+      its count is of no worth.
     """
     import numpy as np
 

@@ -204,16 +204,10 @@ def tiny_scores(
     The router is a matrix as it is initialised: normal, so that logits have the spread
     of the normalised hidden states. It has learned nothing; the states have.
 
-    Parameters
-    ----------
-    experts : int
-        Rows of the router.
-    layer : int
-        Whose MLP the experts would replace.
-    texts : int
-        Passages of up to 512 tokens that are read.
-    seed : int
-        Of the router.
+    - ``experts``: int; rows of the router.
+    - ``layer``: int; whose MLP the experts would replace.
+    - ``texts``: int; passages of up to 512 tokens that are read.
+    - ``seed``: int; of the router.
     """
     import numpy as np
 

@@ -58,24 +58,12 @@ class Recorded:
 def execute(graph: OpGraph, fusion: Fusion, given: Mapping[str, Any]) -> Recorded:
     """Run a graph kernel by kernel.
 
-    Parameters
-    ----------
-    graph : OpGraph
-        Whose operations have a ``run``, but for products and gathers.
-    fusion : Fusion
-        From ``fuse``.
-    given : mapping of str to array
-        The tensors that no operation makes.
-
-    Returns
-    -------
-    Recorded
-        The memory afterwards, with its bytes.
-
-    Raises
-    ------
-    ValueError
-        For a given array of another shape, and an operation without ``run``.
+    - ``graph``: OpGraph; whose operations have a ``run``, but for products and gathers.
+    - ``fusion``: Fusion; from ``fuse``.
+    - ``given``: mapping of str to array; the tensors that no operation makes.
+    - gives Recorded: the memory afterwards, with its bytes.
+    - raises ``ValueError`` for a given array of another shape, and an operation without
+      ``run``.
     """
     ops = {op.output: op for op in verify(graph)}
     memory = Recorded(graph)

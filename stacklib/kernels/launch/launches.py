@@ -154,6 +154,8 @@ def replay_time(
         Seconds the host needs to submit the whole graph.
     replays, every : int, Quantity or array
         Replays in all, and between two barriers.
+    barrier_s : float, Quantity or array
+        Seconds from the last kernel's end until the host goes on.
 
     Raises
     ------

@@ -70,13 +70,10 @@ def read_bytes(graph: OpGraph, op: Op, name: str) -> int:
 def verify(graph: OpGraph) -> list[Op]:
     """The operations in an order in which they can run.
 
-    Raises
-    ------
-    ValueError
-        For a cycle, a tensor made twice or by nobody and yet shaped wrong, an unknown
-        kind, and shapes that do not meet; it names the operation.
-    UnknownName
-        For an input, output or result that the graph has no tensor of.
+    - raises ``ValueError`` for a cycle, a tensor made twice or by nobody and yet shaped
+      wrong, an unknown kind, and shapes that do not meet; it names the operation.
+    - raises ``UnknownName`` for an input, output or result that the graph has no tensor
+      of.
     """
     makers: dict[str, Op] = {}
     for op in graph.ops:

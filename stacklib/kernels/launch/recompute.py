@@ -232,10 +232,7 @@ class Walked:
 def run_plan(layers: Sequence[Layer], plan: CheckpointPlan) -> Walked:
     """Walk a plan forward and back with a ledger of what is held.
 
-    Raises
-    ------
-    ValueError
-        For a plan that leaves a layer out or takes one twice.
+    - raises ``ValueError`` for a plan that leaves a layer out or takes one twice.
     """
     covered = [i for cut in plan.segments for i in range(cut.first, cut.last)]
     if covered != list(range(len(layers))):

@@ -31,24 +31,17 @@ __all__ = ["Advice", "Option", "Profile", "ROUTES", "Route", "TERMS", "Term", "a
 class Profile:
     """A kernel, or a chain of them, as a profiler shows it.
 
-    Parameters
-    ----------
-    seconds : float
-        Of a call, all kernels of the chain together.
-    share : float
-        Of the GPU's time, from 0 to 1.
-    operations : float
-        It has to do, in its format's unit.
-    bytes, moved : float
-        That must cross to memory, and that cross now: the difference can be fused away.
-    gpu_hours : float
-        Of the whole fleet, over the time for which the kernel would be used.
-    needs : frozenset of str
-        What some routes cannot do, as ``Route.cannot`` lists it: ``"data-dependent"``
-        control, ``"tensor"`` work beyond a library's, ``"new-unit"`` instructions of a
-        generation that has just come out.
-    library : bool
-        Whether a library has just this.
+    - ``seconds``: float; of a call, all kernels of the chain together.
+    - ``share``: float; of the GPU's time, from 0 to 1.
+    - ``operations``: float; it has to do, in its format's unit.
+    - ``bytes``, ``moved``: float; that must cross to memory, and that cross now: the
+      difference can be fused away.
+    - ``gpu_hours``: float; of the whole fleet, over the time for which the kernel would
+      be used.
+    - ``needs``: frozenset of str; what some routes cannot do, as ``Route.cannot`` lists
+      it: ``"data-dependent"`` control, ``"tensor"`` work beyond a library's,
+      ``"new-unit"`` instructions of a generation that has just come out.
+    - ``library``: bool; whether a library has just this.
     """
 
     name: str
@@ -187,6 +180,15 @@ def advise(
     terms: Mapping[str, Term] = TERMS,
 ) -> Advice:
     """Whether to write a kernel, and in what.
+
+    Parameters
+    ----------
+    profile : Profile
+        What was measured of the kernel, and its counts.
+    routes : sequence of Route
+        Ways to write it: the share of the roofline each reaches, the hours it costs.
+    terms : mapping of str to Term
+        Prices and thresholds, each with its reason.
 
     Raises
     ------

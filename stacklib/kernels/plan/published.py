@@ -189,11 +189,8 @@ def speedup(row: Gain) -> tuple[float, float]:
 def times(first: Gain, second: Gain) -> tuple[float, float]:
     """Both gains together, where they may be multiplied.
 
-    Raises
-    ------
-    ValueError
-        When the first is not over what the second gives, when they were measured in
-        different places, or when one is the best of many.
+    - raises ``ValueError`` when the first is not over what the second gives, when they
+      were measured in different places, or when one is the best of many.
     """
     if first.over != second.what:
         raise ValueError(f"{first.what} is over {first.over}, not over {second.what}")
@@ -211,14 +208,10 @@ def times(first: Gain, second: Gain) -> tuple[float, float]:
 def payback(search_gpu_hours: float, share: float, faster: float) -> float:
     """GPU-hours of use from which on a search has paid for itself.
 
-    Parameters
-    ----------
-    search_gpu_hours : float
-        What the search took.
-    share : float
-        Of the GPU's time, the kernel's.
-    faster : float
-        The gain, 0.035 for 3.5 %: the kernel's time falls to 1 / (1 + gain).
+    - ``search_gpu_hours``: float; what the search took.
+    - ``share``: float; of the GPU's time, the kernel's.
+    - ``faster``: float; the gain, 0.035 for 3.5 %: the kernel's time falls to 1 / (1 +
+      gain).
     """
     at_least(0, search_gpu_hours=search_gpu_hours)
     above_zero(share=share, faster=faster)

@@ -59,10 +59,7 @@ class Core:
 def tile_terms(size: int, tile: Mapping[str, int], core: Core) -> dict[str, float]:
     """Seconds by name of a square product, in tiles ``tile_m``, ``tile_n``, ``tile_k``.
 
-    Raises
-    ------
-    ValueError
-        For sizes below one.
+    - raises ``ValueError`` for sizes below one.
     """
     m, n, k = (min(size, tile[name]) for name in ("tile_m", "tile_n", "tile_k"))
     whole(size=size, tile_m=m, tile_n=n, tile_k=k)

@@ -25,12 +25,9 @@ Words: TypeAlias = NDArray[np.uint64]
 def philox(seed: int, *counters: Any) -> tuple[Words, Words, Words, Words]:
     """Four words of 32 random bits for each of up to four counters.
 
-    Parameters
-    ----------
-    seed : int
-        The key, from 0 up to 2^64.
-    *counters : array of int
-        From 0 up to 2^32, of shapes that meet; those left out are zero.
+    - ``seed``: int; the key, from 0 up to 2^64.
+    - ``*counters``: array of int; from 0 up to 2^32, of shapes that meet; those left
+      out are zero.
     """
     if not 0 <= seed < 2**64:
         raise ValueError(f"seed = {seed!r}: from 0 up to 2^64")

@@ -32,15 +32,9 @@ def layernorm_reference(
 ) -> NDArray[np.float64]:
     """Layer norm of every row in float64.
 
-    Parameters
-    ----------
-    x : array (rows, columns)
-    weight, bias : array (columns,)
-
-    Raises
-    ------
-    ValueError
-        For shapes that do not fit each other.
+    - ``x``: array (rows, columns).
+    - ``weight``, ``bias``: array (columns,).
+    - raises ``ValueError`` for shapes that do not fit each other.
     """
     x, weight, bias = (np.asarray(a, np.float64) for a in (x, weight, bias))
     if x.ndim != 2 or not x.size or weight.shape != bias.shape != x.shape[1:]:
@@ -59,12 +53,9 @@ def run_layernorm(
 ) -> Any:
     """Launch the kernel on the tile machine; results ``y`` and ``var``, and a report.
 
-    Parameters
-    ----------
-    x : array (rows, columns)
-        In float32, as are ``weight`` and ``bias``, (columns,).
-    masked : bool
-        Whether lanes beyond a row are kept out of the variance.
+    - ``x``: array (rows, columns); in float32, as are ``weight`` and ``bias``,
+      (columns,).
+    - ``masked``: bool; whether lanes beyond a row are kept out of the variance.
     """
     layernorm_reference(x, weight, bias)  # refuses what does not fit
     x, weight, bias = (np.asarray(a, np.float32) for a in (x, weight, bias))

@@ -187,20 +187,12 @@ class Sorted:
 def radix_sort(keys: Any, *, bits: int, digit: int = 4, block: int = BLOCK) -> Sorted:
     """Sort whole numbers below 2^bits on the SIMT machine, from the last digit on.
 
-    Parameters
-    ----------
-    keys : array (n,) of int
-        From zero up.
-    bits, digit : int
-        Of a key, and of a digit: ceil(bits / digit) passes of two launches; the scan of
-        the counts between them is a scan as any, and done here.
-    block : int
-        Threads of a block.
-
-    Raises
-    ------
-    ValueError
-        For an empty array, a key out of range, digits of more than 8 bits.
+    - ``keys``: array (n,) of int; from zero up.
+    - ``bits``, ``digit``: int; of a key, and of a digit: ceil(bits / digit) passes of
+      two launches; the scan of the counts between them is a scan as any, and done here.
+    - ``block``: int; threads of a block.
+    - raises ``ValueError`` for an empty array, a key out of range, digits of more than
+      8 bits.
     """
     given = np.asarray(keys)
     whole(bits=bits, digit=digit, block=block)
@@ -254,10 +246,7 @@ def measured(name: str, n: int) -> Measured:
     Work: numbers stored in shared memory beyond the first n. Depth: barriers after the
     one that ends the loading.
 
-    Raises
-    ------
-    ValueError
-        For n that is no power of two from 32 to 1,024.
+    - raises ``ValueError`` for n that is no power of two from 32 to 1,024.
     """
     row = primitive(name)
     if n not in (32, 64, 128, 256, 512, 1024):

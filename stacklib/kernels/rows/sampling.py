@@ -89,19 +89,10 @@ def _bytes(array: Any) -> int:
 def sample_in_passes(logits: Any, how: Sampling, u: float) -> Sampled:
     """Cut by cut, each a kernel or some.
 
-    Parameters
-    ----------
-    logits : array (vocab,)
-        Taken in float32.
-    how : Sampling
-        The cuts; those that keep all cost nothing.
-    u : float
-        A random number from 0 up to 1.
-
-    Raises
-    ------
-    ValueError
-        For another shape, NaN, and ``u`` out of range.
+    - ``logits``: array (vocab,); taken in float32.
+    - ``how``: Sampling; the cuts; those that keep all cost nothing.
+    - ``u``: float; a random number from 0 up to 1.
+    - raises ``ValueError`` for another shape, NaN, and ``u`` out of range.
     """
     row = _row(logits, u)
     memory = _Memory({"x": row})
@@ -189,17 +180,9 @@ def select(keys: Any, weights: Any, target: float) -> tuple[int, int]:
     a histogram of the weights finds the bucket in which the target is reached, and only
     that one is looked at again.
 
-    Parameters
-    ----------
-    keys : array (n,) of uint64
-        All different.
-    weights : array (n,)
-        From zero up.
-
-    Returns
-    -------
-    tuple of int
-        The key, and the sweeps it took; key 0 where all are kept.
+    - ``keys``: array (n,) of uint64; all different.
+    - ``weights``: array (n,); from zero up.
+    - gives tuple of int: the key, and the sweeps it took; key 0 where all are kept.
     """
     keys = np.asarray(keys, np.uint64)
     above, prefix = 0.0, 0

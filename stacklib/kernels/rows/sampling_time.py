@@ -121,20 +121,17 @@ def plain_time(
 ) -> SampleTime:
     """Seconds of a pipeline that makes logits, then probabilities, then a draw.
 
-    Parameters
-    ----------
-    batch, hidden, vocab : int, Quantity or array
-        Rows, the width of the model, tokens of the vocabulary.
-    width, logit : int, Quantity or array
-        Bytes of a weight, and of a logit.
-    bandwidth, link : float, Quantity or array
-        Bytes a second of a chip's memory, and of a chip's links one way.
-    launch_s, latency_s : float, Quantity or array
-        Seconds a launch, and before a gather's first byte.
-    ranks : int, Quantity or array
-        Chips that hold a part of the vocabulary each (tensor parallel).
-    passes, launches, chain_s : float, Quantity or array
-        Of the sampler: passes over the logits, kernels in all, and seconds besides.
+    - ``batch``, ``hidden``, ``vocab``: int, Quantity or array; rows, the width of the
+      model, tokens of the vocabulary.
+    - ``width``, ``logit``: int, Quantity or array; bytes of a weight, and of a logit.
+    - ``bandwidth``, ``link``: float, Quantity or array; bytes a second of a chip's
+      memory, and of a chip's links one way.
+    - ``launch_s``, ``latency_s``: float, Quantity or array; seconds a launch, and
+      before a gather's first byte.
+    - ``ranks``: int, Quantity or array; chips that hold a part of the vocabulary each
+      (tensor parallel).
+    - ``passes``, ``launches``, ``chain_s``: float, Quantity or array; of the sampler:
+      passes over the logits, kernels in all, and seconds besides.
     """
     head = _head(batch, hidden, vocab, width, bandwidth, ranks)
     at_least(0, launch_s=launch_s, latency_s=latency_s, chain_s=chain_s)

@@ -65,20 +65,15 @@ def quantizing_share(
 ) -> Quantity:
     """Time to quantize an input over the time of its product, both at their peaks.
 
-    Parameters
-    ----------
-    on : str or Accelerator
-        Device; its dense FP8 peak and its memory.
-    columns : int or Quantity
-        N of the product.
-    reads, copies : int
-        Times the BF16 input is read, and quantized copies that are written: 1 and 1
-        for inference, 1 and 2 for training when one kernel writes both, 2 and 2 with a
-        kernel each.
-    scales : bool
-        Whether the scales' bytes count; the rule of thumb 3MK leaves them out.
-    bandwidth : Quantity, optional
-        That a kernel reaches; the data sheet's without.
+    - ``on``: str or Accelerator; device; its dense FP8 peak and its memory.
+    - ``columns``: int or Quantity; n of the product.
+    - ``reads``, ``copies``: int; times the BF16 input is read, and quantized copies
+      that are written: 1 and 1 for inference, 1 and 2 for training when one kernel
+      writes both, 2 and 2 with a kernel each.
+    - ``scales``: bool; whether the scales' bytes count; the rule of thumb 3MK leaves
+      them out.
+    - ``bandwidth``: Quantity, optional; that a kernel reaches; the data sheet's
+      without.
     """
     whole(reads=reads, copies=copies)
     chip = hardware.get(on) if isinstance(on, str) else on
@@ -133,14 +128,10 @@ def forward_steps(
 ) -> tuple[Step, ...]:
     """Kernels of the forward pass of gated experts in MXFP8, with both copies kept.
 
-    Parameters
-    ----------
-    tokens : sequence of int
-        Rows of each expert, zeros allowed.
-    hidden, width : int
-        Sizes of the hidden state and of an expert.
-    fused : bool
-        Both copies from one read, and SwiGLU and quantization in the epilogue.
+    - ``tokens``: sequence of int; rows of each expert, zeros allowed.
+    - ``hidden``, ``width``: int; sizes of the hidden state and of an expert.
+    - ``fused``: bool; both copies from one read, and SwiGLU and quantization in the
+      epilogue.
     """
     if not tokens:
         raise ValueError("tokens = (): rows of at least one expert are needed")

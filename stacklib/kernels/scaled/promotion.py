@@ -76,19 +76,10 @@ def scaled_product(
 ) -> NDArray[np.float32]:
     """``a @ b.T`` as DeepGEMM adds it: float32 (m, n).
 
-    Parameters
-    ----------
-    a : Quantized
-        (m, k) in ``fp8_1x128``.
-    b : Quantized
-        (n, k) in ``fp8_128x128``.
-    generation : str
-        Whose tensor cores sum 128 products.
-
-    Raises
-    ------
-    ValueError
-        For other schemes, or shapes that do not fit.
+    - ``a``: Quantized; (m, k) in ``fp8_1x128``.
+    - ``b``: Quantized; (n, k) in ``fp8_128x128``.
+    - ``generation``: str; whose tensor cores sum 128 products.
+    - raises ``ValueError`` for other schemes, or shapes that do not fit.
     """
     left, right, by_a, by_b = _operands(a, b)
     total: NDArray[np.float32] = np.zeros((len(left), len(right)), np.float32)
@@ -184,12 +175,9 @@ def summing_error(
 ) -> Summing:
     """Expected error of a sum of ``length`` products that never leaves the unit.
 
-    Parameters
-    ----------
-    left, right : array
-        Numbers of E4M3 in any shapes; products are of independent draws from both.
-    length : int
-        Products of one sum.
+    - ``left``, ``right``: array; numbers of E4M3 in any shapes; products are of
+      independent draws from both.
+    - ``length``: int; products of one sum.
     """
     whole(length=length)
     rule = arithmetic(generation, FORM)

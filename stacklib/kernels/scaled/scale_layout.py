@@ -116,16 +116,9 @@ def tensor_memory(packed: Any, tile: int = 0) -> NDArray[np.uint8]:
 def block_scaled_product(a: Quantized, b: Quantized) -> NDArray[np.float64]:
     """``a @ b.T`` of two quantized matrices, block by block: float64 (m, n).
 
-    Parameters
-    ----------
-    a, b : Quantized
-        Of shapes (m, k) and (n, k), both quantized along k in one of the MX schemes
-        with blocks of floating-point numbers.
-
-    Raises
-    ------
-    ValueError
-        For other schemes, axes or shapes.
+    - ``a``, ``b``: Quantized; of shapes (m, k) and (n, k), both quantized along k in
+      one of the MX schemes with blocks of floating-point numbers.
+    - raises ``ValueError`` for other schemes, axes or shapes.
     """
     _alike(a, b)
     left, right = _elements(a), _elements(b)  # (m, blocks, 32), (n, blocks, 32)

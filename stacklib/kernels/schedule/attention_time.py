@@ -381,6 +381,8 @@ def attention_time(
         ``naive``, ``library`` or ``tuned``.
     kv_dtype : str, optional
         Format in which K and V are kept; ``dtype`` where not given.
+    value_dim : int, optional
+        Columns of V, where they are not those of K.
     backward : bool
         The backward pass alone.
 

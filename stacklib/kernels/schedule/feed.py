@@ -63,10 +63,8 @@ def promoted_of(
 
     ``cluster``: blocks that share what they load, by TMA's multicast.
 
-    Raises
-    ------
-    ValueError
-        For buffers that do not fit, or rows that the consumers cannot share.
+    - raises ``ValueError`` for buffers that do not fit, or rows that the consumers
+      cannot share.
     """
     whole(consumers=consumers)
     if rows % consumers:

@@ -165,10 +165,7 @@ class Schedule:
 def schedule(name: str, on: str = "trainium2", tiles: int = QUERY_TILES) -> Schedule:
     """Run a version: ``v1`` to ``v11``.
 
-    Raises
-    ------
-    UnknownName
-        For another version or device.
+    - raises ``UnknownName`` for another version or device.
     """
     version = VERSIONS[resolve(name, VERSIONS, "version of the kernel")]
     whole(tiles=tiles)

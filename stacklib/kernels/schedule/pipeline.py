@@ -116,10 +116,8 @@ def _of_row(row: tuple[object, ...]) -> Stage:
 def needs_of(stages: Sequence[Stage]) -> Needs:
     """What each stage needs, as (stage, tiles back).
 
-    Raises
-    ------
-    ValueError
-        For a stage that is not there, tiles ahead, or needs that go in a circle.
+    - raises ``ValueError`` for a stage that is not there, tiles ahead, or needs that go
+      in a circle.
     """
     names, found = {stage.name for stage in stages}, {}
     for at, stage in enumerate(stages):

@@ -79,10 +79,7 @@ def newest(device: Accelerator) -> str:
 def rates_of(on: str | Accelerator, dtype: str = "bf16") -> UnitRates:
     """The unit rates of a device for a format.
 
-    Raises
-    ------
-    UnknownSpec
-        Where the device has no such format, or no clock is known.
+    - raises ``UnknownSpec`` where the device has no such format, or no clock is known.
     """
     device = hardware.get(on) if isinstance(on, str) else on
     name = find_dtype(dtype).name
@@ -149,18 +146,14 @@ def tile_work(
 ) -> TileWork:
     """Cycles of one tile of ``rows`` queries against ``columns`` keys.
 
-    Parameters
-    ----------
-    width : float
-        Bytes of an operand's element.
-    warp_level : bool
-        Multiply by ``mma.sync``: every warp loads its own copy of K and V.
-    software_exp : float
-        Share of the exponentials that the FP32 lanes compute.
-    groups : int
-        Warp groups, or warps, that each read all of K and V from shared memory.
-    eight_bits : bool
-        Scores are converted to FP8 or less before the second product.
+    - ``width``: float; bytes of an operand's element.
+    - ``warp_level``: bool; multiply by ``mma.sync``: every warp loads its own copy of K
+      and V.
+    - ``software_exp``: float; share of the exponentials that the FP32 lanes compute.
+    - ``groups``: int; warp groups, or warps, that each read all of K and V from shared
+      memory.
+    - ``eight_bits``: bool; scores are converted to FP8 or less before the second
+      product.
     """
     if not 0 <= software_exp <= 1:
         raise ValueError(f"software_exp = {software_exp}: a share from 0 to 1")

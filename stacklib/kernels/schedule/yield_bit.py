@@ -73,10 +73,7 @@ def promotion(
 ) -> Streams:
     """Warps that multiply, then add their ``ffma`` sums, step after step.
 
-    Parameters
-    ----------
-    every : int
-        The yield bit is set on each ``every``-th FFMA; 0 for none.
+    - ``every``: int; the yield bit is set on each ``every``-th FFMA; 0 for none.
     """
     whole(mma=mma, steps=steps, ffma=ffma, warps=warps)
     whole(0, every=every)

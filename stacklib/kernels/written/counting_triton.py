@@ -20,18 +20,10 @@ from .host_triton import Array, is_tensor
 def counted_loads(**arrays: Array) -> Iterator[dict[str, int]]:
     """Count the bytes read of each array by launches inside.
 
-    Parameters
-    ----------
-    **arrays
-        Operands by name, in one piece, as the launch is given them.
+    - ``**arrays``: Operands by name, in one piece, as the launch is given them.
+    - gives dict of int: bytes by name; what lies in none of the arrays is under
+      ``elsewhere``.
 
-    Yields
-    ------
-    dict of int
-        Bytes by name; what lies in none of the arrays is under ``elsewhere``.
-
-    Examples
-    --------
     ::
 
         with counted_loads(k=k, v=v) as asked:

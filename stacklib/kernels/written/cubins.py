@@ -73,17 +73,9 @@ def cubins() -> tuple[Cubin, ...]:
 def cubin(case: str, kernel: str = "") -> Cubin:
     """One recorded launch.
 
-    Parameters
-    ----------
-    case : str
-        Such as ``flash 128 causal``.
-    kernel : str
-        Which of the case's kernels; by default its first.
-
-    Raises
-    ------
-    UnknownName
-        For a case or kernel that is not recorded; it suggests one.
+    - ``case``: str; such as ``flash 128 causal``.
+    - ``kernel``: str; which of the case's kernels; by default its first.
+    - raises ``UnknownName`` for a case or kernel that is not recorded; it suggests one.
     """
     from stacklib.quantity import resolve
 
@@ -99,19 +91,10 @@ def kv_bytes(case: str, *, queries: int, keys: int, heads: int = 1) -> int:
     Copies in the body of the loop over whole tiles, times its turns, times the tiles of
     queries: the count of a witness that knows nothing of attention.
 
-    Parameters
-    ----------
-    case : str
-        Of `forward_kernel` without a mask.
-    queries, keys : int
-        Whole tiles.
-    heads : int
-        Heads of queries, all sequences together.
-
-    Raises
-    ------
-    ValueError
-        For a masked case, or sizes that are no whole tiles.
+    - ``case``: str; of `forward_kernel` without a mask.
+    - ``queries``, ``keys``: int; whole tiles.
+    - ``heads``: int; heads of queries, all sequences together.
+    - raises ``ValueError`` for a masked case, or sizes that are no whole tiles.
     """
     row = cubin(case, "forward_kernel")
     tile_q, tile_k = row.blocks["BLOCK_Q"], row.blocks["BLOCK_K"]

@@ -116,10 +116,7 @@ def record() -> dict[str, Any]:
 def source(name: str) -> Source:
     """A kernel's source, PTX, and what the assembler said of it.
 
-    Raises
-    ------
-    UnknownName
-        For a kernel that is not recorded; it suggests one.
+    - raises ``UnknownName`` for a kernel that is not recorded; it suggests one.
     """
     found = record()["kernels"]
     key = resolve(name, found, "CUDA kernel")
@@ -132,13 +129,9 @@ def source(name: str) -> Source:
 def compiled_counts(name: str, grid: Any, block: Any, *args: Any) -> Counts:
     """Run the recorded PTX and count what its warps ask of memory.
 
-    Parameters
-    ----------
-    name : str
-        One of `twins`.
-    grid, block : int or tuple of int
-    *args
-        As the CUDA kernel takes them; arrays are flat.
+    - ``name``: str; one of `twins`.
+    - ``grid``, ``block``: int or tuple of int.
+    - ``*args``: As the CUDA kernel takes them; arrays are flat.
     """
     from stacklib.gpu.code.ptx_run import run_ptx
 

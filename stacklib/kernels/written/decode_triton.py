@@ -147,27 +147,19 @@ def paged_decode(
 ) -> Array:
     """Attention of one new token a sequence over keys and values that lie in pages.
 
-    Parameters
-    ----------
-    q : array (batch, heads, head_dim)
-    k_pages, v_pages : array (pages, page_size, kv_heads, head_dim)
-    table : array (batch, most_pages), int32
-        Page of each run of ``page_size`` tokens of a sequence.
-    lengths : array (batch,), int32
-        Tokens of each sequence; the query stands at the last. One of none gives zeros.
-    scale : float, optional
-        Of the scores, above zero; 1 / sqrt(head_dim) if left out.
-    window : int, optional
-        How many of the last keys are seen.
-    splits : int, optional
-        Parts that the keys are cut into, at most 64; by default as many as make 256
-        programs, or one a tile.
-    block : int
-        Keys of a tile; a power of two from 16.
-
-    Returns
-    -------
-    array (batch, heads, head_dim), as q
+    - ``q``: array (batch, heads, head_dim).
+    - ``k_pages``, ``v_pages``: array (pages, page_size, kv_heads, head_dim).
+    - ``table``: array (batch, most_pages), int32; page of each run of ``page_size``
+      tokens of a sequence.
+    - ``lengths``: array (batch,), int32; tokens of each sequence; the query stands at
+      the last. One of none gives zeros.
+    - ``scale``: float, optional; of the scores, above zero; 1 / sqrt(head_dim) if left
+      out.
+    - ``window``: int, optional; how many of the last keys are seen.
+    - ``splits``: int, optional; parts that the keys are cut into, at most 64; by
+      default as many as make 256 programs, or one a tile.
+    - ``block``: int; keys of a tile; a power of two from 16.
+    - gives array (batch, heads, head_dim), as q.
     """
     rules = {
         "q": (q, ("batch", "heads", "head_dim")),

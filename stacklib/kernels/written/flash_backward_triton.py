@@ -382,21 +382,15 @@ def backward(
 ) -> tuple[Array, Array, Array]:
     """Gradients of q, k and v from that of the output.
 
-    Parameters
-    ----------
-    q, k, v, causal, window, scale, lengths
-        As `forward_with_lse` was given them; no FP8.
-    out, lse : array
-        As it returned them.
-    d_out : array, as out
-    most_keys : int, optional
-        Keys of the longest packed sequence; by default all tokens.
-    blocks : tuple of int, optional
-        Rows of a tile of queries and of keys; powers of two from 16.
-
-    Returns
-    -------
-    dq, dk, dv : array, as q, k and v
+    - ``q``, ``k``, ``v``, ``causal``, ``window``, ``scale``, ``lengths``: As
+      `forward_with_lse` was given them; no FP8.
+    - ``out``, ``lse``: array; as it returned them.
+    - ``d_out``: array, as out.
+    - ``most_keys``: int, optional; keys of the longest packed sequence; by default all
+      tokens.
+    - ``blocks``: tuple of int, optional; rows of a tile of queries and of keys; powers
+      of two from 16.
+    - gives ``dq, dk, dv``, array, as q, k and v.
     """
     sizes = shapes_of(q, k, v, lengths)
     if dtype_of(q) not in FLOATS or dtype_of(d_out) != dtype_of(q):

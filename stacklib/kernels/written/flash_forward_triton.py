@@ -285,30 +285,23 @@ def forward_with_lse(
 ) -> tuple[Array, Array]:
     """softmax(scale q k^T) v, and the logarithm of each row's sum of exponentials.
 
-    Parameters
-    ----------
-    q : array (batch, heads, queries, head_dim)
-    k, v : array (batch, kv_heads, keys, head_dim)
-        Fewer heads than q for GQA and MQA. With ``lengths`` all are packed:
-        (tokens, heads, head_dim). float32, float16, bfloat16 or an FP8 format.
-    causal : bool
-    window : int, optional
-        Keys less than so many places away are seen.
-    scale : float, optional
-        Of the scores, above zero; 1 / sqrt(head_dim) if left out.
-    lengths : Lengths, optional
-        Where each sequence starts.
-    fp8_scale, v_scale : float
-        What one unit of q times k, and of v, stands for: FP8 operands are scaled.
-    blocks : tuple of int, optional
-        Rows of a tile of queries and of keys; powers of two from 16.
-
-    Returns
-    -------
-    out : array, as q; bfloat16 for FP8
-    lse : array (2, batch, heads, queries), float32
-        The logarithms, -inf in a row that sees no key; and what is left of each beyond
-        float32, by which the gradients of float32 are as good as those without it.
+    - ``q``: array (batch, heads, queries, head_dim).
+    - ``k``, ``v``: array (batch, kv_heads, keys, head_dim); fewer heads than q for GQA
+      and MQA. With ``lengths`` all are packed: (tokens, heads, head_dim). float32,
+      float16, bfloat16 or an FP8 format.
+    - ``causal``: bool.
+    - ``window``: int, optional; keys less than so many places away are seen.
+    - ``scale``: float, optional; of the scores, above zero; 1 / sqrt(head_dim) if left
+      out.
+    - ``lengths``: Lengths, optional; where each sequence starts.
+    - ``fp8_scale``, ``v_scale``: float; what one unit of q times k, and of v, stands
+      for: FP8 operands are scaled.
+    - ``blocks``: tuple of int, optional; rows of a tile of queries and of keys; powers
+      of two from 16.
+    - gives ``out``, array, as q; bfloat16 for FP8.
+    - gives ``lse``, array (2, batch, heads, queries), float32: the logarithms, -inf in
+      a row that sees no key; and what is left of each beyond float32, by which the
+      gradients of float32 are as good as those without it.
     """
     sizes = shapes_of(q, k, v, lengths)
     q, k, v = (in_one_piece(x) for x in (q, k, v))

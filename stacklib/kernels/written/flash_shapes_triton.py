@@ -91,10 +91,8 @@ class Shapes:
 def shapes_of(q: Array, k: Array, v: Array, lengths: Lengths | None = None) -> Shapes:
     """Sizes of q, k and v, held against one another.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For shapes and formats that do not fit; the message has all of them.
+    - raises ``ValueError, TypeError`` for shapes and formats that do not fit; the
+      message has all of them.
     """
     packed = lengths is not None
     lead = () if packed else ("batch",)

@@ -58,19 +58,10 @@ LEFT = {
 def renamed(source: str) -> tuple[str, list[str]]:
     """A CUDA source with HIP's names, and what it holds that a name does not cure.
 
-    Parameters
-    ----------
-    source : str
-        CUDA C++.
+    - ``source``: str; cUDA C++.
+    - gives ``text``, str.
+    - gives ``left``, list of str: ``line N: why`` for each thing to be changed by hand.
 
-    Returns
-    -------
-    text : str
-    left : list of str
-        ``line N: why`` for each thing to be changed by hand.
-
-    Examples
-    --------
     >>> text, left = renamed("cudaFree(p); int lane = threadIdx.x & 31;")
     >>> text[:10], left
     ('hipFree(p)', ['line 1: lane number of a warp of 32'])
@@ -251,12 +242,8 @@ CASES = {
 def run_case(name: str, lanes: int, blocks: int = 2) -> Verdict:
     """Run a case on both its kernels with warps of so many lanes.
 
-    Raises
-    ------
-    UnknownName
-        For a case that is not in `CASES`.
-    ValueError
-        For another width than 32 or 64.
+    - raises ``UnknownName`` for a case that is not in `CASES`.
+    - raises ``ValueError`` for another width than 32 or 64.
     """
     import numpy as np
 

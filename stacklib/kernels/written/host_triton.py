@@ -90,12 +90,8 @@ def interpreted() -> bool:
 def launch(kernel: Any, grid: Grid, *args: Any, **meta: Any) -> None:
     """Start a kernel on a grid, wherever launches go now.
 
-    Raises
-    ------
-    ImportError
-        Without Triton; it says what to install.
-    ValueError
-        For operands that the device cannot reach.
+    - raises ``ImportError`` without Triton; it says what to install.
+    - raises ``ValueError`` for operands that the device cannot reach.
     """
     if Elsewhere.go is not None:
         Elsewhere.go(kernel, grid, args, meta)
@@ -235,24 +231,14 @@ def look(
 ) -> dict[str, int]:
     """Hold operands to the shapes they must have; gives the sizes by name.
 
-    Parameters
-    ----------
-    rules : dict
-        Operand by name, with its axes: a name stands for one size everywhere, a number
-        for itself.
-    formats : sequence of str
-        What may be in them; all must be of one and lie on one device.
+    - ``rules``: dict; operand by name, with its axes: a name stands for one size
+      everywhere, a number for itself.
+    - ``formats``: sequence of str; what may be in them; all must be of one and lie on
+      one device.
+    - raises ``TypeError`` for another format, or formats that differ.
+    - raises ``ValueError`` for shapes that do not fit, empty ones, and operands on
+      different devices; the message has all shapes.
 
-    Raises
-    ------
-    TypeError
-        For another format, or formats that differ.
-    ValueError
-        For shapes that do not fit, empty ones, and operands on different devices; the
-        message has all shapes.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> x = np.zeros((2, 3), np.float32)
     >>> look({"x": (x, ("rows", "columns"))}, FLOATS)

@@ -105,20 +105,13 @@ def matmul(
 ) -> Array:
     """``a @ b`` with sums in float32.
 
-    Parameters
-    ----------
-    a : array (M, K)
-    b : array (K, N)
-        The transpose of an array (N, K) in one piece, as a linear layer's weight is,
-        is read as it lies.
-    blocks : tuple of int, optional
-        Sides of a tile along M, N and K, powers of two from 16, and the tiles a group
-        is high. By default tuned on a GPU, else `FIXED`.
-
-    Returns
-    -------
-    array (M, N)
-        In the operands' format: float32, float16 or bfloat16.
+    - ``a``: array (M, K).
+    - ``b``: array (K, N); the transpose of an array (N, K) in one piece, as a linear
+      layer's weight is, is read as it lies.
+    - ``blocks``: tuple of int, optional; sides of a tile along M, N and K, powers of
+      two from 16, and the tiles a group is high. By default tuned on a GPU, else
+      `FIXED`.
+    - gives array (M, N): in the operands' format: float32, float16 or bfloat16.
     """
     sizes = look({"a": (a, ("M", "K")), "b": (b, ("K", "N"))}, FLOATS)
     M, N, K = (sizes[n] for n in "MNK")

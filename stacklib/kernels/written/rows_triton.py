@@ -152,12 +152,8 @@ def layernorm_linear_kernel(
 def add(a: Array, b: Array, *, block: int = 1024) -> Array:
     """``a + b``, element by element.
 
-    Parameters
-    ----------
-    a, b : array
-        Of one shape and one format of float32, float16 and bfloat16.
-    block : int
-        Elements a program; a power of two.
+    - ``a``, ``b``: array; of one shape and one format of float32, float16 and bfloat16.
+    - ``block``: int; elements a program; a power of two.
     """
     axes = tuple(f"axis {i}" for i in range(len(a.shape)))
     look({"a": (a, axes), "b": (b, axes)}, FLOATS)
@@ -171,12 +167,9 @@ def add(a: Array, b: Array, *, block: int = 1024) -> Array:
 def softmax(x: Array, *, block: int | None = None) -> Array:
     """Softmax along the last axis: one read and one write of each element.
 
-    Parameters
-    ----------
-    x : array (..., columns)
-        At most 65,536 columns: a program holds a row.
-    block : int, optional
-        Lanes a row is held in; a power of two, by default the next from ``columns``.
+    - ``x``: array (..., columns); at most 65,536 columns: a program holds a row.
+    - ``block``: int, optional; lanes a row is held in; a power of two, by default the
+      next from ``columns``.
     """
     columns, rows, block = _rows(x, block)
     x, out = in_one_piece(x), empty(x, x.shape)
@@ -195,14 +188,11 @@ def layernorm(
 ) -> Array:
     """``(x - mean) / sqrt(variance + eps) * weight + bias`` along the last axis.
 
-    Parameters
-    ----------
-    x : array (..., columns)
-    weight, bias : array (columns,)
-    eps : float
-        Of the variance's own unit.
-    block : int, optional
-        Lanes a row is held in; a power of two, by default the next from ``columns``.
+    - ``x``: array (..., columns).
+    - ``weight``, ``bias``: array (columns,).
+    - ``eps``: float; of the variance's own unit.
+    - ``block``: int, optional; lanes a row is held in; a power of two, by default the
+      next from ``columns``.
     """
     return _layernorm(x, weight, bias, eps, block, True)
 
@@ -241,14 +231,11 @@ def rmsnorm(
 ) -> Array:
     """``x / sqrt(mean(x**2) + eps) * weight`` along the last axis.
 
-    Parameters
-    ----------
-    x : array (..., columns)
-    weight : array (columns,)
-    eps : float
-        Of the square's own unit.
-    block : int, optional
-        Lanes a row is held in; a power of two, by default the next from ``columns``.
+    - ``x``: array (..., columns).
+    - ``weight``: array (columns,).
+    - ``eps``: float; of the square's own unit.
+    - ``block``: int, optional; lanes a row is held in; a power of two, by default the
+      next from ``columns``.
     """
     columns, rows, block = _rows(x, block)
     look({"x": (x, _axes(x)), "weight": (weight, (columns,))}, FLOATS)
@@ -270,19 +257,13 @@ def layernorm_linear(
 ) -> Array:
     """``layernorm(x) @ linear.T`` in one launch: the normed rows are never written.
 
-    Parameters
-    ----------
-    x : array (rows, columns)
-    weight, bias : array (columns,)
-    linear : array (outputs, columns)
-    eps : float
-        Of the variance's own unit.
-    blocks : tuple of int
-        Sides of a tile along rows, outputs and columns; powers of two from 16.
-
-    Returns
-    -------
-    array (rows, outputs)
+    - ``x``: array (rows, columns).
+    - ``weight``, ``bias``: array (columns,).
+    - ``linear``: array (outputs, columns).
+    - ``eps``: float; of the variance's own unit.
+    - ``blocks``: tuple of int; sides of a tile along rows, outputs and columns; powers
+      of two from 16.
+    - gives array (rows, outputs).
     """
     sizes = look(
         {

@@ -108,27 +108,15 @@ def flash_sampling(
 ) -> Array:
     """A token a row, drawn from softmax(hidden @ weights.T / temperature).
 
-    Parameters
-    ----------
-    hidden : array (rows, width)
-    weights : array (tokens, width)
-        The LM head.
-    temperature : float
-        From 0, which takes the largest logit.
-    seed : int
-        From 0 to 2**31 - 1.
-    blocks : tuple of int
-        Sides of a tile along rows, tokens and width; powers of two from 16.
-
-    Returns
-    -------
-    array (rows,), int32
-
-    Raises
-    ------
-    ValueError, TypeError
-        For shapes and formats that do not fit, a temperature below 0, or more than
-        2**31 logits, whose numbers would repeat.
+    - ``hidden``: array (rows, width).
+    - ``weights``: array (tokens, width); the LM head.
+    - ``temperature``: float; from 0, which takes the largest logit.
+    - ``seed``: int; from 0 to 2**31 - 1.
+    - ``blocks``: tuple of int; sides of a tile along rows, tokens and width; powers of
+      two from 16.
+    - gives array (rows,), int32.
+    - raises ``ValueError, TypeError`` for shapes and formats that do not fit, a
+      temperature below 0, or more than 2**31 logits, whose numbers would repeat.
     """
     sizes = look(
         {

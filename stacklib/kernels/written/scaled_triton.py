@@ -170,22 +170,14 @@ def fp8_matmul(
 ) -> Array:
     """``(a * a_scale) @ (b * b_scale).T``, sums leaving the cores every 128 products.
 
-    Parameters
-    ----------
-    a : array (M, K), float8_e4m3fn
-    a_scale : array (M, ceil(K / 128)), float32
-        One for each 1 x 128.
-    b : array (N, K), float8_e4m3fn
-    b_scale : array (ceil(N / 128), ceil(K / 128)), float32
-        One for each 128 x 128.
-    dtype : str
-        Of the result: bfloat16, float16 or float32.
-    blocks : tuple of int
-        Sides of a tile along M and N; powers of two from 16.
-
-    Returns
-    -------
-    array (M, N)
+    - ``a``: array (M, K), float8_e4m3fn.
+    - ``a_scale``: array (M, ceil(K / 128)), float32; one for each 1 x 128.
+    - ``b``: array (N, K), float8_e4m3fn.
+    - ``b_scale``: array (ceil(N / 128), ceil(K / 128)), float32; one for each 128 x
+      128.
+    - ``dtype``: str; of the result: bfloat16, float16 or float32.
+    - ``blocks``: tuple of int; sides of a tile along M and N; powers of two from 16.
+    - gives array (M, N).
     """
     M, N, K = _codes(a, b)
     deep, wide = cdiv(K, BLOCK), cdiv(N, BLOCK)
@@ -205,21 +197,14 @@ def mxfp8_matmul(
 ) -> Array:
     """``(a * a_scale) @ (b * b_scale).T`` in MXFP8.
 
-    Parameters
-    ----------
-    a : array (M, K), float8_e4m3fn
-    a_scale : array (M, ceil(K / 32)), uint8
-        E8M0 codes: 2**(code - 127) for each 32 along K.
-    b : array (N, K), float8_e4m3fn
-    b_scale : array (N, ceil(K / 32)), uint8
-    dtype : str
-        Of the result: bfloat16, float16 or float32.
-    blocks : tuple of int
-        Sides of a tile along M and N; powers of two from 16.
-
-    Returns
-    -------
-    array (M, N)
+    - ``a``: array (M, K), float8_e4m3fn.
+    - ``a_scale``: array (M, ceil(K / 32)), uint8; e8M0 codes: 2**(code - 127) for each
+      32 along K.
+    - ``b``: array (N, K), float8_e4m3fn.
+    - ``b_scale``: array (N, ceil(K / 32)), uint8.
+    - ``dtype``: str; of the result: bfloat16, float16 or float32.
+    - ``blocks``: tuple of int; sides of a tile along M and N; powers of two from 16.
+    - gives array (M, N).
     """
     M, N, K = _codes(a, b)
     rules = {
@@ -258,18 +243,11 @@ def _scaled(
 def swiglu_fp8(x: Array, *, groups: int = 8) -> tuple[Array, Array]:
     """silu(gate) * up as E4M3 with a float32 for each 1 x 128: one read, one write.
 
-    Parameters
-    ----------
-    x : array (rows, 2 * columns)
-        Gate, then up.
-    groups : int
-        Groups of 128 a program takes; a power of two.
-
-    Returns
-    -------
-    codes : array (rows, columns), float8_e4m3fn
-    scales : array (rows, ceil(columns / 128)), float32
-        Largest of the group over 448; at least 1e-4 / 448, as the source clamps it.
+    - ``x``: array (rows, 2 * columns); gate, then up.
+    - ``groups``: int; groups of 128 a program takes; a power of two.
+    - gives ``codes``, array (rows, columns), float8_e4m3fn.
+    - gives ``scales``, array (rows, ceil(columns / 128)), float32: largest of the group
+      over 448; at least 1e-4 / 448, as the source clamps it.
     """
     return _swiglu(x, BLOCK, groups, False)
 
@@ -277,18 +255,10 @@ def swiglu_fp8(x: Array, *, groups: int = 8) -> tuple[Array, Array]:
 def swiglu_mxfp8(x: Array, *, groups: int = 32) -> tuple[Array, Array]:
     """silu(gate) * up as MXFP8, scales by the rule FLOOR: one read, one write.
 
-    Parameters
-    ----------
-    x : array (rows, 2 * columns)
-        Gate, then up.
-    groups : int
-        Groups of 32 a program takes; a power of two.
-
-    Returns
-    -------
-    codes : array (rows, columns), float8_e4m3fn
-    scales : array (rows, ceil(columns / 32)), uint8
-        E8M0 codes.
+    - ``x``: array (rows, 2 * columns); gate, then up.
+    - ``groups``: int; groups of 32 a program takes; a power of two.
+    - gives ``codes``, array (rows, columns), float8_e4m3fn.
+    - gives ``scales``, array (rows, ceil(columns / 32)), uint8: e8M0 codes.
     """
     return _swiglu(x, MX, groups, True)
 

@@ -84,7 +84,7 @@ def _octave(field: int, lit: int | None) -> Box:
     )
     told = [
         ("from ", Shown(low, None, 3)),
-        line("steps of ", Shown(step, None, 3), role="muted"),
+        ("steps of ", Shown(step, None, 3)),
     ]
     return Box(f"from field {field}", told, cells, role="layer-3", lit=lit is not None)
 
