@@ -115,14 +115,25 @@ def launch_time(
     at_least(1, kernels=kernels, streams=streams)
     at_least(0, kernel_s=kernel_s, submit_s=submit_s, start_s=start_s)
     at_least(0, barrier_s=barrier_s)
-    busy = kernel_s + start_s
+    busy = _plus(kernel_s, start_s)
     if every is None:
-        return _round(kernels, busy, submit_s, streams) + barrier_s
+        return _plus(_round(kernels, busy, submit_s, streams), barrier_s)
     at_least(1, every=every)
     rounds = ceil(kernels / every)
     last = kernels - (rounds - 1) * every
     full = (rounds - 1) * _round(every, busy, submit_s, streams)
-    return full + _round(last, busy, submit_s, streams) + rounds * barrier_s
+    all_rounds = full + _round(last, busy, submit_s, streams)
+    return _plus(all_rounds, rounds * barrier_s if _given(barrier_s) else 0.0)
+
+
+def _given(seconds: Any) -> bool:
+    """Whether a cost is more than the plain zero of a default, which has no unit."""
+    return not (isinstance(seconds, float) and seconds == 0.0)
+
+
+def _plus(seconds: Any, more: Any) -> Any:
+    """Their sum; a default's zero can be added to quantities, too."""
+    return seconds + more if _given(more) else seconds
 
 
 def _round(kernels: Any, busy: Any, submit: Any, streams: Any) -> Any:

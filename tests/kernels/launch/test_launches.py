@@ -117,6 +117,19 @@ def test_floats_quantities_and_arrays_give_the_same():
         barrier_s=Quantity(1, "µs"),
     )
     assert traced.si == pytest.approx(plain)
+    # A cost that is not given is a plain zero, and has no unit to clash.
+    bare = launch_time(Quantity(100), Quantity(2, "µs"), submit_s=Quantity(5, "µs"))
+    assert bare.si == pytest.approx(launch_time(100, 2e-6, submit_s=5e-6))
+    graph = replay_time(
+        Quantity(9),
+        Quantity(2, "µs"),
+        replay_s=Quantity(3, "µs"),
+        node_s=Quantity(1, "µs"),
+        replays=Quantity(4),
+        every=Quantity(2),
+    )
+    told = replay_time(9, 2e-6, replay_s=3e-6, node_s=1e-6, replays=4, every=2)
+    assert graph.si == pytest.approx(told)
     swept = launch_time(
         numpy.array([100.0, 1.0]),
         2e-6,

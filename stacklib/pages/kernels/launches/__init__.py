@@ -1,1 +1,280 @@
-"""Chapter 4: launches and graphs."""
+"""Section 4.1: What does it cost to start a kernel?"""
+
+from __future__ import annotations
+
+from functools import cache
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from stacklib import hardware, models
+from stacklib.evidence import ledger, results, runs
+from stacklib.gpu.chip.streams import Command, run_streams
+from stacklib.kernels.launch.launches import (
+    Launches,
+    LaunchRun,
+    launch_time,
+    replay_time,
+    run_launches,
+)
+from stacklib.pages.kernels.figures_of import published
+from stacklib.pages.kernels.launches import claims
+from stacklib.pages.kernels.launches.claims import cost
+from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.roofline import decode_step
+
+if TYPE_CHECKING:
+    from .layer_torch import Kernel
+
+MODEL, TP, CACHED = "llama-3-70b", 8, 4096
+DEVICE, OTHER = "h100_sxm", "b200_sxm"
+PARTS = {
+    "norms, residuals": ("norm", "residual"),
+    "q, k, v": ("q, k, v",),
+    "rotation, cache": ("rotary", "cache"),
+    "attention": ("attention",),
+    "out": ("out",),
+    "all-reduces": ("all-reduce",),
+    "gate, up, down": ("gate, up", "down"),
+    "activation": ("activation",),
+}
+SMALL = 100_000  # bytes: more than any kernel moves that reads no matrix and no cache
+BLOG = "PyTorch team, Accelerating generative AI with PyTorch II, 2023"
+
+
+# -- the layer, counted ----------------------------------------------------------------
+
+
+@cache
+def layer(model: str = MODEL, chips: int = TP, cached: int = CACHED) -> list[Kernel]:
+    """Kernels of a decoder layer, one device's shard, as torch's operators start them.
+
+    Runs torch.
+    """
+    from .layer_torch import decode_layer
+
+    found = models.get(model)
+    block = found.kinds[0]
+    return decode_layer(
+        hidden=found.hidden,
+        heads=found.heads // chips,
+        kv_heads=max(1, found.kv_heads // chips),
+        head_dim=found.head_dim,
+        inner=block.mlp.intermediate // chips,
+        cached=cached,
+    )
+
+
+def _number(part: str, model: str = MODEL, chips: int = TP) -> int:
+    return sum(part in ("", k.part) for k in layer(model, chips))
+
+
+def per_layer(part: str = "") -> Quantity:
+    """Kernels of a layer, or of one part of it."""
+    return counted(_number, part, label=f"kernels of a layer {part}".strip())
+
+
+def _moved(name: str) -> int:
+    return sum(k.bytes for k in layer() if k.part in PARTS[name])
+
+
+def moved(name: str) -> Quantity:
+    """Bytes that the kernels of a row of ``PARTS`` read and write."""
+    return counted(_moved, name, unit="B", label=f"bytes, {name}")
+
+
+def _of(name: str) -> int:
+    return sum(_number(part) for part in PARTS[name])
+
+
+def started(name: str) -> Quantity:
+    """Kernels of a row of ``PARTS``."""
+    return counted(_of, name, label=f"kernels, {name}")
+
+
+def _longest() -> float:
+    return max(k.bytes for k in layer()) / hardware.get(DEVICE).memory_bandwidth.si
+
+
+def longest() -> Quantity:
+    """Time in which a device reads what the largest product reads."""
+    return counted(_longest, unit="s", label="largest product of a layer").to("µs")
+
+
+def _small() -> int:
+    return sum(k.bytes < SMALL for k in layer())
+
+
+def small() -> Quantity:
+    """Kernels of a layer that move next to nothing."""
+    return counted(_small, label="kernels of a layer that move little")
+
+
+def layers() -> Quantity:
+    """Layers of the model."""
+    return chosen(models.get(MODEL).layers, label="layers")
+
+
+def kernels() -> Quantity:
+    """Kernels of a step: those of all its layers."""
+    return (per_layer() * layers()).named("kernels of a step")
+
+
+# -- closed forms ----------------------------------------------------------------------
+
+
+def reading(device: str = DEVICE) -> Quantity:
+    """Time in which a device reads what a token needs."""
+    return decode_step(MODEL, on=device, tp=TP, context=CACHED).time
+
+
+def each(device: str = DEVICE) -> Quantity:
+    """The same for one kernel, in the mean."""
+    short = hardware.get(device).short
+    return (reading(device) / kernels()).named(f"mean kernel, {short}")
+
+
+def one_by_one(
+    name: str = "eager", end: str = "low", *, device: str = DEVICE, every: int = 0
+) -> Quantity:
+    """Time of a step whose kernels are submitted one by one.
+
+    ``every``: kernels between two barriers, where there is more than the last.
+    """
+    told: Quantity = launch_time(
+        kernels(),
+        each(device),
+        submit_s=cost(name, end),
+        every=chosen(every, label="kernels between barriers") if every else None,
+    )
+    short = hardware.get(device).short
+    return told.named(f"one by one, {name}, {end} end, {short}")
+
+
+def replayed(end: str = "low", *, device: str = DEVICE) -> Quantity:
+    """Time of the same kernels as one graph."""
+    told: Quantity = replay_time(
+        kernels(),
+        each(device),
+        replay_s=cost("replay", "low"),
+        node_s=cost("node", end),
+    )
+    return told.named(f"replayed, {end} end, {hardware.get(device).short}")
+
+
+def busy(time: Quantity, device: str = DEVICE) -> Quantity:
+    """Share of a step in which the device reads."""
+    return (reading(device) / time).named(f"busy of {time.label}")
+
+
+# -- the queue, run --------------------------------------------------------------------
+
+
+@cache
+def ran(submit_s: float, kernel_s: float, kernels: int, nodes: int = 1) -> LaunchRun:
+    """Submissions through the queue, event by event."""
+    return run_launches(Launches(kernels, kernel_s, submit_s, nodes=nodes))
+
+
+def _mixed(submit_s: float) -> float:
+    """Seconds of a step whose kernels take as long as their bytes, event by event."""
+    rate = hardware.get(DEVICE).memory_bandwidth.si
+    commands = []
+    for kernel in layer() * models.get(MODEL).layers:
+        commands.append(Command(1, "host", submit_s, name="submit"))
+        told = (len(commands) - 1,)
+        commands.append(Command(0, "device", kernel.bytes / rate, told, name="kernel"))
+    return run_streams(commands)[-1].end
+
+
+def mixed(name: str, end: str = "low") -> Quantity:
+    """The same with its derivation: long products between short kernels."""
+    label = f"step of long and short kernels, {name}, {end} end"
+    return counted(_mixed, cost(name, end).si, unit="s", label=label).to("ms")
+
+
+# -- others' measurements and ours -----------------------------------------------------
+
+
+def tokens_a_second(way: str) -> Quantity:
+    """Llama-7B on an A100, as PyTorch's blog has it: eager, or compiled as a graph."""
+    value = {"eager": 25.5, "compiled": 107.0}[way]
+    return published(value, "1/s", f"tokens per second, {way}", BLOG)
+
+
+def blog_step(way: str) -> Quantity:
+    """Time of a token there."""
+    one = chosen(1, label="token")
+    return (one / tokens_a_second(way)).named(f"step, {way}, A100").to("ms")
+
+
+def blog_kernels() -> Quantity:
+    """Kernels of that model's step, of our own layer in its sizes."""
+    of = counted(_number, "", "llama-2-7b", 1, label="kernels of a layer of Llama-2-7B")
+    there = chosen(models.get("llama-2-7b").layers, label="layers of Llama-2-7B")
+    return (of * there).named("kernels of a step of Llama-2-7B")
+
+
+def blog_foretold() -> Quantity:
+    """What an eager step of it is predicted to take: the host's time."""
+    return (blog_kernels() * cost("eager", "low")).named("predicted, A100").to("ms")
+
+
+def claimed(name: str) -> Quantity:
+    """A figure of the document."""
+    return ledger.get(name).quantity()
+
+
+@cache
+def threads() -> dict[str, dict[str, Any]]:
+    """Cases of the threads' run, each with what was predicted of it."""
+    told = {row["id"]: row for row in results.prediction("launches")["rows"]}
+    return {
+        row["id"]: row | {"predicted_s": told[row["id"]]["predicted_s"]}
+        for row in results.need("launches")["rows"]
+    }
+
+
+def measured(id: str) -> Quantity:
+    """Median time of a case on this machine."""
+    file = results.need("launches")
+    where = "benchmarks/results/launches.json"
+    source = Source(where, file["device"], file["date"], "measured")
+    value = median(threads()[id]["times_s"])
+    return Quantity(
+        value, "s", label=f"threads, {id}", source=source, kind="measured"
+    ).to("ms")
+
+
+def foretold(id: str) -> Quantity:
+    """What was predicted of the case before."""
+    file = results.need("launches")
+    where = file["prediction"]["file"]
+    source = Source(where, "committed before the run", file["date"], "measured")
+    value = threads()[id]["predicted_s"]
+    return runs.foretold(value, "s", f"predicted, {id}", source).to("ms")
+
+
+def thread_gain() -> Quantity:
+    """Short kernels one by one over the same as graphs, measured."""
+    return (measured("eager-short") / measured("graph-short")).named("gain of a graph")
+
+
+def farthest() -> Quantity:
+    """The largest error of the predictions for the threads, with its sign dropped."""
+    return counted(_farthest, label="largest error of a prediction")
+
+
+def _farthest() -> float:
+    ratios = (foretold(id).si / measured(id).si for id in threads())
+    return max(abs(ratio - 1) for ratio in ratios)
+
+
+def break_even(name: str, end: str) -> Quantity:
+    """Kernels shorter than this leave the device waiting: the submission's time."""
+    return cost(name, end).named(f"break-even kernel, {name}, {end} end")
+
+
+def empty_gain(submit_end: str, node_end: str) -> Quantity:
+    """Launches of empty kernels over the same in a graph, each an end of its range."""
+    label = f"gain, launches {submit_end}, nodes {node_end}"
+    return counted(claims.gain, submit_end, node_end, label=label)
