@@ -25,6 +25,7 @@ from stacklib.kernels.written import (
     scaled_triton,
 )
 from stacklib.kernels.written.counting_triton import counted_loads
+from stacklib.pages.kernels import attention as page
 from stacklib.quantizers import quantize
 
 assert kernels and host_triton.INTERPRETED
@@ -406,6 +407,15 @@ def test_every_tile_of_queries_reads_all_keys():
         "v": 4 * v.nbytes,
         "elsewhere": 0,
     }
+
+
+def test_the_book_quotes_this_interpreter():
+    """Section 4.5 shows what was counted here, and does not start Triton itself."""
+    asked_of = page.ASKED
+    q, k, v = (normal(1, 1, asked_of.tokens, asked_of.head_dim) for _ in "qkv")
+    with counted_loads(q=q, k=k, v=v) as asked:
+        flash_triton.forward(q, k, v, blocks=(asked_of.tile_q, asked_of.tile_k))
+    assert {name: asked[name] for name in "kv"} == page.INTERPRETED
 
 
 def test_softmax_reads_once():
