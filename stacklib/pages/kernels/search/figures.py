@@ -1,0 +1,90 @@
+"""Figures of section 4.11: the map of tiles with two walks, and best-so-far curves."""
+
+from __future__ import annotations
+
+from stacklib.kernels.plan.search import search
+from stacklib.kernels.plan.tile_profile import MOVES
+from stacklib.pages.kernels import search as page
+from stacklib.plots.marks import Mark, Spec, axis, cells, chart, dots, down, line
+
+SLAB = 128  # rows of the tiles on the map
+AFTER = (4, 8, 16, 32, 64)
+WALKS = {"hill-climb": 12, "guided": 16}  # and the seed of the walk that is shown
+STEPS = 14
+
+
+def walk(method: str, seed: int) -> list[tuple[int, int]]:
+    """Columns and rows of the map where a search stood, one faster than the other."""
+    space = {name: page.SPACE[name] for name in ("tile_n", "tile_k")}
+    moves = {
+        name: [(axis_, by) for axis_, by in steps if axis_ in space]
+        for name, steps in MOVES.items()
+    }
+    found = search(
+        space,
+        lambda point: page.measure({"tile_m": SLAB, **point}),
+        method=method,
+        budget=STEPS,
+        seed=seed,
+        moves=moves,
+    )
+    stood, fastest = [], float("inf")
+    for trial in found.trials:
+        if trial.seconds < fastest:
+            fastest = trial.seconds
+            at = (space[name].index(trial.point[name]) for name in space)
+            stood.append((next(at), next(at)))
+    return stood
+
+
+def map_spec(*, title: str) -> Spec:
+    """Time of every tile of one slab over the fastest of all, and two walks on it."""
+    wide, deep = page.SPACE["tile_n"], page.SPACE["tile_k"]
+    places = [(x, y) for y in range(len(deep)) for x in range(len(wide))]
+    over = [page.seconds(SLAB, wide[x], deep[y]) / page.least() for x, y in places]
+    shown = cells(
+        places,
+        "time over the fastest",
+        "measured",
+        shade=[min(0.8, 0.8 * (one - 1)) for one in over],
+        texts=[f"{one:.2f}" for one in over],
+        series=1,
+    )
+    marks: list[Mark] = [shown]
+    for series, (method, seed) in zip((0, 4), WALKS.items(), strict=True):
+        x, y = zip(*walk(method, seed), strict=True)
+        marks.append(line(x, y, method, "simulated", at="key", series=series))
+    return chart(
+        title,
+        x=_axis("Columns of the tile", wide, limits=[-0.6, len(wide) - 0.4]),
+        y=_axis("Steps of the sum", deep, limits=down(len(deep))),
+        marks=marks,
+    )
+
+
+def _axis(label: str, values: list[int], limits: list[float]) -> dict[str, object]:
+    names = list(map(str, values))
+    return axis(label, limits=limits, ticks=range(len(values)), names=names)
+
+
+def curves_spec(*, title: str) -> Spec:
+    """Best so far over the fastest: median and tenths of the seeds, by method."""
+    marks = []
+    for at, (method, band) in enumerate(page.curves().items()):
+        x = [after * 1.07 ** (at - 1.5) for after in AFTER]
+        low, middle, high = (
+            [100 * (part[after - 1] / page.least() - 1) for after in AFTER]
+            for part in (band.low, band.middle, band.high)
+        )
+        ends = zip(low, high, strict=True)
+        marks.append(
+            dots(x, middle, method, "measured", spread=ends, at="key", series=at)
+        )
+    return chart(
+        title,
+        x=axis(
+            "Trials", log=True, limits=[3, 85], ticks=AFTER, names=list(map(str, AFTER))
+        ),
+        y=axis("Best so far, above the fastest (%)", limits=[0, 40], unit="%"),
+        marks=marks,
+    )
