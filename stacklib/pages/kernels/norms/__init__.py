@@ -1,1 +1,296 @@
-"""Chapter 4: norms as one kernel."""
+"""Section 4.3: Why is a norm as slow as its bytes?"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from stacklib import hardware, models
+from stacklib.evidence import measurements, results, runs
+from stacklib.kernels.rows.norms import lane_waste, next_power
+from stacklib.kernels.rows.primitives import PRIMITIVES, sort_bytes
+from stacklib.pages.gpu.simt import series
+from stacklib.pages.kernels.launches.claims import cost
+from stacklib.pages.kernels.norms import calls
+from stacklib.quantity import Quantity, Source, chosen, counted
+
+DEVICE, MODEL = "h100_sxm", "llama-3-70b"
+ROWS = 4096  # tokens of the prompt
+OPERATIONS = 4  # a number: square, add, scale, weight
+BLOCK = 256  # threads of the primitives that are run
+ONE_ROW, SMALL = "simveit-rmsnorm", 768
+
+
+# -- bytes and seconds of one norm -----------------------------------------------------
+
+
+def width() -> int:
+    """Numbers of a row of the model."""
+    return int(models.get(MODEL).hidden)
+
+
+def bandwidth() -> Quantity:
+    """Of an H100's memory."""
+    return hardware.get(DEVICE).memory_bandwidth.across(1)
+
+
+def numbers() -> Quantity:
+    """Numbers that the prompt puts through one norm."""
+    rows = chosen(ROWS, label="tokens of the prompt")
+    return (rows * chosen(width(), label="width of the model")).named("numbers")
+
+
+def arithmetic() -> Quantity:
+    """Time of a norm's arithmetic on the FP32 cores."""
+    each = chosen(OPERATIONS, "FLOP", label="operations for a number")
+    peak = hardware.get(DEVICE).peak("fp32").across(1)
+    return (numbers() * each / peak).named("arithmetic of a norm")
+
+
+def _bytes(rows: int, columns: int, fused: bool) -> int:
+    return calls.cut(rows, columns, fused=fused).fused_bytes
+
+
+def moved(*, fused: bool) -> Quantity:
+    """Bytes of the prompt's norm, as one kernel or as calls."""
+    label = "bytes of one kernel" if fused else "bytes of the calls"
+    return counted(_bytes, ROWS, width(), fused, unit="B", label=label)
+
+
+def time(*, fused: bool) -> Quantity:
+    """The same at an H100's bandwidth."""
+    label = "norm as one kernel" if fused else "norm as calls"
+    return (moved(fused=fused) / bandwidth()).named(label)
+
+
+def times_fewer() -> Quantity:
+    """Bytes of the calls over those of one kernel."""
+    return (moved(fused=False) / moved(fused=True)).named("times the bytes")
+
+
+def _call_bytes(at: int) -> tuple[float, float]:
+    """Bytes for a number that a call reads and writes, rows of one number left out."""
+    graph = calls.rmsnorm_graph(ROWS, width())
+    op, all_ = graph.ops[at], ROWS * width()
+    read = sum(graph.of(name).bytes for name in op.inputs) / all_
+    written = graph.of(op.output).bytes / all_
+    return round(read, 2), round(written, 2)
+
+
+def call_rows() -> list[dict[str, Any]]:
+    """A row a call: what it reads and writes for each number."""
+    made = []
+    for at, (name, *_) in enumerate(calls.CALLS):
+        one: dict[str, Any] = {"call": name}
+        for side, index in (("reads", 0), ("writes", 1)):
+            label = f"{name} {side}, for each number"
+            one[side] = counted(_side, at, index, unit="B", label=label)
+        made.append(one)
+    return made
+
+
+def _side(at: int, index: int) -> float:
+    return _call_bytes(at)[index]
+
+
+# -- the norms of a step ---------------------------------------------------------------
+
+
+def norms() -> Quantity:
+    """Norms that a token passes: two a layer, one at the end."""
+    return counted(_norms, label="norms of a step")
+
+
+def _norms() -> int:
+    return 2 * int(models.get(MODEL).layers) + 1
+
+
+def start() -> Quantity:
+    """From one kernel of a graph to the next, at the quick end, as in section 4.1."""
+    return cost("node", "low")
+
+
+def row() -> Quantity:
+    """Time of a row's bytes, once in and once out."""
+    numbers, each = chosen(width(), label="numbers"), chosen(4, "B", label="in and out")
+    return (numbers * each / bandwidth()).named("bytes of a row")
+
+
+def even() -> Quantity:
+    """Rows whose bytes take as long as a kernel's start."""
+    return (start() / row()).named("rows that take as long as a start")
+
+
+def step(*, fused: bool) -> Quantity:
+    """Time that a token's norms take: their bytes, and the starts of their kernels."""
+    label = "norms of a step, fused" if fused else "norms of a step, as calls"
+    kernels = counted(_kernels, fused, label="kernels of a norm")
+    crossed = counted(_bytes, 1, width(), fused, unit="B", label="bytes of a row")
+    return (norms() * (kernels * start() + crossed / bandwidth())).named(label)
+
+
+def _kernels(fused: bool) -> int:
+    return calls.cut(1, width(), fused=fused).launches
+
+
+def kernels(*, fused: bool) -> Quantity:
+    """Kernels of a norm."""
+    return counted(_kernels, fused, label="kernels of a norm")
+
+
+# -- run on the tile machine -----------------------------------------------------------
+
+
+@cache
+def ran(rows: int, columns: int) -> Any:
+    """RMS norm's Triton text on the tile machine: its error, and the report."""
+    from stacklib.kernels.written import host_triton, rows_triton
+
+    random = np.random.default_rng(0)
+    x = random.standard_normal((rows, columns), dtype=np.float32)
+    weight = random.standard_normal(columns, dtype=np.float32)
+    with host_triton.on_tiles() as launched:
+        y = rows_triton.rmsnorm(x, weight)
+    wide = x.astype(np.float64)
+    right = wide / np.sqrt((wide**2).mean(-1, keepdims=True) + 1e-6) * weight
+    return float(np.abs(y - right).max()), launched[0].report
+
+
+def asked(rows: int, columns: int) -> dict[str, int]:
+    """Bytes that it asked to load and to store."""
+    return dict(ran(rows, columns)[1].traffic.asked)
+
+
+def chain() -> Quantity:
+    """Time of one row, where nothing but its own chain of steps is waited for."""
+    return counted(_chain, unit="s", label="one row on the tile machine")
+
+
+def _chain() -> float:
+    return float(ran(1, width())[1].time)
+
+
+# -- lanes -----------------------------------------------------------------------------
+
+
+def idle(columns: int) -> Quantity:
+    """Share of lanes beyond a row of so many numbers."""
+    return counted(lane_waste, columns, label=f"idle lanes, {columns}")
+
+
+def lanes(columns: int = SMALL) -> Quantity:
+    """Lanes of the tile that holds a row."""
+    return counted(next_power, columns, label=f"lanes for {columns}")
+
+
+# -- sums as trees ---------------------------------------------------------------------
+
+
+def levels() -> Quantity:
+    """Levels of the tree that sums a row of the model."""
+    return counted(PRIMITIVES["reduce"].depth, width(), label="levels of a row's sum")
+
+
+def serial() -> Quantity:
+    """Sums of such a row."""
+    return counted(PRIMITIVES["reduce"].work, width(), label="sums of a row")
+
+
+@cache
+def _measured(name: str) -> Any:
+    from stacklib.kernels.rows.primitive_kernels import measured
+
+    return measured(name, BLOCK)
+
+
+def told(name: str, what: str) -> Quantity:
+    """Work or depth of a primitive on a block, in closed form."""
+    row = PRIMITIVES[name]
+    return counted(getattr(row, what), BLOCK, label=f"{what} of {name}, formula")
+
+
+def seen(name: str, what: str) -> Quantity:
+    """The same as the SIMT machine counted it."""
+    return counted(_seen, name, what, label=f"{what} of {name}, counted")
+
+
+def _seen(name: str, what: str) -> int:
+    return int(getattr(_measured(name), f"counted_{what}"))
+
+
+def primitive_rows() -> list[dict[str, Any]]:
+    """A row a primitive: work and depth, by formula and counted."""
+    return [
+        {
+            "primitive": name,
+            "work": told(name, "work"),
+            "counted": seen(name, "work"),
+            "depth": told(name, "depth"),
+            "barriers": seen(name, "depth"),
+        }
+        for name in PRIMITIVES
+    ]
+
+
+def sort_crossings() -> Quantity:
+    """Crossings of the keys in a radix sort of 32-bit keys, a byte a pass."""
+    return counted(_crossings, label="crossings of a sort")
+
+
+def _crossings() -> float:
+    return sort_bytes(BLOCK) / (4 * BLOCK)
+
+
+# -- others' measurements --------------------------------------------------------------
+
+
+@cache
+def published() -> dict[str, Quantity]:
+    """Rates of one RMS norm written five ways, on an H100."""
+    found = {}
+    for row in measurements.series():
+        if row.text("series", "") == ONE_ROW:
+            source = Source(row.source, row.id, "2026-11-21", "secondary")
+            found[row.subject] = Quantity(
+                row.value, row.unit, label=row.subject, source=source, kind="measured"
+            )
+    return found
+
+
+def share(name: str) -> Quantity:
+    """Of the bandwidth that the data sheet has."""
+    return (published()[name] / bandwidth()).named(f"share of the bandwidth, {name}")
+
+
+def ends() -> tuple[Quantity, Quantity]:
+    """Least and largest of those shares."""
+    order = sorted(published(), key=lambda name: published()[name].si)
+    return share(order[0]), share(order[-1])
+
+
+def clock(name: str) -> Quantity | None:
+    """Rate of the same kernel by the machine's clock, from the committed result."""
+    said = {one.kernel: one.predicted for one in series.of_kind("norm")}[name]
+    if said is None:
+        return None
+    place = f"benchmarks/results/{series.RESULT}.json"
+    date = str(results.need(series.RESULT)["date"])[:10]
+    source = Source("published kernels, run on the machine", place, date, "measured")
+    label = f"{name} by the machine's clock"
+    return Quantity(said / 1e9, "GB/s", label=label, source=source, kind="measured")
+
+
+def series_rows() -> list[dict[str, Any]]:
+    """A row a kernel: published rate, what the machine's clock says, the share."""
+    return [
+        {"kernel": name, "published": rate, "clock": clock(name), "share": share(name)}
+        for name, rate in published().items()
+    ]
+
+
+def measured_here() -> str:
+    """What `make gpu` has to say of it."""
+    found = runs.gpu_results()
+    return "\n".join(found) or "Triton's kernels on a GPU: not measured yet."

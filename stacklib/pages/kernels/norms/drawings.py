@@ -1,0 +1,136 @@
+"""Drawings of section 4.3: lanes beyond a row, and a row's sum as a tree."""
+
+from __future__ import annotations
+
+from stacklib.kernels.rows.norms import unmasked_variance
+from stacklib.kernels.rows.primitives import PRIMITIVES
+from stacklib.pages.kernels import norms as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Name,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    flow,
+    line,
+    right_of,
+)
+from stacklib.plots.drawing.parts import gpu, model
+from stacklib.quantity import chosen, counted
+
+__all__ = ["lanes_beyond_a_row", "sum_as_a_tree"]
+
+EACH = 32  # lanes that a drawn cell stands for
+LEAVES = 8  # numbers of the row that is summed in the drawing
+
+
+def lanes_beyond_a_row() -> Drawing:
+    """A row of 768 in 1,024 lanes: loaded, centred, and centred with a mask."""
+    inside, lanes = page.SMALL // EACH, int(page.lanes().si) // EACH
+    pad = frozenset(range(inside, lanes))
+    wrong, right = (
+        counted(
+            unmasked_variance, 1, mean, page.SMALL, page.lanes(), label=f"variance {m}"
+        )
+        for mean, m in ((1, "as printed"), (0, "with the mask"))
+    )
+    parts = [
+        _lanes("loaded", lanes, pad, False, ["the mask fills the rest with zeros"]),
+        _lanes(
+            "mean taken off",
+            lanes,
+            pad,
+            True,
+            ["the rest holds minus the mean", ("variance ", Shown(wrong, None, 4))],
+        ),
+        _lanes(
+            "masked again",
+            lanes,
+            pad,
+            False,
+            ["the rest is zero as before", ("variance ", Shown(right, None, 4))],
+        ),
+    ]
+    each = chosen(EACH, label="lanes of a cell")
+    row = chosen(page.SMALL, label="numbers of the row")
+    head = Words(
+        [
+            line("a row of ", row, " in ", page.lanes(), " lanes", bold=True),
+            line("one cell is ", each, " lanes", role="muted"),
+        ]
+    )
+    title = "Lanes beyond the row are harmless until the mean is taken off them."
+    return draw(below(head, *parts, gap=9), name="norm-lanes", title=title)
+
+
+def _lanes(
+    name: str, lanes: int, pad: frozenset[int], bad: bool, told: list[object]
+) -> Node:
+    own = Cells(
+        f"numbers, {name}",
+        lanes - len(pad),
+        (lanes - len(pad), 12),
+        side=(11.0, 16.0),
+        gap=2.0,
+        role=model.TOKEN,
+        words="lanes that hold the row",
+    )
+    rest = Cells(
+        f"beyond, {name}",
+        len(pad),
+        (len(pad), 4),
+        side=(11.0, 16.0),
+        gap=2.0,
+        role="layer-6" if bad else "muted",
+        lit=frozenset(range(len(pad))) if bad else frozenset(),
+        dark=frozenset() if bad else frozenset(range(len(pad))),
+        words="lanes beyond the row" + (", lit: they count" if bad else ""),
+    )
+    cells = right_of(own, rest, gap=8, grow=0)
+    role = "layer-6" if bad else "layer-3"
+    words = Words([line(name, bold=True), *told], align="start")
+    return Box(name, None, flow(cells, words, gap=12), role=role, lit=False)
+
+
+def sum_as_a_tree() -> Drawing:
+    """Eight numbers summed: levels down, sums across, and the same for a row."""
+    levels, width = [], LEAVES
+    while width >= 1:
+        levels.append(width)
+        width //= 2
+    rows = [_level(at, count) for at, count in enumerate(levels)]
+    work = counted(PRIMITIVES["reduce"].work, LEAVES, label="sums of the drawn tree")
+    deep = counted(PRIMITIVES["reduce"].depth, LEAVES, label="levels of the drawn tree")
+    long = counted(PRIMITIVES["reduce"].work, page.width(), label="sums of a row")
+    told = Box(
+        "account",
+        [
+            line("drawn: ", work, " sums, ", deep, " steps", bold=True),
+            ("a row of ", chosen(page.width(), label="numbers of a row"), ":"),
+            (long, " sums, ", page.levels(), " steps"),
+        ],
+        role="muted",
+        grow=0,
+    )
+    tree = Box("tree", None, below(*rows, gap=7), role="layer-3")
+    title = "A sum as a tree: the same additions, few of them one after the other."
+    return draw(flow(tree, told, gap=12), name="norm-tree", title=title)
+
+
+def _level(at: int, count: int) -> Node:
+    name = Name("numbers" if not at else "the sum" if count == 1 else f"step {at}")
+    gap = 2.0 + (2**at - 1) * 16.0
+    cells = Cells(
+        name,
+        count,
+        side=(14.0, 14.0),
+        gap=gap,
+        role=model.TOKEN if not at else gpu.CHIP,
+        lit=frozenset(range(count)) if count == 1 else frozenset(),
+        words="each is the sum of two above it" if at else "the row",
+    )
+    return right_of(Words(line(name), align="start", grow=0), cells, gap=10)
