@@ -1,1 +1,352 @@
-"""Chapter 4: feeding the tensor cores."""
+"""Section 4.4: How is a tensor core kept fed?"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from stacklib import hardware, models
+from stacklib.evidence import kernel_series
+from stacklib.gpu.tensor.tile_feed import Feed, feed_of, feed_share, feed_time, run_feed
+from stacklib.kernels import pipeline
+from stacklib.kernels.schedule import yield_bit
+from stacklib.kernels.schedule.feed import (
+    Promoted,
+    feed_events,
+    promoted_events,
+    promoted_of,
+    promoted_pace,
+)
+from stacklib.kernels.schedule.pipeline import steady_state
+from stacklib.kernels.written import hip
+from stacklib.pages.gpu.simt import series
+from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, counted
+from stacklib.roofline.bound import gemm
+from stacklib.roofline.work.products import Product, product
+
+from ..figures_of import measured, row
+from . import claims
+
+DEVICE, MODEL = "h100_sxm", "llama-3-70b"
+TOKENS, TP = 4096, 8
+ROWS, COLUMNS, DEPTH = 128, 256, 64  # of a block's tile, and of a step
+STEPS = 64
+BUFFERS = (1, 2, 3, 4)
+
+# -- a block's loop --------------------------------------------------------------------
+
+
+@cache
+def feed(buffers: int = 2) -> Feed:
+    """A step of a block whose loads are shared by a pair, on an H100."""
+    return feed_of(
+        DEVICE,
+        rows=ROWS,
+        columns=COLUMNS,
+        depth=DEPTH,
+        cluster=(2, 1),
+        buffers=buffers,
+    )
+
+
+def round_trip() -> Quantity:
+    """Cycles from the start of a step's loads until its buffer is free again."""
+    one = feed()
+    return (one.load + one.latency + one.mma).named("a buffer's round")
+
+
+def room() -> Quantity:
+    """Shared memory that one buffer takes: a step of both operands."""
+    each = bytes_per_element("bf16")
+    sides = chosen((ROWS + COLUMNS) * DEPTH, label="numbers of a step")
+    return (sides * each).named("a buffer")
+
+
+def needed() -> int:
+    """The fewest buffers with which no tile waits, found by events."""
+    stages = feed_events(feed(), 1).stages
+    one = max(stage.time for stage in stages)
+    return next(s for s in range(1, 9) if steady_state(stages, s) <= one * (1 + 1e-9))
+
+
+def busy(buffers: int) -> Quantity:
+    """Share of a long loop's cycles in which the tensor cores multiply."""
+    share: Quantity = feed_share(feed(buffers), STEPS)
+    return share.named(f"busy with {buffers} buffers")
+
+
+def pace(buffers: int) -> float:
+    """Cycles from tile to tile in steady state."""
+    return steady_state(feed_events(feed(), 1).stages, buffers)
+
+
+def three_ways(buffers: int, steps: int = STEPS) -> tuple[float, float, float]:
+    """Cycles of a loop: closed form, recurrence, events."""
+    one = feed(buffers)
+    closed = float(feed_time(one, steps).si)
+    return closed, run_feed(one, steps)[-1].end, feed_events(one, steps).time
+
+
+def written(depth: int, sums: int, tiles: int = 8) -> float:
+    """Share of a block's time in which it multiplies, over tiles of the result.
+
+    A tile's steps along ``depth``, then its 16-bit result on the way to the L2; with
+    two places for sums the next tile is multiplied meanwhile.
+    """
+    steps = depth // DEPTH
+    l2 = hardware.level(hardware.get(DEVICE), "l2")
+    store = ROWS * COLUMNS * 2 / float(l2.known("width").si)
+    stages = [
+        ("multiply", steps * float(feed().mma.si), "tensor"),
+        ("write", store, "L2"),
+    ]
+    return pipeline(stages, tiles, sums).busy("tensor")
+
+
+@cache
+def deepgemm(consumers: int) -> Promoted:
+    """DeepGEMM's loop on an H800, with so many groups of warps that multiply."""
+    return promoted_of("h800_sxm", consumers=consumers)
+
+
+def deepgemm_share(consumers: int = 2) -> float:
+    """Share of the FP8 peak that its pace allows."""
+    loop = deepgemm(consumers)
+    return float(loop.feed.mma.si) / promoted_pace(loop)
+
+
+def deepgemm_events(consumers: int = 2, steps: int = STEPS) -> float:
+    """Cycles from step to step, by events, the first ones left out."""
+    loop = deepgemm(consumers)
+    ends = [run.events[-1].end for run in _runs(loop, steps)]
+    return (ends[1] - ends[0]) / steps
+
+
+def _runs(loop: Promoted, steps: int) -> list[Any]:
+    return [promoted_events(loop, n) for n in (steps, 2 * steps)]
+
+
+def deepgemm_published() -> Quantity:
+    """The share of the peak that was published."""
+    return claims.share()
+
+
+def yields(ffma: int) -> float:
+    """What the yield bit is worth beside a product of 64 cycles."""
+    return yield_bit.gain(mma=64, ffma=ffma).times
+
+
+# -- the next tile ---------------------------------------------------------------------
+
+BLOCKS = 8
+GROUPS = {"row by row": 1, "grouped by two": 2, "grouped by four": 4}
+
+
+def bands(group: int) -> tuple[int, int]:
+    """Bands of A and of B that the first eight blocks read."""
+    return group, BLOCKS // group
+
+
+def bytes_read(group: int) -> Quantity:
+    """Bytes of those bands, each read once."""
+    model, each = models.get(MODEL), bytes_per_element("bf16")
+    down, across = bands(group)
+    k = chosen(model.hidden, label="shared size")
+    rows = chosen(down * ROWS, label="rows of A")
+    columns = chosen(across * COLUMNS, label="columns of B")
+    return ((rows + columns) * k * each).named(
+        f"bytes of {BLOCKS} blocks, {group} high"
+    )
+
+
+# -- the ladder ------------------------------------------------------------------------
+
+SERIES = "siboehm-sgemm"
+LADDER = {  # version, and what it takes away
+    "naive": "",
+    "gmem coalescing": "lanes that read different rows",
+    "smem caching": "loads from the L2",
+    "2D blocktiling": "loads from shared memory",
+    "bank conflicts, offset": "lanes that meet in a bank",
+    "double buffering": "waiting at the barrier",
+}
+WAITS = {"lsu": "load/store unit", "latency": "latency", "issue": "issue slots"}
+
+
+def versions() -> dict[str, kernel_series.Line]:
+    """The author's kernels that have a time, in his order."""
+    mine = (one for one in series.lines() if one.series == SERIES)
+    return {one.kernel: one for one in mine if one.predicted is not None}
+
+
+def waits() -> dict[str, str]:
+    """The part of the chip that each waits for by the clock."""
+    from stacklib.evidence import measurements, results
+
+    names = {one.id: one for one in measurements.series()}
+    rows = results.need(series.RESULT)["rows"]
+    return {
+        names[row_["id"]].subject: row_["part"]
+        for row_ in rows
+        if row_["series"] == SERIES
+    }
+
+
+def rate(version: str, *, by_clock: bool = False) -> Quantity:
+    """What was published of a version, or what the machine's clock says."""
+    one = versions()[version]
+    summary = kernel_series.summary(version, [one])
+    value = one.predicted if by_clock else one.published
+    assert value is not None
+    label = f"{version}, {'by the clock' if by_clock else 'published'}"
+    made = series.read(value / 1e12, label, summary)
+    assert made is not None
+    return Quantity(
+        made.si, "TFLOP/s", label=label, source=made.source, kind="measured"
+    )
+
+
+def ladder() -> list[dict[str, Any]]:
+    """A row a version: what it removes, both rates, what is waited for."""
+    return [
+        {
+            "version": name,
+            "takes away": what or "(the start)",
+            "published": rate(name),
+            "clock": rate(name, by_clock=True),
+            "then waits for": WAITS[waits()[name]],
+        }
+        for name, what in LADDER.items()
+    ]
+
+
+def turned() -> Quantity:
+    """Pairs of the author's versions whose order the clock has the wrong way."""
+    found = list(versions().values())
+    return counted(kernel_series.order_faults, found, take=len, label="pairs turned")
+
+
+def judged() -> Quantity:
+    """Pairs whose published rates are far enough apart to judge."""
+    return counted(series.pairs, list(versions().values()), label="pairs judged")
+
+
+# -- the prompt ------------------------------------------------------------------------
+
+
+def prompt(tokens: int = TOKENS, tp: int = TP, dtype: str = "bf16") -> list[Product]:
+    """A layer's products on one of ``tp`` GPUs."""
+    m = models.get(MODEL)
+    kept = (m.heads + 2 * m.kv_heads) * m.head_dim // tp
+    shapes = (
+        (kept, m.hidden),
+        (m.hidden, m.heads * m.head_dim // tp),
+        (2 * m.intermediate // tp, m.hidden),
+        (m.hidden, m.intermediate // tp),
+    )
+    return [product(m=tokens, n=n, k=k, dtype=dtype) for n, k in shapes]
+
+
+@cache
+def prompt_times(tokens: int = TOKENS, tp: int = TP) -> dict[str, float]:
+    """Seconds of all layers: at the peak, with tiles, at the clock held, in all."""
+    device, layers = hardware.get(DEVICE), models.get(MODEL).layers
+    chip, factor = gemm.chip_of(device, "bf16"), hardware.efficiency
+    total = dict.fromkeys(("peak", "tiles", "clock", "all"), 0.0)
+    for work in prompt(tokens, tp):
+        found = gemm.gemm_time(work, device)
+        wear = gemm.wear_of(chip, chip.bandwidth, factor)
+        assert found.tiling is not None
+        parts = {
+            "peak": work.operations / chip.peak,
+            "tiles": gemm.compute_time(work, found.tiling, chip.units, wear),
+            "clock": found.compute,
+            "all": found.time,
+        }
+        for name, seconds in parts.items():
+            total[name] += layers * seconds
+    return total
+
+
+def spent(what: str) -> Quantity:
+    """One of these times of the prompt."""
+    label = f"prompt, {what}"
+    return counted(prompt_times, unit="s", take=lambda t: t[what], label=label)
+
+
+def reached() -> Quantity:
+    """Share of the dense peak over the prompt's products."""
+    return (spent("peak") / spent("all")).named("share of the peak")
+
+
+PUBLISHED = {  # rows of the published measurements, and their sizes at tp 4
+    "QKV": ("A-0456", 0),
+    "gate and up": ("A-0454", 2),
+    "down": ("A-0455", 3),
+}
+
+
+def beside() -> list[dict[str, Any]]:
+    """Products of a Llama 70B at tp 4: predicted, and as Vidur's authors timed them."""
+    rows = []
+    for name, (key, at) in PUBLISHED.items():
+        work = prompt(TOKENS, 4, "fp16")[at]
+        time = counted(
+            gemm.gemm_time,
+            work,
+            DEVICE,
+            unit="s",
+            take=lambda t: t.time,
+            label=f"{name}, predicted",
+        )
+        told = published_time(key)
+        rows.append(
+            {
+                "product": f"{name}, {work.m} x {work.n} x {work.k}",
+                "predicted": time,
+                "published": told,
+                "ratio": (time / told).named(f"{name}, predicted over published"),
+            }
+        )
+    return rows
+
+
+def published_time(key: str) -> Quantity:
+    """A time of the published measurements."""
+    found = row(key)
+    source = Source(found.source, key, "2026-11-21", "secondary")
+    told = f"{found.software}, {key}"
+    return Quantity(
+        found.value, found.unit, label=told, source=source, kind="measured", key=key
+    )
+
+
+def best_library() -> Quantity:
+    """Share of the peak of the largest square product published of an H100."""
+    work = product(m=8192, n=8192, k=8192)
+    done = chosen(work.operations, "FLOP", label="operations of 8192 cubed")
+    peak = hardware.get(DEVICE).peak("bf16").across(1)
+    return (done / published_time("A-0228") / peak).named("library, share of the peak")
+
+
+def triton_over_rocblas() -> tuple[Quantity, Quantity]:
+    """The least and the most that Triton had over rocBLAS on an MI308X."""
+    pairs = (("A-0488", "A-0487"), ("A-0490", "A-0489"), ("A-0494", "A-0493"))
+    ratios = [
+        (measured(t) / measured(r)).named("Triton over rocBLAS") for t, r in pairs
+    ]
+    ratios.sort(key=lambda q: q.si)
+    return ratios[0], ratios[-1]
+
+
+def ported() -> tuple[Quantity, Quantity]:
+    """Habits of CUDA that are tried with 64 lanes, and those that break."""
+    names = tuple(hip.CASES)
+    return (
+        counted(len, names, label="habits tried"),
+        counted(_broken, names, label="habits that break"),
+    )
+
+
+def _broken(names: tuple[str, ...]) -> int:
+    return sum(not hip.run_case(name, 64, blocks=1).as_cuda for name in names)
