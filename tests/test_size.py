@@ -1,4 +1,4 @@
-"""No module is too long to be read at one sitting; the sizes are printed."""
+"""No module is too long to be read at one sitting."""
 
 from pathlib import Path
 
@@ -30,7 +30,6 @@ def room(tmp_path: Path) -> Path:
 
 
 def test_no_module_is_over_the_limit():
-    print(size.by_room())
     assert size.faults() == []
 
 

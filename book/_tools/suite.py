@@ -17,9 +17,10 @@ import pytest
 
 from _tools import durations, outputs, tree
 
-# Few tests, but minutes of them: begun first, it does not keep one worker busy after
-# the others are done.
-FIRST = "tests/book/test_browser.py"
+# The first has few tests, but minutes of them: begun first, it does not keep one worker
+# busy after the others are done. Beside it the second has the clock compiled, once: the
+# others find it in the cache, where two that need it at once would each compile it.
+FIRST = ("tests/book/test_browser.py", "tests/evidence/test_kernel_series.py")
 STRICT = (
     "--nbval",
     "--nbval-current-env",
@@ -63,7 +64,7 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     # A notebook's cells share a kernel, so its file stays with one worker.
     parallel = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
     timed = ["-p", durations.__name__]
-    folders = [f for f in (FIRST, "tests", "chapters", "book") if (root / f).exists()]
+    folders = [f for f in (*FIRST, "tests", "chapters", "book") if (root / f).exists()]
     # The workers share the cores: threads of a matrix product would wait for them.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     untidy = static(root)
