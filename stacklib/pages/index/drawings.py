@@ -20,7 +20,7 @@ from stacklib.plots.drawing import (
 )
 from stacklib.plots.drawing.parts import gpu, memory
 
-__all__ = ["gpu_map", "memory_map", "quantizers_map", "roofline_map"]
+__all__ = ["gpu_map", "kernels_map", "memory_map", "quantizers_map", "roofline_map"]
 DEVICE = "h100-sxm"
 
 
@@ -126,8 +126,32 @@ def memory_map() -> Drawing:
 
 
 Bars = tuple[range | set[int], ...]
-# Stages of chapter 7: sections, words, layer, and a sign: cells across, those lit.
-QUANTIZERS: dict[str, list[tuple[str, str, int, int, Bars]]] = {
+# Stages of a chapter: sections, words, layer, and a sign: cells across, those lit.
+Stages = dict[str, list[tuple[str, str, int, int, Bars]]]
+KERNELS: Stages = {
+    "how kernels start and meet": [
+        ("4.1", "a launch, a graph", 4, 12, ({0, 4, 8}, range(12))),
+        ("4.2", "kernels fused", 4, 12, (set(range(12)) - {3, 7}, range(12))),
+        ("4.3", "rows and norms", 2, 12, (range(12), range(9))),
+    ],
+    "products and attention": [
+        ("4.4", "a tensor core fed", 3, 10, (range(9), range(1, 10))),
+        ("4.5", "attention in tiles", 2, 9, (range(3),) * 2),
+        ("4.6", "two warp groups", 3, 10, ({0, 1, 4, 5, 8, 9}, {2, 3, 6, 7})),
+        ("4.7", "one query", 6, 9, (range(9), {4})),
+    ],
+    "scales, experts, and the token": [
+        ("4.8", "scales on the way", 3, 12, ({0, 4, 8},) * 2),
+        ("4.9", "experts' last tiles", 6, 12, (range(12), range(5))),
+        ("4.10", "the next token", 6, 14, ({9},)),
+    ],
+    "who writes them": [
+        ("4.11", "a search", 4, 12, ({1, 6, 8}, {4, 8})),
+        ("4.12", "which one first", 7, 12, (range(8), range(2))),
+        ("4.13", "the token's kernels", 7, 14, (range(14), range(7), range(4))),
+    ],
+}
+QUANTIZERS: Stages = {
     "how numbers are stored": [
         ("7.1", "one number", 1, 8, ({1, 3, 5},)),
         ("7.2", "a scale for many", 3, 9, ({0},)),
@@ -147,18 +171,29 @@ QUANTIZERS: dict[str, list[tuple[str, str, int, int, Bars]]] = {
 }
 
 
+def kernels_map() -> Drawing:
+    """Chapter 4: from a launch to the kernels that make a token."""
+    title = "Chapter four: the kernels of a token, and who writes them."
+    return draw(_staged(KERNELS), name="map-kernels", title=title, devices=[DEVICE])
+
+
 def quantizers_map() -> Drawing:
     """Chapter 7: the path from one number to what each byte is worth."""
+    title = "Chapter seven: from the bits of one number to a model that serves."
+    scene = _staged(QUANTIZERS)
+    return draw(scene, name="map-quantizers", title=title, devices=[DEVICE])
+
+
+def _staged(stages: Stages) -> Node:
+    """Stages one after the other, each a path of sections."""
     rows = []
-    for stage, sections in QUANTIZERS.items():
+    for stage, sections in stages.items():
         path = [
             section(number, words, f"layer-{layer}", _sign(number, layer, across, lit))
             for number, words, layer, across, lit in sections
         ]
         rows.append(Box(stage, line(stage, bold=True), chain(*path), role="muted"))
-    scene = chain(*rows, down=(True, True))
-    title = "Chapter seven: from the bits of one number to a model that serves."
-    return draw(scene, name="map-quantizers", title=title, devices=[DEVICE])
+    return chain(*rows, down=(True, True))
 
 
 def _sign(number: str, layer: int, across: int, rows: Bars) -> Node:
