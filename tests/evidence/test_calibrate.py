@@ -359,6 +359,20 @@ def test_the_factors_file_keeps_what_was_declared():
     assert rows["unread"]["rows"] == 0 and "low" not in rows["unread"]
 
 
+def test_a_fixed_factor_read_elsewhere_keeps_its_rows():
+    fixed = {"value": 3.4, "least": 2.0, "most": 5.0, "fixed": True}
+    counts = {"rows": 2, "sources": 2, "devices": 2}
+    memory = {"value": 0.7, "least": 0.3, "most": 1.0}
+    values = {**TRUE, "turn": 3.4, "bare": 3.4}
+    factor = Factor(3.4, 2.0, 5.0, fixed=True)
+    factors = {**FACTORS, "turn": factor, "bare": factor}
+    problem = Problem(factors, toy().cases, override)
+    table = {"memory": memory, "turn": {**fixed, **counts}, "bare": fixed}
+    rows = files.efficiency_rows(table, problem, values, {"memory": (0.8, 0.9)})
+    assert {key: rows["turn"][key] for key in counts} == counts
+    assert rows["bare"]["rows"] == 0
+
+
 def test_the_band_is_the_larger_of_both_cross_validations():
     by = {"source": {"A": Errors(0.1, 0.5, 7)}, "device": {"A": Errors(0.2, 0.4, 7)}}
     row = files.error_rows({"A": Errors(0.05, 0.3, 9)}, by)["A"]

@@ -104,13 +104,14 @@ def efficiency_rows(
     for name, declared in table.items():
         factor, part = problem.factors[name], parts[name]
         places = part.moved(part.touched()[name], values, name)
-        found = {
-            **declared,
-            "value": float(values[name]),
-            "rows": len(places),
-            "sources": len({part.cases[i].source for i in places}),
-            "devices": len({part.cases[i].device for i in places}),
-        }
+        found = {**declared, "value": float(values[name])}
+        # A fixed factor that no row of the fit reads has its rows elsewhere, and said.
+        if places or not factor.fixed or "rows" not in declared:
+            found |= {
+                "rows": len(places),
+                "sources": len({part.cases[i].source for i in places}),
+                "devices": len({part.cases[i].device for i in places}),
+            }
         if places and not factor.fixed:
             found["low"], found["high"] = spans[name]
         else:
