@@ -12,9 +12,9 @@ how many threads a block has and `t.grid_dim.x` how many blocks there are.
 - `vector_add(t, a, b, out, n)`: the kernel.
 
 `n` is seldom a multiple of the threads. The arrays are longer than `n`: what lies
-behind are somebody else's numbers, and they have to be what they were. Nothing behind
-`n` may be read either, and neighbouring threads should take neighbouring numbers, so
-that a warp's 32 numbers come in 4 sectors of 32 bytes.
+behind are somebody else's numbers, and they have to be what they were. Neighbouring
+threads should take neighbouring numbers, so that what a warp asks for comes in `4`
+sectors and not more.
 
 With a GPU: the same kernel in CUDA is `stacklib/kernels/written/cuda/vector_add.cu`.
 Compile it with `nvcc -cubin -arch=sm_90`, launch it with your `blocks`, and compare.

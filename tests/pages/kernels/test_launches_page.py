@@ -9,7 +9,6 @@ from stacklib.gpu.chip.streams import stream_faults
 from stacklib.kernels.launch.launches import launch_time, replay_time
 from stacklib.pages.kernels import launches as page
 from stacklib.pages.kernels.launches import drawings, live
-from stacklib.pages.kernels.launches.claims import cost
 
 NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/launches.ipynb"
 
@@ -56,21 +55,23 @@ def test_its_bytes_are_those_of_the_step():
 def test_closed_form_is_the_queue_event_by_event():
     pytest.importorskip("torch")
     for name, end in (("eager", "low"), ("driver", "low"), ("driver", "high")):
-        run = page.ran(cost(name, end).si, page.each().si, 3360)
-        assert run.time == pytest.approx(page.one_by_one(name, end).si)
+        assert page.ran(page.cost(name, end).si, page.each().si, 3360).time == (
+            pytest.approx(page.one_by_one(name, end).si)
+        )
+        run = page.ran(page.cost(name, end).si, page.each().si, 42)
         assert not stream_faults(run.commands, run.ran)
     graph = replay_time(
         page.kernels(),
         page.each(),
-        replay_s=cost("replay", "low"),
-        node_s=cost("node", "low"),
+        replay_s=page.cost("replay", "low"),
+        node_s=page.cost("node", "low"),
     )
     assert page.replayed().si == pytest.approx(graph.si)
     nodes = replay_time(
         3360,
         page.each().si,
-        replay_s=cost("replay", "low").si,
-        node_s=cost("node", "low").si,
+        replay_s=page.cost("replay", "low").si,
+        node_s=page.cost("node", "low").si,
     )
     assert graph.si == pytest.approx(nodes)
 

@@ -1,1 +1,318 @@
-"""Chapter 4: fusion."""
+"""Section 4.2: Which traffic disappears when kernels are fused?"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+from stacklib import hardware, models
+from stacklib.kernels.launch.fuse import KERNELS, RULES, Fusion, fuse
+from stacklib.kernels.launch.launches import launch_time, replay_time
+from stacklib.kernels.launch.op_graph import OpGraph
+from stacklib.kernels.launch.recompute import (
+    CheckpointPlan,
+    Layer,
+    checkpoint_plan,
+    run_plan,
+)
+from stacklib.pages.kernels import launches
+from stacklib.pages.kernels.fusion import graphs
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.roofline import decode_step
+
+MODEL, DEVICE, PROMPT = "llama-3-70b", "h100_sxm", 4096
+ALONE = 3  # kernels of a layer before and after: attention, and two all-reduces
+KEPT = 16  # bytes that a layer of the chain keeps, for each byte of its input
+BATCH, TOKENS = 1, 256  # of the tiny model's measured steps
+
+
+# -- the layer, fused ------------------------------------------------------------------
+
+
+@cache
+def parts(tokens: int, fused: bool) -> dict[str, Fusion]:
+    """Each part of a layer as kernels: every operation one, or as few as there can be.
+
+    Products are a library's: nothing joins them from another part.
+    """
+    rules = graphs.LIBRARY if fused else ()
+    made = graphs.layer(tokens, joined=fused)
+    return {name: fuse(graph, rules) for name, graph in made.items()}
+
+
+def _kernels(fused: bool) -> int:
+    return ALONE + sum(part.launches for part in parts(1, fused).values())
+
+
+def per_layer(*, fused: bool) -> Quantity:
+    """Kernels of a layer."""
+    label = f"kernels of a layer, {'fused' if fused else 'one by one'}"
+    return counted(_kernels, fused, label=label)
+
+
+def layers() -> Quantity:
+    """Layers of the model."""
+    return chosen(models.get(MODEL).layers, label="layers")
+
+
+def kernels(*, fused: bool = True) -> Quantity:
+    """Kernels of a step."""
+    return (per_layer(fused=fused) * layers()).named("kernels of a step")
+
+
+def _moved(tokens: int, fused: bool, part: str) -> int:
+    found = parts(tokens, fused)
+    return sum(f.fused_bytes for name, f in found.items() if part in ("", name))
+
+
+def moved(tokens: int, *, fused: bool, part: str = "") -> Quantity:
+    """Bytes of a layer, or of one of its parts, without attention."""
+    label = f"bytes, {part or 'layer'}, {tokens} tokens, {'' if fused else 'not '}fused"
+    return counted(_moved, tokens, fused, part, unit="B", label=label)
+
+
+def saved(tokens: int) -> Quantity:
+    """Share of a layer's bytes that fusing saves."""
+    left = moved(tokens, fused=True) / moved(tokens, fused=False)
+    return (1 - left).named(f"share saved, {tokens} tokens")
+
+
+def reading(part: Quantity) -> Quantity:
+    """Time in which an H100 moves so many bytes."""
+    return (part / hardware.get(DEVICE).memory_bandwidth.across(1)).named(
+        f"time of {part.label}"
+    )
+
+
+def prompt_time(*, fused: bool) -> Quantity:
+    """Time of the bytes of a prompt, all layers."""
+    one = reading(moved(PROMPT, fused=fused)) * layers()
+    return one.named(f"prompt, {'fused' if fused else 'one by one'}").to("ms")
+
+
+# -- the step --------------------------------------------------------------------------
+
+
+def before() -> Quantity:
+    """The step of section 4.1, as one graph."""
+    return _graph(kernels(fused=False), "replayed, not fused")
+
+
+def step() -> Quantity:
+    """The step with fused kernels, as one graph."""
+    return _graph(kernels(), "replayed, fused")
+
+
+def _graph(count: Quantity, label: str) -> Quantity:
+    read = decode_step(MODEL, on=DEVICE, tp=8, context=PROMPT).time
+    told: Quantity = replay_time(
+        count,
+        read / count,
+        replay_s=launches.cost("replay", "low"),
+        node_s=launches.cost("node", "low"),
+    )
+    return told.named(label)
+
+
+def eager() -> Quantity:
+    """The fused kernels submitted one by one by an eager framework."""
+    read = decode_step(MODEL, on=DEVICE, tp=8, context=PROMPT).time
+    told: Quantity = launch_time(
+        kernels(), read / kernels(), submit_s=launches.cost("eager", "low")
+    )
+    return told.named("one by one, fused")
+
+
+def blog_reading() -> Quantity:
+    """What section 4.1's compiled model has to read on its A100, as a time."""
+    return decode_step("llama-2-7b", on="a100-sxm-80gb", tp=1, context=0).time
+
+
+def blog_step() -> Quantity:
+    """Its step predicted: what is read, and a node for each fused kernel."""
+    there = chosen(models.get("llama-2-7b").layers, label="layers of Llama-2-7B")
+    nodes = (per_layer(fused=True) - 2) * there  # on one GPU nothing is reduced
+    return (blog_reading() + nodes * launches.cost("node", "low")).named(
+        "compiled, predicted"
+    )
+
+
+def blog_measured() -> Quantity:
+    """Its step as published."""
+    return launches.blog_step("compiled")
+
+
+# -- a chain, line by line -------------------------------------------------------------
+
+
+def row() -> Quantity:
+    """Bytes of a tensor of the norm in BF16, for a whole prompt."""
+    wide = chosen(graphs.HIDDEN, label="hidden size")
+    return (chosen(PROMPT, label="tokens") * wide * chosen(2, "B", label="BF16")).named(
+        "a tensor of the norm"
+    )
+
+
+def norm_arithmetic() -> Quantity:
+    """Time of the norm's arithmetic for a prompt: an operation a number each."""
+    work = counted(_numbers, PROMPT, unit="FLOP", label="arithmetic of the norm")
+    time = work / hardware.get(DEVICE).peak("fp32").across(1)
+    return time.named("arithmetic of the norm").to("µs")
+
+
+def _numbers(tokens: int) -> int:
+    graph = graphs.norm(tokens)
+    return sum(
+        max(math.prod(graph.of(name).shape) for name in op.inputs) for op in graph.ops
+    )
+
+
+# -- the rules on other graphs ---------------------------------------------------------
+
+
+def _attention(online: bool, what: str) -> int:
+    rules = RULES if online else KERNELS
+    found = fuse(graphs.attention(PROMPT, PROMPT), rules)
+    return found.launches if what == "kernels" else found.fused_bytes
+
+
+def attention(what: str, *, online: bool) -> Quantity:
+    """Kernels or bytes of a prompt's attention, without and with online softmax."""
+    unit = "" if what == "kernels" else "B"
+    label = f"attention, {what}, {'online' if online else 'rows'}"
+    return counted(_attention, online, what, unit=unit, label=label)
+
+
+@cache
+def small_graph(name: str) -> OpGraph:
+    """A small graph of the room, which can be run."""
+    from stacklib.kernels.launch import fuse_graphs as of
+
+    if name == "layernorm":
+        return of.layernorm_graph(64, 128)
+    if name == "attention":
+        return of.attention_graph(tokens=32, head_dim=16, hidden=64)
+    return of.experts_graph(
+        tokens=32, hidden=16, inner=24, experts=4, top=2, capacity=32
+    )
+
+
+def _ran(name: str, rules: tuple[str, ...]) -> int:
+    """Bytes that crossed when a small graph's kernels ran on a recorded memory."""
+    import numpy as np
+
+    from stacklib.kernels.launch.fuse_run import execute
+
+    graph, rng = small_graph(name), np.random.default_rng(4)
+    made = {op.output for op in graph.ops}
+    given = {
+        tensor: rng.standard_normal(graph.of(tensor).shape)
+        for tensor in graph.tensors
+        if tensor not in made
+    }
+    return execute(graph, fuse(graph, rules), given).moved
+
+
+def ran(name: str, rules: tuple[str, ...] = RULES) -> Quantity:
+    """The same with its derivation."""
+    label = f"{name} run, {', '.join(rules) or 'one by one'}"
+    return counted(_ran, name, rules, unit="B", label=label)
+
+
+def _told(name: str, rules: tuple[str, ...], what: str) -> float:
+    return float(getattr(fuse(small_graph(name), rules), what))
+
+
+def told(name: str, what: str, rules: tuple[str, ...] = RULES) -> Quantity:
+    """Bytes or launches of a small graph by its shapes alone."""
+    unit = "B" if what.endswith("bytes") else ""
+    label = f"{name}, {what}, {', '.join(rules) or 'one by one'}"
+    return counted(_told, name, rules, what, unit=unit, label=label)
+
+
+# -- compute again ---------------------------------------------------------------------
+
+
+@cache
+def chain() -> tuple[Layer, ...]:
+    """The model's layers for a prompt, each keeping ``KEPT`` times its input."""
+    size = row().si
+    return (Layer(size, KEPT * size, 1.0),) * models.get(MODEL).layers
+
+
+@cache
+def plan(method: str) -> CheckpointPlan:
+    """A plan for that chain."""
+    return checkpoint_plan(chain(), method=method)
+
+
+def memory(method: str) -> Quantity:
+    """Activations at its peak, walked with a ledger."""
+    return counted(_walked, method, unit="B", label=f"activations, {method}").to("GB")
+
+
+def _walked(method: str) -> float:
+    return run_plan(chain(), plan(method)).peak
+
+
+def again(method: str) -> Quantity:
+    """FLOPs run again, as a share of a step's."""
+    return counted(_again, method, label=f"work again, {method}")
+
+
+def _again(method: str) -> float:
+    return plan(method).overhead
+
+
+def root(kept: int = 1) -> Quantity:
+    """Layers of a segment by the square root, each keeping so many inputs."""
+    return counted(_root, kept, label=f"layers of a segment, {kept} inputs kept")
+
+
+def _root(kept: int) -> float:
+    return math.sqrt(models.get(MODEL).layers / kept)
+
+
+def by_segments(length: int) -> Quantity:
+    """Activations at the peak with segments of so many layers, in closed form."""
+    label = f"activations, segments of {length}"
+    return counted(_by_segments, length, unit="B", label=label).to("GB")
+
+
+def _by_segments(length: int) -> float:
+    return (math.ceil(models.get(MODEL).layers / length) + KEPT * length) * row().si
+
+
+@cache
+def tiny_plan(method: str) -> tuple[CheckpointPlan, Any]:
+    """A plan for the tiny model's own layers, and its configuration."""
+    from stacklib.kernels.launch.recompute_torch import tiny_layers
+    from stacklib.pages.models.tiny import config
+
+    layers = tiny_layers(config(), BATCH, TOKENS)
+    return checkpoint_plan(layers, method=method), config()
+
+
+def tiny_foretold(method: str) -> Quantity:
+    """Activations of the tiny model's step, by ``tinylm.plan`` cut into layers."""
+    label = f"tiny model, {method}, predicted"
+    return counted(_tiny, method, unit="B", label=label).to("MB")
+
+
+def _tiny(method: str) -> float:
+    return tiny_plan(method)[0].memory
+
+
+def tiny_kept(method: str) -> Quantity:
+    """The same as torch's autograd keeps it, run by the plan."""
+    label = f"tiny model, {method}, kept by torch"
+    return counted(_kept, method, unit="B", label=label).to("MB")
+
+
+@cache
+def _kept(method: str) -> float:
+    from stacklib.kernels.launch.recompute_torch import kept_bytes
+
+    made, config = tiny_plan(method)
+    return kept_bytes(config, made, batch=BATCH, tokens=TOKENS)

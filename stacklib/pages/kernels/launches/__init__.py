@@ -18,8 +18,8 @@ from stacklib.kernels.launch.launches import (
 )
 from stacklib.pages.kernels.figures_of import published
 from stacklib.pages.kernels.launches import claims
-from stacklib.pages.kernels.launches.claims import cost
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, Source, chosen, counted, one_of
+from stacklib.quantity.core import _make
 from stacklib.roofline import decode_step
 
 if TYPE_CHECKING:
@@ -122,6 +122,11 @@ def kernels() -> Quantity:
 # -- closed forms ----------------------------------------------------------------------
 
 
+def cost(name: str, end: str) -> Quantity:
+    """An end of a published cost, as quoted: it has a source, and no record."""
+    return _make(claims.cost(name, end), key="")
+
+
 def reading(device: str = DEVICE) -> Quantity:
     """Time in which a device reads what a token needs."""
     return decode_step(MODEL, on=device, tp=TP, context=CACHED).time
@@ -198,13 +203,14 @@ def mixed(name: str, end: str = "low") -> Quantity:
 def tokens_a_second(way: str) -> Quantity:
     """Llama-7B on an A100, as PyTorch's blog has it: eager, or compiled as a graph."""
     value = {"eager": 25.5, "compiled": 107.0}[way]
-    return published(value, "1/s", f"tokens per second, {way}", BLOG)
+    quoted = published(value, "", f"tokens per second, {way}", BLOG)
+    return _make(quoted, key="")
 
 
 def blog_step(way: str) -> Quantity:
     """Time of a token there."""
-    one = chosen(1, label="token")
-    return (one / tokens_a_second(way)).named(f"step, {way}, A100").to("ms")
+    second = one_of("s", "a second")
+    return (second / tokens_a_second(way)).named(f"step, {way}, A100").to("ms")
 
 
 def blog_kernels() -> Quantity:

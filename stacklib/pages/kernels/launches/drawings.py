@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stacklib.kernels.launch.launches import Launches, run_launches
 from stacklib.pages.kernels import launches as page
-from stacklib.pages.kernels.launches.claims import cost
 from stacklib.plots.drawing import (
     Box,
     Cells,
@@ -33,9 +32,9 @@ LANES = {
 
 def way_to_the_chip() -> Drawing:
     """Who touches a kernel before it runs: each for itself, and all as a graph."""
-    eager = cost("eager", "low").named("host's time for an operator")
-    replay = cost("replay", "low").named("host's time for a graph")
-    node = cost("node", "low").named("from one node to the next")
+    eager = page.cost("eager", "low").named("host's time for an operator")
+    replay = page.cost("replay", "low").named("host's time for a graph")
+    node = page.cost("node", "low").named("from one node to the next")
     many = page.kernels()
     steps = [
         (
