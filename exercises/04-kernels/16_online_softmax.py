@@ -1,15 +1,15 @@
-"""Merge two softmaxes that saw half each.
+"""Merge two softmaxes that saw a part each.
 
 level: derive
 
-A row of scores is cut in two, and each half is somewhere else: in another tile, on
-another SM, on another GPU. Each half is told by three numbers:
+A row of scores is cut in two, and each part is somewhere else: in another tile, on
+another SM, on another GPU. Each part is told by three numbers:
 
 - its maximum m;
 - its sum l of exp(s - m) over its scores s;
 - its weighted sum o of exp(s - m) * v over its scores s and values v, not divided by l.
 
-A value is one number here. A half that saw no key is `NOTHING`.
+A value is one number here. A part that saw no key is `NOTHING`.
 
 - `partial(scores, values)`: the three numbers of a list of scores, at least one, and as
   many values.
@@ -21,7 +21,7 @@ Scores may be 10,000: exp of that is no number any more, so no exponent may be a
 zero.
 
 hint: what was measured from m is measured from a larger m' after a multiplication by
-exp(m - m'). Both halves may need it. With two NOTHINGs, m - m' is no number.
+exp(m - m'). Both parts may need it. With two NOTHINGs, m - m' is no number.
 """
 
 import math
@@ -117,7 +117,7 @@ def test_partial():
 
 
 SLIPS = {
-    "Sums and outputs were added as they are: each half is measured from its own "
+    "Sums and outputs were added as they are: each part is measured from its own "
     "maximum.": lambda a, b: (max(a[0], b[0]), a[1] + b[1], a[2] + b[2]),
     "The factor is turned round: it must be exp(m - m'), which is never above one.": (
         lambda a, b: shrunk(a, b, lambda m, new: new - m)
@@ -125,7 +125,7 @@ SLIPS = {
     "Only the sum is corrected. The weighted sum was measured from the same maximum.": (
         lambda a, b: (*shrunk(a, b, lambda m, new: m - new)[:2], a[2] + b[2])
     ),
-    "Only the first half is corrected. The second one may have the smaller maximum.": (
+    "Only the first part is corrected. The second one may have the smaller maximum.": (
         lambda a, b: shrunk(a, b, lambda m, new: m - new if m == a[0] else 0.0)
     ),
 }

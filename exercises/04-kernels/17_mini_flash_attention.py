@@ -11,10 +11,10 @@ the keys and values `tile` rows at a time; S need not be a multiple of `tile`.
 - `attend(q, k, v, tile)`: the result, an array of S rows and D numbers.
 
 Two things are graded: the result, and the most memory that Python and NumPy held while
-it was computed (`tracemalloc`), the result included. With S = 2,048, D = 16 and tiles
-of 64 rows it may be four arrays of S by D and twelve of a tile of scores: 1.44 MB. The
-scores of all pairs are 33.6 MB, and those of one tile of queries with *all* keys,
-1.05 MB, are too many as well once they have been turned into weights.
+it was computed (`tracemalloc`), the result included. Suppose S = 2,048, D = 16 and
+tiles of 64 rows: it may be as much as four arrays of S by D and twelve tiles of scores.
+The scores of all pairs are far more, and those of one tile of queries with *all* keys
+are too many as well once they have been turned into weights.
 
 Scores may be far apart: use the running maximum.
 

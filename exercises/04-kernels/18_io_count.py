@@ -18,7 +18,7 @@ looked at: these are the bytes that the kernel *asks* for.
   the tallest tiles that fit?
 
 hint: before you count, guess the last one. Then: how many tiles of queries are there
-when a row gets twice as wide, and how many bytes does each of them read?
+when a row gets wider, and how many bytes does each of them read?
 """
 
 import math

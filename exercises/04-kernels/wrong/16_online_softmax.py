@@ -1,4 +1,4 @@
-# ---- added: each half is measured from its own
+# ---- added: each part is measured from its own
 def merge(a, b):
     return max(a[0], b[0]), a[1] + b[1], a[2] + b[2]
 

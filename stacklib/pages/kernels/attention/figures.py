@@ -23,7 +23,7 @@ def memory_spec(title: str) -> Spec:
     for series, (which, name) in enumerate(NAMES.items(), 1):
         mine = [(r["tokens"], r["growth_bytes"]) for r in rows if r["which"] == which]
         x, y = zip(*sorted(mine), strict=True)
-        marks.append(dots(x, y, name, "measured", series=series, **ABOUT))
+        marks.append(dots(x, y, name, "measured", at="key", series=series, **ABOUT))
     names = [f"{n:,}" for n in lengths]
     low, high = min(r["growth_bytes"] for r in rows) / 2, max(scores) * 2
     return chart(

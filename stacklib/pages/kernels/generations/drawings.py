@@ -1,0 +1,138 @@
+"""Drawings of section 4.6: a tile's cycles by unit, and two warp groups in turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib import hardware
+from stacklib.kernels.schedule.pipeline import Event
+from stacklib.pages.kernels import generations as page
+from stacklib.plots.drawing import (
+    Box,
+    Clip,
+    Drawing,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    flow,
+    line,
+)
+from stacklib.plots.drawing.nodes import Size
+from stacklib.plots.drawing.sheet import Look, Rect, Sheet, Way
+from stacklib.plots.drawing.words import Line
+from stacklib.plots.drawing.words import lines as read_lines
+from stacklib.quantity import chosen
+
+__all__ = ["cycles_of_a_tile", "groups_in_turns"]
+UNITS = {
+    "products": ("tensor cores, both products", "layer-3"),
+    "exponentials": ("exponentials", "layer-6"),
+    "FP32": ("FP32 lanes: maximum, scale, sum", "layer-4"),
+}
+ROLES = ("layer-3", "layer-4")  # of the groups
+START, SPAN = 6, 2  # periods before the window, and in it
+
+
+def cycles_of_a_tile() -> Drawing:
+    """For how long a tile keeps each unit of an SM busy, on three chips."""
+    chips = [_chip(key) for key in (page.A100, page.H100, page.B200)]
+    title = (
+        "From chip to chip products take half the cycles; exponentials take as many "
+        "as before."
+    )
+    note = Words([("cycles of an SM, for a tile of ", page.exponentials(), " scores")])
+    picture = below(flow(*chips, gap=12, even=True), note)
+    return draw(
+        picture, name="tile-cycles", title=title, devices=[page.A100, page.H100]
+    )
+
+
+def _chip(key: str) -> Node:
+    device = hardware.get(key)
+    whole = page.cycles("products", page.A100)
+    zero = chosen(0, label="the start")
+    clips: list[Node] = []
+    for part, (words, role) in UNITS.items():
+        busy = page.cycles(part, key)
+        told = [words, line(Shown(busy, None, 4), bold=True)]
+        name = f"{part} of {device.short}"
+        clips.append(Clip(name, zero, busy, whole, told, role=role, grow=0))
+    return Box(f"SM of {device.short}", line(device, bold=True), below(*clips, gap=9))
+
+
+@dataclass(frozen=True)
+class Track(Node):
+    """A unit's time: what it does and for whom, one bar an event."""
+
+    name: str
+    spans: tuple[tuple[float, float, int, str], ...]  # from, to (shares), group, word
+    high: float = 26.0
+    grow: float = 1.0
+    stretch: bool = True
+
+    def size(self, narrow: bool) -> Size:
+        """As high as given, as wide as there is room."""
+        return 200.0, self.high
+
+    def put(self, sheet: Sheet, rect: Rect, way: Way) -> None:
+        """The unit's time as a trace, the events upon it."""
+        told = ", ".join(f"{word} of group {'AB'[g]}" for *_, g, word in self.spans)
+        sheet.add_part((*way, self.name), rect, told)
+        sheet.rects(Look("muted", 0.12), rect)
+        for first, last, group, word in self.spans:
+            wide = rect.w * (last - first)
+            box = Rect(rect.x + rect.w * first, rect.y, max(wide - 1.5, 1.0), rect.h)
+            sheet.rects(Look("paper"), box)
+            sheet.rects(Look(ROLES[group], 0.42, ROLES[group], 0.9, radius=2.0), box)
+            words: tuple[Line, ...] = read_lines(f"{word} {'AB'[group]}")
+            if words[0].wide(sheet.size) < box.w - 3:
+                sheet.write(words, box, (*way, self.name), "middle")
+
+
+def groups_in_turns() -> Drawing:
+    """One warp group, then two, on the tensor cores and the exponential units."""
+    steps = [("one warp group", _turns(1)), ("two in turns", _turns(2))]
+    title = "While one group takes its exponentials, the other multiplies."
+    return draw(steps, name="groups-in-turns", title=title, devices=[page.H100])
+
+
+def _turns(count: int) -> Node:
+    found = page.groups(count)
+    begin = START * found.pace
+    span = SPAN * max(page.groups(n).pace for n in (1, 2))
+    tracks: list[Node] = []
+    for unit, words in (("tensor", "tensor cores"), ("exp", "exponential units")):
+        events = [e for e in found.timeline.events if e.unit == unit]
+        name = f"{words}, {count} {'group' if count == 1 else 'groups'}"
+        tracks.append(
+            below(
+                Words(line(words, bold=True), align="start"),
+                Track(name, tuple(_spans(events, begin, span))),
+                gap=3,
+            )
+        )
+    busy = Words(
+        [
+            (
+                "the tensor cores multiply in ",
+                Shown(page.busy(count), "%"),
+                " of the time",
+            )
+        ]
+    )
+    return below(*tracks, busy, gap=8)
+
+
+def _spans(
+    events: list[Event], begin: float, span: float
+) -> list[tuple[float, float, int, str]]:
+    """What lies in a window, as shares of it."""
+    found = []
+    for event in sorted(events, key=lambda e: e.start):
+        first, last = ((t - begin) / span for t in (event.start, event.end))
+        if last > 1e-9 and first < 1 - 1e-9:
+            word, group = event.stage.split()
+            found.append((max(first, 0.0), min(last, 1.0), int(group), word))
+    return found
