@@ -25,6 +25,7 @@ from stacklib.quantity import chosen, counted
 __all__ = ["lanes_beyond_a_row", "sum_as_a_tree"]
 
 EACH = 32  # lanes that a drawn cell stands for
+SIDE = 17.0  # of a cell of the tree
 LEAVES = 8  # numbers of the row that is summed in the drawing
 
 
@@ -92,7 +93,7 @@ def _lanes(
     )
     cells = right_of(own, rest, gap=8, grow=0)
     role = "layer-6" if bad else "layer-3"
-    words = Words([line(name, bold=True), *told], align="start")
+    words = Words([line(name, bold=True), *told], align="start", grow=1)
     return Box(name, None, flow(cells, words, gap=12), role=role, lit=False)
 
 
@@ -122,15 +123,12 @@ def sum_as_a_tree() -> Drawing:
 
 
 def _level(at: int, count: int) -> Node:
-    name = Name("numbers" if not at else "the sum" if count == 1 else f"step {at}")
-    gap = 2.0 + (2**at - 1) * 16.0
-    cells = Cells(
-        name,
+    return Cells(
+        Name("numbers" if not at else "the sum" if count == 1 else f"step {at}"),
         count,
-        side=(14.0, 14.0),
-        gap=gap,
+        side=(SIDE, SIDE),
+        gap=2**at * (SIDE + 2) - SIDE,  # each below the middle of its two
         role=model.TOKEN if not at else gpu.CHIP,
         lit=frozenset(range(count)) if count == 1 else frozenset(),
         words="each is the sum of two above it" if at else "the row",
     )
-    return right_of(Words(line(name), align="start", grow=0), cells, gap=10)

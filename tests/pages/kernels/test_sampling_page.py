@@ -1,0 +1,104 @@
+"""Section 4.10: draws in tiles, what they save, and the page's loop."""
+
+import json
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stacklib.kernels.rows.flash_sampling import draw_in_tiles
+from stacklib.pages.kernels import sampling as page
+from stacklib.pages.kernels.sampling import drawings, figures, live
+from stacklib.plots.spec import check
+
+NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/sampling.ipynb"
+
+
+def loop(tile: int = 3) -> str:
+    """The program of the page."""
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
+    text = text.split(":::{pyrun}\n")[1].split(":::")[0]
+    assert "0.8], 3, 5000" in text
+    return text.replace("0.8], 3, 5000", f"0.8], {tile}, 5000")
+
+
+def test_the_loop_draws_from_the_softmax_whatever_the_tile(
+    capsys: pytest.CaptureFixture,
+):
+    said = []
+    for tile in (1, 3, 7):
+        exec(loop(tile), {})
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] == said[2]
+    rows = [line.split() for line in said[0].splitlines()]
+    shares, drawn = (np.array([float(row[at]) for row in rows]) for at in (1, 3))
+    assert page.p_value(np.round(5000 * drawn), shares / shares.sum()) > 0.01
+
+
+def test_the_loop_with_one_noise_goes_wrong(capsys: pytest.CaptureFixture):
+    exec(loop().replace("noise[t]", "noise[t - first]"), {})
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert max(abs(float(row[1]) - float(row[3])) for row in rows) > 0.05
+
+
+def test_the_live_winner_is_the_packages():
+    source, scores = random.Random(3), live.logits()
+    for tile in (1, 5, 16):
+        noise = [live.gumbel(source.random()) for _ in scores]
+        _, token = live.winner(scores, noise, tile, shared=False)
+        row = np.array(scores) + noise  # no noise of its own at temperature zero
+        ours = draw_in_tiles(np.ones((1, 1)), row[:, None], 0, 0, tile=tile).tokens
+        assert token == ours[0]
+
+
+def test_chances_are_even_and_a_shared_noise_is_found():
+    assert min(page.p_values()) > 0.01 and max(page.p_values()) < 0.99
+    assert page.shared_noise_p() < 1e-6
+    assert page.model_p() > 0.01
+    given = {c["name"]: c["value"] for c in live.controls()}
+    assert "as the softmax has it" in live.explore(**given)["title"]
+    wrong = live.explore(**{**given, "noise": "tile"})
+    assert "not as" in wrong["title"]
+    check(wrong)
+    hits = live.drawn(1, 4, 500, 2, False)
+    assert live.chance(hits, live.softmax(1)) == pytest.approx(
+        page.p_value(np.array(hits), np.array(live.softmax(1))), rel=1e-6
+    )
+
+
+def test_what_is_saved_adds_up():
+    parts = [page.saved(part) for part in ("passes", "gather", "launches")]
+    assert sum(q.si for q in parts) + page.rest().si == pytest.approx(
+        page.saved_in_all().si
+    )
+    assert page.rest().si > 0.8 * page.saved_in_all().si
+    assert page.took(fused=False).si > page.took(fused=True).si
+    assert page.took("head", fused=True).si == pytest.approx(
+        page.head().si / 8 / 3.35e12, rel=1e-4
+    )
+    assert page.document_chain().si == pytest.approx(132e-6, rel=0.01)
+
+
+def test_prediction_lies_below_what_was_published():
+    for row in page.rank_rows():
+        assert 0.6 < row["predicted"].si / row["fused"].si < 0.9
+    gains = [row["gain"].si for row in page.rank_rows()]
+    assert gains == sorted(gains)
+    assert page.gain(2).si < page.claimed("flashsampling-1p84").si < page.gain(4).si
+    assert page.share("qwen3-1.7b", 1).si < 0.1 < 0.2 < page.share("qwen3-1.7b", 8).si
+
+
+def test_cuts_in_one_kernel_draw_the_same():
+    assert page.same_token()
+    assert page.of_cut("launches", fused=False).si == 20
+    assert page.of_cut("crossings", fused=True).si == pytest.approx(1, rel=1e-3)
+
+
+def test_the_drawing_lights_the_largest():
+    scores = drawings.scores().reshape(drawings.TILES, drawings.EACH)
+    assert len(set(scores.argmax(axis=1))) > 1
+    assert page.logits().text("kB") in drawings.through_memory_or_not().html
+    assert math.isclose(figures.gains()["marks"][0]["y"][-1], page.gain(8).si)
