@@ -38,12 +38,19 @@ def explore(*, method: str, seed: int, budget: int) -> Spec:
     shown = [(n, y) for n, y in seen if y <= TOP]
     best = above(found.best.seconds)
     marks = [
-        line(tried, [min(TOP, y) for y in chance], "random, expected", "predicted"),
+        line(
+            tried,
+            [min(TOP, y) for y in chance],
+            "random, expected",
+            "predicted",
+            at="key",
+        ),
         line(
             tried,
             [min(TOP, above(s)) for s in found.curve],
             "best so far",
             "simulated",
+            at="key",
             series=1,
         ),
     ]
