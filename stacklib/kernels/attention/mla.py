@@ -95,8 +95,8 @@ class Latent:
             )
 
         return cls(
-            size(a.heads, "heads"),
-            size(a.v_head_dim, "value head size"),
+            size(a.heads, "query heads"),
+            size(a.v_head_dim, "value size"),
             size(a.kv_lora_rank, "KV latent"),
             size(a.rope_head_dim, "rope size"),
             size(model.layers, "layers"),

@@ -107,7 +107,9 @@ def routed_parameters(model: str | LanguageModel) -> Quantity:
     experts, layers = _experts(found)
     one = expert_tiles(found, tokens=1).parameters
     sizes = Sizes(found)
-    many = sizes(experts.experts, "experts") * sizes(layers, "layers with experts")
+    block = next(b for b in found.blocks if b.mlp == experts)
+    words = "layers" if len(found.kinds) == 1 else f"layers ({block.kind})"
+    many = sizes(experts.experts, "experts") * sizes(layers, words)
     return (one * many).named("parameters of all experts")
 
 
