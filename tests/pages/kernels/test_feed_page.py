@@ -99,7 +99,7 @@ def test_what_a_rename_leaves_breaks():
 def test_the_drawings_and_the_figure_say_the_pages_numbers():
     turns, order = drawings.buffers_in_turns(), drawings.next_tiles()
     for buffers in (1, 2, 3):
-        assert page.busy(buffers).text() in turns.html
+        assert page.busy(buffers).text("%") in turns.html
     assert all(page.bytes_read(g).text("MB") in order.html for g in (1, 4))
     for buffers in range(1, 7):
         step = {"load": 886, "latency": 259, "multiply": 1024}

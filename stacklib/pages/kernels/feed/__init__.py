@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stacklib import hardware, models
-from stacklib.evidence import kernel_series
 from stacklib.gpu.tensor.tile_feed import Feed, feed_of, feed_share, feed_time, run_feed
 from stacklib.kernels import pipeline
-from stacklib.kernels.schedule import yield_bit
 from stacklib.kernels.schedule.feed import (
     Promoted,
     feed_events,
@@ -18,14 +16,18 @@ from stacklib.kernels.schedule.feed import (
     promoted_pace,
 )
 from stacklib.kernels.schedule.pipeline import steady_state
-from stacklib.kernels.written import hip
-from stacklib.pages.gpu.simt import series
 from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, counted
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import Product, product
 
 from ..figures_of import measured, row
 from . import claims
+
+if TYPE_CHECKING:
+    from stacklib.evidence.kernel_series import Line
+
+# The live figure imports this page in a browser: what needs NumPy is imported where it
+# is called.
 
 DEVICE, MODEL = "h100_sxm", "llama-3-70b"
 TOKENS, TP = 4096, 8
@@ -133,6 +135,8 @@ def deepgemm_published() -> Quantity:
 
 def yields(ffma: int) -> float:
     """What the yield bit is worth beside a product of 64 cycles."""
+    from stacklib.kernels.schedule import yield_bit
+
     return yield_bit.gain(mma=64, ffma=ffma).times
 
 
@@ -170,11 +174,28 @@ LADDER = {  # version, and what it takes away
     "bank conflicts, offset": "lanes that meet in a bank",
     "double buffering": "waiting at the barrier",
 }
-WAITS = {"lsu": "load/store unit", "latency": "latency", "issue": "issue slots"}
+SHORT = {
+    "gmem coalescing": "coalesced",
+    "smem caching": "shared",
+    "1D blocktiling": "1D tile",
+    "2D blocktiling": "2D tile",
+    "bank conflicts, linearized": "linearized",
+    "bank conflicts, offset": "offset",
+    "double buffering": "buffered",
+    "warptiling": "warp tile",
+}
+WAITS = {"lsu": "load/store", "latency": "latency", "issue": "issue slots"}
 
 
-def versions() -> dict[str, kernel_series.Line]:
+def short(version: str) -> str:
+    """A version's name where there is little room."""
+    return SHORT.get(version, version)
+
+
+def versions() -> dict[str, Line]:
     """The author's kernels that have a time, in his order."""
+    from stacklib.pages.gpu.simt import series
+
     mine = (one for one in series.lines() if one.series == SERIES)
     return {one.kernel: one for one in mine if one.predicted is not None}
 
@@ -182,9 +203,10 @@ def versions() -> dict[str, kernel_series.Line]:
 def waits() -> dict[str, str]:
     """The part of the chip that each waits for by the clock."""
     from stacklib.evidence import measurements, results
+    from stacklib.pages.gpu.simt.series import RESULT
 
     names = {one.id: one for one in measurements.series()}
-    rows = results.need(series.RESULT)["rows"]
+    rows = results.need(RESULT)["rows"]
     return {
         names[row_["id"]].subject: row_["part"]
         for row_ in rows
@@ -194,6 +216,9 @@ def waits() -> dict[str, str]:
 
 def rate(version: str, *, by_clock: bool = False) -> Quantity:
     """What was published of a version, or what the machine's clock says."""
+    from stacklib.evidence import kernel_series
+    from stacklib.pages.gpu.simt import series
+
     one = versions()[version]
     summary = kernel_series.summary(version, [one])
     value = one.predicted if by_clock else one.published
@@ -210,7 +235,7 @@ def ladder() -> list[dict[str, Any]]:
     """A row a version: what it removes, both rates, what is waited for."""
     return [
         {
-            "version": name,
+            "version": short(name),
             "takes away": what or "(the start)",
             "published": rate(name),
             "clock": rate(name, by_clock=True),
@@ -222,12 +247,16 @@ def ladder() -> list[dict[str, Any]]:
 
 def turned() -> Quantity:
     """Pairs of the author's versions whose order the clock has the wrong way."""
+    from stacklib.evidence import kernel_series
+
     found = list(versions().values())
     return counted(kernel_series.order_faults, found, take=len, label="pairs turned")
 
 
 def judged() -> Quantity:
     """Pairs whose published rates are far enough apart to judge."""
+    from stacklib.pages.gpu.simt import series
+
     return counted(series.pairs, list(versions().values()), label="pairs judged")
 
 
@@ -341,6 +370,8 @@ def triton_over_rocblas() -> tuple[Quantity, Quantity]:
 
 def ported() -> tuple[Quantity, Quantity]:
     """Habits of CUDA that are tried with 64 lanes, and those that break."""
+    from stacklib.kernels.written import hip
+
     names = tuple(hip.CASES)
     return (
         counted(len, names, label="habits tried"),
@@ -349,4 +380,6 @@ def ported() -> tuple[Quantity, Quantity]:
 
 
 def _broken(names: tuple[str, ...]) -> int:
+    from stacklib.kernels.written import hip
+
     return sum(not hip.run_case(name, 64, blocks=1).as_cuda for name in names)

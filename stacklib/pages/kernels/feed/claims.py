@@ -24,8 +24,7 @@ def bits(mask: int) -> int:
 
 def _lines(count: int, label: str) -> Quantity:
     source = Source(FIRST, "include/deep_gemm/fp8_gemm.cuh", "2026-11-25", "vendor")
-    key = f"deepgemm-a6d97a1.{label}"
-    return Quantity(count, label=label, source=source, kind="measured", key=key)
+    return Quantity(count, label=label, source=source, kind="measured")
 
 
 def share() -> Quantity:

@@ -13,6 +13,7 @@ from stacklib.plots.drawing import (
     Either,
     Node,
     Nothing,
+    Shown,
     Words,
     below,
     draw,
@@ -76,7 +77,7 @@ def buffers_in_turns() -> Drawing:
     steps = [(words, _turns(count)) for words, count in told.items()]
     title = (
         "A buffer is loaded, waits for its turn, and is read; with three of them the "
-        "tensor cores find the next tile ready."
+        "tensor cores find the next step ready."
     )
     return draw(steps, name="buffers-in-turns", title=title, devices=["h100-sxm"])
 
@@ -107,7 +108,7 @@ def _turns(count: int) -> Node:
         [
             line(
                 "tensor cores busy in ",
-                page.busy(count),
+                Shown(page.busy(count), "%"),
                 " of a long loop's cycles",
                 bold=True,
             )

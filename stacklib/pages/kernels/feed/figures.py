@@ -5,17 +5,6 @@ from __future__ import annotations
 from stacklib.pages.kernels import feed as page
 from stacklib.plots.marks import Mark, Spec, axis, chart, dots
 
-SHORT = {
-    "gmem coalescing": "coalesced",
-    "smem caching": "shared",
-    "1D blocktiling": "1D tile",
-    "2D blocktiling": "2D tile",
-    "bank conflicts, linearized": "linearized",
-    "bank conflicts, offset": "offset",
-    "double buffering": "buffered",
-    "warptiling": "warp tile",
-}
-
 
 def ladder_spec() -> Spec:
     """Versions in the order of their published rates: both rates of each."""
@@ -38,11 +27,11 @@ def ladder_spec() -> Spec:
         )
     return chart(
         "Both climb the ladder; at its top the clock is too fast.",
-        x=axis("TFLOP/s in FP32", log=True, unit="TFLOP/s"),
+        x=axis("TFLOP/s in FP32", log=True, unit="TFLOP/s", limits=[0.2, 50]),
         y=axis(
             "Version",
             ticks=range(len(found)),
-            names=[SHORT.get(one.kernel, one.kernel) for one in found],
+            names=[page.short(one.kernel) for one in found],
             limits=[-0.6, len(found) - 0.4],
         ),
         marks=marks,

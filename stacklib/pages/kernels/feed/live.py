@@ -18,11 +18,11 @@ TILES = (4, 8, 16, 32, 64)
 def controls() -> list[dict[str, Any]]:
     """A step's loads and products, its buffers, and how many steps there are."""
     return [
-        choices.slider("load", "Loads of a tile (cycles)", CYCLES, 886),
+        choices.slider("load", "Loads of a step (cycles)", CYCLES, 886),
         choices.slider("latency", "Until they arrive (cycles)", LATENCIES, 259),
-        choices.slider("multiply", "Products of a tile (cycles)", CYCLES, 1024),
+        choices.slider("multiply", "Products of a step (cycles)", CYCLES, 1024),
         choices.slider("buffers", "Buffers", range(1, 7), 2),
-        choices.slider("tiles", "Tiles", TILES, 8),
+        choices.slider("tiles", "Steps", TILES, 8),
     ]
 
 
@@ -37,7 +37,7 @@ def stages(load: float, latency: float, multiply: float) -> tuple[Stage, Stage]:
 def explore(
     *, load: float, latency: float, multiply: float, buffers: int, tiles: int
 ) -> Spec:
-    """Loads over products, in cycles, the first tiles of a loop."""
+    """Loads over products, in cycles, the first steps of a loop."""
     made = stages(load, latency, multiply)
     ran = pipeline(made, tiles, buffers)
     pace = steady_state(made, buffers)
@@ -64,7 +64,7 @@ def explore(
                 unit="%",
             ),
             readout(
-                "pace", "A tile, once full", counted(pace, "pace", "cycle"), digits=4
+                "pace", "A step, once full", counted(pace, "pace", "cycle"), digits=4
             ),
             readout(
                 "slot", "Loads that waited for a slot", counted(waits["load"], "loads")
@@ -96,4 +96,4 @@ def _title(pace: float, load: float, multiply: float) -> str:
         return "Buffers are too few: loads wait for products, and products for loads."
     if load > multiply:
         return "Products wait for loads: no number of buffers can help."
-    return "The tensor cores never wait once the first tile is there."
+    return "The tensor cores never wait once the first step is there."

@@ -1,0 +1,101 @@
+"""Drawing of section 4.8: scales beside their blocks, and packed for the hardware."""
+
+from __future__ import annotations
+
+from stacklib.kernels.scaled.scale_layout import LANES, scale_offset
+from stacklib.pages.kernels import scaled as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    below,
+    draw,
+    flow,
+    line,
+)
+from stacklib.plots.drawing.parts import model
+from stacklib.quantity import chosen
+
+__all__ = ["packed_scales"]
+TOLD = {
+    "one row": (5,),
+    "the row below its quarter": (37,),
+    "one lane": (5, 37, 69, 101),
+}
+BYTES = 16  # of a lane
+
+
+def packed_scales() -> Drawing:
+    """A tile's rows and blocks, its scales, and where they lie when packed."""
+    steps = [(words, _tile(words, rows)) for words, rows in TOLD.items()]
+    title = (
+        "Four rows that lie a quarter of a tile apart share a lane of sixteen bytes."
+    )
+    return draw(steps, name="packed-scales", title=title, devices=["b200-sxm"])
+
+
+def _tile(words: str, rows: tuple[int, ...]) -> Node:
+    blocks, whole = range(page.BLOCKS), page.ROWS * page.BLOCKS
+    lit = frozenset(row * page.BLOCKS + block for row in rows for block in blocks)
+    numbers = Cells(
+        "blocks of numbers",
+        whole,
+        page.BLOCKS,
+        side=(34.0, 1.7),
+        gap=0.5,
+        role=model.TOKEN,
+        lit=lit,
+        words="rows down, a cell a block",
+    )
+    scales = Cells(
+        "their scales",
+        whole,
+        page.BLOCKS,
+        side=(7.0, 1.7),
+        gap=0.5,
+        role="layer-6",
+        lit=lit,
+        words="a byte a block",
+    )
+    places = [scale_offset(row, block, page.BLOCKS) for row in rows for block in blocks]
+    packed = Cells(
+        "packed scales",
+        whole,
+        BYTES,
+        side=(8.0, 7.0),
+        gap=1.2,
+        role="layer-6",
+        lit=frozenset(places),
+        words="a row a lane of sixteen bytes",
+    )
+    each = [chosen(n, label=w) for n, w in ((page.ROWS, "rows"), (32, "a block"))]
+    lanes, wide = (chosen(n, label=w) for n, w in ((LANES, "lanes"), (BYTES, "bytes")))
+    left = Box(
+        "as they are quantized",
+        [
+            line("numbers and scales", bold=True),
+            (each[0], " rows, blocks of ", each[1]),
+        ],
+        flow_pair(numbers, scales),
+        role="muted",
+    )
+    right = Box(
+        "as they are read",
+        [line("packed", bold=True), (lanes, " lanes of ", wide, " bytes")],
+        packed,
+        role="muted",
+    )
+    told: list[object] = ["first bytes of the rows that are lit: "]
+    for at, row in enumerate(rows):
+        told += [", "] if at else []
+        told += [page.offset(row)]
+    note = Box("offsets", [tuple(told)], role="muted", grow=0)
+    return below(flow(left, right, gap=12), note, gap=8)
+
+
+def flow_pair(numbers: Node, scales: Node) -> Node:
+    """Numbers, and their scales right beside them on both canvases."""
+    from stacklib.plots.drawing import right_of
+
+    return right_of(numbers, scales, gap=8, grow=0)
