@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from stacklib.kernels.rows.flash_sampling import draw_in_tiles
+from stacklib.kernels.written import host_triton, sampling_triton
 from stacklib.pages.kernels import sampling as page
 from stacklib.pages.kernels.sampling import drawings, figures, live
 from stacklib.plots.spec import check
@@ -95,6 +96,19 @@ def test_cuts_in_one_kernel_draw_the_same():
     assert page.same_token()
     assert page.of_cut("launches", fused=False).si == 20
     assert page.of_cut("crossings", fused=True).si == pytest.approx(1, rel=1e-3)
+
+
+def test_tritons_kernel_reads_and_leaves_what_the_run_counts():
+    given = np.random.default_rng(0)
+    hidden = given.standard_normal((3, 40), dtype=np.float32)
+    head = given.standard_normal((100, 40), dtype=np.float32)
+    with host_triton.on_tiles() as ran:
+        sampling_triton.flash_sampling(hidden, head, 1.0, 0, blocks=(16, 32, 32))
+    crossed = draw_in_tiles(hidden, head, 1.0, 0, tile=32).crossed
+    first = ran[0].report
+    assert len(ran) == crossed.launches == 2
+    assert first.levels.read == crossed.read["weights"] + crossed.read["hidden"]
+    assert first.traffic.asked["store"] == crossed.written["winners"]
 
 
 def test_the_drawing_lights_the_largest():
