@@ -10,7 +10,7 @@ import pytest
 from stacklib.kernels.attention import exponent, witnesses
 from stacklib.kernels.attention.naive import naive_attention
 from stacklib.pages.kernels import attention as page
-from stacklib.pages.kernels.attention import drawings, figures, live
+from stacklib.pages.kernels.attention import claims, drawings, figures, live
 
 NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/attention.ipynb"
 
@@ -51,7 +51,7 @@ def test_the_live_row_ends_at_the_softmax(tile):
 
 def test_tiles_halve_what_is_asked_and_the_l2_does_the_rest():
     assert page.in_tiles().si == page.counted_bytes().si
-    assert page.unfused().si == page.claims.count(4096, 128, 128, 128).unfused
+    assert page.unfused().si == claims.count(4096, 128, 128, 128).unfused
     limit = 2 * page.TILE / page.HEAD
     assert page.saved().si == pytest.approx(limit, rel=0.01)
     assert page.through("times_read").si == 1
@@ -60,13 +60,14 @@ def test_tiles_halve_what_is_asked_and_the_l2_does_the_rest():
 
 
 def test_the_exponent_is_lost_where_numbers_are_taken_for_rows():
-    numbers = page.claims.CHIP.si / 2
+    numbers = claims.CHIP.si / 2
     n, d = 8192, page.HEAD
     right = exponent.kv_numbers(n, d, exponent.tile_rows(d, numbers))
     assert right == pytest.approx(8 * n * n * d * d / numbers)
     lost = exponent.kv_numbers(n, d, page.fitting(as_rows=True).si)
     assert right / lost == pytest.approx(d)
-    assert page.exponent_of_head().si == pytest.approx(2, abs=0.02)
+    assert page.exponent_of_head().si == claims.exponent_of_head(claims.LONG)
+    assert page.chip().si == claims.CHIP.si
 
 
 def test_five_witnesses_say_one_number():

@@ -71,7 +71,7 @@ def test_the_napkin_adds_up():
     assert pace - parts == pytest.approx(256)
     both = page.taken("fa2", "overlapped").si * page.taken("fa2", "ceiling").si
     assert both == pytest.approx(page.share("fa2").si)
-    assert page.busy(1).si < 0.7 and page.busy(2).si > 0.99
+    assert page.busy(1).si < 0.7 and page.busy(2).si > 0.95
 
 
 def test_the_prompt_begins_where_the_section_before_ends():

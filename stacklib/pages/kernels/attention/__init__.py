@@ -5,18 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stacklib import hardware, models
 from stacklib.evidence import results
 from stacklib.kernels.attention import exponent, witnesses
-from stacklib.kernels.attention.behind_l2 import Reread, read_once
+from stacklib.kernels.attention.count import io_count
 from stacklib.kernels.schedule.attention_time import Attention, plan, predict
 from stacklib.kernels.written import cubins
-from stacklib.memory.cache.attention_trace import TiledAttention
-from stacklib.memory.cache.cache import Cache
-from stacklib.memory.cache.l2 import l2_cache
-from stacklib.pages.kernels.attention import claims
 from stacklib.pages.kernels.figures_of import measured
 from stacklib.quantity import (
     Quantity,
@@ -27,8 +23,12 @@ from stacklib.quantity import (
 )
 from stacklib.quantity.leaves import stamp
 
+if TYPE_CHECKING:
+    from stacklib.kernels.attention.behind_l2 import Reread
+
 DEVICE, MODEL, CHIPS = "h100_sxm", "llama-3-70b", 8
-TOKENS, HEAD, TILE = claims.TOKENS, claims.HEAD, claims.TILE
+TOKENS, HEAD, TILE = 4096, 128, 128
+SHARED = 228 * 1024  # bytes of an SM of an H100
 FA2_CAUSAL = "B-0227"  # FlashAttention-2 on an H100: 4,096 tokens, head 128, causal
 TILE_BYTES = TILE * HEAD * 2
 SMALL, FEW = 64, 4  # tiles of a small L2, and blocks at once on a small chip
@@ -153,19 +153,34 @@ def saved() -> Quantity:
 
 def counted_bytes() -> Quantity:
     """The same by the room's closed form."""
-    return counted(
-        claims.count, TOKENS, HEAD, TILE, TILE, take="bytes", unit="B", label="tiles"
-    )
+    tiles = {"tile_q": TILE, "tile_k": TILE}
+    sizes = {"tokens": TOKENS, "head_dim": HEAD, **tiles}
+    return counted(io_count, **sizes, take="bytes", unit="B", label="tiles")
 
 
 def exponent_of_head() -> Quantity:
     """The power of the head size by which the bytes grow, tiles as large as fit."""
-    return counted(claims.exponent_of_head, claims.LONG, label="power of the head size")
+    return counted(_exponent, label="power of the head size")
+
+
+def _exponent() -> float:
+    """Of keys and values: what else is asked for grows by the first power."""
+    kv = []
+    for wide in (HEAD, 2 * HEAD):
+        rows_ = int(exponent.tile_rows(wide, SHARED // 2))
+        found = io_count(tokens=2 * TOKENS, head_dim=wide, tile_q=rows_, tile_k=rows_)
+        kv.append(found.kv)
+    return math.log2(kv[1] / kv[0])
+
+
+def chip() -> Quantity:
+    """Shared memory of an SM."""
+    return chosen(SHARED, "B", label="shared memory of an SM")
 
 
 def fitting(*, as_rows: bool) -> Quantity:
     """Rows of a tile that shared memory holds, or its numbers taken for rows."""
-    held = claims.CHIP / bytes_per_element("bf16")
+    held = chip() / bytes_per_element("bf16")
     if as_rows:
         return (held / chosen(4, label="tiles held")).named("numbers for rows")
     return counted(exponent.tile_rows, HEAD, held.si, label="rows that fit")
@@ -247,6 +262,11 @@ def asked_of(name: str) -> int:
 @cache
 def reread(small: bool) -> Reread:
     """A GPU's heads through an H100's L2, or eight of their own through a small one."""
+    from stacklib.kernels.attention.behind_l2 import read_once
+    from stacklib.memory.cache.attention_trace import TiledAttention
+    from stacklib.memory.cache.cache import Cache
+    from stacklib.memory.cache.l2 import l2_cache
+
     if small:
         cache_ = Cache(SMALL * TILE_BYTES, 16, TILE_BYTES)
         return read_once(TiledAttention(8, 8, TOKENS, TOKENS), cache_, at_once=FEW)

@@ -103,15 +103,24 @@ def _chip(words: str, written: bool) -> Node:
     tile = (page.operand() / page.passes()).named("tile of an operand")
     each = bytes_per_element("fp32")
     scores = (page.rows() * page.rows() * each).named("tile of scores, fp32")
-    lit = not written
+    lit, after = not written, "written" if written else "used up"
     held = [
-        Box("tile of Q", ["tile of Q, kept", Shown(tile)], role=model.TOKEN, lit=lit),
+        Box(
+            "tile of Q",
+            ["a tile of Q" if written else "a tile of Q, kept", Shown(tile)],
+            role=model.TOKEN,
+            lit=lit,
+        ),
         Box(
             "tiles of K and V",
             ["a tile of K, a tile of V", (Shown(tile), " each")],
             role=model.WEIGHT,
         ),
-        Box("tile of scores", ["a tile of scores", Shown(scores)], role="layer-6"),
+        Box(
+            "tile of scores",
+            [f"a tile of scores, {after}", Shown(scores)],
+            role="layer-6",
+        ),
     ]
     state = ["maximum, sum and", "output of each row, kept"]
     if written:

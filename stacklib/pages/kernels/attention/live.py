@@ -64,11 +64,12 @@ def explore(*, step: int, tile: int, spread: float, draw: int) -> Spec:
     ]
     if seen < KEYS:
         marks.insert(2, places(order[seen:], scores[seen:], "to come", at="key"))
+    room = 0.1 * (max(scores) - min(scores))
     end = "the softmax of the row" if done == count else "not yet the softmax"
     return chart(
         f"After tile {done} of {count} the output is {out:.3f}, {end}.",
         x=axis("Keys", limits=[0.5, KEYS + 0.5]),
-        y=axis("Score"),
+        y=axis("Score", limits=[min(scores) - room, max(scores) + room]),
         marks=marks,
         readouts=[
             readout("maximum", "Maximum so far", counted(most, "maximum")),

@@ -155,9 +155,9 @@ def rows() -> list[dict[str, Any]]:
 
 
 def groups(count: int) -> Generation:
-    """FlashAttention-3 on our head, with so many warp groups, one taking turns."""
-    rule = replace(RULES["fa3"], dtype="bf16", head_dim=HEAD)
-    return run(replace(rule, groups=count, ahead=count > 1))
+    """FlashAttention-3's products on our head, with so many warp groups."""
+    rule = replace(RULES["fa3"], dtype="bf16", head_dim=HEAD, ahead=False)
+    return run(replace(rule, groups=count))
 
 
 def busy(count: int) -> Quantity:

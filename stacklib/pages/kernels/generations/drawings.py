@@ -29,10 +29,10 @@ __all__ = ["cycles_of_a_tile", "groups_in_turns"]
 UNITS = {
     "products": ("tensor cores, both products", "layer-3"),
     "exponentials": ("exponentials", "layer-6"),
-    "FP32": ("FP32 lanes: maximum, scale, sum", "layer-4"),
+    "FP32": ("FP32 lanes, the rest", "layer-4"),
 }
 ROLES = ("layer-3", "layer-4")  # of the groups
-START, SPAN = 6, 2  # periods before the window, and in it
+START, SPAN = 6, 2.1  # the tile that the window begins with, and its periods
 
 
 def cycles_of_a_tile() -> Drawing:
@@ -100,7 +100,7 @@ def groups_in_turns() -> Drawing:
 
 def _turns(count: int) -> Node:
     found = page.groups(count)
-    begin = START * found.pace
+    begin = found.timeline.of("QK 0")[START].start
     span = SPAN * max(page.groups(n).pace for n in (1, 2))
     tracks: list[Node] = []
     for unit, words in (("tensor", "tensor cores"), ("exp", "exponential units")):

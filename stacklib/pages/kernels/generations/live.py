@@ -21,6 +21,7 @@ HEADS = (64, 128, 192, 256)
 EXP = (8, 16, 32, 64)
 SHARES = (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5)
 WAYS = {"turns": "one group, in turns", "pingpong": "two groups, ping-pong"}
+WIDEST = 2400.0  # cycles shown, where no more are needed
 SUMS = {"each": "for each tile", "needed": "only where needed"}
 ROWS = {"tensor": "products", "exp": "exponentials", "FP32": "FP32 lanes"}
 
@@ -51,7 +52,7 @@ def explore(
     """Cycles of a tile of each group by unit, beside the pace of the schedule."""
     short = hardware.get(device).short
     y = axis("Unit", ticks=[0, 1, 2], names=list(ROWS.values()), limits=[2.6, -0.6])
-    x = axis("Cycles for a tile", limits=[0, 5500])
+    x = axis("Cycles for a tile", limits=[0, WIDEST])
     try:
         rates = replace(rates_of(device, dtype), exp=float(exp))
     except (UnknownName, UnknownSpec):
@@ -79,6 +80,7 @@ def explore(
         for row, (unit, name) in enumerate(ROWS.items())
     ]
     share = found.utilisation
+    x = axis("Cycles for a tile", limits=[0, max(WIDEST, 1.1 * pace)])
     return chart(
         f"{short} reaches {100 * share:.0f} % of its peak; what binds: {binds}.",
         x=x,
