@@ -4,11 +4,11 @@ level: build
 project: P4.2
 
 Write a product for `gpu.launch`: `c = a @ b` in fp32, where `a` has `m` rows and `k`
-columns and `b` has `k` rows and `n` columns. It is launched with blocks of 16 x 16
-threads, `ceil(n / 16)` of them along x and `ceil(m / 16)` along y. Each block computes
-16 x 16 numbers of `c`, and the tiles it needs go through shared memory: each number of
-a band is read from global memory once per block, by one thread. Sizes are not always
-multiples of 16, and nothing beyond an array may be touched.
+columns and `b` has `k` rows and `n` columns. Suppose that it is launched with blocks of
+16 x 16 threads, `ceil(n / 16)` of them along x and `ceil(m / 16)` along y. Each block
+computes as many numbers of `c`, and the tiles it needs go through shared memory: each
+number of a band is read from global memory once per block, by one thread. Sizes are not
+always multiples of 16, and nothing beyond an array may be touched.
 
 - `bytes_read(m, n, k)`: bytes that all blocks together read of `a` and `b`. A block at
   the edge reads only rows and columns that exist.
@@ -18,14 +18,13 @@ multiples of 16, and nothing beyond an array may be touched.
   say who it is.
 
 The bytes that the kernel asks for must be those of your closed form, a warp's numbers
-must come in at most 4 sectors of 32 bytes, and no two threads may touch the same
+must come in at most `4` sectors of `32` bytes, and no two threads may touch the same
 element of shared memory without a barrier between them.
 
 With a GPU: `stacklib/kernels/written/cuda/matmul_tiled.cu` is the same in CUDA. Time
-yours beside `torch.matmul` in fp32; more than half of its speed takes a square of sums
-for each thread, too.
+yours beside `torch.matmul` in fp32; to come near it, a thread needs a square of sums.
 
-hint: A band of `a` is 16 rows or fewer, and `ceil(n / 16)` blocks read each. In the
+hint: A band of `a` is `16` rows or fewer, and `ceil(n / 16)` blocks read each. In the
 kernel let a thread whose number does not exist put a zero into the tile. The barrier
 stands outside of any `if`, and there are two of them in a step.
 """

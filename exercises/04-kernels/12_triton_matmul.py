@@ -15,18 +15,18 @@ may be read or written.
   may be lower.
 - `asked(m, n, k, tile_m, tile_n)`: bytes of `a` and `b` that all programs ask for, in
   fp16, whatever caches hold. Programs at an edge ask only for what exists.
-- `roofline(m, n, k, peak, bandwidth)`: the least time in seconds, if each number of
-  `a` and `b` (2 bytes) and of `c` (4 bytes) crosses to memory once, arithmetic and
+- `roofline(m, n, k, peak, bandwidth)`: the least time in seconds, if each number of `a`
+  and `b` (`2` bytes) and of `c` (`4` bytes) crosses to memory once, arithmetic and
   transfers overlap, and nothing else takes time. `peak` in FLOP/s, `bandwidth` in B/s.
 - `matmul`: the program. `tl.program_id(0)` is its number. It may call `place`, or
   calculate the same.
 
-With a GPU: `import triton.language as tl` makes the same text a Triton kernel. Over
-70 % of the speed of `torch.matmul` takes tiles of 128 x 256 x 64 and eight warps.
+With a GPU: `import triton.language as tl` makes the same text a Triton kernel. To come
+near `torch.matmul`, give it tiles of 128 x 256 x 64 and eight warps.
 
 hint: `tl.arange(0, BLOCK)[:, None]` is a column of offsets. Load with `mask=` and
-`other=0.0`, and give `tl.dot` the running sum as its third argument. A group has
-`group * across` programs, or fewer rows in the last.
+`other=0.0`, and give `tl.dot` the running sum as its third argument. A group has `group
+* across` programs, or fewer rows in the last.
 """
 
 from functools import cache

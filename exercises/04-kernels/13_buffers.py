@@ -14,11 +14,11 @@ multiplied when all of it is there. Times are above zero; the latency may be zer
 - `enough(load, latency, multiply)`: the fewest buffers with which more of them would
   not make it faster.
 - `busy(load, latency, multiply, buffers, tiles)`: share of all cycles, from the first
-  load until the last product has ended, in which the tensor cores multiply, for a
-  loop of so many tiles. Either simulate it or derive it.
+  load until the last product has ended, in which the tensor cores multiply, for a loop
+  of so many tiles. Either simulate it or derive it.
 - `deepest(room, rows, columns, buffers, width)`: how deep a step of a tile of `rows` x
-  `columns` may be if that many buffers share `room` bytes: the largest multiple of 16
-  that fits. A number has `width` bytes. 0 where not even 16 fit.
+  `columns` may be if that many buffers share `room` bytes: the largest `16 * n` that
+  fits. A number has `width` bytes. 0 where not even 16 fit.
 
 hint: Follow one buffer through a whole round. In that time each of the others goes
 round once, too. Little's law: what is under way is the rate times the time for which

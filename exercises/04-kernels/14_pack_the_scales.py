@@ -2,14 +2,14 @@
 
 level: build
 
-A matrix quantized to MXFP8 has a scale of one byte for each block of 32 numbers along a
-row. Suppose that the tensor core reads them like this. A tile of 128 rows with 4 scales
-each is 512 bytes. In it, the scale of row `r` and block `b` (both counted from 0 within
-the tile) is byte
+Suppose that a matrix has a scale of one byte for each block of 32 numbers along a row,
+as MXFP8 has it, and that the tensor core reads tiles of 128 rows with 4 scales each,
+`512` bytes. In a tile the scale of row `r` and block `b`, both counted from 0 there, is
+byte
 
     (r % 32) * 16 + (r // 32) * 4 + b
 
-Tiles follow one another along the blocks first: all tiles of the first 128 rows, then
+Tiles follow one another along the blocks first: all tiles of the first `128` rows, then
 those of the next. Where rows or blocks do not fill a tile, the rest of it is zero.
 
 - `offset(row, block, blocks)`: byte of a scale in the packed array, where the matrix

@@ -1,31 +1,31 @@
-"""What fourteen bits lose.
+"""What a short sum loses.
 
 level: derive
 
-Suppose a tensor core that adds FP8 products as Hopper's was found to. In a step it
-takes up to 32 products, which are exact, and the running sum. The exponent of a number
-x is that of the largest power of two which is not above its magnitude, and the exponent
-of a product is the *sum* of the exponents of its two factors. Let e be the largest
-exponent of the products and, where it is not zero, of the running sum. Each of them is
-cut (towards zero, not rounded) to a multiple of 2**(e - 13), and then they are added
-exactly. The new sum is cut in the same way to a multiple of 2 to its own exponent less
-13. It begins with zero. Factors are never zero here.
+Suppose a tensor core that adds FP8 products as Hopper's was found to, and keeps 14 bits
+of a sum. In a step it takes up to `32` products, which are exact, and the running sum.
+The exponent of a number x is that of the largest power of two which is not above its
+magnitude, and the exponent of a product is the *sum* of the exponents of its two
+factors. Let e be the largest exponent of the products and, where it is not zero, of the
+running sum. Each of them is cut (towards zero, not rounded) to a multiple of
+`2**(e-13)`, and then they are added exactly. The new sum is cut in the same way, to its
+own exponent less `13`. It begins with zero. Factors are never zero here.
 
 - `step(total, left, right)`: the running sum after one step. `left` and `right` are
-  lists of up to 32 numbers whose products are added.
+  lists of up to `32` numbers whose products are added.
 - `promoted(left, right, every)`: the sum of all products, where the running sum is
-  taken out after each `every` products (a multiple of 32), added to a total in a wider
+  taken out after each `every` products (`32`, `64`, ...), added to a total in a wider
   format that loses nothing, and begun again at zero.
 - `share_lost(mean, every)`: derive what share of a sum of positive products is lost in
   the mean. Suppose that before each step the running sum is `mean` times the products
   so far, without loss; that the sum is larger than any product of the step; that each
-  of its 32 products loses half of the unit to which it is cut, in the mean; that the
-  first step and the cut of the new sum lose nothing. `every` is a multiple of 32.
+  of its `32` products loses half of the unit to which it is cut, in the mean; that the
+  first step and the cut of the new sum lose nothing. `every` is `32`, `64`, ...
 - `longest(mean, limit)`: the longest interval among 32, 64, 128, ... 4096 whose share
   lost is at most `limit`, from 0 up.
 
 hint: `math.frexp(x)[1] - 1` is an exponent. Over a step the unit is 2**(e - 13) with e
-the exponent of `mean * 32 * s` after s steps; sum 32 halves of it over the steps after
+the exponent of `mean * 32 * s` after s steps; sum `16` times it over the steps after
 the first and divide by `mean * every`.
 """
 
