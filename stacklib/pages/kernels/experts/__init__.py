@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MODEL, OLDER, CHIP = "deepseek-v3", "deepseek-v2", "h100_sxm"
 TILE, TOKENS, FEWER, MANY = 128, 4096, 3584, 16_384
 RAGGED = 1500  # a width that is no whole number of tiles
-DRAWN = 32_768  # tokens of all batches that are drawn for a mean
+DRAWN = 16_384  # tokens of all batches that are drawn for a mean
 SMALL = {"experts": 16, "texts": 4}  # of the router on the small model's states
 SMALL_TOP = 4
 SONIC = "Guo et al., SonicMoE, arXiv 2512.14080, abstract"
@@ -92,6 +92,7 @@ def exact(tokens: int = TOKENS) -> Quantity:
     return counted(_waste, tokens, label=f"padding, even router, {tokens}")
 
 
+@cache
 def _drawn(tokens: int) -> float:
     import numpy as np
 

@@ -6,7 +6,7 @@ from stacklib.pages.kernels import experts as page
 from stacklib.plots.marks import Spec, axis, chart, dots, line
 
 BATCHES = tuple(range(1024, 12_289, 256))
-DRAWN = (2048, 3584, 4096, 6144, 8192, 12_288)
+DRAWN = (2048, 3584, 4096, 8192)
 
 
 def saw() -> Spec:

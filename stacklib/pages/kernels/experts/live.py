@@ -12,7 +12,7 @@ from stacklib.plots.live.parts import counted, here
 from stacklib.plots.marks import Spec, axis, chart, line
 from stacklib.plots.spec import readout
 
-TOKENS = tuple(round(2 ** (7 + n / 4)) for n in range(41))  # 128 to 131,072
+TOKENS = tuple(round(2 ** (7 + n / 3)) for n in range(31))  # 128 to 131,072
 FEW = 16  # mean tokens below which a count is drawn one by one
 
 
