@@ -11,7 +11,7 @@ import pytest
 from stacklib.kernels.rows.flash_sampling import draw_in_tiles
 from stacklib.kernels.written import host_triton, sampling_triton
 from stacklib.pages.kernels import sampling as page
-from stacklib.pages.kernels.sampling import drawings, figures, live
+from stacklib.pages.kernels.sampling import drawings, draws, figures, live
 from stacklib.plots.spec import check
 
 NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/sampling.ipynb"
@@ -36,7 +36,7 @@ def test_the_loop_draws_from_the_softmax_whatever_the_tile(
     assert said[0] == said[1] == said[2]
     rows = [line.split() for line in said[0].splitlines()]
     shares, drawn = (np.array([float(row[at]) for row in rows]) for at in (1, 3))
-    assert page.p_value(np.round(5000 * drawn), shares / shares.sum()) > 0.01
+    assert draws.p_value(np.round(5000 * drawn), shares / shares.sum()) > 0.01
 
 
 def test_the_loop_with_one_noise_goes_wrong(capsys: pytest.CaptureFixture):
@@ -56,9 +56,9 @@ def test_the_live_winner_is_the_packages():
 
 
 def test_chances_are_even_and_a_shared_noise_is_found():
-    assert min(page.p_values()) > 0.01 and max(page.p_values()) < 0.99
-    assert page.shared_noise_p() < 1e-6
-    assert page.model_p() > 0.01
+    assert min(draws.p_values()) > 0.01 and max(draws.p_values()) < 0.99
+    assert draws.shared_noise_p() < 1e-6
+    assert draws.model_p() > 0.01
     given = {c["name"]: c["value"] for c in live.controls()}
     assert "as the softmax has it" in live.explore(**given)["title"]
     wrong = live.explore(**{**given, "noise": "tile"})
@@ -66,7 +66,7 @@ def test_chances_are_even_and_a_shared_noise_is_found():
     check(wrong)
     hits = live.drawn(1, 4, 500, 2, False)
     assert live.chance(hits, live.softmax(1)) == pytest.approx(
-        page.p_value(np.array(hits), np.array(live.softmax(1))), rel=1e-6
+        draws.p_value(np.array(hits), np.array(live.softmax(1))), rel=1e-6
     )
 
 
@@ -93,9 +93,9 @@ def test_prediction_lies_below_what_was_published():
 
 
 def test_cuts_in_one_kernel_draw_the_same():
-    assert page.same_token()
-    assert page.of_cut("launches", fused=False).si == 20
-    assert page.of_cut("crossings", fused=True).si == pytest.approx(1, rel=1e-3)
+    assert draws.same_token()
+    assert draws.of_cut("launches", fused=False).si == 20
+    assert draws.of_cut("crossings", fused=True).si == pytest.approx(1, rel=1e-3)
 
 
 def test_tritons_kernel_reads_and_leaves_what_the_run_counts():

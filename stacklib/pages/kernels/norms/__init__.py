@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from stacklib import hardware, models
 from stacklib.evidence import measurements, results, runs
 from stacklib.kernels.rows.norms import lane_waste, next_power
@@ -146,6 +144,8 @@ def kernels(*, fused: bool) -> Quantity:
 @cache
 def ran(rows: int, columns: int) -> Any:
     """RMS norm's Triton text on the tile machine: its error, and the report."""
+    import numpy as np
+
     from stacklib.kernels.written import host_triton, rows_triton
 
     random = np.random.default_rng(0)

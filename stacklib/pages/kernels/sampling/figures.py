@@ -31,6 +31,10 @@ def gains() -> Spec:
         marks=[
             dots(RANKS, published, "over torch's multinomial", "measured"),
             line(RANKS, told, "by bytes and launches", "predicted"),
-            rule("a paper's best, B300", "claimed", y=page.claimed("flashsampling-1p84").si),
+            rule(
+                "a paper's best, B300",
+                "claimed",
+                y=page.claimed("flashsampling-1p84").si,
+            ),
         ],
     )
