@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
 
 from stacklib import hardware, models
 from stacklib.kernels.launch.fuse import KERNELS, RULES, Fusion, fuse
@@ -24,7 +23,6 @@ from stacklib.roofline import decode_step
 MODEL, DEVICE, PROMPT = "llama-3-70b", "h100_sxm", 4096
 ALONE = 3  # kernels of a layer before and after: attention, and two all-reduces
 KEPT = 16  # bytes that a layer of the chain keeps, for each byte of its input
-BATCH, TOKENS = 1, 256  # of the tiny model's measured steps
 
 
 # -- the layer, fused ------------------------------------------------------------------
@@ -284,16 +282,6 @@ def _by_segments(length: int) -> float:
     return (math.ceil(models.get(MODEL).layers / length) + KEPT * length) * row().si
 
 
-@cache
-def tiny_plan(method: str) -> tuple[CheckpointPlan, Any]:
-    """A plan for the tiny model's own layers, and its configuration."""
-    from stacklib.kernels.launch.recompute_torch import tiny_layers
-    from stacklib.pages.models.tiny import config
-
-    layers = tiny_layers(config(), BATCH, TOKENS)
-    return checkpoint_plan(layers, method=method), config()
-
-
 def tiny_foretold(method: str) -> Quantity:
     """Activations of the tiny model's step, by ``tinylm.plan`` cut into layers."""
     label = f"tiny model, {method}, predicted"
@@ -301,7 +289,9 @@ def tiny_foretold(method: str) -> Quantity:
 
 
 def _tiny(method: str) -> float:
-    return tiny_plan(method)[0].memory
+    from .tiny_torch import planned
+
+    return planned(method).memory
 
 
 def tiny_kept(method: str) -> Quantity:
@@ -312,7 +302,6 @@ def tiny_kept(method: str) -> Quantity:
 
 @cache
 def _kept(method: str) -> float:
-    from stacklib.kernels.launch.recompute_torch import kept_bytes
+    from .tiny_torch import kept
 
-    made, config = tiny_plan(method)
-    return kept_bytes(config, made, batch=BATCH, tokens=TOKENS)
+    return kept(method)

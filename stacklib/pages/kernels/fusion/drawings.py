@@ -91,4 +91,7 @@ def _row(name: str, moved: Quantity, most: Quantity) -> Node:
 def _pipe(start: str, moved: Quantity, most: Quantity) -> Pipe:
     share = min(moved, most, key=lambda q: q.si)
     label = [(Shown(moved, "MB"),)]
-    return Pipe(start, "HBM", share, most, label, both=True, down=(False, False))
+    level = (False, False)
+    return Pipe(
+        start, "HBM", share, most, label, both=True, down=level, least=96.0, grow=0.0
+    )
