@@ -8,6 +8,7 @@ result file is stale when the file is not the one that was read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ from stacklib.hardware.warp_rules import KNOWN, rule
 from stacklib.memory.dram.cell import cell_facts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
+from stacklib.pages.kernels import figures_of
 from stacklib.pages.memory.dram import published
 from stacklib.quantity import Quantity, constant
 from stacklib.quantity.constants import CONSTANTS
@@ -34,6 +36,7 @@ from stacklib.tinylm import model as tinylm
 SAME = 1e-9
 OWN = "tinylm-"  # how keys of the book's own models begin
 AGAIN = "run make numbers, then make execute"
+MEASURED = re.compile(r"[A-K]-\d{4}")  # ids of published measurements
 RECORDED = ("spec", "config")  # kinds of leaf that name a record
 
 
@@ -55,10 +58,20 @@ def current(key: str) -> float:
         if key not in _records():
             raise NoRecord(f"no record is called {key}")
         return _records()[key]
+    if MEASURED.fullmatch(key):
+        return _measured(key)
     device, _, field = key.partition(".")
     if device.replace("-", "_") in hardware.names() or device in hardware.names():
         return _device(device, field)
     return _config(*_split(key))
+
+
+def _measured(id: str) -> float:
+    """A row of the published measurements."""
+    try:
+        return figures_of.measured(id).si
+    except StopIteration:
+        raise NoRecord(f"no measurement is called {id}") from None
 
 
 def _row(place: str) -> float:
@@ -179,8 +192,8 @@ def _fault(node: dict[str, Any]) -> str:
     key, label = node.get("key", ""), node.get("label", "a leaf")
     if node.get("kind") in RECORDED and not key:
         return f"{label!r} is {node['kind']} and names no record"
-    if not key:
-        return ""
+    if not key or node.get("kind") == "claimed":
+        return ""  # a quoted figure is under a key of its own, and in no table
     try:
         now = current(key)
     except (LookupError, ValueError) as error:

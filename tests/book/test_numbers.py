@@ -9,6 +9,7 @@ from _tools.said import Cell
 
 from stacklib import hardware
 from stacklib.cli.assumptions import assumptions, value
+from stacklib.pages.kernels.figures_of import measured, published
 from stacklib.quantity import Quantity, chosen, counted, say, stamp
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}
@@ -110,6 +111,21 @@ def test_only_runs_on_a_moved_leaf_are_repeated(repo, monkeypatch):
     ]
     found = sentences._to_run(cells, {BANDWIDTH}, repo)
     assert {path.stem for path in found} == {"b", "c"}
+
+
+def test_a_published_row_is_looked_up_and_a_quoted_figure_is_not():
+    row = measured("B-0227")
+    cell = json.loads(said_of(row / chosen(2, label="half")))
+    assert list(leaves.stale([Cell("a", cell)])) == []
+    moved = json.loads(json.dumps(cell).replace(f"{row.si!r}", f"{2 * row.si!r}"))
+    (fault,) = leaves.stale([Cell("a", moved)])
+    assert "B-0227 is" in fault
+    (fault,) = leaves.stale(
+        [Cell("a", json.loads(said_of(row).replace("B-0227", "B-9999")))]
+    )
+    assert "no measurement is called B-9999" in fault
+    quoted = published(3.0, "TFLOP/s", "a speed", "somebody's page")
+    assert list(leaves.stale([Cell("a", json.loads(said_of(quoted)))])) == []
 
 
 BOOK = said.index(said.cells())

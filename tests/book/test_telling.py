@@ -138,11 +138,8 @@ def test_each_rule_sees_its_fault(write, words):
     assert words in fault
 
 
-TOLD: tuple[int, ...] = (
-    1,
-    2,
-    3,
-)  # chapters in the form; the others are still to be told
+# Chapters in the form; the others are still to be told.
+TOLD: tuple[int, ...] = (1, 2, 3, 4, 7)
 SECTIONS = [path for chapter in TOLD for path in telling.sections(chapter=chapter)]
 
 

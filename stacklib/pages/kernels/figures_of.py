@@ -7,7 +7,7 @@ from functools import cache
 from stacklib.evidence import measurements
 from stacklib.quantity import Quantity, Source
 
-UNITS = {"TFLOPS": "TFLOP/s", "GB/s": "GB/s"}
+UNITS = {"TFLOPS": "TFLOP/s"}  # others are named as a quantity names them
 
 
 def published(
@@ -31,7 +31,7 @@ def measured(id: str) -> Quantity:
     source = Source(found.source, found.id, "2026-11-21", "secondary")
     return Quantity(
         found.value,
-        UNITS[found.unit],
+        UNITS.get(found.unit, found.unit),
         label=f"{found.software}, {found.id}",
         source=source,
         kind="measured",
