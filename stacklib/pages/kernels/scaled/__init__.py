@@ -14,6 +14,7 @@ from stacklib.kernels.scaled.fused_quantization import (
 )
 from stacklib.pages.kernels import feed
 from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity.core import _make
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import Product
 
@@ -87,6 +88,18 @@ def layer_bytes(fused: bool) -> Quantity:
     """Bytes that its kernels move."""
     moved = [step.moved for step in layer(fused)]
     return counted(sum, moved, unit="B", label=f"bytes of {len(moved)} kernels")
+
+
+def told(name: str) -> tuple[Quantity, Quantity]:
+    """A figure of Cursor's post before and after, as quoted."""
+    before, after = (_make(one, key="") for one in claims.both(name))
+    return before, after
+
+
+def told_gain(name: str) -> Quantity:
+    """Before over after, of a time."""
+    before, after = told(name)
+    return (before / after).named(f"{name}: gain")
 
 
 # -- laying it -------------------------------------------------------------------------
@@ -174,7 +187,8 @@ def on_cores(every: int, device: str = HOPPER) -> Quantity:
 def told_on_cores(device: str) -> Quantity:
     """What Cursor measured of scaling each 32 products on the CUDA cores."""
     value = {HOPPER: 1.03, BLACKWELL: 1.76}[device]
-    return published(value, "", f"scaling over the product, {device}", claims.POST)
+    word = f"scaling over the product, {device}"
+    return _make(published(value, "", word, claims.POST), key="")
 
 
 @cache

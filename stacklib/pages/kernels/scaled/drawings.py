@@ -20,7 +20,7 @@ from stacklib.quantity import chosen
 __all__ = ["packed_scales"]
 TOLD = {
     "one row": (5,),
-    "the row below its quarter": (37,),
+    "a quarter further": (37,),
     "one lane": (5, 37, 69, 101),
 }
 BYTES = 16  # of a lane
