@@ -51,7 +51,7 @@ def _batch(after: int) -> Node:
             bold=True,
         )
     told = [line(f"tokens of the first experts, {words}", bold=True)]
-    key = ("a group of cells: a tile of ", page.tile(), " rows; pale: padding")
+    key = ("a group of cells: a tile of ", page.tile(), " rows; faint: padding")
     return below(
         Box("experts", told, below(*rows, gap=4), role=model.TOKEN),
         Words([foot, line(*key, role="muted")]),
