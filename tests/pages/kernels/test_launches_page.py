@@ -112,3 +112,14 @@ def test_the_drawings_say_who_works():
     assert "3,360" in drawings.way_to_the_chip().html
     for plan in drawings.LANES.values():
         assert page.run_launches(plan).time == plan.time <= drawings.SLOTS
+
+
+def test_the_recorded_step_is_small_and_says_nothing_of_the_machine():
+    file = Path(page.__file__).with_name("decode_trace.json")
+    text, events = file.read_text("utf-8"), page.trace()["traceEvents"]
+    assert len(text) < 60_000 and "/" not in text and events[0]["ts"] == 0
+    top = [event["name"] for event in events if event["cat"] == "top"]
+    assert top.count("aten::linear") == 7 and top.count("aten::rsqrt") == 2
+    pytest.importorskip("torch")
+    plain, watched = (page.operator(watched=on).si for on in (False, True))
+    assert 1e-6 < plain < watched < page.cost("eager", "low").si

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -284,3 +286,33 @@ def empty_gain(submit_end: str, node_end: str) -> Quantity:
     """Launches of empty kernels over the same in a graph, each an end of its range."""
     label = f"gain, launches {submit_end}, nodes {node_end}"
     return counted(claims.gain, submit_end, node_end, label=label)
+
+
+# -- torch on this machine, by its own profiler ----------------------------------------
+
+
+@cache
+def trace() -> dict[str, Any]:
+    """The recorded step of a small layer."""
+    file = Path(__file__).with_name("decode_trace.json")
+    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return found
+
+
+def _watched() -> float:
+    last = max(trace()["traceEvents"], key=lambda e: e["ts"] + e["dur"])
+    return float(last["ts"] + last["dur"])
+
+
+def operator(*, watched: bool) -> Quantity:
+    """Torch's time for an operator of it, with the profiler and without."""
+    about = trace()["otherData"]
+    where = "stacklib/pages/kernels/launches/decode_trace.json"
+    source = Source(where, about["device"], about["date"], "measured")
+    words = "with profiler" if watched else "without profiler"
+    time = _watched() if watched else about["us_without_profiler"]
+    step = Quantity(
+        time, "us", label=f"small layer, {words}", source=source, kind="measured"
+    )
+    run = per_layer() - per_layer("all-reduce")  # on one device nothing is reduced
+    return (step / run).named(f"an operator here, {words}").to("µs")

@@ -8,18 +8,18 @@ products. The meta device has shapes and no numbers, so nothing is computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.nn.functional import linear, silu
+from torch.nn.functional import linear, scaled_dot_product_attention, silu
 from torch.utils._python_dispatch import TorchDispatchMode
 
-__all__ = ["Kernel", "Recorder", "decode_layer"]
+__all__ = ["Kernel", "Recorder", "decode_layer", "layer_of"]
 
-NO_KERNEL = {"_unsafe_view", "empty"}  # besides views, of which the schema tells
+NO_KERNEL = {"_unsafe_view"}  # besides views, of which the schema tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,48 +94,70 @@ def decode_layer(
     *, hidden: int, heads: int, kv_heads: int, head_dim: int, inner: int, cached: int
 ) -> list[Kernel]:
     """Kernels of one layer for one new token; sizes are one device's shard."""
+    run = layer_of(hidden, heads, kv_heads, head_dim, inner, cached, "meta")
+    with torch.no_grad(), Recorder() as seen:
+        run(seen)
+    return seen.kernels
+
+
+def layer_of(
+    hidden: int,
+    heads: int,
+    kv_heads: int,
+    head_dim: int,
+    inner: int,
+    cached: int,
+    device: str,
+) -> Callable[[Recorder], Any]:
+    """A layer with its weights: called, it runs one token and names its parts."""
 
     def tensor(*shape: int) -> Any:
-        return torch.empty(shape, dtype=torch.bfloat16, device="meta")
-
-    x, gain = tensor(1, 1, hidden), tensor(hidden)
-    cos, sin = tensor(1, 1, 1, head_dim), tensor(1, 1, 1, head_dim)
-    keys, values = (tensor(1, kv_heads, cached, head_dim) for _ in range(2))
-    place = torch.empty(1, dtype=torch.long, device="meta")
+        return torch.zeros(shape, dtype=torch.bfloat16, device=device)
 
     def turned(w: Any, y: Any) -> Any:
         return linear(y, w).view(1, 1, -1, head_dim).transpose(1, 2)
 
-    with torch.no_grad(), Recorder() as seen:
+    start, gain = tensor(1, 1, hidden), tensor(hidden)
+    cos, sin = tensor(1, 1, 1, head_dim), tensor(1, 1, 1, head_dim)
+    keys, values = (tensor(1, kv_heads, cached, head_dim) for _ in range(2))
+    place = torch.zeros(1, dtype=torch.long, device=device)
+    wq, *wkv = (tensor(n * head_dim, hidden) for n in (heads, kv_heads, kv_heads))
+    wo, down = tensor(hidden, heads * head_dim), tensor(hidden, inner)
+    wide = [tensor(inner, hidden) for _ in range(2)]
+
+    def attended(q: Any) -> Any:
+        if device == "meta":
+            flash = torch.ops.aten._scaled_dot_product_flash_attention
+            return flash(q, keys, values)[0]
+        return scaled_dot_product_attention(q, keys, values, enable_gqa=True)
+
+    def run(seen: Recorder) -> Any:
         with seen.of("norm"):
-            y = _rms_norm(x, gain)
+            y = _rms_norm(start, gain)
         with seen.of("q, k, v"):
-            q, k, v = (
-                turned(tensor(n * head_dim, hidden), y)
-                for n in (heads, kv_heads, kv_heads)
-            )
+            q, k, v = (turned(w, y) for w in (wq, *wkv))
         with seen.of("rotary"):
             q, k = _rotary(q, cos, sin), _rotary(k, cos, sin)
         with seen.of("cache"):
             keys.index_copy_(2, place, k)
             values.index_copy_(2, place, v)
         with seen.of("attention"):
-            flash = torch.ops.aten._scaled_dot_product_flash_attention
-            mixed = flash(q, keys, values)[0].transpose(1, 2).reshape(1, 1, -1)
+            mixed = attended(q).transpose(1, 2).reshape(1, 1, -1)
         with seen.of("out"):
-            y = linear(mixed, tensor(hidden, heads * head_dim))
+            y = linear(mixed, wo)
         seen.all_reduce(y)
         with seen.of("residual"):
-            x = x + y
+            x = start + y
         with seen.of("norm"):
             y = _rms_norm(x, gain)
         with seen.of("gate, up"):
-            gate, up = (linear(y, tensor(inner, hidden)) for _ in range(2))
+            gate, up = (linear(y, w) for w in wide)
         with seen.of("activation"):
             y = silu(gate) * up
         with seen.of("down"):
-            y = linear(y, tensor(hidden, inner))
+            y = linear(y, down)
         seen.all_reduce(y)
         with seen.of("residual"):
-            x = x + y
-    return seen.kernels
+            return x + y
+
+    return run
