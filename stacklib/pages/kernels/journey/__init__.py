@@ -17,7 +17,6 @@ from stacklib.pages.kernels import (
     scaled,
 )
 from stacklib.pages.kernels.launches.claims import cost
-from stacklib.pages.models import tiny
 from stacklib.quantity import Quantity, chosen
 
 DEVICES = ("h100_sxm", "b200_sxm")
@@ -131,12 +130,15 @@ def first(*, after: bool) -> Quantity:
 
 def here(part: str) -> Quantity:
     """A part of a step of the book's own model on this machine, predicted."""
+    from stacklib.pages.models import tiny  # needs NumPy
+
     found = tiny.step()
     return {"calls": found.calls, "products": found.products}[part]
 
 
 def here_measured() -> Quantity:
     """The step as it was measured."""
+    from stacklib.pages.models import tiny
     from stacklib.pages.models.tiny.measured import run
 
     return run(tiny.STEP).measured
