@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from stacklib import gpu, hardware
+from stacklib import hardware
 from stacklib.evidence import ledger, measurements
 from stacklib.evidence.calibrate.left_out import unseen
 from stacklib.evidence.predict.attention import attention_of, software_of
@@ -213,11 +213,6 @@ def implied() -> Quantity:
     one = chosen(1, label="as fast")
     over = (one + ahead("avo-fa4")) / (one + ahead("avo-cudnn"))
     return (over - one).named("cuDNN over FlashAttention-4, divided")
-
-
-def tensor_memory() -> bool:
-    """Whether the assembler takes the instruction that CUDA C has no word for."""
-    return gpu.accepted(gpu.instruction(B200).name, "sm_100a").accepted
 
 
 # -- the prompt ------------------------------------------------------------------------
