@@ -131,11 +131,11 @@ def taken(name: str, what: str) -> Quantity:
 
 BINDS = {"dependence": "turns", "tensor": "tensor cores", "FP32": "FP32 lanes"}
 NAMES = {
-    "fa2": "FlashAttention-2",
-    "fa2-h100": "FlashAttention-2",
-    "fa3": "FlashAttention-3",
-    "fa3-fp8": "FlashAttention-3",
-    "fa4": "FlashAttention-4",
+    "fa2": "FA-2",
+    "fa2-h100": "FA-2",
+    "fa3": "FA-3",
+    "fa3-fp8": "FA-3",
+    "fa4": "FA-4",
 }
 
 

@@ -32,7 +32,7 @@ UNITS = {
     "FP32": ("FP32 lanes, the rest", "layer-4"),
 }
 ROLES = ("layer-3", "layer-4")  # of the groups
-START, SPAN = 6, 2.1  # the tile that the window begins with, and its periods
+START, SPAN = 6, 2.06  # the tile that the window begins with, and its periods
 
 
 def cycles_of_a_tile() -> Drawing:

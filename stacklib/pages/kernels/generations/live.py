@@ -76,7 +76,7 @@ def explore(
     pace = found.pace / plan.groups
     binds = ROWS.get(found.binds, "taking turns")
     marks = [
-        bar(0, units[unit], row, name, "simulated", at="none", series=row)
+        bar(0, units[unit], row, name, "predicted", at="none", series=row)
         for row, (unit, name) in enumerate(ROWS.items())
     ]
     share = found.utilisation
@@ -85,7 +85,7 @@ def explore(
         f"{short} reaches {100 * share:.0f} % of its peak; what binds: {binds}.",
         x=x,
         y=y,
-        marks=[*marks, rule("a tile done", "simulated", x=pace)],
+        marks=[*marks, rule("a tile done", "predicted", x=pace)],
         readouts=[
             readout("pace", "Cycles for a tile", counted(pace, "pace")),
             readout(
