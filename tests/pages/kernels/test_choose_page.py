@@ -69,7 +69,7 @@ def test_advice_of_the_table():
         name: (page.advice(name, page.FEW).do, page.advice(name, page.MANY).do)
         for name in page.cases()
     }
-    assert rows["starts of a fused step"] == ("leave it", "cutlass")
+    assert rows[page.ONE] == ("leave it", "cutlass")
     assert rows["layer norm as seven calls"] == ("compiler", "compiler")
     assert rows["product at 80 % of the peak"] == ("leave it", "leave it")
     assert rows["routing of experts"] == ("leave it", "triton")
@@ -77,7 +77,7 @@ def test_advice_of_the_table():
 
 
 def test_the_break_even_in_quantities_is_the_rooms():
-    name = "starts of a fused step"
+    name = page.ONE
     assert page.break_even(name).si == pytest.approx(page.pays_from(name).si)
     few, many = page.fleet(page.FEW), page.fleet(page.MANY)
     assert few.si < page.pays_from(name).si < many.si
@@ -85,7 +85,7 @@ def test_the_break_even_in_quantities_is_the_rooms():
     assert page.calls_of_norm().si == 7
 
 
-def test_a_rerun_of_the_published_pairs():
+def test_triton_lies_between_two_kernels_in_cuda():
     assert (
         page.over_triton("FlashAttention-3").si
         > 1
@@ -115,7 +115,7 @@ def test_the_live_figure_is_the_sum():
     saved = given["share"] / 100 * (1 - 1 / (route.memory * given["above"]))
     for fleet, worth in zip(compiler["x"], compiler["y"], strict=True):
         right = saved * fleet * TERMS["gpu"].value - route.hours * TERMS["wage"].value
-        assert worth == pytest.approx(min(400, right / 1e3))
+        assert worth == pytest.approx(right / 1e3)
     assert math.isfinite(sum(compiler["y"]))
 
 

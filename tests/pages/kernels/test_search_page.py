@@ -80,6 +80,7 @@ def test_a_walk_climbs_and_the_guided_one_turns_back():
     assert ends["hill-climb"][0] == last > ends["guided"][0]
     figures.map_spec(title="A map.")
     figures.curves_spec(title="Curves.")
+    assert figures.engines_spec(title="Engines.")["y"]["names"][0] == "v7 TensorE"
 
 
 def test_the_versions_are_faster_each():

@@ -30,6 +30,7 @@ PHASES = ("forward", "backward", "optimizer")
 STEPS_OF_MUON = 5  # iterations of Newton and Schulz, three products each
 BACKWARD = 2.5  # operations of attention's backward pass over those of its forward one
 PASSES = 5  # of the logits: one read and one written forward, two and one backward
+ONE = "one kernel for a token's step"
 YEAR, FEW, MANY = 8760, 8, 128  # hours; GPUs of a small fleet and of a large one
 
 
@@ -86,6 +87,12 @@ def share(part: str, phase: str = "") -> Quantity:
 def calls(part: str) -> Quantity:
     """Operators of a part in one step."""
     return _read(_calls(part), f"calls of {part}")
+
+
+def gap() -> Quantity:
+    """Share of the clock's time in which no operator ran."""
+    clock = _read(recorded()["wall_s"], "time of the step by the clock", "s")
+    return (1 - whole() / clock).named("between operators")
 
 
 def operators() -> Quantity:
@@ -248,7 +255,7 @@ def cases() -> dict[str, Case]:
     part = starts().si / fused().si
     found = (
         Case(
-            "starts of a fused step", part, starts().si, 0, 0, 1.0,
+            ONE, part, starts().si, 0, 0, 1.0,
             needs=("tensor", "new-unit"),
         ),
         _layernorm(),
@@ -328,7 +335,7 @@ def reach(route: str, *, memory: bool = False) -> Quantity:
     return assumed(row.memory if memory else row.compute, "", what, why=row.why)
 
 
-def break_even(name: str = "starts of a fused step") -> Quantity:
+def break_even(name: str = ONE) -> Quantity:
     """GPU-hours from which on a case's first route pays, in quantities."""
     cost = hours(_best(name).route) * wage()
     return (cost / (gain(name) * price())).named(f"break-even, {name}")

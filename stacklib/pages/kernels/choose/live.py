@@ -23,6 +23,7 @@ NEEDS = {
     "control that depends on data": "data-dependent",
     "units that have just come out": "new-unit",
 }
+TOP = 400.0  # thousand USD, where the figure ends
 MOVED = 1e9  # bytes that must cross in a call: it cancels out
 
 
@@ -70,8 +71,9 @@ def explore(
     open_to = [o for o in found.options if not o.refused]
     soon = min(open_to, key=lambda o: o.enough)
     best = max(open_to, key=lambda o: o.saved)
-    marks = list(_lines([advise(asked(fleet)).options for fleet in HOURS]))
-    marks.append(rule("your fleet", "predicted", x=hours, at="key"))
+    fleets = [10 ** (2 + k / 8) for k in range(41)]
+    marks = list(_lines(fleets, [advise(asked(fleet)).options for fleet in fleets]))
+    marks.append(rule("your fleet", "predicted", x=hours))
     said = [
         readout(
             "saved", "Most that a route saves", counted(best.saved, "saved"), unit="%"
@@ -85,21 +87,19 @@ def explore(
     return chart(
         f"{chip.short}, {found.bound}-bound: {found.do}; {found.why}.",
         x=axis("GPU-hours of the fleet", log=True, limits=[HOURS[0], HOURS[-1]]),
-        y=axis("Worth (thousand USD)", limits=[-130, 400]),
+        y=axis("Worth (thousand USD)", limits=[-130, TOP]),
         marks=marks,
         readouts=said,
     )
 
 
-def _lines(options: list[tuple[Option, ...]]) -> Iterator[Mark]:
-    """A line for each open route, where it lies within the figure."""
+def _lines(fleets: list[float], options: list[tuple[Option, ...]]) -> Iterator[Mark]:
+    """A line for each open route, as far as it lies within the figure."""
     for at, route in enumerate(ROUTES):
         mine = [found[at] for found in options]
         if mine[0].refused:
             continue
-        points = [
-            (fleet, min(400.0, o.worth / 1e3))
-            for fleet, o in zip(HOURS, mine, strict=True)
-        ]
-        x, y = zip(*points, strict=True)
+        worth = [option.worth / 1e3 for option in mine]
+        shown = [(x, y) for x, y in zip(fleets, worth, strict=True) if y <= TOP]
+        x, y = zip(*shown, strict=True)
         yield line(x, y, route.name, "predicted", series=at, at="key")

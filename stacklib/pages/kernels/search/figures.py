@@ -1,11 +1,12 @@
-"""Figures of section 4.11: the map of tiles with two walks, and best-so-far curves."""
+"""Figures of section 4.11: map and walks, best-so-far curves, engines of a kernel."""
 
 from __future__ import annotations
 
 from stacklib.kernels.plan.search import search
 from stacklib.kernels.plan.tile_profile import MOVES
+from stacklib.kernels.schedule import nki
 from stacklib.pages.kernels import search as page
-from stacklib.plots.marks import Mark, Spec, axis, cells, chart, dots, down, line
+from stacklib.plots.marks import Mark, Spec, axis, bar, cells, chart, dots, down, line
 
 SLAB = 128  # rows of the tiles on the map
 AFTER = (4, 8, 16, 32, 64)
@@ -86,5 +87,42 @@ def curves_spec(*, title: str) -> Spec:
             "Trials", log=True, limits=[3, 85], ticks=AFTER, names=list(map(str, AFTER))
         ),
         y=axis("Best so far, above the fastest (%)", limits=[0, 40], unit="%"),
+        marks=marks,
+    )
+
+
+ENGINES = ("TensorE", "VectorE", "ScalarE")
+PAIR = ("v7", "v10")
+SHOWN = 3  # tiles of queries
+
+
+def engines_spec(*, title: str) -> Spec:
+    """When three engines work for the first tiles, before and after interleaving."""
+    marks: list[Mark] = []
+    names: list[str] = []
+    for version in PAIR:
+        timeline = nki.schedule(version).timeline
+        assert timeline is not None
+        for unit in ENGINES:
+            mine = [e for e in timeline.events if e.unit == unit and e.tile < SHOWN]
+            for event in mine:
+                start, end = 1e6 * event.start, 1e6 * event.end
+                name = f"tile {event.tile + 1}"
+                marks.append(
+                    bar(
+                        start,
+                        end,
+                        len(names),
+                        name,
+                        "simulated",
+                        at="key",
+                        series=event.tile,
+                    )
+                )
+            names.append(f"{version} {unit}")
+    return chart(
+        title,
+        x=axis("Time (us)", unit="us"),
+        y=axis("Engine", limits=down(len(names)), ticks=range(len(names)), names=names),
         marks=marks,
     )
