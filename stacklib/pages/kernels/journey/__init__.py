@@ -41,7 +41,7 @@ def reading(device: str) -> Quantity:
 
 def kernels(way: str) -> Quantity:
     """Kernels of a step."""
-    return fusion.kernels(fused=WAYS[way][0])
+    return fusion.kernels(fused=WAYS[way][0]).named(f"kernels, {way}")
 
 
 def step(way: str, device: str) -> Quantity:
