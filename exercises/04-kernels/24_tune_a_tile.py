@@ -11,9 +11,9 @@ it costs one trial, also for a point that was measured before.
   most `budget` trials. The same seed makes the same trials. A space may have fewer
   points than the budget.
 
-The tests run it with 48 trials on the book's recorded timings of 512 tiles, as they are
-and with the axes turned round, a hundred seeds each. Draws at random end 2.4 % above
-the fastest tile there, in the mean. Yours must stay within two thirds of that.
+Suppose 48 trials on the book's recorded timings of 512 tiles, where draws at random end
+2.4 % above the fastest in the mean: the tests ask that you stay within two thirds of
+that. They run many seeds, on the tiles as they are and with the axes turned round.
 
 hint: A climb to the next faster neighbour ends at the first bump, and these timings
 have many. Keep several good tiles and cross them, or look along a whole axis at once.

@@ -3,18 +3,15 @@
 level: estimate
 
 Pencil and paper. Suppose a GPU with a peak of 1,000 TFLOP/s and a bandwidth of 3 TB/s,
-and a training step of 100 ms that the profiler cuts into five kernels. Each has to do
-so many operations and to move so many bytes, and no fewer:
+and a training step of 100 ms that the profiler cuts into five kernels. Suppose that
+each has to do so many operations and to move so many bytes, and no fewer: matmul takes
+55 ms for 45 TFLOP and 30 GB; attention 20 ms for 4 TFLOP and 6 GB; norms 15 ms for 0.03
+TFLOP and 15 GB; the optimizer 8 ms for 0.01 TFLOP and 18 GB; dropout 2 ms for 0.001
+TFLOP and 0.3 GB.
 
-    kernel        time      operations     bytes
-    matmul        55 ms     45 TFLOP       30 GB
-    attention     20 ms      4 TFLOP        6 GB
-    norms         15 ms      0.03 TFLOP    15 GB
-    optimizer      8 ms      0.01 TFLOP    18 GB
-    dropout        2 ms      0.001 TFLOP    0.3 GB
-
-A perfect kernel takes as long as the roofline says: the longer of its operations at the
-peak and its bytes at the bandwidth.
+Their names are "matmul", "attention", "norms", "optimizer" and "dropout". A perfect
+kernel takes as long as the roofline says: the longer of its operations at the peak and
+its bytes at the bandwidth.
 
 - `least(kernel)`: milliseconds of a perfect kernel, by its name.
 - `slowest()`: the kernel that is farthest above its roofline, as a ratio.

@@ -2,11 +2,11 @@
 
 level: derive
 
-A kernel takes `now` milliseconds per call and has a `share` (0 to 1) of the time of a
-fleet. A route to a better one makes it `new` milliseconds and costs `hours` of work at
-a `wage` in USD per hour. The fleet runs for `gpu_hours` in all; one costs `price` USD.
-What the kernel no longer takes is GPU time that need not be paid for; the rest of the
-fleet's time stays as it is.
+A kernel takes `now` milliseconds per call and has a `share`, a fraction, of the time of
+a fleet. A route to a better one makes it `new` milliseconds and costs `hours` of work
+at a `wage` in USD per hour. The fleet runs for `gpu_hours` in all; one costs `price`
+USD. What the kernel no longer takes is GPU time that need not be paid for; the rest of
+the fleet's time stays as it is.
 
 - `worth(share, now, new, gpu_hours, price, hours, wage)`: USD that the route brings,
   less what its hours cost. A kernel that is no faster brings nothing, and costs its
