@@ -233,9 +233,13 @@ def _layernorm() -> Case:
     now = made.unfused_bytes / (0.85 * rate)
     work = 8.0 * 8192**2
     return Case(
-        "layer norm as seven calls", 0.15, now, work, made.fused_bytes,
+        "layer norm as seven calls",
+        0.15,
+        now,
+        work,
+        made.fused_bytes,
         made.unfused_bytes,
-    )  # fmt: skip
+    )
 
 
 def _product(device: str, of_peak: float) -> tuple[float, float, float]:
@@ -255,17 +259,45 @@ def cases() -> dict[str, Case]:
     part = starts().si / fused().si
     found = (
         Case(
-            ONE, part, starts().si, 0, 0, 1.0,
+            ONE,
+            part,
+            starts().si,
+            0,
+            0,
+            1.0,
             needs=("tensor", "new-unit"),
         ),
         _layernorm(),
-        Case("product at 80 % of the peak", 0.5, now, work, moved, moved,
-             needs=("tensor",), library=True),
-        Case("routing of experts", 0.1, 3 * routed / rate, 0, routed, 2 * routed,
-             needs=("data-dependent",)),
-        Case("attention on new units", 0.3, slow, work_b, moved_b, moved_b, "b200",
-             ("new-unit", "data-dependent")),
-    )  # fmt: skip
+        Case(
+            "product at 80 % of the peak",
+            0.5,
+            now,
+            work,
+            moved,
+            moved,
+            needs=("tensor",),
+            library=True,
+        ),
+        Case(
+            "routing of experts",
+            0.1,
+            3 * routed / rate,
+            0,
+            routed,
+            2 * routed,
+            needs=("data-dependent",),
+        ),
+        Case(
+            "attention on new units",
+            0.3,
+            slow,
+            work_b,
+            moved_b,
+            moved_b,
+            "b200",
+            ("new-unit", "data-dependent"),
+        ),
+    )
     return {case.name: case for case in found}
 
 

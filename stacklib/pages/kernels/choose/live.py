@@ -87,19 +87,20 @@ def explore(
     return chart(
         f"{chip.short}, {found.bound}-bound: {found.do}; {found.why}.",
         x=axis("GPU-hours of the fleet", log=True, limits=[HOURS[0], HOURS[-1]]),
-        y=axis("Worth (thousand USD)", limits=[-130, TOP]),
+        y=axis("Worth (thousand USD)", limits=[0, TOP]),
         marks=marks,
         readouts=said,
     )
 
 
 def _lines(fleets: list[float], options: list[tuple[Option, ...]]) -> Iterator[Mark]:
-    """A line for each open route, as far as it lies within the figure."""
+    """A line for each open route, from where it pays to the figure's top."""
     for at, route in enumerate(ROUTES):
         mine = [found[at] for found in options]
         if mine[0].refused:
             continue
         worth = [option.worth / 1e3 for option in mine]
-        shown = [(x, y) for x, y in zip(fleets, worth, strict=True) if y <= TOP]
-        x, y = zip(*shown, strict=True)
-        yield line(x, y, route.name, "predicted", series=at, at="key")
+        pairs = zip(fleets, worth, strict=True)
+        if shown := [(x, y) for x, y in pairs if 0 <= y <= TOP]:
+            x, y = zip(*shown, strict=True)
+            yield line(x, y, route.name, "predicted", series=at, at="key")
