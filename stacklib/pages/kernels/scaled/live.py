@@ -68,7 +68,7 @@ def explore(*, device: str, columns: int, way: str, reached: int) -> Spec:
         y=axis("Quantizing over the product (%)", log=True),
         marks=[*marks, here(columns, 100 * float(found.si), "this product", **mine)],
         readouts=[
-            readout("share", "Quantizing over the product", found, "share", unit="%")
+            readout("share", "Quantizing over the product", found, "ratio", unit="%")
         ],
         about=mine,
     )
