@@ -1,12 +1,18 @@
 """Section 4.1: the layer's kernels, the page's loop, queue against closed form."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stacklib.gpu.chip.streams import stream_faults
-from stacklib.kernels.launch.launches import launch_time, replay_time
+from stacklib.kernels.launch.launches import (
+    Launches,
+    launch_time,
+    replay_time,
+    run_launches,
+)
 from stacklib.pages.kernels import launches as page
 from stacklib.pages.kernels.launches import drawings, live
 
@@ -55,10 +61,9 @@ def test_its_bytes_are_those_of_the_step():
 def test_closed_form_is_the_queue_event_by_event():
     pytest.importorskip("torch")
     for name, end in (("eager", "low"), ("driver", "low"), ("driver", "high")):
-        assert page.ran(page.cost(name, end).si, page.each().si, 3360).time == (
-            pytest.approx(page.one_by_one(name, end).si)
-        )
-        run = page.ran(page.cost(name, end).si, page.each().si, 42)
+        plan = Launches(3360, page.each().si, page.cost(name, end).si)
+        assert run_launches(plan).time == pytest.approx(page.one_by_one(name, end).si)
+        run = run_launches(replace(plan, kernels=42))
         assert not stream_faults(run.commands, run.ran)
     graph = replay_time(
         page.kernels(),
@@ -111,7 +116,7 @@ def test_the_drawings_say_who_works():
     pytest.importorskip("torch")
     assert "3,360" in drawings.way_to_the_chip().html
     for plan in drawings.LANES.values():
-        assert page.run_launches(plan).time == plan.time <= drawings.SLOTS
+        assert run_launches(plan).time == plan.time <= drawings.SLOTS
 
 
 def test_the_recorded_step_is_small_and_says_nothing_of_the_machine():

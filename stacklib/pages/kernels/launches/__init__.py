@@ -12,11 +12,8 @@ from stacklib import hardware, models
 from stacklib.evidence import ledger, results, runs
 from stacklib.gpu.chip.streams import Command, run_streams
 from stacklib.kernels.launch.launches import (
-    Launches,
-    LaunchRun,
     launch_time,
     replay_time,
-    run_launches,
 )
 from stacklib.pages.kernels.figures_of import published
 from stacklib.pages.kernels.launches import claims
@@ -173,13 +170,7 @@ def busy(time: Quantity, device: str = DEVICE) -> Quantity:
     return (reading(device) / time).named(f"busy of {time.label}")
 
 
-# -- the queue, run --------------------------------------------------------------------
-
-
-@cache
-def ran(submit_s: float, kernel_s: float, kernels: int, nodes: int = 1) -> LaunchRun:
-    """Submissions through the queue, event by event."""
-    return run_launches(Launches(kernels, kernel_s, submit_s, nodes=nodes))
+# -- event by event --------------------------------------------------------------------
 
 
 def _mixed(submit_s: float) -> float:
@@ -275,11 +266,6 @@ def farthest() -> Quantity:
 def _farthest() -> float:
     ratios = (foretold(id).si / measured(id).si for id in threads())
     return max(abs(ratio - 1) for ratio in ratios)
-
-
-def break_even(name: str, end: str) -> Quantity:
-    """Kernels shorter than this leave the device waiting: the submission's time."""
-    return cost(name, end).named(f"break-even kernel, {name}, {end} end")
 
 
 def empty_gain(submit_end: str, node_end: str) -> Quantity:
