@@ -149,7 +149,7 @@ def _order(words: str, group: int) -> Node:
                 gap=6,
             )
         )
-    blocks = chosen(page.BLOCKS, label="blocks")
+    blocks = chosen(page.BLOCKS, label="blocks that start together")
     told = Box(
         "read",
         [
