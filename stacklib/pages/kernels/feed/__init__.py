@@ -40,14 +40,14 @@ BUFFERS = (1, 2, 3, 4)
 
 
 @cache
-def feed(buffers: int = 2) -> Feed:
-    """A step of a block whose loads are shared by a pair, on an H100."""
+def feed(buffers: int = 2, together: int = 2) -> Feed:
+    """A step of a block whose loads are shared by a pair, or not, on an H100."""
     return feed_of(
         DEVICE,
         rows=ROWS,
         columns=COLUMNS,
         depth=DEPTH,
-        cluster=(2, 1),
+        cluster=(together, 1),
         buffers=buffers,
     )
 
@@ -76,6 +76,12 @@ def busy(buffers: int) -> Quantity:
     """Share of a long loop's cycles in which the tensor cores multiply."""
     share: Quantity = feed_share(feed(buffers), STEPS)
     return share.named(f"busy with {buffers} buffers")
+
+
+def alone(buffers: int) -> Quantity:
+    """The same for a block that shares its loads with no other."""
+    share: Quantity = feed_share(feed(buffers, 1), STEPS)
+    return share.named(f"busy alone, {buffers} buffers")
 
 
 def pace(buffers: int) -> float:
