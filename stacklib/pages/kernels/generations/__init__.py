@@ -106,6 +106,17 @@ def share(name: str) -> Quantity:
     return counted(found, name, take="utilisation", label=label)
 
 
+def later() -> Quantity:
+    """FlashAttention-3 in BF16 as a later version of its paper has it."""
+    paper = "J. Shah et al., FlashAttention-3, NeurIPS 2024, abstract"
+    return published(840.0, "TFLOP/s", "FlashAttention-3 in BF16, up to", paper)
+
+
+def later_share() -> Quantity:
+    """The same over the dense peak."""
+    return (later() / hardware.get("h100_sxm").peak("bf16")).named("later share")
+
+
 def said(name: str) -> Quantity:
     """The published share of the dense peak."""
     rule = RULES[name]
