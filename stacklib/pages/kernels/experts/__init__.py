@@ -57,7 +57,7 @@ def of(field: str, words: str) -> Quantity:
 
 def tile() -> Quantity:
     """Rows of a tile."""
-    return chosen(TILE, label="rows of a tile")
+    return chosen(TILE, label="rows of an expert's tile")
 
 
 def rows(tokens: int = TOKENS) -> Quantity:

@@ -66,7 +66,7 @@ def _read(splits: int) -> Node:
         dark=frozenset(range(tiles) if splits == 1 else ()),
         words="each an output, a maximum and a sum",
     )
-    some = chosen(splits, label="blocks")
+    some = chosen(splits, label="blocks that read")
     told = page.all_layers(splits)
     boxes = [
         Box(
