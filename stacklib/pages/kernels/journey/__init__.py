@@ -150,6 +150,12 @@ def here_share() -> Quantity:
     return (here("calls") / whole).named("share of calls")
 
 
+def here_over() -> Quantity:
+    """The step as it was measured over both parts of the prediction."""
+    whole = here("calls") + here("products")
+    return (here_measured() / whole).named("measured over predicted")
+
+
 def rows() -> list[dict[str, Any]]:
     """Ways to start a step, and what each takes."""
     old, new = DEVICES
