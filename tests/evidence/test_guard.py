@@ -46,6 +46,7 @@ def test_an_impossible_value_is_named_with_its_bound(column, value, unit, role, 
         (500, "GB", ""),
         (900, "GB/s", "link"),
         (50, "TB/s", "link"),
+        (-1.5, "", "signed"),
     ],
 )
 def test_what_is_possible_passes(value, unit, role):

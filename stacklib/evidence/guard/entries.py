@@ -35,6 +35,7 @@ ROLES = (
     "share",
     "ratio",
     "spec",
+    "signed",
     *LAWS,
     *LAWS.values(),
 )

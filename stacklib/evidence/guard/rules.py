@@ -139,9 +139,9 @@ def infeasible(p: Point) -> Iterator[str]:
 
 
 def negatives(p: Point) -> Iterator[str]:
-    """Nothing below zero."""
-    for column, (value, _) in p.values.items():
-        if value.si < 0:
+    """Nothing below zero but what has two signs: a score, a difference."""
+    for column, (value, role) in p.values.items():
+        if value.si < 0 and role != "signed":
             yield p.fault(column, value, "is below 0")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from stacklib import hardware
 from stacklib.kernels.schedule.nki import VERSIONS, engines, schedule, stages_of
-from stacklib.kernels.schedule.pipeline import verify
+from stacklib.kernels.schedule.pipeline import steady_state, verify
 
 
 def test_there_are_eleven_versions():
@@ -37,6 +37,17 @@ def test_fusing_three_passes_leaves_one_on_the_scalar_engine():
 
 def test_spilled_scores_bind_on_the_memory():
     assert schedule("v3").busiest == "DMA" and schedule("v10").busiest == "TensorE"
+
+
+@pytest.mark.parametrize("name", [v for v in VERSIONS if VERSIONS[v].fused])
+def test_the_pace_by_events_is_the_closed_form(name):
+    """In program order it is reached; interleaved tiles are later."""
+    pace = (schedule(name, tiles=48).time - schedule(name, tiles=16).time) / 32
+    closed = steady_state(stages_of(VERSIONS[name], engines()))
+    if VERSIONS[name].interleaved:
+        assert closed < pace < 1.3 * closed
+    else:
+        assert pace == pytest.approx(closed, rel=1e-3)
 
 
 def test_bad_input_is_refused():

@@ -59,11 +59,13 @@ def explore(*, step: int, tile: int, spread: float, draw: int) -> Spec:
     seen, order = done * tile, list(range(1, KEYS + 1))
     marks = [
         band("this tile", "predicted", x=[seen - tile + 0.5, seen + 0.5], at="key"),
-        places(order[:seen], scores[:seen], "seen", lit=True, at="key"),
-        rule("maximum so far", "simulated", y=most),
+        places(order[:seen], scores[:seen], "seen", lit=True, at="key", role="signed"),
+        rule("maximum so far", "simulated", y=most, role="signed"),
     ]
     if seen < KEYS:
-        marks.insert(2, places(order[seen:], scores[seen:], "to come", at="key"))
+        marks.insert(
+            2, places(order[seen:], scores[seen:], "to come", at="key", role="signed")
+        )
     room = 0.1 * (max(scores) - min(scores))
     end = "the softmax of the row" if done == count else "not yet the softmax"
     return chart(
@@ -72,10 +74,15 @@ def explore(*, step: int, tile: int, spread: float, draw: int) -> Spec:
         y=axis("Score", limits=[min(scores) - room, max(scores) + room]),
         marks=marks,
         readouts=[
-            readout("maximum", "Maximum so far", counted(most, "maximum")),
+            readout("maximum", "Maximum so far", counted(most, "maximum"), "signed"),
             readout("factor", "Factor on what was there", counted(factor, "factor")),
             readout("sum", "Sum of weights", counted(total, "sum")),
-            readout("output", "Output so far", counted(out, "output")),
-            readout("softmax", "Softmax of the whole row", counted(right, "softmax")),
+            readout("output", "Output so far", counted(out, "output"), "signed"),
+            readout(
+                "softmax",
+                "Softmax of the whole row",
+                counted(right, "softmax"),
+                "signed",
+            ),
         ],
     )

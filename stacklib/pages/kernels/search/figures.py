@@ -74,7 +74,7 @@ def curves_spec(*, title: str) -> Spec:
     for at, (method, band) in enumerate(page.curves().items()):
         x = [after * 1.07 ** (at - 1.5) for after in AFTER]
         low, middle, high = (
-            [100 * (part[after - 1] / page.least() - 1) for after in AFTER]
+            [max(0.0, 100 * (part[after - 1] / page.least() - 1)) for after in AFTER]
             for part in (band.low, band.middle, band.high)
         )
         ends = zip(low, high, strict=True)
