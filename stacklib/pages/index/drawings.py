@@ -130,25 +130,25 @@ Bars = tuple[range | set[int], ...]
 Stages = dict[str, list[tuple[str, str, int, int, Bars]]]
 KERNELS: Stages = {
     "how kernels start and meet": [
-        ("4.1", "a launch, a graph", 4, 12, ({0, 4, 8}, range(12))),
-        ("4.2", "kernels fused", 4, 12, (set(range(12)) - {3, 7}, range(12))),
-        ("4.3", "rows and norms", 2, 12, (range(12), range(9))),
+        ("4.1", "a launch, a graph", 4, 4, ({0, 2}, range(4))),
+        ("4.2", "kernels fused", 4, 6, ({0, 1, 3, 5},)),
+        ("4.3", "rows and norms", 2, 8, (range(6),)),
     ],
     "products and attention": [
-        ("4.4", "a tensor core fed", 3, 10, (range(9), range(1, 10))),
-        ("4.5", "attention in tiles", 2, 9, (range(3),) * 2),
-        ("4.6", "two warp groups", 3, 10, ({0, 1, 4, 5, 8, 9}, {2, 3, 6, 7})),
-        ("4.7", "one query", 6, 9, (range(9), {4})),
+        ("4.4", "a tensor core fed", 3, 4, (range(3), range(1, 4))),
+        ("4.5", "attention in tiles", 2, 4, (range(2),) * 2),
+        ("4.6", "two warp groups", 3, 4, ({0, 2}, {1, 3})),
+        ("4.7", "one query", 6, 8, ({4},)),
     ],
     "scales, experts, and the token": [
-        ("4.8", "scales on the way", 3, 12, ({0, 4, 8},) * 2),
-        ("4.9", "experts' last tiles", 6, 12, (range(12), range(5))),
-        ("4.10", "the next token", 6, 14, ({9},)),
+        ("4.8", "scales on the way", 3, 6, ({0, 3},)),
+        ("4.9", "experts' last tiles", 6, 6, (range(4),)),
+        ("4.10", "the next token", 6, 8, ({5},)),
     ],
     "who writes them": [
-        ("4.11", "a search", 4, 12, ({1, 6, 8}, {4, 8})),
-        ("4.12", "which one first", 7, 12, (range(8), range(2))),
-        ("4.13", "the token's kernels", 7, 14, (range(14), range(7), range(4))),
+        ("4.11", "a search", 4, 8, ({1, 4, 6},)),
+        ("4.12", "which one first", 7, 6, (range(4),)),
+        ("4.13", "the token's kernels", 7, 8, (range(7),)),
     ],
 }
 QUANTIZERS: Stages = {

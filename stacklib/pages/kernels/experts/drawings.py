@@ -21,7 +21,7 @@ from stacklib.plots.drawing.parts import model
 from stacklib.quantity import Quantity, counted
 
 __all__ = ["padded_and_rounded"]
-SHOWN, CELL, MOST = 8, 8, 6  # experts drawn; rows of a cell; tiles of an expert
+SHOWN, CELL, MOST = 5, 32, 6  # experts drawn; rows of a cell; tiles of an expert
 
 
 def padded_and_rounded() -> Drawing:
@@ -71,7 +71,7 @@ def _expert(expert: int, after: int) -> Node:
             gap=4,
             grow=0,
         )
-        for side in ((8.5, 6.0), (3.4, 4.6))
+        for side in ((17.0, 12.0), (7.4, 10.0))
     )
     return Either(wide, phone)
 
@@ -79,7 +79,7 @@ def _expert(expert: int, after: int) -> Node:
 def _tile(name: str, number: int, count: int, side: tuple[float, float]) -> Node:
     """A tile of an expert, or the room of one that it does not need."""
     each, gap = page.TILE // CELL, 0.7
-    across = each // 2
+    across = each
     left = count - number * page.TILE
     if left <= 0:
         return Nothing((across * (side[0] + gap) - gap, side[1]), grow=0)

@@ -97,12 +97,12 @@ def _stops(stops: list[Stop], role: str) -> Node:
 
 def who_waits() -> Drawing:
     """Host and device over time, event by event, for three ways to submit."""
-    steps = [(words, _lanes(plan)) for words, plan in LANES.items()]
+    steps = [(words, _lanes(words, plan)) for words, plan in LANES.items()]
     title = "Whoever takes longer for a kernel sets the pace, and the other waits."
     return draw(steps, name="launch-waits", title=title)
 
 
-def _lanes(plan: Launches) -> Node:
+def _lanes(words: str, plan: Launches) -> Node:
     """A cell for each unit of time; lit where host or device is at work."""
     run = run_launches(plan)
     lit: dict[str, set[int]] = {"submit": set(), "kernel": set()}
@@ -117,7 +117,7 @@ def _lanes(plan: Launches) -> Node:
     ):
         on = frozenset(at for at in lit[what] if at < SLOTS)
         cells = Cells(
-            name,
+            f"{name}, {words}",
             SLOTS,
             side=(10.0, 14.0),
             gap=2.0,

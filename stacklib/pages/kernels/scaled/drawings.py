@@ -20,7 +20,6 @@ from stacklib.quantity import chosen
 __all__ = ["packed_scales"]
 TOLD = {
     "one row": (5,),
-    "a quarter further": (37,),
     "one lane": (5, 37, 69, 101),
 }
 BYTES = 16  # of a lane

@@ -47,7 +47,7 @@ def map_spec(*, title: str) -> Spec:
         places,
         "time over the fastest",
         "measured",
-        shade=[min(0.8, 0.8 * (one - 1)) for one in over],
+        shade=[min(0.3, 0.3 * (one - 1)) for one in over],
         texts=[f"{one:.2f}" for one in over],
         series=1,
     )
