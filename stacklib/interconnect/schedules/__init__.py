@@ -1,0 +1,1 @@
+"""Schedules of collectives: built, proved, run on arrays and processes, and timed."""
