@@ -18,7 +18,8 @@ before is done. Both begin at zero with an empty queue, which is never full.
   Suppose `each` is above zero.
 
 hint: Let `work` be much longer than `submit` and draw both as bars; then let it be
-much shorter. What is added up for each kernel but one is in both cases the longer of the two.
+much shorter. What is added up for each kernel but one is in both cases the longer of
+the two.
 """
 
 import math

@@ -232,7 +232,8 @@ def _of(which: str, what: str) -> float:
         return len(found.gates)
     if what == "left alone":
         return float((found.rounded.sum(axis=1) == 0).sum())
-    return float(getattr(found, what))
+    # Four digits: the last ones of a product depend on how many threads made it.
+    return float(f"{getattr(found, what):.4g}")
 
 
 def after(which: str, what: str) -> Quantity:
