@@ -34,6 +34,7 @@ from functools import cache
 
 try:
     import torch
+    import torch._dynamo  # what torch.compile begins with: seconds, here only once
 except ImportError:
     torch = None
 
