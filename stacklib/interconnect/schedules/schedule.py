@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import is_whole, whole
@@ -23,6 +23,7 @@ COLLECTIVES: dict[str, str] = {
     "all_to_all": "every rank sends every other a part of its own",
     "broadcast": "every rank ends with the root's array",
 }
+PARTED = ("reduce_scatter", "all_gather")  # each chunk belongs to one rank
 LAST = 1_000_000  # no step has a higher number: a slip of the keyboard, else
 
 
@@ -68,6 +69,11 @@ class Schedule:
                 f"chunks = {self.chunks}: an all-to-all of {self.ranks} ranks has"
                 f" {self.ranks**2}, numbered source * ranks + destination"
             )
+        if self.collective in PARTED and self.chunks % self.ranks:
+            raise ValueError(
+                f"chunks = {self.chunks}: {self.collective} gives each of"
+                f" {self.ranks} ranks as many; take a multiple of {self.ranks}"
+            )
         object.__setattr__(self, "sends", _read(self.sends))
 
     @property
@@ -80,6 +86,35 @@ class Schedule:
         """Ranks and switches."""
         return self.ranks + self.switches
 
+    def begins(self, rank: int) -> range:
+        """Chunks that a rank's array brings, in the order in which it holds them."""
+        if self.collective == "all_to_all":
+            return range(rank * self.ranks, (rank + 1) * self.ranks)
+        if self.collective == "all_gather":
+            return self._part(rank)
+        spreads = self.collective == "broadcast"
+        return range(0 if spreads and rank != self.root else self.chunks)
+
+    def ends(self, rank: int) -> range:
+        """Chunks that a rank must hold at the end, in order."""
+        if self.collective == "all_to_all":
+            return range(rank, self.chunks, self.ranks)
+        if self.collective == "reduce_scatter":
+            return self._part(rank)
+        return range(self.chunks)
+
+    def wanted(self, chunk: int) -> int:
+        """Ranks whose contributions a chunk holds at the end: one bit for each."""
+        if self.collective in ("all_reduce", "reduce_scatter"):
+            return (1 << self.ranks) - 1
+        if self.collective == "broadcast":
+            return 1 << self.root
+        return 1 << chunk * self.ranks // self.chunks
+
+    def _part(self, rank: int) -> range:
+        each = self.chunks // self.ranks
+        return range(rank * each, (rank + 1) * each)
+
     def by_step(self) -> list[tuple[Send, ...]]:
         """Sends of each step."""
         found: list[list[Send]] = [[] for _ in range(self.steps)]
@@ -91,25 +126,27 @@ class Schedule:
 def _read(given: Iterable[Iterable[int]]) -> tuple[Send, ...]:
     """Sends in order of their steps, all of whole numbers; a bad one is named."""
     listed = tuple(given)
-    sends = tuple(s if type(s) is Send else _send(i, s) for i, s in enumerate(listed))
-    if not set(map(type, chain.from_iterable(sends))) <= {int, bool}:
-        sends = tuple(_send(i, s) for i, s in enumerate(sends))
-    for at, (before, after) in enumerate(pairwise(sends), 1):
-        if after.step < before.step:
-            raise ValueError(
-                f"send {at} is of step {after.step}, the one before it of step"
-                f" {before.step}: sends are given in order of their steps"
-            )
-    if sends and not 0 <= sends[0].step <= sends[-1].step <= LAST:
+    sends = cast(tuple[Send, ...], listed)
+    fine = set(map(type, listed)) <= {Send}  # at C's pace: there are many
+    if not fine or not set(map(type, chain.from_iterable(listed))) <= {int, bool}:
+        sends = tuple(map(_send, range(len(listed)), listed))
+    steps = [send[0] for send in sends]
+    if steps != sorted(steps):
+        at = next(i for i, (a, b) in enumerate(pairwise(steps), 1) if b < a)
         raise ValueError(
-            f"steps {sends[0].step} to {sends[-1].step}: they count from 0 to {LAST}"
+            f"send {at} is of step {steps[at]}, the one before it of step"
+            f" {steps[at - 1]}: sends are given in order of their steps"
+        )
+    if sends and not 0 <= steps[0] <= steps[-1] <= LAST:
+        raise ValueError(
+            f"steps {steps[0]} to {steps[-1]}: they count from 0 to {LAST}"
         )
     return sends
 
 
 def _send(at: int, given: Iterable[int]) -> Send:
     """One send from five numbers."""
-    row = tuple(given)
+    row = tuple(given) if isinstance(given, Iterable) else (given,)
     if len(row) != 5 or not all(isinstance(x, bool) or is_whole(x) for x in row):
         raise ValueError(
             f"send {at} is {row!r}: (step, source, destination, chunk, reduce) is"
