@@ -15,6 +15,13 @@ from typing import NamedTuple
 from stacklib.interconnect.schedules.schedule import Schedule, Send
 
 SHOWN = 100  # faults that are told; a first one brings many
+HALTING = (
+    "rank out of range",
+    "chunk out of range",
+    "sends to itself",
+    "sent what was not there",
+    "deadlock",
+)
 FEW = 4  # ranks that a message lists
 
 
@@ -34,8 +41,7 @@ class Proof:
 
     steps: int
     sends: int
-    found: tuple[Fault, ...]  # in order of steps, the first hundred
-    more: int  # faults beyond those
+    found: tuple[Fault, ...]  # in order of steps, what is missing at the end last
     ranks: int
 
     @property
@@ -45,9 +51,16 @@ class Proof:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Each fault with its step, rank and chunk."""
-        told = tuple(_told(fault, self.ranks) for fault in self.found)
-        return (*told, f"and {self.more} more") if self.more else told
+        """Each fault with its step, rank and chunk; of very many the first."""
+        told = tuple(_told(fault, self.ranks) for fault in self.found[:SHOWN])
+        more = len(self.found) - SHOWN
+        return (*told, f"and {more} more") if more > 0 else told
+
+    @property
+    def halts(self) -> str:
+        """The first fault with which a schedule cannot be run at all, if it has one."""
+        halting = (f for f in self.found if f.kind in HALTING)
+        return next((_told(fault, self.ranks) for fault in halting), "")
 
     def __str__(self) -> str:
         if self.holds:
@@ -96,8 +109,7 @@ def verify(schedule: Schedule) -> Proof:
     return Proof(
         schedule.steps,
         len(schedule.sends),
-        tuple(run.faults[:SHOWN]),
-        max(0, len(run.faults) - SHOWN),
+        tuple(run.faults),
         schedule.ranks,
     )
 
