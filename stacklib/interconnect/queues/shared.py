@@ -39,8 +39,8 @@ class _Memory:
 
     def __init__(self, block: SharedMemory, slots: int) -> None:
         self.slots = slots
-        self.bytes: Any = block.buf
-        self.counters = self.bytes[:HEAD].cast("Q")
+        view: Any = block.buf
+        self.bytes, self.counters = view, view[:HEAD].cast("Q")
 
     def put(self, index: int, wqe: bytes) -> None:
         at = HEAD + index % self.slots * SLOT

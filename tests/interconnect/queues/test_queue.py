@@ -110,7 +110,7 @@ def test_no_interleaving_loses_an_entry(case):
 
 
 def _walk(people, counters, slots, batch):
-    """Ways to the end, one by one: nothing remembered, nothing shared with the search."""
+    """Ways to the end, one by one: nothing remembered or shared with the search."""
     reserved, ready, rung, sent = counters
     ways, moved = 0, False
     if sent < rung:
