@@ -1,0 +1,1 @@
+"""Networks as graphs: routes, loads, cuts and cost; schedules run over them."""

@@ -1,0 +1,270 @@
+"""``nvidia-smi topo -m`` read: how each pair of devices of a machine is connected.
+
+A matrix of devices (GPUs, network cards) with a word for each pair, then columns of
+processors and memory near to each GPU, a legend, and the names of the cards. The
+columns changed over the years: ``NUMA Affinity`` and ``GPU NUMA ID`` came late, cards
+stood by name (``mlx5_0``) before they were ``NIC0``, and ``SYS`` was ``SOC``. What is
+pasted from a page, with spaces for tabs, is read as well.
+
+What the words mean is in the legend that nvidia-smi prints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from stacklib.quantity import resolve
+
+Names = tuple[str, str]
+
+# From near to far. The root complex is where PCI Express meets the processor.
+WAYS: Mapping[str, str] = {
+    "NV": "NVLinks",
+    "PIX": "one PCIe switch",
+    "PXB": "several PCIe switches",
+    "PHB": "a PCIe host bridge, in the processor",
+    "NODE": "several host bridges of one NUMA node",
+    "SYS": "the way between NUMA nodes, and sockets",
+}
+OLD = {"SOC": "SYS"}
+COLUMNS = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
+_DEVICE = re.compile(r"[A-Za-z][\w.:-]*")
+_CELL = re.compile(r"X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC")
+_SAMPLES = Path(__file__).parent / "data" / "topo"
+
+
+class TopoError(ValueError):
+    """Text that ``nvidia-smi topo -m`` does not print; names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopoReading:
+    """Devices of a machine and the way between each two."""
+
+    devices: tuple[str, ...]
+    ways: Mapping[Names, str]  # as printed, such as NV18; both orders of a pair
+    processors: Mapping[str, str]  # by GPU: cores near to it
+    memory: Mapping[str, str]  # by GPU: NUMA node near to it
+    cards: Mapping[str, str]  # by NIC: the name the system gives it
+
+    @property
+    def gpus(self) -> tuple[str, ...]:
+        """GPUs in order."""
+        return tuple(name for name in self.devices if name.startswith("GPU"))
+
+    @property
+    def nics(self) -> tuple[str, ...]:
+        """Network cards in order."""
+        return tuple(name for name in self.devices if not name.startswith("GPU"))
+
+    def between(self, one: str, other: str) -> str:
+        """The way between two devices: NV, PIX, PXB, PHB, NODE or SYS."""
+        a, b = (resolve(name, self.devices, "device") for name in (one, other))
+        if a == b:
+            raise ValueError(f"{a} and {b} are one device: two are needed")
+        return kind(self.ways[a, b])
+
+    def nvlinks(self, one: str, other: str) -> int:
+        """NVLinks that two GPUs have together; 0 where the way is another."""
+        self.between(one, other)  # names are checked there
+        a, b = (resolve(name, self.devices, "device") for name in (one, other))
+        way = self.ways[a, b]
+        return int(way[2:]) if way.startswith("NV") else 0
+
+    def pairs(self, *kinds: str) -> list[Names]:
+        """Pairs of devices whose way is one of these, or all pairs, in order."""
+        asked = {resolve(name, WAYS, "way") for name in kinds} or set(WAYS)
+        return [
+            pair
+            for pair in combinations(self.devices, 2)
+            if kind(self.ways[pair]) in asked
+        ]
+
+    def crosses_root(self) -> list[Names]:
+        """Pairs whose way goes through the processor's root complex."""
+        return self.pairs("PHB", "NODE", "SYS")
+
+    def crosses_socket(self) -> list[Names]:
+        """Pairs whose way goes from one NUMA node to another."""
+        return self.pairs("SYS")
+
+    def nearest(self, gpu: str) -> tuple[str, ...]:
+        """The network cards that are nearest to a GPU."""
+        order = list(WAYS)
+        far = {nic: order.index(self.between(gpu, nic)) for nic in self.nics}
+        return tuple(nic for nic in far if far[nic] == min(far.values()))
+
+
+def kind(way: str) -> str:
+    """The word of a way without its number, an old word by its new one."""
+    return "NV" if way.startswith("NV") else OLD.get(way, way)
+
+
+def read_topo(text: str) -> TopoReading:
+    """Devices of a machine and how they are connected.
+
+    Parameters
+    ----------
+    text : str
+        What ``nvidia-smi topo -m`` printed, its legend too if it is there. Lines that
+        begin with ``#`` are comments; what stands before the matrix is passed over.
+
+    Raises
+    ------
+    TopoError
+        For no matrix, a word that is none of its legend, a row that is missing, too
+        short or given twice, and two devices connected in one way here and another
+        there; the message names the line.
+
+    Examples
+    --------
+    >>> reading = read_topo(topo_sample("four_cards"))
+    >>> reading.between("GPU0", "GPU1"), reading.crosses_socket()[0]
+    ('NODE', ('GPU0', 'GPU2'))
+    """
+    if not isinstance(text, str):
+        raise TopoError(f"{text!r}: the text that nvidia-smi topo -m printed is needed")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)  # the header is underlined
+    lines = [
+        (at, line)
+        for at, line in enumerate(plain.splitlines(), 1)
+        if line.strip() and not line.startswith("#")
+    ]
+    if not lines:
+        raise TopoError("nothing to read: give the output of nvidia-smi topo -m")
+    start = next((i for i, (_, line) in enumerate(lines) if _is_header(line)), None)
+    if start is None:
+        at, line = lines[0]
+        raise TopoError(
+            f"line {at}, {line.strip()!r}: no line of devices such as GPU0 GPU1 ... "
+            "comes; give the output of nvidia-smi topo -m"
+        )
+    devices, columns = _header(*lines[start])
+    rows: dict[str, tuple[int, list[str], dict[str, str]]] = {}
+    rest = iter(lines[start + 1 :])
+    for at, line in rest:
+        if line.strip().startswith(("Legend", "NIC Legend", "```")):
+            break
+        name, cells, near = _row(at, line, devices, columns)
+        if name in rows:
+            raise TopoError(f"line {at}: {name} has a row on line {rows[name][0]} too")
+        rows[name] = at, cells, near
+    return _made(devices, rows, dict(_cards(rest)), lines[-1][0])
+
+
+def _is_header(line: str) -> bool:
+    """Whether a line begins with a GPU and says no way to any."""
+    words = line.split()
+    first = bool(words) and re.fullmatch(r"GPU\d+", words[0]) is not None
+    return first and not any(_CELL.fullmatch(word) for word in words)
+
+
+def _header(at: int, line: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Devices and the columns after them."""
+    words = line.split()
+    ends = [i for i, word in enumerate(words) if word in ("CPU", "NUMA", "GPU")]
+    devices = words[: min(ends, default=len(words))]
+    tail = " ".join(words[len(devices) :])
+    columns = [name for name in COLUMNS if name in tail]
+    if tail != " ".join(columns) or not all(map(_DEVICE.fullmatch, devices)):
+        raise TopoError(
+            f"line {at}, {line.strip()!r}: names of devices, and after them only "
+            f"{', '.join(COLUMNS)} are known"
+        )
+    if len(set(devices)) < len(devices):
+        raise TopoError(f"line {at}, {line.strip()!r}: a device stands there twice")
+    return tuple(devices), tuple(columns)
+
+
+def _row(
+    at: int, line: str, devices: tuple[str, ...], columns: tuple[str, ...]
+) -> tuple[str, list[str], dict[str, str]]:
+    """A row's device, its cells, and what stands in the columns after them."""
+    name, *words = line.split()
+    if name not in devices:
+        raise TopoError(
+            f"line {at}, {line.strip()!r}: {name!r} is no device of the first line"
+        )
+    cells, tail = words[: len(devices)], words[len(devices) :]
+    for other, cell in zip(devices, cells, strict=False):
+        if not _CELL.fullmatch(cell):
+            raise TopoError(
+                f"line {at}, {name} to {other}: {cell!r} is none of X, NV#, "
+                f"{', '.join([*WAYS][1:])}"
+            )
+    if len(cells) < len(devices) or len(tail) > len(columns):
+        raise TopoError(
+            f"line {at}, {line.strip()!r}: {len(words)} entries under {len(devices)} "
+            f"devices and {len(columns)} columns"
+        )
+    if line.count("\t") >= len(devices):  # its place tells the column of an entry
+        spaced = [part.strip() for part in line.split("\t")]
+        tail = spaced[spaced.index(name) + 1 + len(devices) :]
+    return name, cells, dict(zip(columns, tail, strict=False))
+
+
+def _cards(lines: Iterator[tuple[int, str]]) -> Iterator[Names]:
+    """Names of the network cards, from the second legend."""
+    for _, line in lines:
+        found = re.fullmatch(r"\s*(NIC\d+)\s*:\s*(\S+)\s*", line)
+        if found:
+            yield found[1], found[2]
+
+
+def _made(
+    devices: tuple[str, ...],
+    rows: Mapping[str, tuple[int, list[str], dict[str, str]]],
+    cards: Mapping[str, str],
+    last: int,
+) -> TopoReading:
+    """Rows put together; each pair must be told alike in both."""
+    for name in devices:
+        if name not in rows:
+            raise TopoError(f"line {last}: the text ends without a row of {name}")
+    ways: dict[Names, str] = {}
+    for one in devices:
+        at, cells, _ = rows[one]
+        for other, cell in zip(devices, cells, strict=True):
+            if (cell == "X") != (one == other):
+                raise TopoError(
+                    f"line {at}: {one} to {other} is {cell!r}; X is for a device and "
+                    "itself"
+                )
+            if one == other:
+                continue
+            back = ways.get((other, one), cell)
+            if back != cell:
+                raise TopoError(
+                    f"line {at}: {one} to {other} is {cell}, and on line "
+                    f"{rows[other][0]} it is {back}"
+                )
+            ways[one, other] = cell
+    near = {one: rows[one][2] for one in devices if one.startswith("GPU")}
+    return TopoReading(
+        devices,
+        ways,
+        _column(near, "CPU Affinity"),
+        _column(near, "NUMA Affinity"),
+        cards,
+    )
+
+
+def _column(near: Mapping[str, Mapping[str, str]], name: str) -> dict[str, str]:
+    """A column by GPU, where it says anything."""
+    told = {gpu: columns.get(name, "") for gpu, columns in near.items()}
+    return {gpu: entry for gpu, entry in told.items() if entry not in ("", "N/A")}
+
+
+def topo_samples() -> tuple[str, ...]:
+    """Names of the sample outputs."""
+    return tuple(sorted(path.stem for path in _SAMPLES.glob("*.txt")))
+
+
+def topo_sample(name: str) -> str:
+    """A sample output, written in the format of nvidia-smi for this book."""
+    found = resolve(name, topo_samples(), "sample")
+    return (_SAMPLES / f"{found}.txt").read_text()

@@ -1,0 +1,154 @@
+"""Chips in one box or rack: each joined to each, or all through switch chips.
+
+``port_graph`` wires chips to switch chips and checks their ports. Wired *spread*, each
+chip has a link to every switch chip, and any two chips are two links apart. Wired
+*packed*, each switch chip takes all links of as many chips as it has room for: the
+ports add up, and nothing joins one switch chip's chips to the next one's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stacklib.quantity import resolve
+from stacklib.quantity.bounds import whole
+
+from .links import Link, Wire, both, wire
+from .paths import Pair
+from .topology import Topology
+
+WIRINGS = ("spread", "packed")
+
+# DGX-1 with V100: pairs and their NVLinks, six a chip, as `nvidia-smi topo -m` shows
+# it on machines of eight V100 in public issue threads.
+CUBE_MESH: Mapping[Pair, int] = {
+    (0, 1): 1, (0, 2): 1, (0, 3): 2, (0, 4): 2, (1, 2): 2, (1, 3): 1, (1, 5): 2,
+    (2, 3): 2, (2, 6): 1, (3, 7): 1, (4, 5): 1, (4, 6): 1, (4, 7): 2, (5, 6): 2,
+    (5, 7): 1, (6, 7): 2,
+}  # fmt: skip
+
+
+def nvlink_mesh(
+    ranks: int = 8,
+    cables: int | Mapping[Pair, int] = 1,
+    *,
+    link: Wire = "if_mi300x",
+    latency: float | None = None,
+) -> Topology:
+    """Chips joined directly, each to each or the pairs that are named.
+
+    Parameters
+    ----------
+    ranks : int
+        Chips.
+    cables : int or mapping
+        Cables of every pair, or by pair; ``CUBE_MESH`` is that of eight V100.
+    link : str or float
+        One cable: a key of ``hardware.link``, or B/s in one direction.
+    latency : float, optional
+        Seconds of a cable; the database's where it is None.
+
+    Raises
+    ------
+    ValueError
+        For no chips, pairs of chips that are not there, and chips not connected.
+
+    Examples
+    --------
+    >>> nvlink_mesh(8).bisection().bandwidth / 64e9  # 4 x 4 pairs
+    16.0
+    >>> nvlink_mesh(8, CUBE_MESH, link="nvlink2").routes(0, 7).hops
+    2
+    """
+    whole(ranks=ranks)
+    cable = wire(link, latency)
+    if isinstance(cables, Mapping):
+        pairs, proof = dict(cables), ""
+    else:
+        pairs = {(a, b): cables for a in range(ranks) for b in range(a + 1, ranks)}
+        proof = "every split cuts as many pairs"
+    links: list[Link] = []
+    for (one, other), count in pairs.items():
+        whole(**{f"cables of {one} and {other}": count})
+        links += both(one, other, cable, count)
+    name = f"mesh of {ranks}"
+    splits = (tuple(range(ranks // 2)),) if proof else ()
+    return Topology(name, ranks, ranks, tuple(links), splits, proof)
+
+
+def port_graph(
+    ranks: int, links: int, chips: int, ports: int, wiring: str = "spread"
+) -> dict[Pair, int]:
+    """Cables by (chip, switch); switches are nodes from ``ranks`` on.
+
+    - ``links``: of each chip.
+    - ``ports``: of each switch chip.
+    - raises ``ValueError`` where a switch chip has too few ports.
+    """
+    whole(ranks=ranks, links=links, chips=chips, ports=ports)
+    wiring = resolve(wiring, WIRINGS, "wiring")
+    found: dict[Pair, int] = {}
+    for rank in range(ranks):
+        for one in range(links):
+            at = one % chips if wiring == "spread" else (rank * links + one) // ports
+            found[rank, ranks + at] = found.get((rank, ranks + at), 0) + 1
+    used: dict[int, int] = {}
+    for (_, switch), cables in found.items():
+        used[switch] = used.get(switch, 0) + cables
+    most = max(used.values())
+    if most > ports or max(used) >= ranks + chips:
+        raise ValueError(
+            f"{ranks} chips x {links} links on {chips} switch chips of {ports} ports: "
+            f"{ranks * links} links for {chips * ports} ports, {most} on one chip; "
+            "more switch chips or ports are needed"
+        )
+    return found
+
+
+def nvswitch(
+    ranks: int = 8,
+    chips: int = 4,
+    *,
+    links: int = 18,
+    ports: int = 64,
+    wiring: str = "spread",
+    link: Wire = "nvlink4",
+    latency: float | None = None,
+) -> Topology:
+    """Chips joined through switch chips, every link of every chip used.
+
+    Parameters
+    ----------
+    ranks, chips : int
+        Chips, and switch chips (planes) between them.
+    links, ports : int
+        Links of a chip, and ports of a switch chip.
+    wiring : str
+        ``spread``, a chip's links over all switch chips, or ``packed``.
+    link : str or float
+        One link: a key of ``hardware.link``, or B/s in one direction.
+    latency : float, optional
+        Seconds of a link, of which two are on the way; half the database's if None.
+
+    Raises
+    ------
+    ValueError
+        For too few ports, and chips that are not connected: the islands are named.
+
+    Examples
+    --------
+    >>> rack = nvswitch(72, 18, links=18, ports=72, link="nvlink5")
+    >>> rack.bandwidth / 1e12, rack.routes(0, 71).count, rack.bisection().per_chip
+    (129.6, 18, 900000000000.0)
+    """
+    wired = port_graph(ranks, links, chips, ports, wiring)
+    cable = wire(link, latency, hops=2)
+    made = [one for (a, b), n in wired.items() for one in both(a, b, cable, n)]
+    return Topology(
+        f"{ranks} chips on {chips} switch chips",
+        ranks,
+        ranks + chips,
+        tuple(made),
+        (tuple(range(ranks // 2)),),
+        "half of the chips can send with all their links",
+    )
