@@ -52,7 +52,7 @@ class Choice:
 
 def select(
     collective: str,
-    size: float,
+    size: Any,
     *,
     ranks: int,
     ranks_per_node: int = 8,
@@ -69,7 +69,7 @@ def select(
     ----------
     collective : str
         ``all_reduce``, ``reduce_scatter``, ``all_gather``, ``broadcast`` or ``reduce``.
-    size : float
+    size : float or Quantity
         Bytes of one rank's whole array: of what is gathered, or not yet scattered.
     ranks, ranks_per_node : int
         How many in all, and in a node, at most.
@@ -113,6 +113,7 @@ def select(
     collective = resolve(collective, c.COLLECTIVES, "collective")
     architecture = resolve(architecture, c.ARCHITECTURES, "architecture")
     at_least(1, size=size)
+    size = float(getattr(size, "si", size))
     whole(ranks=ranks, ranks_per_node=ranks_per_node)
     ranks_per_node = min(ranks, ranks_per_node)
     if ranks % ranks_per_node:

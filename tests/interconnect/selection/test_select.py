@@ -15,6 +15,7 @@ from stacklib.interconnect.selection.model import (
     tree_share,
 )
 from stacklib.interconnect.selection.select import select
+from stacklib.quantity import Quantity
 from stacklib.quantity.names import UnknownName
 
 SIZES = [1 << k for k in range(3, 35)]
@@ -276,3 +277,9 @@ def test_bad_input_is_refused(case, error, says):
 def test_a_candidate_that_is_not_there():
     with pytest.raises(ValueError, match="no candidate"):
         select("all_reduce", 1024, ranks=8).of("star", "ll")
+
+
+def test_a_quantity_is_its_bytes():
+    assert select("all_reduce", Quantity(1, "MiB"), ranks=8) == select(
+        "all_reduce", 1 << 20, ranks=8
+    )
