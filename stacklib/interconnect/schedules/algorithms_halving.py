@@ -79,5 +79,10 @@ def halving_doubling_broadcast(ask: Ask) -> Built:
     back: Rows = [
         (0, rank - p, rank, chunk, False) for rank in range(p, n) for chunk in range(p)
     ]
-    rows = then(scatter, doubling([[rank] for rank in range(p)]), back)
+    gather = [
+        row
+        for row in doubling([[rank] for rank in range(p)])
+        if row[2] % (2 << row[0])  # else the scatter left it there
+    ]
+    rows = then(scatter, gather, back)
     return Built(p, turned(rows, ask.root, n))

@@ -26,10 +26,12 @@ def one_switch(ask: Ask) -> Levels:
 
 
 def two_levels(ask: Ask) -> Levels:
-    """A switch for each ``group`` ranks, and one above those."""
+    """A switch for each ``group`` ranks, and one above those if they are several."""
     group = min(NODE, ask.ranks) if ask.group is None else ask.group
     whole(group=group)
     n = ask.ranks
+    if n <= group:
+        return one_switch(ask)
     leaves = range(n, n + -(-n // group))
     return [
         {rank: leaves[rank // group] for rank in range(n)},
@@ -42,13 +44,15 @@ def _through(levels: Levels, chunk: int, way: Way) -> Rows:
     start, senders, receivers = way
     rows: Rows = []
     below = list(senders)
+    whole_sum = set()  # switches with all in them already on the way up
     for hop, level in enumerate(levels):
         rows += [(start + hop, node, level[node], chunk, True) for node in below]
         below = sorted({level[node] for node in below})
+        whole_sum |= set(below) if len(below) == 1 else set()
     edges: list[list[tuple[int, int]]] = []
     ends = sorted(receivers)
     for level in levels:
-        edges.insert(0, [(level[node], node) for node in ends])
+        edges.insert(0, [(level[node], node) for node in ends if node not in whole_sum])
         ends = sorted({level[node] for node in ends})
     for hop, pairs in enumerate(edges, len(levels)):
         rows += [(start + hop, above, node, chunk, False) for above, node in pairs]

@@ -120,8 +120,8 @@ def _down(trees: tuple[Parents, Parents], pieces: int) -> Rows:
         for child, parent in parents.items():
             for turn, piece in enumerate(range(tree, pieces, 2)):
                 rows.append((at[child] + 2 * turn, parent, child, piece, False))
-    idle = min((row[0] for row in rows), default=0)
-    return sorted((row[0] - idle, *row[1:]) for row in rows)
+    used = {step: i for i, step in enumerate(sorted({row[0] for row in rows}))}
+    return sorted((used[row[0]], *row[1:]) for row in rows)  # no step is idle
 
 
 def _unreached(child: int, parents: Parents, at: dict[int, int]) -> list[int]:

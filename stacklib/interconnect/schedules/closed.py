@@ -14,6 +14,11 @@ from typing import Any
 from stacklib.interconnect.schedules.algorithms import KNOWN
 from stacklib.interconnect.schedules.algorithms_halving import power
 from stacklib.interconnect.schedules.algorithms_nodes import node_size
+from stacklib.interconnect.schedules.algorithms_switch import (
+    Levels,
+    one_switch,
+    two_levels,
+)
 from stacklib.interconnect.schedules.compose import Ask
 from stacklib.interconnect.schedules.cost import Cost, Count, least_share, priced
 from stacklib.quantity import resolve
@@ -88,19 +93,24 @@ def _tree_all_reduce(ask: Ask) -> Count:
     return Count(2 * down.steps, 2 * down.share)
 
 
-def _pieces_through(levels: int) -> Form:
-    """Pieces up and down ``levels`` of switches, one behind the other."""
+def _pieces_through(network: Callable[[Ask], Levels]) -> Form:
+    """Pieces up and down the levels of switches, one behind the other."""
 
     def form(ask: Ask) -> Count:
-        pieces, last = ask.chunks or 1, 2 * levels - 1
+        pieces, last = ask.chunks or 1, 2 * len(network(ask)) - 1
         return Count(pieces + last, Fraction(min(2 * pieces, pieces + last), pieces))
 
     return form
 
 
-def _whole_through(levels: int, extra: int) -> Form:
+def _whole_through(network: Callable[[Ask], Levels], extra: int) -> Form:
     """All at once up and down: n chunks, and ``extra``."""
-    return lambda ask: Count(2 * levels, Fraction(ask.ranks + extra, ask.ranks))
+
+    def form(ask: Ask) -> Count:
+        share = Fraction(ask.ranks + extra, ask.ranks)
+        return Count(2 * len(network(ask)), share)
+
+    return form
 
 
 def _ring_all_to_all(ask: Ask) -> Count:
@@ -152,8 +162,8 @@ def _parted(extra: int, gather: Form) -> dict[str, Form]:
         "direct": _rounds(_direct),
         "bruck": _rounds(_bruck),
         "hierarchical": _rounds(_nodes),
-        "in_switch": _whole_through(1, extra),
-        "collnet": _whole_through(2, extra),
+        "in_switch": _whole_through(one_switch, extra),
+        "collnet": _whole_through(two_levels, extra),
     }
 
 
@@ -165,8 +175,8 @@ FORMS: dict[str, dict[str, Form]] = {
         "direct": _rounds(_direct, 2),
         "bruck": _rounds(_bruck, 2),
         "hierarchical": _rounds(_nodes, 2),
-        "in_switch": _pieces_through(1),
-        "collnet": _pieces_through(2),
+        "in_switch": _pieces_through(one_switch),
+        "collnet": _pieces_through(two_levels),
     },
     "reduce_scatter": _parted(1, _halving_gather),
     "all_gather": _parted(0, _halving_gather),
@@ -182,8 +192,8 @@ FORMS: dict[str, dict[str, Form]] = {
         "halving_doubling": _halving_broadcast,
         "direct": _direct_broadcast,
         "hierarchical": _nodes_broadcast,
-        "in_switch": _pieces_through(1),
-        "collnet": _pieces_through(2),
+        "in_switch": _pieces_through(one_switch),
+        "collnet": _pieces_through(two_levels),
     },
 }
 

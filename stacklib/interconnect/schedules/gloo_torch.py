@@ -116,13 +116,13 @@ def _take(
     except RuntimeError as error:
         raise RuntimeError(f"step {step}: rank {rank} cannot send: {error}") from error
     for at, work in enumerate(works):
-        # a backend that joins its messages has one work for all
-        who = peers[at] if len(works) == len(peers) else peers
+        # a backend that joins its messages has one work for all of them
+        who = peers[at] if len(works) == len(peers) else sorted(set(peers))
         try:
             work.wait(timedelta(seconds=limit))
         except RuntimeError as error:
             raise RuntimeError(
-                f"step {step}: rank {rank} waits for {who}: {error}"
+                f"step {step}: rank {rank} waits for rank {who}: {error}"
             ) from error
     for peer, listed in incoming.items():
         for send, piece in zip(listed, came[peer].split(empty.numel()), strict=True):
