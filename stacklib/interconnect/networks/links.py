@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from stacklib.quantity.bounds import above_zero, at_least, is_whole, whole
@@ -39,6 +40,8 @@ def checked(given: Any, nodes: int) -> Link:
         raise ValueError(
             f"link {given!r}: (source, destination, bandwidth, latency)"
         ) from None
+    if _plain(link, nodes):
+        return link  # as shapes make them: there are many
     ends = f"{link.source} -> {link.destination}"
     check_node(link.source, nodes)
     check_node(link.destination, nodes)
@@ -48,6 +51,17 @@ def checked(given: Any, nodes: int) -> Link:
     at_least(0, **{f"latency of {ends}": link.latency})
     whole(**{f"cables of {ends}": link.cables})
     return link._replace(bandwidth=number(link.bandwidth), latency=number(link.latency))
+
+
+def _plain(link: Link, nodes: int) -> bool:
+    """Whether a link is of Python's own numbers, and all are fine."""
+    return (
+        tuple(map(type, link[:5])) == (int, int, float, float, int)
+        and 0 <= link.source < nodes > link.destination >= 0
+        and link.source != link.destination
+        and 0 < link.bandwidth < math.inf > link.latency >= 0
+        and link.cables > 0
+    )
 
 
 def wire(link: Wire, latency: float | None, hops: int = 1) -> Link:

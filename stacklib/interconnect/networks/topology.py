@@ -91,7 +91,7 @@ class Topology:
     rail = _Shape("shapes_groups")
     dragonfly = _Shape("shapes_groups")
     torus = _Shape("shapes_torus")
-    ocs = _Shape("shapes_torus")
+    ocs = _Shape("shapes_optical")
 
     def __post_init__(self) -> None:
         whole(ranks=self.ranks)

@@ -1,0 +1,187 @@
+"""Matrices of nvidia-smi topo -m, of several versions, read; planted faults named."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib.interconnect.networks.read_topo import (
+    TopoError,
+    read_topo,
+    topo_sample,
+    topo_samples,
+)
+from stacklib.interconnect.networks.topo_network import topo_network
+from stacklib.quantity import UnknownName
+
+FOUR = topo_sample("four_cards")
+
+
+@pytest.mark.parametrize("name", topo_samples())
+def test_samples_are_read_with_tabs_and_with_spaces(name):
+    text = topo_sample(name)
+    reading = read_topo(text)
+    loose = re.sub(r"[ \t]+", "  ", text)
+    pasted = read_topo("$ nvidia-smi topo -m\n" + loose)
+    assert (pasted.ways, pasted.cards) == (reading.ways, reading.cards)
+    assert (pasted.processors, pasted.memory) == (reading.processors, reading.memory)
+    assert read_topo(text.split("Legend")[0]).ways == reading.ways
+    underlined = text.replace("\tGPU0", "\t\x1b[4mGPU0", 1).replace(
+        "CPU Affinity", "CPU Affinity\x1b[0m", 1
+    )
+    assert read_topo(underlined) == reading
+
+
+def test_what_crosses_the_root_complex():
+    reading = read_topo(FOUR)
+    assert reading.gpus == ("GPU0", "GPU1", "GPU2", "GPU3")
+    assert reading.nics == ("NIC0",) and reading.cards == {"NIC0": "mlx5_bond_0"}
+    inside = [p for p in combinations(reading.devices, 2) if p not in
+              reading.crosses_root()]  # fmt: skip
+    assert inside == [("GPU2", "GPU3")]
+    assert ("GPU1", "GPU2") in reading.crosses_socket()
+    assert ("GPU0", "GPU1") not in reading.crosses_socket()
+    assert reading.between("gpu1", "nic0") == "PHB"
+    assert reading.processors["GPU3"] == "32-63" and reading.memory["GPU3"] == "1"
+    assert reading.nearest("GPU1") == ("NIC0",)
+
+
+def test_nvlinks_are_counted():
+    reading = read_topo(topo_sample("h100_eight"))
+    assert reading.nvlinks("GPU0", "GPU7") == 18
+    assert reading.between("GPU0", "GPU7") == "NV"
+    assert reading.nvlinks("GPU0", "NIC0") == 0
+    assert len(reading.pairs("NV")) == 28
+    assert reading.pairs("PIX") == [(f"GPU{i}", f"NIC{i}") for i in range(8)]
+    assert len(reading.pairs()) == 120
+    assert not [p for p in reading.crosses_root() if p in reading.pairs("NV")]
+
+
+def test_older_versions():
+    old = (
+        "\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\n"
+        "GPU0\t X \tSOC\tPHB\t0-9\nGPU1\tSOC\t X \tSOC\t10-19\nmlx5_0\tPHB\tSOC\t X \n"
+    )
+    reading = read_topo(old)
+    assert reading.crosses_socket() == [("GPU0", "GPU1"), ("GPU1", "mlx5_0")]
+    assert reading.ways["GPU0", "GPU1"] == "SOC" and not reading.memory
+    alone = "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t\t0\t\tN/A\n"
+    one = read_topo(alone)
+    assert one.processors == {} and one.memory == {"GPU0": "0"}
+    double = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n" + (
+        "GPU0\t X \tPHB\t0-63\t0\t\tN/A\nGPU1\tPHB\t X \t0-63\t0\t\tN/A\n"
+    )
+    assert read_topo(double).memory == {"GPU0": "0", "GPU1": "0"}
+
+
+@st.composite
+def matrices(draw):
+    gpus, nics = draw(st.integers(1, 6)), draw(st.integers(0, 3))
+    names = [f"GPU{i}" for i in range(gpus)] + [
+        f"{draw(st.sampled_from(['NIC', 'mlx5_', 'rdmap16s']))}{i}" for i in range(nics)
+    ]
+    words = st.sampled_from(["NV1", "NV18", "PIX", "PXB", "PHB", "NODE", "SYS"])
+    return names, {pair: draw(words) for pair in combinations(names, 2)}
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrices(), st.sampled_from(["\t", "   "]))
+def test_what_is_printed_is_read_back(given, gap):
+    names, ways = given
+    lines = [gap.join(["", *names, "CPU Affinity", "NUMA Affinity"])]
+    for a in names:
+        cells = ["X" if a == b else ways.get((a, b)) or ways[b, a] for b in names]
+        near = ["0-7", "1"] if a.startswith("GPU") else []
+        lines.append(gap.join([a, *cells, *near]))
+    reading = read_topo("\n".join(lines))
+    assert list(reading.devices) == names
+    assert {pair: reading.ways[pair] for pair in ways} == ways
+    assert set(reading.memory.values()) == {"1"}
+    split = {*reading.crosses_root(), *reading.pairs("NV", "PIX", "PXB")}
+    assert split == set(ways)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("SYS\tSYS\t X \tPIX\tSYS", "SYS\tSYS\t X \tFAR\tSYS",
+         "line 5, GPU2 to GPU3: 'FAR' is none of X, NV#, PIX"),
+        ("SYS\tSYS\t X \tPIX\tSYS", "SYS\tSYS\t X \tPHB\tSYS",
+         "line 6: GPU3 to GPU2 is PIX, and on line 5 it is PHB"),
+        ("GPU2\tSYS\tSYS\t X \tPIX", "GPU2\tSYS\tSYS\tPIX\tPIX",
+         "line 5: GPU2 to GPU2 is 'PIX'"),
+        ("GPU1\tNODE\t X ", "GPU1\t X \t X ", "line 4: GPU1 to GPU0 is 'X'"),
+        ("\nGPU3\tSYS\tSYS\tPIX\t X \tSYS\t32-63\t1\tN/A", "",
+         "without a row of GPU3"),
+        ("\nGPU1\t", "\nGPU0\t", "line 4: GPU0 has a row on line 3 too"),
+        ("\nGPU1\t", "\nGPU9\t", "'GPU9' is no device of the first line"),
+        ("NIC0\tNODE\tPHB\tSYS\tSYS\t X ", "NIC0\tNODE\tPHB",
+         "line 7, .* 2 entries under 5 devices and 3 columns"),
+        ("0-31\t0\tN/A", "0-31\t0\tN/A\t7", "line 3, .* 9 entries"),
+        ("CPU Affinity", "Cores", "line 3, GPU0 to Cores: '0-31' is none"),
+        ("GPU2\tGPU3", "GPU2\tGPU2", "a device stands there twice"),
+        ("NUMA Affinity", "Rack", "line 2, .* only CPU Affinity"),
+    ],
+)  # fmt: skip
+def test_a_planted_fault_is_named_by_its_line(old, new, says):
+    assert old in FOUR
+    with pytest.raises(TopoError, match=says):
+        read_topo(FOUR.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "nothing to read"),
+        ("# only a comment\n", "nothing to read"),
+        (None, "the text that nvidia-smi"),
+        ("| NVIDIA-SMI 550 |", "line 1, .* no line of devices"),
+        ("GPU0 X NV1\nGPU1 NV1 X", "no line of devices"),
+    ],
+)
+def test_other_text_is_refused(text, says):
+    with pytest.raises(TopoError, match=says):
+        read_topo(text)
+
+
+def test_bad_questions():
+    reading = read_topo(FOUR)
+    with pytest.raises(UnknownName, match="GPU9"):
+        reading.between("GPU0", "GPU9")
+    with pytest.raises(ValueError, match="one device"):
+        reading.between("GPU0", "gpu0")
+    with pytest.raises(UnknownName, match="unknown way"):
+        reading.pairs("far")
+
+
+# -- the machine's network -----------------------------------------------------------
+
+
+def test_a_matrix_becomes_a_network():
+    net = topo_network(read_topo(FOUR), pcie=10.0, socket=4.0)
+    assert net.ranks == 4
+    hops = {(a, b): net.routes(a, b).hops for a, b in combinations(range(4), 2)}
+    assert hops == {(2, 3): 2, (0, 1): 2, (0, 2): 4, (0, 3): 4, (1, 2): 4, (1, 3): 4}
+    assert net.bisection().bandwidth == 4.0
+
+    switched = topo_network(read_topo(topo_sample("h100_eight")))
+    assert switched.switches == 1
+    assert switched.bisection().per_chip == pytest.approx(450e9)
+
+    cube = topo_network(read_topo(topo_sample("v100_cube")), nvlink="nvlink2", pcie=1.0)
+    assert cube.capacity[0, 3] == 2 * 25e9
+    assert cube.switches == 7  # a PCIe switch a pair, two sockets, the way between
+    with pytest.raises(ValueError, match="1 GPU"):
+        topo_network(read_topo("GPU0 CPU Affinity\nGPU0 X 0-9"))
+
+
+def test_four_gpus_with_all_their_nvlinks_to_each_other_have_no_switch():
+    head = "\tGPU0\tGPU1\tGPU2\tGPU3\n"
+    rows = [[" X " if a == b else "NV6" for b in range(4)] for a in range(4)]
+    text = head + "\n".join(f"GPU{a}\t" + "\t".join(row) for a, row in enumerate(rows))
+    net = topo_network(read_topo(text), nvlink="nvlink4")
+    assert net.switches == 0 and net.routes(0, 3).hops == 1
