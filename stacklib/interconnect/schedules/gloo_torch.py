@@ -24,36 +24,14 @@ Holds = dict[int, torch.Tensor]
 def run_torch(
     schedule: Schedule, tensor: torch.Tensor, *, group: Any = None, limit: float = 60.0
 ) -> torch.Tensor:
-    """What this process's rank holds after a schedule.
+    """What this process's rank holds after a schedule, the same in every process.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        The same in every process.
-    tensor : torch.Tensor
-        This rank's array, of one shape and type in all processes; conventions are those
-        of ``run``. A switch gives one of the same shape, and its values are not read.
-    group : ProcessGroup, optional
-        An initialised group with a process for each rank and switch; the default group
-        where nothing is said.
-    limit : float
-        Seconds that a step may take before a peer counts as dead.
-
-    Returns
-    -------
-    torch.Tensor
-        As from ``run``; a switch gets its own tensor back.
-
-    Raises
-    ------
-    ValueError
-        For a group of another size, or a schedule that cannot be run.
-    RuntimeError
-        For a peer that does not answer, named with the step.
-
-    Examples
-    --------
-    >>> run_torch(all_reduce(dist.get_world_size()), tensor)  # doctest: +SKIP
+    - ``tensor``: this rank's array, of one shape and type in all processes, as ``run``
+      takes it; a switch gives one too, of which only the shape counts, and gets it back.
+    - ``group``: a process for each rank and switch; the default group if None.
+    - ``limit``: seconds that a step may take before a peer counts as dead.
+    - raises ``ValueError`` for a group of another size or a schedule that cannot be
+      run, ``RuntimeError`` with step and rank for a peer that does not answer.
     """
     above_zero(limit=limit)
     if not dist.is_initialized():
@@ -75,7 +53,8 @@ def run_torch(
     if rank >= schedule.ranks:
         return tensor
     groups, keep, end = result_shape(schedule, shape)
-    whole = torch.cat([holds[chunk] for chunk in schedule.ends(rank)])
+    nothing = tensor.new_zeros(width)  # where a wrong schedule brings nothing
+    whole = torch.cat([holds.get(chunk, nothing) for chunk in schedule.ends(rank)])
     return whole.reshape(groups, -1)[:, :keep].reshape(end)
 
 

@@ -25,7 +25,7 @@ def run(schedule: Schedule, arrays: Sequence[Any]) -> list[np.ndarray]:
     Parameters
     ----------
     schedule : Schedule
-        Any that can be run; it may be wrong, and then the result is.
+        Any that can be run; a wrong one gives what it gives, zero where nothing came.
     arrays : sequence of array_like
         One a rank, of one shape and type. An all-gather takes each rank's part; an
         all-to-all cuts the first axis, block ``d`` for rank ``d``; a broadcast reads
@@ -66,7 +66,11 @@ def run(schedule: Schedule, arrays: Sequence[Any]) -> list[np.ndarray]:
         for (_, _, node, chunk, reduce), piece in zip(sends, moving, strict=True):
             there = holds[node].get(chunk) if reduce else None
             holds[node][chunk] = piece if there is None else there + piece
-    pieces = [[holds[r][c] for c in schedule.ends(r)] for r in range(schedule.ranks)]
+    nothing = np.zeros(width, given[0].dtype)  # where a wrong schedule brings nothing
+    pieces = [
+        [holds[rank].get(chunk, nothing) for chunk in schedule.ends(rank)]
+        for rank in range(schedule.ranks)
+    ]
     groups, keep, end = result_shape(schedule, shape)
     joined = [np.concatenate(piece).reshape(groups, -1) for piece in pieces]
     return [whole[:, :keep].reshape(end) for whole in joined]

@@ -215,6 +215,8 @@ def test_many_faults_are_counted_not_listed():
 def test_a_wrong_schedule_runs_as_far_as_it_can_be():
     late = Schedule("all_reduce", "mine", 2, 1, [Send(0, 0, 1, 0, True)])
     assert [array.tolist() for array in run(late, [[1], [2]])] == [[1], [3]]
+    nothing = Schedule("broadcast", "mine", 2, 1, ())
+    assert [array.tolist() for array in run(nothing, [[1], [2]])] == [[1], [0]]
     empty = Schedule("broadcast", "mine", 2, 1, [Send(3, 1, 0, 0, False)])
     with pytest.raises(ValueError, match="step 3, rank 1, chunk 0: sent what was not"):
         run(empty, [[1], [2]])
