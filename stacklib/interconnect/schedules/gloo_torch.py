@@ -27,7 +27,7 @@ def run_torch(
     """What this process's rank holds after a schedule, the same in every process.
 
     - ``tensor``: this rank's array, of one shape and type in all processes, as ``run``
-      takes it; a switch gives one too, of which only the shape counts, and gets it back.
+      takes it; a switch gives one of which only the shape counts, and gets it back.
     - ``group``: a process for each rank and switch; the default group if None.
     - ``limit``: seconds that a step may take before a peer counts as dead.
     - raises ``ValueError`` for a group of another size or a schedule that cannot be
