@@ -12,7 +12,7 @@ nodes has one link, however many cables it is made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 Pair = tuple[int, int]
@@ -79,6 +79,14 @@ def islands(nodes: int, pairs: Sequence[Pair]) -> list[list[int]]:
                     island.append(other)
         found.append(sorted(island))
     return found
+
+
+def neighbours(nodes: int, pairs: Iterable[Pair]) -> list[list[int]]:
+    """Of each node, the nodes that it has a link to, in order."""
+    near: list[list[int]] = [[] for _ in range(nodes)]
+    for one, other in sorted(pairs):
+        near[one].append(other)
+    return near
 
 
 def toward(destination: int, before: Next) -> Toward:

@@ -1,8 +1,9 @@
 """Tori, plain and twisted.
 
 A chip has a link up and one down each axis, and the last chip's goes round to the
-first. The longest axis decides: half of all traffic between halves crosses its middle
-twice. A twist lets the wraps of short axes move along the long ones and evens it out.
+first. The longest axis decides: what goes from one half of it to the other has only the
+links of its middle and of its wrap. A twist lets the wraps of short axes move along the
+long ones as well, and evens it out.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .links import Link, Wire, both, wire
 from .paths import islands
-from .read_topo import WAYS, TopoReading
+from .topo_reading import WAYS, TopoReading
 from .topology import Topology
 
 

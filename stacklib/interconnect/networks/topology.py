@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from stacklib.quantity.bounds import at_least, is_whole, whole
+from stacklib.quantity.bounds import at_least, whole
 
 from .bill import Bill, bill, count_parts
+from .connected import broken_pairs, require_connected, what_is_left
 from .cuts import SEARCHED, Bisection, least, narrowest, search
 from .lattice import Lattice, all_pairs
 from .links import Link, check_node, checked, number
-from .paths import Pair, Routes, Toward, islands, one_path, pour, toward
+from .paths import Pair, Routes, Toward, neighbours, one_path, pour, toward
 
 KEPT = 256  # destinations whose paths are remembered
 FLOORED = 300  # nodes up to which the floor of a bisection is worked out
@@ -107,30 +108,15 @@ class Topology:
                         "add up its cables"
                     )
                 seen.add(link[:2])
-        self._connected()
+        require_connected(
+            self.name, self.ranks, self.capacity, self._after, self._before
+        )
 
     def __repr__(self) -> str:
         return (
             f"<Topology {self.name}: {self.ranks} chips, {self.switches} switches, "
             f"{len(self.links)} links in one direction>"
         )
-
-    def _connected(self) -> None:
-        """Refuse chips between which there is no way."""
-        found = [
-            i for i in islands(self.nodes, list(self.capacity)) if i[0] < self.ranks
-        ]
-        if len(found) > 1:
-            shown = "; ".join(_short(i, self.ranks) for i in found[:9])
-            more = "; ..." if len(found) > 9 else ""
-            raise ValueError(
-                f"{self.name} is not connected: {len(found)} islands, {shown}{more}"
-            )
-        for near, words in ((self._after, "from 0 to"), (self._before, "to 0 from")):
-            far = toward(0, near).far
-            if -1 in far[: self.ranks]:
-                lost = far.index(-1)
-                raise ValueError(f"{self.name}: there is no way {words} {lost}")
 
     # -- the graph -------------------------------------------------------------------
 
@@ -156,17 +142,11 @@ class Topology:
 
     @cached_property
     def _after(self) -> list[list[int]]:
-        near: list[list[int]] = [[] for _ in range(self.nodes)]
-        for source, destination in sorted(self.capacity):
-            near[source].append(destination)
-        return near
+        return neighbours(self.nodes, self.capacity)
 
     @cached_property
     def _before(self) -> list[list[int]]:
-        near: list[list[int]] = [[] for _ in range(self.nodes)]
-        for source, destination in sorted(self.capacity):
-            near[destination].append(source)
-        return near
+        return neighbours(self.nodes, [(b, a) for a, b in self.capacity])
 
     @cached_property
     def _known(self) -> dict[int, Toward]:
@@ -192,6 +172,12 @@ class Topology:
         path = one_path(source, to, self._after)
         share = pour({source: 1.0}, to, self._after) if len(path) > 1 else {}
         return Routes(source, destination, to.count[source], path, share)
+
+    def nearer(self, node: int, destination: int) -> list[tuple[int, int]]:
+        """Nodes next on the shortest paths, and how many of these go on over each."""
+        to = self._toward(destination)
+        near = [w for w in self._after[node] if to.far[w] == to.far[node] - 1]
+        return [(other, to.count[other]) for other in near]
 
     def loads(self, traffic: float | Mapping[Pair, float]) -> dict[Pair, float]:
         """Bytes on each link, all shortest paths of a pair used alike.
@@ -267,51 +253,12 @@ class Topology:
         """
         gone: set[Pair] = set()
         for one in broken:
-            gone.update(_pairs(one, self))
+            gone.update(broken_pairs(one, self.ranks, self.nodes, self.capacity))
         if cables is not None:
             whole(cables=cables)
-        left = []
-        for link in self.links:
-            if link[:2] not in gone:
-                left.append(link)
-            elif cables is not None and cables < link.cables:
-                kept = link.cables - cables
-                share = link.bandwidth * kept / link.cables
-                left.append(link._replace(bandwidth=share, cables=kept))
+        left = what_is_left(self.links, gone, cables)
         named = " and ".join(str(one) for one in broken)
         return replace(
-            self, name=f"{self.name} without {named}", links=tuple(left), proof="",
+            self, name=f"{self.name} without {named}", links=left, proof="",
             lattice=None,
         )  # fmt: skip
-
-
-def _pairs(broken: Any, of: Topology) -> list[Pair]:
-    """Links in both directions that go when something breaks."""
-    if is_whole(broken):
-        check_node(broken, of.nodes)
-        if broken < of.ranks:
-            raise ValueError(
-                f"node {broken} is a chip: without it there are other ranks; switches "
-                f"are {of.ranks} to {of.nodes - 1}"
-            )
-        return [pair for pair in of.capacity if broken in pair]
-    one, other = tuple(broken)[:2]
-    found = [pair for pair in ((one, other), (other, one)) if pair in of.capacity]
-    if not found:
-        raise ValueError(f"{of.name} has no link between {one} and {other}")
-    return found
-
-
-def _short(island: list[int], ranks: int) -> str:
-    """An island as its chips, and how many switches."""
-    chips = [node for node in island if node < ranks]
-    runs: list[list[int]] = []
-    for chip in chips:
-        if runs and runs[-1][1] == chip - 1:
-            runs[-1][1] = chip
-        else:
-            runs.append([chip, chip])
-    words = [str(a) if a == b else f"{a} to {b}" for a, b in runs]
-    shown = ", ".join(words[:4]) + (", ..." if len(words) > 4 else "")
-    switches = len(island) - len(chips)
-    return f"chips {shown}" + (f" with {switches} switches" if switches else "")

@@ -185,6 +185,8 @@ def test_cables_and_switches_fail():
         net.fail(0)
     with pytest.raises(ValueError, match="nodes are 0 to 11"):
         net.fail(12)
+    with pytest.raises(ValueError, match="two nodes of a link"):
+        net.fail("0-8")
 
 
 def test_parts_are_counted_and_priced():
