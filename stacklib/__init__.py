@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         gpu,
         grading,
         hardware,
+        interconnect,
         kernels,
         memory,
         models,

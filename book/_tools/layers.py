@@ -56,6 +56,7 @@ FOLDERS = {
         "plan",
         "written",
     ),
+    "interconnect": ("schedules", "networks", "selection", "queues", "experts"),
     "gpu": ("issue", "chip", "vm", "lang", "thread", "simt", "tensor", "tiles", "code"),
 }
 MODULES = 24  # of a folder, at most

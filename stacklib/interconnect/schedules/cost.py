@@ -45,34 +45,12 @@ class Count:
 def cost(schedule: Schedule, *, size: Any, alpha: Any, beta: Any) -> Cost:
     """Time of a schedule by the alpha-beta model, counted from its steps.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Whose sends are counted.
-    size : float, Quantity or array
-        Bytes of one rank's whole array, of which a chunk is ``size / chunks``: for an
-        all-gather the gathered one, for an all-to-all all ``ranks * ranks`` chunks.
-    alpha : float, Quantity or array
-        Seconds a step.
-    beta : float, Quantity or array
-        Seconds a byte, one direction: one over the bandwidth of a rank.
-
-    Returns
-    -------
-    Cost
-        ``.time``, its parts ``.alpha`` and ``.beta``, and ``.bound``.
-
-    Raises
-    ------
-    ValueError
-        For a size, alpha or beta below zero, infinite or NaN.
-
-    Examples
-    --------
-    >>> from stacklib.interconnect.schedules.algorithms import all_reduce
-    >>> told = cost(all_reduce(8), size=64 * 2**20, alpha=1e-6, beta=1 / 450e9)
-    >>> f"{told.time * 1e6:.0f} us, at least {told.bound * 1e6:.0f} us"
-    '275 us, at least 262 us'
+    - ``size``: bytes of one rank's whole array, of which a chunk is ``size / chunks``:
+      for an all-gather the gathered one, for an all-to-all all ``ranks * ranks``
+      chunks.
+    - ``alpha``: seconds a step; ``beta``: seconds a byte, one direction, which is one
+      over the bandwidth of a rank. Floats, quantities or arrays.
+    - raises ``ValueError`` for a size, alpha or beta below zero, infinite or NaN.
     """
     return priced(
         count(schedule),
