@@ -63,7 +63,10 @@ class Queue:
         self._faults: list[str] = []
 
     def reserve(self, count: int = 1) -> int:
-        """Give out places by one atomic addition; the first of them."""
+        """Give out places by one atomic addition; the first of them.
+
+        - ``count``: how many.
+        """
         whole(count=count)
         base = self.ring.reserved
         self.ring = r.reserve(self.ring, count)
@@ -71,13 +74,19 @@ class Queue:
         return base
 
     def write(self, index: int, wqe: bytes) -> None:
-        """Put an element into the slot of its index."""
+        """Put an element into the slot of its ``index``.
+
+        - ``wqe``: the element's bytes, as ``write_wqe`` makes them.
+        """
         self.ring, fault = r.fill(self.ring, index)
         self.memory[self.ring.place(index)] = wqe
         self._note(fault)
 
     def publish(self, base: int, count: int) -> None:
-        """Say that places are written, in the order of reservation."""
+        """Say that places are written, in the order of reservation.
+
+        - ``base``, ``count``: the first of them, and how many.
+        """
         self.ring, fault = r.publish(self.ring, base, count)
         self._note(fault)
 

@@ -21,10 +21,9 @@ def test_it_is_the_simulator_where_nothing_is_shared(algorithm, size):
 
 
 def test_where_paths_are_shared_the_simulator_is_later():
-    line = Topology(
-        "a line", 4, 4, [(a, b, 1e9) for a, b in ((0, 1), (1, 2), (2, 3))]
-        + [(b, a, 1e9) for a, b in ((0, 1), (1, 2), (2, 3))],
-    )  # fmt: skip
+    pairs = [(0, 1), (1, 2), (2, 3)]
+    links = [(*pair, 1e9) for a, b in pairs for pair in ((a, b), (b, a))]
+    line = Topology("a line", 4, 4, links)
     schedule = all_reduce(4, "ring")  # its last rank sends over the whole line
     told, ran = cost(schedule, line, size=SIZE), simulate(schedule, line, SIZE)
     assert told.time <= ran.time
