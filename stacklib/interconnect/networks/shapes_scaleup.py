@@ -20,7 +20,7 @@ from .topology import Topology
 WIRINGS = ("spread", "packed")
 
 # DGX-1 with V100: pairs and their NVLinks, six a chip, as `nvidia-smi topo -m` shows
-# it on machines of eight V100 in public issue threads.
+# it on machines of eight V100, in public listings.
 CUBE_MESH: Mapping[Pair, int] = {
     (0, 1): 1, (0, 2): 1, (0, 3): 2, (0, 4): 2, (1, 2): 2, (1, 3): 1, (1, 5): 2,
     (2, 3): 2, (2, 6): 1, (3, 7): 1, (4, 5): 1, (4, 6): 1, (4, 7): 2, (5, 6): 2,

@@ -52,6 +52,15 @@ def test_the_twist_of_4_4_8_gains_with_packets_too():
     assert 73.3 <= drawn.slots < 1.5 * 73.3
 
 
+def test_packets_that_are_drawn_load_links_as_paths_are_counted():
+    net = Topology.torus((3, 5)).fail((0, 1))
+    ran = run_packets(net, 300)
+    told = net.loads(300.0)
+    assert [ran.loads[pair] for pair in told] == pytest.approx(
+        list(told.values()), rel=0.07
+    )
+
+
 def test_links_of_two_bandwidths_are_refused():
     with pytest.raises(ValueError, match="links of one bandwidth"):
         run_packets(Topology.rail(2, 2))

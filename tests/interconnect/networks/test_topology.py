@@ -90,6 +90,23 @@ def test_a_cut_is_as_narrow_as_the_flow_is_wide(net, data):
     assert 0 in side and net.nodes - 1 not in side
 
 
+def test_a_flow_takes_back_what_it_sent_a_wrong_way():
+    # the shortest way, 0 1 2 7, has to be left again for two to fit
+    ways = [(0, 1), (1, 2), (2, 7), (1, 3), (3, 4), (4, 7), (0, 5), (5, 6), (6, 2)]
+    assert narrowest([0], [7], dict.fromkeys(ways, 1.0))[0] == 2
+
+
+def test_a_split_is_taken_in_its_narrower_direction():
+    links = [
+        (a, b, 1.0 if a < b else 5.0) for a in range(12) for b in range(12) if a != b
+    ]
+    net = Topology("uneven", 12, 12, links)
+    given = Topology("uneven", 12, 12, links, (tuple(range(6, 12)),))
+    assert net.bisection().bandwidth == given.bisection().bandwidth == 36
+    assert given.bisection().side == tuple(range(6))
+    assert net.bisection().exact  # all pairs' traffic fills the narrow links evenly
+
+
 def every_split(net):
     """The bisection by trying every set of nodes."""
     best = float("inf")

@@ -102,6 +102,13 @@ def test_steps_go_back_and_in_any_order(torus):
             assert [other[n] for n in to] == [to[n] for n in other]
 
 
+def test_a_wrap_moves_forwards_by_its_shift_and_back_by_as_much():
+    places = lattice((4, 4, 8), {"x": {"z": 3}})
+    assert places.moved(0, 1)[places.node((3, 0, 0))] == places.node((0, 0, 3))
+    assert places.moved(0, -1)[places.node((0, 0, 0))] == places.node((3, 0, 5))
+    assert places.moved(1, 1)[places.node((0, 3, 0))] == places.node((0, 0, 0))
+
+
 def test_the_bisection_of_a_torus_is_the_middle_of_its_longest_axis():
     for shape in [(4, 4, 4), (2, 4, 8), (4, 6), (3, 8), (2, 2), (6, 3, 3), (1, 12)]:
         net = Topology.torus(shape, link=1.0)
