@@ -137,8 +137,10 @@ def _shifts(shape: tuple[int, ...], twist: Twist) -> tuple[tuple[int, ...], ...]
         for along, shift in moves.items():
             j = _axis(along, shape, twist)
             if not is_whole(shift):
-                raise ValueError(f"twist of {wrap!r} along {along!r} is {shift!r}: "
-                                 "a whole number of chips is needed")  # fmt: skip
+                raise ValueError(
+                    f"twist of {wrap!r} along {along!r} is {shift!r}: "
+                    "a whole number of chips is needed"
+                )
             if i == j or not -shape[j] < shift < shape[j]:
                 raise ValueError(
                     f"twist {twist!r} does not close: the wrap of {AXES[i]} moves "

@@ -92,27 +92,17 @@ def fat_tree(
 ) -> Topology:
     """A fat tree of switches that all have ``radix`` ports.
 
-    Parameters
-    ----------
-    radix, levels : int
-        Ports of a switch, and levels of switches.
-    oversubscription : float
-        A leaf's ports to hosts over those upwards; 1 is full bandwidth.
-    hosts : int, optional
-        Hosts that are there, leaf by leaf; leaves and switches that none needs are
-        left out. As many as there is room for where it is None.
-    link : str or float
-        One cable: a key of ``hardware.link``, or B/s in one direction.
-    latency : float, optional
-        Seconds of each cable; the database's over the longest way where it is None.
+    - ``radix``, ``levels``: ports of a switch, and levels of switches.
+    - ``oversubscription``: a leaf's ports to hosts over those upwards; 1 is full
+      bandwidth.
+    - ``hosts``: hosts that are there, leaf by leaf; leaves and switches that none needs
+      are left out. As many as there is room for where it is None.
+    - ``link``: one cable: a key of ``hardware.link``, or B/s in one direction.
+    - ``latency``: seconds of each cable; the database's over the longest way where it
+      is None.
+    - raises ``ValueError`` for ports that cannot be divided so, and more hosts than
+      there is room for.
 
-    Raises
-    ------
-    ValueError
-        For ports that cannot be divided so, and more hosts than there is room for.
-
-    Examples
-    --------
     >>> tree = fat_tree(4, 3)
     >>> tree.ranks, tree.switches, tree.parts()["link"], tree.routes(0, 15).count
     (16, 20, 48, 4)

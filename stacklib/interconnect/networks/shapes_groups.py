@@ -28,30 +28,18 @@ def rail(
 ) -> Topology:
     """Servers of chips on one switch inside, and a rail for each place in a server.
 
-    Parameters
-    ----------
-    servers, chips : int
-        Servers, and chips in each; chip ``i`` of a server is on rail ``i``.
-    spines : int, optional
-        Switches over the rails, full bandwidth in all; 0 for rails that only meet
-        inside the servers. The fewest that have the ports where it is None.
-    ports : int
-        Of each switch of the network.
-    inside, cables : str or float, int
-        A cable inside a server, and how many a chip has.
-    link : str or float
-        The cable from a chip to its rail; one a chip.
-    latency : float, optional
-        Seconds of each cable outside; the database's, halved, where it is None.
+    - ``servers``, ``chips``: servers, and chips in each; chip ``i`` of a server is on
+      rail ``i``.
+    - ``spines``: switches over the rails, full bandwidth in all; 0 for rails that only
+      meet inside the servers. The fewest that have the ports where it is None.
+    - ``ports``: of each switch of the network.
+    - ``inside``, ``cables``: a cable inside a server, and how many a chip has.
+    - ``link``: the cable from a chip to its rail; one a chip.
+    - ``latency``: seconds of each cable outside; the database's, halved, where it is
+      None.
+    - raises ``ValueError`` for more servers than a switch has ports, and spines among
+      which the servers cannot be divided.
 
-    Raises
-    ------
-    ValueError
-        For more servers than a switch has ports, and spines among which the servers
-        cannot be divided.
-
-    Examples
-    --------
     >>> net = rail(4, 8)
     >>> net.routes(0, 8).hops, net.routes(0, 9).hops
     (2, 4)
@@ -106,24 +94,15 @@ def dragonfly(
 ) -> Topology:
     """Groups of routers, one link between any two groups, none further than three.
 
-    Parameters
-    ----------
-    routers, hosts, outer : int
-        Routers of a group; hosts, and links to other groups, of each router.
-    groups : int, optional
-        Groups; as many as have a link to each other, ``routers * outer + 1``, if None.
-    link : str or float
-        One cable: a key of ``hardware.link``, or B/s in one direction.
-    latency : float, optional
-        Seconds of each cable; a fifth of the database's, the longest way, if None.
+    - ``routers``, ``hosts``, ``outer``: routers of a group; hosts, and links to other
+      groups, of each router.
+    - ``groups``: groups; as many as have a link to each other, ``routers * outer + 1``,
+      if None.
+    - ``link``: one cable: a key of ``hardware.link``, or B/s in one direction.
+    - ``latency``: seconds of each cable; a fifth of the database's, the longest way, if
+      None.
+    - raises ``ValueError`` for more groups than there are links for.
 
-    Raises
-    ------
-    ValueError
-        For more groups than there are links for.
-
-    Examples
-    --------
     >>> net = dragonfly(4, 2, 2)
     >>> net.ranks, net.switches, net.parts()["link"]
     (72, 36, 162)

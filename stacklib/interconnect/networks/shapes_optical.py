@@ -117,9 +117,15 @@ def cross_connect(
         for axis in range(3)
     )
     return CrossConnect(
-        (shape[0], shape[1], shape[2]), (x, y, z), tuple(used), joins, tuple(spares),
-        3 * cube * cube, 2 * installed, ports,
-    )  # fmt: skip
+        (shape[0], shape[1], shape[2]),
+        (x, y, z),
+        tuple(used),
+        joins,
+        tuple(spares),
+        3 * cube * cube,
+        2 * installed,
+        ports,
+    )
 
 
 def ocs(
@@ -135,27 +141,15 @@ def ocs(
 ) -> Topology:
     """A torus of cubes that optical switches join, with its parts counted.
 
-    Parameters
-    ----------
-    shape, twist
-        As of ``torus``; three axes, and multiples of a cube's edge.
-    cube, installed : int
-        Chips along a cube's edge, and cubes in the hall.
-    failed : collection of int
-        Cubes that cannot be used; others take their places.
-    ports : int
-        Of each optical switch: two are used a cube, so 136 are enough for 64 and
-        leave 8; there are ``3 * cube * cube`` switches, 48.
-    link, latency
-        As of ``torus``.
+    - ``shape``, ``twist``: as of ``torus``; three axes, and multiples of a cube's edge.
+    - ``cube``, ``installed``: chips along a cube's edge, and cubes in the hall.
+    - ``failed``: cubes that cannot be used; others take their places.
+    - ``ports``: of each optical switch: two are used a cube, so 136 are enough for 64
+      and leave 8; there are ``3 * cube * cube`` switches, 48.
+    - ``link``, ``latency``: as of ``torus``.
+    - raises ``ValueError`` for shapes and twists that are not whole cubes, and too few
+      cubes or ports.
 
-    Raises
-    ------
-    ValueError
-        For shapes and twists that are not whole cubes, and too few cubes or ports.
-
-    Examples
-    --------
     >>> ocs((8, 8, 16), twist={"x": {"z": 8}, "y": {"z": 8}}).parts()["optical switch"]
     48
     """
@@ -195,11 +189,18 @@ def goodput(installed: int, cubes: int, up: float, *, mirrors: bool = True) -> f
     _goodput_asked(installed, cubes, up)
     if not mirrors:
         return installed // cubes * cubes * up**cubes / installed
-    return sum(
-        well // cubes * cubes * comb(installed, well)
-        * up**well * (1 - up) ** (installed - well)
-        for well in range(installed + 1)
-    ) / installed  # fmt: skip
+    return (
+        sum(
+            well
+            // cubes
+            * cubes
+            * comb(installed, well)
+            * up**well
+            * (1 - up) ** (installed - well)
+            for well in range(installed + 1)
+        )
+        / installed
+    )
 
 
 def run_goodput(

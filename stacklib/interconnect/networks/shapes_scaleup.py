@@ -8,6 +8,7 @@ ports add up, and nothing joins one switch chip's chips to the next one's.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from stacklib.quantity import resolve
@@ -22,10 +23,23 @@ WIRINGS = ("spread", "packed")
 # DGX-1 with V100: pairs and their NVLinks, six a chip, as `nvidia-smi topo -m` shows
 # it on machines of eight V100, in public listings.
 CUBE_MESH: Mapping[Pair, int] = {
-    (0, 1): 1, (0, 2): 1, (0, 3): 2, (0, 4): 2, (1, 2): 2, (1, 3): 1, (1, 5): 2,
-    (2, 3): 2, (2, 6): 1, (3, 7): 1, (4, 5): 1, (4, 6): 1, (4, 7): 2, (5, 6): 2,
-    (5, 7): 1, (6, 7): 2,
-}  # fmt: skip
+    (0, 1): 1,
+    (0, 2): 1,
+    (0, 3): 2,
+    (0, 4): 2,
+    (1, 2): 2,
+    (1, 3): 1,
+    (1, 5): 2,
+    (2, 3): 2,
+    (2, 6): 1,
+    (3, 7): 1,
+    (4, 5): 1,
+    (4, 6): 1,
+    (4, 7): 2,
+    (5, 6): 2,
+    (5, 7): 1,
+    (6, 7): 2,
+}
 
 
 def nvlink_mesh(
@@ -37,24 +51,13 @@ def nvlink_mesh(
 ) -> Topology:
     """Chips joined directly, each to each or the pairs that are named.
 
-    Parameters
-    ----------
-    ranks : int
-        Chips.
-    cables : int or mapping
-        Cables of every pair, or by pair; ``CUBE_MESH`` is that of eight V100.
-    link : str or float
-        One cable: a key of ``hardware.link``, or B/s in one direction.
-    latency : float, optional
-        Seconds of a cable; the database's where it is None.
+    - ``ranks``: chips.
+    - ``cables``: cables of every pair, or by pair; ``CUBE_MESH`` is that of eight V100.
+    - ``link``: one cable: a key of ``hardware.link``, or B/s in one direction.
+    - ``latency``: seconds of a cable; the database's where it is None.
+    - raises ``ValueError`` for no chips, pairs of chips that are not there, and chips
+      not connected.
 
-    Raises
-    ------
-    ValueError
-        For no chips, pairs of chips that are not there, and chips not connected.
-
-    Examples
-    --------
     >>> nvlink_mesh(8).bisection().bandwidth / 64e9  # 4 x 4 pairs
     16.0
     >>> nvlink_mesh(8, CUBE_MESH, link="nvlink2").routes(0, 7).hops
@@ -117,33 +120,29 @@ def nvswitch(
 ) -> Topology:
     """Chips joined through switch chips, every link of every chip used.
 
-    Parameters
-    ----------
-    ranks, chips : int
-        Chips, and switch chips (planes) between them.
-    links, ports : int
-        Links of a chip, and ports of a switch chip.
-    wiring : str
-        ``spread``, a chip's links over all switch chips, or ``packed``.
-    link : str or float
-        One link: a key of ``hardware.link``, or B/s in one direction.
-    latency : float, optional
-        Seconds of a link, of which two are on the way; half the database's if None.
+    - ``ranks``, ``chips``: chips, and switch chips (planes) between them.
+    - ``links``, ``ports``: links of a chip, and ports of a switch chip.
+    - ``wiring``: ``spread``, a chip's links over all switch chips, or ``packed``.
+    - ``link``: one link: a key of ``hardware.link``, or B/s in one direction.
+    - ``latency``: seconds of a link, of which two are on the way; half the database's
+      if None.
+    - raises ``ValueError`` for too few ports, and chips that are not connected: the
+      islands are named.
 
-    Raises
-    ------
-    ValueError
-        For too few ports, and chips that are not connected: the islands are named.
-
-    Examples
-    --------
     >>> rack = nvswitch(72, 18, links=18, ports=72, link="nvlink5")
     >>> rack.bandwidth / 1e12, rack.routes(0, 71).count, rack.bisection().per_chip
     (129.6, 18, 900000000000.0)
     """
     wired = port_graph(ranks, links, chips, ports, wiring)
     cable = wire(link, latency, hops=2)
-    made = [one for (a, b), n in wired.items() for one in both(a, b, cable, n)]
+    # A chip's bytes go over its links alike, so a plane that has five of them is as
+    # busy as one that has four: routes share by planes, and each gets their mean.
+    planes = Counter(chip for chip, _ in wired)
+    made = [
+        one._replace(bandwidth=cable.bandwidth * links / planes[a])
+        for (a, b), n in wired.items()
+        for one in both(a, b, cable, n)
+    ]
     return Topology(
         f"{ranks} chips on {chips} switch chips",
         ranks,

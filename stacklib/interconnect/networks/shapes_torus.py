@@ -22,26 +22,15 @@ def torus(
 ) -> Topology:
     """A torus; an axis of two has one link, for its wrap joins the same chips.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Chips along each axis: x, y, z, and w, v, u after them.
-    twist : mapping or bool, optional
-        How far the wrap of an axis moves along others, as ``{"x": {"z": 4}}``; axes
-        by letter or number. True is the twist in use for k x k x 2k and k x 2k x 2k.
-    link : str or float
-        One link: a key of ``hardware.link``, or B/s in one direction.
-    latency : float, optional
-        Seconds of each link; the database's where it is None.
+    - ``shape``: chips along each axis: x, y, z, and w, v, u after them.
+    - ``twist``: how far the wrap of an axis moves along others, as ``{"x": {"z": 4}}``;
+      axes by letter or number. True is the twist in use for k x k x 2k and k x 2k x 2k.
+    - ``link``: one link: a key of ``hardware.link``, or B/s in one direction.
+    - ``latency``: seconds of each link; the database's where it is None.
+    - raises ``ValueError`` for a shape without chips, and a twist that does not close:
+      wraps that move along their own axis, further than an axis is long, or along each
+      other.
 
-    Raises
-    ------
-    ValueError
-        For a shape without chips, and a twist that does not close: wraps that move
-        along their own axis, further than an axis is long, or along each other.
-
-    Examples
-    --------
     >>> plain, twisted = torus((4, 4, 8)), torus((4, 4, 8), twist=True)
     >>> loads = [max(one.loads(1).values()) for one in (plain, twisted)]
     >>> round(loads[0] / loads[1], 3)

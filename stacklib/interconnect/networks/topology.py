@@ -163,7 +163,11 @@ class Topology:
     # -- what it carries -------------------------------------------------------------
 
     def routes(self, source: int, destination: int) -> Routes:
-        """All shortest paths between two nodes: their count, one path, each share."""
+        """All shortest paths between two nodes: their count, one path, each share.
+
+        - ``source``, ``destination``: nodes.
+        - raises ``ValueError`` for a node that is not there, or no way.
+        """
         for node in (source, destination):
             check_node(node, self.nodes)
         to = self._toward(destination)
@@ -174,7 +178,10 @@ class Topology:
         return Routes(source, destination, to.count[source], path, share)
 
     def nearer(self, node: int, destination: int) -> list[tuple[int, int]]:
-        """Nodes next on the shortest paths, and how many of these go on over each."""
+        """Nodes next on the shortest paths, and how many of these go on over each.
+
+        - ``node``, ``destination``: where from, and where to.
+        """
         to = self._toward(destination)
         near = [w for w in self._after[node] if to.far[w] == to.far[node] - 1]
         return [(other, to.count[other]) for other in near]
@@ -184,14 +191,17 @@ class Topology:
 
         - ``traffic``: bytes by (source, destination); one number is what every chip
           sends to every other.
+        - raises ``ValueError`` for bytes below zero, and nodes without a way.
         """
         if isinstance(traffic, Mapping):
             asked = traffic
         else:
             at_least(0, traffic=traffic)
             if self.lattice is not None:
-                return {**dict.fromkeys(self.capacity, 0.0),
-                        **all_pairs(self.lattice, number(traffic))}  # fmt: skip
+                return {
+                    **dict.fromkeys(self.capacity, 0.0),
+                    **all_pairs(self.lattice, number(traffic)),
+                }
             chips = range(self.ranks)
             asked = {(a, b): traffic for a in chips for b in chips if a != b}
         towards: dict[int, dict[int, float]] = {}
@@ -218,7 +228,10 @@ class Topology:
         return pair, loads[pair] / self.capacity[pair]
 
     def bisection(self) -> Bisection:
-        """The least bandwidth from half of the chips to the other half."""
+        """The least bandwidth from half of the chips to the other half.
+
+        - raises ``ValueError`` for one chip, which has no halves.
+        """
         if self.ranks == 1:
             raise ValueError(f"{self.name}: one chip has no halves")
         if not self.proof and self.ranks <= SEARCHED:
@@ -259,6 +272,9 @@ class Topology:
         left = what_is_left(self.links, gone, cables)
         named = " and ".join(str(one) for one in broken)
         return replace(
-            self, name=f"{self.name} without {named}", links=left, proof="",
+            self,
+            name=f"{self.name} without {named}",
+            links=left,
+            proof="",
             lattice=None,
-        )  # fmt: skip
+        )

@@ -7,7 +7,7 @@ import pytest
 from stacklib.interconnect import Topology, all_gather, all_reduce, cost, simulate
 from stacklib.quantity import Quantity
 
-BOX = Topology.nvswitch(8, 6)  # eighteen links of a chip, three to each plane
+BOX = Topology.nvswitch(8)  # eighteen links of a chip over four planes
 SIZE = 64 * 2.0**20
 
 

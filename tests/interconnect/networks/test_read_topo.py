@@ -40,8 +40,9 @@ def test_what_crosses_the_root_complex():
     reading = read_topo(FOUR)
     assert reading.gpus == ("GPU0", "GPU1", "GPU2", "GPU3")
     assert reading.nics == ("NIC0",) and reading.cards == {"NIC0": "mlx5_bond_0"}
-    inside = [p for p in combinations(reading.devices, 2) if p not in
-              reading.crosses_root()]  # fmt: skip
+    inside = [
+        p for p in combinations(reading.devices, 2) if p not in reading.crosses_root()
+    ]
     assert inside == [("GPU2", "GPU3")]
     assert ("GPU1", "GPU2") in reading.crosses_socket()
     assert ("GPU0", "GPU1") not in reading.crosses_socket()
@@ -108,25 +109,36 @@ def test_what_is_printed_is_read_back(given, gap):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("SYS\tSYS\t X \tPIX\tSYS", "SYS\tSYS\t X \tFAR\tSYS",
-         "line 5, GPU2 to GPU3: 'FAR' is none of X, NV#, PIX"),
-        ("SYS\tSYS\t X \tPIX\tSYS", "SYS\tSYS\t X \tPHB\tSYS",
-         "line 6: GPU3 to GPU2 is PIX, and on line 5 it is PHB"),
-        ("GPU2\tSYS\tSYS\t X \tPIX", "GPU2\tSYS\tSYS\tPIX\tPIX",
-         "line 5: GPU2 to GPU2 is 'PIX'"),
+        (
+            "SYS\tSYS\t X \tPIX\tSYS",
+            "SYS\tSYS\t X \tFAR\tSYS",
+            "line 5, GPU2 to GPU3: 'FAR' is none of X, NV#, PIX",
+        ),
+        (
+            "SYS\tSYS\t X \tPIX\tSYS",
+            "SYS\tSYS\t X \tPHB\tSYS",
+            "line 6: GPU3 to GPU2 is PIX, and on line 5 it is PHB",
+        ),
+        (
+            "GPU2\tSYS\tSYS\t X \tPIX",
+            "GPU2\tSYS\tSYS\tPIX\tPIX",
+            "line 5: GPU2 to GPU2 is 'PIX'",
+        ),
         ("GPU1\tNODE\t X ", "GPU1\t X \t X ", "line 4: GPU1 to GPU0 is 'X'"),
-        ("\nGPU3\tSYS\tSYS\tPIX\t X \tSYS\t32-63\t1\tN/A", "",
-         "without a row of GPU3"),
+        ("\nGPU3\tSYS\tSYS\tPIX\t X \tSYS\t32-63\t1\tN/A", "", "without a row of GPU3"),
         ("\nGPU1\t", "\nGPU0\t", "line 4: GPU0 has a row on line 3 too"),
         ("\nGPU1\t", "\nGPU9\t", "'GPU9' is no device of the first line"),
-        ("NIC0\tNODE\tPHB\tSYS\tSYS\t X ", "NIC0\tNODE\tPHB",
-         "line 7, .* 2 entries under 5 devices and 3 columns"),
+        (
+            "NIC0\tNODE\tPHB\tSYS\tSYS\t X ",
+            "NIC0\tNODE\tPHB",
+            "line 7, .* 2 entries under 5 devices and 3 columns",
+        ),
         ("0-31\t0\tN/A", "0-31\t0\tN/A\t7", "line 3, .* 9 entries"),
         ("CPU Affinity", "Cores", "line 3, GPU0 to Cores: '0-31' is none"),
         ("GPU2\tGPU3", "GPU2\tGPU2", "a device stands there twice"),
         ("NUMA Affinity", "Rack", "line 2, .* only CPU Affinity"),
     ],
-)  # fmt: skip
+)
 def test_a_planted_fault_is_named_by_its_line(old, new, says):
     assert old in FOUR
     with pytest.raises(TopoError, match=says):

@@ -87,8 +87,7 @@ def test_switches_that_reduce_are_nodes(ranks, chunks, size):
 
 def test_contention_by_hand():
     # 0 to 2 and 1 to 2 over one link of a line: each gets half; then one has it alone
-    line = Topology("line", 3, 3, [
-        (0, 1, 1.0), (1, 0, 1.0), (1, 2, 1.0), (2, 1, 1.0)])  # fmt: skip
+    line = Topology("line", 3, 3, [(0, 1, 1.0), (1, 0, 1.0), (1, 2, 1.0), (2, 1, 1.0)])
     two = [(0, 0, 2, 0, False), (0, 1, 2, 1, False), (0, 1, 2, 2, False)]
     ran = simulate(Schedule("all_gather", "mine", 3, 3, tuple(two)), line, 3.0)
     assert ran.time == pytest.approx(3)  # 1 at half rate takes 2, the other 2: 3
