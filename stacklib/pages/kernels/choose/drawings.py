@@ -33,9 +33,7 @@ def cut_step() -> Drawing:
     clip = Clip("all others", begin, page.whole(), page.whole(), "", "muted")
     head = line("all others: ", share, " of the step", bold=True)
     made.append(Box("others", head, clip, role="muted"))
-    title = (
-        "The longest part is near its roofline; the second saves three times as much."
-    )
+    title = "The longest part is near its roofline; the second has more to give."
     note = Words(
         [line("upper bar: now, in the step's time"), line("lower bar: by the roofline")]
     )

@@ -77,9 +77,8 @@ def promised() -> Quantity:
 
 def caches(device: str) -> Quantity:
     """What attention in pieces takes beyond its bytes at the full bandwidth."""
-    chip = hardware.get(device)
-    full = mla.size("layers", "layers") * mla.cached() / chip.memory_bandwidth.across(1)
-    return (mla.all_layers(on=device) - full).named(f"attention, rest, {chip.short}")
+    rest = mla.all_layers(on=device) - mla.at_full(device)
+    return rest.named(f"attention, rest, {hardware.get(device).short}")
 
 
 def drawing(device: str) -> Quantity:

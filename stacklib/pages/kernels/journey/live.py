@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib import hardware, models, roofline
-from stacklib.kernels.launch.fuse import fuse
-from stacklib.kernels.launch.launches import launch_time, replay_time
-from stacklib.pages.kernels.fusion import graphs
+from stacklib import hardware, roofline
+from stacklib.kernels.launch.launches import COSTS, launch_time, replay_time
+from stacklib.pages.kernels import fusion
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import Mark, Spec, across, axis, bar, chart
@@ -16,8 +15,7 @@ from stacklib.quantity import Quantity
 
 MODEL, CHIPS, CONTEXT = "llama-3-70b", 8, 4096
 BESIDE = ("a100_sxm_80gb", "h100_sxm", "h200_sxm", "mi300x", "b200_sxm")
-ALONE = 3  # kernels of a layer that are no part of a graph: attention, two all-reduces
-REPLAY = 2.5e-6  # s, to submit a graph
+REPLAY = COSTS["replay"].low  # s, to submit a graph
 SUBMITS = (2, 4, 6, 10, 20, 40)  # us
 NODES = (0.25, 0.5, 1.0, 1.5, 2.0)  # us
 
@@ -34,14 +32,6 @@ def controls() -> list[dict[str, Any]]:
     ]
 
 
-def kernels(fused: bool) -> int:
-    """Kernels of a step, by the op graphs of a layer."""
-    rules = graphs.LIBRARY if fused else ()
-    parts = graphs.layer(1, joined=fused).values()
-    of_layer = ALONE + sum(fuse(graph, rules).launches for graph in parts)
-    return of_layer * models.get(MODEL).layers
-
-
 def seconds(reading: float, count: int, graph: bool, submit: float, node: float) -> Any:
     """A step: kernels of equal length, started in either way."""
     each = reading / count
@@ -56,7 +46,7 @@ def _time(value: float, label: str) -> Quantity:
 
 def explore(*, device: str, fused: str, graph: str, submit: float, node: float) -> Spec:
     """A token of the model on eight of your devices, and of five others."""
-    count = kernels(fused == "yes")
+    count = int(fusion.kernels(fused=fused == "yes").si)
     found: dict[str, tuple[float, float]] = {}
     for key in (device, *(k for k in BESIDE if k != device)):
         chip = hardware.get(key)

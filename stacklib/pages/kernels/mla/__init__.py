@@ -94,9 +94,9 @@ def fewer() -> Quantity:
     return (all_layers(1) / all_layers()).named("times sooner")
 
 
-def at_full() -> Quantity:
+def at_full(on: str = CHIP) -> Quantity:
     """Time of these bytes in all layers at the bandwidth of the data sheet."""
-    rate = hardware.get(CHIP).memory_bandwidth.across(1)
+    rate = hardware.get(on).memory_bandwidth.across(1)
     return (size("layers", "layers") * cached() / rate).named("cache at full bandwidth")
 
 
