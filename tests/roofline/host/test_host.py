@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 import time
@@ -216,12 +217,13 @@ def test_other_work_on_the_machine_is_told(monkeypatch):
 
 
 def test_a_process_that_we_waited_for_is_not_other_work():
-    """Its seconds are ours: a compiler that is timed does not disturb itself."""
+    """Its seconds are ours, but for a tick of user and one of system time cut off."""
     spin = "import time\nwhile time.process_time() < 0.6: pass"
     watch = host.Watch()
     before = watch.began[1]
     subprocess.run([sys.executable, "-c", spin], check=True)
-    assert watch._now()[1] - before >= 0.6
+    ticks = 2 / os.sysconf("SC_CLK_TCK")
+    assert watch._now()[1] - before >= 0.6 - ticks
 
 
 def test_without_numba_the_numpy_kernels_run(monkeypatch):
