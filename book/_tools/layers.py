@@ -56,7 +56,20 @@ FOLDERS = {
         "plan",
         "written",
     ),
-    "interconnect": ("schedules", "networks", "selection", "queues", "experts"),
+    "interconnect": (
+        "schedules",
+        "networks",
+        "best",
+        "selection",
+        "queues",
+        "switches",
+        "optics",
+        "experts",
+        "pipelines",
+        "parallelism",
+        "sharding",
+        "failures",
+    ),
     "gpu": ("issue", "chip", "vm", "lang", "thread", "simt", "tensor", "tiles", "code"),
 }
 MODULES = 24  # of a folder, at most

@@ -26,7 +26,7 @@ from stacklib.hardware.warp_rules import KNOWN, rule
 from stacklib.memory.dram.cell import cell_facts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
-from stacklib.pages.kernels import figures_of
+from stacklib.pages import figures_of
 from stacklib.pages.memory.dram import published
 from stacklib.quantity import Quantity, constant
 from stacklib.quantity.constants import CONSTANTS

@@ -9,7 +9,7 @@ from _tools.said import Cell
 
 from stacklib import hardware
 from stacklib.cli.assumptions import assumptions, value
-from stacklib.pages.kernels.figures_of import measured, published
+from stacklib.pages.figures_of import measured, published
 from stacklib.quantity import Quantity, chosen, counted, say, stamp
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}

@@ -13,7 +13,7 @@ from stacklib.kernels.attention import exponent, witnesses
 from stacklib.kernels.attention.count import io_count
 from stacklib.kernels.schedule.attention_time import Attention, plan, predict
 from stacklib.kernels.written import cubins
-from stacklib.pages.kernels.figures_of import measured
+from stacklib.pages.figures_of import measured
 from stacklib.quantity import (
     Quantity,
     Source,

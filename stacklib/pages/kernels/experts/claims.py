@@ -13,7 +13,7 @@ from stacklib.kernels.experts.tiles import (
 from stacklib.models.formulas import Sizes
 from stacklib.quantity import Quantity, Source, chosen, counted
 
-from ..figures_of import published
+from ...figures_of import published
 
 V2, V3, H100 = "deepseek-v2", "deepseek-v3", "h100_sxm"
 TILE = chosen(128, label="rows of a tile")

@@ -21,7 +21,7 @@ from stacklib.quantity.core import _make
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import Product, product
 
-from ..figures_of import measured, row
+from ...figures_of import measured, row
 from . import claims
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.quantity import Quantity, Source, counted
 
-from ..figures_of import measured, published
+from ...figures_of import measured, published
 
 H800 = "h800_sxm"
 README = "deepseek-ai/DeepGEMM, README"

@@ -25,8 +25,8 @@ from stacklib.kernels.schedule.generations import (
     tricks,
 )
 from stacklib.kernels.schedule.rates import TileWork, rates_of, tile_work
+from stacklib.pages.figures_of import measured, published
 from stacklib.pages.kernels import attention
-from stacklib.pages.kernels.figures_of import measured, published
 from stacklib.pages.kernels.generations import claims
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantity.files import held

@@ -7,7 +7,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.kernels.plan.published import gain, speedup
 from stacklib.quantity import Quantity, Source, chosen, counted
 
-from ..figures_of import measured, published
+from ...figures_of import measured, published
 
 H100, B200 = "h100_sxm", "b200_sxm"
 FA3_ABSTRACT = "Shah et al., FlashAttention-3, arXiv 2407.08608, abstract"

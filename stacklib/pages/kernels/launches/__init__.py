@@ -15,7 +15,7 @@ from stacklib.kernels.launch.launches import (
     launch_time,
     replay_time,
 )
-from stacklib.pages.kernels.figures_of import published
+from stacklib.pages.figures_of import published
 from stacklib.pages.kernels.launches import claims
 from stacklib.quantity import Quantity, Source, chosen, counted, one_of
 from stacklib.quantity.core import _make

@@ -7,7 +7,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.kernels.launch.launches import COSTS, launch_time, replay_time
 from stacklib.quantity import Quantity, chosen, counted
 
-from ..figures_of import published
+from ...figures_of import published
 
 MANY = 1000  # kernels that do nothing
 

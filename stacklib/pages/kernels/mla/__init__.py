@@ -18,7 +18,7 @@ from stacklib.quantity import (
 )
 from stacklib.roofline import decode_step
 
-from ..figures_of import UNITS, row
+from ...figures_of import UNITS, row
 
 MODEL, CHIP, CHIPS, KEYS = "llama-3-70b", "h100_sxm", 8, 4096
 LATENT, FIRST = "deepseek-v3", "deepseek-v2"

@@ -17,7 +17,7 @@ from stacklib.kernels.attention.mla import (
 )
 from stacklib.quantity import Quantity
 
-from ..figures_of import measured
+from ...figures_of import measured
 
 H800, MEMORY_BOUND = "h800_sxm", "B-0356"
 MODEL = "deepseek-v2"

@@ -18,7 +18,7 @@ from stacklib.quantity.core import _make
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import Product
 
-from ..figures_of import measured, published, row
+from ...figures_of import measured, published, row
 from . import claims
 
 # The live figure imports this page in a browser: what needs NumPy is imported where it

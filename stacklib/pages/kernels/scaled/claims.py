@@ -12,7 +12,7 @@ from stacklib.kernels.scaled.fused_quantization import (
 from stacklib.quantity import Quantity, one_of
 from stacklib.roofline.bound.scaling import speed_up_of_part
 
-from ..figures_of import published
+from ...figures_of import published
 
 B200 = "b200_sxm"
 POST = "Cursor, 1.5x Faster MoE Training on Blackwell with MXFP8 Kernels, August 2025"

@@ -1,0 +1,1 @@
+"""Chapter 6: what only its pages need."""
