@@ -1,0 +1,1 @@
+"""Layers over stages: orders of work, run event by event, and where stages wait."""

@@ -1,0 +1,102 @@
+"""How long the stages of a pipeline wait, in closed form.
+
+p stages, m microbatches, v chunks of layers a stage. One microbatch takes a stage F
+forward and B + W backward: B for the gradient of what came in, W for that of the
+weights. A stage that does all its work, m (F + B + W), waits besides
+
+    gpipe, 1f1b  (p - 1) (F + B + W) / v   the way there and back through the others
+    zb-h1        (p - 1) (F + B - W)       W fills what would be waiting
+    zb-h2        (p - 1) (F + B - 2 W)     more forwards at the start fill the rest
+
+The last two are of P. Qi et al., Zero Bubble Pipeline Parallelism, 2024, table 2 and
+count a stage from its first piece of work to its last. Sending takes no time here:
+``run`` knows what it does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib.quantity import maximum, minimum, resolve, where
+from stacklib.quantity.bounds import above_zero, at_least
+
+SCHEDULES = ("gpipe", "1f1b", "zb-h1", "zb-h2")
+
+
+def bubble(
+    stages: Any,
+    microbatches: Any,
+    schedule: str = "1f1b",
+    interleave: Any = 1,
+    *,
+    forward: Any = 1.0,
+    inputs: Any = 1.0,
+    weights: Any = 1.0,
+) -> Any:
+    """Idle time of a stage over its useful time.
+
+    Parameters
+    ----------
+    stages, microbatches : float, Quantity or array
+        Stages of the pipeline, and microbatches of a step.
+    schedule : str
+        ``gpipe`` (all forwards, then all backwards), ``1f1b`` (one backward after each
+        forward), ``zb-h1`` or ``zb-h2`` (backwards of inputs and weights apart).
+    interleave : float, Quantity or array
+        Chunks of layers that a stage holds, for ``gpipe`` and ``1f1b``.
+    forward, inputs, weights : float, Quantity or array
+        Times of a microbatch on a stage: forward, and backward for the gradients of
+        inputs and of weights. They matter to the last two schedules alone.
+
+    Raises
+    ------
+    ValueError
+        For counts below one, times that are not above zero, or chunks where the
+        schedule has none.
+
+    Examples
+    --------
+    >>> bubble(8, 32), bubble(8, 32, interleave=4)
+    (0.21875, 0.0546875)
+    >>> round(bubble(8, 32, "zb-h1"), 5), bubble(8, 32, "zb-h2")
+    (0.07292, 0.0)
+    """
+    schedule = resolve(schedule, SCHEDULES, "pipeline schedule")
+    at_least(1, stages=stages, microbatches=microbatches, interleave=interleave)
+    above_zero(forward=forward, inputs=inputs, weights=weights)
+    if schedule in ("gpipe", "1f1b"):
+        return (stages - 1) / (interleave * microbatches)
+    if not _is_one(interleave):
+        raise ValueError(
+            f"interleave = {interleave!r}: {schedule} holds its layers in one piece, "
+            "chunks are for gpipe and 1f1b"
+        )
+    deferred = weights if schedule == "zb-h1" else 2 * weights
+    waits = maximum(forward + inputs - deferred, 0 * forward)
+    return (stages - 1) * waits / (microbatches * (forward + inputs + weights))
+
+
+def in_flight(
+    stages: Any, microbatches: Any, schedule: str = "1f1b", interleave: Any = 1
+) -> Any:
+    """Microbatches whose activations the fullest stage holds, whole stages' worth.
+
+    - interleaved: the first stage begins p - 1 more chunks, of 1 / v each, before its
+      first backward (V. Korthikanti et al., 2022, section 4.2.3).
+    """
+    schedule = resolve(schedule, SCHEDULES, "pipeline schedule")
+    at_least(1, stages=stages, microbatches=microbatches, interleave=interleave)
+    if schedule == "gpipe":
+        return microbatches
+    more = where(interleave > 1, (stages - 1) / interleave, 0 * stages)
+    held = {"1f1b": stages + more}
+    held |= {"zb-h1": stages, "zb-h2": 2 * stages - 1}
+    return minimum(held[schedule], microbatches)
+
+
+def _is_one(value: Any) -> bool:
+    found = getattr(value, "si", value) == 1
+    return bool(found.all() if hasattr(found, "all") else found)
+
+
+__all__ = ["SCHEDULES", "bubble", "in_flight"]
