@@ -1,0 +1,1 @@
+"""Failures of a cluster, and what is lost between checkpoints."""
