@@ -105,7 +105,13 @@ def optimizers_of(model: Decoder, recipe: Recipe) -> list[torch.optim.Optimizer]
 
 
 def train(
-    name: str, out: Path, *, recipe: Recipe, resume: bool, teacher: Path | None
+    name: str,
+    out: Path,
+    *,
+    recipe: Recipe,
+    resume: bool,
+    teacher: Path | None,
+    every: int = EVERY,
 ) -> dict[str, Any]:
     """Run a recipe to its end; gives what `training.json` holds."""
     config = read_config(DATA / name / "config.json")
@@ -143,7 +149,7 @@ def train(
             optimizer.step()
         model.zero_grad()
         recent.append(loss.item())
-        if (step + 1) % EVERY == 0 or step + 1 == recipe.steps:
+        if (step + 1) % every == 0 or step + 1 == recipe.steps:
             curve.append(
                 {
                     "step": step + 1,
@@ -221,6 +227,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="from its checkpoint")
     parser.add_argument("--steps", type=int, help="another number of updates")
     parser.add_argument("--teacher", type=Path, help="a teacher's run, not the book's")
+    parser.add_argument("--every", type=int, default=EVERY, help="steps a checkpoint")
     options = parser.parse_args(argv)
     out = options.out or RUNS / options.name
     if (out / "checkpoint.pt").exists() and not options.resume:
@@ -228,8 +235,8 @@ def main(argv: list[str] | None = None) -> int:
     if (out / "training.json").exists():
         parser.error(f"{out} holds a finished run: choose another --out")
     steps = RECIPES[options.name].steps if options.steps is None else options.steps
-    if steps < 1:
-        parser.error(f"--steps {steps}: at least 1 is needed")
+    if steps < 1 or options.every < 1:
+        parser.error(f"--steps {steps} --every {options.every}: at least 1 is needed")
     torch.set_num_threads(THREADS)
     torch.use_deterministic_algorithms(True)
     recipe = replace(RECIPES[options.name], steps=steps)
@@ -239,6 +246,7 @@ def main(argv: list[str] | None = None) -> int:
         recipe=recipe,
         resume=options.resume,
         teacher=options.teacher,
+        every=options.every,
     )
     (out / "training.json").write_text(json.dumps(result, indent=1) + "\n")
     return 0

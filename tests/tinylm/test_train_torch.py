@@ -24,7 +24,6 @@ def little_text(monkeypatch):
     ]
     assert any(d.is_held_out for d in documents)
     monkeypatch.setattr(corpus, "corpus", lambda: documents)
-    monkeypatch.setattr(tt, "EVERY", 2)
     monkeypatch.setattr(recipes, "PROBED", 2)
 
 
@@ -33,7 +32,7 @@ RECIPE = Recipe(steps=6, batch=2, tokens=64, warmup=2)
 
 def run(out, resume=False, name="draft_plain", recipe=RECIPE, teacher=None):
     """One short training."""
-    result = tt.train(name, out, recipe=recipe, resume=resume, teacher=teacher)
+    result = tt.train(name, out, recipe=recipe, resume=resume, teacher=teacher, every=2)
     config = read_config(out / "config.json")
     return result, read_weights(out, shapes(config))
 

@@ -67,8 +67,8 @@ def steps_for_a_segment(every: int, fails: float) -> float:
         raise ValueError(f"fails = {fails}: a probability below one")
     if fails == 0:
         return float(every)
-    kept = (1 - fails) ** (every - 1)
-    return 1 + (1 - kept) / (fails * kept)
+    log_kept = (every - 1) * math.log1p(-fails)
+    return 1 + math.expm1(-log_kept) / fails  # (1 - kept) / kept = 1 / kept - 1
 
 
 # -- the same, run ---------------------------------------------------------------
