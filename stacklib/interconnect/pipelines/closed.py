@@ -8,9 +8,11 @@ weights. A stage that does all its work, m (F + B + W), waits besides
     zb-h1        (p - 1) (F + B - W)       W fills what would be waiting
     zb-h2        (p - 1) (F + B - 2 W)     more forwards at the start fill the rest
 
-The last two are of P. Qi et al., Zero Bubble Pipeline Parallelism, 2024, table 2 and
-count a stage from its first piece of work to its last. Sending takes no time here:
-``run`` knows what it does.
+The last two are of P. Qi et al., Zero Bubble Pipeline Parallelism, 2024, section 2.3.
+No stage of zb-h1 waits less than (p - 1) max(F, B), which the paper's form leaves out.
+zb-h2 counts each stage from its own first piece of work to its own last: the next step
+has to begin on the first stage while the last one still works. Sending takes no time
+here; ``run`` knows what it does.
 """
 
 from __future__ import annotations
@@ -51,8 +53,9 @@ def bubble(
     Raises
     ------
     ValueError
-        For counts below one, times that are not above zero, or chunks where the
-        schedule has none.
+        For counts below one, times that are not above zero, chunks where the schedule
+        has none, and where too few microbatches (zb-h1: p, zb-h2: 2 p - 1) or a W above
+        F (zb-h2) leave no form this short.
 
     Examples
     --------
@@ -66,13 +69,20 @@ def bubble(
     above_zero(forward=forward, inputs=inputs, weights=weights)
     if schedule in ("gpipe", "1f1b"):
         return (stages - 1) / (interleave * microbatches)
-    if not _is_one(interleave):
+    if not _always(interleave == 1):
         raise ValueError(
             f"interleave = {interleave!r}: {schedule} holds its layers in one piece, "
             "chunks are for gpipe and 1f1b"
         )
-    deferred = weights if schedule == "zb-h1" else 2 * weights
-    waits = maximum(forward + inputs - deferred, 0 * forward)
+    _long_enough(stages, microbatches, schedule)
+    if schedule == "zb-h1":
+        waits = maximum(forward + inputs - weights, forward, inputs)
+    elif _always(weights <= forward):
+        waits = maximum(forward + inputs - 2 * weights, 0 * forward)
+    else:
+        raise ValueError(
+            f"weights = {weights!r}: zb-h2 has a form up to forward = {forward!r}"
+        )
     return (stages - 1) * waits / (microbatches * (forward + inputs + weights))
 
 
@@ -94,9 +104,18 @@ def in_flight(
     return minimum(held[schedule], microbatches)
 
 
-def _is_one(value: Any) -> bool:
-    found = getattr(value, "si", value) == 1
-    return bool(found.all() if hasattr(found, "all") else found)
+def _long_enough(stages: Any, microbatches: Any, schedule: str) -> None:
+    least = stages if schedule == "zb-h1" else 2 * stages - 1
+    if not _always(microbatches >= least):
+        raise ValueError(
+            f"microbatches = {microbatches!r}: {schedule} on {stages!r} stages has a "
+            f"closed form from {least!r} up"
+        )
+
+
+def _always(condition: Any) -> bool:
+    """Whether a comparison holds, of an array for each of its numbers."""
+    return bool(condition.all() if hasattr(condition, "all") else condition)
 
 
 __all__ = ["SCHEDULES", "bubble", "in_flight"]

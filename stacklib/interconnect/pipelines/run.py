@@ -1,0 +1,202 @@
+"""A pipeline run event by event: who works when, who waits, what is held.
+
+A stage does its work in its own order, each piece as soon as the stage is free and what
+the piece needs has arrived: a forward needs the forward of the part of the model before
+it, a backward that of the part behind it and its own forward, the weights' part its own
+inputs' part. What crosses to another stage takes ``send`` more; sending holds up no
+stage. An order in which somebody waits for good is named with all who wait.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from stacklib.quantity.bounds import above_zero, at_least
+
+from .order import BACKWARD, FORWARD, INPUTS, WEIGHTS, Pipeline, Work
+
+Place = tuple[int, Work]  # a stage, and its work
+
+
+class Deadlock(ValueError):
+    """Stages wait for one another; the message names each and what it waits for."""
+
+
+class Span(NamedTuple):
+    """A piece of work with its time."""
+
+    work: Work
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRun:
+    """When each stage did what, and the most activations that it held."""
+
+    spans: tuple[tuple[Span, ...], ...]
+    held: tuple[float, ...]  # by stage, in microbatches through a whole stage
+
+    @property
+    def time(self) -> float:
+        """From the first start to the last end."""
+        return max(stage[-1].end for stage in self.spans)
+
+    def busy(self, stage: int) -> float:
+        """Time in which a stage works."""
+        return sum(span.end - span.start for span in self.spans[stage])
+
+    @property
+    def bubble(self) -> float:
+        """Time in which stages wait, over the time in which they work."""
+        useful = sum(map(self.busy, range(len(self.spans))))
+        return len(self.spans) * self.time / useful - 1
+
+    @property
+    def inner_bubble(self) -> float:
+        """The same of the stage that waits longest between its own first and last."""
+        stages = range(len(self.spans))
+        own = [row[-1].end - row[0].start for row in self.spans]
+        return max(own[s] / self.busy(s) - 1 for s in stages)
+
+
+def run_pipeline(
+    plan: Pipeline,
+    *,
+    forward: float = 1.0,
+    inputs: float = 1.0,
+    weights: float = 1.0,
+    send: float = 0.0,
+) -> PipelineRun:
+    """Run a pipeline's orders of work event by event.
+
+    Parameters
+    ----------
+    plan : Pipeline
+        Each stage's order, from ``pipeline`` or your own.
+    forward, inputs, weights : float
+        Seconds of a microbatch on a whole stage; a backward takes the last two.
+    send : float
+        Seconds from one stage to another.
+
+    Returns
+    -------
+    PipelineRun
+        ``.time``, ``.bubble``, ``.spans`` and ``.held``, both by stage.
+
+    Raises
+    ------
+    Deadlock
+        Naming the stages that wait and what for.
+    ValueError
+        For work that is missing, done twice or unknown, and for times below zero.
+
+    Examples
+    --------
+    >>> from stacklib.interconnect.pipelines.order import pipeline
+    >>> run = run_pipeline(pipeline(4, 8))
+    >>> run.time, run.bubble, run.held
+    (33.0, 0.375, (4.0, 3.0, 2.0, 1.0))
+    """
+    above_zero(forward=forward, inputs=inputs, weights=weights)
+    at_least(0, send=send)
+    check(plan)
+    times = {FORWARD: forward, INPUTS: inputs, WEIGHTS: weights}
+    times[BACKWARD] = inputs + weights
+    ends: dict[Place, float] = {}
+    spans: list[list[Span]] = [[] for _ in plan.orders]
+    moved = True
+    while moved:
+        moved = False
+        for stage, order in enumerate(plan.orders):
+            free = spans[stage][-1].end if spans[stage] else 0.0
+            while len(spans[stage]) < len(order):
+                work = order[len(spans[stage])]
+                needed = _needs(plan, stage, work)
+                if any(place not in ends for place in needed):
+                    break
+                came = [ends[at] + send * (at[0] != stage) for at in needed]
+                start = max([free, *came])
+                free = start + times[work.kind] / plan.chunks
+                ends[stage, work] = free
+                spans[stage].append(Span(work, start, free))
+                moved = True
+    waiting = [s for s, order in enumerate(plan.orders) if len(spans[s]) < len(order)]
+    if waiting:
+        raise Deadlock(_told(plan, spans, waiting, ends))
+    held = tuple(_held(order) / plan.chunks for order in plan.orders)
+    return PipelineRun(tuple(map(tuple, spans)), held)
+
+
+def check(plan: Pipeline) -> None:
+    """Refuse orders in which work is missing, done twice, or none of the pipeline's."""
+    for stage, order in enumerate(plan.orders):
+        kinds = {work.kind for work in order}
+        apart = bool(kinds & {INPUTS, WEIGHTS})
+        asked = (FORWARD, INPUTS, WEIGHTS) if apart else (FORWARD, BACKWARD)
+        wanted = {
+            Work(kind, k, c)
+            for kind in asked
+            for k in range(plan.microbatches)
+            for c in range(plan.chunks)
+        }
+        seen: set[Work] = set()
+        for work in order:
+            if work not in wanted:
+                raise ValueError(f"stage {stage}: {work} is no work of this pipeline")
+            if work in seen:
+                raise ValueError(f"stage {stage} does {work} twice")
+            seen.add(work)
+        if seen != wanted:
+            raise ValueError(f"stage {stage} never does {min(wanted - seen)}")
+
+
+def _needs(plan: Pipeline, stage: int, work: Work) -> list[Place]:
+    """What has to be done before, and where."""
+    kind, k, c = work
+    if kind == WEIGHTS:
+        return [(stage, Work(INPUTS, k, c))]
+    last = plan.stages * plan.chunks - 1
+    part = c * plan.stages + stage
+    if kind == FORWARD:
+        before = part - 1
+        return [_at(plan, before, FORWARD, k)] if part else []
+    own = (stage, Work(FORWARD, k, c))
+    if part == last:
+        return [own]
+    return [own, _at(plan, part + 1, kind, k)]
+
+
+def _at(plan: Pipeline, part: int, kind: str, microbatch: int) -> Place:
+    chunk, stage = divmod(part, plan.stages)
+    return stage, Work(kind, microbatch, chunk)
+
+
+def _told(
+    plan: Pipeline,
+    spans: list[list[Span]],
+    waiting: list[int],
+    ends: dict[Place, float],
+) -> str:
+    """Each stage that waits, with what it wants to do and what is not there."""
+    found = []
+    for stage in waiting:
+        work = plan.orders[stage][len(spans[stage])]
+        missing = next(at for at in _needs(plan, stage, work) if at not in ends)
+        found.append(
+            f"stage {stage} waits with {work} for {missing[1]} on {missing[0]}"
+        )
+    return "deadlock: " + "; ".join(found)
+
+
+def _held(order: tuple[Work, ...]) -> int:
+    """The most chunks' activations that a stage holds, each till its last use."""
+    now = most = 0
+    for work in order:
+        now += (work.kind == FORWARD) - (work.kind in (BACKWARD, WEIGHTS))
+        most = max(most, now)
+    return most
+
+
+__all__ = ["Deadlock", "PipelineRun", "Span", "check", "run_pipeline"]
