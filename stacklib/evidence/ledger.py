@@ -84,7 +84,7 @@ _UNITS = {
     "launches": "", "chi2/dof": "", "people": "", "reads": "", "generations": "",
     "GPU generations": "", "points": "", "passes over N^2": "", "remainder": "",
     "passes of 600 KB": "",
-    "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "", "bool": "",
+    "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "",
     "connected components": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
