@@ -1,0 +1,1 @@
+"""Switches: frames, queues, pause and credits, loss, marks, hashing and spraying."""
