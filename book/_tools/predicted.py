@@ -41,6 +41,10 @@ UNPREDICTED = {
     "flash_attention_numpy",
     "flash_attention_torch",
     "launch_costs",
+    "gloo_costs",
+    "gloo_link",
+    "nccl_collectives",
+    "sharded_costs",
 }
 
 
