@@ -9,6 +9,7 @@ search shows the shortest way to its fault.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -92,6 +93,47 @@ def explore(
                 ways[after] = way
                 line.append(after)
     return Explored(len(ways), _count(start, edges, ends), len(ends), faults)
+
+
+class Move(NamedTuple):
+    """One step of an interleaving that somebody chose."""
+
+    who: str
+    name: str  # "waits" where it cannot go on
+    ring: r.Ring  # as it is afterwards
+    fault: str
+
+
+def replay(
+    order: Iterable[str],
+    producers: int = 2,
+    posts: int = 1,
+    batch: int = 2,
+    slots: int = 4,
+    plan: Plan | None = None,
+) -> list[Move]:
+    """Go one way through the states, up to its first fault.
+
+    - ``order``: who steps next, "0", "1", ... or "port"; done ones are passed over.
+    - raises ``ValueError`` for somebody who is not there.
+    """
+    how = plan or Plan()
+    names = program(batch, how)
+    state: State = (r.empty(slots), (Producer(),) * producers)
+    made: list[Move] = []
+    for who in order:
+        if who != "port" and who not in map(str, range(producers)):
+            raise ValueError(f"{who!r} steps: port, or a producer below {producers}")
+        moves = _moves(state, names, posts, batch, how)
+        mine = [move for move in moves if move[0].split(":")[0] == who]
+        if mine:
+            (name, state, fault), *_ = mine
+            made.append(Move(who, name.split(": ")[1], state[0], fault))
+            if fault:
+                break
+        elif who == "port" or state[1][int(who)].post < posts:
+            made.append(Move(who, "waits", state[0], ""))
+    return made
 
 
 def program(batch: int, plan: Plan) -> tuple[str, ...]:
@@ -182,4 +224,4 @@ def _count(start: State, edges: dict[State, list[State]], ends: set[State]) -> i
     return paths[start]
 
 
-__all__ = ["Explored", "Plan", "explore", "program"]
+__all__ = ["Explored", "Move", "Plan", "explore", "program", "replay"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.interconnect.queues import ring as r
-from stacklib.interconnect.queues.explore import Plan, explore, program
+from stacklib.interconnect.queues.explore import Plan, explore, program, replay
 from stacklib.interconnect.queues.queue import LANES, Queue
 from stacklib.interconnect.queues.shared import check_sent, run_shared
 from stacklib.interconnect.queues.wqe import read_wqe
@@ -159,6 +159,24 @@ def test_every_part_of_the_protocol_is_needed(field):
     assert first == PLANTED[field.name]
     assert len(way) == min(len(w) for w in found.faults.values())
     assert len({step[0] for step in way} - {"p"}) <= 2
+
+
+@pytest.mark.parametrize("field", fields(Plan))
+def test_the_shortest_way_to_a_fault_can_be_gone(field):
+    plan = Plan(**{field.name: False})
+    fault, way = next(iter(explore(2, 2, 2, 4, plan).faults.items()))
+    moves = replay([step.split(":")[0] for step in way], 2, 2, 2, 4, plan)
+    assert [f"{move.who}: {move.name}" for move in moves] == list(way)
+    assert [move.fault for move in moves] == [""] * (len(way) - 1) + [fault]
+
+
+def test_a_way_that_somebody_chose():
+    moves = replay(["0"] * 9 + ["1", "port", "port", "port"])
+    assert [m.name for m in moves[:6]] == [*program(2, Plan())]
+    assert [m.name for m in moves[6:]] == ["reserve", "send", "send", "waits"]
+    assert moves[-1].ring[1:] == (4, 2, 2, 2)
+    with pytest.raises(ValueError, match="'2' steps"):
+        replay(["2"])
 
 
 def test_a_ring_too_small_for_a_batch_is_refused():
