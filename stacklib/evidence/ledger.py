@@ -85,7 +85,7 @@ _UNITS = {
     "GPU generations": "", "points": "", "passes over N^2": "", "remainder": "",
     "passes of 600 KB": "",
     "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "",
-    "connected components": "",
+    "connected components": "", "hops": "", "x (N-1) steps": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
