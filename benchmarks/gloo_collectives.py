@@ -1,7 +1,7 @@
 """Every algorithm over the sockets of this machine, beside the library's own.
 
     python benchmarks/gloo_collectives.py costs     # small rings -> results/
-    python benchmarks/gloo_collectives.py predict   # -> predictions/gloo_collectives.json
+    python benchmarks/gloo_collectives.py predict   # -> predictions/
     python benchmarks/gloo_collectives.py measure   # once committed -> results/
     python benchmarks/gloo_collectives.py nccl      # the same on GPUs, where two are
 

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-NAMES = (f"wires-a{os.getpid()}", f"wires-b{os.getpid()}")
+NAMES = (f"wa{os.getpid()}", f"wb{os.getpid()}")  # an interface's is at most 15 long
 ADDRESSES = ("10.99.0.1", "10.99.0.2")
 TUNSETIFF, TUN = 0x400454CA, 0x1001  # from linux/if_tun.h: a tun device, no header
 
