@@ -1,0 +1,360 @@
+"""Section 6.11: Why move the light into the package?"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stacklib import hardware, models
+from stacklib.evidence import ledger
+from stacklib.interconnect.optics import budget as light
+from stacklib.interconnect.optics import errors
+from stacklib.interconnect.optics.failing import (
+    Days,
+    Part,
+    expected,
+    failures_a_day,
+    fit_of,
+    run_failures,
+)
+from stacklib.interconnect.optics.ports import (
+    PORTS,
+    PRESS,
+    ends,
+    energy_per_bit,
+)
+from stacklib.pages.figures_of import published
+from stacklib.pages.kernels import journey
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity.core import _make
+
+DEVICE, WAYS = "h100_sxm", tuple(PORTS)
+RATE = "bit/s per_direction"
+SHEET = "Edgecore ET7502-DR4, data sheet, 400GBASE-DR4"
+CLAUSE = "IEEE 802.3-2018, clause 124, 400GBASE-DR4"
+TIA = "D. Patel and others, 112-Gb/s TIA in 16-nm FinFET, JSSC 2023"
+ECOC = "Meta's test of optics in the package, ECOC 2025, as quoted by 100gmodules"
+LLAMA = "Meta, interruptions of Llama 3's training, Data Center Dynamics, 2024"
+HERD = "Meta, The Llama 3 herd of models, 2024, section 3.3.1"
+DAC = "NVIDIA, MCP7Y00 800 Gb/s passive copper cables, ordering information"
+NVIDIA = "NVIDIA, MMS4X00-NM 800 Gb/s twin-port transceiver, user manual"
+FIT, SWITCHES, PORTS_EACH = 500, 100_000, 64  # as claimed of a fleet
+REPAIR = 4.0  # hours
+RUN_PORTS, RUN_DAYS = 64_000, 1000  # of the run
+RESPONSIVITY = 0.8  # A/W
+
+
+def quoted(value: float, unit: str, label: str, title: str) -> Quantity:
+    """A figure as a document has it: it has a source, and no record."""
+    return _make(published(value, unit, label, title), key="")
+
+
+# -- watts -----------------------------------------------------------------------------
+
+
+def part(way: str, name: str) -> Quantity:
+    """Watts of a port of one kind: its engine, its laser, or both."""
+    port = PORTS[way]
+    if name == "port":
+        return (part(way, "engine") + part(way, "laser")).named(f"a port, {way}")
+    return quoted(getattr(port, name), "W", f"{name} of a port, {way}", port.source)
+
+
+def rate() -> Quantity:
+    """Bits a second of such a port, one direction."""
+    return quoted(PORTS["package"].rate, RATE, "rate of a port", PRESS).to("Tbit/s")
+
+
+def per_bit(way: str) -> Quantity:
+    """Energy of a bit on a port that is full."""
+    told: Quantity = energy_per_bit(part(way, "port"), rate())
+    return told.named(f"energy per bit, {way}").to("pJ/bit")
+
+
+def lane() -> Quantity:
+    """A lane of NDR, one direction."""
+    found = hardware.link("ib_ndr").fields["lane_rate"]
+    assert found is not None
+    return found
+
+
+def copper() -> Quantity:
+    """The longest passive copper cable that NVIDIA sells for it."""
+    return quoted(3, "m", "longest passive cable", DAC)
+
+
+def gpus() -> Quantity:
+    """GPUs of the cluster that NVIDIA reckoned with."""
+    return quoted(400_000, "", "GPUs of the cluster", PRESS)
+
+
+def levels() -> Quantity:
+    """Levels of switches, and so cables for each GPU."""
+    return chosen(3, label="levels of switches")
+
+
+def each() -> Quantity:
+    """Optical ends for one GPU."""
+    told: Quantity = ends(chosen(1, label="GPU"), levels())
+    return told.named("optical ends for a GPU")
+
+
+def fleet(way: str) -> Quantity:
+    """Watts of all optics of the cluster."""
+    return (gpus() * each() * part(way, "port")).named(f"all optics, {way}").to("MW")
+
+
+def fleet_published(way: str) -> Quantity:
+    """The same as NVIDIA has it."""
+    value = {"pluggable": 72, "package": 21.6}[way]
+    return quoted(value, "MW", f"all optics as published, {way}", PRESS)
+
+
+def saved(name: str) -> Quantity:
+    """Share of a port's power, or of its engine's, that is saved."""
+    share = 1 - part("package", name) / part("pluggable", name)
+    return share.named(f"saved, {name}")
+
+
+def electrical(way: str) -> Quantity:
+    """Decibels between the switch chip and what drives the light."""
+    value = {"pluggable": 22, "package": 4}[way]
+    return quoted(value, "", f"electrical loss in dB, {way}", PRESS)
+
+
+def halves() -> Quantity:
+    """Share of the electrical power that arrives over the board."""
+    loss = electrical("pluggable")
+    return counted(_left, loss, label="share of the power that crosses the board")
+
+
+def _left(loss: float) -> float:
+    return float(10 ** (-loss / 10))
+
+
+def module() -> Quantity:
+    """Watts of a module of today, both of its ports of 400 Gbit/s."""
+    return quoted(17, "W", "two ports of 400 Gbit/s in one module", NVIDIA)
+
+
+# -- a token ---------------------------------------------------------------------------
+
+
+def step() -> Quantity:
+    """Time of a token on eight H100s after chapter 4."""
+    return journey.token(DEVICE)
+
+
+def token(way: str) -> Quantity:
+    """Energy of the optics of eight GPUs while they make a token."""
+    port = hardware.link("ib_ndr").fields["per_direction"]
+    assert port is not None
+    port = port.to("Gbit/s")
+    eight = chosen(8, label="GPUs of a token")
+    watts = eight * each() * port * per_bit(way)
+    return (watts * step()).named(f"optics for a token, {way}").to("J")
+
+
+def exchanges() -> Quantity:
+    """Exchanges of a token: two a layer."""
+    layers = chosen(models.get("llama-3-70b").layers, label="layers")
+    return (2 * layers).named("exchanges of a token")
+
+
+def bits() -> Quantity:
+    """Bits of the exchanges of a token, of one GPU."""
+    size = chosen(16, "KiB", label="an exchange")
+    return (exchanges() * size).named("bits of a token's exchanges").to("Mbit")
+
+
+def crossing() -> Quantity:
+    """Energy of these bits over one full port."""
+    return (bits() * per_bit("pluggable")).named("the bits alone").to("mJ")
+
+
+def chips() -> Quantity:
+    """Energy of the eight GPUs in that time, at their design power."""
+    tdp = hardware.get(DEVICE).tdp.across(1)
+    eight = chosen(8, label="GPUs of a token")
+    return (eight * tdp * step()).named("eight H100s for a token").to("J")
+
+
+# -- light -----------------------------------------------------------------------------
+
+
+def standard(name: str) -> Quantity:
+    """A level (dBm) or a loss (dB) of the standard's lane."""
+    value, title = {
+        "less": (-2.2, SHEET),
+        "closure": (3.4, SHEET),
+        "stressed": (-1.9, SHEET),
+        "channel": (3.0, CLAUSE),
+        "reach": (500, CLAUSE),
+        "errors": (2.4e-4, CLAUSE),
+    }[name]
+    unit = "m" if name == "reach" else ""
+    return quoted(value, unit, f"400GBASE-DR4, {name}", title)
+
+
+def sent() -> Quantity:
+    """OMA in dBm of the weakest sender whose eye is as closed as is allowed."""
+    return (standard("less") + standard("closure")).named("OMA sent, dBm")
+
+
+def _budget(take: str) -> float:
+    told = light.budget(
+        sent().si,
+        {"fibre, connectors": standard("channel").si},
+        standard("stressed").si,
+    )
+    return float(getattr(told, take))
+
+
+def received() -> Quantity:
+    """OMA behind the fibre."""
+    return counted(_budget, "received", label="OMA received, dBm")
+
+
+def margin() -> Quantity:
+    """What is left of the budget."""
+    return counted(_budget, "margin", label="margin in dB")
+
+
+def noise() -> Quantity:
+    """Noise of a published amplifier: its density over its bandwidth."""
+    density = quoted(16.9e-12, "", "noise density, A a root hertz", TIA)
+    band = quoted(32e9, "", "bandwidth, hertz", TIA)
+    return counted(_noise, density, band, label="noise current in µA")
+
+
+def _noise(density: float, band: float) -> float:
+    return float(1e6 * density * band**0.5)
+
+
+def responsivity() -> Quantity:
+    """Amperes that a photodiode makes of a watt."""
+    return chosen(RESPONSIVITY, label="responsivity, A/W")
+
+
+def reach() -> Quantity:
+    """Deviations between a level and the next threshold, at the standard's errors."""
+    return counted(errors.needed_reach, standard("errors"), label="deviations needed")
+
+
+def least() -> Quantity:
+    """OMA that this amplifier needs by the closed form."""
+    return counted(_least, standard("errors"), noise(), label="OMA needed, dBm")
+
+
+def _least(wrong: float, micro: float, levels: int = 4) -> float:
+    return errors.sensitivity(wrong, micro / 1e6, RESPONSIVITY, levels)
+
+
+def least_measured() -> Quantity:
+    """The same as measured."""
+    return quoted(-8.2, "", "sensitivity measured, dBm", TIA)
+
+
+def off() -> Quantity:
+    """Decibels between the two."""
+    return (least_measured() - least()).named("measured less predicted, dB")
+
+
+def four_levels() -> Quantity:
+    """Decibels that four levels need over two."""
+    other = counted(_least, standard("errors"), noise(), 2, label="OMA for two levels")
+    return (least() - other).named("four levels over two, dB")
+
+
+def lost() -> Quantity:
+    """Share of codewords lost at the standard's errors."""
+    wrong = standard("errors")
+    return counted(errors.codeword_errors, wrong, label="codewords lost")
+
+
+# -- failures --------------------------------------------------------------------------
+
+
+def claimed(name: str) -> Quantity:
+    """A figure of the document."""
+    return ledger.get(name).quantity()
+
+
+def fit() -> Quantity:
+    """FIT of a module, as supposed."""
+    return chosen(FIT, label="FIT of a module")
+
+
+def ports() -> Quantity:
+    """Ports of the fleet."""
+    switches = chosen(SWITCHES, label="switches of the fleet")
+    return (switches * chosen(PORTS_EACH, label="ports of a switch")).named("its ports")
+
+
+def a_day() -> Quantity:
+    """Failures a day of the fleet."""
+    return counted(failures_a_day, ports(), fit(), label="failures a day")
+
+
+def stuck(*, together: bool, fit: Quantity | None = None) -> Quantity:
+    """Port-hours lost a day: each port is pulled alone, or with its whole switch."""
+    ports_of = PORTS_EACH if together else 1
+    rate = chosen(FIT, label="FIT of a module") if fit is None else fit
+    label = f"port-hours lost a day, {ports_of} together"
+    return counted(_stuck, ports(), rate, ports_of, label=label)
+
+
+def _stuck(count: float, fit: float, together: int) -> float:
+    return expected([Part("port", round(count), fit, together, REPAIR)], 1).port_hours
+
+
+@cache
+def _run(events: bool) -> Days:
+    fleet = [Part("module", RUN_PORTS, FIT, 1, REPAIR)]
+    if events:
+        return run_failures(fleet, RUN_DAYS, seed=611)
+    return expected(fleet, RUN_DAYS)
+
+
+def _failures(events: bool) -> float:
+    return _run(events).failures
+
+
+def run(*, events: bool) -> Quantity:
+    """Failures of a smaller fleet over years: event by event, and by the formula."""
+    word = "events" if events else "formula"
+    return counted(_failures, events, label=f"failures of {RUN_PORTS} modules, {word}")
+
+
+def mtbf(way: str) -> Quantity:
+    """Hours between failures of one part, as a test of them found."""
+    value = {"package": 2.6e6, "pluggable, low": 0.5e6, "pluggable, high": 1e6}[way]
+    return quoted(value, "", f"hours between failures, {way}", ECOC)
+
+
+def fit_measured(way: str) -> Quantity:
+    """The same as FIT."""
+    one = chosen(1, label="a failure")
+    return counted(fit_of, one, one, mtbf(way), label=f"FIT, {way}")
+
+
+def llama(name: str) -> Quantity:
+    """Of a training run: interruptions by the network, days, GPUs, its top level."""
+    value, title = {
+        "network": (35, LLAMA),
+        "days": (54, LLAMA),
+        "gpus": (16_384, LLAMA),
+        "thinner": (7, HERD),
+    }[name]
+    return quoted(value, "", f"Llama 3's run, {name}", title)
+
+
+def llama_ends() -> Quantity:
+    """Its optical ends: full above the racks, a seventh at the top."""
+    cables = llama("gpus") * (1 + 1 / llama("thinner"))
+    return (2 * cables).named("optical ends of Llama 3's network")
+
+
+def llama_foretold() -> Quantity:
+    """Failures that the formula expects of them."""
+    day = counted(failures_a_day, llama_ends(), fit(), label="of Llama 3's, a day")
+    return (day * llama("days")).named("failures of its optics, predicted")
