@@ -20,7 +20,14 @@ from stacklib.plots.drawing import (
 )
 from stacklib.plots.drawing.parts import gpu, memory
 
-__all__ = ["gpu_map", "kernels_map", "memory_map", "quantizers_map", "roofline_map"]
+__all__ = [
+    "gpu_map",
+    "interconnect_map",
+    "kernels_map",
+    "memory_map",
+    "quantizers_map",
+    "roofline_map",
+]
 DEVICE = "h100-sxm"
 
 
@@ -151,6 +158,35 @@ KERNELS: Stages = {
         ("4.13", "the token's kernels", 7, 8, (range(7),)),
     ],
 }
+INTERCONNECT: Stages = {
+    "a link, and sums over it": [
+        ("6.1", "lanes of a link", 4, 4, (range(4),) * 2),
+        ("6.2", "a sum over chips", 4, 8, ({0}, {1}, {2})),
+        ("6.3", "fewest steps", 3, 8, ({0, 4},)),
+        ("6.4", "the right algorithm", 4, 6, (range(2), range(2, 6))),
+    ],
+    "machines joined": [
+        ("6.5", "your own wires", 1, 6, ({0, 5},)),
+        ("6.6", "a rack", 6, 9, (range(9),) * 2),
+        ("6.7", "racks joined", 6, 8, ({0, 4}, range(8))),
+        ("6.8", "a torus, turned", 5, 4, ({0}, {1}, {2})),
+    ],
+    "on the way": [
+        ("6.9", "a queue at a port", 2, 8, (range(5, 8),)),
+        ("6.10", "who rings", 4, 8, ({2, 3},)),
+        ("6.11", "light", 2, 8, ({0, 2, 4, 6},)),
+    ],
+    "what a model sends": [
+        ("6.12", "tokens to experts", 6, 6, ({0, 3}, {1, 4})),
+        ("6.13", "shares of a model", 6, 8, (range(2), range(2, 4))),
+        ("6.14", "a pipeline waits", 3, 8, (range(6), range(1, 7), range(2, 8))),
+    ],
+    "a cluster at work": [
+        ("6.15", "the best layout", 7, 8, (range(4), range(4))),
+        ("6.16", "failures", 7, 8, ({5},)),
+        ("6.17", "the token crosses", 7, 8, (range(8),)),
+    ],
+}
 QUANTIZERS: Stages = {
     "how numbers are stored": [
         ("7.1", "one number", 1, 8, ({1, 3, 5},)),
@@ -175,6 +211,13 @@ def kernels_map() -> Drawing:
     """Chapter 4: from a launch to the kernels that make a token."""
     title = "Chapter four: the kernels of a token, and who writes them."
     return draw(_staged(KERNELS), name="map-kernels", title=title, devices=[DEVICE])
+
+
+def interconnect_map() -> Drawing:
+    """Chapter 6: from a lane to a cluster at work."""
+    title = "Chapter six: from a lane to a cluster that works as one machine."
+    scene = _staged(INTERCONNECT)
+    return draw(scene, name="map-interconnect", title=title, devices=[DEVICE])
 
 
 def quantizers_map() -> Drawing:

@@ -1,0 +1,322 @@
+"""Section 6.16: How often must a cluster save its work?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib import hardware
+from stacklib.evidence import results
+from stacklib.interconnect.failures import cluster, goodput, processes
+from stacklib.memory.tiers import checkpoint
+from stacklib.memory.tiers.parts import constant, drive
+from stacklib.pages.figures_of import published
+from stacklib.quantity import Quantity, Source, chosen, counted
+
+MODEL, DEVICE = "llama-3.1-405b", "h100_sxm"
+LARGE = 100_000  # GPUs
+PER_HOST = 8
+HERD = "The Llama 3 Herd of Models"
+REPAIR_H, WAITING = 24, 0.01  # hours that a host is away; share of the time to wait
+STEPS, EVERY, FAILS = 40, 6, 0.12  # of the small run
+SEED, SEGMENTS = 4, 2_000
+
+__all__ = [
+    "best",
+    "between",
+    "causes_of",
+    "drawn_between",
+    "interrupted",
+    "lost",
+    "lost_drawn",
+    "spares",
+    "useful",
+]
+
+
+# -- how often something fails ---------------------------------------------------------
+
+
+def gpus(number: int = 0) -> Quantity:
+    """GPUs of the cluster: the one that was watched, or one of a size."""
+    if not number:
+        return constant("llama3_gpus")
+    return chosen(number, label="GPUs of the cluster")
+
+
+def per_gpu() -> Quantity:
+    """Interruptions a second of one GPU and its share of everything else."""
+    rate = cluster.rate_per_part(
+        constant("llama3_failures"), constant("llama3_gpus"), constant("llama3_days")
+    )
+    return rate.named("interruptions of one GPU's share")
+
+
+def between(number: int = 0) -> Quantity:
+    """Mean time between interruptions of a cluster of a size."""
+    mean = cluster.between_failures(per_gpu(), gpus(number))
+    return mean.named("time between failures")
+
+
+def _cause(part: str) -> int:
+    return sum(cause.count for cause in cluster.CAUSES if cause.part == part)
+
+
+def causes_of(part: str) -> Quantity:
+    """Interruptions whose cause was a part of this kind, published."""
+    label = f"interruptions, {part}"
+    return published(_cause(part), "", label, HERD, where="table 5")
+
+
+def share_of(part: str) -> Quantity:
+    """Their share of all."""
+    return (causes_of(part) / constant("llama3_failures")).named(f"share, {part}")
+
+
+def faulty() -> Quantity:
+    """Interruptions by faulty GPUs, as counted in the table."""
+    return published(
+        cluster.CAUSES[0].count, "", "faulty GPUs", HERD, where="table 5, count"
+    )
+
+
+def faulty_printed() -> Quantity:
+    """Their share as the table prints it."""
+    return published(
+        30.1, "%", "share of faulty GPUs as printed", HERD, where="table 5, percent"
+    )
+
+
+def faulty_share() -> Quantity:
+    """Their share by the table's own counts."""
+    return (faulty() / constant("llama3_failures")).named("share of faulty GPUs")
+
+
+def _drawn(hosts: int, seed: int) -> cluster.Drawn:
+    time = constant("llama3_days").si
+    rates = [(c.name, c.count / (hosts * time)) for c in cluster.CAUSES]
+    return cluster.run_cluster(rates, hosts=hosts, time=time, seed=seed)
+
+
+def _drawn_between() -> float:
+    hosts = int(constant("llama3_gpus").si) // PER_HOST
+    times = [t for seed in range(5) for t in _drawn(hosts, seed).times]
+    return 5 * constant("llama3_days").si / len(times)
+
+
+def drawn_between() -> Quantity:
+    """The mean time between failures where every host has clocks of its own."""
+    return counted(_drawn_between, unit="s", label="between failures, drawn")
+
+
+# -- hosts that wait to be repaired ----------------------------------------------------
+
+
+def broken(number: int = 0) -> Quantity:
+    """Hosts under repair on average, those that must be taken out."""
+    rate = (share_of("gpu") + share_of("host")) * per_gpu()
+    repair = chosen(REPAIR_H, "h", label="repair of a host")
+    return cluster.down(rate, gpus(number), repair).named("hosts under repair")
+
+
+def spares(number: int = 0) -> Quantity:
+    """Spare hosts with which the job hardly ever waits for one."""
+    return counted(cluster.spares_for, broken(number), WAITING, label="spare hosts")
+
+
+def _short(number: int) -> float:
+    rate = (share_of("gpu") + share_of("host")).si * per_gpu().si
+    found = cluster.run_repairs(
+        rate * PER_HOST,
+        hosts=int(gpus(number).si) // PER_HOST,
+        repair=REPAIR_H * 3600.0,
+        spares=int(spares(number).si),
+    )
+    return found[1]
+
+
+def short(number: int = 0) -> Quantity:
+    """Share of the time with too few spares, drawn."""
+    return counted(_short, number, label="time with too few spares, drawn")
+
+
+# -- what a checkpoint costs, and how often to take one --------------------------------
+
+
+def size() -> Quantity:
+    """Bytes of a checkpoint: weights, a copy in fp32, both moments."""
+    return checkpoint.checkpoint_bytes(MODEL)
+
+
+def storage() -> Quantity:
+    """Rate at which the cluster's storage takes what is written, sustained."""
+    return published(2, "TB/s", "storage, sustained", HERD, where="section 3.3.1")
+
+
+def cost() -> Quantity:
+    """Time in which everybody waits for a checkpoint written at once."""
+    return (size() / storage()).named("writing a checkpoint")
+
+
+def copied(number: int = 0) -> Quantity:
+    """Time in which every GPU copies its share to its host."""
+    rate = hardware.link("pcie5_x16").achieved.retag("per_direction")
+    return (size() / gpus(number) / rate).named("copying a checkpoint")
+
+
+def restart() -> Quantity:
+    """From a failure to the next useful step: noticed, replaced, started, read."""
+    return chosen(10, "min", label="a restart")
+
+
+def _best(cost: float, mean: float) -> float:
+    return goodput.best_interval(cost, mean)
+
+
+def best(number: int = 0, *, cost_of: Quantity | None = None) -> Quantity:
+    """The interval that loses least."""
+    held = cost() if cost_of is None else cost_of
+    mean = between(number)
+    return counted(_best, held.si, mean.si, unit="s", label="best interval")
+
+
+def young(number: int = 0) -> Quantity:
+    """Young's interval."""
+    interval = checkpoint.young_interval(cost(), between(number))
+    named: Quantity = interval.named("Young's interval")
+    return named
+
+
+def _useful(interval: float, cost: float, restart: float, mean: float) -> float:
+    return goodput.useful_share(
+        interval, cost=cost, restart=restart, between_failures=mean
+    )
+
+
+def useful(
+    interval: Quantity, number: int = 0, *, restart_of: Quantity | None = None
+) -> Quantity:
+    """Share of the time that is work, and not done again."""
+    again = restart() if restart_of is None else restart_of
+    args = (interval.si, cost().si, again.si, between(number).si)
+    return counted(_useful, *args, label="useful share")
+
+
+def lost(interval: Quantity, number: int = 0) -> Quantity:
+    """The rest."""
+    return (1 - useful(interval, number)).named("lost")
+
+
+def _lost_drawn(interval: float, number: int) -> float:
+    drawn = checkpoint.run_failures(
+        interval,
+        cost=cost().si,
+        restart=restart().si,
+        between_failures=between(number).si,
+        segments=40_000,
+    )
+    return 1 - 1 / drawn
+
+
+def lost_drawn(interval: Quantity, number: int = 0) -> Quantity:
+    """The rest, drawn failure by failure."""
+    return counted(_lost_drawn, interval.si, number, label="lost, drawn")
+
+
+def drives() -> Quantity:
+    """Time in which one fast drive would write the checkpoint alone."""
+    rate = drive("micron_9550").write
+    return (size() / rate).named("one drive writes a checkpoint")
+
+
+# -- real processes ----------------------------------------------------------------
+
+
+def _mean_steps() -> float:
+    segments, rest = divmod(STEPS, EVERY)
+    steps = goodput.steps_for_a_segment
+    return segments * steps(EVERY, FAILS) + (steps(rest, FAILS) if rest else 0)
+
+
+def mean_steps() -> Quantity:
+    """Steps executed on average until the small run is through, closed form."""
+    return counted(_mean_steps, label="steps, mean")
+
+
+def _mean_replayed() -> float:
+    runs = range(SEGMENTS)
+    kills = [goodput.draw_kills(FAILS, seed) for seed in runs]
+    done = [goodput.replay(STEPS, EVERY, kill).executed for kill in kills]
+    return sum(done) / len(done)
+
+
+def mean_replayed() -> Quantity:
+    """The same, from many replays."""
+    return counted(_mean_replayed, label="steps, mean of replays")
+
+
+def replayed() -> goodput.Replay:
+    """One of them: the kills that the processes get."""
+    return goodput.replay(STEPS, EVERY, goodput.draw_kills(FAILS, SEED))
+
+
+def killed() -> processes.Killed:
+    """The same kills, by SIGKILL, of real processes."""
+    return processes.run_killed(STEPS, EVERY, goodput.draw_kills(FAILS, SEED))
+
+
+def _executed() -> int:
+    return replayed().executed
+
+
+def _restarts() -> int:
+    return replayed().restarts
+
+
+def executed() -> Quantity:
+    """Steps that the replay of these kills executes."""
+    return counted(_executed, label="steps executed")
+
+
+def restarts() -> Quantity:
+    """Processes killed in it."""
+    return counted(_restarts, label="kills")
+
+
+# -- a training of the book's model ----------------------------------------------------
+
+
+def interrupted(field: str) -> Quantity:
+    """What was seen of the training that was killed."""
+    file = results.need("interrupted_training")
+    (row,) = (row for row in file["rows"] if row["id"] == "killed")
+    where = "benchmarks/results/interrupted_training.json"
+    source = Source(where, file["device"], file["date"], "measured")
+    return Quantity(
+        float(row[field]),
+        label=f"training killed, {field}",
+        source=source,
+        kind="measured",
+        key=f"killed.{field}",
+    )
+
+
+def rows(number: int = 0) -> list[dict[str, Any]]:
+    """The table of intervals: lost by formula and drawn."""
+    at = best(number)
+    found = []
+    for name, interval in (
+        ("one tenth of the best", at / 10),
+        ("one third", at / 3),
+        ("the best", at),
+        ("three times", at * 3),
+        ("ten times", at * 10),
+    ):
+        found.append(
+            {
+                "interval": name,
+                "time": interval.to("min"),
+                "lost": lost(interval, number).to("%"),
+                "lost, drawn": lost_drawn(interval, number).to("%"),
+            }
+        )
+    return found
