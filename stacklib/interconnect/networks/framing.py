@@ -47,9 +47,9 @@ class Layer:
 Code = Sequence[Layer]
 
 # Innermost first. 8b/10b, 64b/66b, 256b/257b and RS(544,514) over symbols of 10 bits:
-# IEEE 802.3, clauses 36, 49, 91 and 119. 128b/130b and the flit of 256 bytes, of which 8
-# are CRC and 6 FEC: PCI Express 3.0 and 6.0. Six of a flit's 242 others are the link's
-# own and count as data here, as they do in the database of links.
+# IEEE 802.3, clauses 36, 49, 91 and 119. 128b/130b and the flit of 256 bytes, 8 of them
+# CRC and 6 FEC: PCI Express 3.0 and 6.0. Six of a flit's other bytes are the link's own
+# and count as data here, as they do in the database of links.
 CODES: dict[str, tuple[Layer, ...]] = {
     "none": (),
     "8b/10b": (Layer("8b/10b", 8, after=2),),

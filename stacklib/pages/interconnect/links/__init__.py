@@ -1,0 +1,273 @@
+"""Section 6.1: What does a link carry?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib import hardware, models
+from stacklib.hardware import read_smi, smi_sample
+from stacklib.hardware.link_gaps import link_residuals
+from stacklib.interconnect.networks import framing
+from stacklib.pages.figures_of import measured
+from stacklib.pages.interconnect.links import claims
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.roofline.journey.events import exchange_time
+
+MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
+DEVICE, OTHER = "h100_sxm", "b200_sxm"
+TABLE = (
+    "nvlink3",
+    "nvlink4",
+    "nvlink5",
+    "nvlink6",
+    "pcie5_x16",
+    "pcie6_x16",
+    "ib_ndr",
+    "ib_xdr",
+)
+# What a machine has on the way out: its device, its link, the port of each GPU.
+MACHINES = {
+    "A100, HDR": ("a100_sxm_80gb", "ib_hdr"),
+    "H100, NDR": (DEVICE, "ib_ndr"),
+    "B200, NDR": (OTHER, "ib_ndr"),
+    "B200, XDR": (OTHER, "ib_xdr"),
+}
+PAYLOAD, HEADER = 256, 24  # bytes of a packet of PCIe 5.0: data, and all the rest
+CHECKED = 100  # frames that are sent and counted
+
+
+# -- one link --------------------------------------------------------------------------
+
+
+def field(key: str, name: str, label: str) -> Quantity:
+    """A field of a link."""
+    found: Quantity = getattr(hardware.link(key), name)
+    return found.named(label)
+
+
+def lane_data(key: str) -> Quantity:
+    """What a lane carries once its code has taken its part."""
+    link = hardware.link(key)
+    rate = link.lane_rate * link.encoding_efficiency
+    return rate.to("Gbit/s per_direction").named(f"data of a lane, {link.short}")
+
+
+def logged(key: str) -> Quantity:
+    """A link in one direction before its code, as nvidia-smi prints it."""
+    link = hardware.link(key)
+    rate = link.lanes * link.lane_rate
+    return rate.to("GB/s per_direction").named(f"a link before its code, {link.short}")
+
+
+def one_way(key: str) -> Quantity:
+    """All links of a device or all lanes of a port, one direction."""
+    return claims.built(key)
+
+
+def both(key: str) -> Quantity:
+    """The same with both directions added up."""
+    return claims.both(key)
+
+
+def farthest() -> Quantity:
+    """The widest gap between lanes x rate x code and what is printed."""
+    return counted(_farthest, label="widest gap to what is printed")
+
+
+def _farthest() -> float:
+    gaps = (hardware.link(key) for key in TABLE)
+    return max(abs(v) for link in gaps for v in link_residuals(link).values())
+
+
+# -- codes, counted --------------------------------------------------------------------
+
+
+def _share(name: str, lanes: int) -> float:
+    """Data bits over all, of whole frames sent over some lanes."""
+    layers = framing.code(name)
+    _, bits = framing.frame_bits(layers)
+    return sum(framing.count(layers, lanes, bits)) / (lanes * bits)
+
+
+def counted_share(name: str, lanes: int = 2) -> Quantity:
+    """What a code leaves, counted in a stream over lanes."""
+    return counted(_share, name, lanes, label=f"share left by {name}, counted")
+
+
+def frame(name: str, part: int) -> Quantity:
+    """Bits of data (0) or of all (1) after which a code begins anew."""
+    words = ("data of a frame", "bits of a frame")[part]
+    return counted(_frame, name, part, label=f"{words}, {name}")
+
+
+def _frame(name: str, part: int) -> int:
+    return framing.frame_bits(framing.code(name))[part]
+
+
+def bits_of(part: str) -> Quantity:
+    """Parts of a frame of RS-FEC: its blocks, the data of one, the parity."""
+    block, word = framing.code("RS-FEC")
+    size = {
+        "block": block.take,
+        "blocks": word.take // block.bits,
+        "parity": word.after,
+    }[part]
+    return chosen(size, label=f"{part} of RS-FEC")
+
+
+def _packed() -> float:
+    layers = (framing.packets(PAYLOAD, HEADER), *framing.code("128b/130b"))
+    _, bits = framing.frame_bits(layers)
+    return sum(framing.count(layers, 1, bits)) / bits
+
+
+def pcie_packets() -> Quantity:
+    """PCIe 5.0 x16 in one direction, packets framed and counted."""
+    share = counted(_packed, label="share left by packets and 128b/130b")
+    link = hardware.link("pcie5_x16")
+    rate = link.links * link.lanes * link.lane_rate * share
+    return rate.to("GB/s per_direction").named("PCIe 5.0 x16, packets of 256 bytes")
+
+
+# -- like for like ---------------------------------------------------------------------
+
+
+def drop(inside: str, outside: str) -> Quantity:
+    """Bandwidth inside over outside, one direction each."""
+    return claims.drop(inside, outside)
+
+
+def mixed(inside: str, outside: str) -> Quantity:
+    """The mistake: a sum of both directions taken for one."""
+    sum_of = hardware.link(inside).bidirectional.retag("per_direction")
+    ratio = sum_of / hardware.link(outside).per_direction
+    return ratio.named(f"{inside} over {outside}, a sum over one direction")
+
+
+def in_bits() -> Quantity:
+    """The other mistake: bits read as bytes."""
+    bits = hardware.link("ib_ndr").per_direction.to("Gbit/s per_direction")
+    wrong = chosen(bits.value, "GB/s per_direction", label="400 read as bytes")
+    return (wrong / hardware.link("ib_ndr").per_direction).named("bits for bytes")
+
+
+def steps(machine: str) -> tuple[Quantity, Quantity, Quantity]:
+    """Steps down, one direction each: L1 to HBM, HBM to NVLink, NVLink to network."""
+    name, port = MACHINES[machine]
+    device = hardware.get(name)
+    l1 = hardware.level(device, "l1").known("rate")
+    hbm, link = device.memory_bandwidth, device.link
+    return (
+        (l1 / hbm).named(f"L1 over HBM, {machine}"),
+        (hbm / link).named(f"HBM over NVLink, {machine}"),
+        (link / hardware.link(port).per_direction).named(f"NVLink to port, {machine}"),
+    )
+
+
+# -- the token -------------------------------------------------------------------------
+
+
+def exchanges() -> Quantity:
+    """Times a token that the GPUs add up what each has."""
+    layers = chosen(models.get(MODEL).layers, label="layers of Llama-3-70B")
+    each = chosen(EXCHANGES, label="all-reduces of a layer")
+    return (layers * each).named("exchanges of a token")
+
+
+def vector() -> Quantity:
+    """Bytes of what is added up."""
+    hidden = chosen(models.get(MODEL).hidden, label="hidden size of Llama-3-70B")
+    return (hidden * bytes_per_element("bf16")).named("bytes of an exchange")
+
+
+def exchange(key: str = "nvlink4") -> Quantity:
+    """A token's exchanges by their bytes: each GPU sends its vector to all others."""
+    none = chosen(0, "s", label="latency, left to 6.2")
+    gpus = chosen(TP, label="GPUs")
+    once = exchange_time(vector(), gpus, one_way(key), none)
+    label = f"exchanges of a token by their bytes, {hardware.link(key).short}"
+    return (exchanges() * once).named(label).to("µs")
+
+
+def sent() -> Quantity:
+    """Bytes that a GPU sends in an exchange."""
+    others = chosen(TP - 1, label="other GPUs")
+    return (others * vector()).named("sent by a GPU in an exchange")
+
+
+# -- what was measured -----------------------------------------------------------------
+
+MEASURED = {
+    "PCIe 5.0 x16, copy": ("pcie5_x16", ""),
+    "NVLink-C2C, copy": ("nvlink_c2c", ""),
+    "NVLink 4, ring of eight": ("nvlink4", "D-0235"),
+    "NVLink 5, experts of eight": ("nvlink5", "D-0231"),
+}
+
+
+def reached(what: str) -> Quantity:
+    """What others measured of a link, one direction."""
+    key, row = MEASURED[what]
+    if not row:
+        return hardware.link(key).achieved
+    told = measured(row) / chosen(1, "GB/s", label="one GB/s")
+    way = chosen(1, "GB/s per_direction", label="one GB/s, one direction")
+    return (told * way).named(what)
+
+
+def measured_share(what: str) -> Quantity:
+    """Measured over the bound."""
+    bound = hardware.link(MEASURED[what][0]).per_direction
+    return (reached(what) / bound).named(f"measured share, {what}")
+
+
+def smi() -> Quantity:
+    """PCIe of a recorded H100, from what nvidia-smi prints of it."""
+    (found,) = read_smi(smi_sample("h100_busy"))[:1]
+    assert found.generation is not None and found.lanes is not None
+    key = f"pcie{found.generation.value:.0f}_x{found.lanes.value:.0f}"
+    return one_way(key)
+
+
+# -- tables ----------------------------------------------------------------------------
+
+
+def generations() -> list[dict[str, Any]]:
+    """Links by lanes, rate and code, one direction and both."""
+    rows = []
+    for key in TABLE:
+        link = hardware.link(key)
+        lanes = (link.links * link.lanes).named(f"lanes one way, {link.short}")
+        rows.append(
+            {
+                "link": link.short,
+                "lanes one way": lanes,
+                "rate of a lane": link.lane_rate,
+                "left by the code": link.encoding_efficiency,
+                "one direction": one_way(key),
+                "both directions": both(key),
+            }
+        )
+    return rows
+
+
+def ladder() -> list[dict[str, Any]]:
+    """Each step down of four machines."""
+    names = ("L1 to HBM", "HBM to NVLink", "NVLink to network")
+    return [
+        {"machine": machine, **dict(zip(names, steps(machine), strict=True))}
+        for machine in MACHINES
+    ]
+
+
+def against() -> list[dict[str, Any]]:
+    """The bound in one direction beside what was measured."""
+    return [
+        {
+            "link, and what ran": what,
+            "bound": hardware.link(key).per_direction,
+            "measured": reached(what),
+            "share": measured_share(what),
+        }
+        for what, (key, _) in MEASURED.items()
+    ]

@@ -1,0 +1,211 @@
+"""Claims on NVL72: its switches and ports, its islands, its one memory."""
+
+from __future__ import annotations
+
+import math
+
+from stacklib import hardware, models
+from stacklib.evidence import Finding, claim
+from stacklib.interconnect.networks.paths import islands
+from stacklib.interconnect.networks.shapes_scaleup import port_graph
+from stacklib.interconnect.networks.topology import Topology
+from stacklib.quantity import Quantity, counted
+
+from ...figures_of import published
+
+SHEET = "NVIDIA, GB200 NVL72 data sheet"
+TRAYS, TRAY_PORTS = 9, 144  # as the post wires them: a tray taken for one chip
+RACK, SWITCH = "gb200", "nvswitch4"
+
+
+def gpus() -> Quantity:
+    """GPUs that NVLink joins in a rack."""
+    return hardware.get(RACK).link_domain.named("GPUs of an NVL72")
+
+
+def links() -> Quantity:
+    """Links of a GPU: its bandwidth over a link's."""
+    link = hardware.link("nvlink5")
+    return (link.per_direction / link.link_bandwidth).named("links of a B200")
+
+
+def ports() -> Quantity:
+    """Ports of a switch chip."""
+    return hardware.link(SWITCH).ports.named("ports of a switch chip")
+
+
+def chips() -> Quantity:
+    """Switch chips that all links of all GPUs fill."""
+    return (gpus() * links() / ports()).named("switch chips of an NVL72")
+
+
+def rack() -> Topology:
+    """NVL72 as a graph."""
+    sizes = {"links": int(links().si), "ports": int(ports().si)}
+    return Topology.nvswitch(int(gpus().si), int(chips().si), **sizes, link="nvlink5")
+
+
+def island_count(ranks: int, links: int, chips: int, ports: int, wiring: str) -> int:
+    """Sets of GPUs that a wiring holds together, found by a search."""
+    wired = port_graph(ranks, links, chips, ports, wiring)
+    found = islands(ranks + chips, list(wired))
+    return sum(one[0] < ranks for one in found)
+
+
+def packed(wiring: str = "packed") -> Quantity:
+    """Islands of the post's nine trays."""
+    sizes = (int(gpus().si), int(links().si), TRAYS, TRAY_PORTS)
+    return counted(island_count, *sizes, wiring, label=f"islands, {wiring}")
+
+
+def _total() -> float:
+    return rack().bandwidth
+
+
+def total() -> Quantity:
+    """Every link of every GPU, both directions."""
+    return counted(_total, unit="B/s", label="all links of an NVL72, both ways")
+
+
+def per_switch() -> Quantity:
+    """What of it passes a switch chip."""
+    return (total() / chips()).named("a switch chip, both ways")
+
+
+@claim("nvl72-aggregate")
+def aggregate() -> Finding:
+    """Every link of the graph, both directions."""
+    return Finding(
+        total(),
+        why="All links of all GPUs, both directions. Between two halves of the rack "
+        "goes half of it.",
+    )
+
+
+@claim("nvl72-gpu-count")
+def gpu_count() -> Finding:
+    """Two GPUs a superchip."""
+    cpus = published(36, "", "superchips of a rack", SHEET)
+    each = published(2, "", "GPUs of a superchip", SHEET)
+    return Finding((cpus * each).named("GPUs of a rack"))
+
+
+@claim("nvl72-nvswitch-count")
+def switch_count() -> Finding:
+    """By ports."""
+    return Finding(chips(), why="As many as have ports for every link of every GPU.")
+
+
+def tray_ports() -> Quantity:
+    """Ports of a tray of two switch chips."""
+    pair = published(2, "", "switch chips of a tray", SHEET)
+    return (pair * ports()).named("ports of a tray")
+
+
+@claim("nvswitch-ports", "nvswitch3", right_if="an H100 board's switch is meant")
+@claim("nvswitch-chip-ports", "tray", right_if="the tray of two chips is meant")
+def port_count(other: str) -> Finding:
+    """Of one chip, by its bandwidth."""
+    switch = hardware.link(SWITCH)
+    of = (switch.per_direction / switch.link_bandwidth).named("ports by bandwidth")
+    return Finding(
+        of,
+        why="A chip needs one port for each GPU of the rack. A chip of NVSwitch 3 has "
+        f"{hardware.link('nvswitch3').ports.text()}, a tray of two chips "
+        f"{tray_ports().text()}.",
+        then=tray_ports() if other == "tray" else hardware.link(other).ports,
+    )
+
+
+@claim("nvswitch-bandwidth")
+def switch_bandwidth() -> Finding:
+    """All ports, both directions."""
+    link = hardware.link("nvlink5").link_bandwidth
+    one = link / hardware.link("nvlink4").link_bandwidth
+    return Finding(
+        per_switch(),
+        why="The claim has the ports of NVSwitch 3 at the next link's rate, "
+        f"{one.text()} times its own.",
+    )
+
+
+@claim("nvl72-latency")
+def latency() -> Finding:
+    """Hops counted; nanoseconds nobody has published."""
+    hops = rack().routes(0, int(gpus().si) - 1).hops
+    return Finding.open(
+        f"One switch chip is right: {hops} links from any GPU to any other. The time "
+        "is not published by NVIDIA; a small all-reduce takes many times as long as "
+        "one crossing and proves nothing about it. To settle it: "
+        "p2pBandwidthLatencyTest between two trays of a rack, GPU writing to GPU."
+    )
+
+
+def _common(first: int, second: int) -> int:
+    return math.gcd(first, second)
+
+
+@claim("nvl72-tp72")
+def tp() -> Finding:
+    """The most GPUs of 72 that share the heads of a model evenly."""
+    heads = models.get("llama-3-70b").heads
+    return Finding(
+        counted(_common, int(gpus().si), heads, label="even shares of the heads"),
+        why=f"{heads} heads do not divide by 72, nor do 96 or 128. So many do that "
+        "divide both; the other GPUs hold other experts, layers or requests.",
+    )
+
+
+@claim("blackwell-nvlink-ports")
+def gpu_ports() -> Finding:
+    """By bandwidth."""
+    return Finding(links(), why="All links over one, one direction each.")
+
+
+@claim("nvl72-port-math")
+def islands_of_post() -> Finding:
+    """The post's wiring, searched."""
+    return Finding(
+        packed(),
+        why="Nine trays of 144 ports have a port for each link, and each takes all "
+        "links of eight GPUs: nothing joins one tray's GPUs to the next one's. One "
+        f"link from each GPU to each of the chips gives {packed('spread').text()}.",
+    )
+
+
+@claim("nvlink-max-72", right_if="one tier of switches is meant")
+@claim("nvlink-72-shared-memory", right_if="addressable is meant, not equally near")
+def most() -> Finding:
+    """One port for each GPU on every chip."""
+    b200 = hardware.get(RACK)
+    far = (b200.memory_bandwidth / b200.link).text(digits=2)
+    return Finding(
+        counted(reached, 0, label="GPUs that one can address, itself too"),
+        why="One tier joins as many GPUs as a chip has ports; with a second tier the "
+        "vendor names 576. Each may read every other's memory, which is "
+        f"{far} times slower than its own and not coherent in its caches.",
+        then=ports(),
+    )
+
+
+def reached(start: int, wiring: str = "spread") -> int:
+    """GPUs in the island of one, itself included."""
+    size = int(gpus().si)
+    count = int(chips().si) if wiring == "spread" else TRAYS
+    room = int(ports().si) if wiring == "spread" else TRAY_PORTS
+    wired = port_graph(size, int(links().si), count, room, wiring)
+    (own,) = (one for one in islands(size + count, list(wired)) if start in one)
+    return sum(node < size for node in own)
+
+
+@claim("nvlink6-larger-domain")
+def larger() -> Finding:
+    """Packages of a domain, before and after."""
+    rubin, link = hardware.get("rubin"), hardware.link("nvlink6")
+    return Finding.cited(
+        "Source: NVIDIA, Inside the Rubin platform, and NVL72's data sheet. Wrong: "
+        f"{gpus().text()} packages before and {rubin.link_domain.text()} after. What "
+        f"grows is the bandwidth of each, to {link.bidirectional.text()} in both "
+        "directions together. Counted in dies, two a package, the number is larger "
+        "and the domain the same."
+    )

@@ -1,0 +1,93 @@
+"""Section 6.1: the page's loop, bases that do not mix, bounds above measurements."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stacklib import hardware
+from stacklib.interconnect.networks import framing
+from stacklib.pages.interconnect import links as page
+from stacklib.pages.interconnect.links import claims, drawings, live
+from stacklib.quantity import UnitError
+
+NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/links.ipynb"
+
+
+def loop() -> str:
+    """The program of the page."""
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
+    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+
+
+def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):
+    exec(loop(), {})
+    share, rate = capsys.readouterr().out.splitlines()
+    data, bits = framing.frame_bits(framing.code("RS-FEC"))
+    assert share.startswith(f"{100 * data} of {100 * bits} ")
+    one = hardware.link("nvlink4").per_direction
+    assert rate == f"one direction {one.text()}, both 900 GB/s"
+
+
+def test_the_loop_without_parity(capsys: pytest.CaptureFixture[str]):
+    exec(loop().replace("20, 300", "20, 0"), {})
+    assert "0.9961" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("key", page.TABLE)
+def test_lanes_make_what_is_printed(key: str):
+    link = hardware.link(key)
+    assert page.one_way(key).si == pytest.approx(link.per_direction.si, rel=1e-3)
+    assert page.both(key).tags == {"bidirectional"}
+    assert page.farthest().si < 1e-4
+
+
+def test_a_sum_and_a_direction_do_not_divide():
+    inside, outside = hardware.link("nvlink4"), hardware.link("ib_ndr")
+    with pytest.raises(UnitError, match="one side is bidirectional"):
+        inside.bidirectional / outside.per_direction
+    told = page.drop("nvlink4", "ib_ndr")
+    assert page.mixed("nvlink4", "ib_ndr").si == 2 * told.si
+    assert told.si == pytest.approx(9)
+
+
+def test_codes_counted_over_lanes():
+    for name in framing.CODES:
+        for lanes in (1, 16):
+            told = float(framing.share(framing.code(name)))
+            assert page.counted_share(name, lanes).si == pytest.approx(told)
+
+
+def test_nobody_measures_more_than_the_bound():
+    for what in page.MEASURED:
+        assert 0.7 < page.measured_share(what).si < 1
+    assert page.reached("PCIe 5.0 x16, copy").si < page.pcie_packets().si
+    assert page.pcie_packets().si < page.one_way("pcie5_x16").si
+    assert page.smi().si == page.one_way("pcie5_x16").si
+
+
+def test_the_bytes_of_the_token():
+    assert page.exchange().si == pytest.approx(160 * 7 * 16384 / 450e9)
+    ratio = page.exchange("ib_ndr").si / page.exchange().si
+    assert ratio == pytest.approx(page.drop("nvlink4", "ib_ndr").si)
+
+
+def test_the_live_link_is_the_database():
+    given = {c["name"]: c["value"] for c in live.controls()}
+    assert live.one_way(**given) == pytest.approx(450)
+    spec = live.explore(**given)
+    told = {r["name"]: r["text"] for r in spec["readouts"]}
+    assert told["both"] == "900 GB/s" and told["gib"] == "419 GiB/s"
+    pcie = {"links": 1, "lanes": 16, "rate": 32, "code": "128b/130b"}
+    assert live.one_way(**pcie) == pytest.approx(63.02, abs=0.01)
+
+
+def test_drawings_say_which_way():
+    assert "450 GB/s" in drawings.lanes_and_directions().html
+    assert "each way" in drawings.node_to_row().html
+
+
+def test_claims_lean_on_lanes():
+    assert claims.plain(page.both("nvlink5")).si == pytest.approx(1.8e12)
+    assert not claims.plain(page.one_way("ib_ndr")).tags
