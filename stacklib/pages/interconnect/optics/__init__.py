@@ -64,6 +64,11 @@ def rate() -> Quantity:
     return quoted(PORTS["package"].rate, RATE, "rate of a port", PRESS).to("Tbit/s")
 
 
+def smaller() -> Quantity:
+    """Rate of the port that the claims are about, one direction."""
+    return chosen(800, "Gbit/s per_direction", label="a port of the claims")
+
+
 def per_bit(way: str) -> Quantity:
     """Energy of a bit on a port that is full."""
     told: Quantity = energy_per_bit(part(way, "port"), rate())
