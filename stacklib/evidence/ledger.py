@@ -85,11 +85,13 @@ _UNITS = {
     "GPU generations": "", "points": "", "passes over N^2": "", "remainder": "",
     "passes of 600 KB": "",
     "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "",
-    "connected components": "", "hops": "", "x (N-1) steps": "",
+    "connected components": "", "hops": "", "x (N-1) steps": "", "fields": "",
+    "failures/day": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
     "1e9 transistors": (1e9, "1"),
+    "1e3 GPUs": (1e3, "1"),
     "G transistors": (1e9, "1"),
     "MTr/mm2": (1e6, "1/mm2"),
     "M params": (1e6, "1"),

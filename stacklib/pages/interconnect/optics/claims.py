@@ -36,14 +36,14 @@ def of_800g(way: str) -> Quantity:
 @claim("cpo-power-saving", right_if="the lasers are left out of both")
 def saving() -> Finding:
     """One less the ratio of the two ports, lasers counted."""
-    percent = 100 * (1 - watts("package") / watts("pluggable"))
-    engines = 100 * (1 - watts("package", "engine") / watts("pluggable", "engine"))
+    share = 1 - watts("package") / watts("pluggable")
+    engines = 1 - watts("package", "engine") / watts("pluggable", "engine")
     return Finding(
-        percent.named("saved with lasers, percent"),
+        share.named("saved, lasers counted"),
         why=f"NVIDIA's figures for a port of {rate().text()}. The claim's are those of "
         f"the engines; lasers take {watts('package', 'laser')} and "
         f"{watts('pluggable', 'laser')} besides.",
-        then=engines.named("saved without lasers, percent"),
+        then=engines.named("saved, lasers left out"),
     )
 
 
