@@ -65,7 +65,7 @@ def test_at_a_large_size_restarts_are_what_is_lost():
 def test_the_training_that_was_killed_ended_as_the_other():
     (_, killed) = results.need("interrupted_training")["rows"]
     assert killed["weights_differ"] is False
-    assert killed["repeated"] == 16 and killed["resumed_at"] == [8, 8, 32]
+    assert killed["repeated"] == 16 and killed["resumed_at"] == [16, 16, 40]
 
 
 def test_the_live_figure_says_what_is_wrong_with_an_interval():
