@@ -96,6 +96,7 @@ def density() -> Finding:
     return Finding(
         (cpo / plug).named("ports a unit, package over pluggable"),
         why="Quantum-X800 is sold both ways, with as many ports in as many rack units.",
+        verdict="conflict",
     )
 
 
