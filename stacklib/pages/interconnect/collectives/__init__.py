@@ -1,0 +1,226 @@
+"""Section 6.2: What is the least a sum over eight chips can cost?"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import log2
+
+from stacklib import hardware, models
+from stacklib.interconnect.networks.simulate import simulate
+from stacklib.interconnect.networks.topology import Topology
+from stacklib.interconnect.schedules.algorithms import all_reduce
+from stacklib.interconnect.schedules.closed import closed_cost
+from stacklib.interconnect.schedules.cost import (
+    Count,
+    best_chunks,
+    count,
+    least_share,
+    priced,
+)
+from stacklib.interconnect.schedules.schedule import Schedule
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity.core import _make
+from stacklib.quantity.dtypes import bytes_per_element
+
+MODEL, TP, RACK = "llama-3-70b", 8, 72
+LINK = "nvlink4"
+LARGE = 64 * 2**20  # B: gradients of a layer rather than a token's activations
+NAMES = {
+    "ring": "ring",
+    "tree": "binary tree",
+    "halving_doubling": "halving and doubling",
+    "double_binary_tree": "two trees",
+    "direct": "all at once",
+    "in_switch": "in the switch",
+}
+PIPED = ("tree", "double_binary_tree", "in_switch")
+SIZES = tuple(2.0**power for power in range(10, 31))  # 1 KiB to 1 GiB
+
+
+# -- what is given ---------------------------------------------------------------------
+
+
+def size() -> Quantity:
+    """Bytes that a token's all-reduce sums up: one activation of the model, bf16."""
+    hidden = chosen(models.get(MODEL).hidden, label="values of an activation")
+    wide = bytes_per_element("bf16")
+    return (hidden * wide).named("bytes of a token's all-reduce")
+
+
+def large() -> Quantity:
+    """A larger array."""
+    return chosen(LARGE, "B", label="a large array")
+
+
+def alpha() -> Quantity:
+    """Time from one chip to another, nothing sent."""
+    found = hardware.link(LINK).fields["latency"]
+    assert found is not None
+    return _make(found, label="one step's latency, NVLink 4")
+
+
+def wait(algorithm: str) -> Quantity:
+    """Latency of a step: a chip and its switch are half as far apart as two chips."""
+    if algorithm != "in_switch":
+        return alpha()
+    half = alpha() / chosen(2, label="links between two chips")
+    return half.named("latency to the switch")
+
+
+def bandwidth() -> Quantity:
+    """What a chip sends, in one direction."""
+    found = hardware.link(LINK).fields["per_direction"]
+    assert found is not None
+    return found
+
+
+def beta() -> Quantity:
+    """Time a byte."""
+    one = chosen(1, label="one")
+    return (one / bandwidth()).named("time a byte, one direction")
+
+
+def exchanges() -> Quantity:
+    """All-reduces of a token."""
+    layers = chosen(models.get(MODEL).layers, label="layers of Llama-3-70B")
+    return (layers * chosen(2, label="all-reduces a layer")).named("exchanges a token")
+
+
+# -- counted from the schedules --------------------------------------------------------
+
+
+@cache
+def made(algorithm: str, ranks: int = TP, chunks: int | None = None) -> Schedule:
+    """An all-reduce's schedule."""
+    return all_reduce(ranks, algorithm, chunks=chunks)
+
+
+def _steps(algorithm: str, ranks: int) -> int:
+    return made(algorithm, ranks).steps
+
+
+def steps(algorithm: str, ranks: int = TP) -> Quantity:
+    """Steps of an algorithm, one chunk at a time where it is piped."""
+    label = f"steps, {NAMES[algorithm]}, {ranks} chips"
+    return counted(_steps, algorithm, ranks, label=label)
+
+
+def _share(algorithm: str, ranks: int) -> float:
+    return float(count(made(algorithm, ranks)).share)
+
+
+def share(algorithm: str, ranks: int = TP) -> Quantity:
+    """Arrays that the busiest chip of each step sends or receives, summed."""
+    label = f"arrays moved, {NAMES[algorithm]}, {ranks} chips"
+    return counted(_share, algorithm, ranks, label=label)
+
+
+def time(
+    algorithm: str, of: Quantity | None = None, ranks: int = TP, part: str = "time"
+) -> Quantity:
+    """Steps times latency, and arrays moved over the bandwidth.
+
+    ``part``: time, alpha or beta.
+    """
+    of = size() if of is None else of
+    waits = steps(algorithm, ranks) * wait(algorithm)
+    moves = share(algorithm, ranks) * of / bandwidth()
+    found = {"time": waits + moves, "alpha": waits, "beta": moves}[part]
+    told = f"{part}, {NAMES[algorithm]}, {of.text()} on {ranks} chips"
+    return found.named(told).to("µs")
+
+
+def token(algorithm: str = "ring") -> Quantity:
+    """All exchanges of a token."""
+    return (exchanges() * time(algorithm)).named(f"exchanges, {NAMES[algorithm]}")
+
+
+def _simulated(algorithm: str, of: float) -> float:
+    hop, link = wait("in_switch").si, bandwidth().si
+    box = Topology.nvswitch(TP, 1, links=1, link=link, latency=hop)
+    return simulate(made(algorithm), box, of).time
+
+
+def simulated(algorithm: str, of: Quantity) -> Quantity:
+    """The same link by link, eight chips on one switch."""
+    label = f"by the simulator, {NAMES[algorithm]}, {of.text()}"
+    return counted(_simulated, algorithm, of.si, unit="s", label=label).to("µs")
+
+
+def _closed(algorithm: str, of: float) -> float:
+    given = {"size": of, "alpha": wait(algorithm).si, "beta": beta().si}
+    return float(closed_cost("all_reduce", algorithm, TP, **given).time)
+
+
+def closed(algorithm: str, of: Quantity) -> Quantity:
+    """The same in closed form, no schedule built."""
+    label = f"closed form, {NAMES[algorithm]}, {of.text()}"
+    return counted(_closed, algorithm, of.si, unit="s", label=label).to("µs")
+
+
+# -- pipelines, and where lines cross --------------------------------------------------
+
+
+@cache
+def piped(algorithm: str, ranks: int) -> tuple[Count, Count, int]:
+    """A pipeline counted with so many pieces, and with twice as many."""
+    few = 16
+    one, many = (count(made(algorithm, ranks, c)) for c in (few, 2 * few))
+    return one, many, few
+
+
+def counts(algorithm: str, ranks: int, of: float) -> list[Count]:
+    """Steps and share; of a pipeline whole, and with the pieces that the model likes.
+
+    More pieces than were counted grow as a line: steps with their number, the share
+    with one over it.
+    """
+    whole = count(made(algorithm, ranks))
+    if algorithm not in PIPED:
+        return [whole]
+    one, many, few = piped(algorithm, ranks)
+    given = {"size": of, "alpha": wait(algorithm).si, "beta": beta().si}
+    pieces = best_chunks(one, many, few, **given)
+    if pieces <= few:
+        return [whole, count(made(algorithm, ranks, pieces + pieces % 2))]
+    slope = (many.steps - one.steps) / few
+    tail = (one.share - many.share) * 2 * few
+    share_ = one.share - tail / few + tail / pieces
+    return [whole, Count(round(one.steps + slope * (pieces - few)), share_)]
+
+
+def seconds(algorithm: str, ranks: int, of: float) -> float:
+    """Time of an array of so many bytes, in as many pieces as are best."""
+    least = least_share("all_reduce", ranks)
+    given = {"size": of, "alpha": wait(algorithm).si, "beta": beta().si}
+    found = (priced(one, least, **given).time for one in counts(algorithm, ranks, of))
+    return min(map(float, found))
+
+
+def _crossing(one: str, other: str, ranks: int) -> float:
+    """Bytes from which the first is quicker: by halving the range of sizes."""
+    low, high = 2.0**10, 2.0**36
+    for _ in range(50):
+        middle = (low * high) ** 0.5
+        ahead = seconds(one, ranks, middle) < seconds(other, ranks, middle)
+        low, high = (low, middle) if ahead else (middle, high)
+    return high
+
+
+def crossing(
+    one: str = "ring", other: str = "double_binary_tree", ranks: int = TP
+) -> Quantity:
+    """Size from which a ring beats a pipelined tree."""
+    label = f"size where {one} passes {other}, {ranks} chips"
+    return counted(_crossing, one, other, ranks, unit="B", label=label)
+
+
+def gain(ranks: int = TP) -> Quantity:
+    """What a sum in the switch saves at best: a ring's arrays over one."""
+    one = chosen(1, label="arrays through a switch")
+    return (share("ring", ranks) / one).named(f"gain of a sum in the switch, {ranks}")
+
+
+def levels(ranks: int) -> Quantity:
+    """Base-two logarithm of a number of chips."""
+    return counted(log2, ranks, label=f"log2 of {ranks}")
