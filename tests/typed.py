@@ -10,11 +10,12 @@ from pathlib import Path
 
 from stacklib import cli
 from stacklib.cli.completion import every, subparsers
+from stacklib.interconnect.networks.read_topo import topo_sample
 
 # What a line needs besides the package: NumPy, notebooks and exercises, a checkout.
 NUMPY, EXERCISES, CHECKOUT = "numpy", "exercises", "checkout"
 MEASURED = Path(cli.__file__).parents[1] / "evidence/data/measurements.csv"
-FILES = ("config.json", "rows.csv")  # in the folder where it is typed
+FILES = ("config.json", "rows.csv", "topo.txt")  # in the folder where it is typed
 STEP = "h100-sxm --model llama-3-70b --tp 2"
 NEW = "new device my-gpu --name 'My GPU' --vendor Acme --year 2025 --kind gpu"
 CLAIM = (
@@ -66,6 +67,13 @@ LINES = [
     *tables(f"roofline {STEP} --dtype bf16 --kv-dtype fp8 --batch 2 --context 100"),
     Typed(f"roofline {STEP} --explain"),
     Typed("roofline h100-sxm --model llama-3-70b", 1),
+    *tables("collective all-reduce --ranks 8 --size 64MiB --on h100-sxm"),
+    Typed(
+        "collective all-gather --ranks 16 --nodes 2 --size 1MB --on h100-sxm "
+        "--port 200 --algorithm ring --protocol ll --python"
+    ),
+    *tables("topo topo.txt"),
+    Typed("topo topo.txt --on a40"),
     Typed("fit llama-3-70b --on h100-sxm --dtype bf16", 1),
     *tables(
         "fit llama-3-70b --on h100-sxm --dtype bf16 --kv-dtype fp8 --tp 2 --batch 1 "
@@ -143,4 +151,5 @@ def written(folder: Path) -> Path:
     (folder / "config.json").write_text(json.dumps(shape))
     rows = MEASURED.read_text("utf-8").splitlines(keepends=True)[:6]
     (folder / "rows.csv").write_text("".join(rows), "utf-8")
+    (folder / "topo.txt").write_text(topo_sample("four_cards"), "utf-8")
     return folder

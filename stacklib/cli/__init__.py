@@ -25,6 +25,8 @@ COMMANDS = {
     "links": "links and memories, the fastest first; one of them with sources",
     "models": "language models: parameters, KV cache, work by layer",
     "roofline": "peak, bandwidth and ridge of a device; a decode step on it",
+    "collective": "time of a collective, and NCCL's algorithm and protocol for it",
+    "topo": "the output of nvidia-smi topo -m: classes of pairs, islands, choices",
     "fit": "does a model fit the memory of some chips?",
     "measure": "the roofline of this machine, measured",
     "claims": "claims of the source documents and their verdicts",

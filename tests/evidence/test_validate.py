@@ -95,7 +95,7 @@ def test_a_predicted_row_has_the_rows_unit_and_a_ratio(toy):
         (row_of(config="m=-1"), "the model gives -0.001 s"),
         (row_of(config="m=1", unit="furlong"), "unit 'furlong' is not in the table"),
         (row_of(config="m=1", unit="GB/s"), "the model gives s, the row 'GB/s'"),
-        (row_of(family="D"), "no predictor for family D yet"),
+        (row_of(family="H"), "no predictor for family H yet"),
         (row_of(fault="value 'x' is not a number"), "value 'x' is not a number"),
     ],
 )

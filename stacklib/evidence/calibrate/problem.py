@@ -112,7 +112,8 @@ class Problem:
         own = dict.fromkeys(f.family for f in self.factors.values() if f.family)
         found: dict[str, list[int]] = {"": [], **{family: [] for family in own}}
         for i, case in enumerate(self.cases):
-            found[case.key if case.key in own else ""].append(i)
+            family = case.key.split("_")[0]  # D_large and D_small share theirs
+            found[family if family in own else ""].append(i)
         return found
 
     def stages(self) -> list[Problem]:

@@ -1,0 +1,291 @@
+"""Family D: a published collective, as ``interconnect.selection`` predicts it.
+
+The row says what was exchanged, by how many ranks of which device, in how many nodes;
+its software, whether calls came from Python and whether an engine's own kernels ran.
+Of a network that a row does not describe, a port of the device's generation is
+assumed. Experts' exchanges are those of ``interconnect.experts``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from stacklib.hardware import UnknownSpec
+from stacklib.interconnect.experts.count import expect
+from stacklib.interconnect.experts.dispatch import dispatch_bytes, dispatch_time
+from stacklib.interconnect.selection import constants as c
+from stacklib.interconnect.selection.machine import Fabric, fabric
+from stacklib.interconnect.selection.timed import KERNEL, bus_factor, collective_time
+from stacklib.quantity import UnknownName
+
+from ..measurements import Measurement, Refusal
+from ..systems import DeviceRefusal, device_of
+from ..validate.score import message_bytes
+from . import PREDICTORS, Forecast, Predict
+
+_NAMES = {
+    "allreduce": "all_reduce",
+    "reducescatter": "reduce_scatter",
+    "allgather": "all_gather",
+    "alltoall": "all_to_all",
+    "a2a": "all_to_all",
+    "broadcast": "broadcast",
+    "bcast": "broadcast",
+    "sendrecv": "send_recv",
+    "p2p": "send_recv",
+    "pointtopoint": "send_recv",
+    "gather": "gather",
+    "scatter": "scatter",
+    "reduce": "reduce",
+}
+_RANKS = (
+    "ngpus",
+    "ranks",
+    "nranks",
+    "n_ranks",
+    "gpus",
+    "n_gpus",
+    "num_gpus",
+    "world_size",
+    "world",
+    "tp",
+    "ep",
+)
+_NODES = ("nodes", "n_nodes", "num_nodes", "nnodes")
+_SIZES = (
+    "msg_bytes",
+    "msg_size_as_stored",
+    "size_bytes",
+    "bytes",
+    "message_bytes",
+    "size",
+)
+_ELEMENTS = ("msg_elems", "elements", "count")
+_WIDTH = {
+    "fp32": 4,
+    "float32": 4,
+    "float": 4,
+    "fp8": 1,
+    "int8": 1,
+    "uint8": 1,
+    "fp64": 8,
+    "double": 8,
+}
+_UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}  # powers of two: nccl-tests prints so
+_ALGORITHMS = {
+    "ring": "ring",
+    "tree": "tree",
+    "nvls": "nvls",
+    "nvlstree": "nvls_tree",
+    "nvls_tree": "nvls_tree",
+    "collnet": "collnet_direct",
+    "pat": "pat",
+}
+_LARGE = 8 << 30  # bytes of a message that is only called large
+# Kernels of an engine, or of a library that has no rings.
+_DIRECT = (
+    "custom",
+    "mscclpp",
+    "mscclplusplus",
+    "one-shot",
+    "oneshot",
+    "two-shot",
+    "twoshot",
+    "quickreduce",
+    "flashinfer",
+    "symm",
+)
+# Each call comes from Python, and is timed by itself.
+_HOST = ("torch", "vidur", "all_reduce_bench", "jax", "python")
+_COMPILED = ("nccl-tests", "rccl-tests", "nccl_tests", "rccl_tests", "graph", "custom")
+# DeepEP's tables name a generation; its links and ports are all that is asked for.
+_GENERATIONS = {"sm90": "h100_sxm", "sm100": "b200_sxm"}
+_PORT = re.compile(r"(\d+)\s*g(?:b/s|bps|be|bit/s|bit)?\s*(?:ib|roce|nic|hdr|ndr|efa)")
+_V3 = {"experts": 256, "top_k": 8}  # experts of DeepSeek-V3, which DeepEP is timed with
+
+
+def collective_of(row: Measurement) -> str:
+    """The collective that a row names."""
+    name = re.sub(r"[\s_\-+]", "", row.subject.lower())
+    for word, found in _NAMES.items():
+        if word in name:
+            return found
+    raise Refusal(f"no collective is known in model_or_kernel {row.subject!r}")
+
+
+def _first(row: Measurement, keys: tuple[str, ...]) -> int | None:
+    return next((row.integer(k) for k in keys if k in row.config), None)
+
+
+def size_of(row: Measurement) -> float:
+    """Bytes of a row's message."""
+    if str(row.config.get("msg", "")).lower() in ("large", "peak", "max"):
+        return _LARGE
+    found = message_bytes(row)
+    for key in _SIZES if found is None else ():
+        if key in row.config:
+            text = row.text(key).strip().lower()
+            said = re.fullmatch(r"([\d.]+(?:e\d+)?)\s*([kmgt])i?b?", text)
+            found = float(said[1]) * (1 << _UNITS[said[2]]) if said else row.number(key)
+    for key in _ELEMENTS if found is None else ():
+        if key in row.config:
+            found = row.number(key) * _WIDTH.get(row.text("dtype", "fp16").lower(), 2)
+    if found is None and "tokens" in row.config:
+        row.number("hidden")  # names what is missing
+    if found is None and row.metric.startswith("max_"):
+        return _LARGE
+    if found is None:
+        raise Refusal("config does not give 'msg_bytes', nor a shape that has them")
+    return found
+
+
+def _device(row: Measurement) -> tuple[str, int]:
+    try:
+        return device_of(row.system)
+    except DeviceRefusal:
+        for word, key in _GENERATIONS.items():
+            if re.search(rf"\b{word}\b", row.system.lower()):
+                return key, 1
+        raise
+
+
+def _port(row: Measurement) -> float | None:
+    """Bytes a second of a chip's network port, where the row describes it."""
+    for key in ("nic_gbps", "port_gbps", "network_gbps"):
+        if key in row.config:
+            return row.number(key) * 1e9 / 8
+    said = _PORT.search(f"{row.system} {row.settings}".lower())
+    return float(said[1]) * 1e9 / 8 if said else None
+
+
+def fabric_of(row: Measurement) -> Fabric:
+    """The machine that a row was measured on."""
+    key, many = _device(row)
+    ranks = _first(row, _RANKS) or many
+    if ranks < 2:
+        raise Refusal("config does not give 'ngpus': a collective needs two ranks")
+    nodes = _first(row, _NODES)
+    if nodes is None:
+        said = re.search(r"\b(\d+) ?x? ?nodes?\b", row.system.lower())
+        nodes = int(said[1]) if said else None
+    # Bridges join two cards; beyond them is PCI Express.
+    pairs = 2 if "pairwise" in row.system.lower() else None
+    return fabric(key, ranks, nodes=nodes, port=_port(row), domain=pairs)
+
+
+def _algorithm(row: Measurement) -> tuple[str | None, str | None]:
+    """Algorithm and protocol, where a row says what ran."""
+    for key in ("algo", "algorithm"):
+        if key in row.config:
+            name, _, way = row.text(key).lower().partition("/")
+            said = way or (row.text("proto", "") if "proto" in row.config else "")
+            return _ALGORITHMS.get(name), said.lower() or None
+    words = re.split(r"[\s=_,]+", f"{row.software} {row.subject}".lower())
+    if row.config.get("msg"):
+        return next((_ALGORITHMS[w] for w in words if w in _ALGORITHMS), None), None
+    set_ = re.search(r"nccl_algo=(\w+)", row.software.lower())
+    return (_ALGORITHMS.get(set_[1]) if set_ else None), None
+
+
+def _answer(
+    row: Measurement, collective: str, ranks: int, size: float
+) -> Callable[[float, str], Forecast]:
+    metric = row.metric
+    if metric.startswith("latency") or metric in ("time", "duration"):
+        return lambda time, bound: Forecast(time, "s", bound)
+    factor = bus_factor(collective, ranks)
+    if "algbw" in metric or metric == "throughput":
+        factor = 1.0
+    elif "bus" not in metric and not metric.endswith("bandwidth"):
+        raise Refusal(f"no model of collectives for metric {metric!r}")
+    return lambda time, bound: Forecast(factor * size / time, "B/s", bound)
+
+
+def prepare(row: Measurement) -> Predict:
+    """A collective ready to be predicted."""
+    try:
+        if "moe" in row.subject.lower() or "deepep" in row.software.lower():
+            return _experts(row)
+        collective, on, size = collective_of(row), fabric_of(row), size_of(row)
+        if size < 1:
+            raise Refusal(f"a message of {size:g} bytes: one byte at least")
+        answer = _answer(row, collective, on.ranks, size)
+        algorithm, protocol = _algorithm(row)
+        software = row.software.lower().replace(" ", "").replace("+", "p")
+        direct = any(word in software for word in _DIRECT)
+        host = any(w in software for w in _HOST)
+        host = host and not any(w in software for w in _COMPILED)
+
+        def forecast() -> Forecast:
+            found = collective_time(
+                collective,
+                size,
+                on,
+                algorithm=algorithm,
+                protocol=protocol,
+                direct=direct,
+                host=host,
+            )
+            waits = found.alpha + found.fill > found.time / 2
+            return answer(found.time, "latency" if waits else "link")
+
+        forecast()  # what the model has no answer for is refused here
+    except (UnknownSpec, UnknownName, ValueError) as unknown:
+        raise Refusal(str(unknown)) from None
+    return forecast
+
+
+def _experts(row: Measurement) -> Predict:
+    """A dispatch or combine of a mixture of experts by DeepEP's kernels."""
+    name, metric = row.subject.lower(), row.metric
+    key, _ = _device(row)
+    ranks, local = _groups(row)
+    on = fabric(key, ranks, nodes=max(1, ranks // local), port=_port(row))
+    case: dict[str, Any] = {"ranks": ranks, "ranks_per_node": on.local}
+    if "bottleneck" in metric:
+        few = 4 if "top4" in row.settings else None
+        copies = expect(once="node", top_nodes=few, **case, **_V3)
+        if on.nodes == 1:
+            return lambda: Forecast(on.rate, "B/s", "link")
+        slow = max(copies.network / on.port, copies.nvlink / on.rate)
+        return lambda: Forecast(copies.nodes / slow, "B/s", "link")
+    tokens, top = row.number("tokens"), row.integer("topk")
+    fp8 = "dispatch" in name and "bf16" not in name
+    sent = dispatch_bytes(
+        tokens,
+        top,
+        row.number("hidden"),
+        "fp8" if fp8 else "bf16",
+        128 if fp8 else None,
+        experts=_V3["experts"] if 256 % ranks == 0 else ranks,
+        header=16 if fp8 else 0,
+        **case,
+    )
+    hop = c.HOP["network" if on.nodes > 1 else "nvlink"]["ring"][-1] * 1e-6
+
+    def time() -> float:
+        wait = 2 * KERNEL + hop  # one kernel sends, one receives
+        return dispatch_time(sent, nvlink=on.rate, network=on.port, latency=wait)
+
+    if metric.startswith("latency"):
+        return lambda: Forecast(time(), "s", "link")
+    if metric.endswith("bandwidth"):
+        return lambda: Forecast(sent.sent / time(), "B/s", "link")
+    raise Refusal(f"no model of experts' exchanges for metric {metric!r}")
+
+
+def _groups(row: Measurement) -> tuple[int, int]:
+    """Ranks of an exchange, and ranks of a node."""
+    said = re.fullmatch(r"EP (\d+)(?:x(\d+))?", str(row.config.get("topology", "")))
+    if said:
+        local = int(said[1])
+        return local * int(said[2] or 1), local
+    found = _first(row, ("ep", *_RANKS))
+    if found is None:
+        raise Refusal("config does not give 'ep': ranks that hold the experts")
+    return found, min(found, 8)
+
+
+PREDICTORS["D"] = prepare

@@ -1,0 +1,151 @@
+"""What a device's data sheet says of the machine that a cost model needs.
+
+Of the rate of a link a library's payload is a share: flags, headers and the search's
+steps take the rest. Scale-up links of one generation differ by how many a chip has, so
+channels stay and their rate follows the links. Left out: how ports hang on switches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.quantity.bounds import above_zero, whole
+
+from . import constants as c
+from .model import GB
+
+# 24 channels of 15 GB/s on links of 450: NCCL's search, and its maintainer's "370 of
+# 450, protocol overhead about 20 %" (NVIDIA/nccl-tests, issue 212).
+PAYLOAD = 0.8
+# NCCL counts PCIe 3.0 x16 (15.75 GB/s) as 12: PCI_BW in src/graph/topo.h.
+PCIE = 12 / 15.75
+NETWORK = 0.96  # 16 channels of 24 GB/s over eight ports of 50
+# Bytes a second of one chip's port, one way, as machines of the generation are sold:
+# DGX-1 (four of 100 Gbit/s for eight), DGX A100 (200), DGX H100 and B200 (400), and
+# boxes of MI300X (400).
+PORT = {
+    "volta": 6.25e9,
+    "ampere": 25e9,
+    "hopper": 50e9,
+    "blackwell": 50e9,
+    "cdna3": 50e9,
+    "cdna4": 50e9,
+}
+LIKE = {  # which generation's constants stand for another chip's
+    "pascal": "volta",
+    "turing": "volta",
+    "ada": "ampere",
+}
+BOX = 8  # chips of a server whose links join fewer
+
+
+@dataclass(frozen=True, slots=True)
+class Fabric:
+    """Ranks on chips: how many share links, and the payload a chip sends one way."""
+
+    device: str
+    ranks: int
+    local: int  # ranks that scale-up links or one PCIe tree join
+    architecture: str
+    link: str  # nvlink or pcie
+    rate: float  # bytes a second out of a chip within `local`
+    port: float  # bytes a second out of a chip to other nodes
+    nvswitch: bool
+
+    @property
+    def nodes(self) -> int:
+        """How many groups of `local` ranks there are."""
+        return self.ranks // self.local
+
+    def select(self) -> dict[str, Any]:
+        """The arguments with which ``select`` sees this machine."""
+        inside, outside, nvls = c.SEARCHED[self.architecture]
+        rate = self.rate
+        count = inside[0]
+        if self.nodes > 1:
+            count = outside[0]
+            rate = min(rate, self.local * self.port)
+        usual = PAYLOAD * _LINK[self.architecture]
+        return {
+            "ranks": self.ranks,
+            "ranks_per_node": self.local,
+            "architecture": self.architecture,
+            "channels": count,
+            "channel_bandwidth": rate / count,
+            "nvls_bandwidth": nvls * GB * self.rate / usual if self.nvswitch else 0.0,
+            "link": self.link,
+            "nvswitch": self.nvswitch,
+        }
+
+
+# Bytes a second one way of the links that the rates of ``SEARCHED`` belong to.
+_LINK = {"volta": 150e9, "ampere": 300e9, "hopper": 450e9, "blackwell": 900e9}
+
+
+def architecture_of(device: Accelerator) -> str:
+    """The generation whose constants stand for a device.
+
+    - raises ``ValueError`` for a chip that no such library runs on.
+    """
+    name = device.architecture
+    if name in c.ARCHITECTURES:
+        return name
+    if name in LIKE:
+        return LIKE[name]
+    if device.vendor in ("NVIDIA", "AMD") and device.kind == "gpu":
+        return "ampere"
+    raise ValueError(f"no model of collectives for {device.name}: NCCL's and RCCL's")
+
+
+def fabric(
+    device: str | Accelerator,
+    ranks: int,
+    *,
+    nodes: int | None = None,
+    port: float | None = None,
+    domain: int | None = None,
+) -> Fabric:
+    """The machine that some ranks of a device make.
+
+    - ``device``: a key of ``hardware``, or a device.
+    - ``nodes``: boxes they lie in; as few as they fill where it is None.
+    - ``port``: bytes a second of each chip's network port, one way.
+    - ``domain``: chips that links join, if other than the data sheet says.
+    - raises ``ValueError`` for ranks that do not fill the nodes.
+
+    >>> fabric("h100_sxm", 16).nodes, fabric("gb200", 72).nodes
+    (2, 1)
+    >>> fabric("l40s", 4).link
+    'pcie'
+    """
+    chip = hardware.get(device) if isinstance(device, str) else device
+    whole(ranks=ranks)
+    kind = architecture_of(chip)
+    of_chip = int(chip.fields["link_domain"].si) if chip.fields["link_domain"] else 1
+    joined = of_chip if domain is None else domain
+    local = ranks if ranks <= joined else max(joined, BOX)
+    if nodes is not None:
+        whole(nodes=nodes)
+        if ranks % nodes:
+            raise ValueError(f"ranks = {ranks} do not fill nodes = {nodes} alike")
+        local = ranks if ranks <= joined and joined > BOX else ranks // nodes
+    local = min(ranks, local)
+    if ranks % local:
+        raise ValueError(f"ranks = {ranks} do not fill nodes of {local}")
+    linked = local <= joined and chip.fields["link"] is not None
+    usual = PORT.get(chip.architecture, PORT[kind])
+    far = (usual if port is None else port) * NETWORK
+    above_zero(port=far)
+    if linked:
+        rate, link = chip.link.si * PAYLOAD, "nvlink"
+    else:
+        rate, link = chip.host_link.si * PCIE, "pcie"
+    adds = chip.vendor == "NVIDIA" and c.NVLS_SHARE[kind] > 0
+    switch = linked and adds and joined >= BOX
+    return Fabric(chip.key, ranks, local, kind, link, rate, far, switch)
+
+
+__all__ = ["Fabric", "architecture_of", "fabric"]

@@ -1,0 +1,196 @@
+"""How long a collective takes on a device: NCCL's choice, and what it leaves out.
+
+    time = latency + size / bandwidth + 2 sqrt(fill size / bandwidth) + call
+
+A pipeline of pieces, each of which costs something and the first of which goes all the
+way alone, is best cut so that both extra times are equal: together twice the root of
+their product (``fill``; the protocol simple, whose pieces wait for one another).
+``call`` is what a host takes to start it from Python; zero in graphs and in C++. The
+protocols whose receivers watch for flags have NCCL's latencies on Hopper's NVLinks, and
+a multiple of them on those of other generations.
+
+What NCCL makes of plain sends, and one-shot and two-shot kernels of other libraries,
+have their times here too: bytes over the rate, on a base of NCCL's or of a kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+from stacklib import hardware
+from stacklib.quantity import resolve
+from stacklib.quantity.bounds import at_least
+
+from . import constants as c
+from .machine import Fabric
+from .model import GB, US
+from .select import Choice, select
+
+SENDS = ("all_to_all", "send_recv", "gather", "scatter")
+COLLECTIVES = (*c.COLLECTIVES, *SENDS)
+# Two-shot kernels up to this many bytes, after which engines call NCCL: chosen, the
+# least of what vLLM (8 MB) and TensorRT-LLM (its workspace of 1 MB a rank) ship.
+DIRECT_MOST = 1 << 20
+# Null kernels back to back through the driver, as section 4.1 has them; its low end.
+KERNEL = 2e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """How long a collective takes, and by what."""
+
+    collective: str
+    size: float
+    time: float
+    algorithm: str
+    protocol: str
+    alpha: float  # seconds that do not grow with the size
+    beta: float  # seconds a byte of the size
+    fill: float  # seconds of a pipeline that fills and cuts
+    bus: float  # bus bandwidth, bytes a second
+    fabric: Fabric
+    choice: Choice | None = None
+
+
+def bus_factor(collective: str, ranks: int) -> float:
+    """Bytes that a rank's links must carry, over the size that nccl-tests prints."""
+    if collective == "all_reduce":
+        return 2 * (ranks - 1) / ranks
+    whole = ("broadcast", "reduce", "send_recv")
+    return 1.0 if collective in whole else (ranks - 1) / ranks
+
+
+def collective_time(
+    collective: str,
+    size: float,
+    on: Fabric,
+    *,
+    algorithm: str | None = None,
+    protocol: str | None = None,
+    direct: bool = False,
+    host: bool = False,
+) -> Timed:
+    """Predict a collective's time.
+
+    - ``size``: bytes, as nccl-tests counts them: of one rank's whole array.
+    - ``algorithm``, ``protocol``: taken, as if a user had set it; else NCCL's choice.
+    - ``direct``: by kernels of an engine, which read all others' memory, while small.
+    - ``host``: each call is started from Python, and waited for.
+    - raises ``ValueError`` for a size below one byte, or what is out of question.
+
+    >>> from stacklib.interconnect.selection.machine import fabric
+    >>> one = collective_time("all_reduce", 1 << 14, fabric("h100_sxm", 8))
+    >>> one.algorithm, one.protocol, f"{one.time * 1e6:.1f} us"
+    ('ring', 'll', '15.2 us')
+    """
+    collective = resolve(collective, COLLECTIVES, "collective")
+    at_least(1, size=size)
+    call = hardware.efficiency("launch_host") if host else 0.0
+    shot = collective == "all_reduce" and on.nodes == 1 and algorithm is None
+    if direct and shot and size <= DIRECT_MOST:
+        found = _direct(size, on)
+    elif collective in SENDS:
+        found = _sends(collective, size, on)
+    else:
+        return _chosen(collective, size, on, algorithm, protocol, call)
+    name, way, alpha, beta = found
+    return _timed(collective, size, on, name, way, alpha, beta, call, None)
+
+
+def _timed(
+    collective: str,
+    size: float,
+    on: Fabric,
+    algorithm: str,
+    protocol: str,
+    alpha: float,
+    beta: float,
+    call: float,
+    choice: Choice | None,
+) -> Timed:
+    """A time from its parts, on this generation's links."""
+    fill = 0.0
+    if protocol == "simple":
+        fill = 2 * sqrt(hardware.efficiency("collective_fill") * size * beta)
+    elif on.link == "nvlink" and on.architecture != "hopper":
+        alpha *= hardware.efficiency("collective_flags")
+    alpha += call
+    time = alpha + size * beta + fill
+    bus = bus_factor(collective, on.ranks) * size / time if time else inf
+    return Timed(
+        collective, size, time, algorithm, protocol, alpha, beta, fill, bus, on, choice
+    )
+
+
+def _chosen(
+    collective: str,
+    size: float,
+    on: Fabric,
+    algorithm: str | None,
+    protocol: str | None,
+    call: float,
+) -> Timed:
+    choice = select(collective, size, **on.select())
+    rows = [
+        (row.time, i)
+        for i, row in enumerate(choice.table)
+        if row.time is not None
+        and (algorithm is None or row.algorithm == algorithm)
+        and (protocol is None or row.protocol == protocol)
+    ]
+    if not rows:
+        named = [
+            f"{row.algorithm}/{row.protocol}: {row.refused}"
+            for row in choice.table
+            if row.algorithm == (algorithm or row.algorithm)
+            and row.protocol == (protocol or row.protocol)
+        ]
+        known = ", ".join(f"{row.algorithm}/{row.protocol}" for row in choice.table)
+        raise ValueError(named[0] if named else f"known algorithms: {known}")
+    least, at = min(rows)
+    row = choice.table[at]
+    alpha = row.latency or 0.0
+    beta = max(0.0, least - alpha) / size
+    way = row.algorithm, row.protocol
+    return _timed(collective, size, on, *way, alpha, beta, call, choice)
+
+
+def _direct(size: float, on: Fabric) -> tuple[str, str, float, float]:
+    """Every rank reads all others' arrays, or first adds its part and then gathers."""
+    hop = US * c.HOP[on.link]["tree"][0]
+    base = KERNEL + hop
+    far = (on.ranks - 1) / on.rate
+    one, two = base + size * far, base + hop + 2 * size * far / on.ranks
+    if one <= two:
+        return "one-shot", "", base, far
+    return "two-shot", "", base + hop, 2 * far / on.ranks
+
+
+def _sends(collective: str, size: float, on: Fabric) -> tuple[str, str, float, float]:
+    """What NCCL makes of sends: the slower of links and ports, by the better protocol.
+
+    Each rank has a part for each rank, or all for one.
+    """
+    n, local = on.ranks, on.local
+    if n == 1:
+        return "none", "", 0.0, 0.0
+    parts = collective != "send_recv"
+    near = (local - 1) / n if parts else float(on.nodes == 1)
+    far = (n - local) / n if parts else float(on.nodes > 1)
+    rows = []
+    for at, (protocol, share) in enumerate((("ll", c.RING_LL), ("simple", 1.0))):
+        place = 2 * at
+        wait = c.BASE["ring"][place] + c.HOP[on.link]["ring"][place]
+        if on.nodes > 1:
+            wait += c.HOP["network"]["ring"][place]
+        rate = on.rate * share
+        if protocol == "ll":
+            rate = min(rate, c.LL_MOST[on.architecture][0] * GB)
+        beta = max(near / rate, far / (on.port * share))
+        rows.append((US * wait + size * beta, protocol, US * wait, beta))
+    _, protocol, alpha, beta = min(rows)
+    return "sends", protocol, alpha, beta
+
+
+__all__ = ["COLLECTIVES", "Timed", "bus_factor", "collective_time"]

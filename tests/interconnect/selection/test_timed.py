@@ -1,0 +1,132 @@
+"""Times on devices: NCCL's model at its core, what it leaves out, other kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+from stacklib import hardware
+from stacklib.hardware import efficiency_override
+from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
+from stacklib.interconnect.selection.machine import architecture_of, fabric
+from stacklib.interconnect.selection.select import select
+from stacklib.interconnect.selection.timed import (
+    DIRECT_MOST,
+    bus_factor,
+    collective_time,
+)
+from stacklib.interconnect.selection.topo import choices, guess, joined, links
+
+H100 = fabric("h100_sxm", 8)
+KINDS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [8, 1 << 14, 1 << 20, 1 << 26, 1 << 33])
+def test_its_core_is_the_cost_model(kind, size):
+    found = collective_time(kind, size, H100)
+    chosen = select(kind, size, **H100.select())
+    assert (found.algorithm, found.protocol) == (chosen.algorithm, chosen.protocol)
+    assert found.time - found.fill == pytest.approx(chosen.time)
+    assert (found.fill > 0) is (found.protocol == "simple")
+    assert found.bus == pytest.approx(bus_factor(kind, 8) * size / found.time)
+
+
+def test_default_machines_are_those_that_nccl_reports():
+    """Rates from data sheets, and the table that the model had before."""
+    for key in ("v100_sxm2_32gb", "a100_sxm_80gb", "h100_sxm", "b200_sxm"):
+        on = fabric(key, 8)
+        told = select("all_reduce", 1 << 30, **on.select())
+        plain = select("all_reduce", 1 << 30, ranks=8, architecture=on.architecture)
+        assert told.time == pytest.approx(plain.time, rel=1e-9), key
+    two = fabric("h100_sxm", 16)
+    plain = select("all_reduce", 1 << 30, ranks=16)
+    told = select("all_reduce", 1 << 30, **two.select())
+    assert told.time == pytest.approx(plain.time) and two.nodes == 2
+
+
+def test_a_cut_below_or_above_the_best_takes_longer():
+    """The fill is the least of pieces that cost and a first one that goes alone."""
+    found = collective_time("all_reduce", 1 << 28, H100)
+    cost, carried = hardware.efficiency("collective_fill"), found.size * found.beta
+    extra = [n * cost + carried / n for n in range(1, 200)]
+    assert found.fill <= min(extra) <= 1.01 * found.fill
+    with efficiency_override({"collective_fill": 4 * cost}):
+        again = collective_time("all_reduce", 1 << 28, H100)
+    assert again.fill == pytest.approx(2 * found.fill)
+
+
+def test_flags_are_slower_off_hopper_and_calls_add():
+    ampere = fabric("a100_sxm_80gb", 8)
+    plain = collective_time("all_reduce", 8, H100)
+    with efficiency_override({"collective_flags": 2.0}):
+        assert collective_time("all_reduce", 8, ampere).alpha == pytest.approx(
+            2 * plain.alpha
+        )
+        assert collective_time("all_reduce", 8, H100).alpha == plain.alpha
+    called = collective_time("all_reduce", 8, H100, host=True)
+    assert called.time - plain.time == pytest.approx(hardware.efficiency("launch_host"))
+
+
+def test_engines_kernels_win_where_little_is_sent():
+    small, large = 1 << 13, 2 * DIRECT_MOST
+    one = collective_time("all_reduce", small, H100, direct=True)
+    assert one.algorithm == "one-shot" and one.time < 5e-6
+    two = collective_time("all_reduce", DIRECT_MOST, H100, direct=True)
+    assert two.algorithm == "two-shot"
+    again = collective_time("all_reduce", large, H100, direct=True)
+    assert again.algorithm == collective_time("all_reduce", large, H100).algorithm
+
+
+def test_sends_are_bytes_over_the_slower_of_links_and_ports():
+    size = 1 << 32
+    near = collective_time("all_to_all", size, H100)
+    assert near.beta * near.fabric.rate == pytest.approx(7 / 8)
+    far = collective_time("all_to_all", size, fabric("h100_sxm", 64))
+    assert far.beta * far.fabric.port == pytest.approx(56 / 64)
+    pair = collective_time("send_recv", size, H100)
+    assert pair.beta * H100.rate == pytest.approx(1) and pair.bus < H100.rate
+    assert collective_time("all_to_all", size, fabric("h100_sxm", 1)).time == 0
+
+
+def test_set_by_hand_is_what_runs_and_refusals_say_why():
+    ring = collective_time("all_reduce", 1 << 30, H100, algorithm="ring")
+    assert ring.algorithm == "ring"
+    assert ring.time > collective_time("all_reduce", 1 << 30, H100).time
+    with pytest.raises(ValueError, match="all_gather and reduce_scatter only"):
+        collective_time("all_reduce", 8, H100, algorithm="pat", protocol="simple")
+    with pytest.raises(ValueError, match="ring/ll"):
+        collective_time("all_reduce", 8, H100, algorithm="star")
+    with pytest.raises(ValueError, match="size"):
+        collective_time("all_reduce", float("nan"), H100)
+
+
+def test_a_machine_follows_its_data_sheet():
+    assert fabric("gb200", 72).nodes == 1 and fabric("gb200", 144).nodes == 2
+    assert fabric("gb200", 8, nodes=2).nodes == 1  # one NVLink domain
+    assert fabric("l40s", 4).link == "pcie" == fabric("a100_pcie_80gb", 4).link
+    assert fabric("a100_pcie_80gb", 2).link == "nvlink"
+    assert fabric("h800_sxm", 8).rate == pytest.approx(160e9)
+    assert not fabric("mi300x", 8).nvswitch and fabric("mi300x", 16).port == 48e9
+    assert architecture_of(hardware.get("rtx_4090")) == "ampere"
+    with pytest.raises(ValueError, match="TPU"):
+        fabric("tpu_v5e", 8)
+    with pytest.raises(ValueError, match="nodes of 8"):
+        fabric("h100_sxm", 12)
+    with pytest.raises(ValueError, match="nodes = 3"):
+        fabric("h100_sxm", 8, nodes=3)
+
+
+def test_topo_islands_and_choices():
+    eight, cube, four = map(
+        read_topo, map(topo_sample, ("h100_eight", "v100_cube", "four_cards"))
+    )
+    assert [len(one) for one in joined(eight)] == [8] == [len(joined(cube)[0])]
+    assert [len(one) for one in joined(four)] == [1] * 4
+    assert (links(eight), links(cube), links(four)) == (18, 6, 0)
+    assert guess(eight) == "h100_sxm" and guess(cube) == "v100_sxm2_32gb"
+    sizes = (1 << 14, 1 << 30)
+    assert [one.algorithm for one in choices(eight, sizes)] == ["ring", "nvls"]
+    assert choices(four, sizes)[1].fabric.link == "pcie"
+    alone = read_topo("\tGPU0\tCPU Affinity\nGPU0\t X \t0-7\n")
+    with pytest.raises(ValueError, match="1 GPU"):
+        choices(alone, sizes)
