@@ -18,7 +18,7 @@ def in_print():
 
 
 def cliff():
-    return one_direction() / Quantity(200, "Gbit/s")
+    return one_direction() / Quantity(200, "Gbit/s").to("GB/s")
 
 
 def milliseconds():

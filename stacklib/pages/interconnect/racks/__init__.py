@@ -1,0 +1,286 @@
+"""Section 6.6: How do the GPUs of a rack become one?"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any, NamedTuple
+
+from stacklib import hardware, models
+from stacklib.hardware.links import Link
+from stacklib.interconnect.networks.price import cost
+from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size
+from stacklib.interconnect.networks.shapes_scaleup import port_graph
+from stacklib.interconnect.networks.topology import Topology
+from stacklib.interconnect.schedules.algorithms import all_reduce
+from stacklib.interconnect.schedules.closed import closed_count
+from stacklib.pages.figures_of import measured, published
+from stacklib.pages.interconnect.racks import claims
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+
+MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
+ALGORITHM = "direct"  # two steps: every part to its owner, every sum to everybody
+
+
+class Rack(NamedTuple):
+    """GPUs, links of each, switch chips, ports of each, and how they are wired."""
+
+    gpus: int
+    links: int
+    chips: int
+    ports: int
+    wiring: str
+    link: str
+
+
+RACKS = {
+    "HGX H100": Rack(8, 18, 4, 64, "spread", "nvlink4"),
+    "HGX B200": Rack(8, 18, 2, 72, "spread", "nvlink5"),
+    "NVL72": Rack(72, 18, 18, 72, "spread", "nvlink5"),
+    "a tray as one chip": Rack(72, 18, 9, 144, "spread", "nvlink5"),
+    "the post's planes": Rack(72, 18, 9, 144, "packed", "nvlink5"),
+    "chips of an H100 board": Rack(72, 18, 18, 64, "spread", "nvlink5"),
+    "more of these": Rack(72, 18, 21, 64, "spread", "nvlink5"),
+}
+POST = RACKS["the post's planes"]
+
+
+# -- graphs ----------------------------------------------------------------------------
+
+
+@cache
+def topology(name: str, gpus: int = 0) -> Topology:
+    """A rack as a graph, or so many of its GPUs on all its switch chips."""
+    of = RACKS[name]
+    sizes = {"links": of.links, "ports": of.ports, "wiring": of.wiring}
+    return Topology.nvswitch(gpus or of.gpus, of.chips, **sizes, link=of.link)
+
+
+def island_count(name: str) -> Quantity:
+    """Sets of GPUs of a rack that are joined, found by a search."""
+    sizes = RACKS[name][:5]
+    return counted(claims.island_count, *sizes, label=f"islands, {name}")
+
+
+def reached() -> Quantity:
+    """Other GPUs that one of the post's rack can reach."""
+    return counted(_others, "packed", label="GPUs reached in the post's rack")
+
+
+def _others(wiring: str) -> int:
+    return claims.reached(0, wiring) - 1
+
+
+def used(name: str) -> Quantity:
+    """Ports that a rack's links take."""
+    of = RACKS[name]
+    gpus, links = (chosen(n, label=w) for n, w in ((of.gpus, "GPUs"), (of.links, "")))
+    return (gpus * links.named("links of a GPU")).named(f"ports used, {name}")
+
+
+def offered(name: str) -> Quantity:
+    """Ports of all its switch chips."""
+    of = RACKS[name]
+    chips = chosen(of.chips, label="switch chips")
+    return (chips * chosen(of.ports, label="ports")).named(f"ports, {name}")
+
+
+def hops(name: str) -> Quantity:
+    """Links from the first GPU to the last."""
+    return counted(_hops, name, label=f"links between GPUs, {name}")
+
+
+def _hops(name: str) -> int:
+    return topology(name).routes(0, RACKS[name].gpus - 1).hops
+
+
+def planes() -> Quantity:
+    """Shortest ways between two GPUs of an NVL72."""
+    return counted(_planes, label="ways between two GPUs of an NVL72")
+
+
+def _planes() -> int:
+    return topology("NVL72").routes(0, 71).count
+
+
+def total(name: str) -> Quantity:
+    """All links of a rack, both directions."""
+    return counted(_total, name, unit="B/s", label=f"all links both ways, {name}")
+
+
+def _total(name: str) -> float:
+    return topology(name).bandwidth
+
+
+def half() -> Quantity:
+    """From one half of the rack to the other, one direction."""
+    return counted(_half, unit="B/s", label="between halves of an NVL72, one way")
+
+
+def _half() -> float:
+    return topology("NVL72").bisection().bandwidth
+
+
+def without_one() -> Quantity:
+    """What a GPU has left between halves when a switch chip fails, one direction."""
+    return counted(_without_one, unit="B/s", label="a GPU's, one switch chip gone")
+
+
+def _without_one() -> float:
+    rack = topology("NVL72")
+    return rack.fail(rack.ranks).bisection().per_chip
+
+
+def cables() -> Quantity:
+    """Wire pairs of the rack: links, lanes, directions."""
+    link: Link = hardware.link("nvlink5")
+    ways = chosen(2, label="directions")
+    return (claims.gpus() * claims.links() * link.lanes * ways).named("pairs of wires")
+
+
+def cables_told() -> Quantity:
+    """Copper cables of the rack as they are told."""
+    where = "chips.sanjay920.com, layer 06, scale-up rack"
+    return published(5184, "", "copper cables of an NVL72", where)
+
+
+def two_tiers() -> Quantity:
+    """GPUs that two tiers of the same chip join at full bandwidth."""
+    radix = int(claims.ports().si)
+    return counted(_two_tiers, radix, label="GPUs on two tiers")
+
+
+def _two_tiers(radix: int) -> int:
+    return fat_tree_size(radix, 2).hosts
+
+
+def old_ports() -> Quantity:
+    """Ports of a switch chip of an H100 board."""
+    return hardware.link("nvswitch3").ports.named("ports of NVSwitch 3")
+
+
+def lacking() -> Quantity:
+    """GPUs of a rack that such a chip has no port for."""
+    return (claims.gpus() - old_ports()).named("GPUs without a port")
+
+
+def vendor_most() -> Quantity:
+    """GPUs that the vendor names for NVLink with two tiers."""
+    where = "NVIDIA, NVLink and NVLink Switch"
+    return published(576, "", "GPUs of one NVLink domain, at most", where)
+
+
+# -- the token -------------------------------------------------------------------------
+
+
+def vector() -> Quantity:
+    """Bytes of what is added up."""
+    hidden = chosen(models.get(MODEL).hidden, label="hidden size of Llama-3-70B")
+    return (hidden * bytes_per_element("bf16")).named("bytes of an exchange")
+
+
+def _once(name: str, size: float) -> float:
+    """Seconds of one exchange of eight GPUs, by its sends over the graph."""
+    found = cost(all_reduce(TP, ALGORITHM), topology(name, TP), size=size)
+    return float(found.time)
+
+
+def once(name: str) -> Quantity:
+    """One exchange of eight GPUs."""
+    label = f"an exchange of eight GPUs, {name}"
+    return counted(_once, name, vector().si, unit="s", label=label).to("µs")
+
+
+def exchange(name: str) -> Quantity:
+    """All exchanges of a token."""
+    layers = chosen(models.get(MODEL).layers, label="layers of Llama-3-70B")
+    each = chosen(EXCHANGES, label="all-reduces of a layer")
+    return (layers * each * once(name)).named(f"exchanges of a token, {name}").to("µs")
+
+
+def closed(ranks: int) -> Quantity:
+    """One exchange in closed form, for any number of GPUs of an NVL72."""
+    link = hardware.link("nvlink5")
+    steps, share = (
+        counted(_count, ranks, part, label=f"{words} of {ranks} GPUs")
+        for part, words in enumerate(("steps", "share of the vector sent"))
+    )
+    told = steps * link.latency + share * vector() / link.per_direction
+    return told.named(f"an exchange of {ranks} GPUs, closed form").to("µs")
+
+
+def _count(ranks: int, part: int) -> float:
+    found = closed_count("all_reduce", ALGORITHM, ranks)
+    return (found.steps, float(found.share))[part]
+
+
+def crossing() -> Quantity:
+    """From a GPU over a switch chip to another, as estimated."""
+    return hardware.link("nvlink5").latency.named("a crossing of NVLink 5")
+
+
+def heads() -> Quantity:
+    """Heads of the model."""
+    return chosen(models.get(MODEL).heads, label="heads of Llama-3-70B")
+
+
+def even() -> Quantity:
+    """The most GPUs of the rack that share the heads evenly."""
+    size = int(claims.gpus().si)
+    return counted(math.gcd, size, int(heads().si), label="GPUs that share heads")
+
+
+def large() -> Quantity:
+    """Bus bandwidth of a large all-reduce over two trays, measured."""
+    return (measured("D-0266") * 1).named("all-reduce of 32 GiB over two trays")
+
+
+def small() -> Quantity:
+    """The same of eight bytes, time."""
+    return (measured("D-0267") * 1).named("all-reduce of 8 B over two trays").to("µs")
+
+
+def far() -> Quantity:
+    """A GPU's own memory over another's, by bandwidth in one direction."""
+    device = hardware.get(claims.RACK)
+    return (device.memory_bandwidth / device.link).named("own memory over another's")
+
+
+def memory() -> Quantity:
+    """Memory of all GPUs of a rack."""
+    device = hardware.get(claims.RACK)
+    whole = device.memory_capacity.across(device.link_domain)
+    return whole.named("memory of an NVL72")
+
+
+# -- the table -------------------------------------------------------------------------
+
+
+def table() -> list[dict[str, Any]]:
+    """Racks: ports offered and used, islands, hops and bandwidth; None: refused."""
+    rows = []
+    for name, of in RACKS.items():
+        row: dict[str, Any] = {
+            "rack": name,
+            "GPUs": chosen(of.gpus, label="GPUs"),
+            "chips": chosen(of.chips, label="switch chips"),
+            "ports of each": chosen(of.ports, label="ports of a chip"),
+            "ports used": used(name),
+            "islands": None,
+            "both ways": None,
+        }
+        if fits(name):
+            row["islands"] = island_count(name)
+            if row["islands"].si == 1:
+                row["both ways"] = total(name)
+        rows.append(row)
+    return rows
+
+
+def fits(name: str) -> bool:
+    """Whether every link finds a port."""
+    try:
+        port_graph(*RACKS[name][:5])
+    except ValueError:
+        return False
+    return True

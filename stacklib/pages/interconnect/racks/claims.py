@@ -29,6 +29,11 @@ def links() -> Quantity:
     return (link.per_direction / link.link_bandwidth).named("links of a B200")
 
 
+def one_way() -> Quantity:
+    """All links of a GPU, one direction."""
+    return hardware.link("nvlink5").per_direction.named("a GPU, one direction")
+
+
 def ports() -> Quantity:
     """Ports of a switch chip."""
     return hardware.link(SWITCH).ports.named("ports of a switch chip")
