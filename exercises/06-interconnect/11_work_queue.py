@@ -175,7 +175,7 @@ def run(slots, start, other, slow, sizes):
 def test_post():
     for name, case in CASES.items():
         try:
-            machine, bases, mine, expected = run(*case)
+            _, bases, mine, expected = run(*case)
         except Fault as fault:
             raise expect.Mistake(f"{name}: {SAYS[str(fault)]}") from None
         if mine != expected and sorted(mine) == sorted(expected):

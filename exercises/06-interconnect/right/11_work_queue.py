@@ -1,4 +1,4 @@
-# ---- as room comes: each element waits for its own slot
+# ---- room_by_room: each element waits for its own slot
 def post(queue, elements):
     base = queue.reserve(len(elements))
     for place, element in enumerate(elements, base):
@@ -13,7 +13,7 @@ def post(queue, elements):
     return base
 
 
-# ---- last lane first: written in another order, and told as one
+# ---- last_lane_first: written in another order, and told as one
 import itertools
 
 
