@@ -47,6 +47,11 @@ def size() -> Quantity:
     return (hidden * wide).named("bytes of a token's all-reduce")
 
 
+def chunk() -> Quantity:
+    """What a step of a ring of eight carries."""
+    return (size() / chosen(TP, label="parts")).named("chunk of a ring of eight")
+
+
 def large() -> Quantity:
     """A larger array."""
     return chosen(LARGE, "B", label="a large array")
