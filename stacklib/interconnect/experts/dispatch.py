@@ -47,7 +47,7 @@ def token_bytes(
     if scales is not None:
         size = size + hidden / scales * scale
     if isinstance(size, Quantity):
-        return size + Quantity(header, "B", label="header") if header else size
+        return size + chosen(header, "B", label="header") if header else size
     return size + header
 
 

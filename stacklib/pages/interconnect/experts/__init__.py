@@ -1,0 +1,354 @@
+"""Section 6.12: What does it cost to send a token to its experts?"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from stacklib import hardware, models
+from stacklib.evidence import ledger
+from stacklib.interconnect.experts.count import Copies, count, expect
+from stacklib.interconnect.experts.dispatch import pxn, token_bytes
+from stacklib.interconnect.experts.route import Routing, route_experts
+from stacklib.models.parts import Experts
+from stacklib.pages.figures_of import measured, published
+from stacklib.quantity import Quantity, Source, chosen, counted, maximum, one_of
+
+MODEL, CHIP, FULL_CHIP, NIC = "deepseek-v3", "h800_sxm", "h100_sxm", "ib_ndr"
+TOKENS, NODE, HEADER, BLOCK = 128, 8, 16, 128
+EXPERTS, TOP, LIMIT = 256, 8, 4  # of a layer; of a token; nodes it may go to
+TRAINED = 64  # ranks over which the experts of a layer lay in training
+README = "DeepEP at 0297fc80, docs/legacy.md"
+REPORT = "DeepSeek-V3 technical report, arXiv 2412.19437"
+# Rows of the published dispatches and combines by ranks; another's, 256, is a claim.
+ROWS = {8: "D-0200", 16: "D-0204", 64: "D-0212", 128: "D-0216"}
+BACK = {8: "D-0202", 32: "D-0210", 64: "D-0214", 128: "D-0218", 256: "D-0222"}
+NORMAL = {32: "D-0196", 64: "D-0198"}
+LARGEST = 256
+WAYS = {"expert": "one per expert", "rank": "one per GPU", "node": "one per node"}
+
+
+# -- links -----------------------------------------------------------------------------
+
+
+def nvlink() -> Quantity:
+    """Bytes a second, one direction, that NVLink of the measured machines reaches."""
+    return published(
+        160, "GB/s per_direction", "what NVLink of an H800 reaches", README
+    )
+
+
+def lanes(chip: str = CHIP) -> Quantity:
+    """NVLink of a chip by its data sheet, one direction."""
+    return hardware.get(chip).link
+
+
+def nic() -> Quantity:
+    """The network port of each GPU, one direction."""
+    return hardware.link(NIC).per_direction
+
+
+# -- copies and bytes ------------------------------------------------------------------
+
+
+def hidden() -> Quantity:
+    """Numbers of a token."""
+    return models.get(MODEL).size("hidden", "hidden size of DeepSeek-V3")
+
+
+def of(field: str, words: str) -> Quantity:
+    """A number of its experts, from the config."""
+    model = models.get(MODEL)
+    key = f"{MODEL}.{words}"
+    value = getattr(model.experts, field)
+    return Quantity(value, label=words, source=model.source, kind="config", key=key)
+
+
+def tokens() -> Quantity:
+    """Tokens that each GPU dispatches at once."""
+    return chosen(TOKENS, label="tokens of a GPU")
+
+
+def token(kind: str = "dispatch", header: int = HEADER) -> Quantity:
+    """Bytes of a copy: FP8 and scales on the way there, BF16 on the way back."""
+    made: Quantity
+    if kind == "dispatch":
+        made = token_bytes(hidden(), "fp8", BLOCK, header)
+    else:
+        made = token_bytes(hidden(), "bf16", None)
+    return made.named(f"bytes of a copy, {kind}, header of {header}")
+
+
+def _copies(
+    part: str, ranks: int, once: str, limit: int | None, experts: int, top: int
+) -> float:
+    case = {"experts": experts, "top_k": top, "ranks": ranks, "ranks_per_node": NODE}
+    found: float = getattr(expect(**case, once=once, top_nodes=limit), part)
+    return found
+
+
+def copies(
+    part: str = "network",
+    ranks: int = LARGEST,
+    once: str = "expert",
+    limit: int | None = None,
+    *,
+    experts: int = EXPERTS,
+    top: int = TOP,
+) -> Quantity:
+    """Mean copies of a token that take one way, under a router without preferences."""
+    words = f"copies, {part}, {ranks} GPUs, {WAYS[once]}, limit {limit}"
+    if (experts, top) != (EXPERTS, TOP):
+        words += f", {top} of {experts}"
+    return counted(_copies, part, ranks, once, limit, experts, top, label=words)
+
+
+def sent(part: str, ranks: int, kind: str = "dispatch", **how: Any) -> Quantity:
+    """Bytes that a GPU sends one way in an exchange."""
+    moved = tokens() * copies(part, ranks, **how) * token(kind)
+    return moved.named(f"bytes, {part}, {ranks} GPUs, {kind}")
+
+
+def floor(ranks: int, kind: str = "dispatch") -> Quantity:
+    """Least time of an exchange: the slower of NVLink and the port."""
+    near = sent("nvlink", ranks, kind) / nvlink()
+    if ranks <= NODE:
+        return near.named(f"least time, {ranks} GPUs, {kind}").to("µs")
+    far = sent("network", ranks, kind) / nic()
+    least: Quantity = maximum(near, far)
+    return least.named(f"least time, {ranks} GPUs, {kind}").to("µs")
+
+
+def pure_rdma() -> Quantity:
+    """The same for eight GPUs, were all their copies to leave through the port."""
+    moved = sent("nvlink", NODE) / nic()
+    return moved.named("least time, 8 GPUs, all through the port").to("µs")
+
+
+# -- beside what was measured ----------------------------------------------------------
+
+
+def took(ranks: int, kind: str = "dispatch") -> Quantity:
+    """The published time of an exchange."""
+    if kind == "dispatch" and ranks == LARGEST:
+        return ledger.get("deepep-dispatch-256").quantity().to("µs")
+    return measured((ROWS if kind == "dispatch" else BACK)[ranks]).to("µs")
+
+
+def _fixed(without: int) -> float:
+    more = [took(r).si - floor(r).si for r in ROWS if r != without]
+    return float(f"{median(more):.4g}")
+
+
+def fixed(without: int = 0) -> Quantity:
+    """What other sizes' dispatches take beyond their least time, in the median."""
+    label = f"beyond the least time, without {without} GPUs"
+    return counted(_fixed, without, unit="s", label=label).to("µs")
+
+
+def foretold(ranks: int, kind: str = "dispatch") -> Quantity:
+    """Least time and the fixed part of the other sizes, never of this one's own."""
+    whole = floor(ranks, kind) + fixed(ranks if kind == "dispatch" else 0)
+    return whole.named(f"{kind} foretold, {ranks} GPUs")
+
+
+def off(kind: str) -> Quantity:
+    """The largest error, its sign dropped."""
+    return counted(_off, kind, label=f"largest error, {kind}")
+
+
+def _off(kind: str) -> float:
+    sizes = (*ROWS, LARGEST) if kind == "dispatch" else tuple(BACK)
+    return max(abs(foretold(r, kind).si / took(r, kind).si - 1) for r in sizes)
+
+
+def rows() -> list[dict[str, Any]]:
+    """Dispatches by size: least, foretold, published."""
+    return [
+        {
+            "GPUs": chosen(r, label="GPUs"),
+            "least": floor(r),
+            "foretold": foretold(r),
+            "published": took(r),
+        }
+        for r in (*ROWS, LARGEST)
+    ]
+
+
+# -- the port that seems too fast ------------------------------------------------------
+
+
+def _normal(ranks: int) -> float:
+    part = {p: _copies(p, ranks, "node", LIMIT, EXPERTS, TOP) for p in _PARTS}
+    slow = max(part["network"] / nic().si, part["nvlink"] / nvlink().si)
+    return part["nodes"] / slow
+
+
+_PARTS = ("nodes", "network", "nvlink")
+
+
+def seeming(ranks: int) -> Quantity:
+    """Rate that a full port seems to have if copies for the own node count too."""
+    label = f"seeming rate, {ranks} GPUs"
+    return counted(_normal, ranks, unit="B/s", label=label).to("GB/s")
+
+
+def seen(ranks: int) -> Quantity:
+    """The published one."""
+    return measured(NORMAL[ranks])
+
+
+# -- three ways ------------------------------------------------------------------------
+
+
+@cache
+def recorded() -> dict[str, Any]:
+    """The run between processes: its case, and copies by way of sending."""
+    file = Path(__file__).with_name("dispatch_run.json")
+    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return found
+
+
+@cache
+def routing() -> Routing:
+    """The choices of that run."""
+    case = recorded()["case"]
+    return route_experts(
+        case["tokens"], experts=case["experts"], top_k=case["top_k"], seed=case["seed"]
+    )
+
+
+def _case(key: str) -> int:
+    found: int = recorded()["case"][key]
+    return found
+
+
+def _formula(once: str) -> float:
+    case = {k: _case(k) for k in ("experts", "top_k", "ranks", "ranks_per_node")}
+    return expect(**case, once=once).network
+
+
+def _drawn(once: str) -> float:
+    case = {k: _case(k) for k in ("ranks", "ranks_per_node")}
+    found: Copies = count(routing(), **case, once=once).copies
+    return found.network
+
+
+def three_ways() -> list[dict[str, Any]]:
+    """Copies over the network by way of sending: formula, drawn, between processes."""
+    about = recorded()
+    where = "stacklib/pages/interconnect/experts/dispatch_run.json"
+    source = Source(where, about["device"], about["date"], "measured")
+    return [
+        {
+            "copies": words,
+            "formula": counted(_formula, once, label=f"network copies, {words}"),
+            "drawn": counted(_drawn, once, label=f"network copies drawn, {words}"),
+            "processes": Quantity(
+                about["runs"][once]["network"],
+                label=f"network copies between processes, {words}",
+                source=source,
+                kind="measured",
+            ),
+        }
+        for once, words in WAYS.items()
+    ]
+
+
+def case(key: str) -> Quantity:
+    """A size of it."""
+    return chosen(_case(key), label=f"{key} of the run")
+
+
+# -- skew, messages --------------------------------------------------------------------
+
+SKEW, DRAWN = 0.5, 1024
+
+
+def _busiest(skew: float, ranks: int) -> float:
+    drawn = route_experts(DRAWN, experts=EXPERTS, top_k=TOP, skew=skew, seed=1)
+    return count(drawn, ranks=ranks, ranks_per_node=NODE).imbalance
+
+
+def busiest(skew: float, ranks: int = TRAINED) -> Quantity:
+    """Copies that the busiest GPU receives over the mean one's."""
+    return counted(_busiest, skew, ranks, label=f"busiest GPU over mean, skew {skew}")
+
+
+def messages(*, together: bool) -> Quantity:
+    """Messages of a GPU's port in an all-to-all, without and with PXN."""
+    label = f"messages of a port, {'gathered' if together else 'each by itself'}"
+    return counted(_messages, together, label=label)
+
+
+def _messages(together: bool) -> float:
+    return pxn(1.0, ranks=TRAINED, ranks_per_node=NODE, together=together).count
+
+
+def port_bytes(*, together: bool) -> Quantity:
+    """Bytes of its port, in what goes from one GPU to another."""
+    label = f"bytes of a port, {'gathered' if together else 'each by itself'}"
+    return counted(_port, together, label=label)
+
+
+def _port(together: bool) -> float:
+    return pxn(1.0, ranks=TRAINED, ranks_per_node=NODE, together=together).network
+
+
+# -- a training step -------------------------------------------------------------------
+
+
+def moe_layers() -> Quantity:
+    """Layers that have experts."""
+    model = models.get(MODEL)
+    number = sum(isinstance(model.kinds[k].mlp, Experts) for k in model.pattern)
+    return Quantity(
+        number,
+        label="MoE layers of DeepSeek-V3",
+        source=model.source,
+        kind="config",
+        key=f"{MODEL}.moe-layers",
+    )
+
+
+def exchanged(limit: int | None = LIMIT, once: str = "node") -> Quantity:
+    """Bytes of a token in training: there and back, forward and backward."""
+    twice = chosen(2, label="forward and backward")
+    both = token(header=0) + token("combine")
+    moved = twice * moe_layers() * copies("network", TRAINED, once, limit) * both
+    return moved.named(f"bytes of a token in training, {WAYS[once]}, limit {limit}")
+
+
+def sending(limit: int | None = LIMIT, once: str = "node") -> Quantity:
+    """Time of that."""
+    time = exchanged(limit, once) / nic()
+    return time.named(f"exchange of a token, {WAYS[once]}, limit {limit}").to("µs")
+
+
+def computing(dtype: str = "bf16") -> Quantity:
+    """Time of a token's arithmetic at the dense peak: six operations a parameter."""
+    six = chosen(6, label="operations a parameter") * one_of("FLOP")
+    work = six * models.get(MODEL).active_parameters
+    peak = hardware.get(CHIP).peak(dtype).across(1)
+    return (work / peak).named(f"arithmetic of a token, {dtype}").to("µs")
+
+
+def share(dtype: str = "bf16") -> Quantity:
+    """Share of the exchange where nothing overlaps."""
+    part = sending() / (sending() + computing(dtype))
+    return part.named(f"share of the exchange, {dtype}")
+
+
+def step() -> Quantity:
+    """A GPU's time for a token, as published: hours for a trillion tokens."""
+    hours = published(180_000, "h", "GPU hours for a trillion tokens", REPORT)
+    many = published(1e12, "", "a trillion tokens", REPORT)
+    return (hours / many).named("a GPU's time for a token, published").to("µs")
+
+
+def of_step() -> Quantity:
+    """The exchange over that."""
+    return (sending() / step()).named("exchange over the published time")

@@ -1,0 +1,107 @@
+"""The drawing of section 6.12: a token's copies between two nodes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stacklib.interconnect.experts.count import Counted, count
+from stacklib.interconnect.experts.route import Routing, route_experts
+from stacklib.pages.interconnect import experts as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    Pipe,
+    below,
+    draw,
+    flow,
+    line,
+)
+from stacklib.plots.drawing.parts import gpu, machine, model
+from stacklib.quantity import Quantity, counted
+
+__all__ = ["to_its_experts"]
+RANKS, SEED = 16, 11  # two nodes; a token with experts in both
+WAYS = {"expert": "a copy for each expert", "node": "a copy for each node"}
+
+
+@cache
+def _token() -> Routing:
+    return route_experts(
+        1, experts=page.EXPERTS, top_k=page.TOP, groups=2, top_groups=2, seed=SEED
+    )
+
+
+def _count(once: str) -> Counted:
+    return count(_token(), ranks=RANKS, ranks_per_node=page.NODE, once=once)
+
+
+def _moved(once: str, way: str) -> int:
+    found: float = getattr(_count(once).copies, way)
+    return round(found)
+
+
+def _held() -> set[int]:
+    return {expert * RANKS // page.EXPERTS for expert in _token().chosen[0]}
+
+
+def to_its_experts() -> Drawing:
+    """One token and its experts on two nodes, by two ways of sending."""
+    steps = [(words, _nodes(once)) for once, words in WAYS.items()]
+    title = "The port is the narrow way, and the one where a copy per node saves most."
+    return draw(steps, name="experts-two-nodes", title=title, devices=["h800_sxm"])
+
+
+def _nodes(once: str) -> Node:
+    network: Quantity = counted(
+        _moved, once, "network", label=f"copies over the network, {once}"
+    )
+    wire = Pipe(
+        "switch here",
+        "switch there",
+        page.nic(),
+        page.nvlink(),
+        [line(network, " copies", bold=True), page.nic(), "per port"],
+        role=machine.LINKS,
+        least=64.0,
+    )
+    return flow(_node("here", 0, once), wire, _node("there", 1, once), gap=2)
+
+
+def _node(name: str, number: int, once: str) -> Node:
+    first = number * page.NODE
+    lit = frozenset(r - first for r in _held() if first <= r < first + page.NODE)
+    label = "the token's node" if number == 0 else "another node"
+    cells = Cells(
+        f"GPUs {name}",
+        page.NODE,
+        side=(17.0, 17.0),
+        gap=3.0,
+        role=gpu.CHIP,
+        lit=lit,
+        words="those that hold one of its experts are lit",
+    )
+    wire = Pipe(
+        f"GPUs {name}",
+        f"switch {name}",
+        page.nvlink(),
+        page.nvlink(),
+        [page.nvlink(), "per GPU"],
+        both=True,
+        down=(True, True),
+        role=machine.LINKS,
+    )
+    switch = Box(
+        f"switch {name}",
+        ["NVSwitch, and a port per GPU"],
+        role=machine.LINKS,
+    )
+    told = [line(label, bold=True)]
+    if number == 0:
+        near = counted(_moved, once, "nvlink", label=f"copies over NVLink, {once}")
+        told.append(line("over NVLink in all: ", near, " copies"))
+    else:
+        told.append(line("lit: holds an expert of it", role="muted"))
+    role = model.TOKEN if number == 0 else machine.NODE
+    return Box(f"node {name}", told, below(cells, wire, switch, gap=2), role=role)
