@@ -5,7 +5,8 @@ level: derive
 Suppose a layer of experts spread over `gpus` GPUs, `node` of them in a node, each with
 the same number of experts. Every GPU has `tokens` tokens, and each is sent to `top_k`
 experts, a copy for each expert. The router has no preference. Suppose a copy is
-`hidden` numbers of FP8, one byte each, with a scale of four bytes for every 128 numbers.
+`hidden` numbers of FP8, one byte each, with a scale of four bytes for every 128 of
+them.
 
 - `copy_bytes(hidden)`: bytes of a copy.
 - `network_bytes(tokens, top_k, hidden, gpus, node)`: bytes that a GPU sends, in the
