@@ -1,0 +1,304 @@
+"""Section 6.4: Which algorithm, at which size?"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from stacklib import hardware, models
+from stacklib.evidence import measurements
+from stacklib.evidence.calibrate.left_out import unseen
+from stacklib.evidence.predict.collectives import collective_of, fabric_of, size_of
+from stacklib.evidence.validate import Validation, validate
+from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
+from stacklib.interconnect.selection import constants as c
+from stacklib.interconnect.selection.machine import Fabric, fabric
+from stacklib.interconnect.selection.select import Choice, select
+from stacklib.interconnect.selection.timed import Timed, bus_factor, collective_time
+from stacklib.interconnect.selection.topo import choices
+from stacklib.pages.figures_of import measured, published
+from stacklib.pages.interconnect.selection import claims
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.quantity.core import _make
+
+MODEL, TP, TOKENS = "llama-3-70b", 8, 4096
+DEVICE, OTHER, RACK = "h100_sxm", "b200_sxm", 72
+LARGE = 64 * 2**20  # B: what a prompt of 4,096 tokens adds up in an exchange
+SOURCE = "NVIDIA, NCCL, src/graph/tuning.cc at 5067397c, 2026"
+# A log that prints what was chosen, from 32 KiB to 16 GiB.
+LOGGED = (
+    "D-0163",
+    "D-0166",
+    "D-0168",
+    "D-0169",
+    "D-0172",
+    "D-0174",
+    "D-0176",
+    "D-0182",
+)
+WORST = ("D-0153", "D-0154", "D-0152", "D-0277", "D-0003")  # folded, by source
+SWITCH, RING = "D-0234", "D-0235"  # a maintainer of NCCL: what both reach
+OWN, LIBRARY = "D-0119", "D-0029"  # 8 KiB: an engine's own kernel, and NCCL
+Candidate = tuple[str, str]
+LL, NVLS = ("ring", "ll"), ("nvls", "simple")
+
+
+# -- the model's own numbers -----------------------------------------------------------
+
+
+def exchanges() -> Quantity:
+    """All-reduces of a token, and of a prompt."""
+    layers = chosen(models.get(MODEL).layers, label="layers of Llama-3-70B")
+    return (layers * chosen(2, label="all-reduces a layer")).named("exchanges a token")
+
+
+def size(tokens: int = 1) -> Quantity:
+    """Bytes of an exchange: an activation in bf16 for each token."""
+    hidden = chosen(models.get(MODEL).hidden, label="values of an activation")
+    found = hidden * bytes_per_element("bf16")
+    if tokens > 1:
+        found = found * chosen(tokens, label="tokens of a prompt")
+    return found.named(f"bytes of an exchange, {tokens} tokens")
+
+
+def steps() -> Quantity:
+    """Steps round a ring of eight, there and back."""
+    others = chosen(TP, label="ranks") - chosen(1, label="itself")
+    return (others * chosen(2, label="times round")).named("steps of a ring")
+
+
+def constant(table: str, algorithm: str, protocol: str) -> Quantity:
+    """A constant of NCCL's source, microseconds: ``base``, or ``hop`` over NVLink."""
+    rows = {"base": c.BASE, "hop": c.HOP["nvlink"]}[table]
+    value = rows[algorithm][c.PROTOCOLS.index(protocol)]
+    label = f"{table}, {algorithm} {protocol}"
+    return _make(published(value, "us", label, SOURCE), key="")
+
+
+@cache
+def machine(device: str = DEVICE, ranks: int = TP) -> Fabric:
+    """Ranks on a device."""
+    return fabric(device, ranks)
+
+
+@cache
+def chosen_by(of: float, device: str = DEVICE, ranks: int = TP) -> Choice:
+    """NCCL's choice for an all-reduce, and all that was in question."""
+    return select("all_reduce", of, **machine(device, ranks).select())
+
+
+def _candidate(what: str, of: float, candidate: Candidate) -> float:
+    row = chosen_by(of).of(*candidate)
+    value = {"time": row.time, "alpha": row.latency, "rate": row.bandwidth}[what]
+    assert value is not None
+    return value
+
+
+def candidate(what: str, name: Candidate, of: Quantity | None = None) -> Quantity:
+    """``alpha``, ``rate`` or ``time`` of one, on eight H100."""
+    of = size() if of is None else of
+    unit = "B/s" if what == "rate" else "s"
+    label = f"{what} of {' '.join(name)}" + (f", {of.text()}" if what == "time" else "")
+    found = counted(_candidate, what, of.si, name, unit=unit, label=label)
+    return found.to("GB/s" if what == "rate" else "us")
+
+
+def cross() -> Quantity:
+    """The size from which the switches' sum is quicker than the ring with flags."""
+    more = candidate("alpha", NVLS) - candidate("alpha", LL)
+    one = chosen(1, label="one")
+    less = one / candidate("rate", LL) - one / candidate("rate", NVLS)
+    return (more / less).named("size where ring and switches cross")
+
+
+# -- what it takes ---------------------------------------------------------------------
+
+
+@cache
+def timed(of: float, device: str = DEVICE, ranks: int = TP) -> Timed:
+    """An all-reduce, in a graph: no call of it from Python."""
+    return collective_time("all_reduce", of, machine(device, ranks))
+
+
+def _seconds(of: float, device: str, ranks: int, what: str = "time") -> float:
+    return float(getattr(timed(of, device, ranks), what))
+
+
+def time(
+    of: Quantity | None = None,
+    device: str = DEVICE,
+    ranks: int = TP,
+    what: str = "time",
+) -> Quantity:
+    """Its time by NCCL's choice, or ``alpha`` or ``fill`` of it."""
+    of = size() if of is None else of
+    short = hardware.get(device).short
+    label = f"{what} of an all-reduce of {of.text()}, {ranks} x {short}"
+    return counted(_seconds, of.si, device, ranks, what, unit="s", label=label).to("us")
+
+
+def token(device: str = DEVICE) -> Quantity:
+    """All exchanges of a token."""
+    short = hardware.get(device).short
+    return (exchanges() * time(device=device)).named(f"exchanges of a token, {short}")
+
+
+def prompt(device: str = DEVICE) -> Quantity:
+    """All exchanges of a prompt."""
+    short = hardware.get(device).short
+    found = exchanges() * time(size(TOKENS), device)
+    return found.named(f"exchanges of a prompt, {short}").to("ms")
+
+
+def gain(ranks: int = TP) -> Quantity:
+    """Arrays that a ring sends over the one that a switch needs."""
+    two, one = chosen(2, label="times round"), chosen(1, label="itself")
+    count = chosen(ranks, label="ranks")
+    return (two * (count - one) / count).named(f"most that switches save, {ranks}")
+
+
+def reached() -> Quantity:
+    """What switches reach over what a ring does, as its maintainer has both."""
+    return (measured(SWITCH) / measured(RING)).named("switches over ring, published")
+
+
+def adding(dtype: str) -> Quantity:
+    """Additions a second of a Quantum-X800, every port at its full rate."""
+    return claims.adds(dtype)
+
+
+def worse() -> Quantity:
+    """Cards on PCI Express over as many GPUs with NVLink."""
+    return (cards() / four()).named("PCI Express over NVLink, four ranks")
+
+
+def _cards(of: float) -> float:
+    return choices(read_topo(topo_sample("four_cards")), (of,))[0].time
+
+
+def cards() -> Quantity:
+    """The prompt's exchange on four cards that only PCI Express joins."""
+    label = "64 MiB over four cards"
+    return counted(_cards, size(TOKENS).si, unit="s", label=label).to("us")
+
+
+def four() -> Quantity:
+    """The same on four H100 with NVLink."""
+    return time(size(TOKENS), ranks=4)
+
+
+# -- others' runs ----------------------------------------------------------------------
+
+
+@cache
+def judged(by: str = "") -> Validation:
+    """Published collectives; with ``by`` each by a fit that never saw its group."""
+    report = validate(r for r in measurements.fitted() if r.family == "D")
+    return unseen(report, by) if by else report
+
+
+def error(key: str, what: str = "median_error") -> Quantity:
+    """The larger error of both folds, relative: ``D_large`` or ``D_small``."""
+    return counted(_error, key, what, label=f"{what.replace('_', ' ')}, {key}")
+
+
+def _error(key: str, what: str) -> float:
+    folds = ("source", "device")
+    return max(float(getattr(judged(by).families[key], what)) for by in folds)
+
+
+def rows_judged(what: str = "all") -> Quantity:
+    """How many rows there are, or were ``predicted``."""
+    every = judged()
+    count = len(every.outcomes) if what == "all" else len(every.predicted)
+    return chosen(count, label=f"collectives, {what}")
+
+
+def off(id: str) -> Quantity:
+    """Predicted over measured, by a fit without the row's source."""
+    return counted(_off, id, label=f"predicted over measured, {id}")
+
+
+def _off(id: str) -> float:
+    return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
+
+
+def _seconds_of(id: str) -> float:
+    """The time that a row says, whatever its metric."""
+    row = next(r for r in measurements.public() if r.id == id)
+    rate = {"ms": 1e-3, "us": 1e-6}.get(row.unit)
+    if rate is not None:
+        return row.value * rate
+    kind = collective_of(row)
+    return bus_factor(kind, fabric_of(row).ranks) * size_of(row) / (row.value * 1e9)
+
+
+def run(id: str) -> Quantity:
+    """A published run's time, from its bus bandwidth."""
+    label = f"time of {id}, from its bus bandwidth"
+    return counted(_seconds_of, id, unit="s", label=label).to("us")
+
+
+def _foretold(id: str) -> float:
+    found = next(o for o in judged("source").outcomes if o.row.id == id)
+    rate = found.row.unit not in ("ms", "us")
+    return _seconds_of(id) * (1 / found.ratio if rate else found.ratio)
+
+
+def foretold(id: str) -> Quantity:
+    """The same predicted by a fit that has not seen its source."""
+    label = f"predicted time of {id}, source unseen"
+    return counted(_foretold, id, unit="s", label=label).to("us")
+
+
+def log() -> list[dict[str, Any]]:
+    """Rows of the table: what a log says was chosen, and what the model chooses."""
+    rows = []
+    for id in LOGGED:
+        row = next(r for r in measurements.public() if r.id == id)
+        told = chosen_by(size_of(row), "h200_sxm")
+        rows.append(
+            {
+                "size": chosen(size_of(row), "B", label=f"size of {id}"),
+                "logged": row.text("algo").lower().replace("/", " "),
+                "chosen": f"{told.algorithm} {told.protocol}",
+                "predicted": foretold(id),
+                "measured": run(id),
+            }
+        )
+    return rows
+
+
+def boards() -> list[dict[str, Any]]:
+    """Rows of the table: what is chosen on other machines."""
+    cases = (("a100_sxm_80gb", 8), (DEVICE, 8), (OTHER, 8), ("l40s", 4), (DEVICE, 16))
+    rows = []
+    for device, ranks in cases:
+        few, many = (timed(s.si, device, ranks) for s in (size(), size(TOKENS)))
+        rows.append(
+            {
+                "machine": f"{ranks} x {hardware.get(device).short}",
+                "for a token": f"{few.algorithm} {few.protocol}",
+                "token": time(size(), device, ranks),
+                "for a prompt": f"{many.algorithm} {many.protocol}",
+                "prompt": time(size(TOKENS), device, ranks),
+            }
+        )
+    return rows
+
+
+def points() -> list[tuple[str, float, float]]:
+    """Class, measured and predicted seconds of each row that has a time."""
+    found = []
+    for one in judged("source").predicted:
+        row = one.row
+        if "moe" in row.subject.lower():
+            if row.unit == "us":
+                found.append(("experts", row.value / 1e6, row.value * one.ratio / 1e6))
+            continue
+        took = _seconds_of(row.id)
+        rate = row.unit not in ("ms", "us")
+        on = fabric_of(row)
+        kind = "nodes" if on.nodes > 1 else "node"
+        found.append((kind, took, took * (1 / one.ratio if rate else one.ratio)))
+    return found
