@@ -264,6 +264,15 @@ def killed() -> processes.Killed:
     return processes.run_killed(STEPS, EVERY, goodput.draw_kills(FAILS, SEED))
 
 
+def _by_processes() -> int:
+    return killed().counts.executed
+
+
+def by_processes() -> Quantity:
+    """Steps that the processes executed."""
+    return counted(_by_processes, label="steps executed by processes")
+
+
 def _executed() -> int:
     return replayed().executed
 

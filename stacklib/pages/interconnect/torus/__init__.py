@@ -1,0 +1,266 @@
+"""Section 6.8: What does a torus give up?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from math import prod
+from typing import Any
+
+from stacklib import hardware
+from stacklib.interconnect import Topology, all_reduce
+from stacklib.interconnect import cost as price
+from stacklib.interconnect.networks.packets import run_packets
+from stacklib.interconnect.networks.shapes_optical import (
+    CrossConnect,
+    cross_connect,
+    goodput,
+    run_goodput,
+)
+from stacklib.pages.figures_of import published
+from stacklib.quantity import Quantity, chosen, counted
+
+SHORT, WIDE = (4, 4, 8), (4, 8, 8)  # chips along the axes: one long, two long
+POD, HALL = (16, 24, 24), (16, 16, 16)  # Ironwood's, and TPU v4's
+CUBE, CUBES, RACKS, PORTS = 4, 64, 144, 136
+LINKS = 6  # of a chip in three dimensions
+HOST, HOSTS = 0.995, 16  # probability that a host is well; hosts of a cube
+SLICE = 16  # cubes of a job
+TPU4 = "Jouppi et al., TPU v4 (ISCA 2023)"
+MODEL, LAYERS, PER_LAYER, WIDTH = "llama-3-70b", 80, 2, 8192
+
+Shape = tuple[int, int, int]
+
+
+# -- all to all, on a plain and on a twisted torus -------------------------------------
+
+
+@cache
+def net(shape: Shape, twist: bool = False) -> Topology:
+    """The torus, with links of one byte a second."""
+    return Topology.torus(shape, twist or None, link=1.0)
+
+
+def _most(shape: Shape, twist: bool) -> float:
+    return round(max(net(shape, twist).loads(1.0).values()), 9)
+
+
+def _mean(shape: Shape, twist: bool) -> float:
+    loads = net(shape, twist).loads(1.0).values()
+    return round(sum(loads) / len(loads), 9)
+
+
+def _counted(shape: Shape, twist: bool) -> float:
+    bare = replace(net(shape, twist), lattice=None)  # no symmetry to lean on
+    return round(max(bare.loads(1.0).values()), 9)
+
+
+def _hops(shape: Shape, twist: bool) -> float:
+    chips = prod(shape)
+    return LINKS * _mean(shape, twist) / (chips - 1)
+
+
+def _named(what: str, shape: Shape, twist: bool) -> str:
+    return f"{what}, {'twisted' if twist else 'plain'} {' x '.join(map(str, shape))}"
+
+
+def most(shape: Shape, twist: bool = False) -> Quantity:
+    """Messages over the busiest link when each chip sends one to each other."""
+    label = _named("busiest link", shape, twist)
+    return counted(_most, shape, twist, label=label)
+
+
+def mean(shape: Shape, twist: bool = False) -> Quantity:
+    """Messages over a link on average."""
+    return counted(_mean, shape, twist, label=_named("a link's mean", shape, twist))
+
+
+def by_paths(shape: Shape, twist: bool = False) -> Quantity:
+    """The busiest link again, every shortest path of every pair counted."""
+    label = _named("busiest link by paths", shape, twist)
+    return counted(_counted, shape, twist, label=label)
+
+
+def hops(shape: Shape, twist: bool = False) -> Quantity:
+    """Links on the way of a message, on average."""
+    return counted(_hops, shape, twist, label=_named("hops", shape, twist))
+
+
+def gain(shape: Shape) -> Quantity:
+    """How many times as fast all-to-all is on the twisted torus."""
+    words = " x ".join(map(str, shape))
+    return (most(shape) / most(shape, True)).named(f"gain of the twist, {words}")
+
+
+def _slots(shape: Shape, twist: bool) -> int:
+    return run_packets(net(shape, twist), choice="queue").slots
+
+
+def slots(shape: Shape, twist: bool = False) -> Quantity:
+    """Slots until one packet a pair has arrived, by the shortest queue."""
+    return counted(_slots, shape, twist, label=_named("slots", shape, twist))
+
+
+def seen(shape: Shape) -> Quantity:
+    """What the paper measured, as this book's sources recall it."""
+    value = {SHORT: 1.63, WIDE: 1.31}[shape]
+    words = " x ".join(map(str, shape))
+    return published(value, "", f"gain measured, {words}", TPU4, where="recalled")
+
+
+def rows() -> list[dict[str, Any]]:
+    """The table of tori."""
+    found = []
+    for shape in (SHORT, WIDE):
+        for twist in (False, True):
+            name = " x ".join(map(str, shape))
+            found.append(
+                {
+                    "torus": f"{name}{', twisted' if twist else ''}",
+                    "busiest link": most(shape, twist),
+                    "every path counted": by_paths(shape, twist),
+                    "mean link": mean(shape, twist),
+                    "hops": hops(shape, twist),
+                }
+            )
+    return found
+
+
+# -- bisection ---------------------------------------------------------------------
+
+
+def per_link(key: str = "ici_v7") -> Quantity:
+    """One link of a chip, one direction."""
+    six = chosen(LINKS, label="links of a chip")
+    return (hardware.link(key).per_direction / six).named("a link, one direction")
+
+
+def longest(shape: Shape) -> Quantity:
+    """Chips along the longest axis."""
+    return chosen(max(shape), label=f"longest of {' x '.join(map(str, shape))}")
+
+
+def bisection(shape: Shape, key: str = "ici_v7") -> Quantity:
+    """Bandwidth into the other half for each chip of one: 4 links over the length."""
+    share = 4 * per_link(key) / longest(shape)
+    return share.named(f"bisection a chip, {' x '.join(map(str, shape))}")
+
+
+def switched() -> Quantity:
+    """The same behind a switch that never blocks: all of a GPU's links."""
+    return hardware.link("nvlink5").per_direction
+
+
+def smaller() -> Quantity:
+    """How many times less."""
+    return (switched() / bisection(POD)).named("NVL72 over the pod, for each chip")
+
+
+def chips(shape: Shape) -> Quantity:
+    """Chips of a torus."""
+    return chosen(prod(shape), label=f"chips of {' x '.join(map(str, shape))}")
+
+
+def exponent() -> Quantity:
+    """Slope of the built cubes' bisection against their chips, on log axes."""
+    return counted(_exponent, label="exponent of the bisection")
+
+
+def _exponent() -> float:
+    from math import log
+
+    sides = (4, 6, 8, 10)
+    wide = [net((k, k, k)).bisection().bandwidth for k in sides]
+    return log(wide[-1] / wide[0]) / log(sides[-1] ** 3 / sides[0] ** 3)
+
+
+# -- cubes and mirrors -----------------------------------------------------------------
+
+
+def hall() -> CrossConnect:
+    """All cubes of a v4 pod, joined."""
+    return cross_connect(HALL)
+
+
+def switches() -> Quantity:
+    """Optical switches of a pod: one for each place of a face, on three axes."""
+    return counted(cross_connect, HALL, take="switches", label="optical switches")
+
+
+def used_ports() -> Quantity:
+    """Ports of each that the cubes need."""
+    return counted(cross_connect, HALL, take="ports_used", label="ports in use")
+
+
+def ports_for(cubes: int) -> Quantity:
+    """Ports of each switch that so many cubes need."""
+    two = chosen(2, label="ports of a cube")
+    return (two * chosen(cubes, label=f"{cubes} cubes")).named("ports of a switch")
+
+
+def refused() -> str:
+    """What the allocator says of Ironwood's racks on 136-port switches."""
+    try:
+        cross_connect(POD, installed=RACKS, ports=PORTS)
+    except ValueError as error:
+        return str(error)
+    raise AssertionError("the racks fit")
+
+
+def _moved() -> int:
+    before = cross_connect((8, 8, 16))
+    return before.replaced(3).moved(before)
+
+
+def moved() -> Quantity:
+    """Connections that change when a spare takes a broken cube's place."""
+    return counted(_moved, label="connections moved")
+
+
+def well() -> Quantity:
+    """Probability that all hosts of a cube are well."""
+    one = chosen(HOST, label="a host is well")
+    every = one.si**HOSTS
+    return counted(lambda: every, label="a cube is well")
+
+
+def running(mirrors: bool) -> Quantity:
+    """Share of the cubes that run in jobs of a quarter of the pod."""
+    label = f"cubes in jobs, {'mirrors' if mirrors else 'fixed cables'}"
+    return counted(_running, mirrors, label=label)
+
+
+def _running(mirrors: bool) -> float:
+    return goodput(CUBES, SLICE, HOST**HOSTS, mirrors=mirrors)
+
+
+def running_drawn(mirrors: bool) -> Quantity:
+    """The same by draws."""
+    label = f"cubes in jobs, {'mirrors' if mirrors else 'fixed cables'}, drawn"
+    return counted(_running_drawn, mirrors, label=label)
+
+
+def _running_drawn(mirrors: bool) -> float:
+    return run_goodput(CUBES, SLICE, HOST**HOSTS, mirrors=mirrors, runs=4000)
+
+
+# -- the token -------------------------------------------------------------------------
+
+
+def _token(shape: Shape) -> float:
+    """Seconds of a token's exchanges: halving and doubling, an axis at a time."""
+    box = Topology.torus(shape, link="ici_v7")
+    plan = all_reduce(prod(shape), algorithm="halving_doubling")
+    return float(price(plan, box, size=2.0 * WIDTH).time) * LAYERS * PER_LAYER
+
+
+def token() -> Quantity:
+    """Exchanges of a token on eight chips of a torus."""
+    label = "a token's exchanges, 2 x 2 x 2 torus"
+    return counted(_token, (2, 2, 2), unit="s", label=label).to("us")
+
+
+def token_line() -> Quantity:
+    """The same on eight chips in a ring."""
+    label = "a token's exchanges, ring of eight"
+    return counted(_token, (8, 1, 1), unit="s", label=label).to("us")

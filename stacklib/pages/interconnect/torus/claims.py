@@ -1,0 +1,205 @@
+"""Claims on tori, their optical switches, and how they compare with a switch."""
+
+from __future__ import annotations
+
+from stacklib import hardware
+from stacklib.evidence import Finding, claim
+from stacklib.interconnect import Topology
+from stacklib.pages.figures_of import published
+from stacklib.pages.interconnect import torus as page
+from stacklib.quantity import Quantity, ceil, chosen
+
+RACK = 72  # GPUs of an NVL72
+RADIX, TIERS = 40, 5  # ports of an InfiniBand switch; switches a port of three tiers
+
+
+def pod(key: str) -> Quantity:
+    """Chips that a device's links can join."""
+    return hardware.get(key).link_domain.named(f"chips of a pod, {key}")
+
+
+@claim("tpu-vs-nvl72-scale")
+def scale() -> Finding:
+    """Chips of the pod over GPUs of the rack."""
+    ratio = page.chips(page.POD) / chosen(RACK, label="GPUs of the rack")
+    return Finding(
+        ratio.named("chips over GPUs"),
+        why="Exact, and a comparison of two different networks: a chip of the pod has "
+        f"{page.bisection(page.POD):GB/s} into the other half, a GPU of the rack "
+        f"{page.switched():GB/s}.",
+    )
+
+
+@claim("ironwood-vs-nvl72-bisection")
+def bisection() -> Finding:
+    """Open: the document does not say it; we do."""
+    return Finding.open(
+        "Our own question. Of a pod's links only those of its middle and its wrap "
+        f"cross: {page.bisection(page.POD):GB/s} for each chip, against "
+        f"{page.switched():GB/s} behind switches. All-to-all measured on both would "
+        "settle it."
+    )
+
+
+@claim("palomar-ports")
+def ports() -> Finding:
+    """Cited; the count of cubes fits."""
+    return Finding.cited(
+        f"The TPU v4 paper has 136 ports, of which 64 cubes need {page.used_ports()}."
+    )
+
+
+@claim("palomar-power")
+def power() -> Finding:
+    """Cited: powers of two devices that do different work."""
+    return Finding.cited(
+        "Both powers are the vendor's. An optical switch turns mirrors; a packet "
+        "switch also buffers, chooses and regenerates, so the ratio is not one of "
+        "efficiency at the same work."
+    )
+
+
+@claim("ironwood-ocs-count")
+def optical() -> Finding:
+    """Ports that the racks' faces need, over the ports of a switch."""
+    faces = chosen(6, label="faces of a cube") * chosen(16, label="links of a face")
+    links = faces * chosen(page.RACKS, label="racks")
+    each = published(page.PORTS, "", "ports of a Palomar switch", page.TPU4)
+    switches = ceil(links / each).named("switches of 136 ports")
+    need = page.ports_for(page.RACKS)
+    return Finding(
+        switches,
+        why=f"{switches} switches have enough ports; with 48, each needs {need}, two "
+        "for every rack. A larger switch is reported for this pod and not confirmed.",
+        verdict="conflict",
+    )
+
+
+@claim("ironwood-racks-chips")
+def racks() -> Finding:
+    """Racks times chips of a cube, and the shape's product."""
+    cube = chosen(page.CUBE**3, label="chips of a rack")
+    return Finding(
+        (chosen(page.RACKS, label="racks") * cube).named("chips of the racks"),
+        why=f"And {' x '.join(map(str, page.POD))} = {page.chips(page.POD)} chips.",
+    )
+
+
+@claim("ocs-cost-power-share")
+def share() -> Finding:
+    """Cited: shares of a bill that is not public."""
+    return Finding.cited(
+        "The TPU v4 paper says below 5 % of cost and below 3 % of power, of that "
+        "machine and not of Ironwood."
+    )
+
+
+@claim("ocs-replacement-568")
+def infiniband() -> Finding:
+    """Switches of a fat tree of three tiers for the pod's chips."""
+    radix = chosen(RADIX, label="ports of a switch")
+    tiers = chosen(TIERS, label="switches a chip and port, three tiers")
+    here = ceil(tiers * page.chips(page.POD) / radix).named("switches, 9,216 chips")
+    there = ceil(tiers * page.chips(page.HALL) / radix).named("switches, 4,096 chips")
+    return Finding(
+        here,
+        why=f"The figure is the TPU v4 paper's, of 4,096 chips, for which we count "
+        f"{there}. The pod of the claim has 9,216.",
+    )
+
+
+@claim("torus-bisection-exponent")
+def exponent() -> Finding:
+    """Slope of the bisection of built cubes."""
+    return Finding(
+        page.exponent(),
+        why="So for each chip it falls with the cube root; behind switches that do "
+        "not block it stays.",
+    )
+
+
+@claim("twisted-torus-1p63")
+def twist() -> Finding:
+    """Busiest link of the plain over that of the twisted torus."""
+    return Finding(
+        page.gain(page.SHORT),
+        why="The busiest link of all pairs' traffic, every shortest path used alike. "
+        "The claim is the paper's measurement, which has its software in it.",
+    )
+
+
+@claim("ocs-upgrade-savings")
+def upgrades() -> Finding:
+    """Cited: no inputs are given."""
+    return Finding.cited(
+        "It depends on the shares of switches and transceivers in the bill and on how "
+        "many generations the switches stay; the source gives none of them."
+    )
+
+
+@claim("tpu-availability")
+def availability() -> Finding:
+    """Cited; the mechanism is computed on the page."""
+    drawn, fixed = page.running(True), page.running(False)
+    return Finding.cited(
+        f"Of a service, not of a network. With hosts well {100 * page.HOST:g} % of the "
+        f"time, {drawn:%} of the cubes are in jobs with mirrors and {fixed:%} without."
+    )
+
+
+@claim("ocs-decade-production")
+def decade() -> Finding:
+    """Cited: a date."""
+    return Finding.cited(
+        "Google's papers date optical switches in its data centres from 2013 and in "
+        "TPU pods from 2020."
+    )
+
+
+@claim("tpuv5p-pod-8960")
+def v5p() -> Finding:
+    """The data sheet's shape."""
+    sides = (16, 20, 28)
+    return Finding(
+        page.chips(sides), why=f"{' x '.join(map(str, sides))} chips in its data sheet."
+    )
+
+
+@claim("ici-8000")
+def ici() -> Finding:
+    """Pods as sold."""
+    return Finding(
+        pod("tpu_v5p"),
+        to=page.chips(page.POD),
+        why="v5p's pod was rounded down; Ironwood's is larger.",
+    )
+
+
+@claim("torus-a2a-penalty")
+def hops() -> Finding:
+    """Cited: a yes or no; links on the way stand beside it."""
+    box = Topology.nvswitch(8)
+    return Finding.cited(
+        f"Yes: a message of all-to-all passes {page.hops((4, 4, 4))} links on average "
+        f"in a cube of 64 chips and {box.routes(0, 1).hops} in a box with switches, "
+        "and a torus twice as wide has twice as many."
+    )
+
+
+@claim("tpu-pod-memory-shared")
+def memory() -> Finding:
+    """Open: it turns on what shared means."""
+    return Finding.open(
+        "The sum of capacities is right. A core loads only from its own HBM, and "
+        "everything else comes by remote DMA. A document of the instruction set that "
+        "shows a load from another chip's memory would settle it."
+    )
+
+
+@claim("ici-name")
+def name() -> Finding:
+    """Cited: a name."""
+    return Finding.cited(
+        "Google's documentation calls it the inter-chip interconnect. It joins chips; "
+        "cores of one chip share its memory."
+    )

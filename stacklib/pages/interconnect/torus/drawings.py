@@ -1,0 +1,128 @@
+"""Drawings of section 6.8: how far a message gets on a torus; cubes and mirrors."""
+
+from __future__ import annotations
+
+from stacklib.interconnect import Topology
+from stacklib.interconnect.networks.shapes_optical import cross_connect
+from stacklib.pages.interconnect import torus as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    Shown,
+    Words,
+    below,
+    chain,
+    draw,
+    flow,
+    line,
+)
+from stacklib.quantity import chosen
+
+__all__ = ["cubes_and_mirrors", "reached_after"]
+
+FLAT = (4, 8)  # chips; the twist lets short wraps move half of the long axis
+TURN = {"x": {"y": 4}}
+TRAY = (8, 8, 16)  # chips of a job, in cubes 2 x 2 x 4
+BROKEN = 3
+
+
+def reached(twist: bool) -> list[int]:
+    """Links from the first chip to each."""
+    net = Topology.torus(FLAT, TURN if twist else None, link=1.0)
+    return [net.routes(0, chip).hops for chip in range(net.ranks)]
+
+
+def reached_after() -> Drawing:
+    """Chips that a message can have reached after so many links."""
+    plain, turned = reached(False), reached(True)
+    steps = [
+        (
+            f"links: {hops}",
+            flow(_grid("plain", plain, hops), _grid("twisted", turned, hops), gap=24),
+        )
+        for hops in range(1, max(plain) + 1)
+    ]
+    title = (
+        "A twist turns the wraps of the short axis into short cuts along the long one."
+    )
+    return draw(steps, name="torus-reached", title=title)
+
+
+def _grid(name: str, far: list[int], hops: int) -> Node:
+    near = [chip for chip, links in enumerate(far) if links <= hops]
+    # The long axis runs to the right; two copies of the short one make it visible.
+    cells = Cells(
+        f"chips of the {name} one, {hops}",
+        len(far),
+        FLAT[1],
+        side=11.0,
+        gap=3.0,
+        role="layer-5",
+        lit=frozenset(near),
+        words="chips reached where lit",
+    )
+    many = chosen(len(near), label=f"reached, {name}, {hops} links")
+    return Box(
+        name,
+        [line(name, bold=True), line("reached: ", Shown(many, ""))],
+        cells,
+        role="layer-5",
+    )
+
+
+def cubes_and_mirrors() -> Drawing:
+    """Two cubes joined by a mirror, before one of them fails and after."""
+    before = cross_connect(TRAY)
+    after = before.replaced(BROKEN)
+    steps = [
+        ("all are well", _joined(before.joins[0], None)),
+        ("a spare takes its place", _joined(after.joins[0], BROKEN)),
+    ]
+    title = "When a cube fails, only mirrors move: no cable is touched."
+    return draw(steps, name="torus-mirrors", title=title)
+
+
+def _joined(joins: tuple[tuple[int, int], ...], gone: int | None) -> Node:
+    """The cube that fails, or its spare, between the switch and its neighbour."""
+    fresh = max(one for pair in joins for one in pair)
+    this = BROKEN if gone is None else fresh
+    (after,) = (b for a, b in joins if a == this)
+    first = chosen(this, label="cube")
+    second = chosen(after, label="neighbour")
+    path = chain(
+        Box(
+            "a cube",
+            [line("cube ", first, bold=True), line("face + x", role="muted")],
+            Cells(
+                "chips of a cube", 16, 4, side=7.0, role="layer-5", lit=frozenset({5})
+            ),
+            role="layer-5",
+        ),
+        Box(
+            "optical switch",
+            [
+                line("optical switch", bold=True),
+                line(page.used_ports(), " ports in use"),
+                line("one place of the face", role="muted"),
+            ],
+            role="layer-2",
+        ),
+        Box(
+            "its neighbour",
+            [line("cube ", second, bold=True), line("face - x", role="muted")],
+            Cells("its chips", 16, 4, side=7.0, role="layer-5", lit=frozenset({5})),
+            role="layer-5",
+        ),
+    )
+    words = "no cube is down" if gone is None else "down, and dark to the mirrors"
+    out = Box(
+        "out of use",
+        [line("cube ", chosen(BROKEN, label="cube down"), bold=True)]
+        if gone is not None
+        else [line("spares", bold=True)],
+        Words([line(words, role="muted")]),
+        role="muted",
+    )
+    return below(path, out, gap=10)
