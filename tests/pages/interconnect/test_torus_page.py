@@ -1,4 +1,4 @@
-"""Section 6.8: loads three ways, the loop, bisection, cubes, and what a reader turns."""
+"""Section 6.8: loads three ways, the loop, bisection, cubes, and the live figure."""
 
 import json
 from math import prod
