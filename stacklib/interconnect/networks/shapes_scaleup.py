@@ -1,7 +1,9 @@
 """Chips in one box or rack: each joined to each, or all through switch chips.
 
 ``port_graph`` wires chips to switch chips and checks their ports. Wired *spread*, each
-chip has a link to every switch chip, and any two chips are two links apart. Wired
+chip has a link to every switch chip, and any two chips are two links apart. Where a
+switch chip has no port for every chip, and there are more of them than links but not
+twice as many, each chip leaves other ones out, and any two still share some. Wired
 *packed*, each switch chip takes all links of as many chips as it has room for: the
 ports add up, and nothing joins one switch chip's chips to the next one's.
 """
@@ -87,13 +89,19 @@ def port_graph(
     - ``links``: of each chip.
     - ``ports``: of each switch chip.
     - raises ``ValueError`` where a switch chip has too few ports.
+
+    >>> len(port_graph(4, 2, 3, 3))  # each leaves one of three out
+    8
     """
     whole(ranks=ranks, links=links, chips=chips, ports=ports)
     wiring = resolve(wiring, WIRINGS, "wiring")
+    turns = ports < ranks and links < chips < 2 * links
     found: dict[Pair, int] = {}
     for rank in range(ranks):
         for one in range(links):
-            at = one % chips if wiring == "spread" else (rank * links + one) // ports
+            at = (one + rank * turns) % chips
+            if wiring == "packed":
+                at = (rank * links + one) // ports
             found[rank, ranks + at] = found.get((rank, ranks + at), 0) + 1
     used: dict[int, int] = {}
     for (_, switch), cables in found.items():
@@ -143,11 +151,12 @@ def nvswitch(
         for (a, b), n in wired.items()
         for one in both(a, b, cable, n)
     ]
+    even = len(wired) == ranks * len({switch for _, switch in wired})
     return Topology(
         f"{ranks} chips on {chips} switch chips",
         ranks,
         ranks + chips,
         tuple(made),
         (tuple(range(ranks // 2)),),
-        "half of the chips can send with all their links",
+        "half of the chips can send with all their links" if even else "",
     )

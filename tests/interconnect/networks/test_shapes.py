@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,6 +39,20 @@ def test_packed_planes_leave_nine_islands():
     spread = port_graph(72, 18, 18, 72)
     assert len(islands(90, list(spread))) == 1
     assert set(spread.values()) == {1}
+
+
+def test_chips_take_turns_where_ports_are_fewer():
+    """72 chips on 21 switch chips of 64 ports: each leaves three out, none is alone."""
+    wired = port_graph(72, 18, 21, 64)
+    used = Counter(switch for _, switch in wired)
+    assert sum(used.values()) == 72 * 18 and max(used.values()) <= 64
+    mine = {chip: {s for c, s in wired if c == chip} for chip in range(72)}
+    shared = {len(mine[a] & mine[b]) for a in range(72) for b in range(a)}
+    assert min(shared) == 18 - 3 and max(shared) == 18
+    with pytest.raises(ValueError, match="more switch chips or ports"):
+        port_graph(72, 18, 20, 64)
+    with pytest.raises(ValueError, match="more switch chips or ports"):
+        port_graph(72, 2, 4, 36)  # two chips might share none
 
 
 def test_too_few_ports_are_refused():
