@@ -10,6 +10,7 @@ from stacklib.evidence import measurements
 from stacklib.evidence.calibrate.left_out import unseen
 from stacklib.evidence.predict.collectives import collective_of, fabric_of, size_of
 from stacklib.evidence.validate import Validation, validate
+from stacklib.evidence.validate.score import LARGE as LARGE_FROM
 from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.machine import Fabric, fabric
@@ -23,7 +24,6 @@ from stacklib.quantity.core import _make
 
 MODEL, TP, TOKENS = "llama-3-70b", 8, 4096
 DEVICE, OTHER, RACK = "h100_sxm", "b200_sxm", 72
-LARGE = 64 * 2**20  # B: what a prompt of 4,096 tokens adds up in an exchange
 SOURCE = "NVIDIA, NCCL, src/graph/tuning.cc at 5067397c, 2026"
 # A log that prints what was chosen, from 32 KiB to 16 GiB.
 LOGGED = (
@@ -267,6 +267,36 @@ def log() -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def logged_size(at: int) -> Quantity:
+    """Size of a row of the table."""
+    row = next(r for r in measurements.public() if r.id == LOGGED[at])
+    return chosen(size_of(row), "B", label=f"size of {row.id}")
+
+
+def _same() -> int:
+    """Rows that name an algorithm, if all are chosen alike."""
+    rows = [r for r in measurements.public() if r.family == "D" and "algo" in r.config]
+    told = [chosen_by(size_of(r), "h200_sxm") for r in rows]
+    named = [f"{t.algorithm}/{t.protocol}" for t in told]
+    assert named == [r.text("algo").lower() for r in rows]
+    return len(rows)
+
+
+def same_choice() -> Quantity:
+    """How many rows of the log the model chooses alike."""
+    return counted(_same, label="rows of the log with the same choice")
+
+
+def limit() -> Quantity:
+    """From which size an array counts as large."""
+    return chosen(LARGE_FROM, "B", label="large array")
+
+
+def flags() -> Quantity:
+    """Latency of protocols with flags, other generations over Hopper."""
+    return hardware.efficiency_quantity("collective_flags")
 
 
 def boards() -> list[dict[str, Any]]:
