@@ -41,6 +41,7 @@ UNPREDICTED = {
     "flash_attention_numpy",
     "flash_attention_torch",
     "launch_costs",
+    "proven_best",
     "gloo_costs",
     "gloo_link",
     "nccl_collectives",
