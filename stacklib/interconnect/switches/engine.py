@@ -89,9 +89,7 @@ class _Fabric:
         self.hosts: dict[Port, deque[Sending]] = defaultdict(deque)
         self.middle = {node for flow in flows for p in flow.paths for node in p[1:-1]}
         for one in self.sending:
-            for first in {path[:2] for path in one.of.paths}:
-                self.hosts[first[0], first[1]].append(one)
-            self._at(one.of.start, self._try, one.path[:2])
+            self._at(one.of.start, self._begin, one)
 
     def _flow(self, flow: Flow) -> Sending:
         path = self.drawn.choice(flow.paths)
@@ -157,10 +155,10 @@ class _Fabric:
         """A host's next frame, of the flow whose turn it is."""
         flows, soonest = self.hosts[port], float("inf")
         for _ in range(len(flows)):
-            one = flows[0]
-            flows.rotate(-1)
-            if not one.todo or (self.rules.routing == "hash" and one.path[:2] != port):
+            one = flows.popleft()
+            if not one.todo:
                 continue
+            flows.append(one)
             if one.ready > self.now:
                 soonest = min(soonest, one.ready)
                 continue
@@ -282,8 +280,11 @@ class _Fabric:
         self._begin(one)
 
     def _begin(self, one: Sending) -> None:
-        for path in {path[:2] for path in one.of.paths}:
-            self._try((path[0], path[1]))
+        """A flow has something to send: it takes part in its host's turns."""
+        port = one.path[0], one.path[1]
+        if one not in self.hosts[port]:
+            self.hosts[port].append(one)
+        self._try(port)
 
     def _overdue(self, about: tuple[Sending, int]) -> None:
         one, seq = about

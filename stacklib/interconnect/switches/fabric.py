@@ -109,6 +109,8 @@ def check(wires: Mapping[Port, Wire], flows: list[Flow]) -> None:
         at_least(0, **{f"start of flow {number}": flow.start})
         if not flow.paths:
             raise ValueError(f"flow {number} has no path")
+        if len({path[:2] for path in flow.paths}) > 1:
+            raise ValueError(f"flow {number}: its paths begin at several ports")
         for path in flow.paths:
             if len(path) < 2 or len(set(path)) < len(path):
                 raise ValueError(f"flow {number}: path {path!r} passes a node twice")

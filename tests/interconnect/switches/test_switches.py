@@ -222,6 +222,7 @@ def test_quantities_go_through():
         (lambda: shapes.ring(2, WIRE), "switches = 2"),
         (lambda: run_fabric({}, [Flow((("a", "b"),), 1)]), "no wire a -> b"),
         (lambda: run_fabric({}, [Flow((), 1)]), "no path"),
+        (lambda: run_fabric({}, [Flow((("a", "b"), ("a", "c")), 1)]), "several ports"),
         (lambda: run_fabric({}, [Flow((("a", "b"),), 0)]), "size of flow 0 = 0"),
         (lambda: run_fabric({("a", "b"): Wire(0.0)}, []), "rate of a -> b"),
     ],
