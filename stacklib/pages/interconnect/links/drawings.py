@@ -49,14 +49,25 @@ def _direction(start: str, end: str, rate: Quantity) -> Node:
     """Two lanes from one end of a link to the other."""
     lanes = below(
         *(
-            Pipe(start, end, rate, rate.named("widest lane") * 2.5, [], least=40.0)
+            Pipe(
+                start,
+                end,
+                rate,
+                rate.named("widest lane") * 2.5,
+                [],
+                down=(False, False),
+                least=40.0,
+            )
             for _ in range(int(hardware.link(KEY).lanes.si))
         ),
         gap=2,
     )
     first = Box(start, start, role=gpu.CHIP, grow=0)
     last = Box(end, end, role=machine.LINKS, grow=0)
-    told = [line("one direction of a link", bold=True), ("two lanes of ", rate)]
+    told = [
+        line("one direction of a link", bold=True),
+        ("two lanes of ", Shown(rate, "Gbit/s", 4)),
+    ]
     return Box(f"{start}, link", told, right_of(first, lanes, last, gap=2))
 
 

@@ -54,7 +54,7 @@ def explore(*, links: int, lanes: int, rate: float, code: str) -> Spec:
         line(RATE, drawn, "one direction", "predicted", at="key"),
         line(RATE, [2 * b for b in drawn], "both directions", "predicted", at="key"),
         line(RATE, bare, "one direction, before the code", "predicted", at="key"),
-        rule("a port of 400 Gbit/s", "predicted", y=PORT),
+        rule("a port of 400 Gbit/s, one way", "predicted", y=PORT, at="key"),
         here(rate, mine, "your link"),
     ]
     return chart(

@@ -33,6 +33,7 @@ class Rack(NamedTuple):
     link: str
 
 
+MORE = "more of these chips"
 RACKS = {
     "HGX H100": Rack(8, 18, 4, 64, "spread", "nvlink4"),
     "HGX B200": Rack(8, 18, 2, 72, "spread", "nvlink5"),
@@ -40,7 +41,7 @@ RACKS = {
     "a tray as one chip": Rack(72, 18, 9, 144, "spread", "nvlink5"),
     "the post's planes": Rack(72, 18, 9, 144, "packed", "nvlink5"),
     "chips of an H100 board": Rack(72, 18, 18, 64, "spread", "nvlink5"),
-    "more of these": Rack(72, 18, 21, 64, "spread", "nvlink5"),
+    MORE: Rack(72, 18, 21, 64, "spread", "nvlink5"),
 }
 POST = RACKS["the post's planes"]
 
@@ -78,13 +79,6 @@ def used(name: str) -> Quantity:
     return (gpus * links.named("links of a GPU")).named(f"ports used, {name}")
 
 
-def offered(name: str) -> Quantity:
-    """Ports of all its switch chips."""
-    of = RACKS[name]
-    chips = chosen(of.chips, label="switch chips")
-    return (chips * chosen(of.ports, label="ports")).named(f"ports, {name}")
-
-
 def hops(name: str) -> Quantity:
     """Links from the first GPU to the last."""
     return counted(_hops, name, label=f"links between GPUs, {name}")
@@ -101,6 +95,23 @@ def planes() -> Quantity:
 
 def _planes() -> int:
     return topology("NVL72").routes(0, 71).count
+
+
+def shared() -> Quantity:
+    """The fewest chips at which two GPUs meet where each leaves some out."""
+    return counted(_shared, MORE, label="chips that two GPUs share, at least")
+
+
+def _shared(name: str) -> int:
+    of = RACKS[name]
+    net = topology(name)
+    return min(net.routes(0, other).count for other in range(1, of.gpus))
+
+
+def pair() -> Quantity:
+    """What two such GPUs have between them, one direction."""
+    link = hardware.link("nvlink5").link_bandwidth
+    return (shared() * link).named("between two GPUs that leave chips out")
 
 
 def total(name: str) -> Quantity:

@@ -101,10 +101,19 @@ def switch_count() -> Finding:
     return Finding(chips(), why="As many as have ports for every link of every GPU.")
 
 
+def pair() -> Quantity:
+    """Switch chips of a tray."""
+    return published(2, "", "switch chips of a tray", SHEET)
+
+
 def tray_ports() -> Quantity:
-    """Ports of a tray of two switch chips."""
-    pair = published(2, "", "switch chips of a tray", SHEET)
-    return (pair * ports()).named("ports of a tray")
+    """Ports of a tray of switch chips."""
+    return (pair() * ports()).named("ports of a tray")
+
+
+def trays() -> Quantity:
+    """Trays of switch chips of a rack."""
+    return (chips() / pair()).named("trays of switch chips")
 
 
 @claim("nvswitch-ports", "nvswitch3", right_if="an H100 board's switch is meant")

@@ -138,9 +138,8 @@ def _wiring(
     ]
     wires = Wires(f"wires, {name}", len(above), len(under), pairs, f"wires {name}")
     words = Words([line("lit: joined with the first GPU", role="muted")])
-    inside = below(
-        right_of(*gpus, even=True), wires, right_of(*chips, even=True), words, gap=0
-    )
+    rows = below(right_of(*gpus, even=True), wires, right_of(*chips, even=True), gap=0)
+    inside = below(rows, words, gap=6)
     return Box(name, told, inside, role="muted")
 
 
