@@ -1,0 +1,65 @@
+"""Chart and tables of section 6.5: what was predicted of sockets, and what came."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+from stacklib.pages.interconnect import wires as page
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line
+
+ABOUT = About(device="this_machine")
+ENDS = (0.3, 120.0)  # ms
+SIZES = {"16 KiB": 1 << 14, "1 MiB": 1 << 20, "16 MiB": 1 << 24}
+
+
+def all_spec() -> Spec:
+    """Every case of four processes: measured against predicted."""
+    marks: list[Mark] = [
+        line(ENDS, ENDS, "as predicted", "predicted", at="key"),
+    ]
+    for series, (name, size) in enumerate(SIZES.items()):
+        mine = [
+            (1e3 * case["predicted_s"], 1e3 * median(case["times_s"]))
+            for case in page.cases().values()
+            if case["world"] == page.WORLD
+            and case["algorithm"] != "library"
+            and abs(case["bytes"] - size) < size / 16
+        ]
+        x, y = zip(*sorted(mine), strict=True)
+        marks.append(dots(x, y, name, "measured", at="key", series=series, **ABOUT))
+    return chart(
+        "Two numbers predict every schedule over sockets, most of them closely.",
+        x=axis("Predicted (ms)", log=True, limits=ENDS),
+        y=axis("Measured (ms)", log=True, limits=ENDS),
+        marks=marks,
+    )
+
+
+def algorithms() -> list[dict[str, Any]]:
+    """All-reduce among four processes, by algorithm."""
+    rows: list[dict[str, Any]] = []
+    for name, algorithm in page.NAMES.items():
+        row: dict[str, Any] = {"algorithm": name}
+        for words, size in (("16 KiB", page.VECTOR), ("16 MiB", page.LARGE)):
+            row[f"{words}, predicted"] = page.foretold(algorithm, size)
+            row[f"{words}, measured"] = page.timed(algorithm, size)
+        rows.append(row)
+    return rows
+
+
+def links() -> list[dict[str, Any]]:
+    """Links between namespaces: what was set and what was found."""
+    rows = []
+    for name in page.SHAPES:
+        rows.append(
+            {
+                "set": name,
+                "made by": page.made_by(name),
+                "alpha, predicted": page.link_told(name, "alpha"),
+                "alpha, found": page.link_alpha(name),
+                "rate, predicted": page.link_told(name, "rate"),
+                "rate, found": page.link_rate(name),
+            }
+        )
+    return rows
