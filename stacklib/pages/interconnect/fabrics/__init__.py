@@ -1,0 +1,278 @@
+"""Section 6.7: What does a network cost that never blocks?"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stacklib import cost as prices
+from stacklib import hardware, models
+from stacklib.evidence import ledger
+from stacklib.interconnect import Topology, all_reduce, cost
+from stacklib.interconnect.networks.cuts import narrowest
+from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size, levels_for
+from stacklib.pages.figures_of import published
+from stacklib.pages.kernels import launches
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity.core import _make
+
+SHEET = "Spreadsheet of what H100 clusters cost, August 2024"
+ON_CPO = "On CPO, part 4: today's major CPO products, 2026"
+DAVISSON = "Broadcom on Tomahawk 6 Davisson, cloudnews.tech, 2025"
+DEVICE, MODEL, RADIX, LEVELS = "h100_sxm", "llama-3-70b", 64, 3
+SHEETS = {2048: 96, 16_384: 768, 65_536: 5120, 131_072: 10_240}  # GPUs: switches
+PORT = 50e9  # B/s in one direction: NDR, of the small networks that are built
+THIN = 960  # hosts of the tree with thinner leaves: 80 leaves of 12
+SHAPES = ("fat tree", "fat tree, thinner leaves", "dragonfly", "torus")
+
+
+def quoted(value: float, unit: str, label: str, title: str) -> Quantity:
+    """A figure as a document has it: it has a source, and no record."""
+    return _make(published(value, unit, label, title), key="")
+
+
+# -- a fat tree in closed form ---------------------------------------------------------
+
+
+def radix() -> Quantity:
+    """Ports of a switch."""
+    found = hardware.link("switch_qm9700").fields["ports"]
+    assert found is not None
+    return found
+
+
+def levels(count: int = LEVELS) -> Quantity:
+    """Levels of a tree."""
+    return chosen(count, label="levels")
+
+
+def size(part: str, ports: int = RADIX, high: int = LEVELS) -> Quantity:
+    """Hosts, switches or cables of a full tree."""
+    label = f"{part} of {high} levels of {ports} ports"
+    return counted(fat_tree_size, ports, high, take=part, label=label)
+
+
+def ports_each(high: int = LEVELS) -> Quantity:
+    """Switch ports for each GPU."""
+    return (2 * levels(high) - 1).named(f"switch ports for a GPU, {high} levels")
+
+
+def price(part: str) -> Quantity:
+    """Prices of a spreadsheet: a switch, a cable with both ends, a server of eight."""
+    value = {"switch": 36_000, "cable": 1280, "server": 310_000}[part]
+    return quoted(value, "USD", f"price of a {part}", SHEET)
+
+
+def per_gpu() -> Quantity:
+    """A GPU's part of a server, its port counted."""
+    return (price("server") / chosen(8, label="GPUs")).named("a server, for each GPU")
+
+
+def network(part: str = "", high: int = LEVELS) -> Quantity:
+    """Price of the network for each GPU, or of its switches or its cables."""
+    switches = ports_each(high) * price("switch") / radix()
+    cables = levels(high) * price("cable")
+    told = {"switches": switches, "cables": cables, "": switches + cables}[part]
+    return told.named(f"network for a GPU, {part or 'all'}, {high} levels")
+
+
+def share(high: int = LEVELS) -> Quantity:
+    """The network's price over that of the servers."""
+    return (network(high=high) / per_gpu()).named(f"network over servers, {high}")
+
+
+def of_chips() -> Quantity:
+    """The network's price over that of the GPUs alone."""
+    bought = [q for q in prices.prices("h100-sxm") if q.what == "purchase"]
+    return (network() / bought[-1].value.across(1)).named("network over GPUs alone")
+
+
+def triple() -> Quantity:
+    """How much dearer it would have to be to cost as much as the GPUs."""
+    return (1 / of_chips()).named("what it would take")
+
+
+# -- the spreadsheet -------------------------------------------------------------------
+
+
+def need(gpus: int) -> Quantity:
+    """Switches of 64 ports that so many GPUs need: (2 n - 1) N / k."""
+    return counted(_need, gpus, label=f"switches for {gpus} GPUs")
+
+
+def _need(gpus: int) -> int:
+    return (2 * levels_for(gpus, RADIX) - 1) * gpus // RADIX
+
+
+def depth(gpus: int) -> Quantity:
+    """Levels that so many GPUs need."""
+    return counted(levels_for, gpus, RADIX, label=f"levels for {gpus} GPUs")
+
+
+def theirs(gpus: int) -> Quantity:
+    """Switches as the spreadsheet has them."""
+    return quoted(SHEETS[gpus], "", f"switches for {gpus} GPUs", SHEET)
+
+
+def missing(gpus: int) -> Quantity:
+    """Share of the needed switches that it leaves out."""
+    return (1 - theirs(gpus) / need(gpus)).named(f"left out for {gpus} GPUs")
+
+
+# -- built and counted -----------------------------------------------------------------
+
+
+@cache
+def built(hosts: int = 16_384) -> Topology:
+    """A tree of switches of 64 ports, cable by cable."""
+    made: Topology = Topology.fat_tree(RADIX, LEVELS, hosts=hosts)
+    return made
+
+
+def _parts(name: str) -> int:
+    return built().parts()[name]
+
+
+def parts(name: str) -> Quantity:
+    """Switches or cables counted in the graph."""
+    return counted(_parts, name, label=f"{name} counted, 16,384 GPUs")
+
+
+def _flow(over: float) -> float:
+    tree = Topology.fat_tree(8, 3, over, link=PORT)
+    half = tree.ranks // 2
+    return narrowest(range(half), range(half, tree.ranks), tree.capacity)[0] / half
+
+
+def flow(over: float = 1) -> Quantity:
+    """B/s of each GPU of a half to the other half, by a maximum flow."""
+    label = f"maximum flow for a GPU, {over} to 1"
+    return counted(_flow, over, unit="B/s", label=label).to("GB/s")
+
+
+def port() -> Quantity:
+    """A GPU's port, one direction."""
+    found = hardware.link("ib_ndr").fields["per_direction"]
+    assert found is not None
+    return found
+
+
+# -- other shapes ----------------------------------------------------------------------
+
+
+@cache
+def shape(name: str) -> Topology:
+    """A network of about a thousand GPUs, its switches of 16 ports at most."""
+    made: Topology = {
+        "fat tree": lambda: Topology.fat_tree(16, 3, link=PORT),
+        "fat tree, thinner leaves": lambda: Topology.fat_tree(
+            16, 3, 3, hosts=THIN, link=PORT
+        ),
+        "dragonfly": lambda: Topology.dragonfly(8, 4, 4, link=PORT),
+        "torus": lambda: Topology.torus((10, 10, 10), link=PORT),
+    }[name]()
+    return made
+
+
+def _each(name: str, part: str) -> float:
+    net = shape(name)
+    return net.parts()[part] / net.ranks
+
+
+def each(name: str, part: str) -> Quantity:
+    """Switch ports or cables for each GPU, counted in the graph."""
+    return counted(_each, name, part, label=f"{part} for a GPU, {name}")
+
+
+def paid(name: str) -> Quantity:
+    """USD for each GPU at the same price for a port and for a cable."""
+    ports = each(name, "switch port") * price("switch") / radix()
+    return (ports + each(name, "link") * price("cable")).named(f"price, {name}")
+
+
+def _across(name: str) -> float:
+    return shape(name).bisection().per_chip
+
+
+def across(name: str) -> Quantity:
+    """B/s of each GPU of a half to the other half."""
+    label = f"bisection for a GPU, {name}"
+    return counted(_across, name, unit="B/s", label=label).to("GB/s")
+
+
+# -- switches as sold ------------------------------------------------------------------
+
+
+def sold(key: str, part: str) -> Quantity:
+    """Ports, a port's rate, or all of a switch's, one direction."""
+    if key == "tomahawk6":
+        lanes = quoted(512, "", "ports of Tomahawk 6", DAVISSON)
+        rate = quoted(200, "Gbit/s per_direction", "a port of Tomahawk 6", DAVISSON)
+    else:
+        fields = hardware.link(key).fields
+        found, width = fields["ports"], fields["link_bandwidth"]
+        assert found is not None and width is not None
+        lanes, rate = found, width.to("Gbit/s")
+    told = {"ports": lanes, "rate": rate, "": lanes * rate}[part]
+    return told if part else told.named(f"all ports of {key}").to("Tbit/s")
+
+
+def reach(key: str, high: int) -> Quantity:
+    """GPUs under so many levels of it, a port each."""
+    return size("hosts", round(sold(key, "ports").si), high)
+
+
+def claimed(name: str) -> Quantity:
+    """A figure of the document."""
+    return ledger.get(name).quantity()
+
+
+def planes() -> Quantity:
+    """GPUs of three levels of the Quantum-X800, as published."""
+    return quoted(746_496, "", "GPUs under three levels", ON_CPO)
+
+
+# -- a token ---------------------------------------------------------------------------
+
+
+def exchanges() -> Quantity:
+    """Exchanges of a token: two a layer."""
+    layers = chosen(models.get(MODEL).layers, label="layers")
+    return (2 * layers).named("exchanges of a token")
+
+
+def vector() -> Quantity:
+    """Bytes of an exchange."""
+    return chosen(16, "KiB", label="an exchange")
+
+
+def _once(servers: int, size: float) -> float:
+    if servers == 1:
+        net = Topology.nvswitch(8)
+        return float(cost(all_reduce(8), net, size=size).time)
+    net = Topology.rail(servers, 8)
+    made = all_reduce(8 * servers, "hierarchical", group=8)
+    return float(cost(made, net, size=size).time)
+
+
+def once(servers: int) -> Quantity:
+    """One exchange, rings inside each server and between those of a rail."""
+    label = f"an exchange over {servers} servers, rings"
+    return counted(_once, servers, vector().si, unit="s", label=label).to("µs")
+
+
+def exchange(servers: int) -> Quantity:
+    """All exchanges of a token."""
+    told = exchanges() * once(servers)
+    return told.named(f"exchanges of a token, {servers} servers, rings").to("ms")
+
+
+def reading(servers: int) -> Quantity:
+    """Reading of a token, the weights on so many servers of eight."""
+    told = launches.reading() / chosen(servers, label="servers")
+    return told.named(f"reading, {servers} servers").to("ms")
+
+
+def both(servers: int) -> Quantity:
+    """Reading and exchanges together."""
+    told = reading(servers) + exchange(servers)
+    return told.named(f"reading and exchanges, {servers} servers").to("ms")

@@ -1,0 +1,91 @@
+"""Claims on switches, InfiniBand and Ethernet, and on what a network costs."""
+
+from __future__ import annotations
+
+import math
+
+from stacklib.evidence import Finding, claim
+from stacklib.pages.interconnect import fabrics as page
+from stacklib.quantity import Quantity, counted
+
+OCI = "Three tiers of RoCE v2 for 131,072 GPUs, on Oracle's Zettascale, 2026"
+MEGASCALE = "Z. Jiang and others, MegaScale, 2024: three layers of Tomahawk 4"
+
+
+@claim("quantum-x800-bandwidth")
+def quantum() -> Finding:
+    """Ports times the rate of each."""
+    return Finding(page.sold("switch_q3400", ""), why="One direction.")
+
+
+@claim("quantum-x800-ports")
+def ports() -> Finding:
+    """The switch's rate over a port's."""
+    whole = page.sold("switch_q3400", "") / page.sold("switch_q3400", "rate")
+    return Finding(whole.named("ports of the Quantum-X800"), why="One direction each.")
+
+
+@claim("ethernet-switch-bandwidth")
+def ethernet() -> Finding:
+    """Ports times the rate of each, of a switch of that class."""
+    return Finding(
+        page.sold("switch_sn5600", ""),
+        why="Spectrum-4 and its kind, one direction; the next has twice as much.",
+    )
+
+
+@claim("ib-cost-premium")
+def premium() -> Finding:
+    """A matter of contracts."""
+    return Finding.cited(
+        "Procurement. Source: introl.com, InfiniBand against Ethernet, 2025, which has "
+        f"2.3 times in all, and {page.SHEET}: a 64-port switch of another maker at "
+        "36,000 USD where NVIDIA's own costs about 50,000. Cables and optics are the "
+        "same parts for both."
+    )
+
+
+@claim("ib-training-threshold")
+def threshold() -> Finding:
+    """Clusters beyond it that run on Ethernet."""
+    return Finding.open(
+        f"No rule: clusters larger than that train on Ethernet ({MEGASCALE}; {OCI}). "
+        "To settle it: the same training step on both fabrics at one size, and both "
+        "prices; InfiniBand pays where the time it saves, in GPU hours, is worth more "
+        "than it costs."
+    )
+
+
+@claim("oracle-131k")
+def oracle() -> Finding:
+    """As published, whatever its fabric."""
+    told = page.quoted(131_072, "", "GPUs of OCI's largest cluster", OCI)
+    return Finding(
+        told,
+        why="The number is right and its column is not: this cluster runs RDMA over "
+        "Ethernet (RoCE v2), not InfiniBand.",
+    )
+
+
+@claim("network-more-than-gpus")
+def dearer() -> Finding:
+    """A GPU's part of the network over the GPU's price."""
+    return Finding(
+        page.of_chips(),
+        why="Three levels at full bisection, by the prices of a spreadsheet that "
+        f"prices whole clusters. All of them would have to be {page.triple()} times "
+        "as high.",
+    )
+
+
+def _slope(high: int, over: int) -> float:
+    """Exponent of price by GPUs, from a full tree to one of more levels."""
+    first, last = (page.size("hosts", high=n).si for n in (high, over))
+    dear = page.network(high=over).si / page.network(high=high).si
+    return 1 + math.log(dear) / math.log(last / first)
+
+
+@claim("fat-tree-linear-cost")
+def linear() -> Quantity:
+    """Price grows with the GPUs, and by a step with each level."""
+    return counted(_slope, 2, 4, label="exponent from two levels to four")
