@@ -1,0 +1,151 @@
+"""Drawings of section 6.14: who reads when, and the lanes of a training step."""
+
+from __future__ import annotations
+
+from stacklib.interconnect.pipelines.order import FORWARD, pipeline
+from stacklib.interconnect.pipelines.run import run_pipeline
+from stacklib.pages.interconnect import pipelines as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Either,
+    Node,
+    Nothing,
+    Shown,
+    Words,
+    below,
+    draw,
+    line,
+    right_of,
+)
+from stacklib.plots.drawing.parts import gpu, machine
+from stacklib.quantity import Quantity, counted
+
+__all__ = ["lanes", "who_reads"]
+
+STAGES, MICROBATCHES, SLOTS = 4, 4, 42  # drawn; a slot is half of a forward
+SCHEDULES = {
+    "GPipe": ("gpipe", 1),
+    "1F1B": ("1f1b", 1),
+    "in chunks": ("1f1b", 2),
+    "zero bubble": ("zb-h1", 1),
+}
+LETTERS = "ABCDEFGH"
+
+
+def who_reads() -> Drawing:
+    """Which of eight GPUs reads weights, from one token's time to the next."""
+    many = page.STAGES
+    ways = {
+        "layers split": frozenset(range(0, many * many, many)),
+        "one token, stages": frozenset(n * many + n for n in range(many)),
+        "eight tokens, stages": frozenset(range(many * many)),
+    }
+    steps = [(words, _reading(words, lit)) for words, lit in ways.items()]
+    title = "A token in a pipeline keeps one stage busy, and the others wait for it."
+    return draw(steps, name="pipeline-reading", title=title, devices=["h100-sxm"])
+
+
+def _reading(words: str, lit: frozenset[int]) -> Node:
+    many = page.STAGES
+    wide, phone = (
+        Cells(
+            "GPUs",
+            many * many,
+            many,
+            side=(side, 12.0),
+            gap=3.0,
+            role=gpu.CHIP,
+            lit=lit,
+            dark=frozenset(range(many * many)) - lit,
+            words="a row for each GPU, lit where it reads",
+        )
+        for side in (34.0, 20.0)
+    )
+    grid = Either(wide, phone, grow=0)
+    told = {
+        "layers split": ("each reads its part of every layer: ", page.split()),
+        "one token, stages": ("each reads its own layers in turn: ", page.token()),
+        "eight tokens, stages": ("a token leaves every ", page.stage()),
+    }[words]
+    text, time = told
+    label = [
+        line("a row: a GPU", bold=True),
+        line("a column: time in which a stage reads", role="muted"),
+    ]
+    foot = Box("time", line(text, Shown(time, "ms"), bold=True), role="muted")
+    first, last = (Box(n, n, role="muted", grow=0) for n in ("first GPU", "last GPU"))
+    side = below(first, Nothing((4.0, 44.0)), last, gap=2)
+    return below(
+        Box("machine", label, right_of(side, grid, gap=8, grow=0), role=machine.NODE),
+        foot,
+    )
+
+
+def lanes() -> Drawing:
+    """Forwards and backwards of a small step over time, a lane for each stage."""
+    steps = [(words, _step(words)) for words in SCHEDULES]
+    title = (
+        "The faint cells are the bubble: a stage has nothing to do yet, or any more."
+    )
+    return draw(steps, name="pipeline-lanes", title=title)
+
+
+def _run(words: str) -> tuple[list[set[int]], list[set[int]]]:
+    """Slots of forwards and of other work, by stage."""
+    made = pipeline(STAGES, MICROBATCHES, *SCHEDULES[words])
+    ahead: list[set[int]] = []
+    rest: list[set[int]] = []
+    for row in run_pipeline(made).spans:
+        ahead.append(set())
+        rest.append(set())
+        for span in row:
+            slots = range(round(2 * span.start), round(2 * span.end))
+            (ahead if span.work.kind == FORWARD else rest)[-1].update(slots)
+    return ahead, rest
+
+
+def _time(words: str) -> float:
+    return run_pipeline(pipeline(STAGES, MICROBATCHES, *SCHEDULES[words])).time
+
+
+def _wait(words: str) -> float:
+    return round(
+        run_pipeline(pipeline(STAGES, MICROBATCHES, *SCHEDULES[words])).bubble, 9
+    )
+
+
+def _step(words: str) -> Node:
+    ahead, rest = _run(words)
+    rows = [
+        right_of(
+            Words([line(f"stage {LETTERS[n]}")], "start"),
+            _lane(f"stage {LETTERS[n]}, {words}", ahead[n], rest[n]),
+            gap=8,
+            grow=0,
+        )
+        for n in range(STAGES)
+    ]
+    wait: Quantity = counted(_wait, words, label=f"waiting over work, {words}")
+    foot = line("waiting over work: ", Shown(wait, "%"), bold=True)
+    key = line("full: forward; pale: backward; faint: waits", role="muted")
+    return below(Box("pipeline", None, below(*rows, gap=4)), Words([foot, key]), gap=6)
+
+
+def _lane(name: str, ahead: set[int], rest: set[int]) -> Node:
+    waits = frozenset(range(SLOTS)) - ahead - rest
+    wide, phone = (
+        Cells(
+            name,
+            SLOTS,
+            side=(side, 15.0),
+            gap=gap,
+            role=gpu.CHIP,
+            lit=frozenset(ahead),
+            dark=waits,
+            words="forward where full, backward where pale",
+        )
+        for side, gap in ((10.0, 1.0), (5.2, 0.6))
+    )
+    return Either(wide, phone)

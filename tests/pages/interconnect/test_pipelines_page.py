@@ -1,0 +1,80 @@
+"""Section 6.14: the page's loop, tokens in stages, schedules counted and in form."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stacklib.interconnect.pipelines.order import pipeline
+from stacklib.interconnect.pipelines.run import run_pipeline
+from stacklib.pages.interconnect import pipelines as page
+from stacklib.pages.interconnect.pipelines import drawings, live
+
+NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/pipelines.ipynb"
+
+
+def loop() -> str:
+    """The program of the page."""
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
+    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+
+
+@pytest.mark.parametrize("schedule", ["1f1b", "gpipe", "zb-h1"])
+def test_the_loop_is_the_package(schedule, capsys: pytest.CaptureFixture[str]):
+    exec(loop().replace('"1f1b")', f'"{schedule}")'), {})
+    words = capsys.readouterr().out.replace(",", "").split()
+    run = run_pipeline(pipeline(8, 32, schedule))
+    assert float(words[1]) == run.time
+    assert float(words[3]) == pytest.approx(run.bubble, abs=1e-4)
+
+
+def test_a_token_reads_the_whole_model_one_gpu_at_a_time():
+    whole = page.stages().si * page.stage().si
+    assert whole < page.token().si < 1.02 * whole
+    assert 7 < page.slower().si < 8
+    assert page.filled().si == pytest.approx(8 * page.in_turn().si)
+    assert page.together().si > 7 * page.filled().si
+
+
+def test_schedules_wait_as_the_forms_say():
+    for name in page.SCHEDULES:
+        assert page.waits(name).si == pytest.approx(page.closed(name).si, abs=1e-9)
+        assert page.held(name).si == page.held_closed(name)
+    order = ["ZB-H2", "ZB-H1", "1F1B, chunks", "1F1B"]
+    waits = [page.closed(name).si for name in order]
+    assert waits == sorted(waits)
+    assert page.memory("GPipe").si == pytest.approx(4 * page.memory("1F1B").si)
+
+
+def test_sending_costs_1f1b_more():
+    plain = page.closed("1F1B").si
+    gpipe, ours = (page.waits(n, page.SEND).si for n in ("GPipe", "1F1B"))
+    assert plain < gpipe < ours
+
+
+def test_a_wrong_order_is_told_as_the_page_tells_it():
+    told = page.wrong_order()
+    for stage, other in ((0, 1), (1, 2)):
+        assert f"stage {stage} waits with backward of microbatch 0 for" in told
+        assert f"of stage {other}" in told
+    assert "stage 2 waits with backward of microbatch 0 for forward" in told
+
+
+def test_the_published_gain_is_that_of_the_defaults():
+    assert page.seen().si == pytest.approx(page.gain().si, rel=0.03)
+    assert page.gain(page.MICROBATCHES).si < 1.11 < page.seen().si
+
+
+def test_the_live_figure_and_the_drawings():
+    given = {c["name"]: c["value"] for c in live.controls()}
+    assert live.explore(**given)["title"].startswith("1F1B: waiting is 38 %")
+    shown = live.explore(**given | {"schedule": "zb-h2", "chunks": 2})
+    assert "without chunks" in shown["title"]
+    assert float(shown["readouts"][1]["text"].split()[0]) == 0
+    for words in drawings.SCHEDULES:
+        ahead, rest = drawings._run(words)
+        slots = [len(a | b) for a, b in zip(ahead, rest, strict=True)]
+        assert set(slots) == {24} and max(max(r) for r in rest) < drawings.SLOTS
+    for made in (drawings.lanes(), drawings.who_reads()):
+        assert len(made.html) < 90_000
