@@ -83,6 +83,7 @@ class _Fabric:
         self.stopped: dict[Port, float] = {}  # ports that obey one, since when
         self.longest: dict[Port, float] = defaultdict(float)
         self.fullest: dict[Port, float] = defaultdict(float)
+        self.carried: dict[Port, float] = defaultdict(float)
         self.paused: dict[Port, float] = defaultdict(float)
         self.dropped = self.out_of_order = self.marked = 0
         self.sending = [self._flow(flow) for flow in flows]
@@ -120,6 +121,7 @@ class _Fabric:
             self.marked,
             dict(self.longest),
             dict(self.fullest),
+            dict(self.carried),
             dict(self.paused),
             find_circle(self.queues) if stuck else (),
         )
@@ -144,6 +146,7 @@ class _Fabric:
         queue.popleft()
         self.waiting[port] -= frame.size
         self.busy.add(port)
+        self.carried[port] += frame.size
         self._at(self.now + frame.size / wire.rate, self._sent, (port, frame))
         if inside:
             self._at(self.now + wire.delay, self._came, (port, frame))

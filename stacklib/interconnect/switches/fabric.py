@@ -76,6 +76,7 @@ class FabricRun:
     marked: int
     longest: Mapping[Port, float]  # bytes that waited at an output, at most
     fullest: Mapping[Port, float]  # bytes that an input held, at most
+    carried: Mapping[Port, float]  # bytes that a port sent
     paused: Mapping[Port, float]  # s in which a port was told to wait
     circle: tuple[Port, ...]  # ports that wait for each other, where nothing moves
 

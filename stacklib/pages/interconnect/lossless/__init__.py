@@ -1,0 +1,409 @@
+"""Section 6.9: Where do five microseconds come from?"""
+
+from __future__ import annotations
+
+from functools import cache
+from statistics import mean
+from typing import Any
+
+from stacklib import hardware
+from stacklib.interconnect.switches import closed, shapes
+from stacklib.interconnect.switches.engine import run_fabric
+from stacklib.interconnect.switches.fabric import FabricRun, Flow, Rules, Wire
+from stacklib.pages.figures_of import published
+from stacklib.pages.interconnect import rdma
+from stacklib.quantity import Quantity, chosen, counted
+
+NETWORK, FRAME, HEADER, HOPS = "ib_ndr", 4096, 64, 3
+SWITCHES = {"infiniband": "switch_q3400", "ethernet": "switch_sn5600"}
+EVERY, UNTIL, SOURCES = 8e-6, 800e-6, 32  # s between our messages, s of a run, hosts
+LOADS = (0.5, 0.8, 0.9)
+SPINES = 8
+INCAST, BURST, XOFF = 8, 1 << 16, 1 << 15  # hosts, bytes of each, bytes of a threshold
+PAUSES = "IEEE 802.3, delay of a pause at 400 Gbit/s, as besthub.dev quotes it"
+
+
+# -- what is given ---------------------------------------------------------------------
+
+
+def rate() -> Quantity:
+    """Bandwidth of a port, one direction."""
+    return hardware.link(NETWORK).per_direction
+
+
+def message() -> Quantity:
+    """Bytes of one exchange."""
+    return rdma.exchange()
+
+
+def frame() -> Quantity:
+    """Bytes of a frame."""
+    return chosen(FRAME, "B", label="bytes of a frame")
+
+
+def on_wire(size: Quantity | None = None) -> Quantity:
+    """How long a port sends a message, or so many bytes."""
+    return ((size or message()) / rate()).named("time on the wire")
+
+
+def latency(kind: str) -> Quantity:
+    """Pipeline of a switch."""
+    return hardware.link(SWITCHES[kind]).latency
+
+
+def cable() -> Quantity:
+    """Delay of one cable."""
+    return (rdma.metres() * rdma.per_metre()).named("delay of a cable")
+
+
+def hops(count: int = HOPS) -> Quantity:
+    """Switches on the way."""
+    return chosen(count, label="switches on the way")
+
+
+# -- quiet -----------------------------------------------------------------------------
+
+
+def way(kind: str = "infiniband", forwarding: str = "cut") -> Quantity:
+    """A message over all switches while nobody else sends."""
+    given = {"rate": rate(), "hops": hops(), "latency": latency(kind)}
+    given |= {"cable": cable()}
+    found: Quantity
+    if forwarding == "cut":
+        header = chosen(HEADER, "B", label="bytes of a header")
+        found = closed.cut_through_time(message(), header=header, **given)
+    else:
+        found = closed.stored_time(message(), frame=frame(), **given)
+    return found.named(f"quiet way, {kind}, {forwarding}").to("us")
+
+
+def stored_more(kind: str = "ethernet") -> Quantity:
+    """What storing every frame adds."""
+    return (way(kind, "store") - way(kind)).named("added by storing").to("ns")
+
+
+def _quiet(forwarding: str, kind: str) -> float:
+    wires, path, _ = shapes.row(HOPS, _wire())
+    rules = Rules(forwarding, latency(kind).si, HEADER)
+    return run_fabric(wires, [Flow((path,), round(message().si))], rules).time
+
+
+def quiet_run(kind: str, forwarding: str) -> Quantity:
+    """The same, frame by frame."""
+    label = f"quiet run, {kind}, {forwarding}"
+    return counted(_quiet, forwarding, kind, unit="s", label=label).to("us")
+
+
+def _wire() -> Wire:
+    return Wire(rate().si, cable().si)
+
+
+def quiet_rows() -> list[dict[str, Any]]:
+    """Both kinds of switch, forwarding a head or a frame."""
+    names = {"infiniband": "InfiniBand", "ethernet": "Ethernet"}
+    return [
+        {
+            "switches": names[kind],
+            "pipeline": latency(kind).named(f"pipeline of {names[kind]} switches"),
+            "cut-through": way(kind),
+            "store and forward": way(kind, "store"),
+        }
+        for kind in SWITCHES
+    ]
+
+
+# -- busy ------------------------------------------------------------------------------
+
+
+def loaded(load: float) -> Quantity:
+    """Share of the time in which a port sends."""
+    return chosen(load, label=f"load of a port, {load:.0%}")
+
+
+def waited(load: float) -> Quantity:
+    """Mean wait before one port that others' messages load."""
+    found: Quantity = closed.mean_wait(loaded(load), on_wire())
+    return found.named(f"mean wait at a load of {load:.0%}").to("us")
+
+
+def busy(load: float = LOADS[-1]) -> Quantity:
+    """The same message while others load every port of its way."""
+    return (way() + hops() * waited(load)).named(f"behind others, {load:.0%}").to("us")
+
+
+@cache  # a message's frames go as one: a quarter of the events, and the same waits
+def _loaded(load: float) -> tuple[float, ...]:
+    size, port = round(message().si), rate().si
+    wires, path, others = shapes.row(HOPS, _wire(), sources=SOURCES)
+    own = size / (EVERY * port)
+    crowd = shapes.crowd(
+        others, load=load - own, rate=port, size=size, until=UNTIL, frame=size
+    )
+    first, last = int(0.1 * UNTIL / EVERY), int(0.95 * UNTIL / EVERY)
+    mine = [Flow((path,), size, at * EVERY, size) for at in range(first, last)]
+    run = run_fabric(wires, mine + crowd, Rules("cut", latency("infiniband").si))
+    return tuple(e - f.start for e, f in zip(run.ended, mine, strict=False) if e)
+
+
+def _mean(load: float) -> float:
+    return mean(_loaded(load))
+
+
+def _worst(load: float) -> float:
+    return max(_loaded(load))
+
+
+def busy_run(load: float) -> Quantity:
+    """Mean of messages that a run sends behind others."""
+    return counted(_mean, load, unit="s", label=f"run at {load:.0%}").to("us")
+
+
+def worst(load: float) -> Quantity:
+    """The slowest of them."""
+    return counted(_worst, load, unit="s", label=f"slowest at {load:.0%}").to("us")
+
+
+def load_rows() -> list[dict[str, Any]]:
+    """Loads: predicted, the run, its slowest message."""
+    return [
+        {
+            "load": loaded(load),
+            "predicted": busy(load),
+            "run": busy_run(load),
+            "slowest": worst(load),
+        }
+        for load in LOADS
+    ]
+
+
+# -- hashed and sprayed ----------------------------------------------------------------
+
+
+def _clash() -> float:
+    return float(closed.clash_chance(SPINES, SPINES))
+
+
+def clash() -> Quantity:
+    """Chance that at least two of the flows share a spine."""
+    return counted(_clash, label="chance that two flows share a spine")
+
+
+def _busiest() -> float:
+    return float(closed.mean_busiest(SPINES, SPINES))
+
+
+def busiest() -> Quantity:
+    """Mean number of flows on the spine that got most."""
+    return counted(_busiest, label="flows on the busiest spine")
+
+
+FAR = 300  # m of the cables of one spine, where one is farther than the others
+BULK = 1 << 17  # bytes of each flow
+ROUTES = {
+    "hashed": ("hash", "in order"),
+    "sprayed, any order": ("spray", "any order"),
+    "sprayed, go-back-N": ("spray", "in order"),
+}
+
+
+@cache
+def tiers(name: str, far: bool = False, seed: int = 0) -> FabricRun:
+    """As many flows as spines, from one leaf to another; one spine may be farther."""
+    routing, order = ROUTES[name]
+    wires, paths = shapes.two_tiers(SPINES, SPINES, _wire())
+    if far:
+        long = _wire()._replace(delay=(chosen(FAR, "m") * rdma.per_metre()).si)
+        ends = [("left", f"spine{SPINES - 1}"), (f"spine{SPINES - 1}", "right")]
+        wires |= shapes.both_ways(ends, long)
+    rules = Rules(
+        latency=latency("ethernet").si, routing=routing, order=order, seed=seed
+    )
+    return run_fabric(wires, [Flow(path, BULK) for path in paths], rules)
+
+
+def hashed_loads(seed: int = 0) -> list[int]:
+    """Flows on each spine, by the bytes that its wire to the far leaf carried."""
+    carried = tiers("hashed", seed=seed).carried
+    whole = [carried.get((f"spine{s}", "right"), 0.0) for s in range(SPINES)]
+    return [round(bytes_ / BULK) for bytes_ in whole]
+
+
+def _tiers(name: str, far: bool) -> float:
+    seeds = range(12) if name == "hashed" else range(1)
+    return mean(tiers(name, far, seed).time for seed in seeds)
+
+
+def spread(name: str, far: bool = False) -> Quantity:
+    """Time until all flows have ended; of hashes the mean of several."""
+    words = "one spine farther" if far else "all spines alike"
+    label = f"flows {name}, {words}"
+    return counted(_tiers, name, far, unit="s", label=label).to("us")
+
+
+def _resent(name: str) -> int:
+    return tiers(name, True).resent
+
+
+def resent(name: str) -> Quantity:
+    """Frames sent again, with one spine farther than the others."""
+    return counted(_resent, name, label=f"frames resent, {name}")
+
+
+def route_rows() -> list[dict[str, Any]]:
+    """Each way to use the spines, with spines alike and with one farther."""
+    return [
+        {
+            "frames": name,
+            "all alike": spread(name),
+            "one farther": spread(name, True),
+            "resent": resent(name),
+        }
+        for name in ROUTES
+    ]
+
+
+def alone() -> Quantity:
+    """One such flow with a spine of its own."""
+    header = chosen(HEADER, "B", label="bytes of a header")
+    found: Quantity = closed.cut_through_time(
+        chosen(BULK, "B", label="bytes of a flow"),
+        rate=rate(),
+        hops=hops(),
+        latency=latency("ethernet"),
+        header=header,
+        cable=cable(),
+    )
+    return found.named("a flow alone").to("us")
+
+
+def hashed_told() -> Quantity:
+    """The last of the hashed flows: a flow's way, and its neighbours' bytes."""
+    more = (busiest() - 1) * on_wire(chosen(BULK, "B", label="bytes of a flow"))
+    return (alone() + more).named("flows hashed, told").to("us")
+
+
+# -- what is done about full buffers ---------------------------------------------------
+
+
+def response() -> Quantity:
+    """Time until a port obeys a pause, at most."""
+    bits = published(463_360, "bit", "bits sent until a pause is obeyed", PAUSES)
+    return (bits.to("B") / rate()).named("until a pause is obeyed").to("us")
+
+
+def headroom(metres: float | None = None) -> Quantity:
+    """Bytes an input needs beyond its threshold, for a cable of so many metres."""
+    long = rdma.metres()
+    if metres is not None:
+        long = chosen(metres, "m", label="length of a long cable")
+    found: Quantity = closed.headroom(
+        rate(), cable=long * rdma.per_metre(), response=response(), frame=frame()
+    )
+    return found.named(f"headroom, {long.text()}").to("kB")
+
+
+CONTROLS = {
+    "credits": {"control": "credit", "buffer": XOFF},
+    "pause, with headroom": {"control": "pause", "buffer": XOFF},
+    "pause, no headroom": {"control": "pause", "buffer": XOFF, "headroom": 0},
+    "drop and go back": {"control": "drop", "buffer": XOFF},
+}
+
+
+@cache
+def incast(name: str) -> FabricRun:
+    """Hosts that all send to one at once."""
+    ends = [(f"a{k}", "s") for k in range(INCAST)] + [("s", "b")]
+    wires = shapes.both_ways(ends, _wire())
+    flows = [Flow(((f"a{k}", "s", "b"),), BURST) for k in range(INCAST)]
+    given: dict[str, Any] = {"response": response().si, "headroom": headroom().si}
+    return run_fabric(wires, flows, Rules(**given | CONTROLS[name]))
+
+
+def _of(name: str, what: str) -> float:
+    return float(getattr(incast(name), what))
+
+
+def control_rows() -> list[dict[str, Any]]:
+    """What each does with the same burst."""
+    return [
+        {
+            "buffers": name,
+            "time": counted(_of, name, "time", unit="s", label=f"burst, {name}"),
+            "dropped": counted(_of, name, "dropped", label=f"dropped, {name}"),
+            "resent": counted(_of, name, "resent", label=f"resent, {name}"),
+        }
+        for name in CONTROLS
+    ]
+
+
+def burst() -> Quantity:
+    """Time in which the one port could take all of it."""
+    size = chosen(BURST, "B", label="bytes of a host's burst")
+    return (hosts() * size / rate()).named("the burst on one port").to("us")
+
+
+def hosts() -> Quantity:
+    """Hosts that send to one."""
+    return chosen(INCAST, label="hosts that send at once")
+
+
+@cache
+def circle(control: str = "pause") -> FabricRun:
+    """Three switches in a ring, each with a flow two switches on."""
+    wires, paths = shapes.ring(3, _wire())
+    flows = [Flow((path,), 1 << 17) for path in paths]
+    return run_fabric(wires, flows, Rules(control=control, buffer=8192))
+
+
+def _stuck() -> int:
+    return sum(end is None for end in circle().ended)
+
+
+def stuck() -> Quantity:
+    """Flows of the ring that never end."""
+    return counted(_stuck, label="flows that never end")
+
+
+@cache
+def marked(mark: float) -> FabricRun:
+    """Two senders into one port, slowed by marks or not."""
+    wires = shapes.both_ways([("a0", "s"), ("a1", "s"), ("s", "b")], _wire())
+    flows = [Flow(((f"a{k}", "s", "b"),), 8 << 20, frame=16_384) for k in range(2)]
+    return run_fabric(wires, flows, Rules(mark=mark))
+
+
+def _longest(mark: float) -> float:
+    return max(marked(mark).longest.values())
+
+
+def queue(*, marks: bool) -> Quantity:
+    """Longest queue before that port."""
+    mark, words = (1 << 17, "with marks") if marks else (float("inf"), "without marks")
+    return counted(_longest, mark, unit="B", label=f"longest queue, {words}").to("MB")
+
+
+# -- measured by others ----------------------------------------------------------------
+
+
+def far() -> Quantity:
+    """A write over three switches, one way, measured."""
+    words = "write over three switches, median of leaf pairs"
+    return published(1.70, "us", words, rdma.CLUSTER)
+
+
+def per_switch() -> Quantity:
+    """What each of the two more switches took, with its cable."""
+    return ((far() - rdma.one_hop()) / 2).named("a further switch, measured").to("ns")
+
+
+def far_told() -> Quantity:
+    """The same predicted from the way over one switch."""
+    more = 2 * (latency("infiniband") + cable())
+    return (rdma.one_hop() + more).named("write over three switches, told").to("us")
+
+
+def cable_told() -> Quantity:
+    """Cable that would explain the rest."""
+    rest = per_switch() - latency("infiniband")
+    return (rest / rdma.per_metre()).named("cable that explains it").to("m")

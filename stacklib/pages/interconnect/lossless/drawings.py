@@ -1,0 +1,94 @@
+"""Drawings of section 6.9: a frame through two switches, and flows over spines."""
+
+from __future__ import annotations
+
+from stacklib.interconnect.switches import closed
+from stacklib.pages.interconnect import lossless as page
+from stacklib.plots.drawing import Box, Cells, Drawing, Node, Words, below, draw, line
+from stacklib.plots.drawing.relate import grid
+
+__all__ = ["spines", "two_switches"]
+
+WIRE, HOST, SWITCH = "layer-6", "layer-5", "layer-4"
+SLOTS, FRAME, HEADER, PIPELINE = 30, 8, 1, 2  # of time
+LANES = ("sender's wire", "after one switch", "after two switches")
+
+
+def starts(forwarding: str) -> list[int]:
+    """When each wire begins with the frame, in slots of time."""
+    found = []
+    for hops in range(len(LANES)):
+        if forwarding == "cut":
+            end = closed.cut_through_time(
+                FRAME, rate=1, hops=hops, latency=PIPELINE, header=HEADER
+            )
+        else:
+            end = closed.stored_time(FRAME, rate=1, hops=hops, latency=PIPELINE)
+        found.append(round(end) - FRAME)
+    return found
+
+
+def two_switches() -> Drawing:
+    """Which wire carries the frame when: place downwards, time to the right."""
+    steps = [
+        ("cut-through", _lanes("cut", "its head goes on while its tail still comes")),
+        ("store and forward", _lanes("store", "each switch waits for the whole frame")),
+    ]
+    title = "A switch that stores a frame adds the frame's time on the wire, each time."
+    return draw(steps, name="lossless-hops", title=title)
+
+
+def _lanes(forwarding: str, words: str) -> Node:
+    rows: list[Node] = [Words([line(words, bold=True)])]
+    for name, start in zip(LANES, starts(forwarding), strict=True):
+        lit = frozenset(range(start, start + FRAME))
+        cells = Cells(
+            f"{name}, {forwarding}",
+            SLOTS,
+            side=(8.0, 16.0),
+            gap=2.0,
+            role=WIRE,
+            lit=lit,
+            words=f"{name}: lit while it carries the frame",
+        )
+        rows += [Words([line(name, role="muted")]), cells]
+    rows.append(Words([line("time to the right", role="muted")]))
+    return below(*rows, gap=4)
+
+
+def spines() -> Drawing:
+    """Flows from one leaf to another, hashed onto spines and sprayed over them."""
+    loads = page.hashed_loads()
+    steps = [
+        ("hashed", _spines(loads, "a flow, a spine")),
+        ("sprayed", _spines([1] * page.SPINES, "every frame, the next spine")),
+    ]
+    title = "Hashing leaves some spines idle and gives others several flows."
+    return draw(steps, name="lossless-spines", title=title)
+
+
+def _spines(loads: list[int], words: str) -> Node:
+    boxes = [
+        Box(
+            f"spine {name}",
+            [line("spine", role="muted")],
+            Cells(
+                f"flows over {name}",
+                max(4, *loads),
+                side=8.0,
+                gap=2.0,
+                role=WIRE,
+                lit=frozenset(range(load)),
+                words="lit: flows over it",
+            ),
+            role=SWITCH,
+            lit=load > 1,
+        )
+        for name, load in zip("ABCDEFGH", loads, strict=True)
+    ]
+    return below(
+        Box("left leaf", [line("leaf of the senders", bold=True), words], role=HOST),
+        grid(boxes, (8, 4), gap=4),
+        Box("right leaf", [line("leaf of the receivers", bold=True)], role=HOST),
+        gap=6,
+    )
