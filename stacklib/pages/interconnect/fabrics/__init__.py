@@ -57,8 +57,8 @@ def ports_each(high: int = LEVELS) -> Quantity:
 
 
 def price(part: str) -> Quantity:
-    """Prices of a spreadsheet: a switch, a cable with both ends, a server of eight."""
-    value = {"switch": 36_000, "cable": 1280, "server": 310_000}[part]
+    """Of a spreadsheet: a switch, a cable with both ends, a server of eight."""
+    value = {"switch": 36_000, "cable": 1280, "server": 310_000, "NVIDIA": 50_000}[part]
     return quoted(value, "USD", f"price of a {part}", SHEET)
 
 

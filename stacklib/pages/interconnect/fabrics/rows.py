@@ -39,7 +39,7 @@ def sheet() -> list[dict[str, Any]]:
     """The spreadsheet's switches, and those that a tree needs."""
     return [
         {
-            "GPUs": page.chosen(gpus, label="GPUs"),
+            "GPUs": f"{gpus:,}",
             "levels": page.depth(gpus),
             "predicted": page.need(gpus),
             "published": page.theirs(gpus),
