@@ -87,8 +87,8 @@ def test_claims():
 
 def test_the_live_figure_answers_for_every_menu():
     given = {c["name"]: c["value"] for c in live.controls()}
-    assert "takes ring, ll" in live.explore(**given)["title"]
-    assert "in the switches" in live.explore(**given | {"size": 65536.0})["title"]
+    assert "takes the ring with LL" in live.explore(**given)["title"]
+    assert "takes the switches" in live.explore(**given | {"size": 65536.0})["title"]
     for device in live.DEVICES:
         for ranks in (2, 64):
             live.explore(**given | {"device": device, "ranks": ranks})

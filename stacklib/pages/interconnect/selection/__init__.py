@@ -39,6 +39,7 @@ LOGGED = (
 WORST = ("D-0153", "D-0154", "D-0152", "D-0277", "D-0003")  # folded, by source
 SWITCH, RING = "D-0234", "D-0235"  # a maintainer of NCCL: what both reach
 OWN, LIBRARY = "D-0119", "D-0029"  # 8 KiB: an engine's own kernel, and NCCL
+PROTOCOLS = {"ll": "LL", "ll128": "LL128", "simple": "Simple"}
 Candidate = tuple[str, str]
 LL, NVLS = ("ring", "ll"), ("nvls", "simple")
 
@@ -251,17 +252,33 @@ def foretold(id: str) -> Quantity:
     return counted(_foretold, id, unit="s", label=label).to("us")
 
 
+def named(algorithm: str, protocol: str) -> str:
+    """A candidate in the reader's words; what has one protocol only is not told it."""
+    if algorithm.startswith("nvls"):
+        return "NVLS, a tree between" if algorithm == "nvls_tree" else "NVLS"
+    return f"{algorithm}, {PROTOCOLS[protocol]}"
+
+
+def in_words(of: float) -> str:
+    """A power of two in binary units."""
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if of >= 1 << power:
+            return f"{of / (1 << power):g} {unit}"
+    return f"{of:g} B"
+
+
 def log() -> list[dict[str, Any]]:
     """Rows of the table: what a log says was chosen, and what the model chooses."""
     rows = []
     for id in LOGGED:
         row = next(r for r in measurements.public() if r.id == id)
         told = chosen_by(size_of(row), "h200_sxm")
+        logged = row.text("algo").lower().split("/")
+        both = {named(*logged), named(told.algorithm, told.protocol)}
         rows.append(
             {
-                "size": chosen(size_of(row), "B", label=f"size of {id}"),
-                "logged": row.text("algo").lower().replace("/", " "),
-                "chosen": f"{told.algorithm} {told.protocol}",
+                "size": in_words(size_of(row)),
+                "logged and chosen": " or ".join(sorted(both)),
                 "predicted": foretold(id),
                 "measured": run(id),
             }
@@ -308,9 +325,9 @@ def boards() -> list[dict[str, Any]]:
         rows.append(
             {
                 "machine": f"{ranks} x {hardware.get(device).short}",
-                "for a token": f"{few.algorithm} {few.protocol}",
+                "for a token": named(few.algorithm, few.protocol),
                 "token": time(size(), device, ranks),
-                "for a prompt": f"{many.algorithm} {many.protocol}",
+                "for a prompt": named(many.algorithm, many.protocol),
                 "prompt": time(size(TOKENS), device, ranks),
             }
         )

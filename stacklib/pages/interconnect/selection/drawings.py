@@ -21,7 +21,6 @@ from stacklib.quantity import Quantity
 __all__ = ["board"]
 
 WAY, SWITCH, OUT = "layer-3", "layer-2", "muted"
-PROTOCOLS = {"ll": "LL", "ll128": "LL128", "simple": "Simple"}
 
 
 def board() -> Drawing:
@@ -76,9 +75,9 @@ def _algorithm(
         name = (algorithm, protocol)
         boxes.append(
             Box(
-                f"{words}, {PROTOCOLS[protocol]}",
+                f"{words}, {page.PROTOCOLS[protocol]}",
                 [
-                    line(PROTOCOLS[protocol], bold=True),
+                    line(page.PROTOCOLS[protocol], bold=True),
                     line(Shown(page.candidate("time", name, of), "µs")),
                 ],
                 role=SWITCH if algorithm == "nvls" else WAY,

@@ -26,6 +26,7 @@ DEVICES = (
     "l40s",
 )
 PORTS = (100, 200, 400, 800)  # Gbit/s of each GPU
+PROTOCOLS = {"ll": "LL", "ll128": "LL128", "simple": "Simple"}
 KINDS = {
     "all_reduce": "all-reduce",
     "all_gather": "all-gather",
@@ -34,8 +35,8 @@ KINDS = {
 NAMES = {
     "ring": "ring",
     "tree": "tree",
-    "nvls": "in the switches",
-    "nvls_tree": "switches, tree between",
+    "nvls": "the switches",
+    "nvls_tree": "the switches, a tree between",
 }
 
 
@@ -78,7 +79,9 @@ def explore(*, kind: str, size: float, ranks: int, device: str, port: int) -> Sp
     on = fabric(device, int(ranks), port=port * 1e9 / 8)
     found = collective_time(kind, 1024 * size, on)
     short = hardware.get(device).short
-    way = f"{NAMES.get(found.algorithm, found.algorithm)}, {found.protocol}"
+    way = NAMES.get(found.algorithm, found.algorithm)
+    if found.algorithm in ("ring", "tree"):
+        way = f"the {way} with {PROTOCOLS[found.protocol]}"
     micro = 1e6 * found.time
     waits = 1e6 * (found.alpha + found.fill)
     told = [
@@ -87,7 +90,7 @@ def explore(*, kind: str, size: float, ranks: int, device: str, port: int) -> Sp
         ("bus", "Bus bandwidth", counted(found.bus / 1e9, "bus", "GB/s"), "GB/s"),
     ]
     return chart(
-        f"NCCL's model takes {way} for {KINDS[kind]} on these {short}.",
+        f"For this {KINDS[kind]} on {short}, NCCL's model takes {way}.",
         x=sizes("Array", SIZES[0], SIZES[-1]),
         y=axis("Time (µs)", log=True),
         marks=[*lines(kind, on), here(1024 * size, micro, "your call")],
