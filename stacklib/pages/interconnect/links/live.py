@@ -7,7 +7,7 @@ from typing import Any
 from stacklib.interconnect.networks import framing
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
-from stacklib.plots.marks import Spec, axis, chart, line, rule
+from stacklib.plots.marks import Spec, axis, chart, line
 from stacklib.plots.spec import readout
 
 LINKS = (1, 2, 4, 6, 12, 18, 36)
@@ -49,12 +49,12 @@ def explore(*, links: int, lanes: int, rate: float, code: str) -> Spec:
     left = float(framing.share(framing.code(code)))
     drawn = [one_way(links, lanes, r, code) for r in RATE]
     bare = [one_way(links, lanes, r, "none") for r in RATE]
+    over = counted(mine / PORT, "one direction over the port's")
     share = counted(left, "share that the code leaves")
     marks = [
         line(RATE, drawn, "one direction", "predicted", at="key"),
         line(RATE, [2 * b for b in drawn], "both directions", "predicted", at="key"),
         line(RATE, bare, "one direction, before the code", "predicted", at="key"),
-        rule("a port of 400 Gbit/s, one way", "predicted", y=PORT, at="key"),
         here(rate, mine, "your link"),
     ]
     return chart(
@@ -64,6 +64,7 @@ def explore(*, links: int, lanes: int, rate: float, code: str) -> Spec:
         marks=marks,
         readouts=[
             *(readout(key, words, q, unit=unit) for key, words, q, unit in told),
+            readout("port", "Over a port of 400 Gbit/s", over, "ratio"),
             readout("share", "Left by the code", share, "share", unit="%"),
         ],
     )
