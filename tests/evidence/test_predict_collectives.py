@@ -42,6 +42,7 @@ def predict(r: Measurement):
         ("allgather", "all_gather"),
         ("alltoall", "all_to_all"),
         ("sendrecv", "send_recv"),
+        ("send/recv", "send_recv"),
         ("Broadcast", "broadcast"),
         ("reduce", "reduce"),
         ("GPT-3 layer op AllReduce_MHA (prefill)", "all_reduce"),
@@ -96,6 +97,8 @@ def test_a_set_algorithm_is_taken():
     ring = predict(row("ngpus=8;msg=large", software="NCCL_ALGO=RING")).value
     logged = predict(row(SHAPE + ";algo=Ring/LL")).value
     assert ring > free and logged > predict(row()).value
+    unknown = predict(row(SHAPE + ";algo=NVLSTree/SIMPLE")).value
+    assert unknown == predict(row()).value  # one node has no such tree
 
 
 @pytest.mark.parametrize(

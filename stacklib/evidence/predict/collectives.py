@@ -108,7 +108,7 @@ _V3 = {"experts": 256, "top_k": 8}  # experts of DeepSeek-V3, which DeepEP is ti
 
 def collective_of(row: Measurement) -> str:
     """The collective that a row names."""
-    name = re.sub(r"[\s_\-+]", "", row.subject.lower())
+    name = re.sub(r"[\s_\-+/]", "", row.subject.lower())
     for word, found in _NAMES.items():
         if word in name:
             return found
@@ -189,6 +189,17 @@ def _algorithm(row: Measurement) -> tuple[str | None, str | None]:
     return (_ALGORITHMS.get(set_[1]) if set_ else None), None
 
 
+def _possible(
+    collective: str, size: float, on: Fabric, algorithm: str, protocol: str | None
+) -> bool:
+    """Whether the model has what a row says ran."""
+    try:
+        collective_time(collective, size, on, algorithm=algorithm, protocol=protocol)
+    except ValueError:
+        return False
+    return True
+
+
 def _answer(
     row: Measurement, collective: str, ranks: int, size: float
 ) -> Callable[[float, str], Forecast]:
@@ -213,6 +224,8 @@ def prepare(row: Measurement) -> Predict:
             raise Refusal(f"a message of {size:g} bytes: one byte at least")
         answer = _answer(row, collective, on.ranks, size)
         algorithm, protocol = _algorithm(row)
+        if algorithm and not _possible(collective, size, on, algorithm, protocol):
+            algorithm = protocol = None  # a name of another release, or a misprint
         software = row.software.lower().replace(" ", "").replace("+", "p")
         direct = any(word in software for word in _DIRECT)
         host = any(w in software for w in _HOST)

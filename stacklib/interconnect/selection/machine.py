@@ -69,13 +69,15 @@ class Fabric:
             count = outside[0]
             rate = min(rate, self.local * self.port)
         usual = PAYLOAD * _LINK[self.architecture]
+        # A channel for each rank, so many share what a GPU sends.
+        share = min(1.0, BOX / min(self.local, c.NVLS_RANKS))
         return {
             "ranks": self.ranks,
             "ranks_per_node": self.local,
             "architecture": self.architecture,
             "channels": count,
             "channel_bandwidth": rate / count,
-            "nvls_bandwidth": nvls * GB * self.rate / usual if self.nvswitch else 0.0,
+            "nvls_bandwidth": share * nvls * GB * self.rate / usual * self.nvswitch,
             "link": self.link,
             "nvswitch": self.nvswitch,
         }

@@ -29,6 +29,7 @@ from .select import Choice, select
 
 SENDS = ("all_to_all", "send_recv", "gather", "scatter")
 COLLECTIVES = (*c.COLLECTIVES, *SENDS)
+GATHERS = ("all_gather", "reduce_scatter", "all_to_all")
 # Two-shot kernels up to this many bytes, after which engines call NCCL: chosen, the
 # least of what vLLM (8 MB) and TensorRT-LLM (its workspace of 1 MB a rank) ship.
 DIRECT_MOST = 1 << 20
@@ -87,8 +88,10 @@ def collective_time(
     collective = resolve(collective, COLLECTIVES, "collective")
     at_least(1, size=size)
     call = hardware.efficiency("launch_host") if host else 0.0
-    shot = collective == "all_reduce" and on.nodes == 1 and algorithm is None
-    if direct and shot and size <= DIRECT_MOST:
+    once = direct and on.nodes == 1 and algorithm is None
+    if once and collective in GATHERS:
+        found = _one_step(size, on)
+    elif once and collective == "all_reduce" and size <= DIRECT_MOST:
         found = _direct(size, on)
     elif collective in SENDS:
         found = _sends(collective, size, on)
@@ -165,6 +168,12 @@ def _direct(size: float, on: Fabric) -> tuple[str, str, float, float]:
     if one <= two:
         return "one-shot", "", base, far
     return "two-shot", "", base + hop, 2 * far / on.ranks
+
+
+def _one_step(size: float, on: Fabric) -> tuple[str, str, float, float]:
+    """Each rank reads a part of every other's array, and no sum is passed on."""
+    wait = KERNEL + US * c.HOP[on.link]["tree"][0]
+    return "one-shot", "", wait, (on.ranks - 1) / on.ranks / on.rate
 
 
 def _sends(collective: str, size: float, on: Fabric) -> tuple[str, str, float, float]:

@@ -88,6 +88,15 @@ def test_sends_are_bytes_over_the_slower_of_links_and_ports():
     assert collective_time("all_to_all", size, fabric("h100_sxm", 1)).time == 0
 
 
+def test_a_rack_sends_no_more_than_its_links():
+    """Seventy-two ranks share what a GPU sends; a direct gather is one step."""
+    rack = fabric("gb200", 72)
+    large = collective_time("all_reduce", 1 << 34, rack)
+    assert large.algorithm == "nvls" and 0.7e12 < large.bus < 1.2e12
+    gather = collective_time("all_gather", 1 << 14, H100, direct=True)
+    assert gather.time < collective_time("all_gather", 1 << 14, H100).time / 3
+
+
 def test_set_by_hand_is_what_runs_and_refusals_say_why():
     ring = collective_time("all_reduce", 1 << 30, H100, algorithm="ring")
     assert ring.algorithm == "ring"
