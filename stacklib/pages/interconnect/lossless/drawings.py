@@ -71,7 +71,7 @@ def _spines(loads: list[int], words: str) -> Node:
     boxes = [
         Box(
             f"spine {name}",
-            [line("spine", role="muted")],
+            ["spine"],
             Cells(
                 f"flows over {name}",
                 max(4, *loads),

@@ -88,7 +88,7 @@ def explore(
             line(
                 LOADS, [us * t for t in told], "predicted mean", "predicted", at="key"
             ),
-            rule("quiet", "predicted", y=us * base, at="key"),
+            rule("quiet", "predicted", y=us * base),
             dots(
                 [load] * len(found),
                 [us * t for t in found],

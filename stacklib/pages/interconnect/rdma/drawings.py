@@ -115,17 +115,15 @@ def _ring(queue: Queue, words: str) -> Node:
         ("doorbell", ring.rung, PORT),
     ):
         lit = frozenset(range(ring.sent, upto))
-        rows.append(
-            Cells(
-                name,
-                SLOTS,
-                (SLOTS, SLOTS),
-                side=(15.0, 6.0),
-                role=role,
-                lit=lit,
-                dark=frozenset(range(SLOTS)) - lit,
-                words=f"lit as far as {name} has come",
-            )
+        bar = Cells(
+            name,
+            SLOTS,
+            (SLOTS, SLOTS),
+            side=(15.0, 6.0),
+            role=role,
+            lit=lit,
+            dark=frozenset(range(SLOTS)) - lit,
+            words=f"lit as far as {name} has come",
         )
-        rows.append(Words([line(name, role="muted")]))
+        rows += [Words([line(name, role="muted")]), bar]
     return below(*rows, gap=4)
