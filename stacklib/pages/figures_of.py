@@ -7,7 +7,8 @@ from functools import cache
 from stacklib.evidence import measurements
 from stacklib.quantity import Quantity, Source
 
-UNITS = {"TFLOPS": "TFLOP/s"}  # others are named as a quantity names them
+# Others are named as a quantity names them.
+UNITS = {"TFLOPS": "TFLOP/s", "tokens/s/GPU": "token/s"}
 
 
 def published(

@@ -56,7 +56,7 @@ def nic() -> Quantity:
 
 def hidden() -> Quantity:
     """Numbers of a token."""
-    return models.get(MODEL).size("hidden", "hidden size of DeepSeek-V3")
+    return models.get(MODEL).size("hidden", "hidden size")
 
 
 def of(field: str, words: str) -> Quantity:
@@ -304,13 +304,15 @@ def _port(together: bool) -> float:
 def moe_layers() -> Quantity:
     """Layers that have experts."""
     model = models.get(MODEL)
-    number = sum(isinstance(model.kinds[k].mlp, Experts) for k in model.pattern)
+    ((number, block),) = (
+        found for found in enumerate(model.kinds) if isinstance(found[1].mlp, Experts)
+    )
     return Quantity(
-        number,
-        label="MoE layers of DeepSeek-V3",
+        model.count(number),
+        label=f"layers ({block.kind})",
         source=model.source,
         kind="config",
-        key=f"{MODEL}.moe-layers",
+        key=f"{MODEL}.layers ({block.kind})",
     )
 
 

@@ -11,7 +11,7 @@ from stacklib.interconnect.pipelines.closed import bubble, in_flight
 from stacklib.interconnect.pipelines.order import pipeline
 from stacklib.interconnect.pipelines.run import Deadlock, PipelineRun, run_pipeline
 from stacklib.kernels.launch.launches import replay_time
-from stacklib.pages import figures_of
+from stacklib.pages.figures_of import measured
 from stacklib.pages.kernels import journey
 from stacklib.pages.kernels.launches import claims
 from stacklib.quantity import (
@@ -222,10 +222,7 @@ def gain(rounds: int = STAGES, chunks: int = CHUNKS) -> Quantity:
 
 def rate(id: str) -> Quantity:
     """Tokens a second and GPU, as published."""
-    found = figures_of.row(id)
-    source = Source(found.source, found.id, "2026-11-21", "secondary")
-    label = f"tokens a second and GPU, {found.id}"
-    return Quantity(found.value, label=label, source=source, kind="measured", key=id)
+    return measured(id)
 
 
 def seen() -> Quantity:
