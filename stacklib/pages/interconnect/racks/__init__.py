@@ -274,7 +274,7 @@ def table() -> list[dict[str, Any]]:
         row: dict[str, Any] = {
             "rack": name,
             "GPUs": chosen(of.gpus, label="GPUs"),
-            "chips": chosen(of.chips, label="switch chips"),
+            "switch chips": chosen(of.chips, label="switch chips"),
             "ports of each": chosen(of.ports, label="ports of a chip"),
             "ports used": used(name),
             "islands": None,

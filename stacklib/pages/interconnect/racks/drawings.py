@@ -80,9 +80,9 @@ def two_wirings() -> Drawing:
             [
                 line(Name("NVL72"), ": a link to each chip", bold=True),
                 (
-                    chosen(rack.chips, label="chips"),
+                    chosen(rack.chips, label="switch chips of an NVL72"),
                     " chips of ",
-                    chosen(rack.ports, label="ports"),
+                    chosen(rack.ports, label="ports of a switch chip"),
                     " ports",
                 ),
                 ("a wire: ", Shown(wide, "GB/s"), " each way"),
@@ -96,7 +96,7 @@ def two_wirings() -> Drawing:
             [
                 line("the post: all links to one", bold=True),
                 (
-                    chosen(post.chips, label="planes"),
+                    chosen(post.chips, label="planes of the post"),
                     " planes of ",
                     chosen(post.ports, label="ports of a plane"),
                     " ports",
