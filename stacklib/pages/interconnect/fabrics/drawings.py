@@ -76,6 +76,7 @@ def _network(words: str) -> Node:
             both=True,
             down=(True, True),
             role=LINK,
+            least=46.0,
         ),
         Box(
             "rails",
@@ -85,7 +86,7 @@ def _network(words: str) -> Node:
         ),
         right_of(_up("A", server, both), _up("B", server, both), even=True),
         right_of(_server("A", lit), _server("B", lit), even=True),
-        Words([line(FOOT[words], bold=True)]),
+        Words([line(FOOT[words], bold=True), line("rates: in one direction")]),
         gap=3,
     )
 
@@ -105,6 +106,7 @@ def _up(name: str, rate: Quantity, full: Quantity) -> Pipe:
         both=True,
         down=(True, True),
         role=LINK,
+        least=38.0,
     )
 
 

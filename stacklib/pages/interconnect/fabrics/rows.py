@@ -21,14 +21,13 @@ SHAPES = {
 
 
 def switches() -> list[dict[str, Any]]:
-    """Ports, a port's rate and the switch's, and GPUs under two and three levels."""
+    """Ports, a port's rate and the switch's, and GPUs under three levels."""
     return [
         {
             "switch": words,
             "ports": page.sold(key, "ports"),
             "a port": page.sold(key, "rate"),
             "all ports": page.sold(key, ""),
-            "two levels": page.reach(key, 2),
             "three levels": page.reach(key, 3),
         }
         for words, key in SWITCHES.items()

@@ -22,11 +22,11 @@ def controls() -> list[dict[str, Any]]:
     return [
         choices.select("levels", "Levels", MENU, "4"),
         choices.slider("laser", "Laser into the modulator (dBm)", range(14), 9),
-        choices.slider("loss", "Modulator and coupling (dB)", range(3, 15), 9),
+        choices.slider("loss", "Modulator and coupling (dB)", range(3, 15), 12),
         choices.slider("extinction", "Extinction ratio (dB)", range(2, 11), 5),
         choices.slider("connectors", "Connectors of 0.5 dB", range(9), 4),
         choices.slider("penalty", "Distortion (dB)", (0, 1, 2, 3, 4, 5), 3),
-        choices.slider("noise", "Receiver's noise (µA)", (1, 2, 3, 4, 5, 6), 3),
+        choices.slider("noise", "Receiver's noise (µA)", (1, 2, 3, 4, 5, 6), 4),
         choices.slider("metres", "Fibre (m)", METRES, 500),
     ]
 
