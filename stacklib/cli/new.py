@@ -20,8 +20,8 @@ from stacklib import grading
 from stacklib.evidence import ledger, pins
 from stacklib.hardware.load import KINDS, words
 
-from . import numbers, sections, stubs
 from .arguments import add_json, emit, whole
+from .drafts import numbers, sections, stubs
 
 KEY = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

@@ -85,7 +85,8 @@ _UNITS = {
     "GPU generations": "", "points": "", "passes over N^2": "", "remainder": "",
     "passes of 600 KB": "",
     "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "",
-    "connected components": "", "hops": "", "x (N-1) steps": "", "fields": "",
+    "connected components": "", "hops": "", "x (N-1) steps": "",
+    "x data size": "", "fields": "",
     "failures/day": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.

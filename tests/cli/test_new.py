@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from stacklib import grading, hardware
-from stacklib.cli import main, new, stubs
+from stacklib.cli import main, new
+from stacklib.cli.drafts import stubs
 from stacklib.evidence import ledger, pins
 from stacklib.hardware.accelerator import FIELDS
 from stacklib.hardware.load import read

@@ -1,0 +1,1 @@
+"""What ``stacklib new`` writes: stubs, sections, numbers."""
