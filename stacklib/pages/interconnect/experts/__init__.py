@@ -171,7 +171,7 @@ def rows() -> list[dict[str, Any]]:
         {
             "GPUs": chosen(r, label="GPUs"),
             "least": floor(r),
-            "foretold": foretold(r),
+            "predicted": foretold(r),
             "published": took(r),
         }
         for r in (*ROWS, LARGEST)

@@ -91,6 +91,7 @@ def _node(name: str, number: int, once: str) -> Node:
         both=True,
         down=(True, True),
         role=machine.LINKS,
+        least=42.0,
     )
     switch = Box(
         f"switch {name}",

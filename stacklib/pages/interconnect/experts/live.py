@@ -62,7 +62,11 @@ def explore(*, tokens: int, top_k: int, ranks: int, limit: int, skew: float) -> 
     best = min(mine, key=lambda once: mine[once])
     uneven = busiest(top_k, ranks, limit, skew) if skew else 1.0
     times = [
-        readout(once, NAMES[once], counted(us * 1e-6, NAMES[once], "s").to("µs"))
+        readout(
+            once,
+            NAMES[once].capitalize().replace("gpu", "GPU"),
+            counted(us * 1e-6, NAMES[once], "s").to("µs"),
+        )
         for once, us in mine.items()
     ]
     return chart(
@@ -73,16 +77,23 @@ def explore(*, tokens: int, top_k: int, ranks: int, limit: int, skew: float) -> 
             ticks=RANKS,
             names=[str(r) for r in RANKS],
         ),
-        y=axis("A dispatch, at least (µs)", log=True),
+        y=axis("A dispatch, at least (µs)"),
         marks=[
             *(
                 line(RANKS, us, NAMES[once], "predicted", at="key")
                 for once, us in lines.items()
             ),
-            here(ranks, mine[best], "your layout"),
+            here(ranks, mine[best] * uneven, "your busiest GPU"),
         ],
         readouts=[
             *times,
             readout("uneven", "Busiest GPU over the mean", counted(uneven, "busiest")),
+            readout(
+                "busy",
+                "The quickest, busiest GPU",
+                counted(mine[best] * uneven * 1e-6, "busiest GPU's dispatch", "s").to(
+                    "µs"
+                ),
+            ),
         ],
     )

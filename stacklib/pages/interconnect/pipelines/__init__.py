@@ -16,7 +16,6 @@ from stacklib.pages.kernels import journey
 from stacklib.pages.kernels.launches import claims
 from stacklib.quantity import (
     Quantity,
-    Source,
     bytes_per_element,
     chosen,
     counted,

@@ -11,16 +11,16 @@ from stacklib.plots.drawing import (
     Drawing,
     Either,
     Node,
-    Nothing,
     Shown,
     Words,
     below,
     draw,
+    flow,
     line,
     right_of,
 )
-from stacklib.plots.drawing.parts import gpu, machine
-from stacklib.quantity import Quantity, counted
+from stacklib.plots.drawing.parts import gpu, machine, model
+from stacklib.quantity import Quantity, chosen, counted
 
 __all__ = ["lanes", "who_reads"]
 
@@ -61,26 +61,27 @@ def _reading(words: str, lit: frozenset[int]) -> Node:
             dark=frozenset(range(many * many)) - lit,
             words="a row for each GPU, lit where it reads",
         )
-        for side in (34.0, 20.0)
+        for side in (54.0, 30.0)
     )
-    grid = Either(wide, phone, grow=0)
     told = {
         "layers split": ("each reads its part of every layer: ", page.split()),
         "one token, stages": ("each reads its own layers in turn: ", page.token()),
         "eight tokens, stages": ("a token leaves every ", page.stage()),
     }[words]
     text, time = told
+    alone = chosen(1, label="tokens in work, one")
+    tokens = page.stages() if words.startswith("eight") else alone
     label = [
         line("a row: a GPU", bold=True),
-        line("a column: time in which a stage reads", role="muted"),
+        line("a column: time in which a stage reads; lit: it reads", role="muted"),
     ]
-    foot = Box("time", line(text, Shown(time, "ms"), bold=True), role="muted")
-    first, last = (Box(n, n, role="muted", grow=0) for n in ("first GPU", "last GPU"))
-    side = below(first, Nothing((4.0, 44.0)), last, gap=2)
-    return below(
-        Box("machine", label, right_of(side, grid, gap=8, grow=0), role=machine.NODE),
-        foot,
+    foot = flow(
+        Box("tokens", line("tokens in work: ", tokens), role=model.TOKEN),
+        Box("time", line(text, Shown(time, "ms"), bold=True), role="muted"),
+        gap=6,
     )
+    grid = Either(wide, phone, stretch=False)
+    return below(Box("machine", label, grid, role=machine.NODE), foot)
 
 
 def lanes() -> Drawing:
@@ -120,7 +121,7 @@ def _step(words: str) -> Node:
     ahead, rest = _run(words)
     rows = [
         right_of(
-            Words([line(f"stage {LETTERS[n]}")], "start"),
+            Words([line(f"stage {LETTERS[n]}")], "start", grow=0),
             _lane(f"stage {LETTERS[n]}, {words}", ahead[n], rest[n]),
             gap=8,
             grow=0,
@@ -146,6 +147,6 @@ def _lane(name: str, ahead: set[int], rest: set[int]) -> Node:
             dark=waits,
             words="forward where full, backward where pale",
         )
-        for side, gap in ((10.0, 1.0), (5.2, 0.6))
+        for side, gap in ((10.4, 1.0), (5.2, 0.6))
     )
     return Either(wide, phone)
