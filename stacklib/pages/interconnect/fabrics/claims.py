@@ -8,7 +8,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.pages.interconnect import fabrics as page
 from stacklib.quantity import Quantity, counted
 
-OCI = "Three tiers of RoCE v2 for 131,072 GPUs, on Oracle's Zettascale, 2026"
+OCI = "R. Nanubalu, Oracle's Zettascale OCI Supercluster, 2026: RoCE v2"
 MEGASCALE = "Z. Jiang and others, MegaScale, 2024: three layers of Tomahawk 4"
 
 
