@@ -153,8 +153,10 @@ def simulated(algorithm: str, of: Quantity) -> Quantity:
 
 
 def _closed(algorithm: str, of: float) -> float:
-    given = {"size": of, "alpha": wait(algorithm).si, "beta": beta().si}
-    return float(closed_cost("all_reduce", algorithm, TP, **given).time)
+    found = closed_cost(
+        "all_reduce", algorithm, TP, size=of, alpha=wait(algorithm).si, beta=beta().si
+    )
+    return float(found.time)
 
 
 def closed(algorithm: str, of: Quantity) -> Quantity:

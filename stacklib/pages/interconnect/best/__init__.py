@@ -1,0 +1,232 @@
+"""Section 6.3: Is the ring the best there is?"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from stacklib.evidence import results
+from stacklib.interconnect.best import known
+from stacklib.interconnect.best.board import Board, board_of
+from stacklib.interconnect.best.bounds import Bound, least_share, least_steps
+from stacklib.interconnect.best.search import fewest
+from stacklib.interconnect.networks.simulate import simulate
+from stacklib.interconnect.networks.topology import Topology
+from stacklib.interconnect.schedules.schedule import Schedule, Send
+from stacklib.interconnect.schedules.verify import verify
+from stacklib.pages.interconnect import collectives
+from stacklib.quantity import Quantity, chosen, counted
+
+RESULT = "proven_best"
+CUBE, SWITCH, MESH = "cube mesh (DGX-1)", "switch of 8", "mesh of 8"
+TORUS, RING, TREE = "torus 2 x 2 x 2", "ring of 8", "PCIe tree of 8"
+BOARDS = (RING, TORUS, CUBE, MESH, SWITCH, TREE)  # of eight chips
+CHUNKS = 8
+
+
+# -- boards and bounds -----------------------------------------------------------------
+
+
+@cache
+def board(name: str) -> Board:
+    """A board by name."""
+    return known.named(name)
+
+
+@cache
+def bound(name: str, chunks: int) -> Bound:
+    """Steps that are counted to be needed, and why."""
+    return least_steps(board(name), chunks)
+
+
+def _bound(name: str, chunks: int) -> int:
+    return bound(name, chunks).steps
+
+
+def least(name: str, chunks: int) -> Quantity:
+    """Steps below which no schedule gets, by counting alone."""
+    return counted(_bound, name, chunks, label=f"steps needed, {name}, {chunks}")
+
+
+def _ways(name: str) -> int:
+    return board(name).most(board(name).ways)
+
+
+def at_once(name: str) -> Quantity:
+    """Chunks that all wires of a board carry in a step."""
+    return counted(_ways, name, label=f"chunks a step, {name}")
+
+
+def _diameter(name: str) -> int:
+    return board(name).diameter
+
+
+def diameter(name: str) -> Quantity:
+    """Steps between the chips that are farthest apart."""
+    return counted(_diameter, name, label=f"steps across, {name}")
+
+
+def sends(chunks: int) -> Quantity:
+    """Sends that an all-reduce of eight chips needs."""
+    others = chosen(board(SWITCH).ranks - 1, label="other chips")
+    there_and_back = chosen(2, label="to sum, and to spread")
+    each = (there_and_back * others).named("sends a chunk, eight chips")
+    return (each * chosen(chunks, label="chunks")).named(f"sends of {chunks} chunks")
+
+
+# -- what the solver found -------------------------------------------------------------
+
+
+@cache
+def rows() -> dict[tuple[str, int], dict[str, Any]]:
+    """Recorded schedules by board and chunks."""
+    found = results.need(RESULT)["rows"]
+    return {(row["board"], row["chunks"]): row for row in found}
+
+
+@cache
+def schedule(name: str, chunks: int) -> Schedule:
+    """A recorded schedule, proved again and held to its board's wires."""
+    row = rows()[name, chunks]
+    listed = tuple(Send(s, a, b, c, bool(adds)) for s, a, b, c, adds in row["sends"])
+    made = Schedule("all_reduce", row["by"], board(name).ranks, chunks, listed)
+    if fault := board(name).overfull(made) or "\n".join(verify(made).faults):
+        raise ValueError(f"{name}, {chunks} chunks: {fault}")
+    return made
+
+
+def _steps(name: str, chunks: int) -> int:
+    return schedule(name, chunks).steps
+
+
+def steps(name: str, chunks: int) -> Quantity:
+    """Steps of the schedule that was found."""
+    return counted(_steps, name, chunks, label=f"fewest steps, {name}, {chunks}")
+
+
+def _proved() -> int:
+    return sum(row["steps"] == row["low"] for row in rows().values())
+
+
+def proved() -> Quantity:
+    """Boards and chunk counts whose fewest steps are proved."""
+    return counted(_proved, label="optima proved")
+
+
+def _by_solver() -> int:
+    return sum(row["why"] == "solver" for row in rows().values())
+
+
+def by_solver() -> Quantity:
+    """Of these the ones where counting was not enough."""
+    return counted(_by_solver, label="bounds that only the solver proves")
+
+
+def _tried(ranks: int) -> int:
+    names = [name for name in known.BOARDS if board(name).ranks == ranks]
+    return len(names)
+
+
+def boards(ranks: int) -> Quantity:
+    """Boards of so many chips."""
+    return counted(_tried, ranks, label=f"boards of {ranks} chips")
+
+
+# -- the ring on them ------------------------------------------------------------------
+
+
+def _ring(name: str) -> int:
+    made = known.ring_on(board(name))
+    assert made is not None and verify(made).holds and not board(name).overfull(made)
+    return made.steps
+
+
+def ring(name: str = SWITCH) -> Quantity:
+    """Steps of the ring along a circle of a board."""
+    return counted(_ring, name, label=f"steps of the ring, {name}")
+
+
+def _share(name: str) -> float:
+    return least_share(board(name))
+
+
+def share(name: str) -> Quantity:
+    """Arrays that a cable must carry, however finely they are cut."""
+    return counted(_share, name, label=f"arrays a cable must carry, {name}")
+
+
+def ring_share(name: str = SWITCH) -> Quantity:
+    """Arrays that the ring's busiest cable carries."""
+    return (ring(name) / chosen(CHUNKS, label="chunks")).named(
+        f"arrays over the ring's cable, {name}"
+    )
+
+
+def slower(name: str) -> Quantity:
+    """The ring's bytes over the least there can be."""
+    return (ring_share(name) / share(name)).named(f"ring over least, {name}")
+
+
+# -- the token -------------------------------------------------------------------------
+
+
+@cache
+def wide() -> Board:
+    """Eight GPUs on a switch that takes a message for everyone in one step."""
+    return board_of(known.switch_of(collectives.TP), slots=collectives.TP - 1)
+
+
+def _one_step() -> int:
+    return least_steps(wide(), 1).steps
+
+
+def exchange_steps() -> Quantity:
+    """Steps of an exchange where a port sends to all others at once."""
+    return counted(_one_step, label="fewest steps, messages to all at once")
+
+
+def _exchange() -> float:
+    """Everyone sends its whole array to everyone, link by link."""
+    ranks = range(collectives.TP)
+    rows_ = tuple(Send(0, a, b, 0, True) for a in ranks for b in ranks if a != b)
+    made = Schedule("all_reduce", "one step", collectives.TP, 1, rows_)
+    assert verify(made).holds and not wide().overfull(made)
+    hop, rate = collectives.alpha().si / 2, collectives.bandwidth().si
+    box = Topology.nvswitch(collectives.TP, 1, links=1, link=rate, latency=hop)
+    return simulate(made, box, collectives.size().si).time
+
+
+def one() -> Quantity:
+    """One exchange in one step."""
+    others = chosen(collectives.TP - 1, label="other chips")
+    moves = others * collectives.size() / collectives.bandwidth()
+    found = exchange_steps() * collectives.alpha() + moves
+    return found.named("an exchange in one step").to("µs")
+
+
+def simulated() -> Quantity:
+    """The same by the simulator of links."""
+    label = "an exchange in one step, link by link"
+    return counted(_exchange, unit="s", label=label).to("µs")
+
+
+def exchange() -> Quantity:
+    """All exchanges of a token."""
+    return (collectives.exchanges() * one()).named("exchanges in one step each")
+
+
+def saved() -> Quantity:
+    """The ring's exchanges over these."""
+    return (collectives.token("ring") / exchange()).named("ring over one step")
+
+
+def tried(name: str) -> Quantity:
+    """Fewest steps of a board of few chips, by trying every schedule."""
+    return counted(_fewest, name, label=f"every schedule tried, {name}")
+
+
+@cache
+def _fewest(name: str) -> int:
+    found = fewest(board(name))
+    assert found is not None
+    return found

@@ -1,0 +1,85 @@
+"""Drawing of section 6.3: a cube mesh, and what its chips hold after a step."""
+
+from __future__ import annotations
+
+from stacklib.interconnect.networks.shapes_scaleup import CUBE_MESH
+from stacklib.pages.interconnect import best as page
+from stacklib.pages.interconnect.collectives.drawings import held
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    Words,
+    below,
+    draw,
+    grid,
+    line,
+)
+from stacklib.quantity import counted
+
+__all__ = ["cube_mesh"]
+
+NAMES = "ABCDEFGH"
+CHIP = "layer-3"
+
+
+def _cables(chip: int) -> int:
+    return sum(count for pair, count in CUBE_MESH.items() if chip in pair)
+
+
+def _near(chip: int) -> str:
+    """Neighbours by name, those with two cables first."""
+    found = {}
+    for pair, count in CUBE_MESH.items():
+        if chip in pair:
+            found[sum(pair) - chip] = count
+    order = sorted(found, key=lambda one: (-found[one], one))
+    return " ".join(NAMES[one] + "'" * (found[one] - 1) for one in order)
+
+
+def _chip(chip: int, mask: int, told: str, busy: bool) -> Box:
+    name = f"chip {NAMES[chip]}"
+    cells = Cells(
+        f"parts in {name}",
+        len(NAMES),
+        side=(13.0, 13.0),
+        gap=2.0,
+        role=CHIP,
+        lit=frozenset(at for at in range(len(NAMES)) if mask >> at & 1),
+        words="a cell for each chip, lit where its part is in the sum",
+    )
+    words = [line(name, bold=True), line(told)]
+    return Box(name, words, cells if busy else None, role=CHIP, lit=busy)
+
+
+def _frame(after: int) -> Node:
+    """All chips after some steps of the schedule of whole arrays that was found."""
+    made = page.schedule(page.CUBE, 1)
+    state = held(made)[after]
+    sends = made.by_step()[after - 1] if after else ()
+    boxes: list[Node] = []
+    for chip in range(len(NAMES)):
+        came = sorted(s.source for s in sends if s.destination == chip)
+        adds = any(s.reduce for s in sends if s.destination == chip)
+        names = " ".join(NAMES[one] for one in came)
+        told = _near(chip) if not after else f"{'adds' if adds else 'copies'} {names}"
+        if after and not came:
+            told = "keeps its sum"
+        boxes.append(_chip(chip, state[chip][0], told, bool(came)))
+    cables = counted(_cables, 0, label="cables of a chip, cube mesh")
+    foot = (
+        line("who each is joined to, a dash for a second cable; ", cables, " cables")
+        if not after
+        else line("lit: chips whose parts are in the sum", role="muted")
+    )
+    return below(grid(boxes, (4, 2)), Words([foot]), gap=6)
+
+
+def cube_mesh() -> Drawing:
+    """The board, and the sums on it step by step."""
+    frames = [
+        (words, _frame(at)) for at, words in enumerate(("the board", "first step"))
+    ]
+    title = "Partners swap first; then each half of the board, all joined, adds up."
+    return draw(frames, name="best-cube-mesh", title=title)
