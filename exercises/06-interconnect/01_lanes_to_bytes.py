@@ -2,13 +2,11 @@
 
 level: estimate
 
-Suppose a GPU with links of its own and a network port beside it.
-
-- Each of its 12 links has 4 lanes *in each direction*. A lane runs at 53.125 Gbit/s.
-- The line code is Ethernet's: blocks of 256 bits of data with one header bit, and
-  after every 20 blocks 300 bits of parity.
-- The data sheet adds up both directions of all links.
-- The network port is sold as 200 Gbit/s, one direction, its code already taken off.
+Suppose a GPU with 12 links of its own, each with 4 lanes *in each direction*, and a
+lane that runs at 53.125 Gbit/s. Suppose Ethernet's line code: blocks of 256 bits of
+data with one header bit, and after every 20 blocks 300 bits of parity. The data sheet
+adds up both directions of all links. Suppose beside it a network port that is sold as
+200 Gbit/s, one direction, its code already taken off, and a buffer of 16 GiB to send.
 
 Work out, each as a plain number:
 
@@ -17,12 +15,12 @@ Work out, each as a plain number:
 - `in_print()`: GB/s as the data sheet prints it.
 - `cliff()`: how many times as fast a buffer goes to another GPU over all links as
   through the port.
-- `milliseconds()`: the time of 16 GiB over all links, in one direction, without any
-  latency.
+- `milliseconds()`: the time of the buffer over all links, in one direction, without
+  any latency.
 
-A GB is 1e9 bytes, a GiB 2**30. Answers within half a per cent are right.
+A GB has ten to the ninth bytes, a GiB 2**30. Do not round on the way.
 
-hint: Begin with one frame: 20 blocks and their parity. How many bits is it, and how
+hint: Begin with one frame: some blocks and their parity. How many bits is it, and how
 many of them are data?
 """
 

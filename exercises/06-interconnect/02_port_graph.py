@@ -16,8 +16,8 @@ on to a GPU, and a GPU passes nothing on for others unless you are told so.
   enough ports in all.
 
 hint: For `islands`, begin at a GPU that is in no set yet and go over wires until
-nothing new turns up. For `wire`, 8 GPUs of 18 links on 4 chips of 36 ports leave no
-port free: number all links of all GPUs through.
+nothing new turns up. For `wire`, suppose 8 GPUs of 18 links on 4 chips of 36 ports:
+no port stays free. Number all links of all GPUs through.
 """
 
 from collections import Counter

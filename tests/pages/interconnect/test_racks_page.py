@@ -11,7 +11,7 @@ from stacklib.interconnect.networks.simulate import simulate
 from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.pages.interconnect import racks as page
-from stacklib.pages.interconnect.racks import claims, drawings, live
+from stacklib.pages.interconnect.racks import claims, drawings, live, rows
 
 NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/racks.ipynb"
 
@@ -64,11 +64,11 @@ def test_ports_and_bandwidth_close():
 
 
 def test_chips_with_fewer_ports():
-    rows = {row["rack"]: row for row in page.table()}
-    assert rows["chips of an H100 board"]["islands"] is None
+    told = {row["rack"]: row for row in rows.table()}
+    assert told["chips of an H100 board"]["islands"] is None
     assert page.lacking().si == 8
     # More of them have the ports; every two GPUs meet, at fewer chips than links.
-    assert rows[page.MORE]["islands"].si == 1
+    assert told[page.MORE]["islands"].si == 1
     assert page.shared().si == 18 - 3
     assert page.pair().si == pytest.approx(claims.one_way().si * 15 / 18)
 

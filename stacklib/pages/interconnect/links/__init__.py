@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from stacklib import hardware, models
 from stacklib.hardware import read_smi, smi_sample
 from stacklib.hardware.link_gaps import link_residuals
@@ -227,47 +225,3 @@ def smi() -> Quantity:
     assert found.generation is not None and found.lanes is not None
     key = f"pcie{found.generation.value:.0f}_x{found.lanes.value:.0f}"
     return one_way(key)
-
-
-# -- tables ----------------------------------------------------------------------------
-
-
-def generations() -> list[dict[str, Any]]:
-    """Links by lanes, rate and code, one direction and both."""
-    rows = []
-    for key in TABLE:
-        link = hardware.link(key)
-        lanes = (link.links * link.lanes).named(f"lanes one way, {link.short}")
-        rows.append(
-            {
-                "link": link.short,
-                "lanes one way": lanes,
-                "rate of a lane": link.lane_rate,
-                "left by the code": link.encoding_efficiency,
-                "one direction": one_way(key),
-                "both directions": both(key),
-            }
-        )
-    return rows
-
-
-def ladder() -> list[dict[str, Any]]:
-    """Each step down of four machines."""
-    names = ("L1 to HBM", "HBM to NVLink", "NVLink to network")
-    return [
-        {"machine": machine, **dict(zip(names, steps(machine), strict=True))}
-        for machine in MACHINES
-    ]
-
-
-def against() -> list[dict[str, Any]]:
-    """The bound in one direction beside what was measured."""
-    return [
-        {
-            "link, and what ran": what,
-            "bound": hardware.link(key).per_direction,
-            "measured": reached(what),
-            "share": measured_share(what),
-        }
-        for what, (key, _) in MEASURED.items()
-    ]

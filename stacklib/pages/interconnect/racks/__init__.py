@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stacklib import hardware, models
 from stacklib.hardware.links import Link
 from stacklib.interconnect.networks.price import cost
 from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size
-from stacklib.interconnect.networks.shapes_scaleup import port_graph
 from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.closed import closed_count
@@ -255,43 +254,3 @@ def far() -> Quantity:
     """A GPU's own memory over another's, by bandwidth in one direction."""
     device = hardware.get(claims.RACK)
     return (device.memory_bandwidth / device.link).named("own memory over another's")
-
-
-def memory() -> Quantity:
-    """Memory of all GPUs of a rack."""
-    device = hardware.get(claims.RACK)
-    whole = device.memory_capacity.across(device.link_domain)
-    return whole.named("memory of an NVL72")
-
-
-# -- the table -------------------------------------------------------------------------
-
-
-def table() -> list[dict[str, Any]]:
-    """Racks: ports offered and used, islands, hops and bandwidth; None: refused."""
-    rows = []
-    for name, of in RACKS.items():
-        row: dict[str, Any] = {
-            "rack": name,
-            "GPUs": chosen(of.gpus, label="GPUs"),
-            "switch chips": chosen(of.chips, label="switch chips"),
-            "ports of each": chosen(of.ports, label="ports of a chip"),
-            "ports used": used(name),
-            "islands": None,
-            "both ways": None,
-        }
-        if fits(name):
-            row["islands"] = island_count(name)
-            if row["islands"].si == 1:
-                row["both ways"] = total(name)
-        rows.append(row)
-    return rows
-
-
-def fits(name: str) -> bool:
-    """Whether every link finds a port."""
-    try:
-        port_graph(*RACKS[name][:5])
-    except ValueError:
-        return False
-    return True
