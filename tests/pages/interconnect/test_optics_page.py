@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stacklib.evidence import ledger
+from stacklib.evidence import leaf_faults, ledger
 from stacklib.evidence.checks import carried
 from stacklib.evidence.judge import judge
 from stacklib.interconnect.optics import errors
@@ -98,7 +98,8 @@ def test_every_claim_is_judged():
     found = carried(claims)
     assert set(found) == CLAIMS
     for id, check in found.items():
-        assert not judge(ledger.get(id), check).failure, id
+        told = judge(ledger.get(id), check)
+        assert not told.failure and leaf_faults(told) == [], id
 
 
 def test_the_live_figure_follows_the_light():

@@ -80,10 +80,15 @@ def share(high: int = LEVELS) -> Quantity:
     return (network(high=high) / per_gpu()).named(f"network over servers, {high}")
 
 
+def chip() -> Quantity:
+    """The latest price of an H100 by itself."""
+    bought = [q for q in prices.prices("h100-sxm") if q.what == "purchase"]
+    return bought[-1].value.across(1)
+
+
 def of_chips() -> Quantity:
     """The network's price over that of the GPUs alone."""
-    bought = [q for q in prices.prices("h100-sxm") if q.what == "purchase"]
-    return (network() / bought[-1].value.across(1)).named("network over GPUs alone")
+    return (network() / chip()).named("network over GPUs alone")
 
 
 def triple() -> Quantity:

@@ -8,6 +8,8 @@ from stacklib.evidence import Finding, claim
 from stacklib.pages.interconnect import fabrics as page
 from stacklib.quantity import Quantity, counted
 
+from ...figures_of import published
+
 OCI = "R. Nanubalu, Oracle's Zettascale OCI Supercluster, 2026: RoCE v2"
 MEGASCALE = "Z. Jiang and others, MegaScale, 2024: three layers of Tomahawk 4"
 
@@ -59,22 +61,29 @@ def threshold() -> Finding:
 @claim("oracle-131k")
 def oracle() -> Finding:
     """As published, whatever its fabric."""
-    told = page.quoted(131_072, "", "GPUs of OCI's largest cluster", OCI)
     return Finding(
-        told,
+        published(131_072, "", "GPUs of OCI's largest cluster", OCI),
         why="The number is right and its column is not: this cluster runs RDMA over "
         "Ethernet (RoCE v2), not InfiniBand.",
     )
 
 
+def network() -> Quantity:
+    """A GPU's part of a full tree of three levels, its parts counted in the graph."""
+    switch = published(36_000, "USD", "a switch of 64 ports", page.SHEET)
+    cable = published(1280, "USD", "a cable with both ends", page.SHEET)
+    ports, cables = (page.each("fat tree", name) for name in ("switch port", "link"))
+    return (ports * switch / page.radix() + cables * cable).named("network for a GPU")
+
+
 @claim("network-more-than-gpus")
 def dearer() -> Finding:
     """A GPU's part of the network over the GPU's price."""
+    share = (network() / page.chip()).named("network over GPUs alone")
     return Finding(
-        page.of_chips(),
-        why="Three levels at full bisection, by the prices of a spreadsheet that "
-        f"prices whole clusters. All of them would have to be {page.triple()} times "
-        "as high.",
+        share,
+        why="Three levels at full bisection, by the prices of a spreadsheet of whole "
+        f"clusters. All of them would have to be {share.si**-1:.1f} times as high.",
     )
 
 
