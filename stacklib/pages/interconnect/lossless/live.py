@@ -77,13 +77,13 @@ def explore(
     found = run(max(load - SIZE / (EVERY * RATE), 0), frame, hops, pipeline, forwarding)
     mine = base + hops * closed.mean_wait(load, service)
     ended = last(frame, pipeline, forwarding, routing)
-    us = 1e6
+    us, top = 1e6, max(*found, *told)
     words = "hashed" if routing == "hash" else "sprayed"
     return chart(
         f"At a load of {load:.0%} a message waits "
         + ("for nobody." if mine - base < 1e-9 else _times(mine, base)),
         x=axis("Load of every port", limits=[-0.02, 1.0]),
-        y=axis("A message (µs)", log=True),
+        y=axis("A message (µs)", log=True, limits=[0.6 * us * base, 1.4 * us * top]),
         marks=[
             line(
                 LOADS, [us * t for t in told], "predicted mean", "predicted", at="key"
