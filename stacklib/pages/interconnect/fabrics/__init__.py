@@ -83,7 +83,7 @@ def share(high: int = LEVELS) -> Quantity:
 def chip() -> Quantity:
     """The latest price of an H100 by itself."""
     bought = [q for q in prices.prices("h100-sxm") if q.what == "purchase"]
-    return bought[-1].value.across(1)
+    return bought[-1].value
 
 
 def of_chips() -> Quantity:
