@@ -129,7 +129,7 @@ def _drawn(made: Schedule, topology: Topology, proof: Proof, run: Run) -> Spec:
         ],
         readouts=_readouts(made, topology, run),
         message=None if proof.holds else _told(proof),
-        table=_table(made, run),
+        table=_table(made, topology, run),
         square=True,
     )
 
@@ -153,18 +153,19 @@ def _readouts(made: Schedule, topology: Topology, run: Run) -> list[dict[str, An
     ]
 
 
-def _table(made: Schedule, run: Run) -> Mapping[str, Any]:
+def _table(made: Schedule, topology: Topology, run: Run) -> Mapping[str, Any]:
     """A row a step, of the first sixteen."""
     rows = []
     for at, (step, sends) in enumerate(zip(run.steps, made.by_step(), strict=True)):
         time = counted(1e6 * step.time, f"step {at}", "us")
         many = counted(len(sends), f"sends of step {at}")
-        link = "" if step.busiest is None else "{} to {}".format(*step.busiest)
+        ends = [str(n) if n < topology.ranks else "S" for n in step.busiest or ()]
+        link = " to ".join(ends)
         words = [
             {"text": many.text(), "tree": many.tree()},
             {"text": time.text("µs"), "tree": time.tree()},
             {"text": link},
         ]
         rows.append({"head": f"step {at}", "cells": words})
-    head = ["Step", "Sends", "Time", "Busiest link, by nodes"]
+    head = ["Step", "Sends", "Time", "Busiest link"]
     return {"caption": "The steps one by one", "head": head, "rows": rows[:MOST]}
