@@ -87,8 +87,9 @@ def test_the_live_figure_and_the_drawing():
     assert "one per node" in live.explore(**given)["title"]
     told = live.least(page.TOKENS, 8, 256, 32, "expert")
     assert told == pytest.approx(page.floor(256).si * 1e6)
-    uneven = live.explore(**given | {"skew": 1})["readouts"][3]
-    assert float(uneven["text"]) > 2
+    narrow = live.explore(**given | {"skew": 1, "ranks": 256, "limit": 1, "top_k": 12})
+    told = {row["name"]: row["text"] for row in narrow["readouts"]}
+    assert float(told["uneven"]) > 2 and told["nodes"] == "2"
     assert (
         drawings._moved("expert", "network") > drawings._moved("node", "network") == 1
     )

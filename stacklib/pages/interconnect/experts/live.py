@@ -30,9 +30,16 @@ def controls() -> list[dict[str, Any]]:
     ]
 
 
+def wide_enough(top_k: int, ranks: int, limit: int) -> int:
+    """The limit, or the fewest nodes that hold a token's experts."""
+    nodes = max(1, ranks // NODE)
+    return min(nodes, max(limit, -(-top_k // (EXPERTS // nodes))))
+
+
 def least(tokens: int, top_k: int, ranks: int, limit: int, once: str) -> float:
     """Microseconds of a dispatch by bytes alone, no GPU busier than another."""
     case = {"experts": EXPERTS, "top_k": top_k, "ranks": ranks, "ranks_per_node": NODE}
+    limit = wide_enough(top_k, ranks, limit)
     copies = expect(**case, once=once, top_nodes=limit)
     size = tokens * token_bytes(HIDDEN, header=16)
     return 1e6 * size * max(copies.nvlink / NVLINK, copies.network / PORT)
@@ -47,7 +54,7 @@ def busiest(top_k: int, ranks: int, limit: int, skew: float) -> float:
         top_k=top_k,
         skew=skew,
         groups=nodes,
-        top_groups=min(limit, nodes),
+        top_groups=wide_enough(top_k, ranks, limit),
         seed=1,
     )
     return count(drawn, ranks=ranks, ranks_per_node=NODE).imbalance
@@ -87,6 +94,11 @@ def explore(*, tokens: int, top_k: int, ranks: int, limit: int, skew: float) -> 
         ],
         readouts=[
             *times,
+            readout(
+                "nodes",
+                "Nodes of a token, at most",
+                counted(wide_enough(top_k, ranks, limit), "nodes of a token"),
+            ),
             readout("uneven", "Busiest GPU over the mean", counted(uneven, "busiest")),
             readout(
                 "busy",
