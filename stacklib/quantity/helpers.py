@@ -109,6 +109,8 @@ def log2(value: Any) -> Any:
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
     """``yes`` where ``condition`` holds, else ``no``; both are kept as inputs."""
+    if type(condition) is bool and type(yes) in _PLAIN and type(no) in _PLAIN:
+        return yes if condition else no  # the hot case of sweeps and fits
     numpy = _numpy(condition, yes, no)
     if numpy is not None:
         return numpy.where(condition, yes, no)

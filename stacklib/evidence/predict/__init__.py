@@ -46,4 +46,4 @@ __all__ = [
     "predictor",
 ]
 
-from . import attention, collectives, gemm, memory  # noqa: E402, F401
+from . import attention, collectives, gemm, memory, training  # noqa: E402, F401

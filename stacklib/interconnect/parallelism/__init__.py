@@ -1,0 +1,1 @@
+"""Parallelism: how a training step is laid out over chips, what it holds and costs."""

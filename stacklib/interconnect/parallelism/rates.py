@@ -1,0 +1,189 @@
+"""What a training step gets of a device: the rates of its parts, worn by software.
+
+Rates of products, attention and memory are those that the families of single kernels
+were fitted to. Links and ports give what NCCL's payload is of them. A caller may say
+what share of them a software keeps whose kernels are not fused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.interconnect.selection import constants as c
+from stacklib.interconnect.selection.machine import (
+    NETWORK,
+    PAYLOAD,
+    PCIE,
+)
+from stacklib.interconnect.selection.machine import (
+    PORT as NCCL_PORT,
+)
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    maximum,
+    minimum,
+    one_of,
+    where,
+)
+from stacklib.roofline.bound import gemm
+
+US = 1e-6
+TILE = (256, 128)  # the largest tile: products of training fill it
+_LATER = ("hopper", "blackwell")
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device's sheet, as numbers in SI or as quantities."""
+
+    name: str
+    chip: gemm.Chip  # for the format of products
+    plain: gemm.Chip  # for 16-bit attention and head
+    memory: Any  # bytes
+    link: Any  # payload a second out of a chip, one direction, within a domain
+    port: Any  # and beyond it
+    domain: int  # chips that links join
+    later: bool
+    width: float  # bytes an element of a product's operands
+    operation: Any  # one operation, one byte: what counts are multiplied by
+    byte: Any
+    second: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Rates with the factors in force."""
+
+    device: Device
+    product: Any  # operations a second of one unit, and of all for 16 bits
+    plain: Any
+    units: float
+    tail: Any
+    fill: Any
+    attention: Any  # operations a second
+    attention_fill: Any  # keys
+    moving: Any  # bytes a second of kernels that read and write
+    launch: Any  # seconds
+    tiled: bool
+
+
+@lru_cache(maxsize=256)
+def _sheet(on: str, dtype: str, port: float | None, domain: int | None) -> Device:
+    return _read(hardware.get(on), dtype, port, domain, False)
+
+
+# Of a TPU, its share of its host's way out of the pod: J. Austin et al., How to Scale
+# Your Model, 2025, part 2.
+PORT = {**NCCL_PORT, "tpu": 6.25e9}
+
+
+def device_of(
+    on: str | Accelerator,
+    dtype: str = "bf16",
+    port: float | None = None,
+    domain: int | None = None,
+    traced: bool = False,
+) -> Device:
+    """The sheet of a device; a port's rate and a domain's size may be other ones."""
+    if isinstance(on, str) and not traced:
+        return _sheet(on, dtype, port, domain)
+    found = hardware.get(on) if isinstance(on, str) else on
+    return _read(found, dtype, port, domain, traced)
+
+
+def _read(
+    device: Accelerator,
+    dtype: str,
+    port: float | None,
+    domain: int | None,
+    traced: bool,
+) -> Device:
+    formats = [f for f in ("bf16", "fp16", "fp32") if f in device.formats]
+    if not formats:
+        raise ValueError(f"{device.name} publishes no 16-bit rate to train with")
+    plain = formats[0]
+    lacks = dtype not in device.formats and dtype in ("bf16", "fp16")
+    chip = gemm.chip_of(device, plain if lacks else dtype, traced)
+    link, host = device.fields["link"], device.fields["host_link"]
+    joined = device.fields["link_domain"]
+    many = domain or (int(joined.si) if joined is not None else 1)
+    inside: Any = 0.0
+    if link is not None:
+        inside = (link if traced else link.si) * PAYLOAD
+    elif host is not None:
+        inside, many = (host if traced else host.si) * PCIE, max(many, 8)
+    outside: Any = (port or PORT.get(device.architecture, PORT["hopper"])) * NETWORK
+    if traced:
+        outside = Quantity(
+            outside, "B/s per_chip per_direction",
+            label="network port", kind="chosen",
+        )  # fmt: skip
+    memory = device.fields["memory_capacity"]
+    if memory is None:
+        raise ValueError(f"{device.name} says no memory_capacity to train in")
+    return Device(
+        device.short,
+        chip,
+        gemm.chip_of(device, plain, traced),
+        memory if traced else memory.si,
+        inside,
+        outside,
+        many,
+        device.architecture in _LATER,
+        float(bytes_per_element(dtype).si),
+        one_of("FLOP per_chip", "operation") if traced else 1.0,
+        one_of("B per_chip", "byte") if traced else 1.0,
+        one_of("s", "second") if traced else 1.0,
+    )
+
+
+def rates_of(
+    device: Device, traced: bool = False, share: Any = 1.0, tuned: bool = True
+) -> Rates:
+    """The rates of a device with the factors in force.
+
+    - ``share``: of the rates that the software keeps.
+    - ``tuned``: whether attention uses asynchronous products where there are.
+    """
+    factor: Any = hardware.efficiency_quantity if traced else hardware.efficiency
+    chip, plain = device.chip, device.plain
+    issue = factor(chip.issue)
+    kept = gemm.power_share(chip, issue, factor)
+    sustained = chip.peak * issue * kept * share
+    usual = plain.peak * factor(plain.issue) * share
+    usual = usual * gemm.power_share(plain, factor(plain.issue), factor)
+    later = tuned and (device.later or not plain.tiled)
+    way = "attention_tuned" if later else "attention_library"
+    attention = plain.peak * factor(way)
+    attention = attention * gemm.power_share(plain, factor(way), factor) * share
+    return Rates(
+        device,
+        sustained,
+        usual,
+        chip.units,
+        factor("wave_tail"),
+        factor("tile_fill"),
+        attention,
+        factor("attention_fill"),
+        chip.bandwidth * factor("dram_mixed") * share,
+        factor("launch_stream_later" if device.later else "launch_kernel")
+        if plain.tiled
+        else 0.0 * factor("launch_kernel"),
+        chip.tiled,
+    )
+
+
+def within(device: Device, inner: Any, size: Any) -> Any:
+    """Chips of a group that lie in one domain; groups of ``inner`` lie closer."""
+    return minimum(size, maximum(device.domain / inner, 1.0))
+
+
+def hop(device: Device, outside: Any) -> Any:
+    """Seconds of one step of a ring, NCCL's for its simple protocol."""
+    near, far = c.HOP["nvlink"]["ring"][2], c.HOP["network"]["ring"][2]
+    return where(outside, far * US, near * US) * device.second
