@@ -81,5 +81,5 @@ def cube_mesh() -> Drawing:
     frames = [
         (words, _frame(at)) for at, words in enumerate(("the board", "first step"))
     ]
-    title = "Partners swap first; then each half of the board, all joined, adds up."
+    title = "Partners swap first; then each side of the board, all joined, adds up."
     return draw(frames, name="best-cube-mesh", title=title)
