@@ -67,8 +67,11 @@ def test_eleven_boards_six_of_eight_chips():
 
 
 def test_bounds_on_boards_counted_by_hand():
-    at = {(name, c): least_steps(known.named(name), c) for name in known.BOARDS
-          for c in (1, 8)}  # fmt: skip
+    at = {
+        (name, c): least_steps(known.named(name), c)
+        for name in known.BOARDS
+        for c in (1, 8)
+    }
     assert at["line of 4", 1] == (3, "far")
     assert at["switch of 8", 1] == (3, "growth")
     assert at["switch of 8", 8] == (14, "sends") == at["PCIe tree of 8", 8]
