@@ -8,7 +8,7 @@ from stacklib.evidence import measurements
 from stacklib.quantity import Quantity, Source
 
 # Others are named as a quantity names them.
-UNITS = {"TFLOPS": "TFLOP/s", "tokens/s/GPU": "token/s"}
+UNITS = {"tokens/s": "token/s", "TFLOPS": "TFLOP/s", "tokens/s/GPU": "token/s"}
 
 
 def published(

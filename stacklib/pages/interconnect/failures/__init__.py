@@ -305,7 +305,6 @@ def interrupted(field: str) -> Quantity:
         label=f"training killed, {field}",
         source=source,
         kind="measured",
-        key=f"killed.{field}",
     )
 
 

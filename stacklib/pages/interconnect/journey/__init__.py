@@ -1,0 +1,159 @@
+"""Section 6.17: What does it cost a token to cross the network?"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from stacklib import hardware, roofline
+from stacklib.interconnect.selection.machine import fabric
+from stacklib.interconnect.selection.timed import Timed, collective_time
+from stacklib.pages.figures_of import measured
+from stacklib.pages.interconnect import links, selection
+from stacklib.pages.kernels import journey as kernels
+from stacklib.quantity import Quantity, chosen, counted
+
+MODEL, CONTEXT, TP = "llama-3-70b", 4096, 8
+OLD, NEW, RACK = "h100_sxm", "b200_sxm", "gb200"
+NVLINK = {OLD: "nvlink4", NEW: "nvlink5", RACK: "nvlink5"}
+SIZES = {
+    OLD: (2, 4, 8, 16, 32),
+    NEW: (1, 2, 4, 8, 16, 32),
+    RACK: (1, 2, 4, 8, 16, 32, 64),
+}
+LIBRARY, OWN = "by NCCL", "by the engine's own kernels"
+A100 = {2: "E-0733", 4: "E-0735", 8: "E-0737"}  # the same steps on 2, 4 and 8 GPUs
+
+
+# -- one token -------------------------------------------------------------------------
+
+
+def reading(device: str, tp: int = TP) -> Quantity:
+    """Time in which each GPU reads its share of the model."""
+    step = roofline.decode_step(MODEL, on=device, tp=tp, context=CONTEXT)
+    return step.time.named(f"reading, {tp} x {hardware.get(device).short}").to("ms")
+
+
+def pauses(device: str) -> Quantity:
+    """What kernels add to their bytes: as many for any number of GPUs."""
+    like = NEW if device == RACK else device
+    rest = kernels.token(like) - kernels.reading(like)
+    return rest.named(f"pauses, {hardware.get(device).short}").to("ms")
+
+
+@cache
+def once(device: str, tp: int, direct: bool) -> Timed | None:
+    """One exchange of a token's activations."""
+    if tp == 1:
+        return None
+    size = selection.size().si
+    return collective_time("all_reduce", size, fabric(device, tp), direct=direct)
+
+
+def _exchanges(device: str, tp: int, direct: bool) -> float:
+    found = once(device, tp, direct)
+    return 0.0 if found is None else found.time * selection.exchanges().si
+
+
+def exchanges(device: str, tp: int = TP, *, way: str = LIBRARY) -> Quantity:
+    """All exchanges of a token."""
+    label = f"exchanges {way}, {tp} x {hardware.get(device).short}"
+    found = counted(_exchanges, device, tp, way == OWN, unit="s", label=label)
+    return found.to("ms")
+
+
+def bytes_alone(device: str) -> Quantity:
+    """The bound that chapter 1 used: direct, and no message waits."""
+    return links.exchange(NVLINK[device]).to("ms")
+
+
+def token(device: str, tp: int = TP, *, way: str = LIBRARY) -> Quantity:
+    """A token: reading, pauses, exchanges."""
+    whole = reading(device, tp) + pauses(device) + exchanges(device, tp, way=way)
+    return whole.named(f"token {way}, {tp} x {hardware.get(device).short}").to("ms")
+
+
+def share(device: str, tp: int = TP, *, way: str = LIBRARY) -> Quantity:
+    """Share of the exchanges."""
+    part = exchanges(device, tp, way=way) / token(device, tp, way=way)
+    return part.named(f"share of exchanges {way}, {hardware.get(device).short}")
+
+
+def over(*, way: str = LIBRARY) -> Quantity:
+    """The older device's token over the newer one's."""
+    return (token(OLD, way=way) / token(NEW, way=way)).named(f"H100 over B200 {way}")
+
+
+def over_bound(device: str = OLD) -> Quantity:
+    """Exchanges by NCCL over the bound by bytes."""
+    return (exchanges(device) / bytes_alone(device)).named("exchanges over their bound")
+
+
+def _fastest(device: str, way: str) -> int:
+    times = {
+        tp: token(device, tp, way=way).si for tp in SIZES[device] if fits(device, tp)
+    }
+    return min(times, key=lambda tp: times[tp])
+
+
+def fastest(device: str, *, way: str = LIBRARY) -> Quantity:
+    """How many GPUs make a token soonest."""
+    label = f"GPUs of the fastest token {way}, {hardware.get(device).short}"
+    return counted(_fastest, device, way, label=label)
+
+
+def fits(device: str, tp: int) -> bool:
+    """Whether so many hold the model."""
+    step = roofline.decode_step(MODEL, on=device, tp=tp, context=CONTEXT)
+    return bool(step.fit.fits)
+
+
+def rows() -> list[dict[str, Any]]:
+    """The table: a token by number of GPUs."""
+    found = []
+    for tp in SIZES[RACK]:
+        row: dict[str, Any] = {"GPUs": chosen(tp, label="GPUs of the split")}
+        for name, device, way in (
+            ("H100, NCCL", OLD, LIBRARY),
+            ("B200, NCCL", NEW, LIBRARY),
+            ("GB200 NVL72, NCCL", RACK, LIBRARY),
+            ("GB200 NVL72, own kernels", RACK, OWN),
+        ):
+            there = tp in SIZES[device] and fits(device, tp)
+            row[name] = token(device, tp, way=way) if there else None
+        found.append(row)
+    return found
+
+
+# -- a prompt --------------------------------------------------------------------------
+
+
+def prompt() -> Quantity:
+    """A prompt with its exchanges, one after the other."""
+    whole = kernels.first(after=True) + selection.prompt()
+    return whole.named("a prompt with its exchanges").to("ms")
+
+
+# -- measured --------------------------------------------------------------------------
+
+
+def seen(tp: int) -> Quantity:
+    """A token of Llama-2-70B on A100s, published as tokens a second."""
+    rate = measured(A100[tp])
+    one = chosen(1, "token", label="a token")
+    return (one / rate).named(f"a token, {tp} x A100, published").to("ms")
+
+
+def kept() -> Quantity:
+    """What twice as many GPUs did not shorten: 2 t(2n) - t(n)."""
+    return (2 * seen(8) - seen(4)).named("not shortened from 4 to 8 GPUs").to("ms")
+
+
+def kept_before() -> Quantity:
+    """The same from two GPUs to four."""
+    return (2 * seen(4) - seen(2)).named("not shortened from 2 to 4 GPUs").to("ms")
+
+
+def foretold() -> Quantity:
+    """Exchanges by NCCL on eight A100s."""
+    return exchanges("a100_sxm_80gb", 8)
