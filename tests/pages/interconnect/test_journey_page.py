@@ -1,0 +1,77 @@
+"""Section 6.17: the sum of a token, its best size, the loop, and the live figure."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stacklib.pages.interconnect import journey as page
+from stacklib.pages.interconnect.journey import drawings, live
+
+NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/journey.ipynb"
+
+
+def loop() -> str:
+    """The program of the page."""
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
+    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+
+
+def test_the_loop_finds_the_best_size_of_the_page(capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("torch")
+    exec(loop(), {})
+    said = capsys.readouterr().out.splitlines()
+    assert said[6].endswith(f"soonest with {page.fastest(page.OLD).si:.0f}")
+    assert float(said[2].split()[3]) == pytest.approx(
+        page.token(page.OLD).si * 1e3, 0.02
+    )
+    own = float(said[9].split()[4])
+    assert own == pytest.approx(page.token(page.OLD, way=page.OWN).si * 1e3, rel=0.02)
+
+
+def test_a_token_is_the_sum_of_its_parts():
+    pytest.importorskip("torch")
+    for device in (page.OLD, page.NEW):
+        parts = page.reading(device) + page.pauses(device) + page.exchanges(device)
+        assert page.token(device).si == pytest.approx(parts.si)
+        assert page.bytes_alone(device).si < page.exchanges(device, way=page.OWN).si
+        assert page.exchanges(device, way=page.OWN).si < page.exchanges(device).si
+
+
+def test_the_new_chip_gains_less_than_it_reads_faster():
+    pytest.importorskip("torch")
+    promised = page.reading(page.OLD).si / page.reading(page.NEW).si
+    assert page.over().si < page.over(way=page.OWN).si < promised
+
+
+def test_the_best_size_has_no_better_neighbour():
+    pytest.importorskip("torch")
+    for device in (page.OLD, page.NEW, page.RACK):
+        best = int(page.fastest(device).si)
+        for tp in page.SIZES[device]:
+            if page.fits(device, tp):
+                assert page.token(device, best).si <= page.token(device, tp).si
+
+
+def test_what_was_published_leaves_room_for_the_exchanges():
+    """Doubling GPUs twice leaves the same remainder, and exchanges are part of it."""
+    assert page.kept().si == pytest.approx(page.kept_before().si, rel=0.02)
+    assert page.foretold().si < page.kept().si
+
+
+def test_the_live_figure_knows_what_does_not_fit():
+    given = {c["name"]: c["value"] for c in live.controls()}
+    assert "8 x B200 make" in live.explore(**given)["title"]
+    small = live.explore(**given | {"device": "h100_sxm", "gpus": 1})
+    assert "does not fit" in small["title"] and not small["readouts"]
+    none = live.explore(**given | {"device": "epyc_9755"})
+    assert "does not run" in none["title"] and none["message"]
+    own = live.explore(**given | {"way": "own"})
+    sent = next(r for r in own["readouts"] if r["name"] == "sent")
+    assert sent["tree"]["value"] == pytest.approx(0.656, abs=0.001)
+
+
+def test_the_drawing_has_room_for_the_longest_token():
+    pytest.importorskip("torch")
+    assert page.token(page.OLD).si < drawings.CELLS * drawings.SLOT
