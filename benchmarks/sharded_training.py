@@ -1,6 +1,6 @@
 """The tiny model trained by processes that share it: DDP, FSDP, tensor parallel.
 
-    python benchmarks/sharded_training.py costs     # steps that send nothing -> results/
+    python benchmarks/sharded_training.py costs     # send nothing -> results/
     python benchmarks/sharded_training.py predict   # -> predictions/
     python benchmarks/sharded_training.py measure   # once committed -> results/
 

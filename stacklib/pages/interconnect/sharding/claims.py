@@ -1,0 +1,109 @@
+"""Claims on tensor parallelism: how often it adds up, how much, and how fast."""
+
+from __future__ import annotations
+
+from stacklib import hardware, models
+from stacklib.evidence import Finding, claim
+from stacklib.interconnect.sharding.parts import BY_INPUT
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+
+from ..links.claims import one_way, plain
+
+LARGE, SMALL, OTHER = "llama-3.1-405b", "llama-3-70b", "b200_sxm"
+BATCH, PROMPT, WAYS = 128, 2048, 2  # tokens, tokens, chips
+
+
+def _sums() -> int:
+    """Matrices of a block that are split by their inputs: each leaves partial sums."""
+    return len(BY_INPUT)
+
+
+def sums_of_a_layer() -> Quantity:
+    """All-reduces of a layer, forward."""
+    return counted(_sums, label="matrices of a layer split by their inputs")
+
+
+def _size(model: str, field: str) -> Quantity:
+    found = models.get(model)
+    label = f"{field} of {found.key}"
+    value = getattr(found, field)
+    key = f"{found.key}.{field}"
+    return Quantity(value, label=label, kind="config", source=found.source, key=key)
+
+
+def sums_of_a_token(model: str = SMALL) -> Quantity:
+    """All-reduces of a token."""
+    return (sums_of_a_layer() * _size(model, "layers")).named("all-reduces of a token")
+
+
+def synchronised(tokens: int) -> Quantity:
+    """Bytes that all-reduces of a step add up, of one chip, for so many tokens."""
+    vector = _size(LARGE, "hidden") * bytes_per_element("bf16")
+    count = chosen(tokens, label="tokens of a step")
+    told = sums_of_a_token(LARGE) * vector * count
+    return told.named(f"activations added up, {tokens} tokens").to("GB")
+
+
+def share_of_compute(device: str = OTHER) -> Quantity:
+    """Time on PCIe over time of arithmetic at its peak, a prompt on two chips.
+
+    Of two chips in a ring each sends as many bytes as are added up.
+    """
+    rate = plain(one_way("pcie5_x16"))
+    twice = chosen(2, "FLOP", label="operations of a parameter and token")
+    tokens = chosen(PROMPT, label="tokens of a prompt")
+    work = models.get(LARGE).parameters * twice * tokens / chosen(WAYS, label="chips")
+    talk = synchronised(PROMPT) / rate
+    told = talk / (work / hardware.get(device).peak("bf16"))
+    return told.named("PCIe over arithmetic").to("1")
+
+
+@claim("tp-allreduce-per-layer")
+def per_layer() -> Finding:
+    """One behind attention, one behind the MLP."""
+    return Finding(
+        sums_of_a_layer(),
+        why="Attention's output matrix and the MLP's second matrix are split by their "
+        "inputs, so that each leaves partial sums to be added up.",
+    )
+
+
+@claim("tp-allreduce-100-plus")
+def per_token() -> Finding:
+    """Two a layer."""
+    return Finding(
+        sums_of_a_token(),
+        why="More than a hundred is right, with two a layer in each of the layers; "
+        "one a layer, which the same text has, would make it wrong.",
+    )
+
+
+@claim("tp-allreduce-rate")
+def rate() -> Finding:
+    """One direction of NVLink 5."""
+    return Finding(
+        plain(one_way("nvlink5")),
+        why="The figure sums both directions. A chip sends at half of it, and an "
+        "all-reduce by a ring sends nearly two arrays.",
+    )
+
+
+@claim("tp-405b-gigabytes")
+def gigabytes() -> Finding:
+    """Of a batch."""
+    return Finding(
+        synchronised(BATCH),
+        why=f"A step of one token adds up {synchronised(1).to('MB')}; {BATCH} tokens "
+        "at once make a gigabyte.",
+    )
+
+
+@claim("tp-pcie-bound")
+def pcie() -> Finding:
+    """A prompt on two B200, arithmetic at its peak."""
+    return Finding(
+        share_of_compute(),
+        why=f"A prompt of {PROMPT:,} tokens on two chips: the link takes less time "
+        "than arithmetic at its peak, heavy where nothing overlaps and not the limit. "
+        "The figure of PCIe counts both directions.",
+    )
