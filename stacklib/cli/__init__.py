@@ -26,6 +26,7 @@ COMMANDS = {
     "models": "language models: parameters, KV cache, work by layer",
     "roofline": "peak, bandwidth and ridge of a device; a decode step on it",
     "collective": "time of a collective, and NCCL's algorithm and protocol for it",
+    "layout": "the fastest ways to lay a training step out over chips, and why",
     "topo": "the output of nvidia-smi topo -m: classes of pairs, islands, choices",
     "fit": "does a model fit the memory of some chips?",
     "measure": "the roofline of this machine, measured",

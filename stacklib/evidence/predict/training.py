@@ -19,13 +19,14 @@ from typing import Any
 from stacklib import hardware, models
 from stacklib.hardware import UnknownSpec
 from stacklib.interconnect.parallelism.layout import Layout
+from stacklib.interconnect.parallelism.megatron import ROWS, gpt
 from stacklib.interconnect.parallelism.memory import memory_of
 from stacklib.interconnect.parallelism.rates import Device
 from stacklib.interconnect.parallelism.rates import device_of as sheet_of
 from stacklib.interconnect.parallelism.shape import Shape, shape_of
 from stacklib.interconnect.parallelism.step import evaluate
 from stacklib.models.language_model import LanguageModel
-from stacklib.models.parts import Attention, Mlp
+from stacklib.models.parts import Attention
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
@@ -44,7 +45,6 @@ _SHAPES = {
     "llama 33b": (60, 6656, 52, 32000, True),
     "llama 65b": (80, 8192, 64, 32000, True),
 }
-_CUTS = {16: 16, 22: 8, 175: 64, 530: 280, 1000: 512}  # chips of that paper's figure 1
 _INNER = {6656: 17920, 8192: 22016, 4096: 11008, 5120: 13824}  # of LLaMA's MLPs
 _ASPECT = 128  # hidden numbers a layer of a model of which a size alone is known
 _TOKENS = 4 << 20  # of a step that does not tell: GPT-3's and LLaMA's 3.2 to 4 million
@@ -69,7 +69,7 @@ _SQUARE = ("maxtext", "palm", "deepspeed", "megatron")  # count masked pairs too
 # rates, and attention that PyTorch brings.
 _TUNED = ("megatron-lm", "megatron-core", "megatron core", "nemo", "maxtext", "jax",
           "xla", "dualpipe", "llmq", "transformer engine", "transformerengine",
-          "habana", "neuron", "axlearn", "paper")  # fmt: skip
+          "axlearn", "paper")  # fmt: skip
 _TRILLIONS = re.compile(r"(\d+(?:\.\d+)?)tb? (?:tokens|\()|tokens=(\d+(?:\.\d+)?)t")
 _LOGITS = 14  # bytes a logit at the peak: 16 bits, and 32 three times
 
@@ -99,19 +99,13 @@ def _size(text: str) -> float | None:
 
 def _made(name: str, shape: tuple[int, int, int, int, bool]) -> LanguageModel:
     layers, hidden, heads, vocab, gated = shape
-    like = models.get("gpt3-175b")
-    width = 4 * hidden if not gated else _INNER.get(hidden, 4 * hidden)
-    kv = 1 if "palm" in name else heads
-    head = 256 if "palm" in name else hidden // heads
-    block = replace(
-        like.kinds[0],
-        attention=Attention(heads, kv, head),
-        mlp=Mlp(width, gated=gated),
+    made = gpt(
+        name, layers, hidden, heads, vocab, _INNER.get(hidden, 4 * hidden) * gated
     )
-    return replace(
-        like, key=name, name=name, vocab=vocab, hidden=hidden, kinds=(block,),
-        pattern=(0,) * layers, positions=0,
-    )  # fmt: skip
+    if "palm" not in name:
+        return made
+    one = replace(made.kinds[0], attention=Attention(heads, 1, 256))
+    return replace(made, kinds=(one,))
 
 
 def _of_size(billions: float) -> LanguageModel:
@@ -135,11 +129,12 @@ def _named(subject: str) -> LanguageModel:
     for key, shape in _SHAPES.items():
         if text == key or text.startswith(key + " "):
             return _made(key, shape)
-    said = text.replace("llama 3.1", "llama 3.1")
+    said = text
+    known = {re.sub(r"[^a-z0-9.]+", " ", key): key for key in models.names()}
     for name in (said, said.split(" 671b")[0], said.replace("3.1", "3"), _short(said)):
-        for key in models.names():
-            if re.sub(r"[^a-z0-9.]+", " ", key) == name:
-                return models.get(key)
+        longer = [key for text, key in known.items() if text.startswith(f"{name} ")]
+        if name in known or len(longer) == 1:
+            return models.get(known.get(name) or longer[0])
     billions = _size(text)
     active = re.search(r"a\d+b|active|moe|x\d+b", text)
     if billions is None or active:
@@ -432,17 +427,13 @@ def _held(row: Measurement, run: Run, layout: Layout, batch: int) -> Predict:
 
 
 def _figure_layout(row: Measurement, shape: Shape) -> tuple[Layout, int] | None:
-    """The layout of a row of V. Korthikanti et al., 2022, figure 1 (their table 3)."""
+    """The layout of a row of that paper's figure 1, which its table 3 has."""
     if row.metric != "memory" or "2205.05198" not in row.source:
         return None
-    pp, v, micro, batch = {48: (1, 1, 4, 4), 96: (8, 3, 1, 64), 105: (35, 3, 1, 280),
-                           128: (64, 1, 1, 512)}[shape.layers]  # fmt: skip
+    (own,) = (one for one in ROWS if one.layers == shape.layers)
     lean = "selective" in row.settings
-    return (
-        Layout(tp=8, pp=pp, interleave=v, micro=micro, sequence=lean,
-               recompute="selective" if lean else "none"),
-        batch,
-    )  # fmt: skip
+    again = "selective" if lean else "none"
+    return replace(own.layout(lean), recompute=again), own.batch
 
 
 def prepare(row: Measurement) -> Predict:

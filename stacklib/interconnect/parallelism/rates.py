@@ -30,6 +30,7 @@ from stacklib.quantity import (
     one_of,
     where,
 )
+from stacklib.quantity.bounds import above_zero
 from stacklib.roofline.bound import gemm
 
 US = 1e-6
@@ -117,6 +118,8 @@ def _read(
         inside = (link if traced else link.si) * PAYLOAD
     elif host is not None:
         inside, many = (host if traced else host.si) * PCIE, max(many, 8)
+    if port is not None:
+        above_zero(port=port)
     outside: Any = (port or PORT.get(device.architecture, PORT["hopper"])) * NETWORK
     if traced:
         outside = Quantity(
