@@ -14,8 +14,8 @@ simulated ranks and compare losses with one process that has all samples.
 - `update(weights, summed, samples, rate)`: the weights afterwards, with the mean of the
   gradients of all `samples`, as a list.
 
-hint: a ring. In step s of the first n - 1, rank r sends chunk r - s to rank r + 1, which
-adds it; then the sums go around once more and are copied.
+hint: a ring. In step s of the first n - 1, rank r sends chunk r - s to rank r + 1,
+which adds it; then the sums go around once more and are copied.
 """
 
 import random
@@ -41,7 +41,7 @@ def sends(ranks):
 
 def update(weights, summed, samples, rate):
     """The weights afterwards."""
-    return [w - rate * g / samples for w, g in zip(weights, summed)]
+    return [w - rate * g / samples for w, g in zip(weights, summed, strict=True)]
 
 
 # ---- tests ----
@@ -95,9 +95,9 @@ def drawn(ranks):
 def gradient(weights, samples):
     total, loss = [0.0] * len(weights), 0.0
     for x, y in samples:
-        wrong = sum(w * v for w, v in zip(weights, x)) - y
+        wrong = sum(w * v for w, v in zip(weights, x, strict=True)) - y
         loss += wrong * wrong
-        total = [t + 2 * wrong * v for t, v in zip(total, x)]
+        total = [t + 2 * wrong * v for t, v in zip(total, x, strict=True)]
     return total, loss / len(samples)
 
 
@@ -108,7 +108,7 @@ def trained(ranks, rate=RATE, divisor=None):
         total, loss = gradient(weights, samples)
         losses.append(loss)
         count = divisor or len(samples)
-        weights = [w - rate * g / count for w, g in zip(weights, total)]
+        weights = [w - rate * g / count for w, g in zip(weights, total, strict=True)]
     return losses
 
 
@@ -132,4 +132,4 @@ def test_losses_are_those_of_one_process():
 
 
 def close(a, b):
-    return all(abs(x - y) <= 1e-9 * max(1.0, abs(y)) for x, y in zip(a, b))
+    return all(abs(x - y) <= 1e-9 * max(1.0, abs(y)) for x, y in zip(a, b, strict=True))

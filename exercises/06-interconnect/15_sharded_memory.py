@@ -62,7 +62,7 @@ def counted(shapes, ranks, zero, rows=None, split=(3, 2, 1), sizes=(2, 2, 12)):
     total = 0
     for shape in shapes:
         each = prod(shape[1:])
-        for size, stage in zip(sizes, split):
+        for size, stage in zip(sizes, split, strict=True):
             total += size * each * (rows(shape[0]) if zero >= stage else shape[0])
     return total
 

@@ -9,7 +9,7 @@ alpha + beta size. Noise grows with the time, so that each point counts by one o
 square of its time; that is least squares of the relative error.
 
 - `find(sizes, times)`: alpha in seconds and beta in seconds a byte, as a pair.
-- `half_size(alpha, beta)`: the bytes of a message of which half the time is alpha.
+- `half_size(alpha, beta)`: the bytes of a message whose bytes take as long as alpha.
 - `ring(alpha, beta, ranks, size)`: seconds of a ring all-reduce of `size` bytes a rank.
 
 hint: weights w = 1 / time^2. With means weighted by w, beta is the weighted covariance
@@ -27,16 +27,16 @@ def find(sizes, times):
     """Alpha in seconds and beta in seconds a byte."""
     weights = [1 / t**2 for t in times]
     total = sum(weights)
-    x = sum(w * s for w, s in zip(weights, sizes)) / total
-    y = sum(w * t for w, t in zip(weights, times)) / total
-    both = zip(weights, sizes, times)
+    x = sum(w * s for w, s in zip(weights, sizes, strict=True)) / total
+    y = sum(w * t for w, t in zip(weights, times, strict=True)) / total
+    both = zip(weights, sizes, times, strict=True)
     up = sum(w * (s - x) * (t - y) for w, s, t in both)
-    down = sum(w * (s - x) ** 2 for w, s in zip(weights, sizes))
+    down = sum(w * (s - x) ** 2 for w, s in zip(weights, sizes, strict=True))
     return y - up / down * x, up / down
 
 
 def half_size(alpha, beta):
-    """Bytes of a message of which half the time is alpha."""
+    """Bytes that take as long as alpha."""
     return alpha / beta
 
 
@@ -63,10 +63,12 @@ def drawn(name, noise=0.05):
 
 def fitted(sizes, times, weights):
     total = sum(weights)
-    x = sum(w * s for w, s in zip(weights, sizes)) / total
-    y = sum(w * t for w, t in zip(weights, times)) / total
-    up = sum(w * (s - x) * (t - y) for w, s, t in zip(weights, sizes, times))
-    beta = up / sum(w * (s - x) ** 2 for w, s in zip(weights, sizes))
+    x = sum(w * s for w, s in zip(weights, sizes, strict=True)) / total
+    y = sum(w * t for w, t in zip(weights, times, strict=True)) / total
+    up = sum(
+        w * (s - x) * (t - y) for w, s, t in zip(weights, sizes, times, strict=True)
+    )
+    beta = up / sum(w * (s - x) ** 2 for w, s in zip(weights, sizes, strict=True))
     return y - beta * x, beta
 
 
@@ -94,16 +96,16 @@ SLIPS = {
 
 
 def same(mine, told):
-    return all(abs(a / b - 1) < 1e-6 for a, b in zip(mine, told))
+    return all(abs(a / b - 1) < 1e-6 for a, b in zip(mine, told, strict=True))
 
 
 def test_find():
     cases = [(SIZES, drawn(name)) for name in LINKS]
     mine = [tuple(map(float, find(list(s), list(t)))) for s, t in cases]
-    if all(same(got, right(*case)) for got, case in zip(mine, cases)):
+    if all(same(got, right(*case)) for got, case in zip(mine, cases, strict=True)):
         return
     for text, slip in SLIPS.items():
-        if all(same(got, slip(*case)) for got, case in zip(mine, cases)):
+        if all(same(got, slip(*case)) for got, case in zip(mine, cases, strict=True)):
             raise expect.Mistake(text)
     raise expect.Mistake(f"bare: {mine[0]} instead of {right(*cases[0])}")
 

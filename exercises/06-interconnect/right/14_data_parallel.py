@@ -18,3 +18,17 @@ def sends(ranks):
 
 def update(weights, summed, samples, rate):
     return np.array(weights) - np.array(summed) * rate / samples
+
+
+# ---- spread: owner by owner, each step every rank sends one chunk straight there
+def sends(ranks):
+    found = []
+    for far in range(1, ranks):
+        for rank in range(ranks):
+            to = (rank + far) % ranks
+            found.append((far - 1, rank, to, to, True))
+    for far in range(1, ranks):
+        for rank in range(ranks):
+            to = (rank + far) % ranks
+            found.append((ranks + far - 2, rank, to, rank, False))
+    return found

@@ -18,4 +18,4 @@ def sends(ranks):
 
 # ---- sum: the sum of gradients, where the mean is asked
 def update(weights, summed, samples, rate):
-    return [w - rate * g for w, g in zip(weights, summed)]
+    return [w - rate * g for w, g in zip(weights, summed, strict=True)]
