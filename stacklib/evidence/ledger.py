@@ -77,6 +77,7 @@ _UNITS = {
     "stacks": "", "dies": "", "TSVs": "", "um": "µm",
     "tensor cores": "", "SMs": "", "FMA/cycle": "MAC/cycle", "dim": "", "cores": "",
     "MAC/clk/SM": "MAC/cycle", "ratio per SM": "", "units": "",
+    "comm/compute time ratio": "",
     "ratio per node": "", "reticle": "", "reticles": "", "chips": "",
     "abs error": "", "decades": "", "digits": "", "lanes": "", "levels": "",
     "max": "", "relative error": "", "values": "", "variants": "",

@@ -58,43 +58,14 @@ def share_of_compute(device: str = OTHER) -> Quantity:
     return told.named("PCIe over arithmetic").to("1")
 
 
-@claim("tp-allreduce-per-layer")
-def per_layer() -> Finding:
-    """One behind attention, one behind the MLP."""
-    return Finding(
-        sums_of_a_layer(),
-        why="Attention's output matrix and the MLP's second matrix are split by their "
-        "inputs, so that each leaves partial sums to be added up.",
-    )
-
-
-@claim("tp-allreduce-100-plus")
-def per_token() -> Finding:
-    """Two a layer."""
-    return Finding(
-        sums_of_a_token(),
-        why="More than a hundred is right, with two a layer in each of the layers; "
-        "one a layer, which the same text has, would make it wrong.",
-    )
-
-
-@claim("tp-allreduce-rate")
-def rate() -> Finding:
-    """One direction of NVLink 5."""
-    return Finding(
-        plain(one_way("nvlink5")),
-        why="The figure sums both directions. A chip sends at half of it, and an "
-        "all-reduce by a ring sends nearly two arrays.",
-    )
-
-
-@claim("tp-405b-gigabytes")
+@claim("tp-405b-gigabytes", right_if="a step has a batch of a hundred tokens or more")
 def gigabytes() -> Finding:
-    """Of a batch."""
+    """Of one token, and of a batch."""
     return Finding(
-        synchronised(BATCH),
-        why=f"A step of one token adds up {synchronised(1).to('MB')}; {BATCH} tokens "
-        "at once make a gigabyte.",
+        synchronised(1),
+        why="A step of one token adds up megabytes; the activations of a batch of "
+        f"{BATCH} tokens are a gigabyte.",
+        then=synchronised(BATCH),
     )
 
 
