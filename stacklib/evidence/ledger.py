@@ -88,7 +88,7 @@ _UNITS = {
     "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "",
     "connected components": "", "hops": "", "x (N-1) steps": "",
     "x data size": "", "fields": "",
-    "failures/day": "",
+    "failures/day": "", "switches": "", "GPUs per rack": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
