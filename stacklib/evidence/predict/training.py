@@ -340,22 +340,42 @@ def _layouts(
     return found
 
 
+_FIELDS = ("dp", "tp", "pp", "ep", "cp", "sequence", "zero", "micro", "interleave")
+
+
 def _chosen(
-    shape: Shape, device: Device, options: list[tuple[Layout, int]], length: int,
+    shape: Shape,
+    device: Device,
+    options: list[tuple[Layout, int]],
+    length: int,
     scores: bool,
-) -> tuple[Layout, int]:  # fmt: skip
+) -> tuple[Layout, int]:
     """The fastest that fits; then with states elsewhere; then what holds least."""
     if len(options) == 1:
         return options[0]
-    timed = []
-    for layout, batch in options:
-        step = evaluate(shape, device, layout, batch, length, scores, limit=False)
+    import numpy
+
+    ranked: list[tuple[int, float, int]] = []
+    for again in dict.fromkeys(one.recompute for one, _ in options):
+        mine = [i for i, (one, _) in enumerate(options) if one.recompute == again]
+        columns: dict[str, Any] = {
+            name: numpy.array([float(getattr(options[i][0], name)) for i in mine])
+            for name in _FIELDS
+        }
+        for name in ("ep", "cp"):
+            if (columns[name] == 1).all():
+                columns[name] = 1
+        batch = numpy.array([float(options[i][1]) for i in mine])
+        overlap = options[0][0].overlap  # the software's: of all alike
+        many = Layout(**columns, recompute=again, overlap=overlap)
+        step = evaluate(shape, device, many, batch, length, scores, limit=False)
         kept = step.memory.weights + step.memory.activations
-        misses = (step.memory.total > device.memory) + (kept > device.memory)
-        each = step.memory.total if misses == 2 else step.time / batch
-        timed.append((misses, each, layout, batch))
-    best = min(timed, key=lambda t: t[:2])
-    return best[2], best[3]
+        misses = 1 * (step.memory.total > device.memory) + (kept > device.memory)
+        each = numpy.where(misses == 2, step.memory.total, step.time / batch)
+        ranked += [
+            (int(m), float(e), i) for m, e, i in zip(misses, each, mine, strict=True)
+        ]
+    return options[min(ranked)[2]]
 
 
 def _told_flops(shape: Shape, row: Measurement, layout: Layout, length: int) -> float:
