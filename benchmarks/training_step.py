@@ -133,7 +133,7 @@ def measure(peer: tuple[tuple[float, float], ...], again: bool) -> dict[str, Any
     """Everything, as one record."""
     watch = host.Watch()
     many = arrays()
-    asked = {"on": CHIP, "batch": BATCH, "length": LENGTH}
+    asked: dict[str, Any] = {"on": CHIP, "batch": BATCH, "length": LENGTH}
     one = least(lambda: step_time(MODEL, chips=CHIPS, layout=ONE, **asked), CALLS)
     swept = least(lambda: step_time(MODEL, chips=many.chips, layout=many, **asked), 1)
     planned = least(lambda: plan(MODEL, chips=CHIPS, **asked), 1)

@@ -1,0 +1,374 @@
+"""Section 6.15: Which layout of sixty-four chips trains fastest?"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from stacklib import hardware, models
+from stacklib.evidence import measurements, results
+from stacklib.evidence.calibrate import unseen
+from stacklib.evidence.validate import Validation, quantile, validate
+from stacklib.interconnect.parallelism.exchange import half_ring, ring_rate
+from stacklib.interconnect.parallelism.layout import Layout
+from stacklib.interconnect.parallelism.megatron import PAPER, ROWS
+from stacklib.interconnect.parallelism.plan import Choice, plan, why
+from stacklib.interconnect.parallelism.rates import device_of
+from stacklib.interconnect.parallelism.step import Step, step_time
+from stacklib.quantity import Quantity, Source, chosen, counted
+
+MODEL, DEVICE, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100_sxm", 64, 512, 4096
+NAIVE, TENSOR, PIPE, SHARDED, BATCHED = "naive", "tensor", "pipe", "sharded", "batched"
+LAYOUTS = {
+    NAIVE: Layout(tp=64, sequence=True),
+    TENSOR: Layout(dp=8, tp=8, sequence=True, zero=1),
+    PIPE: Layout(tp=8, pp=8, sequence=True),
+    SHARDED: Layout(dp=64, zero=3, recompute="full"),
+    BATCHED: Layout(dp=64, zero=3, recompute="full", micro=4),
+}
+WORDS = {
+    NAIVE: "tensor 64",
+    TENSOR: "tensor 8, data 8",
+    PIPE: "tensor 8, pipeline 8",
+    SHARDED: "data 64, ZeRO 3",
+    BATCHED: "the same, microbatches of 4",
+}
+
+
+@cache
+def step(name: str) -> Step:
+    """The step of a layout of the page."""
+    return step_time(
+        MODEL, on=DEVICE, chips=CHIPS, layout=LAYOUTS[name], batch=BATCH, length=LENGTH
+    )
+
+
+@cache
+def ranking() -> list[Choice]:
+    """The fastest layouts of all."""
+    found = plan(MODEL, on=DEVICE, chips=CHIPS, batch=BATCH, length=LENGTH, best=400)
+    LAYOUTS["best"], WORDS["best"] = found[0].layout, "best of all"
+    return found
+
+
+def _part(name: str, part: str) -> float:
+    ranking()
+    found: Any = step(name)
+    for word in part.split("."):
+        found = getattr(found, word)
+    return float(found)
+
+
+def of(name: str, part: str, unit: str = "") -> Quantity:
+    """A part of a layout's step: ``time``, ``memory.total``, ``sent.data``, ..."""
+    return counted(_part, name, part, unit=unit, label=f"{part}, {name}")
+
+
+def chips() -> Quantity:
+    """Chips."""
+    return chosen(CHIPS, label="chips of a training step")
+
+
+def size(name: str, words: str) -> Quantity:
+    """A size of the model."""
+    return models.get(MODEL).size(name, words)
+
+
+def parameters() -> Quantity:
+    """Parameters of the model."""
+    return models.get(MODEL).parameters
+
+
+def microbatches(name: str) -> Quantity:
+    """Microbatches of a step."""
+    one = LAYOUTS[name]
+    return counted(_many, one, label=f"microbatches, {name}")
+
+
+def _many(layout: Layout) -> float:
+    return BATCH / layout.dp / layout.micro
+
+
+# -- what is exchanged -----------------------------------------------------------------
+
+
+def array() -> Quantity:
+    """Bytes of one hidden state of a microbatch."""
+    return counted(_array, unit="B", label="hidden states of a microbatch")
+
+
+def _array() -> float:
+    return 2.0 * LENGTH * models.get(MODEL).hidden
+
+
+def rate(what: str) -> Quantity:
+    """Payload of a chip, one direction: ``link`` or ``port``, as NCCL gets it."""
+    return counted(
+        _rate, what, unit="B/s per_chip per_direction", label=f"payload of a {what}"
+    )
+
+
+def _rate(what: str) -> float:
+    return float(getattr(device_of(DEVICE), what))
+
+
+def ring(inner: int, ways: int) -> Quantity:
+    """Payload that a chip of a group's rings has."""
+    return counted(
+        _ring, inner, ways, unit="B/s per_chip per_direction",
+        label=f"payload in a ring of {ways}, {inner} apart",
+    )  # fmt: skip
+
+
+def _ring(inner: int, ways: int) -> float:
+    return float(ring_rate(device_of(DEVICE), inner, ways))
+
+
+def half(ways: int) -> Quantity:
+    """Time of half an all-reduce of a layer."""
+    return counted(_half, ways, unit="s", label=f"half an all-reduce, {ways} chips")
+
+
+def _half(ways: int) -> float:
+    return float(half_ring(device_of(DEVICE), 1, ways, _array()))
+
+
+def halves() -> Quantity:
+    """Halves of all-reduces that a layer waits for: forward, backward, inputs again."""
+    return chosen(10, label="halves of all-reduces, a layer")
+
+
+def exchanged(name: str) -> Quantity:
+    """Time of all of them in a step."""
+    ways = LAYOUTS[name].tp
+    layers = size("layers", "layers of the model")
+    found = microbatches(name) * layers * halves() * half(ways)
+    return found.named(f"waiting for tensor parallelism, {name}")
+
+
+def gathering() -> Quantity:
+    """Time in which ZeRO 3 gathers and scatters a microbatch's weights."""
+    each = chosen(8, "B", label="bytes that a weight sends, ZeRO 3")
+    share = chosen((CHIPS - 1) / CHIPS, label="share that others hold")
+    found = parameters() * each * share
+    rate_ = ring(1, CHIPS).si
+    return counted(_over, found.si, rate_, unit="s", label="gathering of a microbatch")
+
+
+def _over(size: float, rate: float) -> float:
+    return size / rate
+
+
+def working() -> Quantity:
+    """Time in which a chip computes one microbatch, ZeRO 3."""
+    found = of(SHARDED, "compute", "s") / microbatches(SHARDED)
+    return found.named("computing of a microbatch, ZeRO 3")
+
+
+def state_bytes() -> Quantity:
+    """Bytes of state for each parameter."""
+    return chosen(18, "B", label="bytes of a parameter's states")
+
+
+def state() -> Quantity:
+    """All states on one of the chips."""
+    return (parameters() * state_bytes() / chips()).named("states of a chip, all cut")
+
+
+def computed_more() -> Quantity:
+    """Computing with every layer done again over computing without."""
+    found = of(SHARDED, "compute", "s") / of("best", "compute", "s")
+    return found.named("computing, ZeRO 3 over the best")
+
+
+def faster() -> Quantity:
+    """The naive step over the best."""
+    return (of(NAIVE, "time", "s") / of("best", "time", "s")).named("naive over best")
+
+
+def rows() -> list[dict[str, Any]]:
+    """Layouts side by side."""
+    ranking()
+    found = []
+    for name in LAYOUTS:
+        found.append(
+            {
+                "layout": WORDS[name],
+                "memory": of(name, "memory.total", "B"),
+                "sent": of(name, "sent.total", "B"),
+                "bubble": of(name, "bubble"),
+                "computing": of(name, "compute", "s"),
+                "waiting": of(name, "exposed", "s"),
+                "step": of(name, "time", "s"),
+                "MFU": of(name, "mfu"),
+            }
+        )
+    return found
+
+
+def ranked(count: int = 6) -> list[dict[str, Any]]:
+    """The best layout of each choice of tensor, pipeline and data, and why."""
+    found: list[Choice] = []
+    seen = set()
+    for one in ranking():
+        key = (one.layout.tp, one.layout.pp, one.layout.cp, one.layout.dp)
+        if one.layout.cp == 1 and key not in seen:
+            seen.add(key)
+            found.append(one)
+    return [
+        {
+            "layout": one.layout.text(),
+            "step": counted(_time_of, one.layout, unit="s", label="step, ranked"),
+            "memory": counted(_memory_of, one.layout, unit="B", label="memory, ranked"),
+            "before the next because": why(one.step, after.step),
+        }
+        for one, after in pairwise(found[: count + 1])
+    ]
+
+
+def _time_of(layout: Layout) -> float:
+    return next(c.step.time for c in ranking() if c.layout == layout)
+
+
+def _memory_of(layout: Layout) -> float:
+    return next(c.step.memory.total for c in ranking() if c.layout == layout)
+
+
+def listed() -> Quantity:
+    """Layouts that divide, each with its ways to recompute."""
+    stored = results.load("training_step")["search"]["layouts"]
+    return chosen(stored, label="layouts timed")
+
+
+def plan_time() -> Quantity:
+    """How long the ranking took, recorded."""
+    held = {row["id"]: row for row in results.load("training_step")["rows"]}
+    return Quantity(
+        min(held["plan"]["times_s"]), "s", label="ranking of all layouts",
+        source=Source("benchmarks/results/training_step.json", "plan", "2026-11-25",
+                      "measured"),
+        kind="measured", key="results/training_step.plan",
+    )  # fmt: skip
+
+
+# -- published steps -------------------------------------------------------------------
+
+
+def steps() -> list[dict[str, Any]]:
+    """The eight rows as they are stored."""
+    found: list[dict[str, Any]] = results.load("training_step")["steps"]
+    return found
+
+
+def _stored(place: int, what: str) -> float:
+    return float(steps()[place][what])
+
+
+def megatron_rows() -> list[dict[str, Any]]:
+    """Published, predicted and calculon's."""
+    found = []
+    for place, told in enumerate(steps()):
+        row, lean = ROWS[place // 2], place % 2 == 1
+        name = row.name.removeprefix("gpt-").upper()
+        label = f"step of {name}, {'lean' if lean else 'full'}"
+        found.append(
+            {
+                "model": name,
+                "computed again": "scores" if lean else "all",
+                "chips": row.chips,
+                "published": Quantity(
+                    told["published_s"], "s", label=f"{label}, published",
+                    source=PAPER, kind="claimed", key=f"megatron.{told['id']}",
+                ),
+                "stacklib": counted(
+                    _stored, place, "predicted_s", unit="s", label=label
+                ),
+                "calculon": counted(
+                    _stored, place, "calculon_s", unit="s", label=f"{label}, calculon"
+                ),
+                "off": counted(_stored, place, "miss", label=f"{label}, off"),
+                "calculon off": counted(
+                    _stored, place, "calculon_miss", label=f"{label}, calculon off"
+                ),
+            }
+        )  # fmt: skip
+    return found
+
+
+def miss(who: str, what: str) -> Quantity:
+    """Mean or largest miss of the eight."""
+    return counted(_miss, who, what, label=f"{what} miss of {who}")
+
+
+def _miss(who: str, what: str) -> float:
+    return float(results.load("training_step")["errors"][who][what])
+
+
+# -- family F --------------------------------------------------------------------------
+
+
+@cache
+def judged(by: str = "") -> Validation:
+    """Published training runs; with ``by`` each by a fit that never saw its group."""
+    report = validate(r for r in measurements.fitted() if r.family == "F")
+    return unseen(report, by) if by else report
+
+
+def _misses(by: str) -> list[float]:
+    return [
+        abs(o.ratio - 1) for o in judged(by).predicted if o.row.metric != "gpu_hours"
+    ]
+
+
+def error(by: str, share: float) -> Quantity:
+    """A quantile of the misses, wall times of whole runs left out."""
+    return counted(_error, by, share, label=f"{share:.0%} of misses, new {by}")
+
+
+def _error(by: str, share: float) -> float:
+    return quantile(_misses(by), share)
+
+
+def count(what: str) -> Quantity:
+    """How many rows there are, or are predicted."""
+    every = judged()
+    many = len(every.outcomes) if what == "all" else len(every.predicted)
+    return chosen(many, label=f"training rows, {what}")
+
+
+WORST = ("F-0013", "F-0035", "F-0011", "F-0093", "F-0033")
+
+
+def worst() -> tuple[str, ...]:
+    """The five rows furthest off, by a fit that never saw their source."""
+    kept = [o for o in judged("source").predicted if o.row.metric != "gpu_hours"]
+    kept.sort(key=lambda o: -abs(o.ratio - 1))
+    return tuple(o.row.id for o in kept[:5])
+
+
+def off(id: str) -> Quantity:
+    """Predicted over measured, for a row whose source the fit never saw."""
+    return counted(_off, id, label=f"predicted over measured, {id}")
+
+
+def _off(id: str) -> float:
+    return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
+
+
+def points() -> list[tuple[str, float]]:
+    """Kind of figure, and predicted over published."""
+    found = []
+    for one in judged("source").predicted:
+        if one.row.metric == "gpu_hours":
+            continue
+        kind = "memory" if "memory" in one.row.metric else "time or rate"
+        found.append((kind, one.ratio))
+    return found
+
+
+def domain() -> Quantity:
+    """Chips that NVLink joins."""
+    found = hardware.get(DEVICE).fields["link_domain"]
+    assert found is not None
+    return found

@@ -1,0 +1,76 @@
+"""Drawing of section 6.15: which chips a chip exchanges with, by layout."""
+
+from __future__ import annotations
+
+from stacklib.interconnect.parallelism.layout import Layout
+from stacklib.pages.interconnect import layouts as page
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Node,
+    Shown,
+    Words,
+    below,
+    draw,
+    line,
+    right_of,
+)
+from stacklib.quantity import chosen
+
+__all__ = ["grid_of_chips"]
+
+BOX = 8  # chips of a server
+SCENES = {
+    page.NAIVE: "every matrix over all chips",
+    page.TENSOR: "a copy in each server",
+    "best": "the fastest",
+}
+ROLES = {"tensor": "layer-3", "pipeline": "layer-4", "data": "layer-5"}
+
+
+def members(layout: Layout) -> dict[str, frozenset[int]]:
+    """The chips with which the first chip exchanges, by parallelism."""
+    inner = layout.tp * layout.cp
+    return {
+        "tensor": frozenset(range(layout.tp)),
+        "data": frozenset(inner * d for d in range(layout.dp)),
+        "pipeline": frozenset(inner * layout.dp * p for p in range(layout.pp)),
+    }
+
+
+def grid_of_chips() -> Drawing:
+    """Eight servers of eight chips, three layouts."""
+    page.ranking()
+    steps = [(words, _scene(name)) for name, words in SCENES.items()]
+    title = "Neighbours exchange over NVLink, the others through a port each."
+    return draw(steps, name="layouts-grid", title=title)
+
+
+def _scene(name: str) -> Node:
+    layout = page.LAYOUTS[name]
+    groups = {k: v for k, v in members(layout).items() if len(v) > 1}
+    told = [line("a row: a server; lit: exchange with the first chip", bold=True)]
+    link, port = page.rate("link").to("GB/s"), page.rate("port").to("GB/s")
+    told.append(
+        line("a chip sends ", Shown(link, "GB/s"), " inside, ", Shown(port, "GB/s"))
+    )
+    told.append(line("to other servers, one direction"))
+    boxes = [_box(kind, chips, name) for kind, chips in groups.items()]
+    return below(right_of(*boxes, gap=10), Words(told), gap=6)
+
+
+def _box(kind: str, chips: frozenset[int], name: str) -> Box:
+    cells = Cells(
+        f"{kind}, {SCENES[name]}",
+        page.CHIPS,
+        BOX,
+        side=(11.0, 11.0),
+        gap=1.5,
+        role=ROLES[kind],
+        lit=chips,
+        words=f"{kind} group, lit",
+    )
+    many = chosen(len(chips), label=f"{kind} group, {name}")
+    return Box(kind, [line(kind, bold=True), line(many, " chips")], cells,
+               role=ROLES[kind])  # fmt: skip

@@ -1,0 +1,87 @@
+"""Section 6.15: the loop, layouts side by side, published rows, the drawing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stacklib.interconnect.parallelism.layout import Layout
+from stacklib.interconnect.parallelism.step import step_time
+from stacklib.pages.interconnect import layouts as page
+from stacklib.pages.interconnect.layouts import drawings, figures, live
+
+NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/layouts.ipynb"
+
+
+def loop() -> str:
+    """The program of the page."""
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
+    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+
+
+def test_the_loop_finds_the_second_best(capsys: pytest.CaptureFixture[str]):
+    exec(loop(), {})
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == 12 and "does not fit" in told[0]
+    layout = Layout(dp=32, tp=2, zero=3, sequence=True)
+    step = step_time(
+        page.MODEL, on=page.DEVICE, chips=64, layout=layout, batch=page.BATCH
+    )
+    assert f"tp 2, pp 1: {step.time:.1f} s, MFU {step.mfu:.1%}" in told
+
+
+def test_what_sends_most_does_not_wait_most():
+    assert page.of("sharded", "sent.total").si > page.of("tensor", "sent.total").si
+    assert page.of("sharded", "compute").si > page.of("tensor", "compute").si
+    assert page.of("sharded", "exposed").si < 0.1 * page.of("tensor", "exposed").si
+    assert page.of("sharded", "time").si < page.of("tensor", "time").si
+    assert page.gathering().si < page.working().si
+
+
+def test_the_best_is_the_best_of_the_page():
+    best = page.ranking()[0].step
+    for name in page.LAYOUTS:
+        assert page.step(name).time >= best.time
+    assert page.of("best", "mfu").si > 10 * page.of("naive", "mfu").si
+    times = [row["step"].si for row in page.ranked()]
+    assert times == sorted(times)
+
+
+def test_napkins_are_parts_of_the_step():
+    for name in ("tensor", "naive"):
+        told, waits = page.exchanged(name).si, page.of(name, "exposed").si
+        assert told == pytest.approx(waits, rel=0.1)
+    kept = page.of("best", "memory.total").si - page.of("best", "memory.activations").si
+    assert kept == pytest.approx(page.state().si, rel=0.02)
+
+
+def test_published_rows_are_the_stored_ones():
+    assert page.miss("ours", "mean").si < page.miss("calculon", "mean").si
+    assert page.miss("ours", "max").si < page.miss("calculon", "max").si
+    assert len(page.megatron_rows()) == 8
+
+
+def test_families_are_within_the_bars():
+    for by in ("source", "device"):
+        assert page.error(by, 0.5).si <= 0.12
+        assert page.error(by, 0.9).si <= 0.40
+    assert set(page.worst()) == set(page.WORST)
+    assert page.count("predicted").si >= 0.9 * page.count("all").si
+
+
+def test_groups_fill_the_chips():
+    for layout in page.LAYOUTS.values():
+        groups = drawings.members(layout)
+        sizes = [len(chips) for chips in groups.values()]
+        assert sizes == [layout.tp, layout.dp, layout.pp]
+        assert max(max(chips) for chips in groups.values()) < page.CHIPS
+    assert len(drawings.grid_of_chips().html) < 90_000
+
+
+def test_live_and_chart():
+    plain = {"tp": 8, "pp": 1, "micro": 1, "zero": 1, "again": "none"}
+    assert f"{page.step('tensor').time:.1f} s" in (live.explore(**plain)["title"])
+    assert "more than" in live.explore(**plain | {"tp": 64, "pp": 4})["title"]
+    assert "does not fit" in live.explore(**plain | {"tp": 1, "zero": 0})["title"]
+    assert len(figures.ratios()["marks"]) == 3
