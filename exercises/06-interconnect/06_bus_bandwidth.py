@@ -3,12 +3,12 @@
 level: derive
 project: P6.1
 
-Below stand two logs in the format of nccl-tests, for eight GPUs of 450 GB/s in one
-direction. Their numbers were computed by this book's model and not measured, and in
+Below stand two logs in the format of nccl-tests. Suppose eight GPUs of 450 GB/s in one
+direction. The logs' numbers were computed by this book's model and not measured, and in
 each log the bus bandwidth of one row was changed afterwards.
 
-A row has size in bytes, count, type, redop, root, and then twice time in us, algbw,
-busbw and errors: first out of place, then in place. Lines that begin with # are words.
+A row has size in bytes, count, type, redop, root, and then time in us, algbw, busbw
+and errors, first out of place and then again in place. Lines that begin with # are words.
 
 The size is that of a rank's whole array: what all-reduce adds up, what all-gather has
 gathered in the end, what reduce-scatter starts from, what all-to-all sends in all, a
@@ -19,7 +19,7 @@ the same for any number of ranks.
 - `factor(collective, ranks)`: that factor, for `all_reduce`, `reduce_scatter`,
   `all_gather`, `alltoall` and `broadcast`. A rank keeps its own part.
 - `rows(log)`: a list of (size in bytes, time in us, printed busbw), out of place.
-- `bus(size, us, collective, ranks)`: busbw in GB/s of 1e9 bytes.
+- `bus(size, us, collective, ranks)`: busbw in GB/s, not in GiB/s.
 - `changed(log, collective, ranks)`: the size of the row whose printed busbw does not
   follow from its size and time.
 - `adds(log, collective, ranks, link)`: whether busbw, as it follows from size and

@@ -14,17 +14,17 @@ devices are cores and memory. The samples below were written for this exercise.
 - `islands(text)`: the GPUs that NVLinks join, directly or over other GPUs, as a list of
   tuples, in the order of the first line.
 - `takes(text, size)`: `ring ll`, `ring simple` or `switches`, whatever takes least for
-  an all-reduce of `size` bytes over all N GPUs. Suppose, as NCCL's model does:
+  an all-reduce of `size` bytes over all N GPUs. As in NCCL's model, suppose that
 
-  - a ring has 2(N - 1) steps. LL has a base of 6.6 us, Simple one of 8.4 us;
-  - all GPUs in one island: the ring runs on NVLink, a step is 0.6 us with LL and 3.4
-    with Simple, and a GPU sends 20 GB/s for each of its NVLinks *in all*. Where every
+  - a ring has 2(N - 1) steps; suppose a base of 6.6 us for LL and of 8.4 us for Simple;
+  - all GPUs in one island: the ring runs on NVLink; suppose a step of 0.6 us with LL
+    and 3.4 with Simple, and 20 GB/s for each of a GPU's NVLinks *in all*. Where every
     pair shows the same number and there are more than two GPUs, that number is the
     same links to a switch, and counts once;
-  - more than one island: the ring runs on PCIe, steps are 1.0 and 5.7 us, 24 GB/s;
-  - the array moves at that rate times N / (2(N - 1)), with LL at half of it;
-  - where every pair shows NV18, the switches can add: 25 us and half of what a GPU
-    sends, times 1.5.
+  - more than one island: the ring runs on PCIe; suppose 1.0 and 5.7 us, 24 GB/s;
+  - the array moves at that rate times N / (2(N - 1)), with LL at that over 2;
+  - where every pair shows NV18, the switches can add: suppose 25 us, and what a GPU
+    sends times 0.75.
 
 hint: Split the lines. The first has names only, so its first word stands over the
 second word of each other line.

@@ -5,7 +5,7 @@ level: build
 Suppose a torus of X x Y x Z chips. A chip has a link to the next one up and the next
 one down each axis; past the last chip of an axis the link goes round to its first. On a
 twisted torus the wraps of x and of y also move along z, up or down, by `turn` chips
-(modulo Z). Z is even and `turn` is zero or half of Z, so up and down are the same. No
+(modulo Z). Z is even and `turn` is zero or Z / 2, so up and down are the same. No
 axis is shorter than 3.
 
 - `far(shape, turn)`: a dictionary from each chip's place (x, y, z) to the number of

@@ -108,6 +108,11 @@ def drawn_between() -> Quantity:
     return counted(_drawn_between, unit="s", label="between failures, drawn")
 
 
+def effective() -> Quantity:
+    """Share of its time that the paper calls effective, at least."""
+    return published(90, "%", "effective training time", HERD, where="section 3.3.4")
+
+
 # -- hosts that wait to be repaired ----------------------------------------------------
 
 
