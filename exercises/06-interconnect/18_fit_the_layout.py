@@ -2,8 +2,8 @@
 
 level: build
 
-Suppose a model of equal layers, no embedding, trained in mixed precision. For each
-parameter a chip holds 2 bytes of weights, 4 of gradients and 12 of optimizer state.
+Suppose a model of equal layers, no embedding, trained in mixed precision. In bytes a
+parameter, weights take 2, gradients take 4 and the optimizer's state takes 12.
 Tensor parallelism (`tp` ways) and the pipeline (`pp` stages) cut all three. ZeRO cuts
 over the `dp` chips of data parallelism besides: level 1 the optimizer state, level 2
 the gradients too, level 3 the weights too.
@@ -15,7 +15,7 @@ the gradients too, level 3 the weights too.
   at most `room` bytes, the one with the smallest tp, and of these the one with the
   smallest pp; `None` where none fits.
 
-hint: a parameter at ZeRO 0 has 18 bytes, at ZeRO 1 it has 6 + 12 / dp. Cut the
+hint: a parameter takes 2 + 4 + 12 at ZeRO 0, and 6 + 12 / dp at ZeRO 1. Cut the
 parameters by tp and pp first.
 """
 

@@ -1,4 +1,4 @@
-"""Section 6.15: Which layout of sixty-four chips trains fastest?"""
+"""Section 6.15: Which layout of a cluster trains fastest?"""
 
 from __future__ import annotations
 
@@ -90,6 +90,13 @@ def _many(layout: Layout) -> float:
     return BATCH / layout.dp / layout.micro
 
 
+def stored() -> dict[str, Any]:
+    """The recorded comparison of training steps."""
+    found = results.load("training_step")
+    assert found is not None
+    return found
+
+
 # -- what is exchanged -----------------------------------------------------------------
 
 
@@ -147,11 +154,16 @@ def exchanged(name: str) -> Quantity:
     return found.named(f"waiting for tensor parallelism, {name}")
 
 
+def others() -> Quantity:
+    """Share of the states that a chip does not hold itself."""
+    one = chosen(1, label="all of the states")
+    return (one - one / chips()).named("share that others hold")
+
+
 def gathering() -> Quantity:
     """Time in which ZeRO 3 gathers and scatters a microbatch's weights."""
     each = chosen(8, "B", label="bytes that a weight sends, ZeRO 3")
-    share = chosen((CHIPS - 1) / CHIPS, label="share that others hold")
-    found = parameters() * each * share
+    found = parameters() * each * others()
     rate_ = ring(1, CHIPS).si
     return counted(_over, found.si, rate_, unit="s", label="gathering of a microbatch")
 
@@ -237,13 +249,13 @@ def _memory_of(layout: Layout) -> float:
 
 def listed() -> Quantity:
     """Layouts that divide, each with its ways to recompute."""
-    stored = results.load("training_step")["search"]["layouts"]
-    return chosen(stored, label="layouts timed")
+    many = stored()["search"]["layouts"]
+    return chosen(many, label="layouts timed")
 
 
 def plan_time() -> Quantity:
     """How long the ranking took, recorded."""
-    held = {row["id"]: row for row in results.load("training_step")["rows"]}
+    held = {row["id"]: row for row in stored()["rows"]}
     return Quantity(
         min(held["plan"]["times_s"]), "s", label="ranking of all layouts",
         source=Source("benchmarks/results/training_step.json", "plan", "2026-11-25",
@@ -257,7 +269,7 @@ def plan_time() -> Quantity:
 
 def steps() -> list[dict[str, Any]]:
     """The eight rows as they are stored."""
-    found: list[dict[str, Any]] = results.load("training_step")["steps"]
+    found: list[dict[str, Any]] = stored()["steps"]
     return found
 
 
@@ -302,7 +314,7 @@ def miss(who: str, what: str) -> Quantity:
 
 
 def _miss(who: str, what: str) -> float:
-    return float(results.load("training_step")["errors"][who][what])
+    return float(stored()["errors"][who][what])
 
 
 # -- family F --------------------------------------------------------------------------
