@@ -43,8 +43,13 @@ STEM = "training_step"
 COMMIT = "caa4b11"
 # Seconds that llm-validation prints, all computed again and lean, row by row.
 CALCULON = ((1.40, 1.14), (18.03, 13.64), (49.89, 34.47), (90.08, 66.04))
-BARS = {"mean": 0.035, "max": 0.08, "step_s": 100e-6, "layouts_per_s": 0.5e6,
-        "plan_s": 1.0}  # fmt: skip
+BARS = {
+    "mean": 0.035,
+    "max": 0.08,
+    "step_s": 100e-6,
+    "layouts_per_s": 0.5e6,
+    "plan_s": 1.0,
+}
 MODEL, CHIP, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100-sxm", 64, 512, 4096
 POINTS, ROUNDS, CALLS = 200_000, 15, 100
 ONE = Layout(dp=4, tp=8, pp=2, sequence=True, zero=1, interleave=4, recompute="full")
@@ -108,9 +113,13 @@ def arrays() -> Layout:
         return 2.0 ** draw.integers(0, most, POINTS)
 
     return Layout(
-        tp=powers(4), pp=powers(4), dp=powers(4), micro=powers(3),
-        zero=draw.integers(0, 4, POINTS), sequence=True,
-    )  # fmt: skip
+        tp=powers(4),
+        pp=powers(4),
+        dp=powers(4),
+        micro=powers(3),
+        zero=draw.integers(0, 4, POINTS),
+        sequence=True,
+    )
 
 
 def searched() -> tuple[int, Layout, float]:

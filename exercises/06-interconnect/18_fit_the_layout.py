@@ -176,8 +176,16 @@ def test_lightest():
         for r in ROOMS
         for z in (0, 1, 3)
     ]
-    cases.append({"parameters": 8e9, "chips": 8, "layers": 32, "heads": 32,
-                  "room": 36e9, "zero": 0})  # fmt: skip
+    cases.append(
+        {
+            "parameters": 8e9,
+            "chips": 8,
+            "layers": 32,
+            "heads": 32,
+            "room": 36e9,
+            "zero": 0,
+        }
+    )
     answers = []
     for case in cases:
         found = lightest(**case)

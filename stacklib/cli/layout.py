@@ -68,21 +68,41 @@ def run(args: argparse.Namespace) -> int:
     model = find(args.model)
     try:
         found = plan(
-            model, on=device, chips=args.chips, batch=batch, length=args.length,
-            dtype=args.dtype, best=args.best,
+            model,
+            on=device,
+            chips=args.chips,
+            batch=batch,
+            length=args.length,
+            dtype=args.dtype,
+            best=args.best,
             port=None if args.port is None else args.port * 1e9 / 8,
-        )  # fmt: skip
+        )
     except Infeasible as why:
         if args.json:
-            emit({"model": model.key, "device": device.key, "fits": False,
-                  "explanation": str(why), "layouts": []})  # fmt: skip
+            emit(
+                {
+                    "model": model.key,
+                    "device": device.key,
+                    "fits": False,
+                    "explanation": str(why),
+                    "layouts": [],
+                }
+            )
         else:
             print(why)
         return 1
     if args.json:
-        emit({"model": model.key, "device": device.key, "chips": args.chips,
-              "batch": batch, "length": args.length, "fits": True,
-              "layouts": [as_json(one) for one in found]})  # fmt: skip
+        emit(
+            {
+                "model": model.key,
+                "device": device.key,
+                "chips": args.chips,
+                "batch": batch,
+                "length": args.length,
+                "fits": True,
+                "layouts": [as_json(one) for one in found],
+            }
+        )
         return 0
     if not as_table(args):
         print(

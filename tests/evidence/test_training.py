@@ -42,21 +42,47 @@ def test_the_public_rows_are_within_the_bars():
         ("16x Trainium2", "Llama-3-8B", "ngpus=16;batch=64", "mfu", "%", 20, 85),
         ("64x Gaudi2", "GPT 175B", "chips=64;seq=2048", "mfu", "%", 25, 80),
         ("8x MI300X", "Llama-3.1-8B", "ngpus=8;FSDP;seq=4096", "mfu", "%", 10, 60),
-        ("64x B200", "Mixtral-8x7B", "ngpus=64;TP=2;EP=8;GBS=256;MBS=1;dtype=fp8",
-         "throughput", "tokens/s", 1e5, 5e6),
-        ("256x H100 SXM", "GPT 20B", "TP=4;PP=2;DP=32;GBS=512;seq_len=2048",
-         "iteration_time", "s", 0.5, 5),
-        ("TPU v6e-256 (256 chips)", "GPT 175B", "chips=256", "throughput_per_gpu",
-         "TFLOPS", 200, 850),
+        (
+            "64x B200",
+            "Mixtral-8x7B",
+            "ngpus=64;TP=2;EP=8;GBS=256;MBS=1;dtype=fp8",
+            "throughput",
+            "tokens/s",
+            1e5,
+            5e6,
+        ),
+        (
+            "256x H100 SXM",
+            "GPT 20B",
+            "TP=4;PP=2;DP=32;GBS=512;seq_len=2048",
+            "iteration_time",
+            "s",
+            0.5,
+            5,
+        ),
+        (
+            "TPU v6e-256 (256 chips)",
+            "GPT 175B",
+            "chips=256",
+            "throughput_per_gpu",
+            "TFLOPS",
+            200,
+            850,
+        ),
     ],
-)  # fmt: skip
+)
 def test_rows_of_other_devices_and_spellings(
     system, subject, config, metric, unit, low, high
 ):
     found = predicted(
-        BY_ID["F-0003"], system=system, subject=subject, settings=config,
-        metric=metric, unit=unit, software="Megatron-LM",
-    )  # fmt: skip
+        BY_ID["F-0003"],
+        system=system,
+        subject=subject,
+        settings=config,
+        metric=metric,
+        unit=unit,
+        software="Megatron-LM",
+    )
     assert low < found < high
 
 

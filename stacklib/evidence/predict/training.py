@@ -60,16 +60,45 @@ _WAYS = {
 }
 _INTERLEAVE = ("interleave", "vp", "vpp", "virtual_pipeline")
 _MICRO = ("micro_batch", "mbs", "micro_batch_size")
-_CHIPS = ("ngpus", "chips", "gpus", "n_gpus", "num_gpus", "nchips", "world_size",
-          "devices", "num_chips")  # fmt: skip
-_LENGTH = ("seq", "seq_len", "seqlen", "sequence_length", "seq_length", "context",
-           "max_seq_len", "s")  # fmt: skip
+_CHIPS = (
+    "ngpus",
+    "chips",
+    "gpus",
+    "n_gpus",
+    "num_gpus",
+    "nchips",
+    "world_size",
+    "devices",
+    "num_chips",
+)
+_LENGTH = (
+    "seq",
+    "seq_len",
+    "seqlen",
+    "sequence_length",
+    "seq_length",
+    "context",
+    "max_seq_len",
+    "s",
+)
 _SQUARE = ("maxtext", "palm", "deepspeed", "megatron")  # count masked pairs too
 # Software whose kernels are fused and tuned for the device; others keep a share of the
 # rates, and attention that PyTorch brings.
-_TUNED = ("megatron-lm", "megatron-core", "megatron core", "nemo", "maxtext", "jax",
-          "xla", "dualpipe", "llmq", "transformer engine", "transformerengine",
-          "axlearn", "paper")  # fmt: skip
+_TUNED = (
+    "megatron-lm",
+    "megatron-core",
+    "megatron core",
+    "nemo",
+    "maxtext",
+    "jax",
+    "xla",
+    "dualpipe",
+    "llmq",
+    "transformer engine",
+    "transformerengine",
+    "axlearn",
+    "paper",
+)
 _TRILLIONS = re.compile(r"(\d+(?:\.\d+)?)tb? (?:tokens|\()|tokens=(\d+(?:\.\d+)?)t")
 _LOGITS = 14  # bytes a logit at the peak: 16 bits, and 32 three times
 
@@ -217,8 +246,13 @@ def _dtype(row: Measurement, device: hardware.Accelerator) -> str:
     text = _words(row)
     held = _key(row, "dtype", "precision", "quant")
     said = text if held is None else str(row.config[held]).lower()
-    for word, name in (("fp8", "fp8"), ("float8", "fp8"), ("mxfp8", "fp8"),
-                       ("nvfp4", "fp4"), ("fp16", "fp16")):  # fmt: skip
+    for word, name in (
+        ("fp8", "fp8"),
+        ("float8", "fp8"),
+        ("mxfp8", "fp8"),
+        ("nvfp4", "fp4"),
+        ("fp16", "fp16"),
+    ):
         if word in said:
             return name if name in device.formats else "bf16"
     return "bf16" if "bf16" in device.formats else "fp16"
@@ -329,11 +363,19 @@ def _layouts(
             options, _interleaves(row, shape, pp), again
         ):
             layout = Layout(
-                dp=group, tp=tp, pp=pp, ep=ep, cp=cp, zero=zero, micro=micro,
-                interleave=v, recompute=r, sequence=tp > 1 and not old,
+                dp=group,
+                tp=tp,
+                pp=pp,
+                ep=ep,
+                cp=cp,
+                zero=zero,
+                micro=micro,
+                interleave=v,
+                recompute=r,
+                sequence=tp > 1 and not old,
                 overlap=any(w in text for w in ("async", "dualpipe", "overlap"))
                 or not device.plain.tiled,
-            )  # fmt: skip
+            )
             found.append((layout, batch))
     if not found:
         raise Refusal(f"config does not give 'tp', 'pp' and 'dp' of {chips} chips")
@@ -393,9 +435,14 @@ def _told_flops(shape: Shape, row: Measurement, layout: Layout, length: int) -> 
 
 
 def _answer(
-    row: Measurement, shape: Shape, device: Device, layout: Layout, batch: int,
-    chips: int, length: int,
-) -> Callable[[float], Forecast]:  # fmt: skip
+    row: Measurement,
+    shape: Shape,
+    device: Device,
+    layout: Layout,
+    batch: int,
+    chips: int,
+    length: int,
+) -> Callable[[float], Forecast]:
     metric, tokens = row.metric, batch * length
     unit = row.unit.lower()
     each = _told_flops(shape, row, layout, length)
@@ -486,9 +533,16 @@ def prepare(row: Measurement) -> Predict:
     def forecast() -> Forecast:
         share = 1.0 if tuned else hardware.efficiency("training_share")
         step = evaluate(
-            shape, device, layout, batch, length, scores,
-            limit=False, share=share, tuned=tuned,
-        )  # fmt: skip
+            shape,
+            device,
+            layout,
+            batch,
+            length,
+            scores,
+            limit=False,
+            share=share,
+            tuned=tuned,
+        )
         return answer(step.time)
 
     return forecast

@@ -91,6 +91,11 @@ def data_time(
 
 
 __all__ = [
-    "Sent", "all_to_all", "data_time", "half_ring", "keys_bytes", "ring_rate",
+    "Sent",
+    "all_to_all",
+    "data_time",
+    "half_ring",
+    "keys_bytes",
+    "ring_rate",
     "tensor_layer",
-]  # fmt: skip
+]

@@ -123,9 +123,11 @@ def _read(
     outside: Any = (port or PORT.get(device.architecture, PORT["hopper"])) * NETWORK
     if traced:
         outside = Quantity(
-            outside, "B/s per_chip per_direction",
-            label="network port", kind="chosen",
-        )  # fmt: skip
+            outside,
+            "B/s per_chip per_direction",
+            label="network port",
+            kind="chosen",
+        )
     memory = device.fields["memory_capacity"]
     if memory is None:
         raise ValueError(f"{device.name} says no memory_capacity to train in")

@@ -116,11 +116,12 @@ def step_time(
 
     Examples
     --------
+    >>> asked = {"on": "h100-sxm", "chips": 64, "batch": 512}
     >>> layout = Layout(dp=8, tp=8, sequence=True, zero=1)
-    >>> step = step_time(
-    ...     "llama-3-70b", on="h100-sxm", chips=64, layout=layout, batch=512
-    ... )
-    >>> step.time is None, step.refused.split(":")[0]
+    >>> step_time("llama-3-70b", layout=layout, **asked).feasible
+    True
+    >>> alone = step_time("llama-3-70b", layout=Layout(dp=64), **asked)
+    >>> alone.time is None, alone.refused.split(":")[0]
     (True, 'does not fit')
     """
     resolve(attention, ATTENTION, "attention")

@@ -123,9 +123,12 @@ def _rate(what: str) -> float:
 def ring(inner: int, ways: int) -> Quantity:
     """Payload that a chip of a group's rings has."""
     return counted(
-        _ring, inner, ways, unit="B/s per_chip per_direction",
+        _ring,
+        inner,
+        ways,
+        unit="B/s per_chip per_direction",
         label=f"payload in a ring of {ways}, {inner} apart",
-    )  # fmt: skip
+    )
 
 
 def _ring(inner: int, ways: int) -> float:
@@ -257,11 +260,15 @@ def plan_time() -> Quantity:
     """How long the ranking took, recorded."""
     held = {row["id"]: row for row in stored()["rows"]}
     return Quantity(
-        min(held["plan"]["times_s"]), "s", label="ranking of all layouts",
-        source=Source("benchmarks/results/training_step.json", "plan", "2026-11-25",
-                      "measured"),
-        kind="measured", key="results/training_step.plan",
-    )  # fmt: skip
+        min(held["plan"]["times_s"]),
+        "s",
+        label="ranking of all layouts",
+        source=Source(
+            "benchmarks/results/training_step.json", "plan", "2026-11-25", "measured"
+        ),
+        kind="measured",
+        key="results/training_step.plan",
+    )
 
 
 # -- published steps -------------------------------------------------------------------
@@ -290,8 +297,12 @@ def megatron_rows() -> list[dict[str, Any]]:
                 "computed again": "scores" if lean else "all",
                 "chips": row.chips,
                 "published": Quantity(
-                    told["published_s"], "s", label=f"{label}, published",
-                    source=PAPER, kind="claimed", key=f"megatron.{told['id']}",
+                    told["published_s"],
+                    "s",
+                    label=f"{label}, published",
+                    source=PAPER,
+                    kind="claimed",
+                    key=f"megatron.{told['id']}",
                 ),
                 "stacklib": counted(
                     _stored, place, "predicted_s", unit="s", label=label
@@ -304,7 +315,7 @@ def megatron_rows() -> list[dict[str, Any]]:
                     _stored, place, "calculon_miss", label=f"{label}, calculon off"
                 ),
             }
-        )  # fmt: skip
+        )
     return found
 
 

@@ -72,5 +72,6 @@ def _box(kind: str, chips: frozenset[int], name: str) -> Box:
         words=f"{kind} group, lit",
     )
     many = chosen(len(chips), label=f"{kind} group, {name}")
-    return Box(kind, [line(kind, bold=True), line(many, " chips")], cells,
-               role=ROLES[kind])  # fmt: skip
+    return Box(
+        kind, [line(kind, bold=True), line(many, " chips")], cells, role=ROLES[kind]
+    )

@@ -63,14 +63,23 @@ def explore(*, tp: int, pp: int, micro: int, zero: int, again: str) -> Spec:
     else:
         title = mine.refused or f"A step takes {mine.time:.1f} s."
         said = [
-            readout("memory", "Memory of a chip",
-                    counted(mine.memory.total / 1e9, "memory", "GB"), "resident",
-                    unit="GB"),
-            readout("sent", "Sent by a chip a step, one direction",
-                    counted(mine.sent.total / 1e9, "sent", "GB"), unit="GB"),
-            readout("bubble", "Bubble", counted(mine.bubble, "bubble"), "signed",
-                    unit="%"),
-        ]  # fmt: skip
+            readout(
+                "memory",
+                "Memory of a chip",
+                counted(mine.memory.total / 1e9, "memory", "GB"),
+                "resident",
+                unit="GB",
+            ),
+            readout(
+                "sent",
+                "Sent by a chip a step, one direction",
+                counted(mine.sent.total / 1e9, "sent", "GB"),
+                unit="GB",
+            ),
+            readout(
+                "bubble", "Bubble", counted(mine.bubble, "bubble"), "signed", unit="%"
+            ),
+        ]
         if mine.mfu is not None:
             mfu = counted(mine.mfu, "MFU")
             said.append(readout("mfu", "MFU", mfu, "share", unit="%"))
