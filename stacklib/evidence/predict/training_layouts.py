@@ -1,0 +1,268 @@
+"""What a row of published training tells of its layout, and what it may have run.
+
+What it does not tell is chosen as its authors would have: of the layouts that divide,
+the one that the model finds fastest among those that fit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from stacklib import hardware
+from stacklib.interconnect.parallelism.layout import Layout
+from stacklib.interconnect.parallelism.rates import Device
+from stacklib.interconnect.parallelism.shape import Shape
+from stacklib.interconnect.parallelism.step import evaluate
+
+from ..measurements import Measurement, Refusal
+from .training_models import first, key, words
+
+_TOKENS = 4 << 20  # of a step that does not tell: GPT-3's and LLaMA's 3.2 to 4 million
+_EACH = (2048, 8192)  # at least, of each chip
+_AGAIN = 0.5  # of a layer's forward, where every second product is kept
+_WAYS = {
+    "tp": ("tensor_parallel", "tensor_model_parallel_size"),
+    "pp": ("pipeline_parallel", "pipeline_model_parallel_size"),
+    "dp": ("data_parallel",),
+    "cp": ("context_parallel",),
+    "ep": ("expert_parallel",),
+}
+_INTERLEAVE = ("interleave", "vp", "vpp", "virtual_pipeline")
+_MICRO = ("micro_batch", "mbs", "micro_batch_size")
+_CHIPS = (
+    "ngpus",
+    "chips",
+    "gpus",
+    "n_gpus",
+    "num_gpus",
+    "nchips",
+    "world_size",
+    "devices",
+    "num_chips",
+)
+_LENGTH = (
+    "seq",
+    "seq_len",
+    "seqlen",
+    "sequence_length",
+    "seq_length",
+    "context",
+    "max_seq_len",
+    "s",
+)
+
+
+def chips_of(row: Measurement, many: int) -> int:
+    """How many chips a row was measured on."""
+    told = first(row, *_CHIPS)
+    if told is None:
+        said = re.search(r"\b(\d+) (?:x )?(?:h\d+|a\d+|b\d+|gpus|chips)\b", words(row))
+        told = int(said[1]) if said else None
+    nodes = first(row, "nodes", "n_nodes")
+    if told is None and nodes is not None:
+        told = nodes * 8
+    return told or many
+
+
+def _ways(row: Measurement) -> dict[str, int]:
+    """Ways of each parallelism that a row names."""
+    found: dict[str, int] = {}
+    for way, others in _WAYS.items():
+        if (told := first(row, way, *others)) is not None:
+            found[way] = told
+    for word, many in re.findall(r"\b(fsdp|tp|pp|cp|dp|ep) ?(\d+)\b", words(row)):
+        found.setdefault(word, int(many))
+    return found
+
+
+def _recompute(row: Measurement) -> Any:
+    """What is computed again; None where a row does not say."""
+    text = words(row)
+    if re.search(r"full (ac\b|act|recomp|remat|check)|remat=full", text):
+        return "full"
+    if "selective recompute" in text:
+        return "selective"
+    if "selective ac" in text or "sac" in text.split(";") or "per-op sac" in text:
+        return _AGAIN
+    none = re.search(r"no (ac\b|recomp|remat|activation check)|baseline", text)
+    return "none" if none else None
+
+
+def dtype_of(row: Measurement, device: hardware.Accelerator) -> str:
+    text = words(row)
+    held = key(row, "dtype", "precision", "quant")
+    said = text if held is None else str(row.config[held]).lower()
+    for word, name in (
+        ("fp8", "fp8"),
+        ("float8", "fp8"),
+        ("mxfp8", "fp8"),
+        ("nvfp4", "fp4"),
+        ("fp16", "fp16"),
+    ):
+        if word in said:
+            return name if name in device.formats else "bf16"
+    return "bf16" if "bf16" in device.formats else "fp16"
+
+
+def length_of(row: Measurement, shape_name: str) -> int:
+    told = first(row, *_LENGTH)
+    if told is None:
+        said = re.search(r"\bseq(?:_len|uence)?[ =](\d+)", words(row))
+        told = int(said[1]) if said else None
+    if told is not None:
+        return told
+    if "llama-3" in shape_name or "torchtitan" in words(row):
+        return 8192
+    return 4096 if "deepseek" in shape_name or "llama-2" in shape_name else 2048
+
+
+def _batches(row: Measurement, dp: int, chips: int, length: int) -> list[int]:
+    """Sequences of a step, all chips together; several where a row does not say."""
+    told = first(row, "global_batch", "gbs", "global_batch_size", "batch_size", "batch")
+    each = first(row, "local_batch", "batch/dp", "per_device_batch", "batch_per_gpu")
+    if told is not None:
+        return [told]
+    if each is not None:
+        return [each * dp]
+    said = re.search(r"\bbatch (\d+)\b", words(row))
+    if said:
+        return [int(said[1])]
+    said = re.search(
+        r"(\d+(?:\.\d+)?)([km]) tokens/step|tokens/batch=(\d+)m", words(row)
+    )
+    usual = [max(_TOKENS, chips * each) for each in _EACH]
+    if said:
+        scale = {"k": 1e3, "m": 1e6}.get(said[2] or "m", 1e6)
+        usual = [round(float(said[1] or said[3]) * scale)]
+    return sorted({max(1, round(tokens / length / dp)) * dp for tokens in usual})
+
+
+def _divisors(number: int, most: int) -> list[int]:
+    return [n for n in range(1, min(number, most) + 1) if number % n == 0]
+
+
+def _interleaves(row: Measurement, shape: Shape, pp: int) -> list[int]:
+    if (told := first(row, *_INTERLEAVE)) is not None:
+        return [told]
+    text = words(row)
+    if pp == 1:
+        return [1]
+    if "interleaved" in text:
+        return [2]
+    if "1f1b" in text or "deepspeed" in text:
+        return [1]
+    return _divisors(math.ceil(shape.layers / pp), 16)
+
+
+def _micros(row: Measurement, each: int, pp: int, zero: int) -> list[int]:
+    if (told := first(row, *_MICRO)) is not None:
+        return [told]
+    if "torchtitan" in row.software.lower():  # as many microbatches as stages
+        return [max(1, each // pp)]
+    return _divisors(each, 8)
+
+
+def _cuts(
+    row: Measurement, shape: Shape, device: Device, chips: int
+) -> Iterable[tuple[int, int, int, int, int, int]]:
+    """Ways of tensor, context, expert, pipeline and data parallelism, and ZeRO."""
+    told, text = _ways(row), words(row)
+    sharded = "fsdp" in text or "zero-3" in text or "zero3" in text
+    if told or sharded or chips == 1:
+        tp, pp, cp = (told.get(k, 1) for k in ("tp", "pp", "cp"))
+        group = max(1, chips // (tp * pp * cp))
+        # Between a pipeline's microbatches weights stay gathered.
+        zero = (3 if pp == 1 else 1) if sharded else 1 if group > 1 else 0
+        yield tp, cp, told.get("ep", 1), pp, group, zero
+        return
+    domain = min(device.domain, 16)
+    stages = {1, 2, 4, 8, 16, 32} if device.plain.tiled else {1}
+    for tp, pp in itertools.product([1, 2, 4, 8, 16], sorted(stages)):
+        if tp > domain or chips % (tp * pp) or shape.heads % tp:
+            continue
+        group = chips // (tp * pp)
+        wide = [e for e in (8, 16, 32, 64) if shape.experts and group % e == 0]
+        for ep, zero in itertools.product(wide or [1], (1, 3)):
+            yield tp, 1, ep, pp, group, zero
+
+
+def layouts_of(
+    row: Measurement, shape: Shape, device: Device, chips: int, length: int
+) -> list[tuple[Layout, int]]:
+    """The layouts that a row may mean, each with its batch."""
+    recompute = _recompute(row)
+    again = ["none", "selective", "full"] if recompute is None else [recompute]
+    if recompute is None and "torchtitan" in row.software.lower():
+        again = [_AGAIN]  # its default
+    text, found = words(row), []
+    old = "deepspeed" in text or (recompute == "full" and "megatron" in text)
+    for tp, cp, ep, pp, group, zero in _cuts(row, shape, device, chips):
+        options = [
+            (batch, micro)
+            for batch in _batches(row, group, chips, length)
+            if batch >= group
+            for micro in _micros(row, batch // group, pp, zero)
+        ]
+        for (batch, micro), v, r in itertools.product(
+            options, _interleaves(row, shape, pp), again
+        ):
+            layout = Layout(
+                dp=group,
+                tp=tp,
+                pp=pp,
+                ep=ep,
+                cp=cp,
+                zero=zero,
+                micro=micro,
+                interleave=v,
+                recompute=r,
+                sequence=tp > 1 and not old,
+                overlap=any(w in text for w in ("async", "dualpipe", "overlap"))
+                or not device.plain.tiled,
+            )
+            found.append((layout, batch))
+    if not found:
+        raise Refusal(f"config does not give 'tp', 'pp' and 'dp' of {chips} chips")
+    return found
+
+
+_FIELDS = ("dp", "tp", "pp", "ep", "cp", "sequence", "zero", "micro", "interleave")
+
+
+def chosen(
+    shape: Shape,
+    device: Device,
+    options: list[tuple[Layout, int]],
+    length: int,
+    scores: bool,
+) -> tuple[Layout, int]:
+    """The fastest that fits; then with states elsewhere; then what holds least."""
+    if len(options) == 1:
+        return options[0]
+    import numpy
+
+    ranked: list[tuple[int, float, int]] = []
+    for again in dict.fromkeys(one.recompute for one, _ in options):
+        mine = [i for i, (one, _) in enumerate(options) if one.recompute == again]
+        columns: dict[str, Any] = {
+            name: numpy.array([float(getattr(options[i][0], name)) for i in mine])
+            for name in _FIELDS
+        }
+        for name in ("ep", "cp"):
+            if (columns[name] == 1).all():
+                columns[name] = 1
+        batch = numpy.array([float(options[i][1]) for i in mine])
+        overlap = options[0][0].overlap  # the software's: of all alike
+        many = Layout(**columns, recompute=again, overlap=overlap)
+        step = evaluate(shape, device, many, batch, length, scores, limit=False)
+        kept = step.memory.weights + step.memory.activations
+        misses = 1 * (step.memory.total > device.memory) + (kept > device.memory)
+        each = numpy.where(misses == 2, step.memory.total, step.time / batch)
+        ranked += [
+            (int(m), float(e), i) for m, e, i in zip(misses, each, mine, strict=True)
+        ]
+    return options[min(ranked)[2]]

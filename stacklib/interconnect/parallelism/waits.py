@@ -1,0 +1,131 @@
+"""What all layers of a stage cost a chip, and how long it waits for others.
+
+Tensor, context and expert parallelism wait in each layer; the pipeline between stages;
+data parallelism for what the last backward does not cover, ZeRO 3 for what its layers
+do not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib.quantity import ceil, maximum, where
+
+from .exchange import (
+    all_to_all,
+    data_time,
+    half_ring,
+    keys_bytes,
+    ring_rate,
+    tensor_layer,
+)
+from .layer import layer_time
+from .layout import Layout
+from .rates import Device, Rates
+from .shape import Shape
+
+
+def stage_layers(layers: int, layout: Layout) -> Any:
+    parts = layout.pp * layout.interleave
+    return ceil(layers / parts) * layout.interleave
+
+
+def all_layers(
+    shape: Shape,
+    device: Device,
+    rates: Rates,
+    layout: Layout,
+    tokens: Any,
+    length: int,
+    scores: bool,
+) -> tuple[Any, Any, Any, tuple[Any, Any, Any]]:
+    """Of all layers: seconds forward and backward, waits, and bytes sent."""
+    tp, cp, ep = layout.tp, layout.cp, layout.ep
+    again = layout.again
+    array = tensor_layer(shape, layout, tokens)
+    many = halves(layout)
+    one = half_ring(device, 1, tp, array) * where(tp > 1, 1.0, 0.0)
+    each = many * one
+    forward: Any = 0.0 * device.second
+    backward, waits = forward, forward
+    tensor = many * array * (tp - 1) / tp * shape.layers
+    context: Any = 0.0
+    expert: Any = 0.0
+    for kind in shape.kinds:
+        work = layer_time(kind, shape, layout, tokens, length, rates, scores)
+        redone = work.forward * again
+        if layout.lean:
+            redone = work.core if scores else work.cheap
+        products = work.forward + work.backward + redone
+        forward = forward + kind.count * work.forward
+        backward = backward + kind.count * (work.backward + redone)
+        # Beside its products, piece by piece, an exchange shows one piece of its tp.
+        left = maximum(each - products, each / tp)
+        wait = where(layout.overlap, left, each)
+        if not (type(cp) is int and cp == 1):
+            around = keys_bytes(kind, layout, tokens) * (cp - 1)
+            passes = 3.0 + again
+            sending = around * device.byte / ring_rate(device, tp, cp)
+            wait = wait + maximum(passes * sending - 4 * work.core, sending / cp)
+            context = context + kind.count * passes * around
+        if kind.routed and not (type(ep) is int and ep == 1):
+            # Out and back, forward and backward; copies are cut by sequence.
+            moved = 2.0 * kind.routed * shape.hidden * tokens / tp
+            passes = 4.0 + 2.0 * again
+            sending = passes * all_to_all(device, tp, ep, moved)
+            left = maximum(sending - products, sending / 16)
+            wait = wait + where(layout.overlap, left, sending)
+            expert = expert + kind.count * passes * moved * (ep - 1) / ep
+        waits = waits + kind.count * wait
+    return forward, backward, waits, (tensor, context, expert)
+
+
+def halves(layout: Layout) -> Any:
+    """Halves of all-reduces of a layer: two reductions each way.
+
+    Recomputing a layer repeats its forward's; with activations cut by tokens, backward
+    gathers the inputs of its two products again.
+    """
+    return 8.0 + 4.0 * layout.again + 2.0 * where(layout.sequence, 1.0, 0.0)
+
+
+def between_stages(
+    shape: Shape, device: Device, layout: Layout, tokens: Any
+) -> tuple[Any, Any]:
+    """Bytes and seconds of a microbatch's way between stages, there and back.
+
+    Each chip of tensor parallelism sends its share; where the next stage needs all of
+    it on each of its chips, they gather it.
+    """
+    tp, pp = layout.tp, layout.pp
+    array = 2.0 * shape.hidden * tokens
+    inner = layout.dp * layout.cp * tp
+    through = where(inner * pp <= device.domain, device.link, device.port)
+    times = 2.0 * layout.interleave * where(pp > 1, 1.0, 0.0)
+    gather = half_ring(device, 1, tp, array) * where(layout.sequence, 0.0, 1.0)
+    gather = gather * where(tp > 1, 1.0, 0.0)
+    one = array / tp * device.byte / through + gather
+    return times * array / tp, times * one
+
+
+def data_waits(
+    shape: Shape, device: Device, layout: Layout, many: Any, backward: Any, work: Any
+) -> tuple[Any, Any]:
+    """Bytes that data parallelism sends, and seconds that a chip waits for it."""
+    if type(layout.dp) is int and type(layout.cp) is int and layout.dp * layout.cp == 1:
+        return 0.0, 0.0 * device.second
+    zero = layout.zero
+    cut = where(zero >= 3, 1.0, 0.0)
+    # ZeRO 3 gathers weights for both directions and scatters gradients, each
+    # microbatch; 1 and 2 gather the new weights once; without, both halves are sums.
+    gather = cut * many * 2.0 + (1 - cut) * where(zero >= 1, 1.0, 0.0)
+    scatter = cut * many + (1 - cut) * where(
+        zero >= 2, many, where(zero >= 1, 1.0, 2.0)
+    )
+    sent, time = data_time(device, shape, layout, (gather, scatter))
+    covered = where(cut > 0, many * work, backward)
+    layers = stage_layers(shape.layers, layout)
+    return sent, maximum(time / layers, time - covered)
+
+
+__all__ = ["all_layers", "between_stages", "data_waits", "stage_layers"]
