@@ -5,8 +5,11 @@ from one rank to another, added or copied. ``verify`` proves it or names what is
 ``run`` runs it on arrays, ``cost`` prices it, ``simulate`` runs it over the links of a
 ``Topology``. ``select`` chooses as NCCL does, ``fit_line`` finds latency and bandwidth
 from times. ``write_wqe`` and ``Queue`` are the way of an RDMA write to its port,
-``dispatch_bytes`` and ``dispatch_time`` the exchange of experts. Schedules, networks
-and costs need the standard library only; arrays use NumPy, processes torch.
+``dispatch_bytes`` and ``dispatch_time`` the exchange of experts. ``run_fabric`` sends
+frames through switches one by one. ``pipeline`` orders the work of stages, and
+``run_pipeline`` and ``bubble`` say how long they wait; a ``Layout`` splits a training,
+``step_time`` prices its step and ``plan`` ranks all layouts. All but arrays (NumPy) and
+processes (torch) needs the standard library only.
 """
 
 from __future__ import annotations
@@ -22,6 +25,12 @@ if TYPE_CHECKING:
     from .networks.read_topo import read_topo
     from .networks.simulate import simulate
     from .networks.topology import Topology
+    from .parallelism.layout import Layout
+    from .parallelism.plan import plan
+    from .parallelism.step import step_time
+    from .pipelines.closed import bubble
+    from .pipelines.order import pipeline
+    from .pipelines.run import run_pipeline
     from .queues.queue import Queue
     from .queues.wqe import write_wqe
     from .schedules.algorithms import (
@@ -35,5 +44,6 @@ if TYPE_CHECKING:
     from .schedules.verify import verify
     from .selection.line import fit_line
     from .selection.select import select
+    from .switches.engine import run_fabric
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

@@ -48,29 +48,11 @@ def shard_memory(
 ) -> Held:
     """Bytes that a chip holds of a model in training.
 
-    Parameters
-    ----------
-    parameters : number
-        Parameters of the model, or of a chip's part where tensors are split, too.
-    ranks : number
-        Chips among which the batch is split.
-    zero : int
-        0 data parallel, 1 state in parts, 2 gradients too, 3 weights too (FSDP).
-    weight, gradient, state : number
-        Bytes of each for a parameter; 2, 2 and 12 are Adam's in mixed precision.
+    - ``parameters``: of the model, or of a chip's part where tensors are split, too.
+    - ``zero``: 0 data parallel, 1 state in parts, 2 gradients too, 3 weights (FSDP).
+    - ``weight``, ``gradient``, ``state``: bytes of each for a parameter; 2, 2 and 12
+      are Adam's in mixed precision.
 
-    Returns
-    -------
-    Held
-        ``.weights``, ``.gradients``, ``.state``, ``.total``.
-
-    Raises
-    ------
-    ValueError
-        For no parameter, no rank, or a stage that is not 0 to 3.
-
-    Examples
-    --------
     >>> [shard_memory(70e9, 64, zero).total / 1e9 for zero in (0, 1, 2, 3)]
     [1120.0, 293.125, 155.3125, 17.5]
     """
@@ -90,28 +72,12 @@ def shard_bytes(
     weight: Any = WEIGHT,
     gradient: Any = GRADIENT,
 ) -> Any:
-    """Bytes that a chip sends in a step of training, one direction.
+    """Bytes that a chip sends in a step of training over rings, one direction.
 
-    Stages 1 and 2 make two halves of the all-reduce and update in between; stage 3
-    gathers the weights once more, before the backward pass.
+    Stages 1 and 2 make the rounds of the all-reduce apart and update in between; stage
+    3 gathers the weights once more, before the backward pass. Arguments are those of
+    ``shard_memory``.
 
-    Parameters
-    ----------
-    parameters, ranks, zero, weight, gradient
-        As of ``shard_memory``.
-
-    Returns
-    -------
-    number
-        Bytes, of rings.
-
-    Raises
-    ------
-    ValueError
-        As ``shard_memory``.
-
-    Examples
-    --------
     >>> [shard_bytes(1e9, 4, zero) / 1e9 for zero in (0, 1, 2, 3)]
     [3.0, 3.0, 3.0, 4.5]
     """
