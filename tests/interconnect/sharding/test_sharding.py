@@ -27,8 +27,10 @@ def test_the_list_split_is_the_closed_form(ranks, zero):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 5)), min_size=1, max_size=6),
-       st.integers(1, 17))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 5)), min_size=1, max_size=6),
+    st.integers(1, 17),
+)
 def test_parts_are_the_whole_and_padding_is_what_is_over(listed, ranks):
     table = {str(i): shape for i, shape in enumerate(listed)}
     each = [parts.sharded(table, ranks, rank) for rank in range(ranks)]
