@@ -19,10 +19,12 @@ from stacklib.interconnect.parallelism.step import Step, step_time
 from stacklib.quantity import Quantity, Source, chosen, counted
 
 MODEL, DEVICE, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100_sxm", 64, 512, 4096
-NAIVE, TENSOR, PIPE, SHARDED, BATCHED = "naive", "tensor", "pipe", "sharded", "batched"
+NAIVE, TENSOR, ZERO, PIPE = "naive", "tensor", "zero", "pipe"
+SHARDED, BATCHED = "sharded", "batched"
 LAYOUTS = {
     NAIVE: Layout(tp=64, sequence=True),
     TENSOR: Layout(dp=8, tp=8, sequence=True, zero=1),
+    ZERO: Layout(dp=8, tp=8, sequence=True, zero=3),
     PIPE: Layout(tp=8, pp=8, sequence=True),
     SHARDED: Layout(dp=64, zero=3, recompute="full"),
     BATCHED: Layout(dp=64, zero=3, recompute="full", micro=4),
@@ -30,6 +32,7 @@ LAYOUTS = {
 WORDS = {
     NAIVE: "tensor 64",
     TENSOR: "tensor 8, data 8",
+    ZERO: "tensor 8, data 8, ZeRO 3",
     PIPE: "tensor 8, pipeline 8",
     SHARDED: "data 64, ZeRO 3",
     BATCHED: "the same, microbatches of 4",

@@ -13,8 +13,8 @@ from stacklib.plots.drawing import (
     Words,
     below,
     draw,
+    grid,
     line,
-    right_of,
 )
 from stacklib.quantity import chosen
 
@@ -57,7 +57,7 @@ def _scene(name: str) -> Node:
     )
     told.append(line("to other servers, one direction"))
     boxes = [_box(kind, chips, name) for kind, chips in groups.items()]
-    return below(right_of(*boxes, gap=10), Words(told), gap=6)
+    return below(grid(boxes, (len(boxes), min(2, len(boxes)))), Words(told), gap=6)
 
 
 def _box(kind: str, chips: frozenset[int], name: str) -> Box:
@@ -65,7 +65,7 @@ def _box(kind: str, chips: frozenset[int], name: str) -> Box:
         f"{kind}, {SCENES[name]}",
         page.CHIPS,
         BOX,
-        side=(11.0, 11.0),
+        side=(14.0, 14.0),
         gap=1.5,
         role=ROLES[kind],
         lit=chips,
