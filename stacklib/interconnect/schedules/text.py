@@ -76,6 +76,9 @@ def to_text(schedule: Schedule) -> str:
     for step, sends in enumerate(schedule.by_step()):
         if not sends:
             raise ValueError(f"step {step} sends nothing: a text has no line for it")
-        told = (f"{s.source}>{s.destination} c{s.chunk} {'=+'[s.reduce]}" for s in sends)
+        told = [
+            f"{one.source}>{one.destination} c{one.chunk} {'=+'[one.reduce]}"
+            for one in sends
+        ]
         lines.append(", ".join(told))
     return "\n".join(lines) + "\n"

@@ -30,7 +30,7 @@ ROLES = {WORK: gpu.CHIP, SAVING: "layer-5", AGAIN: "muted", STARTING: "layer-6"}
 def rates_add() -> Drawing:
     """From one GPU to a cluster: the mean time between failures shrinks as 1 / N."""
     one = (1 / page.per_gpu()).named("between failures, one GPU").to("year")
-    boxes: list[Node] = [
+    boxes = [
         Box(
             "one GPU",
             ["one GPU", line("and its share of the rest", role="muted")],

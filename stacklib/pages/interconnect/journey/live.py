@@ -66,7 +66,7 @@ def explore(*, device: str, gpus: int, way: str, pauses: float) -> Spec:
     best = xs[whole.index(min(whole))]
     told = f"{best} x {short} make this token soonest."
     if mine is None:
-        told = f"{gpus} x {short}: the model does not fit, or the exchange has no model."
+        told = f"{gpus} x {short}: too small, or the exchange has no model."
     marks = [
         line(xs, whole, "a token", "predicted", at="key"),
         line(
