@@ -7,7 +7,7 @@ from one rank to another, added or copied. ``verify`` proves it or names what is
 from times. ``write_wqe`` and ``Queue`` are the way of an RDMA write to its port,
 ``dispatch_bytes`` and ``dispatch_time`` the exchange of experts. ``run_fabric`` sends
 frames through switches one by one. ``pipeline`` orders the work of stages, and
-``run_pipeline`` and ``bubble`` say how long they wait; a ``Layout`` splits a training,
+``run_pipeline`` says how long they wait; a ``Layout`` splits a training,
 ``step_time`` prices its step and ``plan`` ranks all layouts. All but arrays (NumPy) and
 processes (torch) needs the standard library only.
 """
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .parallelism.layout import Layout
     from .parallelism.plan import plan
     from .parallelism.step import step_time
-    from .pipelines.closed import bubble
     from .pipelines.order import pipeline
     from .pipelines.run import run_pipeline
     from .queues.queue import Queue

@@ -37,28 +37,15 @@ def bubble(
 ) -> Any:
     """Idle time of a stage over its useful time.
 
-    Parameters
-    ----------
-    stages, microbatches : float, Quantity or array
-        Stages of the pipeline, and microbatches of a step.
-    schedule : str
-        ``gpipe`` (all forwards, then all backwards), ``1f1b`` (one backward after each
-        forward), ``zb-h1`` or ``zb-h2`` (backwards of inputs and weights apart).
-    interleave : float, Quantity or array
-        Chunks of layers that a stage holds, for ``gpipe`` and ``1f1b``.
-    forward, inputs, weights : float, Quantity or array
-        Times of a microbatch on a stage: forward, and backward for the gradients of
-        inputs and of weights. They matter to the last two schedules alone.
+    - ``schedule``: ``gpipe`` (all forwards, then all backwards), ``1f1b`` (a backward
+      after each forward), ``zb-h1`` or ``zb-h2`` (inputs' and weights' backward apart).
+    - ``interleave``: chunks of layers that a stage holds, for ``gpipe`` and ``1f1b``.
+    - ``forward``, ``inputs``, ``weights``: times of a microbatch on a stage: forward,
+      and backward for inputs and for weights; they matter to the last two schedules.
+    - raises ``ValueError`` for counts below one, times not above zero, chunks where the
+      schedule has none, and where too few microbatches (zb-h1: p, zb-h2: 2 p - 1) or
+      a W above F (zb-h2) leave no form this short.
 
-    Raises
-    ------
-    ValueError
-        For counts below one, times that are not above zero, chunks where the schedule
-        has none, and where too few microbatches (zb-h1: p, zb-h2: 2 p - 1) or a W above
-        F (zb-h2) leave no form this short.
-
-    Examples
-    --------
     >>> bubble(8, 32), bubble(8, 32, interleave=4)
     (0.21875, 0.0546875)
     >>> round(bubble(8, 32, "zb-h1"), 5), bubble(8, 32, "zb-h2")
