@@ -139,7 +139,7 @@ def test_each_rule_sees_its_fault(write, words):
 
 
 # Chapters in the form; the others are still to be told.
-TOLD: tuple[int, ...] = (1, 2, 3, 4, 7)
+TOLD: tuple[int, ...] = (1, 2, 3, 4, 6, 7)
 SECTIONS = [path for chapter in TOLD for path in telling.sections(chapter=chapter)]
 
 
