@@ -26,7 +26,9 @@ def checkpoint() -> Finding:
 @claim("mtbf-100k")
 def hours() -> Finding:
     """What was counted on the cluster of Llama 3, for as many GPUs as claimed."""
-    here, there = page.between(), page.between(page.LARGE)
+    here = page.between()
+    fewer = page.gpus() / page.gpus(page.LARGE)
+    there = (here * fewer).named("time between failures, as many GPUs as claimed")
     return Finding(
         there,
         why=f"{here:h} between interruptions on {page.gpus()} GPUs are {there:min} on "

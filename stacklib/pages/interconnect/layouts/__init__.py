@@ -155,7 +155,7 @@ def halves() -> Quantity:
 def exchanged(name: str) -> Quantity:
     """Time of all of them in a step."""
     ways = LAYOUTS[name].tp
-    layers = size("layers", "layers of the model")
+    layers = size("layers", "layers")
     found = microbatches(name) * layers * halves() * half(ways)
     return found.named(f"waiting for tensor parallelism, {name}")
 
@@ -270,7 +270,6 @@ def plan_time() -> Quantity:
             "benchmarks/results/training_step.json", "plan", "2026-11-25", "measured"
         ),
         kind="measured",
-        key="results/training_step.plan",
     )
 
 

@@ -158,7 +158,7 @@ def smaller() -> Quantity:
 
 def chips(shape: Shape) -> Quantity:
     """Chips of a torus."""
-    return chosen(prod(shape), label=f"chips of {' x '.join(map(str, shape))}")
+    return counted(prod, shape, label=f"chips of {' x '.join(map(str, shape))}")
 
 
 def exponent() -> Quantity:

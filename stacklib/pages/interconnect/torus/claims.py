@@ -7,21 +7,17 @@ from stacklib.evidence import Finding, claim
 from stacklib.interconnect import Topology
 from stacklib.pages.figures_of import published
 from stacklib.pages.interconnect import torus as page
-from stacklib.quantity import Quantity, ceil, chosen
+from stacklib.quantity import ceil, chosen
 
-RACK = 72  # GPUs of an NVL72
+V5P = (16, 20, 28)  # chips along the axes of a pod
 RADIX, TIERS = 40, 5  # ports of an InfiniBand switch; switches a port of three tiers
-
-
-def pod(key: str) -> Quantity:
-    """Chips that a device's links can join."""
-    return hardware.get(key).link_domain.named(f"chips of a pod, {key}")
 
 
 @claim("tpu-vs-nvl72-scale")
 def scale() -> Finding:
     """Chips of the pod over GPUs of the rack."""
-    ratio = page.chips(page.POD) / chosen(RACK, label="GPUs of the rack")
+    rack = hardware.get("gb200").link_domain
+    ratio = page.chips(page.POD) / rack
     return Finding(
         ratio.named("chips over GPUs"),
         why="Exact, and a comparison of two different networks: a chip of the pod has "
@@ -78,7 +74,7 @@ def optical() -> Finding:
 @claim("ironwood-racks-chips")
 def racks() -> Finding:
     """Racks times chips of a cube, and the shape's product."""
-    cube = chosen(page.CUBE**3, label="chips of a rack")
+    cube = page.chips((page.CUBE,) * 3)
     return Finding(
         (chosen(page.RACKS, label="racks") * cube).named("chips of the racks"),
         why=f"And {' x '.join(map(str, page.POD))} = {page.chips(page.POD)} chips.",
@@ -159,9 +155,8 @@ def decade() -> Finding:
 @claim("tpuv5p-pod-8960")
 def v5p() -> Finding:
     """The data sheet's shape."""
-    sides = (16, 20, 28)
     return Finding(
-        page.chips(sides), why=f"{' x '.join(map(str, sides))} chips in its data sheet."
+        page.chips(V5P), why=f"{' x '.join(map(str, V5P))} chips in its data sheet."
     )
 
 
@@ -169,7 +164,7 @@ def v5p() -> Finding:
 def ici() -> Finding:
     """Pods as sold."""
     return Finding(
-        pod("tpu_v5p"),
+        page.chips(V5P),
         to=page.chips(page.POD),
         why="v5p's pod was rounded down; Ironwood's is larger.",
     )
