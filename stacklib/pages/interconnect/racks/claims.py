@@ -116,10 +116,19 @@ def trays() -> Quantity:
     return (chips() / pair()).named("trays of switch chips")
 
 
-@claim("nvswitch-ports", "nvswitch3", right_if="an H100 board's switch is meant")
-@claim("nvswitch-chip-ports", "tray", right_if="the tray of two chips is meant")
-def port_count(other: str) -> Finding:
-    """Of one chip, by its bandwidth."""
+@claim("nvswitch-ports", right_if="an H100 board's switch is meant")
+def port_count() -> Finding:
+    """Of one chip, by its bandwidth, or of the one before."""
+    return _ports(hardware.link("nvswitch3").ports)
+
+
+@claim("nvswitch-chip-ports", right_if="the tray of two chips is meant")
+def tray_count() -> Finding:
+    """Of one chip, by its bandwidth, or of a tray."""
+    return _ports(tray_ports())
+
+
+def _ports(other: Quantity) -> Finding:
     switch = hardware.link(SWITCH)
     of = (switch.per_direction / switch.link_bandwidth).named("ports by bandwidth")
     return Finding(
@@ -127,7 +136,7 @@ def port_count(other: str) -> Finding:
         why="A chip needs one port for each GPU of the rack. A chip of NVSwitch 3 has "
         f"{hardware.link('nvswitch3').ports.text()}, a tray of two chips "
         f"{tray_ports().text()}.",
-        then=tray_ports() if other == "tray" else hardware.link(other).ports,
+        then=other,
     )
 
 
