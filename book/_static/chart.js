@@ -179,7 +179,8 @@ window.st = window.st || {};
       // Clear of the ticks at the left, where the name is no longer than the plot.
       const kept = wishes.map(([left, y]) => [Math.max(2, Math.min(box.left + 2, most), Math.min(left, most)), y]);
       const others = kept.flatMap(([left, y]) => rows.map((row) => [left, row, Math.abs(row - y)])).sort((a, b) => a[2] - b[2]);
-      const at = [...kept, ...others].find((place) => free(covers(place, space))) || kept[0];
+      const above = kept.filter(([, y]) => y <= box.bottom); // below stand the ticks
+      const at = [...above, ...others].find((place) => free(covers(place, space))) || kept[0];
       taken.push(covers(at, space));
       return at;
     };

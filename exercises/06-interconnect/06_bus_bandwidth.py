@@ -8,7 +8,8 @@ direction. The logs' numbers were computed by this book's model and not measured
 each log the bus bandwidth of one row was changed afterwards.
 
 A row has size in bytes, count, type, redop, root, and then time in us, algbw, busbw
-and errors, first out of place and then again in place. Lines that begin with # are words.
+and errors, first out of place and then again in place. Lines that begin with # are
+words.
 
 The size is that of a rank's whole array: what all-reduce adds up, what all-gather has
 gathered in the end, what reduce-scatter starts from, what all-to-all sends in all, a

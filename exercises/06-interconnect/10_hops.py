@@ -14,8 +14,9 @@ each of the `hops` + 1 cables delays by `cable` seconds. Give seconds:
 - `behind(load, size, rate)`: the mean wait before one port. Others' messages, each of
   `size` bytes, come at random and load the port for a share `load` of the time
   (Poisson arrivals, equal service: `load` x service / (2 (1 - `load`))).
-- `why(seconds, size, frame, hops, rate, latency, header, cable)`: "queue" if, suppose, even
-  switches that store would have let the message arrive 10 % sooner than in `seconds`;
+- `why(seconds, size, frame, hops, rate, latency, header, cable)`: "queue" if even
+  switches that store would have let the message arrive, suppose, 10 % sooner than in
+  `seconds`;
   otherwise "stored" if it took longer than halfway between cut-through and stored;
   otherwise "cut".
 

@@ -3,7 +3,8 @@
 level: derive
 
 Light comes from a laser, passes a modulator, connectors and a fibre, and falls on a
-photodiode. Powers are in dBm: suppose 0 dBm for 1 mW, so 10 dBm is 10 mW. Losses are in dB.
+photodiode. Powers are in dBm: suppose 0 dBm for 1 mW, so 10 dBm is 10 mW. Losses are in
+dB.
 
 - `received(sent, losses)`: the power that arrives, in dBm. `sent` is in dBm, `losses`
   a list of dB.

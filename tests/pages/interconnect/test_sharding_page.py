@@ -1,4 +1,4 @@
-"""Section 6.13: the page's loop, stages, real runs against their predictions, claims."""
+"""Section 6.13: the page's loop, stages, real runs beside predictions, claims."""
 
 import json
 from pathlib import Path
