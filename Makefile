@@ -62,6 +62,7 @@ train: setup ## train the book's own models again, into runs/ (under an hour)
 
 gpu: ## measure a CUDA device; needs only a Python with torch
 	@"$${GPU_PY:-python3}" benchmarks/gpu.py
+	@"$${GPU_PY:-python3}" benchmarks/gloo_collectives.py nccl
 
 release: book ## HTML zip, PDFs, notebooks and wheel, in dist/
 	@$(RUN) -m _tools.release

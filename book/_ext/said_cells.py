@@ -59,7 +59,7 @@ class SaidCells(SphinxPostTransform):
             node.parent.remove(node)
             del node["hide_mode"]
             fold += node
-        cell = nodes.container(classes=["cell", "tag_hide-cell"], is_div=True)
+        cell = nodes.container(classes=["cell", "tag_hide-cell", "container"], is_div=True)
         cell += fold
         page = self.document.next_node(nodes.section) or self.document
         page += cell
