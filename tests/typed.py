@@ -72,6 +72,10 @@ LINES = [
         "collective all-gather --ranks 16 --nodes 2 --size 1MB --on h100-sxm "
         "--port 200 --algorithm ring --protocol ll --python"
     ),
+    *tables(
+        "layout llama-3-8b --on h100-sxm --chips 8 --batch 16 --length 2048 --best 3 "
+        "--dtype bf16 --port 400"
+    ),
     *tables("topo topo.txt"),
     Typed("topo topo.txt --on a40"),
     Typed("fit llama-3-70b --on h100-sxm --dtype bf16", 1),

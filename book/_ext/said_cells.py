@@ -59,7 +59,8 @@ class SaidCells(SphinxPostTransform):
             node.parent.remove(node)
             del node["hide_mode"]
             fold += node
-        cell = nodes.container(classes=["cell", "tag_hide-cell", "container"], is_div=True)
+        classes = ["cell", "tag_hide-cell", "container"]
+        cell = nodes.container(classes=classes, is_div=True)
         cell += fold
         page = self.document.next_node(nodes.section) or self.document
         page += cell

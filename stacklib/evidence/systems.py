@@ -180,7 +180,8 @@ def device_of(system: str) -> tuple[str, int]:
     best = _best(text)
     keys = sorted({alias.key for alias in best})
     if not keys:
-        raise DeviceRefusal(f"no device for system {system!r}{_nearest(system)}")
+        said = re.sub(r"\s*\([^)]*\)", "", system)  # without remarks
+        raise DeviceRefusal(f"no device for system {said!r}{_nearest(system)}")
     if len(keys) > 1:
         raise DeviceRefusal(f"system {system!r} could be {', '.join(keys)}")
     for alias in best:

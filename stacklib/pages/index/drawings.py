@@ -160,31 +160,31 @@ KERNELS: Stages = {
 }
 INTERCONNECT: Stages = {
     "a link, and sums over it": [
-        ("6.1", "lanes of a link", 4, 4, (range(4),) * 2),
-        ("6.2", "a sum over chips", 4, 8, ({0}, {1}, {2})),
-        ("6.3", "fewest steps", 3, 8, ({0, 4},)),
-        ("6.4", "the right algorithm", 4, 6, (range(2), range(2, 6))),
+        ("6.1", "lanes of a link", 4, 4, (range(4),)),
+        ("6.2", "a sum over chips", 4, 4, ({0, 2},)),
+        ("6.3", "fewest steps", 3, 4, ({0},)),
+        ("6.4", "the right algorithm", 4, 4, ({1},)),
     ],
     "machines joined": [
-        ("6.5", "your own wires", 1, 6, ({0, 5},)),
-        ("6.6", "a rack", 6, 9, (range(9),) * 2),
-        ("6.7", "racks joined", 6, 8, ({0, 4}, range(8))),
-        ("6.8", "a torus, turned", 5, 4, ({0}, {1}, {2})),
+        ("6.5", "your own wires", 1, 4, ({0, 3},)),
+        ("6.6", "a rack", 6, 4, (range(4),)),
+        ("6.7", "racks joined", 6, 4, ({0, 2},)),
+        ("6.8", "a torus, turned", 5, 4, ({0, 3},)),
     ],
     "on the way": [
-        ("6.9", "a queue at a port", 2, 8, (range(5, 8),)),
-        ("6.10", "who rings", 4, 8, ({2, 3},)),
-        ("6.11", "light", 2, 8, ({0, 2, 4, 6},)),
+        ("6.9", "a queue at a port", 2, 4, ({2, 3},)),
+        ("6.10", "who rings", 4, 4, ({1},)),
+        ("6.11", "light", 2, 4, ({0, 2},)),
     ],
     "what a model sends": [
-        ("6.12", "tokens to experts", 6, 6, ({0, 3}, {1, 4})),
-        ("6.13", "shares of a model", 6, 8, (range(2), range(2, 4))),
-        ("6.14", "a pipeline waits", 3, 8, (range(6), range(1, 7), range(2, 8))),
+        ("6.12", "tokens to experts", 6, 4, ({1, 3},)),
+        ("6.13", "shares of a model", 6, 4, (range(2),)),
+        ("6.14", "a pipeline waits", 3, 4, (range(1, 4),)),
     ],
     "a cluster at work": [
-        ("6.15", "the best layout", 7, 8, (range(4), range(4))),
-        ("6.16", "failures", 7, 8, ({5},)),
-        ("6.17", "the token crosses", 7, 8, (range(8),)),
+        ("6.15", "the best layout", 7, 4, (range(3),)),
+        ("6.16", "failures", 7, 4, ({2},)),
+        ("6.17", "the token crosses", 7, 4, (range(4),)),
     ],
 }
 QUANTIZERS: Stages = {

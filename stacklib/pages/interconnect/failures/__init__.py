@@ -43,6 +43,11 @@ def gpus(number: int = 0) -> Quantity:
     return chosen(number, label="GPUs of the cluster")
 
 
+def per_host() -> Quantity:
+    """GPUs of a server."""
+    return chosen(PER_HOST, label="GPUs of a server")
+
+
 def per_gpu() -> Quantity:
     """Interruptions a second of one GPU and its share of everything else."""
     rate = cluster.rate_per_part(

@@ -36,7 +36,13 @@ def rates_add() -> Drawing:
             ["one GPU", line("and its share of the rest", role="muted")],
             below(Words([line(Shown(one, "year"), bold=True)])),
             role=gpu.CHIP,
-        )
+        ),
+        Box(
+            "a server",
+            ["a server", line(page.per_host(), " GPUs, all needed", role="muted")],
+            below(Words([line(Shown(page.between(page.PER_HOST), "day"), bold=True)])),
+            role=gpu.CHIP,
+        ),
     ]
     for name, number, unit in (
         ("a cluster", 0, "h"),

@@ -92,5 +92,5 @@ def explore(
             rule("what the code takes", "predicted", y=ALLOWED),
             here(metres, wrong(metres), "your link"),
         ],
-        readouts=[readout(key, words, q) for key, words, q in told],
+        readouts=[readout(key, words, q, "signed") for key, words, q in told],
     )
