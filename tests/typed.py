@@ -74,7 +74,8 @@ LINES = [
     ),
     *tables(
         "layout llama-3-8b --on h100-sxm --chips 8 --batch 16 --length 2048 --best 3 "
-        "--dtype bf16 --port 400"
+        "--dtype bf16 --port 400",
+        NUMPY,
     ),
     *tables("topo topo.txt"),
     Typed("topo topo.txt --on a40"),
