@@ -243,7 +243,10 @@ def chosen(
     """The fastest that fits; then with states elsewhere; then what holds least."""
     if len(options) == 1:
         return options[0]
-    import numpy
+    try:
+        import numpy
+    except ImportError:
+        raise Refusal("several layouts fit the row: trying them needs numpy") from None
 
     ranked: list[tuple[int, float, int]] = []
     for again in dict.fromkeys(one.recompute for one, _ in options):
