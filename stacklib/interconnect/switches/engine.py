@@ -49,7 +49,7 @@ def run_fabric(
     Raises
     ------
     ValueError
-        For a flow over a wire that is not there, or a rate that is none.
+        For no flow, a flow over a wire that is not there, or a rate that is none.
     RuntimeError
         Where senders resend for ever.
 
@@ -61,6 +61,8 @@ def run_fabric(
     '101.28 ns'
     """
     check(wires, list(flows))
+    if not flows:
+        raise ValueError("flows is empty: at least one Flow is needed")
     return _Fabric(wires, flows, rules or Rules()).run()
 
 

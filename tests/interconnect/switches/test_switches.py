@@ -225,6 +225,7 @@ def test_quantities_go_through():
         (lambda: run_fabric({}, [Flow((("a", "b"), ("a", "c")), 1)]), "several ports"),
         (lambda: run_fabric({}, [Flow((("a", "b"),), 0)]), "size of flow 0 = 0"),
         (lambda: run_fabric({("a", "b"): Wire(0.0)}, []), "rate of a -> b"),
+        (lambda: run_fabric({("a", "b"): Wire(1.0)}, []), "flows is empty"),
     ],
 )
 def test_bad_input_is_refused(call, says):

@@ -52,6 +52,16 @@ def test_a_sum_and_a_direction_do_not_divide():
     assert told.si == pytest.approx(9)
 
 
+def test_the_cliff_is_counted_frame_by_frame():
+    """Data in frames that were sent; InfiniBand's lanes are recorded by their data."""
+    data = []
+    for key, share in (("nvlink4", page.counted_share("RS-FEC", 2).si), ("ib_ndr", 1)):
+        link = hardware.link(key)
+        lanes = link.fields["links"].si * link.fields["lanes"].si
+        data.append(lanes * link.fields["lane_rate"].si * share)
+    assert data[0] / data[1] == pytest.approx(page.drop("nvlink4", "ib_ndr").si)
+
+
 def test_codes_counted_over_lanes():
     for name in framing.CODES:
         for lanes in (1, 16):

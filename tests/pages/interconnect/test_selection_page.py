@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stacklib.interconnect import Topology, all_reduce, simulate
 from stacklib.pages.interconnect import selection as page
 from stacklib.pages.interconnect.selection import claims, drawings, figures, live
 
@@ -97,3 +98,15 @@ def test_the_live_figure_answers_for_every_menu():
 def test_the_drawing_lights_what_is_taken():
     html = drawings.board().html
     assert "15.2" in html and "LL128" in html and len(html) < 90_000
+
+
+@pytest.mark.parametrize("ranks", [8, 24])
+def test_a_sum_in_switches_saves_the_bytes_that_the_link_simulator_counts(ranks):
+    """A GPU's busiest link around a ring over the same where the switch adds."""
+    box = Topology.nvswitch(ranks, 1, links=1, link=1e9, latency=1e-9)
+    most = []
+    for algorithm in ("ring", "in_switch"):
+        run = simulate(all_reduce(ranks, algorithm=algorithm), box, 24e6)
+        sent = [size for (source, _), size in run.bytes.items() if source < ranks]
+        most.append(max(sent))
+    assert most[0] / most[1] == pytest.approx(page.gain(ranks).si)

@@ -220,8 +220,7 @@ def moved() -> Quantity:
 def well() -> Quantity:
     """Probability that all hosts of a cube are well."""
     one = chosen(HOST, label="a host is well")
-    every = one.si**HOSTS
-    return counted(lambda: every, label="a cube is well")
+    return (one**HOSTS).named("a cube is well")
 
 
 def running(mirrors: bool) -> Quantity:

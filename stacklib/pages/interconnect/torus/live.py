@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from stacklib.interconnect import Topology
+from stacklib.interconnect.networks.paths import neighbours, toward
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import Spec, axis, chart, line
@@ -38,8 +39,8 @@ def spread(shape: tuple[int, ...], shift: int) -> tuple[Topology, Counter[int]]:
     size = shift % shape[2]
     twist = {"x": {"z": size}, "y": {"z": size}} if size else None
     net = Topology.torus(shape, twist, link=1.0)
-    far = net._toward(0).far
-    return net, Counter(far)
+    # Links go both ways, so that from a chip and to it are as far.
+    return net, Counter(toward(0, neighbours(net.nodes, net.capacity)).far)
 
 
 def explore(*, shape: str, shift: int, rate: float) -> Spec:
