@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +18,11 @@ MODULES = [
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_a_module_hold(name):
-    failed, _ = doctest.testmod(importlib.import_module(name))
-    assert failed == 0
+    module = importlib.import_module(name)
+    # Looking through every object of a module without examples is most of the time.
+    if ">>>" in Path(module.__file__).read_text("utf-8"):
+        failed, _ = doctest.testmod(module)
+        assert failed == 0
 
 
 def test_a_wrong_example_is_caught():
