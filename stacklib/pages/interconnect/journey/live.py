@@ -104,7 +104,7 @@ def explore(*, device: str, gpus: int, way: str, pauses: float) -> Spec:
         ]
     return chart(
         told,
-        x=axis("GPUs", log=True, ticks=SIZES),
+        x=axis("GPUs", log=True, ticks=SIZES, limits=(SIZES[0], SIZES[-1])),
         y=axis("A token (ms)"),
         marks=marks,
         readouts=readouts,

@@ -80,7 +80,7 @@ def explore(
         if fine
         else "Too little light arrives for the code.",
         x=axis("Fibre (m)", log=True),
-        y=axis("Share of wrong bits before the code", log=True),
+        y=axis("Share of wrong bits before the code", log=True, limits=(LEAST, 1)),
         marks=[
             line(METRES, [wrong(m) for m in METRES], names[count], "predicted"),
             line(
