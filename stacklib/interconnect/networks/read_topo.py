@@ -21,7 +21,7 @@ from .topo_reading import WAYS, Names, TopoReading
 
 COLUMNS = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 _DEVICE = re.compile(r"[A-Za-z][\w.:-]*")
-_CELL = re.compile(r"X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC")
+_CELL = re.compile(r"\b(X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC)\b")
 _SAMPLES = Path(__file__).parent / "data" / "topo"
 
 
@@ -74,6 +74,8 @@ def read_topo(text: str) -> TopoReading:
     for at, line in rest:
         if line.strip().startswith(("Legend", "NIC Legend", "```")):
             break
+        if len(rows) == len(devices) and not _CELL.search(line):
+            break  # a prompt, or what else was copied with the matrix
         name, cells, near = _row(at, line, devices, columns)
         if name in rows:
             raise TopoError(f"line {at}: {name} has a row on line {rows[name][0]} too")

@@ -62,6 +62,14 @@ def test_nvlinks_are_counted():
     assert not [p for p in reading.crosses_root() if p in reading.pairs("NV")]
 
 
+def test_what_was_copied_after_the_matrix():
+    matrix = FOUR.split("Legend")[0].rstrip() + "\n"
+    assert read_topo(matrix + "someone@node:~$ ").ways == read_topo(FOUR).ways
+    more = matrix + "GPU4\tSYS\tSYS\tSYS\tSYS\tSYS\n"
+    with pytest.raises(TopoError, match="'GPU4' is no device of the first line"):
+        read_topo(more)
+
+
 def test_older_versions():
     old = (
         "\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\n"
