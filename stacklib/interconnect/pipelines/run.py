@@ -9,6 +9,7 @@ stage. An order in which somebody waits for good is named with all who wait.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from stacklib.quantity.bounds import above_zero, at_least
 from .order import BACKWARD, FORWARD, INPUTS, WEIGHTS, Pipeline, Work
 
 Place = tuple[int, Work]  # a stage, and its work
+Times = float | Sequence[float]  # seconds of a whole stage, or of each part
 
 
 class Deadlock(ValueError):
@@ -64,9 +66,10 @@ class PipelineRun:
 def run_pipeline(
     plan: Pipeline,
     *,
-    forward: float = 1.0,
-    inputs: float = 1.0,
-    weights: float = 1.0,
+    forward: Times = 1.0,
+    inputs: Times = 1.0,
+    weights: Times = 1.0,
+    backward: Times | None = None,
     send: float = 0.0,
 ) -> PipelineRun:
     """Run a pipeline's orders of work event by event.
@@ -75,8 +78,11 @@ def run_pipeline(
     ----------
     plan : Pipeline
         Each stage's order, from ``pipeline`` or your own.
-    forward, inputs, weights : float
-        Seconds of a microbatch on a whole stage; a backward takes the last two.
+    forward, inputs, weights : float or sequence of float
+        Seconds of a microbatch on a whole stage; or of each part of the model, in
+        order, where they differ.
+    backward : float or sequence of float, optional
+        The same of a backward that is not taken apart; else the last two added.
     send : float
         Seconds from one stage to another.
 
@@ -90,7 +96,8 @@ def run_pipeline(
     Deadlock
         Naming the stages that wait and what for.
     ValueError
-        For work that is missing, done twice or unknown, and for times below zero.
+        For work that is missing, done twice or unknown, for times below zero, and for
+        more or fewer times than parts.
 
     Examples
     --------
@@ -99,11 +106,15 @@ def run_pipeline(
     >>> run.time, run.bubble, run.held
     (33.0, 0.375, (4.0, 3.0, 2.0, 1.0))
     """
-    above_zero(forward=forward, inputs=inputs, weights=weights)
     at_least(0, send=send)
     check(plan)
-    times = {FORWARD: forward, INPUTS: inputs, WEIGHTS: weights}
-    times[BACKWARD] = inputs + weights
+    given = {FORWARD: forward, INPUTS: inputs, WEIGHTS: weights}
+    times = {kind: _by_part(plan, kind, time) for kind, time in given.items()}
+    if backward is None:
+        both = zip(times[INPUTS], times[WEIGHTS], strict=True)
+        times[BACKWARD] = tuple(map(sum, both))
+    else:
+        times[BACKWARD] = _by_part(plan, BACKWARD, backward)
     ends: dict[Place, float] = {}
     spans: list[list[Span]] = [[] for _ in plan.orders]
     moved = True
@@ -118,7 +129,7 @@ def run_pipeline(
                     break
                 came = [ends[at] + send * (at[0] != stage) for at in needed]
                 start = max([free, *came])
-                free = start + times[work.kind] / plan.chunks
+                free = start + times[work.kind][work.chunk * plan.stages + stage]
                 ends[stage, work] = free
                 spans[stage].append(Span(work, start, free))
                 moved = True
@@ -127,6 +138,19 @@ def run_pipeline(
         raise Deadlock(_told(plan, spans, waiting, ends))
     held = tuple(_held(order) / plan.chunks for order in plan.orders)
     return PipelineRun(tuple(map(tuple, spans)), held)
+
+
+def _by_part(plan: Pipeline, kind: str, time: Times) -> tuple[float, ...]:
+    """Seconds of each part of the model."""
+    parts = plan.stages * plan.chunks
+    if not isinstance(time, Sequence):
+        above_zero(**{kind: time})
+        return (time / plan.chunks,) * parts
+    if len(time) != parts:
+        raise ValueError(f"{kind}: {len(time)} times of {parts} parts; one for each")
+    for at, each in enumerate(time):
+        above_zero(**{f"{kind} of part {at}": each})
+    return tuple(time)
 
 
 def check(plan: Pipeline) -> None:

@@ -118,3 +118,18 @@ def test_bad_input_is_named():
         bubble(8, 7, "zb-h1")
     with pytest.raises(ValueError, match="zb-h2 has a form up to forward"):
         bubble(8, 32, "zb-h2", weights=1.5)
+
+
+def test_parts_may_take_different_times():
+    """The last stage is slow: it sets the pace, and the first waits for it."""
+    plan = pipeline(3, 6)
+    even = run_pipeline(plan, forward=2.0, backward=3.0)
+    assert run_pipeline(plan, forward=(2.0,) * 3, backward=(3.0,) * 3) == even
+    assert run_pipeline(plan, forward=2.0, inputs=1.0, weights=2.0) == even
+    slow = run_pipeline(plan, forward=(2.0, 2.0, 4.0), backward=(3.0, 3.0, 6.0))
+    # Way there and back through the first two, and the last one's work.
+    assert slow.time == 2 + 2 + 6 * (4 + 6) + 3 + 3
+    with pytest.raises(ValueError, match="forward: 2 times of 3 parts"):
+        run_pipeline(plan, forward=(1.0, 1.0))
+    with pytest.raises(ValueError, match="weights of part 1"):
+        run_pipeline(plan, weights=(1.0, -1.0, 1.0))
