@@ -7,7 +7,6 @@ machine's, so that the parent can compare ranks.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from datetime import timedelta
@@ -22,29 +21,10 @@ import torch.distributed as dist
 from stacklib.interconnect.schedules import algorithms
 from stacklib.interconnect.schedules.gloo_torch import run_torch
 from stacklib.interconnect.schedules.schedule import Schedule
+from stacklib.interconnect.sharding.processes import at_once, carried
 
 LIMIT = timedelta(seconds=60)
 ELEMENT = 4  # bytes, of int32 and of fp32
-
-
-def carried() -> int:
-    """Bytes that this namespace's interfaces have sent."""
-    lines = Path("/proc/net/dev").read_text().splitlines()[2:]
-    return sum(int(line.split(":")[1].split()[8]) for line in lines)
-
-
-def at_once() -> bool:
-    """Ask to run as soon as there is something to do, before all other work.
-
-    A process that waits for a message gives up its core, and where others compute it
-    gets one back only when a slice of theirs is over: milliseconds, which would be the
-    scheduler's and not the socket's. Threads that start later inherit it.
-    """
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    except (AttributeError, OSError):
-        return False
-    return True
 
 
 def schedule_of(case: dict[str, Any]) -> Schedule:

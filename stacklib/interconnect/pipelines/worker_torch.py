@@ -20,7 +20,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from stacklib.interconnect.sharding.worker_torch import LIMIT, at_once, stream
+from stacklib.interconnect.sharding.processes import at_once
+from stacklib.interconnect.sharding.worker_torch import LIMIT, stream
 from stacklib.tinylm.config import DATA, read_config
 from stacklib.tinylm.model_torch import Decoder
 from stacklib.tinylm.recipes import Recipe

@@ -8,6 +8,7 @@ bad end is named, and all are stopped.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -60,6 +61,30 @@ def run_ranks(
             for out, wrong in outs:
                 out.close()
                 wrong.close()
+
+
+def at_once() -> bool:
+    """Ask to run as soon as there is something to do, before all other work.
+
+    A process that waits for a message gives up its core, and where others compute it
+    gets one back only when a slice of theirs is over: milliseconds, which would be the
+    scheduler's and not the socket's. Threads that start later inherit it. Those of this
+    rank take turns: first in, first out, four ranks on two cores once waited for good.
+    """
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+def carried() -> int:
+    """Bytes that the interfaces of this namespace have sent; 0 where none says."""
+    table = Path("/proc/net/dev")
+    if not table.exists():
+        return 0
+    rows = [row.split(":")[1].split() for row in table.read_text().splitlines()[2:]]
+    return sum(int(row[8]) for row in rows)
 
 
 def _wait(people: list[Any], outs: list[Any], end: float) -> None:

@@ -29,27 +29,10 @@ from stacklib.tinylm.recipes import Recipe
 from stacklib.tinylm.train_torch import batch_at, text_loss
 
 from .layered_torch import Block, Layered, TensorBlock
+from .processes import at_once, carried
 
 KINDS = ("alone", "ddp", "ours", "fsdp", "tensor")
 LIMIT = timedelta(seconds=30)
-
-
-def carried() -> int:
-    """Bytes that the interfaces of this namespace have sent; 0 where none says."""
-    table = Path("/proc/net/dev")
-    if not table.exists():
-        return 0
-    rows = [row.split(":")[1].split() for row in table.read_text().splitlines()[2:]]
-    return sum(int(row[8]) for row in rows)
-
-
-def at_once() -> bool:
-    """Run before other work of the machine, so that a step is not its scheduler's."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    except (AttributeError, OSError):
-        return False
-    return True
 
 
 def model_of(kind: str) -> Any:

@@ -1,0 +1,144 @@
+"""What section 6.14 shows of the tiny model in two stages, a process each."""
+
+from __future__ import annotations
+
+from functools import cache
+from statistics import median
+from typing import Any
+
+from stacklib.evidence import results, runs
+from stacklib.interconnect.pipelines.closed import bubble
+from stacklib.quantity import Quantity, Source, counted
+
+RUN, COSTS = "pipelined_training", "pipelined_costs"
+STAGES, MOST = 2, 8  # microbatches
+NAMES = {
+    "gpipe-1-8": "GPipe, 8 microbatches",
+    "1f1b-1-8": "1F1B, 8",
+    "1f1b-1-4": "1F1B, 4",
+    "1f1b-1-2": "1F1B, 2",
+    "1f1b-2-8": "1F1B in chunks, 8",
+    "zb-h1-1-8": "ZB-H1, 8",
+    "zb-h2-1-8": "ZB-H2, 8",
+}
+PLAIN, APART = "1f1b-1-8", "zb-h1-1-8"
+
+
+@cache
+def cases() -> dict[str, dict[str, Any]]:
+    """Runs, each with what was predicted of it."""
+    told = {row["id"]: row for row in results.prediction(RUN)["rows"]}
+    return {
+        row["id"]: row | {"told": told[row["id"]]} for row in results.need(RUN)["rows"]
+    }
+
+
+def seen(id: str, what: str) -> Quantity:
+    """Median seconds of a step, waiting over work, or the first stage's activations."""
+    case, file = cases()[id], results.need(RUN)
+    where = f"benchmarks/results/{RUN}.json"
+    source = Source(where, file["device"], file["date"], "measured")
+    value, unit = {
+        "time": (median(case["times_s"]), "s"),
+        "bubble": (case["bubble"], ""),
+        "kept": (case["kept_bytes"][0], "B"),
+    }[what]
+    made = Quantity(value, unit, label=f"{what}, {id}", source=source, kind="measured")
+    return made.to({"s": "ms", "B": "MB"}[unit]) if unit else made
+
+
+def foretold(id: str, what: str) -> Quantity:
+    """The same as predicted."""
+    told, file = cases()[id]["told"], results.need(RUN)
+    where = file["prediction"]["file"]
+    source = Source(where, "committed before the run", file["date"], "measured")
+    value, unit = {
+        "time": (told["predicted_s"], "s"),
+        "bubble": (told["bubble"], ""),
+        "kept": (told["kept_bytes"][0], "B"),
+    }[what]
+    made = runs.foretold(value, unit, f"predicted {what}, {id}", source)
+    return made.to({"s": "ms", "B": "MB"}[unit]) if unit else made
+
+
+def formed(id: str) -> Quantity:
+    """Waiting over work by the form, whose stages are alike."""
+    case = cases()[id]
+    shape = (case["microbatches"], case["schedule"], case["chunks"])
+    return counted(_formed, *shape, label=f"bubble by the form, {id}")
+
+
+def _formed(microbatches: int, schedule: str, chunks: int) -> float:
+    return round(float(bubble(STAGES, microbatches, schedule, chunks)), 9)
+
+
+def table() -> list[dict[str, Any]]:
+    """Schedules: steps and waiting, predicted and measured, and what is kept."""
+    return [
+        {
+            "schedule": name,
+            "step, predicted": foretold(id, "time"),
+            "step, measured": seen(id, "time"),
+            "bubble, form": formed(id),
+            "bubble, predicted": foretold(id, "bubble"),
+            "bubble, measured": seen(id, "bubble"),
+            "kept, counted": seen(id, "kept"),
+        }
+        for id, name in NAMES.items()
+    ]
+
+
+def _errors() -> list[float]:
+    return [abs(foretold(id, "time").si / seen(id, "time").si - 1) for id in NAMES]
+
+
+def most_off() -> Quantity:
+    """The largest error of a step's time."""
+    return counted(_most_off, label="largest error of a step in stages")
+
+
+def _most_off() -> float:
+    return max(_errors())
+
+
+def half_off() -> Quantity:
+    """The median error of a step's time."""
+    return counted(_half_off, label="median error of a step in stages")
+
+
+def _half_off() -> float:
+    return median(_errors())
+
+
+def part(number: int) -> Quantity:
+    """What a microbatch takes on a stage, measured alone: forward and backward."""
+    file = results.need(COSTS)
+    where = f"benchmarks/results/{COSTS}.json"
+    source = Source(where, file["device"], file["date"], "measured")
+    seconds = sum(
+        row["time_s"]
+        for row in file["rows"]
+        if row["id"].startswith(f"turns-{STAGES}-") and row["part"] == number
+    )
+    label = f"a microbatch on stage {number}"
+    return Quantity(seconds, "s", label=label, source=source, kind="measured").to("ms")
+
+
+def gain() -> Quantity:
+    """What zero bubble gained over 1F1B."""
+    return (seen(PLAIN, "time") / seen(APART, "time")).named("gain of ZB-H1, measured")
+
+
+def loss_off() -> Quantity:
+    """The largest difference of loss or gradients' squares from one stage, relative."""
+    return counted(_loss_off, label="largest difference from one stage")
+
+
+def _loss_off() -> float:
+    alone = results.need(RUN)["alone"]
+    return max(
+        abs(case[what] / alone[what] - 1)
+        for case in cases().values()
+        if case["microbatches"] == MOST
+        for what in ("loss", "square")
+    )
