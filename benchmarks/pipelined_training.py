@@ -76,20 +76,23 @@ def costs(folder: Path) -> None:
         for _ in range(TRIES):
             ranks = worked(1, MOST, schedule, parts)
             for step in (step for rank in ranks for step in rank["spans"][1:]):
+                took: dict[tuple[str, int], list[float]] = {}
                 for kind, _, part, start, end in step:
-                    times.setdefault((kind, part), []).append(end - start)
+                    took.setdefault((kind, part), []).append(end - start)
+                for work, seconds in took.items():
+                    middle = float(f"{median(seconds):.5g}")
+                    times.setdefault(work, []).append(middle)
         # After the first microbatch's works: what each of them leaves to be kept.
         works = [(kind, part) for kind, _, part, *_ in ranks[0]["spans"][0]]
         left = dict(zip(works, steps_of(ranks[0]["after"][: len(times)]), strict=False))
         for (kind, part), seconds in times.items():
             row = {"id": f"{schedule}-{parts}-{kind}-{part}", "kind": kind}
             row |= {"schedule": schedule, "parts": parts, "part": part}
-            row |= {"time_s": float(f"{median(seconds):.5g}")}
-            rows.append(row | {"kept_bytes": left[kind, part]})
-            print(rows[-1])
+            row |= {"kept_bytes": left[kind, part], "times_s": seconds}
+            print(row["id"], median(seconds), row["kept_bytes"])
+            rows.append(row)
     why = "what the prediction of a pipelined step starts from"
     head = common.head(COSTS, None, watch, why_no_prediction=why)
-    head |= {"loss": ranks[0]["losses"][0], "square": ranks[0]["square"]}
     record.write(folder / "results" / f"{COSTS}.json", head | {"rows": rows})
     common.warn(head["others"])
 
@@ -128,7 +131,9 @@ def predict(folder: Path) -> None:
     for many, schedule, chunks in RUNS:
         plan = pipeline(STAGES, many, schedule, chunks)
         alone = _alone(told["rows"], plan)
-        times = {k: [row["time_s"] for row in each] for k, each in alone.items()}
+        times = {
+            k: [median(row["times_s"]) for row in each] for k, each in alone.items()
+        }
         run = run_pipeline(plan, **times, send=send)
         row = {"id": f"{schedule}-{chunks}-{many}", "schedule": schedule}
         row |= {"chunks": chunks, "microbatches": many}
