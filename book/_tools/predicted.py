@@ -46,6 +46,7 @@ UNPREDICTED = {
     "gloo_link",
     "nccl_collectives",
     "sharded_costs",
+    "pipelined_costs",
     "torus",
     "training_step",
 }
