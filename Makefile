@@ -51,8 +51,9 @@ chapter: setup ## is chapter N done? nine lines with counts (make chapter N=1)
 numbers: setup ## which sentences change when a spec has changed
 	@$(RUN) -m _tools.sentences
 
-bench: setup ## measure this machine against committed predictions
-	@$(RUN) benchmarks/host.py measure
+BENCH := host pipelined_training sharded_training gloo_namespaces gloo_collectives
+bench: setup ## measure this machine against committed predictions (10 minutes)
+	@for name in $(BENCH); do $(RUN) benchmarks/$$name.py measure || exit 1; done
 
 calibrate: setup ## refit the efficiency factors, cross-validate, write the files (minutes)
 	@$(RUN) -m stacklib.evidence.calibrate

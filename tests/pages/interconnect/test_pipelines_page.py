@@ -8,7 +8,7 @@ import pytest
 from stacklib.interconnect.pipelines.order import pipeline
 from stacklib.interconnect.pipelines.run import run_pipeline
 from stacklib.pages.interconnect import pipelines as page
-from stacklib.pages.interconnect.pipelines import drawings, live
+from stacklib.pages.interconnect.pipelines import drawings, live, runs
 
 NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/pipelines.ipynb"
 
@@ -78,3 +78,21 @@ def test_the_live_figure_and_the_drawings():
         assert set(slots) == {24} and max(max(r) for r in rest) < drawings.SLOTS
     for made in (drawings.lanes(), drawings.who_reads()):
         assert len(made.html) < 90_000
+
+
+def test_runs_over_processes_are_those_of_one_stage():
+    assert runs.loss_off().si < 1e-6
+    for id in runs.NAMES:
+        case = runs.cases()[id]
+        assert case["kept_bytes"] == case["told"]["kept_bytes"], id
+    kept = [runs.seen(id, "kept").si for id in ("gpipe-1-8", "1f1b-1-8")]
+    assert kept[0] == 4 * kept[1]
+    assert runs.half_off().si < runs.most_off().si < 0.3
+
+
+def test_the_last_stage_is_slow_and_the_form_does_not_know():
+    assert runs.part(1).si > 1.2 * runs.part(0).si
+    plain = runs.PLAIN
+    assert runs.formed(plain).si == 1 / 8
+    assert runs.seen(plain, "bubble").si > 1.5 * runs.formed(plain).si
+    assert runs.gain().si > 1
