@@ -13,7 +13,7 @@ from stacklib.quantity import Quantity, Source, counted
 RUN, COSTS = "pipelined_training", "pipelined_costs"
 STAGES, MOST = 2, 8  # microbatches
 NAMES = {
-    "gpipe-1-8": "GPipe, 8 microbatches",
+    "gpipe-1-8": "GPipe, 8",
     "1f1b-1-8": "1F1B, 8",
     "1f1b-1-4": "1F1B, 4",
     "1f1b-1-2": "1F1B, 2",
@@ -73,14 +73,13 @@ def _formed(microbatches: int, schedule: str, chunks: int) -> float:
 
 
 def table() -> list[dict[str, Any]]:
-    """Schedules: steps and waiting, predicted and measured, and what is kept."""
+    """Schedules: a step predicted and measured, waiting by the form and measured."""
     return [
         {
             "schedule": name,
             "step, predicted": foretold(id, "time"),
             "step, measured": seen(id, "time"),
             "bubble, form": formed(id),
-            "bubble, predicted": foretold(id, "bubble"),
             "bubble, measured": seen(id, "bubble"),
             "kept, counted": seen(id, "kept"),
         }
