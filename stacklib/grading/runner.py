@@ -6,8 +6,9 @@ import ast
 import os
 import re
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -157,15 +158,18 @@ def changed_tests(reader: Text, book: Text) -> tuple[str, int] | None:
     """A message and a line where the reader's tests are not the book's, neither as a
     copy shows them nor as they stand in the book's own file.
     """
-    mine = ast.parse(reader.tests).body
+    mine = statements(reader.tests)
     places = [
-        first_change(mine, ast.parse(theirs).body)
+        first_change(mine, statements(theirs))
         for theirs in (tests_in_view(book), book.tests)
     ]
     if None in places:
         return None
-    above = (reader.head + reader.answer).count("\n")
-    line = mine[min(places[0] or 0, len(mine) - 1)].lineno if mine else 1
+    above, body = (
+        (reader.head + reader.answer).count("\n"),
+        ast.parse(reader.tests).body,
+    )
+    line = body[min(places[0] or 0, len(body) - 1)].lineno if body else 1
     return (
         "the tests were changed here, so they prove nothing; --reset writes the "
         "exercise anew and keeps this file beside it",
@@ -173,9 +177,15 @@ def changed_tests(reader: Text, book: Text) -> tuple[str, int] | None:
     )
 
 
-def first_change(mine: list[ast.stmt], theirs: list[ast.stmt]) -> int | None:
+@lru_cache(maxsize=8)  # many answers of one exercise are graded in a row
+def statements(source: str) -> tuple[str, ...]:
+    """Each statement of a source text, without its layout."""
+    return tuple(map(ast.dump, ast.parse(source).body))
+
+
+def first_change(mine: Sequence[str], theirs: Sequence[str]) -> int | None:
     """Where two lists of statements first differ; None where they are the same."""
-    same = [ast.dump(a) == ast.dump(b) for a, b in zip(mine, theirs, strict=False)]
+    same = [a == b for a, b in zip(mine, theirs, strict=False)]
     if False in same:
         return same.index(False)
     return None if len(mine) == len(theirs) else min(len(mine), len(theirs))

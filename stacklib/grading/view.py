@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from stacklib.grading.format import ANSWER, TESTS, FormatError, Text, parse
@@ -100,6 +101,7 @@ def bound(alias: ast.alias) -> str:
     return alias.asname or alias.name.split(".")[0]
 
 
+@lru_cache(maxsize=8)  # many answers of one exercise are graded in a row
 def tests_in_view(whole: Text) -> str:
     """The tests without what they compare with."""
     data, tree = whole.tests.encode(), ast.parse(whole.tests)
