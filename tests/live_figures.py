@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,13 @@ class LiveFigure:
         return found
 
 
-def figures() -> list[LiveFigure]:
+@cache
+def figures() -> tuple[LiveFigure, ...]:
     """Every live figure shown by a notebook or by a page that the build writes."""
     found = {one for path in tree.notebooks() for one in _shown(_cells(path))}
     for path in (tree.ROOT / "book" / "_ext").glob("*.py"):
         found.update(_shown([path.read_text("utf-8")]))
-    return sorted(found, key=lambda figure: figure.call)
+    return tuple(sorted(found, key=lambda figure: figure.call))
 
 
 def _cells(notebook: Path) -> list[str]:

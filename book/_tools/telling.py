@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ def sections(root: Path = tree.ROOT, chapter: int | None = None) -> list[Path]:
     return sorted((p for p in mine if TITLE.search(first(p))), key=number)
 
 
+@cache
 def first(path: Path) -> str:
     """The cell that has the title."""
     return str(tree.read_notebook(path).cells[0].source)

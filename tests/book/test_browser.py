@@ -98,7 +98,7 @@ def test_an_opened_number_can_be_read(served, visit):
 @pytest.mark.parametrize(
     ("look", "every", "rounds"),
     [
-        ("light-desktop", 4, 3),
+        ("light-desktop", 6, 3),
         pytest.param("light-desktop", 1, 8, marks=pytest.mark.slow),
         pytest.param("dark-phone", 1, 3, marks=pytest.mark.slow),
     ],
@@ -114,7 +114,7 @@ def test_live_figures_say_what_python_says(served, visit, look, every, rounds):
     assert not faults, "\n".join(faults)
 
 
-@sparse(3)
+@sparse(6)
 def test_runnable_blocks_run(served, visit, every):
     page, faults = visit(served)
     paths = having("st-pyrun")
@@ -151,7 +151,7 @@ def test_a_python_that_cannot_start_is_told_in_place(served, visit):
     assert figure.locator(".st-live-static").is_visible()
 
 
-@sparse(3)
+@sparse(6)
 def test_predictions_are_kept_and_answered(served, visit, every):
     page, faults = visit(served, "dark-phone", asked=True)
     paths = having("st-prediction")
