@@ -61,7 +61,7 @@ def worked(stages: int, many: int, schedule: str, chunks: int) -> list[Any]:
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(case, file)
         file.flush()
-        module = "stacklib.interconnect.pipelines.worker_torch"
+        module = "stacklib.interconnect.sharding.stage_worker_torch"
         with namespaces.private() as before:
             words = [*before, "env", "GLOO_SOCKET_IFNAME=lo"] if before else []
             program = [*words, sys.executable, "-m", module, file.name]

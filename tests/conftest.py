@@ -4,8 +4,10 @@ A check that could not run here skips with "<what>: not run (<why>)"; those reas
 are repeated after everything else, where nobody overlooks them.
 """
 
+import io
 import os
 import re
+import zipfile
 
 import pytest
 from hypothesis import settings
@@ -37,3 +39,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if _not_run and not hasattr(config, "workerinput"):
         print("\n".join(_not_run))
         _not_run.clear()
+
+
+@pytest.fixture(scope="session")
+def unpacked(tmp_path_factory) -> str:
+    """The folder of all that Python in the page has: no checkout around it."""
+    from _tools import vendor
+
+    folder = tmp_path_factory.mktemp("browser")
+    packed = vendor.archive(vendor.ROOT / "stacklib")
+    with zipfile.ZipFile(io.BytesIO(packed)) as opened:
+        opened.extractall(folder)
+    return str(folder)

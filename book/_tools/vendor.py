@@ -50,6 +50,8 @@ ASSETS = {
 }
 
 SOURCE_SUFFIXES = {".py", ".toml", ".csv", ".json"}
+# Beside the package; the archive holds them inside it, as a wheel does.
+MEASURED = ("benchmarks/results", "benchmarks/predictions")
 
 
 class VendorError(RuntimeError):
@@ -113,19 +115,21 @@ def vendor_npm(target: Path = VENDOR) -> bool:
     return True
 
 
-def package_files(package: Path) -> Iterator[Path]:
-    """The files of `package` that importing it may read, in a fixed order."""
+def package_files(package: Path) -> Iterator[tuple[str, Path]]:
+    """What `package` may read, by its name in an archive, in a fixed order."""
     for path in sorted(package.rglob("*")):
         if path.suffix in SOURCE_SUFFIXES and "__pycache__" not in path.parts:
-            yield path
+            yield path.relative_to(package.parent).as_posix(), path
+    for folder in MEASURED:
+        for path in sorted((package.parent / folder).glob("*.json")):
+            yield f"{package.name}/{folder}/{path.name}", path
 
 
 def archive(package: Path) -> bytes:
     """A zip of `package`, equal bytes for equal sources (fixed dates, order)."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as out:
-        for path in package_files(package):
-            name = path.relative_to(package.parent).as_posix()
+        for name, path in package_files(package):
             info = zipfile.ZipInfo(name, date_time=(2026, 1, 1, 0, 0, 0))
             info.compress_type = zipfile.ZIP_DEFLATED
             out.writestr(info, path.read_bytes())

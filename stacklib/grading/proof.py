@@ -96,7 +96,8 @@ def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
 def main(root: str, timeout: str) -> None:
     """Prove in this process and print the proof as JSON."""
     began = time.monotonic()
-    limits, cases = Limits(float(timeout)), []
+    limits = Limits(float(timeout))
+    cases: list[Case] = []
     # A fork copies the tables of all memory: what is large is imported for the last.
     for e in sorted(shelf.discover(root), key=weight):
         if weight(e):

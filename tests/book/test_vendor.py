@@ -25,6 +25,13 @@ def test_the_archive_holds_sources_and_data_only(package):
     assert names == ["toy/__init__.py", "toy/data/a.toml"]
 
 
+def test_the_archive_holds_what_was_measured(package):
+    (package.parent / "benchmarks" / "results").mkdir(parents=True)
+    (package.parent / "benchmarks" / "results" / "run.json").write_text("{}")
+    names = zipfile.ZipFile(io.BytesIO(vendor.archive(package))).namelist()
+    assert names[-1] == "toy/benchmarks/results/run.json"
+
+
 def test_equal_sources_give_equal_bytes(package):
     before = vendor.archive(package)
     (package / "__init__.py").touch()

@@ -81,6 +81,7 @@ def test_steps_and_corners_draws_and_passes_the_guard(figure):
 
 BLOCKED = """
 import json, sys
+sys.path.insert(0, sys.argv[1])
 for name in ("numpy", "pandas", "matplotlib", "scipy", "numba", "torch"):
     sys.modules[name] = None
 from importlib import import_module
@@ -96,10 +97,10 @@ except ImportError:
 """
 
 
-def test_the_browser_needs_the_plain_python_core_alone():
+def test_the_browser_needs_the_plain_python_core_alone(unpacked):
     starts = {f.call: {c["name"]: c["value"] for c in f.controls} for f in LIVE}
     run = subprocess.run(
-        [sys.executable, "-c", BLOCKED],
+        [sys.executable, "-I", "-c", BLOCKED, unpacked],
         input=json.dumps(starts),
         capture_output=True,
         text=True,

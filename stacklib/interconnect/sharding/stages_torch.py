@@ -18,12 +18,17 @@ from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional as F
 
+from stacklib.interconnect.pipelines.order import (
+    BACKWARD,
+    FORWARD,
+    WEIGHTS,
+    Pipeline,
+    Work,
+)
+from stacklib.interconnect.pipelines.run import Span
 from stacklib.tinylm.config import Config
 from stacklib.tinylm.model_torch import Decoder
 from stacklib.tinylm.train_torch import text_loss
-
-from .order import BACKWARD, FORWARD, WEIGHTS, Pipeline, Work
-from .run import Span
 
 EMBEDDING = "model/embed_tokens/weight"
 Tag = tuple[str, int, int]  # forward or backward, microbatch, part that is to read

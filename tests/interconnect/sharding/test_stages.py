@@ -1,7 +1,7 @@
 """The tiny model in stages: every schedule gives the whole model's loss and gradients.
 
 Stages are threads here, and what they send each other goes through a dictionary; as
-processes over sockets they are slow to start (`test_processes` of this folder).
+processes over sockets they are slow to start (`test_stage_processes`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stacklib.interconnect.pipelines.order import (  # noqa: E402
     Work,
     pipeline,
 )
-from stacklib.interconnect.pipelines.stage_torch import (  # noqa: E402
+from stacklib.interconnect.sharding.stages_torch import (  # noqa: E402
     EMBEDDING,
     Part,
     carry_out,

@@ -1,6 +1,6 @@
 """One stage of a pipeline that trains the tiny model, a process among others.
 
-    python -m stacklib.interconnect.pipelines.worker_torch CASE.json RANK WORLD MEETING
+    python -m stacklib.interconnect.sharding.stage_worker_torch CASE RANK WORLD MEETING
 
 It prints, of each step, its work with times, the loss, and the bytes of activations
 kept at the most; of the last, the sum of the gradients' squares, and the bytes kept
@@ -20,15 +20,23 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from stacklib.interconnect.sharding.processes import at_once
-from stacklib.interconnect.sharding.worker_torch import LIMIT, stream
+from stacklib.interconnect.pipelines.order import (
+    BACKWARD,
+    FORWARD,
+    INPUTS,
+    WEIGHTS,
+    Pipeline,
+    Work,
+    pipeline,
+)
 from stacklib.tinylm.config import DATA, read_config
 from stacklib.tinylm.model_torch import Decoder
 from stacklib.tinylm.recipes import Recipe
 from stacklib.tinylm.train_torch import batch_at
 
-from .order import BACKWARD, FORWARD, INPUTS, WEIGHTS, Pipeline, Work, pipeline
-from .stage_torch import EMBEDDING, Part, Tag, carry_out
+from .processes import at_once
+from .stages_torch import EMBEDDING, Part, Tag, carry_out
+from .worker_torch import LIMIT, stream
 
 WAYS = ("forward", "backward", "tied")
 

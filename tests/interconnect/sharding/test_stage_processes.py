@@ -24,7 +24,7 @@ pytestmark = [
 def test_two_stages_equal_one_and_end_when_a_stage_dies(schedule, chunks, tmp_path):
     case = {"microbatches": 4, "sequences": 1, "tokens": 32, "steps": 2}
     file = tmp_path / "case.json"
-    module = "stacklib.interconnect.pipelines.worker_torch"
+    module = "stacklib.interconnect.sharding.stage_worker_torch"
     program = [sys.executable, "-m", module, str(file)]
 
     def run(stages: int, **more: object) -> list[dict]:
