@@ -62,7 +62,9 @@ def test_bytes_are_those_of_the_schedules():
         for case in page.cases().values()
         if case["bytes"] > 2**23 and case["algorithm"] != "library"
     ]
-    assert 1 < min(shares) and max(shares) < 1.02
+    # Headers, and acknowledgements of 66 bytes: where nothing goes back that could carry
+    # them, as many as the receiver's reads, one in 3 kB at the worst (a broadcast of two).
+    assert 1 < min(shares) and max(shares) < 1 + 66 / 2000
     assert median(shares) < 1.005
     # gloo's reduce-scatter is an all-reduce
     assert page.carried("library", "reduce_scatter").si == pytest.approx(2, abs=0.02)
