@@ -62,8 +62,8 @@ def test_bytes_are_those_of_the_schedules():
         for case in page.cases().values()
         if case["bytes"] > 2**23 and case["algorithm"] != "library"
     ]
-    # Headers, and acknowledgements of 66 bytes: where nothing goes back that could carry
-    # them, as many as the receiver's reads, one in 3 kB at the worst (a broadcast of two).
+    # Headers, and acknowledgements of 66 bytes: where nothing goes back that could
+    # carry them, one for each read of the receiver, at worst one in 3 kB (a broadcast).
     assert 1 < min(shares) and max(shares) < 1 + 66 / 2000
     assert median(shares) < 1.005
     # gloo's reduce-scatter is an all-reduce
