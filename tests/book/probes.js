@@ -279,7 +279,7 @@
     const readouts = spec.readouts || [];
     hold("readouts", rows.map((row) => [words(row.querySelector("dt")), words(row.querySelector("dd"))]),
       readouts.map(({ label, text }) => [label, text]));
-    const table = one(".st-live-table table");
+    const table = one(".st-live-table:not([hidden]) table"); // a hidden one keeps what it last had
     const cells = (row) => [...row.children].map(words);
     hold("table", words(table) && [words(table.caption), ...[...table.rows].map(cells)],
       spec.table ? [spec.table.caption, ["", ...spec.table.head].slice(-spec.table.head.length),
