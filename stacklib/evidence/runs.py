@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from statistics import median, quantiles
 from typing import Any
 
@@ -108,6 +109,15 @@ def _run(
         foretold(seconds, "s", "predicted time", predicted),
         *times,
     )
+
+
+@cache
+def beside(name: str) -> dict[str, dict[str, Any]]:
+    """Rows of a result by id, each with what was predicted of it as ``told``."""
+    told = {row["id"]: row for row in results.prediction(name)["rows"]}
+    return {
+        row["id"]: row | {"told": told[row["id"]]} for row in results.need(name)["rows"]
+    }
 
 
 def foretold(value: float, unit: str, label: str, source: Source | None) -> Quantity:

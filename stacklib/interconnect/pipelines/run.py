@@ -9,7 +9,7 @@ stage. An order in which somebody waits for good is named with all who wait.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -143,14 +143,15 @@ def run_pipeline(
 def _by_part(plan: Pipeline, kind: str, time: Times) -> tuple[float, ...]:
     """Seconds of each part of the model."""
     parts = plan.stages * plan.chunks
-    if not isinstance(time, Sequence):
+    if not isinstance(time, Iterable):
         above_zero(**{kind: time})
         return (time / plan.chunks,) * parts
-    if len(time) != parts:
-        raise ValueError(f"{kind}: {len(time)} times of {parts} parts; one for each")
-    for at, each in enumerate(time):
-        above_zero(**{f"{kind} of part {at}": each})
-    return tuple(time)
+    each = tuple(time)
+    if len(each) != parts:
+        raise ValueError(f"{kind}: {len(each)} times of {parts} parts; one for each")
+    for at, seconds in enumerate(each):
+        above_zero(**{f"{kind} of part {at}": seconds})
+    return each
 
 
 def check(plan: Pipeline) -> None:

@@ -10,10 +10,8 @@ With ``stages`` 1, each process is a pipeline by itself that holds every part.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -34,9 +32,8 @@ from stacklib.tinylm.model_torch import Decoder
 from stacklib.tinylm.recipes import Recipe
 from stacklib.tinylm.train_torch import batch_at
 
-from .processes import at_once
 from .stages_torch import EMBEDDING, Part, Tag, carry_out
-from .worker_torch import LIMIT, stream
+from .worker_torch import as_rank, stream
 
 WAYS = ("forward", "backward", "tied")
 
@@ -124,26 +121,12 @@ def steps(case: dict[str, Any], stage: int) -> dict[str, Any]:
     return told | {"square": square, "after": done.after}
 
 
-def main() -> None:
-    """Meet, work, print."""
-    case = json.loads(Path(sys.argv[1]).read_text())
-    rank, world, meeting = int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
-    first = at_once() if case.get("at_once") else False
-    dist.init_process_group(
-        "gloo",
-        init_method=f"file://{meeting}",
-        rank=rank,
-        world_size=world,
-        timeout=LIMIT,
-    )
-    # Alone, each process is the only stage of a pipeline of its own.
-    told = steps(case, rank if case["stages"] > 1 else 0)
-    print(json.dumps(told | {"at_once": first}))
-    dist.barrier()
-    dist.destroy_process_group()
+def work(case: dict[str, Any], rank: int, world: int) -> dict[str, Any]:
+    """This rank's stage; of one stage, each process is a pipeline by itself."""
+    if case["stages"] not in (1, world):
+        raise ValueError(f"{case['stages']} stages in {world} processes: 1 or {world}")
+    return steps(case, rank if case["stages"] > 1 else 0)
 
 
 if __name__ == "__main__":
-    main()
+    as_rank(work)

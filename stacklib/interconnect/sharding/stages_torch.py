@@ -182,8 +182,11 @@ def carry_out(
     """A stage's work of a step, in its order; gradients are left in its parts.
 
     - ``parts``: those of this stage, by their place in the model.
-    - ``batches``: ids of each microbatch, (sequences, tokens + 1).
+    - ``batches``: ids of each microbatch, (sequences, tokens + 1); ``ValueError`` where
+      there are more or fewer than the plan has.
     """
+    if len(batches) != plan.microbatches:
+        raise ValueError(f"{len(batches)} batches of {plan.microbatches} microbatches")
     last = plan.stages * plan.chunks - 1
     there = [
         t for part in parts.values() for t in (*part.parameters(), *part.buffers())

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,8 @@ def held(model: Any, optimizer: torch.optim.Optimizer) -> dict[str, int]:
 
 def train(case: dict[str, Any], rank: int, world: int) -> dict[str, Any]:
     """So many steps; the first is not timed."""
+    if case["kind"] not in KINDS:
+        raise ValueError(f"kind {case['kind']!r}: one of {', '.join(KINDS)}")
     kind, tokens = case["kind"], case["tokens"]
     recipe = Recipe(steps=case["steps"], batch=case["batch"], tokens=tokens)
     model = model_of(kind)
@@ -122,12 +125,13 @@ def stream(length: int) -> Any:
     return np.minimum(ids, 2047).astype(np.int64)
 
 
-def main() -> None:
-    """Meet, train, print."""
+def as_rank(work: Callable[[dict[str, Any], int, int], dict[str, Any]]) -> None:
+    """Meet the other ranks, work on the case with rank and world, print what it tells.
+
+    The command line is as ``run_ranks`` has it.
+    """
     case = json.loads(Path(sys.argv[1]).read_text())
     rank, world, meeting = int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    if case["kind"] not in KINDS:
-        raise ValueError(f"kind {case['kind']!r}: one of {', '.join(KINDS)}")
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     first = at_once() if case.get("at_once") else False
@@ -138,11 +142,11 @@ def main() -> None:
         world_size=world,
         timeout=LIMIT,
     )
-    told = train(case, rank, world)
+    told = work(case, rank, world)
     print(json.dumps(told | {"at_once": first}))
     dist.barrier()
     dist.destroy_process_group()
 
 
 if __name__ == "__main__":
-    main()
+    as_rank(train)

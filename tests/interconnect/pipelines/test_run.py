@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 from itertools import pairwise
 
@@ -126,6 +127,7 @@ def test_parts_may_take_different_times():
     even = run_pipeline(plan, forward=2.0, backward=3.0)
     assert run_pipeline(plan, forward=(2.0,) * 3, backward=(3.0,) * 3) == even
     assert run_pipeline(plan, forward=2.0, inputs=1.0, weights=2.0) == even
+    assert run_pipeline(plan, forward=array("d", [2.0] * 3), backward=3.0) == even
     slow = run_pipeline(plan, forward=(2.0, 2.0, 4.0), backward=(3.0, 3.0, 6.0))
     # Way there and back through the first two, and the last one's work.
     assert slow.time == 2 + 2 + 6 * (4 + 6) + 3 + 3

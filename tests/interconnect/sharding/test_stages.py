@@ -152,3 +152,9 @@ def test_the_embedding_is_one_weight_in_two_parts(whole):
 def test_layers_that_do_not_divide_are_refused(whole):
     with pytest.raises(ValueError, match="4 layers in 3 parts"):
         Part(whole[0], 0, 3)
+
+
+def test_batches_that_are_not_the_plans_are_refused(whole):
+    model, ids, _ = whole
+    with pytest.raises(ValueError, match="4 batches of 3 microbatches"):
+        carry_out(pipeline(1, 3), 0, {0: Part(model, 0, 1)}, ids.split(1), Shelf())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from statistics import median
 from typing import Any
 
@@ -159,13 +158,9 @@ def _source() -> Source:
     return Source(where, file["device"], file["date"], "measured")
 
 
-@cache
 def cases() -> dict[str, dict[str, Any]]:
     """Runs, each with what was predicted of it."""
-    told = {row["id"]: row for row in results.prediction(RUN)["rows"]}
-    return {
-        row["id"]: row | {"told": told[row["id"]]} for row in results.need(RUN)["rows"]
-    }
+    return runs.beside(RUN)
 
 
 def seen(id: str, what: str) -> Quantity:
