@@ -22,6 +22,8 @@ from _tools import tree
 COLLECTING = "collecting"
 STARTED = time.monotonic()
 seconds: defaultdict[str, float] = defaultdict(float)
+# Of processes that ended, waited for by a child that goes on: its end hands them over.
+unwaited = 0.0
 
 
 def place(root: Path = tree.ROOT) -> Path:
@@ -58,7 +60,7 @@ def used() -> tuple[float, float]:
 
 def spent() -> float:
     """CPU seconds so far."""
-    return sum(used())
+    return sum(used()) + unwaited
 
 
 def total() -> str:

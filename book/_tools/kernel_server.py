@@ -1,0 +1,113 @@
+"""A process that has imported what kernels need, and forks one for each request.
+
+It has one client, on the socket whose number it is given; with the client's end it
+ends, and so do its kernels. See `_tools.kernels`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import runpy
+import signal
+import socket
+import sys
+from typing import Any
+
+# What half of the notebooks import, or a tenth where it is slow.
+WARM = (
+    "ipykernel.ipkernel",
+    "ipykernel.kernelapp",
+    "IPython.core.completer",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.figure",
+    "numpy.random",
+    "pandas",
+    "stacklib.pages",
+    "torch",
+)
+
+
+def serve(channel: socket.socket) -> None:
+    """Fork a kernel for each request, tell of those that ended, end with the client."""
+    running: set[int] = set()
+    with channel.makefile("rw") as lines:
+        for line in lines:
+            asked = json.loads(line)
+            if "poll" in asked:
+                reply = ended(asked["poll"])
+                running -= {asked["poll"]} if reply else set()
+            else:
+                reply = {"pid": forked(asked, channel)}
+                running.add(reply["pid"])
+            lines.write(json.dumps(reply) + "\n")
+            lines.flush()
+    for pid in running:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def ended(pid: int) -> dict[str, float]:
+    """Exit code and CPU seconds of a kernel; empty while it runs."""
+    found, status, usage = os.wait4(pid, os.WNOHANG)
+    if not found:
+        return {}
+    cost = usage.ru_utime + usage.ru_stime
+    return {"code": os.waitstatus_to_exitcode(status), "cpu": cost}
+
+
+def forked(asked: dict[str, Any], channel: socket.socket) -> int:
+    """A new kernel's number, once it leads a process group of its own."""
+    ready, leads = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.setsid()
+        for ours in (ready, leads, channel.fileno()):
+            os.close(ours)
+        become(asked)
+    os.close(leads)
+    os.read(ready, 1)  # nothing comes: the other end is closed
+    os.close(ready)
+    return pid
+
+
+def become(asked: dict[str, Any]) -> None:
+    """In the fork: the kernel that the command would have started. Never returns."""
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.chdir(asked["cwd"])
+        os.environ.clear()
+        os.environ.update(asked["env"], JPY_PARENT_PID=str(os.getppid()))
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 2) if asked["quiet"] else (0,):
+            os.dup2(null, stream)
+        # The standard library's generator is seeded anew by the fork, this one is not.
+        sys.modules["numpy"].random.seed()
+        module, *sys.argv[1:] = asked["command"]
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code))
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # this file's folder: a kernel's path does not have it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides
+    # As the kernel would set it before it runs a cell; read when matplotlib is imported.
+    backend = os.environ.get("MPLBACKEND")
+    os.environ["MPLBACKEND"] = backend or "module://matplotlib_inline.backend_inline"
+    for module in WARM:
+        importlib.import_module(module)
+    gc.freeze()  # so that a fork's collector copies no page of it
+    serve(socket.socket(fileno=int(sys.argv[1])))

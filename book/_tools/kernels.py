@@ -1,0 +1,145 @@
+"""The suite's kernels, forked from a process that has imported what they need: a plugin.
+
+A kernel started anew imports for over a second before its first cell, a hundred times
+in a run. A fork holds what was imported and nothing that another notebook has done.
+`make execute` and `make test-all` start every kernel anew, as a reader's Jupyter does,
+so that no notebook lives by an import that was made for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+
+from _tools import durations
+
+SERVER = Path(__file__).with_name("kernel_server.py")
+NAME = "forked"
+# Differs from test to test, and is nothing that an import reads.
+VOLATILE = {"PYTEST_CURRENT_TEST", "JPY_SESSION_NAME"}
+# Forking a process that has loaded the system's frameworks is unsafe on macOS.
+POSSIBLE = sys.platform == "linux"
+
+
+class Server:
+    """The warmed process of one environment."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self.env = env
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, str(SERVER), str(theirs.fileno())]
+        keep = [theirs.fileno()]
+        self.process = subprocess.Popen(command, env=env, cwd="/", pass_fds=keep)
+        theirs.close()
+        self.lines = ours.makefile("rw")
+        ours.close()  # the file keeps it open
+
+    def ask(self, **asked: Any) -> dict[str, Any]:
+        """One request and its reply."""
+        self.lines.write(json.dumps(asked) + "\n")
+        self.lines.flush()
+        if not (told := self.lines.readline()):
+            raise RuntimeError(f"{SERVER.name} ended with {self.process.wait()}")
+        return json.loads(told)
+
+    def close(self) -> None:
+        """End it with the kernels that still run; wait, so that all of them count."""
+        self.lines.close()
+        self.process.wait()
+
+
+class Forked:
+    """A forked kernel, used as `subprocess.Popen` is."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, server: Server, **asked: Any) -> None:
+        self.server = server
+        self.pid: int = server.ask(**asked)["pid"]
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code, None while it runs."""
+        if self.returncode is None and (told := self.server.ask(poll=self.pid)):
+            self.returncode = told["code"]
+            durations.unwaited += told["cpu"]
+        return self.returncode
+
+    def wait(self) -> int:
+        """The exit code, once it has ended."""
+        while (code := self.poll()) is None:
+            time.sleep(0.01)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """To the kernel, not to what it has started."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+
+class Provisioner(LocalProvisioner):
+    """Has kernels of this very Python forked; starts others as ever."""
+
+    server: Server | None = None
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
+        """Fork in place of a start."""
+        if cmd[:2] != [sys.executable, "-m"]:
+            return await super().launch_kernel(cmd, **kwargs)
+        cwd, env = str(kwargs.get("cwd") or Path.cwd()), kwargs["env"]
+        server = self.serving({k: v for k, v in env.items() if k not in VOLATILE})
+        quiet = kwargs.get("stderr") is not None
+        self.process = Forked(server, command=cmd[2:], cwd=cwd, env=env, quiet=quiet)
+        self.pid = self.pgid = self.process.pid
+        self.cwd = cwd
+        return self.connection_info
+
+    @classmethod
+    def serving(cls, env: dict[str, str]) -> Server:
+        """The server of an environment; what an import read of another is not shared."""
+        if cls.server is None or cls.server.env != env:
+            cls.close()
+            cls.server = Server(env)
+        return cls.server
+
+    @classmethod
+    def close(cls) -> None:
+        """End the server, which hands its seconds to this process as a child's."""
+        if cls.server is not None:
+            cls.server.close()
+            cls.server, durations.unwaited = None, 0.0
+
+
+def pytest_configure() -> None:
+    """From here on every kernel manager of this process forks."""
+    if POSSIBLE:
+        factory = KernelProvisionerFactory.instance()
+        place = f"{__name__}:{Provisioner.__name__}"
+        entry = EntryPoint(NAME, place, factory.GROUP_NAME)
+        factory.provisioners[NAME] = entry
+        factory.default_provisioner_name = NAME
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure() -> None:
+    """Before the total is printed."""
+    Provisioner.close()
