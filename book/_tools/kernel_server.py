@@ -11,24 +11,38 @@ import gc
 import importlib
 import json
 import os
+import re
 import runpy
 import signal
 import socket
 import sys
+from pathlib import Path
 from typing import Any
 
-# What half of the notebooks import, or a tenth where it is slow.
+ROOT = Path(__file__).resolve().parents[2]
+# Used by many notebooks and slow to import; none starts a thread by it.
 WARM = (
     "ipykernel.ipkernel",
     "ipykernel.kernelapp",
-    "IPython.core.completer",
     "matplotlib.backends.backend_svg",
     "matplotlib.figure",
-    "numpy.random",
     "pandas",
-    "stacklib.pages",
     "torch",
 )
+IMPORT = re.compile(r'"((?:from|import) stacklib[^"\\(]*)')
+
+
+def warm() -> None:
+    """Import what notebooks import, and read the devices that most of them list."""
+    for module in WARM:
+        importlib.import_module(module)
+    texts = [path.read_text("utf-8") for path in ROOT.glob("chapters/*/*.ipynb")]
+    for line in {line for text in texts for line in IMPORT.findall(text)}:
+        with contextlib.suppress(ImportError):  # the notebook's own test will say so
+            exec(line, {})
+    hardware = importlib.import_module("stacklib.hardware")
+    for name in hardware.names():
+        hardware.get(name)
 
 
 def serve(channel: socket.socket) -> None:
@@ -107,7 +121,6 @@ if __name__ == "__main__":
     # As the kernel would set it before it runs a cell; read when matplotlib is imported.
     backend = os.environ.get("MPLBACKEND")
     os.environ["MPLBACKEND"] = backend or "module://matplotlib_inline.backend_inline"
-    for module in WARM:
-        importlib.import_module(module)
+    warm()
     gc.freeze()  # so that a fork's collector copies no page of it
     serve(socket.socket(fileno=int(sys.argv[1])))
