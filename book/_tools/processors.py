@@ -29,6 +29,7 @@ import pytest
 from _tools import suite, tree
 
 SIMD = numpy.show_config(mode="dicts")["SIMD Extensions"]
+FOUND = SIMD.get("found", [])  # levels above NumPy's baseline; none, under Nehalem
 OFF = "NPY_DISABLE_CPU_FEATURES"
 # core -> NumPy's levels above its baseline that it has; ATen's, MKL's, oneDNN's names
 CORES = {
@@ -52,7 +53,7 @@ def _threads(count: str) -> dict[str, str]:
 def _core(name: str) -> dict[str, str]:
     levels, aten, mkl, onednn = CORES[name]
     # NumPy warns of what it does not have; what the shell turned off stays so.
-    off = [one for one in SIMD["found"] if one not in levels]
+    off = [one for one in FOUND if one not in levels]
     off = [*os.environ.get(OFF, "").split(), *off]
     return {
         "OPENBLAS_CORETYPE": name,
@@ -74,7 +75,7 @@ def missing(name: str) -> list[str]:
     """The instructions of a setting that this processor has not."""
     if name in THREADS:
         return []
-    have = {*SIMD["baseline"], *SIMD["found"]}
+    have = {*SIMD["baseline"], *FOUND}
     return [one for one in ("X86_V2", *CORES[name][0]) if one not in have]
 
 
