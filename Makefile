@@ -1,6 +1,6 @@
 # Every target works on a fresh clone; the first run needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup book open test test-all execute links chapter numbers bench calibrate train gpu release clean
+.PHONY: help setup book open test test-all processor execute links chapter numbers bench calibrate train gpu release clean
 
 PY ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -38,6 +38,9 @@ test: book ## all tests but the slow ones
 
 test-all: book ## every test, the slow ones too
 	@$(RUN) -m _tools.suite --all
+
+processor: setup ## what is drawn, as another processor computes (or NAME=Zen FILES="...")
+	@$(RUN) -m $(if $(NAME),_tools.processors $(NAME) $(FILES),_tools.suite --drawn)
 
 execute: setup ## run notebooks again, refresh their numbers in the prose (NB=03-memory/caches: one)
 	@$(RUN) -m _tools.execute $(NB)

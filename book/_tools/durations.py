@@ -17,13 +17,14 @@ from typing import Any
 
 import pytest
 
-from _tools import tree
+from _tools import progress, tree
 
 COLLECTING = "collecting"
 STARTED = time.monotonic()
 seconds: defaultdict[str, float] = defaultdict(float)
 # Of processes that ended, waited for by a child that goes on: its end hands them over.
 unwaited = 0.0
+deselected = 0
 
 
 def place(root: Path = tree.ROOT) -> Path:
@@ -68,8 +69,23 @@ def total() -> str:
     (user, system), wall = used(), time.monotonic() - STARTED
     return (
         f"{user + system:.0f} CPU seconds ({user:.0f} user, {system:.0f} system), "
-        f"{int(wall) // 60}:{int(wall) % 60:02} wall"
+        f"{progress.clock(wall)} wall"
     )
+
+
+def reference() -> float:
+    """CPU seconds of a fixed loop of plain Python, so that two machines compare.
+
+    The least of three: what disturbs a loop makes it longer.
+    """
+
+    def once() -> float:
+        begun, held = time.process_time(), {}
+        for n in range(1_500_000):
+            held[n % 1009] = held.get(n % 97, 0) ^ n
+        return time.process_time() - begun
+
+    return min(once() for _ in range(3))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -90,21 +106,24 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return done
 
 
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Each worker leaves out the same."""
+    global deselected
+    deselected += len(items)
+
+
 def pytest_sessionfinish(session: Any) -> None:
     """A worker hands over what it has counted."""
     if hasattr(session.config, "workerinput"):
         session.config.workeroutput["seconds"] = dict(seconds)
+        session.config.workeroutput["deselected"] = deselected
 
 
 @pytest.hookimpl(optionalhook=True)  # of xdist
 def pytest_testnodedown(node: Any) -> None:
     """Add up what the workers hand over."""
-    handed = getattr(node, "workeroutput", {}).get("seconds", {})
-    for name, cost in handed.items():
+    global deselected
+    handed = getattr(node, "workeroutput", {})
+    deselected = max(deselected, handed.get("deselected", 0))
+    for name, cost in handed.get("seconds", {}).items():
         seconds[name] += cost
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Print the total; what was not run is said after it."""
-    if not hasattr(config, "workerinput"):
-        print(total())

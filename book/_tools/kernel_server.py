@@ -106,7 +106,7 @@ def become(asked: dict[str, Any]) -> None:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as leaving:
-        code = leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code))
+        code = leaving.code if isinstance(leaving.code, int) else 1
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
@@ -118,7 +118,7 @@ def become(asked: dict[str, Any]) -> None:
 if __name__ == "__main__":
     sys.path.pop(0)  # this file's folder: a kernel's path does not have it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides
-    # As the kernel would set it before it runs a cell; read when matplotlib is imported.
+    # As a kernel sets it before its first cell; read when matplotlib is imported.
     backend = os.environ.get("MPLBACKEND")
     os.environ["MPLBACKEND"] = backend or "module://matplotlib_inline.backend_inline"
     warm()

@@ -1,9 +1,9 @@
-"""The suite's kernels, forked from a process that has imported what they need: a plugin.
+"""The suite's kernels, forked from a process that has imported what they need.
 
-A kernel started anew imports for over a second before its first cell, a hundred times
-in a run. A fork holds what was imported and nothing that another notebook has done.
-`make execute` and `make test-all` start every kernel anew, as a reader's Jupyter does,
-so that no notebook lives by an import that was made for it.
+A plugin. A kernel started anew imports for over a second before its first cell, a
+hundred times in a run. A fork holds what was imported and nothing that another notebook
+has done. `make execute` and `make test-all` start every kernel anew, as a reader's
+Jupyter does, so that no notebook lives by an import that was made for it.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Provisioner(LocalProvisioner):
 
     @classmethod
     def serving(cls, env: dict[str, str]) -> Server:
-        """The server of an environment; what an import read of another is not shared."""
+        """The server of an environment: imports have read it."""
         if cls.server is None or cls.server.env != env:
             cls.close()
             cls.server = Server(env)

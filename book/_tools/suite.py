@@ -1,7 +1,8 @@
 """Run all tests: ruff, mypy, then ours and every notebook under strict nbval.
 
-Tests and notebooks share one session, so that its last lines can say what they cost
-and which checks were not run.
+A tenth of the notebooks and numeric tests runs as another processor would compute,
+first and in a session of its own. Tests and notebooks share the other, so that the
+last lines can say what both cost and which checks were not run.
 """
 
 from __future__ import annotations
@@ -10,22 +11,28 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from _tools import durations, outputs, tree
+from _tools import durations, outputs, processors, tree
+from _tools.progress import Progress
 
 # The first has few tests, but minutes of them: begun first, it does not keep one worker
 # busy after the others are done. Beside it the second has the clock compiled, once: the
 # others find it in the cache, where two that need it at once would each compile it.
 FIRST = ("tests/book/test_browser.py", "tests/evidence/test_kernel_series.py")
+NOT_SLOW = ("-m", "not slow")
+FORKED = ("-p", "_tools.kernels")
 STRICT = (
     "--nbval",
     "--nbval-current-env",
     "--nbval-cell-timeout=120",
     f"--nbval-sanitize-with={outputs.CONFIG}",
+    "--override-ini=console_output_style=classic",  # progress says how far it is
+    "-Wignore::pytest.PytestAssertRewriteWarning",  # of plugins imported here already
 )
 
 
@@ -49,10 +56,65 @@ def static(root: Path) -> int:
     return max(codes)
 
 
+def session(
+    targets: Sequence[str],
+    options: Sequence[str],
+    root: Path,
+    setting: Mapping[str, str] | None = None,
+) -> Progress:
+    """Run `targets` on all cores, under the environment of a setting; what failed."""
+    shown = Progress(durations.last_run(root))
+    # A notebook's cells share a kernel, so its file stays with one worker.
+    parallel = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
+    timed = ["-p", durations.__name__]
+    with mock.patch.dict(os.environ, setting or {}):
+        # In this process, so that its total holds what lint and types have cost.
+        arguments = [*STRICT, *parallel, *timed, *options, *targets]
+        shown.code = pytest.main(arguments, plugins=[shown])
+    return shown
+
+
+def elsewhere(whole: bool, root: Path) -> dict[str, list[str]]:
+    """Settings of other processors, and the files to run under each."""
+    if not whole:
+        name, targets = processors.drawn(root)
+        return {name: targets} if targets else {}
+    notebooks = [tree.name(path, root) for path in tree.notebooks(root)]
+    return {n: notebooks for n in processors.SETTINGS if processors.possible(n)}
+
+
+def as_another(name: str, targets: list[str], root: Path) -> tuple[str, bool]:
+    """Run files under a setting; a line that says how to do so again, and success."""
+    print(f"as another processor, {name}: {len(targets)} files", flush=True)
+    shown = session(targets, (*NOT_SLOW, *FORKED), root, processors.SETTINGS[name])
+    again = f"make processor NAME={name}"
+    if shown.failed or shown.code:
+        files = {node.partition("::")[0]: None for node in shown.failed}
+        differs = " ".join(files or targets)
+        return f'as {name}: FAILED; again: {again} FILES="{differs}"', False
+    return f"as {name}: {len(targets)} files pass; again: make processor", True
+
+
+def cost(root: Path) -> Iterator[str]:
+    """What this process has cost, here and in units that two machines share."""
+    yield durations.total()
+    loop = durations.reference()
+    units = durations.spent() / loop
+    most = tree.read_toml(root / "book" / "budget.toml").get("suite", {}).get("units")
+    yield (
+        f"= {units:,.0f} times the reference loop, which took {loop:.3f} CPU seconds"
+        + (f"; budget {most:,}" if most else "")
+    )
+    if most and units > most:
+        yield f"warning: {units / most - 1:.0%} over the budget (book/budget.toml)"
+
+
 def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     """Run the suite; 0 where everything passes."""
     parser = argparse.ArgumentParser(prog="make test", description=__doc__)
     parser.add_argument("--all", action="store_true", help="the slow tests too")
+    drawn = "only what is drawn to run as another processor"
+    parser.add_argument("--drawn", action="store_true", help=drawn)
     parser.add_argument(
         "--slowest", type=int, metavar="N", help="only list the N longest of the last"
     )
@@ -60,22 +122,34 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     if options.slowest:
         print(durations.slowest(options.slowest, root))
         return 0
-    chosen = [] if options.all else ["-m", "not slow"]
-    # A notebook's cells share a kernel, so its file stays with one worker.
-    parallel = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
-    timed = ["-p", durations.__name__]
-    folders = [f for f in (*FIRST, "tests", "chapters", "book") if (root / f).exists()]
     # The workers share the cores: threads of a matrix product would wait for them.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    untidy = static(root)
+    untidy = 0 if options.drawn else static(root)
     os.chdir(root)
-    # In this process, so that its total holds what lint and types have cost.
-    code = pytest.main([*STRICT, *parallel, *timed, *chosen, *rest, *folders])
-    if not (options.all or rest):
-        durations.store(root)
+    others = {} if rest else elsewhere(options.all, root)
+    told = [as_another(name, targets, root) for name, targets in others.items()]
+    good = all(passed for _, passed in told) and not untidy
+    if not options.drawn:
+        chosen = [] if options.all else [*NOT_SLOW, *FORKED]
+        for targets in () if options.all else others.values():
+            chosen += [f"--ignore={name}" for name in targets]
+        here = [f for f in (*FIRST, "tests", "chapters", "book") if (root / f).exists()]
+        good &= not session(here, [*chosen, *rest], root).code
+        if not (options.all or rest):
+            durations.store(root)
     if untidy:  # said again at the end, where a log's reader looks first
-        print("lint or types failed: see the top of this output", file=sys.stderr)
-    return code or untidy
+        print("lint or types failed: see the top of this output")
+    print(*left_out(options.all), *cost(root), *(line for line, _ in told), sep="\n")
+    return 0 if good else 1
+
+
+def left_out(whole: bool) -> Iterator[str]:
+    """What this run did not try, and why."""
+    if not whole:
+        yield f"{durations.deselected} slow tests: not run (minutes; make test-all)"
+    for name in processors.SETTINGS if whole else ():
+        if lacks := ", ".join(processors.missing(name)):
+            yield f"as {name}: not run (this processor lacks {lacks})"
 
 
 if __name__ == "__main__":

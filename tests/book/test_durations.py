@@ -24,6 +24,7 @@ from pathlib import Path
 from _tools import durations
 pytest.main(["-p", "_tools.durations", "-p", "no:cacheprovider", *sys.argv[1:]])
 durations.store(Path())
+print(durations.total())
 """
 
 
@@ -48,3 +49,8 @@ def test_a_file_costs_what_its_tests_and_their_children_take(
 def test_before_a_first_run_nothing_is_known(tmp_path: Path):
     assert durations.last_run(tmp_path) == {}
     assert durations.slowest(10, tmp_path) == "no whole run is stored: make test"
+
+
+def test_the_reference_loop_is_steady():
+    one, other = durations.reference(), durations.reference()
+    assert 0.3 < one / other < 3
