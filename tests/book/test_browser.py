@@ -147,7 +147,7 @@ def test_a_python_that_cannot_start_is_told_in_place(served, visit):
     figure.locator("[data-control]").first.focus()
     page.keyboard.press("ArrowDown")
     told = figure.locator(".st-live-status").filter(has_text="Python could not start")
-    told.wait_for(timeout=b.PYTHON_MS)
+    told.wait_for()
     assert figure.locator(".st-live-static").is_visible()
 
 
@@ -214,7 +214,7 @@ def test_a_page_opened_from_a_file_says_how_to_serve_it(served, visit):
     page.locator(".st-live [data-control]").first.focus()
     page.keyboard.press("ArrowRight")
     status = page.locator(".st-live-status").first
-    status.filter(has_text="python3 -m http.server").wait_for(timeout=5_000)
+    status.filter(has_text="python3 -m http.server").wait_for()
     b.open_by_key(page, page.locator(".st-q[role]:visible").first)
     assert page.locator("#st-popover").is_visible()
 
@@ -314,16 +314,20 @@ def at_rest(page) -> list[str]:
     return b.overflow_faults(page) + b.contrast_faults(page) + b.stale_faults(page)
 
 
-@pytest.mark.parametrize("fault", PLANTED)
-def test_a_planted_fault_is_caught(tmp_path, visit, fault):
+def test_each_planted_fault_is_caught(tmp_path, visit):
     head = '<!doctype html><link rel="icon" href="data:,"><body style="margin:0">'
-    (tmp_path / "page.html").write_text(head + PLANTED[fault])
+    missed = {}
     with b.serve(tmp_path) as base:
         page, faults = visit(base, "dark-phone")
-        page.goto(base + "page.html")
-        page.wait_for_timeout(100)
-        faults += USES.get(fault, at_rest)(page)
-    assert any(EXPECTED[fault] in found for found in faults), faults
+        for number, (fault, body) in enumerate(PLANTED.items()):
+            faults.clear()
+            (tmp_path / f"{number}.html").write_text(head + body)
+            page.goto(f"{base}{number}.html")
+            page.wait_for_timeout(100)
+            faults += USES.get(fault, at_rest)(page)
+            if not any(EXPECTED[fault] in found for found in faults):
+                missed[fault] = list(faults)
+    assert missed == {}
 
 
 def test_a_sound_page_has_no_fault(tmp_path, visit):

@@ -2,13 +2,18 @@
 
 import math
 from collections import defaultdict
+from functools import cache
 
 from _tools import said, tree
 
-NUMBERS = {
-    name: (number.cell.place.split(",")[0], number.what, number.quantity.si)
-    for name, number in said.numbers(tree.ROOT).items()
-}
+
+@cache
+def known():
+    """Page, words and value of each number of the book."""
+    return {
+        name: (number.cell.place.split(",")[0], number.what, number.quantity.si)
+        for name, number in said.numbers(tree.ROOT).items()
+    }
 
 
 def unlike(numbers):
@@ -28,13 +33,13 @@ def unlike(numbers):
 
 
 def test_equal_names_have_equal_values():
-    assert unlike(NUMBERS) == []
+    assert unlike(known()) == []
 
 
 def test_another_value_under_a_name_is_named():
     first, page, what, si = next(
         (name, *number)
-        for name, number in NUMBERS.items()
+        for name, number in known().items()
         if number[2]
         and not number[1].casefold().startswith(("the same", "that ", "the other"))
     )

@@ -104,6 +104,15 @@ class Book:
             line for line in plain.splitlines() if "WARNING" in line or "ERROR" in line
         ]
 
+    def told(self, pages: list[str]) -> list[list[str]]:
+        """The warnings of each of several pages, all built at once."""
+        names = [f"page-{number}" for number in range(len(pages))]
+        for name, text in zip(names, pages, strict=True):
+            self.write(f"{name}.md", text)
+        self.write("index.md", "\n".join(["# T\n\n```{toctree}", *names, "```\n"]))
+        warnings = self.build()
+        return [[w for w in warnings if f"{name}.md" in w] for name in names]
+
     def html(self, name: str = "index") -> str:
         return (self.folder / "_build" / "html" / f"{name}.html").read_text("utf-8")
 
@@ -217,17 +226,21 @@ def test_a_name_said_twice_names_both_cells(book):
         said.numbers(book.folder)
 
 
-@pytest.mark.parametrize(
-    "kind", ["napkin", "takeaway", "not-modelled", "tonight", "token-after"]
-)
-def test_boxes_hold_markdown_in_pages_and_notebooks(book, kind):
-    box = f":::{{{kind}}}\nOne **read**: [21.1 ms](#q:decode.t_mem).\n:::\n"
-    book.write("index.md", f"# Tiny\n\n{box}\n```{{toctree}}\npage\n```\n")
-    book.write("page.ipynb", notebook("# Page", box))
+BOXES = ("napkin", "takeaway", "not-modelled", "tonight", "token-after")
+
+
+def test_boxes_hold_markdown_in_pages_and_notebooks(book):
+    within = "One **read**: [21.1 ms](#q:decode.t_mem).\n:::\n"
+    boxes = [f":::{{{kind}}}\n{within}" for kind in BOXES]
+    text = "\n".join([*boxes, "```{toctree}\npage\n```\n"])
+    book.write("index.md", f"# Tiny\n\n{text}")
+    book.write("page.ipynb", notebook("# Page", *boxes))
     assert book.build() == []
     for name in ("index", "page"):
-        assert f'class="st-box st-{kind} docutils"' in book.html(name)
-        assert "<strong>read</strong>" in book.html(name)
+        html = book.html(name)
+        for kind in BOXES:
+            (made,) = html.split(f'class="st-box st-{kind} docutils"')[1:]
+            assert "<strong>read</strong>" in made.split('class="st-box ')[0]
 
 
 def test_a_measured_box_reads_device_and_date_from_the_result(book):
@@ -342,27 +355,26 @@ def test_the_list_of_assumptions_names_what_stands_on_each(book):
     assert 'href="chapters/01-a/page.html"' in book.html()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{predict} a\nHow?", "needs `:answer: NAME`"),
-        ("{predict} a\n:answer: decode.tmem\nHow?", "nearest: decode.t_mem"),
-        ("{exercise-file} time", "is not like 01-roofline/01_slug"),
-        ("{exercise-file} 01-a/01_b", "no file 01-a/01_b.py"),
-        ("{claims-table} 77", "'77': no such chapter"),
-        ("{claims-table} 1\n:only: decode-wait-shar", "nearest: decode-wait-share"),
-        (
-            "{measured}\n:result: x.json\nCopied.",
-            "no result file benchmarks/results/x.json",
-        ),
-        ("{pyrun}\ndef (", "does not parse: invalid syntax"),
-        ("{takeaway}", "Content block expected"),
-    ],
-)
-def test_a_wrong_directive_says_what_is_wrong(book, text, message):
-    book.write("index.md", f"# T\n\n:::{text}\n:::\n")
-    (error,) = book.build()
-    assert message in error
+WRONG = [
+    ("{predict} a\nHow?", "needs `:answer: NAME`"),
+    ("{predict} a\n:answer: decode.tmem\nHow?", "nearest: decode.t_mem"),
+    ("{exercise-file} time", "is not like 01-roofline/01_slug"),
+    ("{exercise-file} 01-a/01_b", "no file 01-a/01_b.py"),
+    ("{claims-table} 77", "'77': no such chapter"),
+    ("{claims-table} 1\n:only: decode-wait-shar", "nearest: decode-wait-share"),
+    (
+        "{measured}\n:result: x.json\nCopied.",
+        "no result file benchmarks/results/x.json",
+    ),
+    ("{pyrun}\ndef (", "does not parse: invalid syntax"),
+    ("{takeaway}", "Content block expected"),
+]
+
+
+def test_each_wrong_directive_says_what_is_wrong(book):
+    said = book.told([f"# T\n\n:::{text}\n:::\n" for text, _ in WRONG])
+    for (text, message), told in zip(WRONG, said, strict=True):
+        assert len(told) == 1 and message in told[0], (text, told)
 
 
 def test_a_changed_style_reaches_pages_that_did_not_change(book, tmp_path):
