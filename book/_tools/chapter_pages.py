@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-from _tools import links, lint, nb, prose, sentences, suite, tree
+from _tools import durations, links, lint, nb, prose, sentences, suite, tree
 from _tools.lines import Count, Line
 
 PREDICTIONS, LIVE = 1, 2
@@ -45,7 +46,8 @@ def notebooks(chapter: int, root: Path) -> Line:
     failed, seconds = compared(paths, root)
     slow = {name: s for name, s in seconds.items() if s > nb.SECONDS}
     faults += [f"{name}: cell {cell} differs or fails" for name, cell in failed]
-    faults += [f"{name}: {s:.0f} s; at most {nb.SECONDS:g}" for name, s in slow.items()]
+    most = f"at most {nb.SECONDS:g}"
+    faults += [f"{name}: slow, {s:.0f} CPU s; {most}" for name, s in slow.items()]
     bad = {fault.split(":")[0].split(",")[0] for fault in faults}
     good = sum(tree.name(path, root) not in bad for path in paths)
     note = f"slowest {max(seconds.values()):.1f} s" if seconds else ""
@@ -57,29 +59,27 @@ def notebooks(chapter: int, root: Path) -> Line:
 def compared(
     paths: list[Path], root: Path
 ) -> tuple[list[tuple[str, str]], dict[str, float]]:
-    """Cells that fail under strict nbval, and seconds each notebook took."""
+    """Cells that fail under strict nbval, and CPU seconds each notebook took."""
     if not paths:
         return [], {}
     names = [tree.name(path, root) for path in paths]
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.xml"
+        report, cost = Path(folder) / "report.xml", Path(folder) / "cost.json"
+        timed = ("-p", durations.__name__, f"--cpu-seconds={cost}")
         command = suite.command(
-            names, f"--junitxml={report}", "-o", "junit_family=xunit1", "-q"
+            names, f"--junitxml={report}", "-o", "junit_family=xunit1", "-q", *timed
         )
         ran = subprocess.run(command, cwd=root, capture_output=True, text=True)
         if not report.exists():
             return [(name, ran.stdout[-300:]) for name in names], {}
         cases = list(ElementTree.parse(report).iter("testcase"))
+        seconds = json.loads(cost.read_text("utf-8"))
     failed = [
         (case.get("file", ""), case.get("name", "").removeprefix("Cell "))
         for case in cases
         if case.find("failure") is not None or case.find("error") is not None
     ]
-    seconds: dict[str, float] = {}
-    for case in cases:
-        file = case.get("file", "")
-        seconds[file] = seconds.get(file, 0.0) + float(case.get("time", 0))
-    return failed, seconds
+    return failed, {name: seconds.get(name, 0.0) for name in names}
 
 
 def clean(chapter: int, root: Path) -> Line:

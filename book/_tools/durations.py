@@ -34,10 +34,15 @@ def place(root: Path = tree.ROOT) -> Path:
 
 def store(root: Path = tree.ROOT) -> None:
     """Write down what this run has cost, the longest file first."""
+    place(root).parent.mkdir(exist_ok=True)
+    write(place(root))
+
+
+def write(path: Path) -> None:
+    """Seconds by file, the longest first."""
     longest = sorted(seconds.items(), key=lambda row: -row[1])
     rows = {name: round(cost, 2) for name, cost in longest}
-    place(root).parent.mkdir(exist_ok=True)
-    tree.write_atomic(place(root), json.dumps(rows, indent=1) + "\n")
+    tree.write_atomic(path, json.dumps(rows, indent=1) + "\n")
 
 
 def last_run(root: Path = tree.ROOT) -> dict[str, float]:
@@ -86,6 +91,19 @@ def reference() -> float:
         return time.process_time() - begun
 
     return min(once() for _ in range(3))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """For a run in a process of its own."""
+    said = "write CPU seconds by test file there"
+    parser.addoption("--cpu-seconds", metavar="FILE", type=Path, help=said)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """What was asked for, of all workers."""
+    path = config.getoption("--cpu-seconds")
+    if path and not hasattr(config, "workerinput"):
+        write(path)
 
 
 @pytest.hookimpl(wrapper=True)

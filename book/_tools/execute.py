@@ -11,13 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from _tools import nb, outputs, tree
+from _tools import durations, nb, outputs, tree
 from _tools.rerun import (
     NotebookFailed,
     linked,
@@ -48,18 +47,18 @@ def refresh_notebook(
     path: Path, root: Path = tree.ROOT, measured: bool = False, drawings: bool = False
 ) -> Outcome:
     """Execute one notebook; write it back if it differs; never half of it."""
-    name, start = tree.name(path, root), time.perf_counter()
+    name, start = tree.name(path, root), durations.spent()
     stored = tree.read_notebook(path)
     try:
         fresh = run(stored, path.parent)
-        seconds = time.perf_counter() - start
+        seconds = durations.spent() - start  # the kernel has ended
         masks = [] if drawings else outputs.patterns()
         result = merged(stored, fresh, masks, measured)
-        if result is fresh or nb.took(stored) > nb.SECONDS:  # on a busy machine
+        if result is fresh or nb.took(stored) > nb.SECONDS:
             stamped(result, seconds)
         return Outcome(name, write(path, normalised(result)), seconds)
     except (NotebookFailed, LookupError) as error:
-        return Outcome(name, False, time.perf_counter() - start, f"{name}: {error}")
+        return Outcome(name, False, durations.spent() - start, f"{name}: {error}")
 
 
 def write(path: Path, notebook: Any) -> bool:
@@ -153,7 +152,7 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
         print(f"wrote {name}")
     failed = sum(bool(o.fault) for o in outcomes)
     seconds = sum(o.seconds for o in outcomes)
-    print(f"{len(outcomes)} notebooks in {seconds:.1f} s of work, {failed} failed")
+    print(f"{len(outcomes)} notebooks in {seconds:.1f} CPU s, {failed} failed")
     return int(failed > 0)
 
 

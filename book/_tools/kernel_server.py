@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import re
+import resource
 import runpy
 import signal
 import socket
@@ -29,6 +30,7 @@ WARM = (
     "pandas",
     "torch",
 )
+LIMIT = 300  # CPU seconds of a kernel: only a loop that never ends needs more
 IMPORT = re.compile(r'"((?:from|import) stacklib[^"\\(]*)')
 
 
@@ -94,6 +96,8 @@ def become(asked: dict[str, Any]) -> None:
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGXCPU, too_long)
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, resource.RLIM_INFINITY))
         os.chdir(asked["cwd"])
         os.environ.clear()
         os.environ.update(asked["env"], JPY_PARENT_PID=str(os.getppid()))
@@ -113,6 +117,11 @@ def become(asked: dict[str, Any]) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def too_long(*_: object) -> None:
+    """The cell that runs fails, and says why."""
+    raise TimeoutError(f"the notebook needs more than {LIMIT} CPU seconds")
 
 
 if __name__ == "__main__":

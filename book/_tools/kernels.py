@@ -17,7 +17,7 @@ import sys
 import time
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
@@ -36,7 +36,6 @@ class Server:
     """The warmed process of one environment."""
 
     def __init__(self, env: dict[str, str]) -> None:
-        self.env = env
         ours, theirs = socket.socketpair()
         command = [sys.executable, str(SERVER), str(theirs.fileno())]
         keep = [theirs.fileno()]
@@ -99,7 +98,7 @@ class Forked:
 class Provisioner(LocalProvisioner):
     """Has kernels of this very Python forked; starts others as ever."""
 
-    server: Server | None = None
+    servers: ClassVar[dict[frozenset[tuple[str, str]], Server]] = {}
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         """Fork in place of a start."""
@@ -116,17 +115,17 @@ class Provisioner(LocalProvisioner):
     @classmethod
     def serving(cls, env: dict[str, str]) -> Server:
         """The server of an environment: imports have read it."""
-        if cls.server is None or cls.server.env != env:
-            cls.close()
-            cls.server = Server(env)
-        return cls.server
+        key = frozenset(env.items())
+        if key not in cls.servers:
+            cls.servers[key] = Server(env)
+        return cls.servers[key]
 
     @classmethod
     def close(cls) -> None:
-        """End the server, which hands its seconds to this process as a child's."""
-        if cls.server is not None:
-            cls.server.close()
-            cls.server, durations.unwaited = None, 0.0
+        """End the servers, which hand their seconds to this process as a child's."""
+        while cls.servers:
+            cls.servers.popitem()[1].close()
+        durations.unwaited = 0.0
 
 
 def pytest_configure() -> None:

@@ -50,11 +50,11 @@ def whole(notebook: Any) -> Iterator[str]:
     if metadata.get("kernelspec", {}).get("name") != "python3":
         yield f"kernel {metadata.get('kernelspec', {}).get('name')!r}, not 'python3'"
     if (seconds := took(notebook)) > SECONDS:
-        yield f"took {seconds:g} s when last executed; at most {SECONDS:g}"
+        yield f"took {seconds:g} CPU s when last executed; at most {SECONDS:g}"
 
 
 def took(notebook: Any) -> float:
-    """Seconds of the execution that is stored."""
+    """CPU seconds of the execution that is stored."""
     run = notebook.metadata.get("stacklib", {}).get("executed", {})
     return float(run.get("seconds", 0.0))
 

@@ -29,7 +29,7 @@ FORKED = ("-p", "_tools.kernels")
 STRICT = (
     "--nbval",
     "--nbval-current-env",
-    "--nbval-cell-timeout=120",
+    "--nbval-cell-timeout=3600",  # by the clock; a forked kernel counts CPU seconds
     f"--nbval-sanitize-with={outputs.CONFIG}",
     "--override-ini=console_output_style=classic",  # progress says how far it is
     "-Wignore::pytest.PytestAssertRewriteWarning",  # of plugins imported here already

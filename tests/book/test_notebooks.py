@@ -108,7 +108,7 @@ def test_planted_faults_of_a_notebook_are_named(notebook, repo: Path):
     assert nb.faults(path, repo) == [
         "chapters/a.ipynb: language_info is missing; Sphinx has no lexer for its cells",
         "chapters/a.ipynb: kernel None, not 'python3'",
-        "chapters/a.ipynb: took 20 s when last executed; at most 15",
+        "chapters/a.ipynb: took 20 CPU s when last executed; at most 15",
         "chapters/a.ipynb, code cell 1: was never executed: no execution_count; "
         "run make execute",
     ]

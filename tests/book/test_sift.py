@@ -131,7 +131,7 @@ def test_three_devices_are_compared_by_address(served, visit):  # noqa: F811
     chosen = "first=h200_sxm&second=b200_sxm&third=tpu_v5p&dtype=bf16"
     page.goto(f"{served}book/hardware/compare.html#live-compare:{chosen}")
     row = page.locator(".st-live-moving .st-live-table tr", has_text="memory bandwidth")
-    row.wait_for(timeout=b.PYTHON_MS)
+    row.wait_for()
     first, second = (hardware.get(key) for key in ("h200_sxm", "b200_sxm"))
     ratio = second.memory_bandwidth.si / first.memory_bandwidth.si
     assert first.memory_bandwidth.text(digits=4) in row.inner_text()
