@@ -12,6 +12,8 @@ import zipfile
 import pytest
 from hypothesis import settings
 
+from .rows import pytest_configure, pytest_generate_tests, pytest_pyfunc_call
+
 os.environ["STACKLIB_THIS_MACHINE"] = "book"
 # A property says nothing of time: on a busy machine an example may take any. CI tries
 # the same examples every time, so that what it refuses is the change; others draw anew.

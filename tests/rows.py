@@ -1,56 +1,58 @@
-"""A table of inputs is one case, which names the rows that fail."""
+"""``pytest.mark.rows``: a table of inputs is one case, which names the rows that fail.
+
+``@pytest.mark.rows("name", NAMES)`` is written as ``parametrize`` is, and several of
+them multiply. What a case is given besides, it is given once, for all of its rows.
+"""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 import pytest
 from _pytest.outcomes import OutcomeException
 
 
-def rows(names: str, table: Iterable[Any]) -> Callable:
-    """As ``pytest.mark.parametrize``, but of one case; two of them multiply.
+def table(mark: pytest.Mark) -> list[dict[str, Any]]:
+    """The rows of one mark, by name."""
+    names, values = mark.args
+    columns = names.replace(",", " ").split() if isinstance(names, str) else names
+    made = [row if len(columns) > 1 else (row,) for row in values]
+    assert made, f"no row of {names}: a table without rows tests nothing"
+    return [dict(zip(columns, row, strict=True)) for row in made]
 
-    A case has its fixtures once, so they must not remember the row before.
-    """
-    columns = names.replace(",", " ").split()
-    mine = [
-        dict(zip(columns, row if len(columns) > 1 else (row,), strict=True))
-        for row in table
-    ]
-    assert mine, f"no row of {names}: a table without rows tests nothing"
 
-    def decorate(test: Callable) -> Callable:
-        body = getattr(test, "body", test)
-        given = [outer | row for outer in mine for row in getattr(test, "rows", [{}])]
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known."""
+    config.addinivalue_line("markers", "rows(names, values): a table that is one case")
 
-        def every(subtests: pytest.Subtests, **fixtures: Any) -> None:
-            skipped: list[BaseException] = []
-            for row in given:
-                try:
-                    body(**row, **fixtures)
-                except (Exception, OutcomeException) as error:
-                    if isinstance(error, pytest.skip.Exception):
-                        skipped.append(error)
-                    said = (f"{name}={value!r:.80}" for name, value in row.items())
-                    with subtests.test(", ".join(said)):
-                        raise
-            if len(skipped) == len(given):
-                raise skipped[0]
 
-        functools.update_wrapper(every, body, updated=())
-        wanted = [
-            parameter
-            for parameter in inspect.signature(body).parameters.values()
-            if parameter.name not in given[0]
-        ]
-        fixture = inspect.Parameter("subtests", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        every.__signature__ = inspect.Signature([fixture, *wanted])
-        every.body, every.rows = body, given
-        every.pytestmark = list(getattr(test, "pytestmark", ()))
-        return every
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The names of a table are no fixtures: one case, set up with its first row."""
+    for mark in metafunc.definition.iter_markers("rows"):
+        first = table(mark)[0]
+        row = pytest.param(*first.values(), id=pytest.HIDDEN_PARAM)
+        metafunc.parametrize(list(first), [row])
 
-    return decorate
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Try every row; one that fails or is skipped is reported by itself."""
+    tables = [table(mark) for mark in pyfuncitem.iter_markers("rows")]
+    if not tables:
+        return None
+    given = {arg: pyfuncitem.funcargs[arg] for arg in pyfuncitem._fixtureinfo.argnames}
+    outcomes: list[BaseException | None] = []
+    for parts in product(*tables):
+        row = {name: value for part in parts for name, value in part.items()}
+        outcomes.append(None)
+        try:
+            pyfuncitem.obj(**given | row)
+        except (Exception, OutcomeException) as error:
+            outcomes[-1] = error
+            said = ", ".join(f"{name}={value!r:.80}" for name, value in row.items())
+            with pyfuncitem._request.getfixturevalue("subtests").test(said):
+                raise
+    if all(isinstance(outcome, pytest.skip.Exception) for outcome in outcomes):
+        raise outcomes[0]
+    return True
