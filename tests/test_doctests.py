@@ -16,7 +16,7 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.rows("name", MODULES)
 def test_examples_of_a_module_hold(name):
     module = importlib.import_module(name)
     # Looking through every object of a module without examples is most of the time.

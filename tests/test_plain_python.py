@@ -99,7 +99,7 @@ def exists(room: str) -> bool:
     return package.with_suffix(".py").exists() or (package / "__init__.py").exists()
 
 
-@pytest.mark.parametrize("room", [room for room in CALLS if exists(room)])
+@pytest.mark.rows("room", [room for room in CALLS if exists(room)])
 def test_a_promised_function_needs_no_library(room: str):
     assert run_plain(CALLS[room]) == ""
 
@@ -125,7 +125,7 @@ def live_figures() -> list[tuple[str, str, dict]]:
     ]
 
 
-@pytest.mark.parametrize(("module", "function", "values"), live_figures())
+@pytest.mark.rows(("module", "function", "values"), live_figures())
 def test_a_live_figure_runs_in_a_browser(module: str, function: str, values: dict):
     code = f"from {module} import {function}\nassert {function}(**{values!r})"
     assert run_plain(code) == ""
