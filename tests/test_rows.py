@@ -1,5 +1,7 @@
 """A table that is one case fails where one of its rows does, and says which."""
 
+import json
+
 from . import rows
 
 pytest_plugins = ["pytester"]
@@ -44,6 +46,36 @@ def test_each_row_that_fails_is_named_and_the_rest_pass(pytester):
     assert named == {f"SUBFAILED[{row}" for row in wanted}
     # Failed are two cases and their three rows.
     told.assert_outcomes(passed=3, failed=5, skipped=1)
+
+
+LONG = """
+import pytest
+
+tried = []
+
+@pytest.mark.rows("n", range(100), drawn=7)
+def test_some(n):
+    tried.append(n)
+
+def test_how_many():
+    print(f"tried={tried}")
+"""
+
+
+def test_some_of_a_long_table_are_drawn_by_the_tree(pytester, monkeypatch):
+    pytester.makepyfile(LONG)
+
+    def tried(*options):
+        options = ("-s", "-p", "no:xdist", *options)
+        told = pytester.runpytest_inprocess(*options, plugins=[rows])
+        (line,) = (x for x in told.outlines if "tried=" in x)
+        return json.loads(line.partition("tried=")[2].split("]")[0] + "]")
+
+    assert tried() == list(range(100))
+    few = tried("-m", "not slow")
+    assert len(set(few)) == 7 and few == sorted(few) == tried("-m", "not slow")
+    monkeypatch.setattr(rows, "sources", lambda: "another tree")
+    assert tried("-m", "not slow") != few
 
 
 def test_a_table_without_rows_is_refused(pytester):
