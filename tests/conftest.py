@@ -12,6 +12,8 @@ import zipfile
 import pytest
 from hypothesis import settings
 
+from . import rows
+
 os.environ["STACKLIB_THIS_MACHINE"] = "book"
 # A property says nothing of time: on a busy machine an example may take any. CI tries
 # the same examples every time, so that what it refuses is the change; others draw anew.
@@ -25,6 +27,11 @@ def not_run(reason: str) -> str:
     """The part of a skip reason that says what was not run, and why."""
     found = NOT_RUN.search(reason)
     return found[0].removeprefix("Skipped: ").strip() if found else ""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know ``pytest.mark.rows``."""
+    config.pluginmanager.register(rows)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

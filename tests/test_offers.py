@@ -14,7 +14,7 @@ PACKAGES = [room for room, home in HOMES.items() if home.exists()]
 LAZY = [r for r in PACKAGES if "offer(__name__)" in HOMES[r].read_text("utf-8")]
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.rows("name", PACKAGES)
 def test_a_room_offers_few_names_and_all_are_there(name: str):
     room = importlib.import_module(f"stacklib.{name}")
     many = len(room.__all__)
@@ -27,7 +27,7 @@ def ismodule(room, name: str) -> bool:
     return inspect.ismodule(getattr(room, name))
 
 
-@pytest.mark.parametrize("name", LAZY)
+@pytest.mark.rows("name", LAZY)
 def test_no_offered_name_is_that_of_a_module(name: str):
     """Importing the module would put it in the place of what is offered."""
     room = importlib.import_module(f"stacklib.{name}")

@@ -1,7 +1,5 @@
 """The scalar models run on the standard library alone, as a browser needs them."""
 
-import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -99,36 +97,9 @@ def exists(room: str) -> bool:
     return package.with_suffix(".py").exists() or (package / "__init__.py").exists()
 
 
-@pytest.mark.parametrize("room", [room for room in CALLS if exists(room)])
+@pytest.mark.rows("room", [room for room in CALLS if exists(room)])
 def test_a_promised_function_needs_no_library(room: str):
     assert run_plain(CALLS[room]) == ""
-
-
-LIVE = re.compile(
-    r'<div[^>]*\bdata-call="([\w.]+):(\w+)".*?class="st-live-controls">(.*?)</script>',
-    re.S,
-)
-
-
-def live_figures() -> list[tuple[str, str, dict]]:
-    """Module, function and first control values of every live figure of the book."""
-    shown = [
-        output.get("data", {}).get("text/html", "")
-        for path in tree.notebooks()
-        for cell in tree.read_notebook(path).cells
-        for output in cell.get("outputs", ())
-    ]
-    figures = [figure for html in shown for figure in LIVE.findall(html)]
-    return [
-        (module, function, {c["name"]: c["value"] for c in json.loads(controls)})
-        for module, function, controls in figures
-    ]
-
-
-@pytest.mark.parametrize(("module", "function", "values"), live_figures())
-def test_a_live_figure_runs_in_a_browser(module: str, function: str, values: dict):
-    code = f"from {module} import {function}\nassert {function}(**{values!r})"
-    assert run_plain(code) == ""
 
 
 LIBRARIES = ["numpy", "pandas", "matplotlib", "torch", "numba"]

@@ -175,7 +175,7 @@ def test_progress_and_summary_are_printed(rehearsed):
     )
 
 
-@pytest.mark.parametrize("name", TORCH_ONLY)
+@pytest.mark.rows("name", TORCH_ONLY)
 def test_scripts_parse_as_python_3_10_and_import_no_stacklib(name):
     tree = ast.parse((FOLDER / f"{name}.py").read_text(), feature_version=(3, 10))
     for node in ast.walk(tree):

@@ -36,7 +36,7 @@ def _off(capability: str) -> int:
     )
 
 
-@pytest.mark.parametrize("capability", VECTORS)
+@pytest.mark.rows("capability", VECTORS)
 def test_equal_to_the_calculators_stored_answers(capability):
     assert _off(capability) == 0
 

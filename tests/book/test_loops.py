@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from _tools import telling, tree
+from _tools import telling
 
 from stacklib import gpu, hardware, memory, models, roofline
 from stacklib.gpu.issue.decode_slots import decode_slots
@@ -18,15 +18,10 @@ from stacklib.roofline.host import streams
 from stacklib.roofline.timing import timers
 from stacklib.roofline.timing.case import case
 
-PAGES = {f"{path.parent.name}/{path.stem}": path for path in telling.sections()}
-BLOCK = re.compile(r"^:::\{pyrun\}\n(.*?)\n:::$", re.S | re.M)
+from ..programs import programs as blocks
+
+PAGES = [f"{path.parent.name}/{path.stem}" for path in telling.sections()]
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
-
-
-def blocks(page):
-    """The Python blocks of a page."""
-    text = "\n".join(str(cell.source) for cell in tree.read_notebook(PAGES[page]).cells)
-    return BLOCK.findall(text)
 
 
 def printed(code):

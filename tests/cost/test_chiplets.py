@@ -86,7 +86,7 @@ def test_gross_dies_of_the_first_review():
     assert murphy(0.8) == pytest.approx(0.47, abs=0.005)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "case, message",
     [
         ({"count": 0}, "count = 0"),

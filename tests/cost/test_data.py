@@ -38,7 +38,7 @@ def raw(file: str) -> dict:
     return copy.deepcopy(tomllib.loads((data.DATA / file).read_text()))
 
 
-@pytest.mark.parametrize("file, key", RANGES)
+@pytest.mark.rows("file, key", RANGES)
 def test_a_range_spans_its_quotes_and_every_quote_is_dated(file, key):
     unit, find = SHELVES[file][1:]
     found = find(key)
@@ -55,14 +55,14 @@ def test_a_range_spans_its_quotes_and_every_quote_is_dated(file, key):
     assert found.sources
 
 
-@pytest.mark.parametrize("file, key", RANGES)
+@pytest.mark.rows("file, key", RANGES)
 def test_the_ends_of_a_range_know_their_quotes(file, key):
     found = SHELVES[file][2](key)
     kinds = {leaf.kind for leaf in found.low.leaves()}
     assert kinds <= {"spec", "claimed", "assumed"}
 
 
-@pytest.mark.parametrize("file", [*SHELVES, "prices.toml", "bills.toml"])
+@pytest.mark.rows("file", [*SHELVES, "prices.toml", "bills.toml"])
 def test_every_source_is_used(file):
     text = (data.DATA / file).read_text()
     for name in raw(file)["sources"]:
@@ -80,7 +80,7 @@ def test_a_finer_node_costs_more():
     assert lows == sorted(lows)
 
 
-@pytest.mark.parametrize("name", ["n5", "5nm", "4N", "N4P", "5 nm"])
+@pytest.mark.rows("name", ["n5", "5nm", "4N", "N4P", "5 nm"])
 def test_a_node_answers_to_its_names(name):
     assert cost.wafer_price(name).name == "5 nm and 4 nm"
 
@@ -98,7 +98,7 @@ def test_a_density_without_a_figure_is_marked_an_estimate():
     assert cost.defect_density("n3").note
 
 
-@pytest.mark.parametrize("key", cost.names("prices"))
+@pytest.mark.rows("key", cost.names("prices"))
 def test_a_priced_device_exists_and_its_prices_have_a_kind(key):
     assert hardware.get(key).key == key
     found = cost.prices(key)
@@ -110,7 +110,7 @@ def test_a_priced_device_exists_and_its_prices_have_a_kind(key):
         assert quote.value.source is not None
 
 
-@pytest.mark.parametrize("key", hardware.names())
+@pytest.mark.rows("key", hardware.names())
 def test_the_price_of_a_spec_is_one_of_its_quotes(key):
     device = hardware.get(key)
     for field, kinds in (
@@ -171,7 +171,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("message, plant", FAULTS.items(), ids=FAULTS.keys())
+@pytest.mark.rows("message, plant", FAULTS.items())
 def test_a_faulty_quote_is_refused(message, plant):
     file = raw("wafer.toml")
     plant(file["n5"]["quotes"][0])

@@ -53,7 +53,7 @@ def test_the_cost_explains_itself():
     assert "wafer price" in text and "AnandTech" in text and "dies on a wafer" in text
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "arguments, message",
     [
         ({}, "by its area, or by"),

@@ -20,7 +20,7 @@ from stacklib.quantity import Quantity, UnknownName
 NODES = ("n7", "n5", "n3", "n2")
 
 
-@pytest.mark.parametrize("table", making.tables())
+@pytest.mark.rows("table", making.tables())
 def test_every_fact_is_found_dated_and_sourced(table):
     for key in making.keys(table):
         found = cost.fact(table, key)
@@ -58,8 +58,8 @@ def test_cells_fill_a_third_to_two_thirds():
     assert 0.3 < share.low.si < 0.4 and 0.65 < share.high.si < 0.75
 
 
-@pytest.mark.parametrize("node", NODES)
-@pytest.mark.parametrize("megabytes", [16, 64, 256])
+@pytest.mark.rows("node", NODES)
+@pytest.mark.rows("megabytes", [16, 64, 256])
 def test_counting_dies_finds_the_rim_and_nothing_else(node, megabytes):
     """Counting costs a twentieth to a fifth more than dividing areas."""
     by_area = cost.sram(node, Quantity(0.5)).middle.to("USD/GB").value

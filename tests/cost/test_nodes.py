@@ -16,7 +16,7 @@ from stacklib.roofline.bound.trend import resampled
 STATED = [n for n in NODES if n != "n7"]  # chip density is not stated from N7
 
 
-@pytest.mark.parametrize("what", GAINS)
+@pytest.mark.rows("what", GAINS)
 def test_steps_chain_and_reverse(what):
     """Exhaustively: from a to c is from a to b times from b to c; back is one over."""
     for a in STATED:
@@ -65,7 +65,7 @@ def test_an_arithmetic_mean_would_be_seen():
     assert abs(shrink_blocks(shares, gains) - wrong) > 0.4
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "shares, gains, message",
     [
         ({"a": 0.5}, {"a": 1.0}, "add up to 0.5"),

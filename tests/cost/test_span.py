@@ -62,7 +62,7 @@ def test_what_a_reader_sees():
     assert times.text() == "2 ms to 3 s"
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "make, error",
     [
         (lambda: span(usd(0)), ValueError),

@@ -125,7 +125,7 @@ def test_the_trade_without_a_base_die_and_without_losses():
     assert bare == 1
 
 
-@pytest.mark.parametrize("bad", [0, -0.1, 1.5, math.nan, True])
+@pytest.mark.rows("bad", [0, -0.1, 1.5, math.nan, True])
 def test_a_share_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="share"):
         stack_yield(8, die=bad, bond=0.9)

@@ -107,7 +107,7 @@ def test_one_formula_for_floats_quantities_and_arrays():
             assert swept[i] == pytest.approx(traced.si)
 
 
-@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, True])
+@pytest.mark.rows("bad", [0, -1, math.nan, math.inf, True])
 def test_a_side_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="above zero"):
         grid_dies(bad, 0.01)
@@ -117,8 +117,8 @@ def test_a_side_that_is_none_is_refused(bad):
         Wafer(edge=0.15)
 
 
-@pytest.mark.parametrize("width", [0.003, 0.0113, 0.026])
-@pytest.mark.parametrize("height", [0.004, 0.0165, 0.033, 0.31])
+@pytest.mark.rows("width", [0.003, 0.0113, 0.026])
+@pytest.mark.rows("height", [0.004, 0.0165, 0.033, 0.31])
 def test_the_dies_laid_are_those_counted_and_lie_on_the_wafer(width, height):
     laid = lay(width, height)
     assert len(laid) == len(set(laid)) == cost.grid_dies(width, height)

@@ -27,8 +27,8 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("defects", [0.05, 0.5, 1.5])
+@pytest.mark.rows("law", LAWS)
+@pytest.mark.rows("defects", [0.05, 0.5, 1.5])
 def test_thrown_defects_agree_with_the_law(law, defects):
     """Within a fiftieth of all dies: four standard errors of the wafers drawn."""
     told = LAWS[law](defects, 2.0)
@@ -102,7 +102,7 @@ def test_many_units_do_not_lose_their_digits():
     assert negative_binomial(0.7, 2) < found < 1
 
 
-@pytest.mark.parametrize("alpha", [0, -1, math.nan, math.inf, True])
+@pytest.mark.rows("alpha", [0, -1, math.nan, math.inf, True])
 def test_a_cluster_parameter_that_is_none_is_refused(alpha):
     with pytest.raises(ValueError, match="alpha"):
         negative_binomial(0.5, alpha)

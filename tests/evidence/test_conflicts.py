@@ -24,12 +24,12 @@ def test_every_row_of_the_draft_is_here_and_has_a_cause():
     assert set(checks.CHECKS) == set(IDS) - WITHOUT_A_NUMBER
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.rows("id", IDS)
 def test_a_ruling_stands_on_published_figures_and_meets_its_sources(id):
     assert conflicts.ruling_faults(conflicts.rule(id)) == []
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.rows("id", IDS)
 def test_a_row_has_its_texts(id):
     row = conflicts.get(id)
     assert row.why.endswith(".") and row.source.strip() and row.correct.strip()

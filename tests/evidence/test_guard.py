@@ -17,7 +17,7 @@ def faults(values, **about):
     return guard.faults([stored])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("column", "value", "unit", "role", "bound"),
     [
         ("rate", 1000, "TFLOP/s", "", "989.4 TFLOP/s"),
@@ -35,7 +35,7 @@ def test_an_impossible_value_is_named_with_its_bound(column, value, unit, role, 
     assert bound in fault
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("value", "unit", "role"),
     [
         (989.4, "TFLOP/s dense", ""),
@@ -114,7 +114,7 @@ def test_every_point_of_a_mark_is_walked():
     assert "point 2" in fault
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("value", "unit"),
     [(1, "ms"), (10, "token/s"), (1, "TB/s"), (3, "USD"), (3, "USD/h")],
 )

@@ -33,7 +33,7 @@ def guess(value):
 # -- verdicts -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ours", "verdict"),
     [
         (148 * 1.1, "reproduced"),
@@ -68,7 +68,7 @@ def test_a_check_may_not_choose_its_verdict(verdict):
         Finding(guess(148), why="x", verdict=verdict)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ours", "then", "verdict"),
     [
         (900, 148, "right if"),
@@ -131,7 +131,7 @@ def test_a_marked_condition_reaches_the_judgement():
 WIDE = "decode-intensity"  # claims 1 to 10 FLOP/B
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ours", "to", "verdict", "place"),
     [
         (1, 10, "reproduced", "inside"),
@@ -285,7 +285,7 @@ def test_a_check_without_a_leaf_is_caught():
     assert "no leaf" in fault and RIDGE in fault
 
 
-@pytest.mark.parametrize("kind", ["constant", "chosen", "assumed", "spec", "measured"])
+@pytest.mark.rows("kind", ["constant", "chosen", "assumed", "spec", "measured"])
 def test_a_literal_equal_to_its_own_claim_is_caught(kind):
     literal = Quantity(148, "FLOP/B", label="a number I like", kind=kind)
     (fault,) = leaf_faults(plant(literal * 1))

@@ -30,7 +30,7 @@ AGAIN = (
 )
 
 
-@pytest.mark.parametrize("id", AGAIN)
+@pytest.mark.rows("id", AGAIN)
 def test_what_is_stored_is_what_runs(id):
     found = outcome(ROWS[id], kernel_runs.estimate)
     stored = kernel_times.stored()[id]
@@ -86,8 +86,8 @@ def test_a_slice_is_never_more_than_the_chip():
     assert kernel_runs.slice_of(device, 500).compute_units == device.compute_units
 
 
-@pytest.mark.parametrize("level", ["l1", "l2", "dram", "shared"])
-@pytest.mark.parametrize("key", ["v100-sxm2-32gb", "h100-sxm", "b200-sxm", "rtx-4090"])
+@pytest.mark.rows("level", ["l1", "l2", "dram", "shared"])
+@pytest.mark.rows("key", ["v100-sxm2-32gb", "h100-sxm", "b200-sxm", "rtx-4090"])
 def test_a_chase_finds_the_latency_of_its_level(key, level):
     """The caches have to put the ring where it belongs."""
     device = hardware.get(key)

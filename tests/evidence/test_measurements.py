@@ -231,7 +231,7 @@ def test_settings_are_read_by_kind():
     assert row.text("y", "z") == "z" and row.integer("batch/dp") == 32
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "config, ask, says",
     [
         ("n=1", lambda r: r.integer("m"), "config does not give 'm'"),

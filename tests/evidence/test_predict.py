@@ -106,7 +106,7 @@ def test_block_scales_are_a_class_of_their_own():
     assert product_of(own, hopper)[0].promote == 2 / 128
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("subject", "shape"),
     [
         ("GPT-3 layer op Q_K_V (prefill)", (1, 16384, 3072, 12288, 3)),
@@ -133,7 +133,7 @@ def test_projections_of_a_model_take_its_shape():
         assert _shape(row("A", config, subject=f"Llama-3-70B {kind}")) == shape
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("config", "changes", "reason"),
     [
         ("dtype=bf16", {}, "m, n and k"),
@@ -187,7 +187,7 @@ def test_latencies_come_in_the_unit_of_the_row():
     assert cycles.value == slow.cycles.si < hierarchy.load_cycles("h100-sxm", "l2")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("subject", "changes", "reason"),
     [
         ("load latency constant L1", {"unit": "cycles"}, "constant"),

@@ -62,7 +62,7 @@ def test_operations_are_halved_for_a_causal_mask():
     assert whole == 4 * 4 * 16 * 4096**2 * 128 == 2 * half
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("software", "on", "found"),
     [
         ("FlashAttention-3", "h100_sxm", "tuned"),
@@ -92,7 +92,7 @@ def test_a_prompt_of_an_engine_pays_for_writing_its_cache():
     assert whole.value > alone.value
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("config", "changes", "says"),
     [
         (SHAPE.replace("head_dim=128;", ""), {}, "'head_dim'"),
@@ -122,7 +122,7 @@ def test_forward_and_backward_in_one_time_follow_each_other():
     assert rate.value * both.value == pytest.approx(3.5 * forward)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("config", "subject", "shape"),
     [
         ("b=2;h=8;s=1024;d=64", "attention fwd", (2, 8, 8, 1024, 1024, 64, 64)),

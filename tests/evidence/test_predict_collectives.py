@@ -33,7 +33,7 @@ def predict(r: Measurement):
     return PREDICTORS["D"](r)()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("name", "found"),
     [
         ("all_reduce", "all_reduce"),
@@ -101,7 +101,7 @@ def test_a_set_algorithm_is_taken():
     assert unknown == predict(row()).value  # one node has no such tree
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("config", "changes", "says"),
     [
         ("ngpus=8", {}, "msg_bytes"),

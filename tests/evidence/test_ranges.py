@@ -5,7 +5,7 @@ import pytest
 from stacklib.evidence import ranges
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("text", "value", "ends"),
     [
         ("It takes 28-39 cycles", 28, (28, 39)),
@@ -26,7 +26,7 @@ def test_the_ends_are_those_around_the_value(text, value, ends):
     assert ranges.stated(text, value) == ends
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ours", "place", "farthest"),
     [
         ([20, 30], "inside", 1),

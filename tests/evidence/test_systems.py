@@ -25,7 +25,7 @@ def test_every_text_of_the_evidence_was_reviewed():
     assert {row.system for row in rows} == set(reviewed())
 
 
-@pytest.mark.parametrize("text, expected", reviewed().items())
+@pytest.mark.rows("text, expected", reviewed().items())
 def test_a_text_means_the_device_a_person_read(text, expected):
     key, n = expected
     if n == 0:
@@ -40,7 +40,7 @@ def test_every_reviewed_device_is_in_the_database():
     assert keys <= set(hardware.names())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "text, says",
     [
         ("RTX 4090 Laptop", "laptop"),
@@ -70,8 +70,8 @@ def test_another_product_is_never_taken_for_its_neighbour(text, says):
     assert says in str(refused.value)
 
 
-@pytest.mark.parametrize("suffix", sorted(systems.VARIANTS))
-@pytest.mark.parametrize("key", ["rtx_4090", "b200_sxm"])
+@pytest.mark.rows("suffix", sorted(systems.VARIANTS))
+@pytest.mark.rows("key", ["rtx_4090", "b200_sxm"])
 def test_every_variant_word_beside_a_name_is_foreign_or_its_own(key, suffix):
     text = f"{hardware.get(key).short} {suffix}"
     try:
@@ -84,7 +84,7 @@ def test_every_variant_word_beside_a_name_is_foreign_or_its_own(key, suffix):
     assert suffix in {*known, *systems.form(hardware.get(found))}
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "text, key",
     [
         ("8xH100", "h100_sxm"),
@@ -112,7 +112,7 @@ def test_a_near_name_is_offered():
         device_of("RTX 409O")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "text, n",
     [
         ("H100", 1),
@@ -172,13 +172,13 @@ def test_words_split_sizes_sockets_and_glued_names():
     assert words("2.4TB/s") == ("2.4tb", "s")
 
 
-@pytest.mark.parametrize("key", [k for k in hardware.names() if k != "this_machine"])
+@pytest.mark.rows("key", [k for k in hardware.names() if k != "this_machine"])
 def test_each_device_answers_to_its_own_key_and_aliases(key):
     for text in (key, *hardware.get(key).aliases):
         assert device_of(text) == (key, 1), text
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("text", "key"),
     [
         ("H20 SXM", "h20"),

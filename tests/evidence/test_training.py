@@ -36,7 +36,7 @@ def test_the_public_rows_are_within_the_bars():
     assert quantile(misses, 0.9) <= BARS["F"].p90
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("system", "subject", "config", "metric", "unit", "low", "high"),
     [
         ("16x Trainium2", "Llama-3-8B", "ngpus=16;batch=64", "mfu", "%", 20, 85),
@@ -86,7 +86,7 @@ def test_rows_of_other_devices_and_spellings(
     assert low < found < high
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("changed", "says"),
     [
         ({"subject": "Secret"}, "'hidden'"),

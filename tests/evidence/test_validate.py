@@ -163,7 +163,7 @@ def test_the_bars_are_those_of_the_plan():
     assert (BARS["C"].median, BARS["C"].p90) == (0.10, 0.30)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "family, config, metric, key",
     [
         ("D", "msg_bytes=999999", "latency", "D_small"),
@@ -212,7 +212,7 @@ def test_a_score_by_the_statistics_module(ratios):
     assert found.p90_error >= found.median_error - 1e-12
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "model, row, factor",
     [
         ("s", "ms", 1e3),
@@ -239,7 +239,7 @@ def test_units_of_tables(model, row, factor):
     assert row_units.factor(model, row) == pytest.approx(factor, rel=1e-12)
 
 
-@pytest.mark.parametrize("row", ["TFLOPS", "ms", "GB/s", "Gelem/s", "%"])
+@pytest.mark.rows("row", ["TFLOPS", "ms", "GB/s", "Gelem/s", "%"])
 def test_units_that_measure_something_else_are_refused(row):
     with pytest.raises(Refusal, match="the model gives USD"):
         row_units.factor("USD", row)
@@ -258,7 +258,7 @@ def test_a_forecast_that_is_no_number_is_refused(value):
         in_unit(Forecast(value, "s", "memory"), "ms")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "source, name",
     [
         (
@@ -324,7 +324,7 @@ def test_every_public_row_is_predicted_or_refused_with_a_reason():
     assert sum(counts) == 2026
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "source, system, bound, expected",
     [
         ("repo te42kyfo/gpu-benches gpu-latency/v100.txt", "V100", "l2 latency", True),

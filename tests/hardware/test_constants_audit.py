@@ -24,7 +24,7 @@ def test_every_measured_constant_is_what_its_source_printed():
     assert found.held > found.recalled > 0 and found.inherited
 
 
-@pytest.mark.parametrize("one", ROWS, ids=lambda one: one.place)
+@pytest.mark.rows("one", ROWS)
 def test_what_a_constant_quotes_is_its_public_row(one):
     row = next(m for m in measurements.public() if m.id == one.row)
     quoted = one.cycles if one.cycles is not None else one.rate / 1e9

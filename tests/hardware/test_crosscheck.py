@@ -72,8 +72,8 @@ def lower(fields, share):
         fields[name].update(value=fields[name]["value"] * share)
 
 
-@pytest.mark.parametrize("name", ["h100_sxm", "b200_sxm", "a100_sxm_80gb", "mi300x"])
-@pytest.mark.parametrize("share", [0.9, 1.1])
+@pytest.mark.rows("name", ["h100_sxm", "b200_sxm", "a100_sxm_80gb", "mi300x"])
+@pytest.mark.rows("share", [0.9, 1.1])
 def test_a_consistent_lie_meets_a_second_source(name, share):
     found = faults(planted(lambda f, p, d: lower(f, share), name))
     assert any("memory_bandwidth: a second source" in fault for fault in found), found
@@ -106,7 +106,7 @@ def test_devices_of_measured_rows_that_one_source_knows_only_become_fewer():
     assert len(lonely) <= 28 < len(seen)
 
 
-@pytest.mark.parametrize("message, plant", FAULTS.items(), ids=FAULTS.keys())
+@pytest.mark.rows("message, plant", FAULTS.items())
 def test_a_planted_fault_is_caught(message, plant):
     found = faults(planted(plant))
     assert any(message in fault for fault in found), found

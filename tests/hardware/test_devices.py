@@ -19,7 +19,7 @@ def test_every_file_is_a_device():
     assert len(NAMES) >= 110
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_every_value_has_a_source(name):
     for field, value in entries(DEVICES[name]).items():
         if value is not None:
@@ -29,7 +29,7 @@ def test_every_value_has_a_source(name):
             assert value.source.where.strip()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_figures_agree_or_their_contradiction_is_explained(name):
     assert not faults(DEVICES[name])
 
@@ -42,12 +42,12 @@ def test_an_alias_means_one_device_and_finds_it():
             assert hardware.get(alias).key == name, alias
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_every_device_but_a_chip_sold_in_machines_only_has_an_alias(name):
     assert DEVICES[name].aliases
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_nvidia_limits_are_those_of_the_compute_capability(name):
     device = DEVICES[name]
     if device.vendor != "NVIDIA" or device.kind != "gpu":

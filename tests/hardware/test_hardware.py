@@ -83,7 +83,7 @@ def test_the_start_of_several_names_is_never_guessed(typed):
         hardware.get(typed)
 
 
-@pytest.mark.parametrize("typed", ["h10O-sxm", "", "gpu", "h", None, 100])
+@pytest.mark.rows("typed", ["h10O-sxm", "", "gpu", "h", None, 100])
 def test_unknown_name_lists_candidates_last(typed):
     with pytest.raises(UnknownName) as caught:
         hardware.get(typed)

@@ -23,7 +23,7 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize("key", DEVICES)
+@pytest.mark.rows("key", DEVICES)
 def test_sizes_are_those_printed_times_the_units_that_have_one(key):
     device = hardware.get(key)
     for name, field in SIZES.items():
@@ -38,7 +38,7 @@ def test_sizes_are_those_printed_times_the_units_that_have_one(key):
             assert level.total.si == printed.si * device.compute_units.si
 
 
-@pytest.mark.parametrize("key", DEVICES)
+@pytest.mark.rows("key", DEVICES)
 def test_latencies_and_widths_are_those_of_the_architecture(key):
     device = hardware.get(key)
     known = hardware.microarchitecture(device).constants
@@ -58,7 +58,7 @@ def test_latencies_and_widths_are_those_of_the_architecture(key):
 BEYOND = ("l2", "l2_far", "dram")
 
 
-@pytest.mark.parametrize("key", DEVICES)
+@pytest.mark.rows("key", DEVICES)
 def test_beyond_the_l1_a_latency_is_a_time_and_names_its_card_and_clock(key):
     for level in (hardware.level(key, name) for name in BEYOND):
         if level.latency is not None:
@@ -86,7 +86,7 @@ def test_a_card_that_was_measured_keeps_its_own_latency():
     assert hardware.level("h100_sxm", "dram").latency.key.endswith("dram_latency")
 
 
-@pytest.mark.parametrize("key", DEVICES)
+@pytest.mark.rows("key", DEVICES)
 def test_a_rate_is_bytes_a_cycle_times_units_times_clock(key):
     device = hardware.get(key)
     for level in hardware.levels(key):
@@ -100,7 +100,7 @@ def test_a_rate_is_bytes_a_cycle_times_units_times_clock(key):
             assert f"@{device.clock.si / 1e6:g}MHz" in level.rate.tags
 
 
-@pytest.mark.parametrize("key", DEVICES)
+@pytest.mark.rows("key", DEVICES)
 def test_levels_stand_in_order_and_something_is_known_of_each(key):
     names = [level.name for level in hardware.levels(key)]
     assert names == [name for name in LEVELS if name in names]

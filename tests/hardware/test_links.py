@@ -44,7 +44,7 @@ def test_every_row_of_the_draft_is_here():
     assert len({*LINKS, *MEMORIES}) == 99
 
 
-@pytest.mark.parametrize("category", [*CATEGORIES, "memory"])
+@pytest.mark.rows("category", [*CATEGORIES, "memory"])
 def test_every_source_is_used(category):
     file = raw(category)
     text = (LINK_DATA / f"{category}.toml").read_text()
@@ -52,7 +52,7 @@ def test_every_source_is_used(category):
         assert text.count(f'source = "{name}"') >= 1, f"{category}: {name} is unused"
 
 
-@pytest.mark.parametrize("name", [*LINKS, *MEMORIES])
+@pytest.mark.rows("name", [*LINKS, *MEMORIES])
 def test_every_value_has_a_source(name):
     thing = hardware.link(name) if name in LINKS else hardware.memory(name)
     for field, value in thing.fields.items():
@@ -61,7 +61,7 @@ def test_every_value_has_a_source(name):
             assert value.kind in ("spec", "measured", "assumed")
 
 
-@pytest.mark.parametrize("gap", worst_gaps(), ids=lambda g: f"{g.key}-{g.predicts}")
+@pytest.mark.rows("gap", worst_gaps())
 def test_figures_agree_or_are_named_inconsistent(gap):
     if gap.why:
         assert abs(gap.gap) > WITHIN, f"{gap.key}: {gap.predicts} is consistent"
@@ -69,14 +69,14 @@ def test_figures_agree_or_are_named_inconsistent(gap):
         assert abs(gap.gap) <= WITHIN, f"{gap.key}: {gap.relation} {gap.gap:+.1%}"
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.rows("name", LINKS)
 def test_every_named_inconsistency_is_of_a_relation_that_can_be_built(name):
     link = hardware.link(name)
     predicted = {g.predicts for g in link_gaps.worst_gaps() if g.key == name}
     assert set(link.inconsistent) <= predicted
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.rows("name", LINKS)
 def test_payload_is_no_more_than_the_signal(name):
     f = hardware.link(name).fields
     if f["lanes"] is None or f["lane_rate"] is None or f["link_bandwidth"] is None:
@@ -85,7 +85,7 @@ def test_payload_is_no_more_than_the_signal(name):
     assert f["link_bandwidth"].si <= signal.si * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.rows("name", LINKS)
 def test_what_was_achieved_is_less_than_the_bandwidth(name):
     f = hardware.link(name).fields
     if f.get("achieved") is not None:
@@ -110,7 +110,7 @@ def test_enough_relations_are_held():
 # ---- devices ----
 
 
-@pytest.mark.parametrize("name", hardware.names())
+@pytest.mark.rows("name", hardware.names())
 def test_a_device_has_the_bandwidth_of_its_link(name):
     device = hardware.get(name)
     for key, field in ((device.link_key, "link"), (device.host_link_key, "host_link")):
@@ -136,7 +136,7 @@ def _generation(device) -> str:
     return first if first in ("hbm2", "hbm2e", "hbm3", "hbm3e", "hbm4") else ""
 
 
-@pytest.mark.parametrize("name", hardware.names())
+@pytest.mark.rows("name", hardware.names())
 def test_a_device_drives_whole_stacks_no_faster_than_the_generation(name):
     device = hardware.get(name)
     generation = _generation(device)
@@ -257,7 +257,7 @@ def test_names_are_forgiving(typed):
     assert hardware.link(typed).key == "nvlink5"
 
 
-@pytest.mark.parametrize("typed", ["nvlnk5", "", "pcie", None, 5])
+@pytest.mark.rows("typed", ["nvlnk5", "", "pcie", None, 5])
 def test_an_unknown_link_lists_candidates_last(typed):
     with pytest.raises(UnknownName) as caught:
         hardware.link(typed)

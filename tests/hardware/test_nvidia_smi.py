@@ -68,7 +68,7 @@ def test_every_mask_of_reasons(bits):
     assert len(read_smi(text)[0].reasons) == bits.bit_count()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("text", "says"),
     [
         ("", "nothing to read"),

@@ -123,7 +123,7 @@ def test_amd_peaks_are_those_of_the_rocm_tables(name):
         assert peaks[key].rate.si == pytest.approx(rate * 1e12, abs=0.06e12)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "name", ["mi210", "mi250", "mi250x", "mi300a", "mi308x", "mi325x", "mi350x"]
 )
 def test_matrix_widths_are_those_openxla_schedules_by(name):
@@ -133,7 +133,7 @@ def test_matrix_widths_are_those_openxla_schedules_by(name):
             assert device.peaks[key].per_unit_per_cycle.si == width
 
 
-@pytest.mark.parametrize("name", [*ROCM, *ROCM_PAIRS])
+@pytest.mark.rows("name", [*ROCM, *ROCM_PAIRS])
 def test_amd_units_and_memories_are_those_of_the_rocm_table(name):
     device = hardware.get(name)
     units, lds, registers, l2 = ROCM.get(name) or ROCM_PAIRS[name]
@@ -144,7 +144,7 @@ def test_amd_units_and_memories_are_those_of_the_rocm_table(name):
     assert device.l2_capacity.si == l2 * 2**20
 
 
-@pytest.mark.parametrize("name", [*ROCM, *ROCM_PAIRS, "mi308x", "mi250x_gcd"])
+@pytest.mark.rows("name", [*ROCM, *ROCM_PAIRS, "mi308x", "mi250x_gcd"])
 def test_amd_threads_fill_whole_waves(name):
     device = hardware.get(name)
     wave = 32 if device.architecture.startswith("rdna") else 64
@@ -174,7 +174,7 @@ def test_mi325x_computes_as_mi300x_and_mi350x_by_its_clock():
         assert slow.peaks[key].rate.si == pytest.approx(ratio * peak.rate.si, rel=2e-3)
 
 
-@pytest.mark.parametrize("name", JAX)
+@pytest.mark.rows("name", JAX)
 def test_tpus_are_those_jax_counts_with(name):
     device = hardware.get(name)
     cores, vmem, bandwidth, bf16, int8 = JAX[name]
@@ -214,7 +214,7 @@ def test_wafer_sparsity_gives_the_printed_headline():
     assert wse3.sparse_factor * wse3.rate.si == pytest.approx(125e15)
 
 
-@pytest.mark.parametrize(("name", "what", "result"), MEASURED)
+@pytest.mark.rows(("name", "what", "result"), MEASURED)
 def test_no_published_result_beats_the_device(name, what, result):
     device = hardware.get(name)
     if what == "bandwidth":
@@ -243,7 +243,7 @@ def test_no_two_devices_answer_to_one_alias():
 METAL = {"m1": 2617, "m1_pro": 5308, "m1_max": 10620, "m1_ultra": 21230, "m2": 3579}
 
 
-@pytest.mark.parametrize("name", METAL)
+@pytest.mark.rows("name", METAL)
 def test_apple_rates_are_cores_times_the_measured_clock(name):
     device = hardware.get(name)
     peak = device.peaks["fp32"]

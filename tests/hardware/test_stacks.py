@@ -11,7 +11,7 @@ from stacklib.hardware.stacks import DATA, base_dies, generation_from_dict, via_
 RAW = tomllib.loads(DATA.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("key", hardware.stack_generations())
+@pytest.mark.rows("key", hardware.stack_generations())
 def test_every_value_has_a_source(key):
     made = hardware.stack_generation(key)
     for value in made.fields.values():
@@ -34,7 +34,7 @@ def test_vias_of_a_stack_are_those_of_its_dies():
             assert count.a_stack.si <= count.a_die.si * count.dies
 
 
-@pytest.mark.parametrize("name", list(RAW["facts"]))
+@pytest.mark.rows("name", list(RAW["facts"]))
 def test_facts_are_sourced(name):
     fact = hardware.stack_fact(name)
     assert fact.source is not None and fact.label == RAW["facts"][name]["words"]

@@ -35,7 +35,7 @@ def of(kind):
     return next(c for c in CONFIGS if c["model_type"] == kind)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "change, message",
     [
         ({"hidden_size": None}, "lacks 'hidden_size'"),
@@ -79,7 +79,7 @@ def test_bad_config_names_the_field(change, message):
         from_hf_config({**LLAMA, **change})
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "kind, change, message",
     [
         ("mixtral", {"num_experts_per_tok": 9}, "num_experts_per_tok = 9 of 8"),
@@ -115,7 +115,7 @@ def test_bad_fields_of_other_types_are_named(kind, change, message):
         from_hf_config(config)
 
 
-@pytest.mark.parametrize("config", [7, None, ["llama"], b"config.json", DEEP])
+@pytest.mark.rows("config", [7, None, ["llama"], b"config.json", DEEP])
 def test_what_is_neither_path_nor_dict_is_refused(config):
     with pytest.raises(ConfigError, match="a path or a dict is needed"):
         from_hf_config(config)
@@ -178,7 +178,7 @@ BYSTANDERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", BYSTANDERS)
+@pytest.mark.rows("kind", BYSTANDERS)
 def test_fields_that_change_no_parameter_are_passed_over(kind):
     plain = of(kind) if kind != "llama" else LLAMA
     counted = from_hf_config({**plain, **BYSTANDERS[kind]})

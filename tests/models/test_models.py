@@ -46,7 +46,7 @@ ACTIVE = {
 }
 
 
-@pytest.mark.parametrize("key", models.names())
+@pytest.mark.rows("key", models.names())
 def test_active_parameters_leave_out_what_text_passes_by(key):
     model = models.get(key)
     expected = ACTIVE.get(key)
@@ -94,16 +94,12 @@ def test_public_configs_count_to_the_published_total(name, tmp_path):
     assert from_hf_config(path).parameters.si == entry["published"]
 
 
-@pytest.mark.parametrize(
-    "case", LIBRARY["parameters"], ids=lambda c: c["config"]["model_type"]
-)
+@pytest.mark.rows("case", LIBRARY["parameters"])
 def test_counts_are_those_of_the_reference_implementation(case):
     assert from_hf_config(case["config"]).parameters.si == case["count"]
 
 
-@pytest.mark.parametrize(
-    "case", LIBRARY["windows"], ids=lambda c: c["config"]["model_type"]
-)
+@pytest.mark.rows("case", LIBRARY["windows"])
 def test_windows_are_those_of_the_reference_implementation(case):
     blocks = from_hf_config(case["config"]).blocks
     assert [block.attention.window for block in blocks] == case["windows"]
@@ -182,7 +178,7 @@ def test_a_recurrent_state_does_not_grow(kind):
     assert plain.state_bytes("bf16").si == 0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "config, field",
     [
         ({"model_type": "nemotron_h"}, "model_type = 'nemotron_h' is not supported"),
@@ -233,7 +229,7 @@ def test_kv_per_token_is_two_by_layers_by_kv_heads_by_head_dim():
     assert models.get("llama-3-8b").kv_bytes_per_token("bf16").si == 128 * 1024
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "key, per_token, growth",
     [  # bytes in bf16, as the notes of the evidence have them
         ("mistral-7b-v0.1", 131072, 0),

@@ -152,7 +152,7 @@ def test_work_per_token_adds_up_to_the_operations(phase):
     assert layers[5].flops > layers[4].flops
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "bad, message",
     [
         ({"phase": "train"}, "phase = 'train'"),

@@ -35,7 +35,7 @@ def test_cells_pass_the_grammar_and_the_guard():
     assert guard.faults([grammar.guard_entry(GOOD, "f")]) == []
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("bad", "says"),
     [
         (with_cells(x=[0]), "1 x and 2 y"),

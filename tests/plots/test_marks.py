@@ -85,7 +85,7 @@ def test_a_chart_draws_and_leaves_out_cells_without_a_place():
     assert "load</text>" in plots.figure(bars, name="bars", alt="one bar").svg
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("make", "says"),
     [
         (lambda: line([1, 2], [3], "a", "predicted"), "2 x and 1 y"),

@@ -29,7 +29,7 @@ def test_a_good_spec_passes():
     spec.check(GOOD)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("bad", "says"),
     [
         ({**GOOD, "title": " "}, "title"),
@@ -139,7 +139,7 @@ def test_labels_of_one_row_do_not_touch(pairs):
             assert rows[i] != rows[j] or a[1] <= b[0] or b[1] <= a[0]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("value", "text"),
     [
         (0, "0"),

@@ -113,7 +113,7 @@ def test_the_bundle_is_deterministic():
     assert {"text/html", "text/plain", guard.MIME} == set(first._repr_mimebundle_())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("rows", "options", "says"),
     [
         ([], {}, "needs rows"),

@@ -60,7 +60,7 @@ REST = {
 }
 
 
-@pytest.mark.parametrize("formula", FORMULAS, ids=lambda f: f[0].__name__)
+@pytest.mark.rows("formula", FORMULAS)
 def test_formulas_refuse_what_is_no_number(formula):
     function, given = formula
     rest = REST.get(function, {})
@@ -94,7 +94,7 @@ def test_clusters_of_no_blocks(size):
         slices.place_clusters([16, 18], size)
 
 
-@pytest.mark.parametrize("bad", [*BAD, 0, 3.0, True, np.bool_(True), "4", [4], 2**0.5])
+@pytest.mark.rows("bad", [*BAD, 0, 3.0, True, np.bool_(True), "4", [4], 2**0.5])
 def test_a_count_is_a_whole_number_from_its_least(bad):
     whole(1, warps=4, ilp=np.int64(1))
     with pytest.raises(ValueError, match="a whole number from 1 is needed"):

@@ -49,7 +49,7 @@ CONFUSIONS = {
 }
 
 
-@pytest.mark.parametrize("mix", CONFUSIONS.values(), ids=CONFUSIONS.keys())
+@pytest.mark.rows("mix", CONFUSIONS.values())
 def test_confusion_raises(mix):
     with pytest.raises(UnitError) as caught:
         mix()
@@ -60,7 +60,7 @@ def test_at_least_twenty_confusions():
     assert len(CONFUSIONS) >= 20
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "unit",
     [
         "Gb",
@@ -90,7 +90,7 @@ def test_unreadable_unit_raises(unit):
         Quantity(1, unit)
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, True, "3", None, [1]])
+@pytest.mark.rows("bad", [math.nan, math.inf, -math.inf, True, "3", None, [1]])
 def test_not_a_number_raises(bad):
     with pytest.raises(UnitError):
         Quantity(bad, "GB")

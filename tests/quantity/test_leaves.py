@@ -32,7 +32,7 @@ def test_a_plain_quantity_is_bare_and_arithmetic_goes_on():
     assert [leaf.label for leaf in bare(2 * latency + latency)] == ["latency"]
 
 
-@pytest.mark.parametrize("factor", [2, 0.5, 1 / 3, 1e9, 1e-9])
+@pytest.mark.rows("factor", [2, 0.5, 1 / 3, 1e9, 1e-9])
 def test_whole_numbers_and_their_parts_belong_to_a_formula(factor):
     assert bare(spec(3, "ns") * factor) == []
 
@@ -110,7 +110,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("q", "word"), TOLD)
+@pytest.mark.rows(("q", "word"), TOLD)
 def test_what_is_told_follows_from_the_tree(q, word):
     assert told(q) == word
 

@@ -18,7 +18,7 @@ TIME = Quantity(21.135, "ms", label="time")
 STEP = {"on": "h100-sxm", "dtype": "bf16", "tp": 2}
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("value", "spec", "said"),
     [
         (TIME, "", "21.1 ms"),
@@ -69,7 +69,7 @@ def test_a_derivation_reads_as_text_at_a_prompt():
     assert "└─ read = 6 GB" in said
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("unit", "meant"),
     [
         ("gb", "GB"),

@@ -104,7 +104,7 @@ def test_explain_refuses_a_float():
         explain(3.0)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "quantity, text",
     [
         (Quantity(0.021063, "s"), "21.1 ms"),

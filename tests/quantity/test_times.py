@@ -9,7 +9,7 @@ from _tools import tree
 from stacklib.quantity import chosen, in_times, say
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ratio", "says"),
     [
         (1, "the same time"),

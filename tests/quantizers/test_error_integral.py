@@ -30,8 +30,8 @@ def drawn(name: str, count: int) -> np.ndarray:
     return x.astype(np.float32)
 
 
-@pytest.mark.parametrize("scheme", MX)
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.rows("scheme", MX)
+@pytest.mark.rows("rule", RULES)
 def test_codecs_lose_what_is_expected(scheme: str, rule: str):
     for name, sigma, near in (("normal", 1.3, 0.015), ("laplace", 0.7, 0.02)):
         x = drawn(name, 1 << 18) * np.float32(sigma)
@@ -41,8 +41,8 @@ def test_codecs_lose_what_is_expected(scheme: str, rule: str):
         assert told == pytest.approx(found, rel=near), name
 
 
-@pytest.mark.parametrize("block", [2, 8, 128])
-@pytest.mark.parametrize("element", ["e2m1", "e3m0", "e4m3fn"])
+@pytest.mark.rows("block", [2, 8, 128])
+@pytest.mark.rows("element", ["e2m1", "e3m0", "e4m3fn"])
 def test_other_blocks_and_heavy_tails(element: str, block: int):
     """With scales that are exact: the block's own numbers decide, tails or not."""
     form = Format(element)
@@ -93,7 +93,7 @@ def _peaks(block: int) -> np.ndarray:
     return np.abs(drawn("normal", 1 << 18)).reshape(-1, block).max(1)
 
 
-@pytest.mark.parametrize("block", [0, 1, -4, 2.0, True, None])
+@pytest.mark.rows("block", [0, 1, -4, 2.0, True, None])
 def test_a_block_has_numbers_that_share(block: object):
     with pytest.raises(ValueError, match="block="):
         expected_error("e2m1", block)  # type: ignore[arg-type]

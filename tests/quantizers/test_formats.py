@@ -81,7 +81,7 @@ def test_every_format_of_few_bits_has_an_oracle():
     assert set(FLOATS) | {"e8m0"} == set(THEIRS) | {"e3m0"}
 
 
-@pytest.mark.parametrize("name", THEIRS)
+@pytest.mark.rows("name", THEIRS)
 def test_codes_are_those_of_ml_dtypes(name: str):
     form = Format(name)
     with np.errstate(over="ignore"):
@@ -94,7 +94,7 @@ def test_codes_are_those_of_ml_dtypes(name: str):
     assert np.isnan(form.decode(ours[~known])).all()  # NumPy keeps bits of the NaN
 
 
-@pytest.mark.parametrize("name", THEIRS)
+@pytest.mark.rows("name", THEIRS)
 def test_all_numbers_are_those_of_ml_dtypes(name: str):
     form = Format(name)
     codes = np.arange(1 << form.bits, dtype=np.uint16 if form.bits > 8 else np.uint8)
@@ -102,7 +102,7 @@ def test_all_numbers_are_those_of_ml_dtypes(name: str):
     assert np.array_equal(form.decode(codes), theirs, equal_nan=True)
 
 
-@pytest.mark.parametrize("shape", [(0,), (1,), (16384,), (16385,), (3, 16385), (2, 0)])
+@pytest.mark.rows("shape", [(0,), (1,), (16384,), (16385,), (3, 16385), (2, 0)])
 def test_chunks_end_anywhere(shape: tuple[int, ...]):
     x = np.resize(patterns(1 << 16), shape)
     assert np.array_equal(Format("e5m2").encode(x), shared_bits("e5m2", x))
@@ -110,7 +110,7 @@ def test_chunks_end_anywhere(shape: tuple[int, ...]):
     assert np.array_equal(turned, shared_bits("e2m1", x.T))
 
 
-@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.rows("name", NARROW)
 def test_one_number_and_an_array_agree(name: str):
     form = Format(name)
     x = corners(form)[:: max(1, form.bits // 8 * form.bits - 7)]
@@ -123,7 +123,7 @@ def test_one_number_and_an_array_agree(name: str):
             assert np.array_equal(many, wide)
 
 
-@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.rows("name", NARROW)
 def test_every_code_comes_back(name: str):
     form = Format(name)
     codes = np.arange(1 << form.bits)
@@ -136,7 +136,7 @@ def test_every_code_comes_back(name: str):
     assert form.decode(form.top) == form.largest
 
 
-@pytest.mark.parametrize("name", [n for n in FLOATS if Format(n).bits <= 8])
+@pytest.mark.rows("name", [n for n in FLOATS if Format(n).bits <= 8])
 def test_rounding_is_to_the_nearest_and_ties_to_even(name: str):
     """Every half way and its neighbours, by searching all numbers of the format."""
     form = Format(name)
@@ -156,7 +156,7 @@ def test_rounding_is_to_the_nearest_and_ties_to_even(name: str):
         assert form.encode(x) == want, x
 
 
-@pytest.mark.parametrize("name", ["e4m3fn", "e5m2", "e8m0", "bf16", "fp16"])
+@pytest.mark.rows("name", ["e4m3fn", "e5m2", "e8m0", "bf16", "fp16"])
 def test_saturated_codes_are_those_of_torch(name: str):
     torch = pytest.importorskip("torch")
     kinds = {
@@ -209,7 +209,7 @@ def inside(form: Format, count: int) -> np.ndarray:
     return np.clip(x, *Format(form.name).values[:: len(form.values) - 1])
 
 
-@pytest.mark.parametrize("name", BYTES)
+@pytest.mark.rows("name", BYTES)
 def test_toward_zero_is_the_last_number_on_the_way(name: str):
     form = Format(name)
     values = np.array(form.values)
@@ -226,7 +226,7 @@ def test_toward_zero_is_the_last_number_on_the_way(name: str):
     )
 
 
-@pytest.mark.parametrize("name", BYTES)
+@pytest.mark.rows("name", BYTES)
 def test_stochastic_rounding_is_right_in_the_mean(name: str):
     """10,000 draws at 100 numbers, each mean within four standard errors."""
     form = Format(name)
@@ -251,7 +251,7 @@ def test_stochastic_rounding_is_right_in_the_mean(name: str):
     assert (np.abs(near - x) > 4 * error).any()
 
 
-@pytest.mark.parametrize("name", ["e4m3fn", "e3m0", "bf16", "int4", "nf4", "e8m0"])
+@pytest.mark.rows("name", ["e4m3fn", "e3m0", "bf16", "int4", "nf4", "e8m0"])
 def test_one_number_drawn(name: str):
     """The draws of plain Python: both neighbours, each as often as it must be."""
     form = Format(name)
@@ -318,7 +318,7 @@ def test_a_fault_is_caught():
     assert ours == [0, 2] and [c - 8 for c in cut] != ours
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "call",
     [
         lambda: Format("e4m3fn").encode(True),

@@ -49,7 +49,7 @@ def test_a_step_that_matches_is_exact():
     assert (linear == 0).sum() == 20
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "call",
     [
         lambda: LogFormat(0, 0.1),

@@ -6,8 +6,8 @@ import pytest
 from stacklib.quantizers import dequantize, products, quantize
 
 
-@pytest.mark.parametrize("scheme", products.KERNELS)
-@pytest.mark.parametrize("shape", [(1, 1), (3, 128), (5, 130), (33, 1000), (64, 4096)])
+@pytest.mark.rows("scheme", products.KERNELS)
+@pytest.mark.rows("shape", [(1, 1), (3, 128), (5, 130), (33, 1000), (64, 4096)])
 def test_a_product_is_that_of_the_numbers_the_codes_stand_for(scheme, shape):
     rng = np.random.default_rng(sum(shape))
     matrix = rng.standard_normal(shape).astype(np.float32)

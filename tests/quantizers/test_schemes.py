@@ -73,7 +73,7 @@ def by_gguf(q) -> np.ndarray:
     return found * np.float32(tensor)
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.rows("name", BLOCKS)
 def test_gguf_opens_our_bytes(name: str):
     for x in (shared_numbers(), normal()):
         q = quantize(x, name)
@@ -87,7 +87,7 @@ def test_gguf_opens_our_bytes(name: str):
     assert not np.array_equal(dequantize(other), dequantize(q))
 
 
-@pytest.mark.parametrize("name", LIVE)
+@pytest.mark.rows("name", LIVE)
 def test_our_bytes_are_those_of_gguf(name: str):
     x = np.ldexp(normal(), (np.arange(64) % 20 - 10)[:, None])
     x[5] = 0
@@ -95,8 +95,8 @@ def test_our_bytes_are_those_of_gguf(name: str):
     assert pack(quantize(x, name)) == theirs.tobytes()
 
 
-@pytest.mark.parametrize("name", LIVE)
-@pytest.mark.parametrize("columns", [1, 31, 33, 97])
+@pytest.mark.rows("name", LIVE)
+@pytest.mark.rows("columns", [1, 31, 33, 97])
 def test_a_row_that_fills_no_block_is_filled_with_zeros(name: str, columns: int):
     """Of positive numbers too, where a least number that is stored would tell."""
     for x in (normal(5, columns), np.abs(normal(5, columns)) + 1):
@@ -105,7 +105,7 @@ def test_a_row_that_fills_no_block_is_filled_with_zeros(name: str, columns: int)
         assert pack(quantize(x, name)) == theirs.tobytes()
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.rows("name", BLOCKS)
 def test_foreign_bytes_are_read_as_gguf_reads_them(name: str):
     """Every field of a block, not only those our encoder fills."""
     count, size = BLOCKS[name]
@@ -124,7 +124,7 @@ def test_foreign_bytes_are_read_as_gguf_reads_them(name: str):
     assert pack(unpack(data, name, (40, count))) == data
 
 
-@pytest.mark.parametrize(("name", "rule"), RULED)
+@pytest.mark.rows(("name", "rule"), RULED)
 def test_mx_codes_and_scales_are_those_of_torchao(name: str, rule: str):
     x, known = shared_numbers(), PEERS["mx"][f"{name} {rule}"]
     assert sha(x) == PEERS["input"]
@@ -193,7 +193,7 @@ def test_int4_scales_are_those_of_torchao():
     assert sha(q.scales.reshape(-1)) == PEERS["int4"]["scales"]
 
 
-@pytest.mark.parametrize("name", GGML_RMSE)
+@pytest.mark.rows("name", GGML_RMSE)
 def test_searched_scales_are_no_worse_than_those_of_ggml(name: str):
     x = np.random.default_rng(0).standard_normal((256, 4096)).astype(np.float32)
     error = dequantize(quantize(x, name)) - x
@@ -203,8 +203,8 @@ def test_searched_scales_are_no_worse_than_those_of_ggml(name: str):
 NAMES = [row.name for row in schemes()]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
+@pytest.mark.rows("name", NAMES)
+@pytest.mark.rows(
     ("shape", "axis"),
     [((), -1), ((1,), 0), ((77,), -1), ((3, 5, 70), 0), ((130, 300), 1), ((2, 300), 0)],
 )
@@ -225,7 +225,7 @@ def test_any_shape_comes_back_from_its_bytes(name: str, shape, axis: int):
     assert np.array_equal(np.moveaxis(moved, -1, axis) if shape else moved, found)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_zeros_stay_zeros_and_bits_are_as_listed(name: str):
     zeros = np.zeros((3, 512), np.float32)
     q = quantize(zeros, name)
@@ -261,7 +261,7 @@ rows = hnp.arrays(
 )
 
 
-@pytest.mark.parametrize("name", STEP)
+@pytest.mark.rows("name", STEP)
 @settings(max_examples=12, deadline=None)
 @given(x=rows)
 def test_no_error_is_larger_than_the_grid_leaves(name: str, x: np.ndarray):

@@ -39,7 +39,7 @@ def error(w, q, h) -> float:
     return layer_error(w, dequantize(q), h)
 
 
-@pytest.mark.parametrize("name", ROWWISE)
+@pytest.mark.rows("name", ROWWISE)
 def test_gptq_is_never_worse_than_rounding(name: str):
     for seed in range(3):
         w, x = layer(seed)
@@ -68,7 +68,7 @@ def test_on_any_small_layer(seed: int, inputs: int, samples: int):
 EXACT = [name for name in ROWWISE if SCHEMES[name].family != "ggml"]
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.rows("name", EXACT)
 def test_with_a_diagonal_hessian_it_is_rounding(name: str):
     w = np.random.default_rng(4).standard_normal((6, 300)).astype(np.float32)
     d = np.diag(np.random.default_rng(5).random(300) + 0.1)
@@ -84,7 +84,7 @@ def test_how_columns_are_cut_changes_nothing():
         assert np.array_equal(other, found[0])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.rows("seed", range(6))
 def test_two_columns_by_trying_every_pair(seed: int):
     """The second column is the best there is, given the first."""
     rng = np.random.default_rng(seed)

@@ -101,7 +101,7 @@ def test_a_run_repeats_by_seed():
     assert again[0] == again[1] != again[2]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         ({"fmt": "fp12"}, "unknown format"),
@@ -129,7 +129,7 @@ def walked(model: models.LanguageModel, rank: int) -> tuple[int, int]:
     return weights, sum(rank * (m.rows + m.columns) for m in matrices)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "name", ["llama-2-7b", "llama-3-8b", "qwen2.5-7b", "gemma-2-9b", "gpt2-xl-1.5b"]
 )
 def test_the_sheet_equals_a_walk_over_the_matrices(name):

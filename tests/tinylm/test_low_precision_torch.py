@@ -177,7 +177,7 @@ def test_the_distance_to_a_reference_is_relative(short_run):
     assert 0 < other["distance"][0] < 0.2
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         ({"forward": "fp4"}, "unknown training format"),
@@ -392,7 +392,7 @@ def test_qlora_lowers_the_loss_and_holds_the_bytes_of_its_sheet():
     assert np.array_equal(run.model.weights[gains], draft.weights[gains])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         ({"steps": 0}, "steps = 0"),

@@ -27,13 +27,13 @@ CUTS = {
 }
 
 
-@pytest.mark.parametrize("name", CUTS)
+@pytest.mark.rows("name", CUTS)
 def test_a_cut_keeps_what_it_says(name):
     how, kept = CUTS[name]
     assert probabilities(LOGITS, how) == pytest.approx(np.array(kept) / np.sum(kept))
 
 
-@pytest.mark.parametrize("name", CUTS)
+@pytest.mark.rows("name", CUTS)
 def test_draws_follow_their_distribution(name):
     # Pearson's statistic over 20,000 draws; its mean is the degrees of freedom.
     p = probabilities(LOGITS, CUTS[name][0])
@@ -83,7 +83,7 @@ def test_equal_logits_are_kept_by_id():
     assert kept.tolist() == [0.5, 0.5, 0, 0]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("field", "value"),
     [
         ("temperature", -1),

@@ -30,7 +30,7 @@ def test_any_text_streams_back(text):
     assert "".join(BOOK.pieces(BOOK.encode(text))) == text
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "data",
     [
         b"",

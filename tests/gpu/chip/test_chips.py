@@ -24,7 +24,7 @@ PRINTED = {
 }
 
 
-@pytest.mark.parametrize("key", PRINTED)
+@pytest.mark.rows("key", PRINTED)
 def test_totals_are_those_printed(key):
     lanes, cores, designed = PRINTED[key]
     assert gpu.part_total(key, "fp32_lanes").si == lanes
@@ -32,7 +32,7 @@ def test_totals_are_those_printed(key):
     assert chip(key).units_designed.si == designed
 
 
-@pytest.mark.parametrize("key", chips_known())
+@pytest.mark.rows("key", chips_known())
 def test_the_walk_counts_what_the_product_says(key):
     for part in ("fp32_lanes", "tensor_cores", "int32_lanes"):
         assert count_parts(key, part) == gpu.part_total(key, part).si

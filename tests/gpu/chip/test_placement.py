@@ -27,7 +27,7 @@ def _threads_of(block):
     return itertools.product(*(range(n) for n in reversed(block)))
 
 
-@pytest.mark.parametrize("block", SMALL)
+@pytest.mark.rows("block", SMALL)
 def test_the_formula_is_the_count_for_small_blocks(block):
     counted = list(number_threads(block))
     assert [at for at, _ in counted] == [tuple(r[::-1]) for r in _threads_of(block)]
@@ -62,7 +62,7 @@ def test_the_machine_says_the_same(block, grid):
     assert of_block.tolist() == [b for b in range(blocks) for _ in places]
 
 
-@pytest.mark.parametrize("block", SMALL[::7])
+@pytest.mark.rows("block", SMALL[::7])
 def test_the_machine_says_the_same_for_small_blocks(block):
     _, warp, lane, _ = _ran((1, 1, 1), block)
     found = [gpu.place_of(r[::-1], block) for r in _threads_of(block)]
@@ -120,7 +120,7 @@ def test_arrays_and_numbers_alike():
         assert found.waves[i] == one.waves and found.idle_units[i] == one.idle_units
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("grid", "block", "says"),
     [
         (1, 1025, "1,025 threads > 1,024"),

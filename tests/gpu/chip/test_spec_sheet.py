@@ -28,7 +28,7 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize(("name", "clock", "key"), NAMES)
+@pytest.mark.rows(("name", "clock", "key"), NAMES)
 def test_two_transfers_a_clock_whatever_the_memory(name, clock, key):
     """Pins times twice the printed clock is the published bandwidth."""
     device = device_of_reading(SmiReading(name=name))

@@ -101,7 +101,7 @@ def test_the_checker_sees_planted_faults():
     assert any("not pinned" in fault for fault in stream_faults(loose, pinned))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: run_streams([Command(0, "kernel", -1.0)]), "-1.0 s"),

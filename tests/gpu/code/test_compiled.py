@@ -36,7 +36,7 @@ def test_record_is_of_these_sources():
 
 
 @installed
-@pytest.mark.parametrize("name", kernels())
+@pytest.mark.rows("name", kernels())
 def test_the_compiler_says_it_again(name):
     for target in ("sm_90", "sm_120"):
         ptx, words = recompiled(name, target)
@@ -59,7 +59,7 @@ def test_without_compiler(monkeypatch):
         toolchain.to_ptx("twice", "80")
 
 
-@pytest.mark.parametrize(("kernel", "target"), EVERY)
+@pytest.mark.rows(("kernel", "target"), EVERY)
 def test_sixteen_bytes_each(kernel, target):
     code = gpu.compiled(kernel, target).sass
     assert code.size == 16 * len(code.code) and code.size % 128 == 0
@@ -69,7 +69,7 @@ def test_sixteen_bytes_each(kernel, target):
     assert "other" not in code.groups() and "padding" not in code.groups()
 
 
-@pytest.mark.parametrize(("kernel", "target"), EVERY)
+@pytest.mark.rows(("kernel", "target"), EVERY)
 def test_encoding_agrees_with_the_text(kernel, target):
     """Guard and destination stand in fixed bits: 12 to 15, and 16 to 23."""
     for at in gpu.compiled(kernel, target).sass.useful:
@@ -83,7 +83,7 @@ def test_encoding_agrees_with_the_text(kernel, target):
             assert at.low >> 16 & 255 == int(general[0][1:])
 
 
-@pytest.mark.parametrize(("kernel", "target"), EVERY)
+@pytest.mark.rows(("kernel", "target"), EVERY)
 def test_nobody_reads_before_the_result_has_come(kernel, target):
     code = gpu.compiled(kernel, target).sass
     assert sass.unguarded(code) == ()
@@ -108,7 +108,7 @@ def test_planted_faults_are_seen():
     assert min(sass.spacing(sass.Sass(tuple(hasty), code.labels)).values()) == 1
 
 
-@pytest.mark.parametrize(("kernel", "target"), EVERY)
+@pytest.mark.rows(("kernel", "target"), EVERY)
 def test_registers(kernel, target):
     """The assembler reports two more than the code names, everywhere."""
     made = gpu.compiled(kernel, target)

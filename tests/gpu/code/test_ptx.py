@@ -123,8 +123,8 @@ def cases():
     yield ("polynomial", 2, 32, (x, c, gpu.empty(192), 4, 192), 2, horner(x, c))
 
 
-@pytest.mark.parametrize("case", list(cases()), ids=lambda c: c[0])
-@pytest.mark.parametrize("capability", PTX_FOR)
+@pytest.mark.rows("case", list(cases()))
+@pytest.mark.rows("capability", PTX_FOR)
 def test_three_ways_give_the_same_bits(case, capability):
     name, grid, block, args, at, wanted = case
     ran = run_ptx(ptx_text(name, capability), grid, block, *args)
@@ -248,7 +248,7 @@ BODY = """.target sm_80
 """
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("line", "says"),
     [
         ("\tsin.approx.f32 %f1, %f2;", r"line 7, 'sin.approx.f32 %f1, %f2'.*subset"),

@@ -55,7 +55,7 @@ def test_more_chips_share_the_work():
         assert few.time.si == pytest.approx(4 * many.time.si)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "call, words",
     [
         (lambda: matvec_instructions(0, 64), "rows = 0"),

@@ -37,7 +37,7 @@ def test_three_ways(paths, ways, work):
     assert ran.report.instructions == divergence.instructions(paths, ways, work)
 
 
-@pytest.mark.parametrize("ways", [1, 2, 3, 8, 31, 32])
+@pytest.mark.rows("ways", [1, 2, 3, 8, 31, 32])
 def test_the_switch_of_all_lanes(ways):
     """As many passes as paths: two of a two-way branch, 32 of the widest switch."""
     apart = [lane % ways for lane in range(64)]
@@ -60,7 +60,7 @@ def test_the_last_warp_may_be_part_empty():
     assert divergence.passes(range(33)) == [32, 1]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "call, words",
     [
         (lambda: divergence.passes([]), "at least one"),

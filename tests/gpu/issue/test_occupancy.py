@@ -35,7 +35,7 @@ VECTORS = {
 }
 
 
-@pytest.mark.parametrize("case", VECTORS)
+@pytest.mark.rows("case", VECTORS)
 def test_vectors(case):
     threads, registers, shared = case
     found = tuple(
@@ -69,7 +69,7 @@ def test_more_of_anything_never_fits_more(threads, registers, shared, device):
     assert more.blocks <= found.blocks
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("bad", "says"),
     [
         ({"threads": 0}, "threads = 0"),

@@ -61,7 +61,7 @@ def copies(blocks, warps, rounds, ilp):
     return tape.streams()
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.rows("device", DEVICES)
 def test_registers_alone_reach_the_fp32_peak(device):
     chip = hardware.get(device)
     done = replay(chains(16, 8, 256), device, resident=2)
@@ -72,14 +72,14 @@ def test_registers_alone_reach_the_fp32_peak(device):
     assert done.bound in ("fma", "issue")
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.rows("device", DEVICES)
 def test_one_warp_of_dependent_additions_pays_the_latency(device):
     took = machine_of(device).ways["fp32"].latency
     assert replay(chains(1, 1, 50), device, resident=1).cycles == 50 * took
 
 
-@pytest.mark.parametrize(("warps", "ilp"), [(4, 1), (4, 2), (8, 1), (8, 2), (16, 4)])
-@pytest.mark.parametrize("kind", ["fp32", "fp64", "special"])
+@pytest.mark.rows(("warps", "ilp"), [(4, 1), (4, 2), (8, 1), (8, 2), (16, 4)])
+@pytest.mark.rows("kind", ["fp32", "fp64", "special"])
 def test_chains_and_warps_follow_littles_law(warps, ilp, kind):
     way = machine_of("a100-sxm-80gb").ways[kind]
     done = replay(chains(warps, ilp, 200, kind), "a100-sxm-80gb", resident=2)
@@ -87,7 +87,7 @@ def test_chains_and_warps_follow_littles_law(warps, ilp, kind):
     assert done.ports[way.ports[0]] == pytest.approx(share, rel=0.02)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.rows("device", DEVICES)
 def test_a_copy_draws_the_stream_rate_of_the_device(device):
     chip = hardware.get(device)
     done = replay(copies(24, 8, 8, 8), device, resident=8)
@@ -276,7 +276,7 @@ def product():
     return tape.streams()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (

@@ -62,13 +62,13 @@ def held_to_the_twin(seed):
     assert lived == sum(done.stalls.values())
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.rows("seed", range(25))
 def test_random_streams_issue_as_the_twin_says(seed):
     held_to_the_twin(seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1600))
+@pytest.mark.rows("seed", range(1000, 1600))
 def test_more_random_streams_issue_as_the_twin_says(seed):
     held_to_the_twin(seed)
 
@@ -199,7 +199,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("says", FAULTS)
+@pytest.mark.rows("says", FAULTS)
 def test_the_checker_sees_a_planted_fault(says):
     streams, machine = planted()
     done = replay(streams, machine, resident=1)

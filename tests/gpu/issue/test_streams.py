@@ -37,7 +37,7 @@ def faulty(**columns):
     return lambda: checked(dataclasses.replace(two_warps(), **columns))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: Recorder().streams(), "at least one warp"),

@@ -164,7 +164,7 @@ def test_ilp_and_warps_trade_one_for_one():
     assert warps_needed(ilp=4, work=4, latency=400) < need[0] / 3
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "bad",
     [
         {"warps": 0},

@@ -76,8 +76,8 @@ def test_chains_take_exactly_the_closed_form(warps, ilp, latency, rounds):
     assert run(listed, core, policy="gto").cycles >= turns.cycles
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize(("warps", "ilp"), [(1, 1), (1, 2), (2, 2), (1, 4), (4, 1)])
+@pytest.mark.rows("policy", POLICIES)
+@pytest.mark.rows(("warps", "ilp"), [(1, 1), (1, 2), (2, 2), (1, 4), (4, 1)])
 def test_chains_reach_littles_law(warps, ilp, policy):
     done = run([chains(ilp, 400)] * warps, SubCore(math=4), policy=policy)
     assert done.utilisation == pytest.approx(chain_share(warps, ilp, 4), rel=0.02)
@@ -180,7 +180,7 @@ def test_the_checker_sees_planted_faults():
     assert check(listed, core, wide) == ["4 loads under way, 2 fit"]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: run([]), "no programs"),

@@ -19,8 +19,8 @@ def asked(kind: str, sectors) -> Traffic:
     return Traffic(log=log, touched=sectors)
 
 
-@pytest.mark.parametrize("key", ["h100-sxm", "a100-sxm-80gb", "rtx-4090"])
-@pytest.mark.parametrize("stride", [1, 4])  # in sectors
+@pytest.mark.rows("key", ["h100-sxm", "a100-sxm-80gb", "rtx-4090"])
+@pytest.mark.rows("stride", [1, 4])  # in sectors
 def test_stores_write_the_sectors_they_made_dirty(key, stride):
     device, count = hardware.get(key), 2**19
     sectors = stride * np.arange(count)

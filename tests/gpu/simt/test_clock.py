@@ -45,7 +45,7 @@ def chains(t, out, rounds):
     out[t.block.x * t.block_dim.x + t.thread.x] = done
 
 
-@pytest.mark.parametrize("key", DEVICES)
+@pytest.mark.rows("key", DEVICES)
 def test_multiply_adds_in_registers_reach_the_peak(key):
     device = hardware.get(key)
     units = int(device.compute_units.si)

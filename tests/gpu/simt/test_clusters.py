@@ -91,7 +91,7 @@ def one_block_only(t, out):
     out[t.block.x * 32 + t.lane] = 1.0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("kernel", "words"),
     [
         (no_first_sync, ["block 1 of the cluster, which has not begun"]),

@@ -21,7 +21,7 @@ CASES = [case for module in (sums, products, sorts) for case in module.cases()]
 WAITS = waits.cases()  # what numba's simulator has not
 
 
-@pytest.mark.parametrize("case", [*CASES, *WAITS], ids=lambda case: case.name)
+@pytest.mark.rows("case", [*CASES, *WAITS])
 def test_a_port_leaves_what_numpy_computes(case):
     args = [a.copy() if isinstance(a, np.ndarray) else a for a in case.args]
     ran = gpu.launch(case.kernel, case.grid, case.block, "h100", *args, **case.more)

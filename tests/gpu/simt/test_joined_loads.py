@@ -148,7 +148,7 @@ INDICES = [
 ]
 
 
-@pytest.mark.parametrize(("index", "count", "expected"), INDICES)
+@pytest.mark.rows(("index", "count", "expected"), INDICES)
 def test_loads_are_joined_as_far_as_the_first_index_is_surely_aligned(
     index, count, expected
 ):

@@ -18,7 +18,7 @@ H100 = hardware.get("h100-sxm")
 # -- the language --------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("text", "says"),
     [
         ("if t.lane > 3 and (y := t.lane): pass", "':='"),
@@ -93,7 +93,7 @@ def test_kernels_that_are_no_kernels():
         gpu.launch(plain, 1, 32, np.zeros(32))
 
 
-@pytest.mark.parametrize("shape", [0, -1, 2.5, True, "a", (2, 0), None])
+@pytest.mark.rows("shape", [0, -1, 2.5, True, "a", (2, 0), None])
 def test_shapes_of_nothing(shape):
     with pytest.raises(ValueError, match="whole numbers from 1"):
         gpu.empty(shape)
@@ -151,7 +151,7 @@ def test_narrow_numbers_are_not_cut_to_compare():
     assert found["dst"].sum() == 1
 
 
-@pytest.mark.parametrize("kind", "bBhHiIlLefd")
+@pytest.mark.rows("kind", "bBhHiIlLefd")
 def test_every_format(kind):
     def kernel(t, a, b, out):
         x, y = a[t.thread.x], b[t.thread.x]
@@ -298,7 +298,7 @@ def polynomial(t, x, steps):
     x[i] = v
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "key",
     [
         "v100-sxm2-32gb",
@@ -312,7 +312,7 @@ def polynomial(t, x, steps):
         "rtx-5090",
     ],
 )
-@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
+@pytest.mark.rows("dtype", ["fp32", "fp64"])
 def test_no_launch_beats_the_roofline(key, dtype):
     device = hardware.get(key)
     kind = {"fp32": np.float32, "fp64": np.float64}[dtype]
@@ -355,7 +355,7 @@ def _many_values(t, out):
     out[0] = t.thread.x * 1.0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("kernel", "says"),
     [
         (_exp, "np.exp takes no value that differs by lane; use t.exp"),

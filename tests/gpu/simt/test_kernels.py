@@ -20,7 +20,7 @@ def launch(kernel, grid, block, *args):
     )
 
 
-@pytest.mark.parametrize("n", [1, 32, 100, 256, 1000])
+@pytest.mark.rows("n", [1, 32, 100, 256, 1000])
 def test_copy(n):
     src = np.random.default_rng(n).random(n).astype(np.float32)
     blocks = -(-n // 128)
@@ -34,7 +34,7 @@ def test_copy(n):
     assert ran.counters.branches == blocks * 4
 
 
-@pytest.mark.parametrize("stride", [1, 2, 3, 4, 7, 8, 16, 32, 33])
+@pytest.mark.rows("stride", [1, 2, 3, 4, 7, 8, 16, 32, 33])
 def test_strided_copy(stride):
     n = 512
     src = np.arange(n * stride, dtype=np.float32)
@@ -132,7 +132,7 @@ def test_radix_sort():
     assert (now == np.sort(keys)).all()
 
 
-@pytest.mark.parametrize("period", [1, 2, 8, 16, 32, 64])
+@pytest.mark.rows("period", [1, 2, 8, 16, 32, 64])
 def test_two_ways(period):
     src = np.arange(256)
     ran = launch(kernels.two_ways, 2, 128, src, empty(256, np.int64), period)

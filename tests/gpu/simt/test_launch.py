@@ -126,7 +126,7 @@ def test_one_block_too_many_takes_twice_as_long():
     assert over.total > full.total
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("change", "says"),
     [
         ({"block": 1025}, "1,025 threads > 1,024"),

@@ -116,7 +116,7 @@ def grids(t, out, width):
         out[y, x] = 100 * y + x + t.lane
 
 
-@pytest.mark.parametrize("n", [1, 31, 32, 33, 70, 96])
+@pytest.mark.rows("n", [1, 31, 32, 33, 70, 96])
 def test_nested(n):
     same(nested, 3, 32, np.full(96, 7, np.int64), rest=(n,))
 
@@ -430,7 +430,7 @@ def test_too_much_shared_memory():
     assert "it may have 232,448 B" in refused(kernel, np.zeros(4))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("text", "says"),
     [
         ("return 3", "returns nothing"),

@@ -45,7 +45,7 @@ def ring(t, src, dst, rounds):
             empty[s].arrive()
 
 
-@pytest.mark.parametrize("rounds", [1, 3, 7, 20, 300])
+@pytest.mark.rows("rounds", [1, 3, 7, 20, 300])
 def test_a_producer_and_a_consumer(rounds):
     src = np.arange(rounds * 32, dtype=F32)
     ran = gpu.launch(
@@ -295,7 +295,7 @@ def boxes(t, src, dst, row, column):
         dst[k // 16, k % 16] = tile[k // 16, k % 16]
 
 
-@pytest.mark.parametrize("corner", [(0, 0), (3, 5), (-2, -3), (17, 26), (40, 0)])
+@pytest.mark.rows("corner", [(0, 0), (3, 5), (-2, -3), (17, 26), (40, 0)])
 def test_a_box_and_zeros_around_the_array(corner):
     src = np.arange(20 * 32, dtype=F32).reshape(20, 32) + 1
     ran = gpu.launch(boxes, 1, 64, "h100", src, gpu.empty((8, 16)), *corner)
@@ -393,7 +393,7 @@ def box_too_large(t, src, dst):
         t.bulk_copy(tile, src, (0, 0), (8, 20), bar)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("kernel", "words"),
     [
         (box_not_waited, ["tile" * 0, "lane 0", "shared array 1[0, 0]"]),

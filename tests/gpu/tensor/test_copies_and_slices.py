@@ -110,7 +110,7 @@ def test_unfolding_the_fused_gives_the_plain():
     assert unfolded == PLAIN
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: count(0, "TMA"), "0"),

@@ -130,7 +130,7 @@ def test_integers_by_generation():
     assert set(kinds.CAPABILITY) == set(generations())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "words"),
     [
         (
@@ -165,7 +165,7 @@ def test_what_a_chip_lacks_is_refused_with_what_it_has(call, words):
         call()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "words"),
     [
         (lambda: square(ones("e2m1", [127] * 3)), r"scales of a are \(1, 3\) for k"),

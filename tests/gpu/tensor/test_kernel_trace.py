@@ -89,7 +89,7 @@ def test_busy_is_not_utilisation():
     assert summed / window(events) > busy(events)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: run_kernels([], 0), "units = 0"),

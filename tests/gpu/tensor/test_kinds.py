@@ -85,7 +85,7 @@ def test_every_bit_is_that_of_mma_sim(way, monkeypatch):
     assert [n for n, case in enumerate(CASES) if not agree(case)] == []
 
 
-@pytest.mark.parametrize("case", CASES[::3], ids=str)
+@pytest.mark.rows("case", CASES[::3])
 def test_the_twin_says_the_same_of_mma_sims_vectors(case):
     a, b = operand(case, "a"), operand(case, "b")
     accumulate = case.get("accumulate", "fp32")
@@ -123,7 +123,7 @@ def plain_pairs():
             yield from ((generation, "e3m2", other) for other in EIGHT)
 
 
-@pytest.mark.parametrize("pair", list(plain_pairs()), ids="-".join)
+@pytest.mark.rows("pair", list(plain_pairs()))
 def test_products_equal_exact_fractions(pair):
     generation, left, right = pair
     sums = ("fp32", "fp16") if left not in ("bf16", "tf32") else ("fp32",)
@@ -154,7 +154,7 @@ SCALED += [
 SCALED += [("mxf4nvf4", "e2m1", "e2m1", "e4m3fn", 16)]
 
 
-@pytest.mark.parametrize("row", SCALED, ids=lambda row: "-".join(map(str, row)))
+@pytest.mark.rows("row", SCALED)
 def test_scaled_products_equal_exact_fractions(row):
     kind, left, right, scale, block = row
     for seed in range(4):

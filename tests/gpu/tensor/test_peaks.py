@@ -57,7 +57,7 @@ HEADLINES = [
 ]
 
 
-@pytest.mark.parametrize(("key", "dtype", "sums", "sparse", "tflops"), HEADLINES)
+@pytest.mark.rows(("key", "dtype", "sums", "sparse", "tflops"), HEADLINES)
 def test_headlines(key, dtype, sums, sparse, tflops):
     row = gpu.peak_of(key, dtype, sums)
     gain = row.device.peaks[row.name].sparse_factor if sparse else 1
@@ -144,7 +144,7 @@ def test_blocks_of_unlike_length():
     assert (done.time, done.by_unit, done.share) == (3, (1, 3), 1)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("on", "name", "threads", "shape"),
     [
         ("7.0", "mma.sync", 32, "m8n8k4"),
@@ -189,7 +189,7 @@ def test_every_nvidia_tensor_device_has_an_instruction():
 ONE = {"units": 1, "cores": 1, "macs_per_core": 1, "clock": 1, "each": 4, "count": 1}
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "call",
     [
         lambda: peak_by_hand(0, 1, 1),

@@ -48,14 +48,14 @@ def answered(case, generation):
     return (d.astype(np.float32) + after).view(np.uint32).item()
 
 
-@pytest.mark.parametrize("chip", CHIPS, ids="-".join)
+@pytest.mark.rows("chip", CHIPS)
 def test_subnormal_numbers_go_in_and_out(chip):
     least, scale = LEAST[chip[1]]
     assert asked([2.0**least], [2.0**scale], 0, *chip) == 2.0 ** (least + scale)
     assert asked([0], [0], 2.0**-149, *chip) == 2.0**-149
 
 
-@pytest.mark.parametrize("chip", CHIPS, ids="-".join)
+@pytest.mark.rows("chip", CHIPS)
 def test_products_are_exact_and_sums_are_cut_toward_zero(chip):
     near = 1 - LAST[chip[1]]
     assert asked([near] * 4, [near] * 4, 0, *chip) == 4 * near**2
@@ -64,7 +64,7 @@ def test_products_are_exact_and_sums_are_cut_toward_zero(chip):
         assert asked([1, 1], [sign * 2, small], 0, *chip) == sign * 2
 
 
-@pytest.mark.parametrize("chip", CHIPS, ids="-".join)
+@pytest.mark.rows("chip", CHIPS)
 def test_a_sum_starts_from_its_largest_number(chip):
     small = [0.5] * 4, [TINY] * 4
     assert asked(*small, 1, *chip) == 1
@@ -74,14 +74,14 @@ def test_a_sum_starts_from_its_largest_number(chip):
         assert asked(a, b, TINY, *chip) == 1
 
 
-@pytest.mark.parametrize("chip", CHIPS, ids="-".join)
+@pytest.mark.rows("chip", CHIPS)
 def test_a_bit_behind_the_last_is_kept_from_turing_on(chip):
     volta = chip[0] == "volta"
     assert asked([1], [1], -BELOW, *chip) == (2.0**-23 if volta else TINY)
     assert asked([1, 1], [1, -TINY], -BELOW, *chip) == (2.0**-23 if volta else 0)
 
 
-@pytest.mark.parametrize("chip", CHIPS, ids="-".join)
+@pytest.mark.rows("chip", CHIPS)
 def test_bits_before_the_first_are_kept_until_the_end(chip):
     assert asked([1] * 4, [TINY] * 4, BELOW, *chip) == 1 + 2.0**-23
     odd = 1 + 2.0**-22 + 2.0**-23
@@ -94,7 +94,7 @@ def test_bits_before_the_first_are_kept_until_the_end(chip):
         assert asked([1] * 4, [sign] * 4, sign * odd, *chip) == sign * 5
 
 
-@pytest.mark.parametrize("chip", CHIPS, ids="-".join)
+@pytest.mark.rows("chip", CHIPS)
 def test_a_larger_accumulator_gives_a_smaller_sum(chip):
     if chip[0] == "volta":
         a, b = [1] * 4, [TINY] * 4
@@ -103,7 +103,7 @@ def test_a_larger_accumulator_gives_a_smaller_sum(chip):
     assert asked(a, b, 1, *chip) < asked(a, b, BELOW, *chip)
 
 
-@pytest.mark.parametrize("case", OUTPUTS, ids=lambda c: f"{c['chip']}-{c['dtype']}")
+@pytest.mark.rows("case", OUTPUTS)
 def test_every_bit_is_that_of_the_chip(case):
     assert answered(case, case["generation"]) == case["d"]
 
@@ -141,9 +141,7 @@ def in_halves(case, pairs=PAIRS):
     return HALF.encode(d + c)
 
 
-@pytest.mark.parametrize(
-    "case", HALVES["cases"], ids=lambda c: f"{c['chip']}-{c['dtype']}"
-)
+@pytest.mark.rows("case", HALVES["cases"])
 def test_every_bit_of_sums_in_fp16_is_that_of_the_chip(case):
     assert in_halves(case) == case["d"]
 

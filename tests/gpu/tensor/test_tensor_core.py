@@ -30,7 +30,7 @@ def numbers(form: Format):
     return st.one_of(code.filter(math.isfinite), near)
 
 
-@pytest.mark.parametrize("case", KNOWN, ids=lambda c: f"{c['generation']}-{c['dtype']}")
+@pytest.mark.rows("case", KNOWN)
 def test_every_bit_is_that_of_mma_sim(case):
     form = Format(case["dtype"])
     a, b = (form.decode(np.array(case[name])) for name in "ab")
@@ -46,7 +46,7 @@ def test_every_bit_is_that_of_mma_sim(case):
     assert d.view(np.uint32).tolist() == case["d"]
 
 
-@pytest.mark.parametrize(("generation", "dtype"), RULES)
+@pytest.mark.rows(("generation", "dtype"), RULES)
 @given(data=st.data())
 @settings(max_examples=10, deadline=None)
 def test_equals_the_slow_version(generation, dtype, data):
@@ -105,7 +105,7 @@ def test_overflow_stays():
     assert gpu.mma([[60000.0]], [[2.0]], dtype="fp16", accumulate="fp16") == np.inf
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "words"),
     [
         (

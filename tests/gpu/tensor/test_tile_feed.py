@@ -63,7 +63,7 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("said", PLANTED)
+@pytest.mark.rows("said", PLANTED)
 def test_the_checker_finds_each_planted_fault(said):
     for at in range(2, 6):
         ran = run_feed(FEED, 6)
@@ -88,7 +88,7 @@ def test_a_pair_of_blocks_feeds_an_h100_and_one_alone_does_not():
     assert feed_share(pair, 1).si < 0.5
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: feed_time(Feed(-1, 0, 1), 3), "load = -1"),

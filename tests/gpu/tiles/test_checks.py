@@ -177,7 +177,7 @@ def test_registers_that_no_thread_has_are_said_and_no_time_is():
     assert not ran.report.occupancy.blocks
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("change", "says"),
     [
         ({"grid": 0}, "grid = 0"),

@@ -24,11 +24,11 @@ def numbers(form, seed, n=32):
     return form.decode(form.encode(values)).astype(np.float32)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("name", "dtype"),
     [("bf16", tl.bfloat16), ("e4m3fn", tl.float8e4nv), ("e5m2", tl.float8e5)],
 )
-@pytest.mark.parametrize("device", ["h100-sxm", "b200-sxm"])
+@pytest.mark.rows("device", ["h100-sxm", "b200-sxm"])
 def test_products_are_the_tensor_cores(name, dtype, device):
     # the interpreter takes bf16 codes for whole numbers here, and says nothing
     form = Format(name)

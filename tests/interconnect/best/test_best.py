@@ -37,7 +37,7 @@ def schedule_of(row: dict) -> Schedule:
 # -- what was recorded -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+@pytest.mark.rows("row", ROWS)
 def test_a_recorded_schedule_is_right_fits_and_is_as_long_as_it_says(row):
     made, board = schedule_of(row), known.named(row["board"])
     assert verify(made).holds and board.overfull(made) == ""
@@ -46,7 +46,7 @@ def test_a_recorded_schedule_is_right_fits_and_is_as_long_as_it_says(row):
     assert (row["why"] == "solver") == (row["counted"] < row["low"])
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+@pytest.mark.rows("row", ROWS)
 def test_link_by_link_it_takes_a_chunks_time_a_step(row):
     made = schedule_of(row)
     topology = known.BOARDS[row["board"]]()
@@ -80,7 +80,7 @@ def test_bounds_on_boards_counted_by_hand():
     assert least_steps(Board("one", 1, {}, ()), 1) == (0, "far")
 
 
-@pytest.mark.parametrize("name", list(known.BOARDS))
+@pytest.mark.rows("name", list(known.BOARDS))
 def test_no_algorithm_of_the_book_beats_the_bound(name):
     board = known.named(name)
     for algorithm in KNOWN["all_reduce"]:
@@ -104,7 +104,7 @@ def test_more_chunks_take_more_steps_and_less_time():
 # -- all schedules, and the solver -----------------------------------------------------
 
 
-@pytest.mark.parametrize("name", list(SMALL))
+@pytest.mark.rows("name", list(SMALL))
 def test_every_schedule_of_few_chips_is_tried(name):
     board = board_of(SMALL[name], name)
     found = fewest(board)
@@ -114,7 +114,7 @@ def test_every_schedule_of_few_chips_is_tried(name):
     assert fewest(board, found - 1) is None
 
 
-@pytest.mark.parametrize("name", list(SMALL))
+@pytest.mark.rows("name", list(SMALL))
 def test_the_solver_finds_what_the_search_does(name):
     pytest.importorskip("ortools")
     board = board_of(SMALL[name], name)

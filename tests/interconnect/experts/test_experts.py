@@ -24,8 +24,8 @@ from stacklib.quantity.names import UnknownName
 LAYOUTS = [(8, 4, 2), (8, 8, 3), (16, 8, 4), (16, 4, 4), (32, 8, 8)]  # ranks, a node, k
 
 
-@pytest.mark.parametrize(("ranks", "local", "top_k"), LAYOUTS)
-@pytest.mark.parametrize("once", ONCE)
+@pytest.mark.rows(("ranks", "local", "top_k"), LAYOUTS)
+@pytest.mark.rows("once", ONCE)
 def test_counts_meet_the_closed_form_within_sampling(ranks, local, top_k, once):
     tokens = 1200
     routing = route_experts(tokens, experts=64, top_k=top_k, seed=ranks + top_k)
@@ -152,7 +152,7 @@ def _exchange(ranks, local, together):
     return found
 
 
-@pytest.mark.parametrize(("ranks", "local"), [(8, 4), (16, 8), (6, 2), (4, 1), (8, 8)])
+@pytest.mark.rows(("ranks", "local"), [(8, 4), (16, 8), (6, 2), (4, 1), (8, 8)])
 def test_pxn_lowers_messages_and_not_bytes(ranks, local):
     alone, joined = (
         pxn(1000.0, ranks=ranks, ranks_per_node=local, together=t)
@@ -209,7 +209,7 @@ def test_a_weighted_draw_is_as_popular_as_asked():
     assert shares == pytest.approx([6 / 11, 3 / 11, 2 / 11], abs=0.02)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: route_experts(0), "tokens = 0"),

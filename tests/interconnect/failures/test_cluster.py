@@ -78,7 +78,7 @@ def test_spares_are_enough_and_one_less_is_not():
         assert spares == 0 or cluster.more_than(spares - 1, mean) > 1e-3
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: cluster.between_failures(0, 4), "rate = 0"),

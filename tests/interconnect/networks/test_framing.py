@@ -20,8 +20,8 @@ LAYERS = st.builds(
 )
 
 
-@pytest.mark.parametrize("name", CODES)
-@pytest.mark.parametrize("lanes", [1, 2, 16])
+@pytest.mark.rows("name", CODES)
+@pytest.mark.rows("lanes", [1, 2, 16])
 def test_a_stream_carries_the_share(name: str, lanes: int):
     layers = framing.code(name)
     data, bits = framing.frame_bits(layers)

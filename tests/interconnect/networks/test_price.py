@@ -11,8 +11,8 @@ BOX = Topology.nvswitch(8)  # eighteen links of a chip over four planes
 SIZE = 64 * 2.0**20
 
 
-@pytest.mark.parametrize("algorithm", ["ring", "direct", "halving_doubling", "bruck"])
-@pytest.mark.parametrize("size", [0.0, 8.0, 1e6, 1e9])
+@pytest.mark.rows("algorithm", ["ring", "direct", "halving_doubling", "bruck"])
+@pytest.mark.rows("size", [0.0, 8.0, 1e6, 1e9])
 def test_it_is_the_simulator_where_nothing_is_shared(algorithm, size):
     schedule = all_reduce(8, algorithm)
     told, ran = cost(schedule, BOX, size=size), simulate(schedule, BOX, size)

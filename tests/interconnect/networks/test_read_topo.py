@@ -114,7 +114,7 @@ def test_what_is_printed_is_read_back(given, gap):
     assert split == set(ways)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("old", "new", "says"),
     [
         (
@@ -153,7 +153,7 @@ def test_a_planted_fault_is_named_by_its_line(old, new, says):
         read_topo(FOUR.replace(old, new, 1))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("text", "says"),
     [
         ("", "nothing to read"),

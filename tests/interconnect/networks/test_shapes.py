@@ -79,8 +79,8 @@ def test_meshes():
         Topology.nvlink_mesh(4, {(0, 1): 1, (2, 3): 1})
 
 
-@pytest.mark.parametrize("radix", [4, 6, 8])
-@pytest.mark.parametrize("levels", [1, 2, 3, 4])
+@pytest.mark.rows("radix", [4, 6, 8])
+@pytest.mark.rows("levels", [1, 2, 3, 4])
 def test_a_full_fat_tree_in_closed_form_and_built(radix, levels):
     if fat_tree_size(radix, levels).hosts > 600:
         return

@@ -138,7 +138,7 @@ def test_quantities_and_empty_steps():
     assert simulate(stays, ring(2), 1e6).time == 0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("how", "says"),
     [
         ({"size": float("nan")}, "size = nan"),

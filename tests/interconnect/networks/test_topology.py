@@ -126,7 +126,7 @@ def test_the_bisection_of_few_chips_is_the_least_of_all_splits(net):
     assert crossing(found.side, net.capacity) == pytest.approx(found.bandwidth)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "net",
     [
         Topology.torus((8,)),
@@ -141,7 +141,6 @@ def test_the_bisection_of_few_chips_is_the_least_of_all_splits(net):
         Topology.fat_tree(4, 3, hosts=8),
         Topology.rail(4, 2, inside=100e9, cables=1),
     ],
-    ids=lambda net: net.name,
 )
 def test_a_bisection_known_by_make_up_is_what_a_search_finds(net):
     assert net.bisection().exact
@@ -232,7 +231,7 @@ def test_parts_are_counted_and_priced():
             net.cost(prices)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ranks", "nodes", "links", "says"),
     [
         (0, 1, [], "ranks = 0"),

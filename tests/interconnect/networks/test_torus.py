@@ -36,7 +36,7 @@ VECTORS = [  # all pairs' traffic, all shortest paths alike: the busiest link
 ]
 
 
-@pytest.mark.parametrize(("shape", "twist", "load"), VECTORS)
+@pytest.mark.rows(("shape", "twist", "load"), VECTORS)
 def test_the_busiest_link_of_known_tori(shape, twist, load):
     loads = all_pairs(lattice(shape, twist), 1.0)
     assert max(loads.values()) == pytest.approx(load)
@@ -135,7 +135,7 @@ def test_the_bisection_of_9216_chips_a_chip():
     assert found.per_chip / 1e9 == pytest.approx(16.67, abs=0.01)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("shape", "twist", "says"),
     [
         ((4, 4, 8), {"x": {"x": 2}}, "does not close: the wrap of x moves 2 along x"),
@@ -211,7 +211,7 @@ def test_a_spare_takes_a_broken_cube_s_place():
         after.replaced(3)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("shape", "more", "says"),
     [
         ((4, 4, 6), {}, "6 is no multiple of 4"),

@@ -20,8 +20,8 @@ from stacklib.interconnect.optics.errors import (
 )
 
 
-@pytest.mark.parametrize("levels", [2, 4, 8])
-@pytest.mark.parametrize("far", [0.8, 1.6])
+@pytest.mark.rows("levels", [2, 4, 8])
+@pytest.mark.rows("far", [0.8, 1.6])
 def test_closed_form_is_what_is_sent(levels, far):
     symbols = 40_000
     wrong, bits = run_symbols(symbols, far, levels, seed=levels)

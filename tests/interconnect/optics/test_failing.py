@@ -92,7 +92,7 @@ def test_watts_of_a_port():
     assert SWITCHES["quantum_x"].ports * SWITCHES["quantum_x"].rate == 115.2e12
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "named"),
     [
         (lambda: Part("module", 0, 500), "count of module = 0"),

@@ -22,7 +22,7 @@ from stacklib.roofline.work.fit import Infeasible
 LLAMA = {"on": "h100-sxm", "batch": 512}
 
 
-@pytest.mark.parametrize("name", [n for n in models.names() if "gemma-3" not in n])
+@pytest.mark.rows("name", [n for n in models.names() if "gemma-3" not in n])
 def test_every_parameter_is_counted_once(name):
     shape, model = shape_of(name, 4096), models.get(name)
     # positions, final norms and towers are left out
@@ -121,7 +121,7 @@ def test_what_does_not_fit_has_no_time_and_says_the_sum():
         assert word in step.refused, step.refused
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("layout", "says"),
     [
         (Layout(tp=8), "8 chips, and there are 64"),

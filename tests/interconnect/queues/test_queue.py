@@ -103,7 +103,7 @@ def test_planted_faults_are_named():
 CASES = [(2, 1, 1, 1), (2, 2, 1, 2), (2, 2, 2, 2), (2, 2, 2, 4), (2, 3, 2, 4)]
 
 
-@pytest.mark.parametrize("case", [*CASES, (2, 3, 1, 2), (3, 1, 2, 4)])
+@pytest.mark.rows("case", [*CASES, (2, 3, 1, 2), (3, 1, 2, 4)])
 def test_no_interleaving_loses_an_entry(case):
     found = explore(*case)
     assert found.faults == {} and found.interleavings > 0
@@ -152,7 +152,7 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("field", fields(Plan))
+@pytest.mark.rows("field", fields(Plan))
 def test_every_part_of_the_protocol_is_needed(field):
     found = explore(2, 2, 2, 4, Plan(**{field.name: False}))
     first, way = next(iter(found.faults.items()))
@@ -161,7 +161,7 @@ def test_every_part_of_the_protocol_is_needed(field):
     assert len({step[0] for step in way} - {"p"}) <= 2
 
 
-@pytest.mark.parametrize("field", fields(Plan))
+@pytest.mark.rows("field", fields(Plan))
 def test_the_shortest_way_to_a_fault_can_be_gone(field):
     plan = Plan(**{field.name: False})
     fault, way = next(iter(explore(2, 2, 2, 4, plan).faults.items()))
@@ -217,7 +217,7 @@ def test_the_checker_of_what_was_sent():
     assert check_sent([(0, 0), (0, 0)]) == ["producer 0 sent 0 where 1 was next"]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: Queue(3), "a power of two"),

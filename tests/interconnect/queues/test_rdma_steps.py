@@ -35,8 +35,8 @@ def test_the_closed_form_is_the_run_event_by_event(steps, messages):
     assert max(event.end for event in events) == pytest.approx(told, abs=1e-18)
 
 
-@pytest.mark.parametrize("start", ["gpu", "proxy"])
-@pytest.mark.parametrize("size", [8, 7392, 1 << 20])
+@pytest.mark.rows("start", ["gpu", "proxy"])
+@pytest.mark.rows("size", [8, 7392, 1 << 20])
 def test_both_ways_to_start_run_as_told(start, size):
     steps = write_steps(WAY, size, start)
     assert len(steps) == {"gpu": 8, "proxy": 7}[start]
@@ -83,7 +83,7 @@ def test_planted_faults_are_named():
     ]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: write_steps(WAY, 0), "size = 0"),

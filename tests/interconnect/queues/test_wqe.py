@@ -91,7 +91,7 @@ def test_a_flipped_bit_is_refused_or_another_write(write, bit):
         pass
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("at", "value", "says"),
     [
         (0, 1, "opmod"),
@@ -125,7 +125,7 @@ def test_sizes_and_lengths_are_refused():
         write_wqe(*PLAIN, immediate=1 << 32)
 
 
-@pytest.mark.parametrize("name", WIDTHS)
+@pytest.mark.rows("name", WIDTHS)
 def test_a_number_too_wide_or_negative_is_named(name):
     good = dict(zip(WIDTHS, PLAIN, strict=True))
     for value in (1 << WIDTHS[name], -1, 1.5, True):

@@ -47,7 +47,7 @@ def asked(draw, least=1, most=33):
     return make(collective, algorithm, ranks, **how)
 
 
-@pytest.mark.parametrize(("collective", "algorithm"), PAIRS)
+@pytest.mark.rows(("collective", "algorithm"), PAIRS)
 def test_every_algorithm_is_proved(collective, algorithm):
     for ranks in RAGGED:
         proof = verify(make(collective, algorithm, ranks))
@@ -171,7 +171,7 @@ def test_across_nodes_goes_one_message_in_a_group():
     assert [len(c) for c in crossing] == [192, 48]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: all_reduce(0), "ranks = 0"),

@@ -24,7 +24,7 @@ from stacklib.quantity import Quantity, UnknownName, chosen
 PAIRS = [(c, a) for c, table in FORMS.items() for a in table]
 
 
-@pytest.mark.parametrize(("collective", "algorithm"), PAIRS)
+@pytest.mark.rows(("collective", "algorithm"), PAIRS)
 def test_the_closed_form_is_what_the_sends_count(collective, algorithm):
     for ranks in (1, 2, 3, 4, 6, 7, 8, 12, 17, 33):
         hows = [{}]
@@ -109,8 +109,8 @@ def test_the_best_number_of_chunks_is_the_best_of_all(algorithm, ranks):
         best_chunks(one, many, 32, size=1.0, alpha=0, beta=1.0)
 
 
-@pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf])
-@pytest.mark.parametrize("name", ["size", "alpha", "beta"])
+@pytest.mark.rows("bad", [-1.0, math.nan, math.inf])
+@pytest.mark.rows("name", ["size", "alpha", "beta"])
 def test_bad_numbers_are_refused(name, bad):
     numbers = {"size": 1.0, "alpha": 1.0, "beta": 1.0, name: bad}
     with pytest.raises(ValueError, match=name):

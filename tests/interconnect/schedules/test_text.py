@@ -9,7 +9,7 @@ from stacklib.interconnect.schedules.verify import verify
 FLAT = ("ring", "tree", "double_binary_tree", "halving_doubling", "direct", "bruck")
 
 
-@pytest.mark.parametrize("algorithm", FLAT)
+@pytest.mark.rows("algorithm", FLAT)
 def test_a_text_is_read_back(algorithm: str):
     for ranks in (2, 3, 8):
         made = all_reduce(ranks, algorithm)
@@ -22,7 +22,7 @@ def test_spaces_comments_and_empty_lines_count_for_nothing():
     assert read.steps == 1 and verify(read).holds
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("text", "told"),
     [
         ("", "no line with a send"),

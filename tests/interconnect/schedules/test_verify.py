@@ -98,7 +98,7 @@ def with_steps(schedule, order):
     return with_sends(schedule, sorted(moved, key=lambda send: send.step))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "algorithm", ["ring", "tree", "direct", "halving_doubling", "in_switch"]
 )
 def test_two_steps_in_the_wrong_order_are_found(algorithm):
@@ -133,7 +133,7 @@ def mine(*sends, ranks=2, chunks=1, collective="all_reduce", **more):
     return verify(Schedule(collective, "mine", ranks, chunks, sends, **more)).faults
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("faults", "says"),
     [
         (mine((0, 0, 0, 0, True)), "step 0, rank 0, chunk 0: sends to itself"),
@@ -226,7 +226,7 @@ def of(sends):
     return Schedule("all_reduce", "mine", 2, 1, sends)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (

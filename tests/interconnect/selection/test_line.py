@@ -68,7 +68,7 @@ def test_a_flat_line_has_no_bandwidth_to_speak_of():
     assert line.alpha == pytest.approx(1e-6) and abs(line.beta) < 1e-20
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("free", "factor"),
     [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (10, 2.228), (30, 2.042)],
 )
@@ -80,7 +80,7 @@ def test_student_is_normal_in_the_end():
     assert student(2001, 0.95) == pytest.approx(NormalDist().inv_cdf(0.975), rel=1e-3)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("sizes", "times", "level", "says"),
     [
         ([1, 2], [1, 2], 0.95, "2 points"),

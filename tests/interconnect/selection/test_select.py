@@ -111,7 +111,7 @@ LOGGED = [
 ]
 
 
-@pytest.mark.parametrize(("collective", "algorithm", "cells"), LOGGED)
+@pytest.mark.rows(("collective", "algorithm", "cells"), LOGGED)
 def test_latencies_of_a_published_log(collective, algorithm, cells):
     on = select("all_reduce", 1024, ranks=16, sharp=True).machine
     for protocol, cell in zip(c.PROTOCOLS, cells, strict=True):
@@ -154,7 +154,7 @@ def test_every_candidate_is_timed_or_refused_with_a_reason():
                 assert row.time is None or row.time >= choice.time
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("collective", "algorithm", "protocol", "machine", "says"),
     [
         ("broadcast", "tree", "ll", {"ranks": 8}, "rings only"),
@@ -250,7 +250,7 @@ def test_the_choice_is_the_least_and_more_bandwidth_is_never_slower(
         assert faster.time <= choice.time * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("case", "error", "says"),
     [
         ({"size": float("nan")}, ValueError, "size = nan"),

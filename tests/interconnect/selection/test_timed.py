@@ -20,8 +20,8 @@ H100 = fabric("h100_sxm", 8)
 KINDS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [8, 1 << 14, 1 << 20, 1 << 26, 1 << 33])
+@pytest.mark.rows("kind", KINDS)
+@pytest.mark.rows("size", [8, 1 << 14, 1 << 20, 1 << 26, 1 << 33])
 def test_its_core_is_the_cost_model(kind, size):
     found = collective_time(kind, size, H100)
     chosen = select(kind, size, **H100.select())

@@ -17,8 +17,8 @@ TINY = shapes(read_config(DATA / "tiny" / "config.json"))
 COUNT = sum(map(prod, TINY.values()))
 
 
-@pytest.mark.parametrize("zero", held.STAGES)
-@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+@pytest.mark.rows("zero", held.STAGES)
+@pytest.mark.rows("ranks", [1, 2, 4, 8])
 def test_the_list_split_is_the_closed_form(ranks, zero):
     told = held.shard_memory(COUNT, ranks, zero)
     for rank in range(ranks):
@@ -56,8 +56,8 @@ def _case(seed, rows=12, inner=6):
     return weights, momentum, ints(rows, 5), ints(rows, 3)
 
 
-@pytest.mark.parametrize("zero", held.STAGES)
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.rows("zero", held.STAGES)
+@pytest.mark.rows("ranks", [1, 2, 3, 4])
 def test_a_step_in_parts_is_the_whole_step(ranks, zero):
     case = _case(ranks)
     wanted, _ = steps.whole_step(*case)
@@ -112,7 +112,7 @@ def test_tensor_parallel_bytes():
     assert held.tensor_bytes(80, 8192, 1, 8) == pytest.approx(160 * 16384 * 2 * 7 / 8)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: held.shard_memory(1e9, 4, 4), "zero = 4"),

@@ -210,7 +210,7 @@ def test_quantities_go_through():
     assert closed.mean_wait(0.5, 1.0, spread=1.0) == 1.0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: Rules(forwarding="teleport"), "teleport"),

@@ -41,8 +41,8 @@ RAGGED = [
 ]
 
 
-@pytest.mark.parametrize("shape", RAGGED, ids=str)
-@pytest.mark.parametrize("words", MASKS, ids=str)
+@pytest.mark.rows("shape", RAGGED)
+@pytest.mark.rows("words", MASKS)
 def test_the_error_is_at_most_twice_that_of_the_formula_in_float32(shape, words):
     assert error_ratio(*made(1, *shape), **words) <= 2
 
@@ -89,7 +89,7 @@ def test_rows_that_see_nothing_are_zero_in_both():
         assert (tiled[empty] == 0).all()
 
 
-@pytest.mark.parametrize("words", MASKS, ids=str)
+@pytest.mark.rows("words", MASKS)
 def test_nan_is_reported_in_the_rows_that_the_reference_has_it(words):
     q, k, v = made(5, 1, 2, 1, 600, 600, 16)
     q[0, 1, 300, 3] = np.nan
@@ -119,7 +119,7 @@ def test_one_query_or_one_column_is_left_alone(queries, wide):
     assert np.array_equal(q, before)
 
 
-@pytest.mark.parametrize("words", MASKS, ids=str)
+@pytest.mark.rows("words", MASKS)
 def test_nothing_beyond_a_ragged_edge_is_read_or_written(words):
     """Canaries on both sides of every axis."""
     around = [np.full((4, 7, 623, 19), np.nan, np.float32) for _ in range(3)]

@@ -55,8 +55,8 @@ def outcome(function, x, **words):
     return out.detach(), *torch.autograd.grad((out * by).sum(), x)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("words", MASKS, ids=str)
+@pytest.mark.rows("shape", SHAPES)
+@pytest.mark.rows("words", MASKS)
 def test_errors_are_at_most_twice_those_of_autograd_in_float32(shape, words):
     exact = outcome(formula, tensors(*shape, dtype=torch.float64), **words)
     plain = outcome(formula, tensors(*shape), **words)

@@ -17,8 +17,8 @@ from stacklib.kernels.experts.tiles import (
 from stacklib.quantity import Quantity, chosen
 
 
-@pytest.mark.parametrize("size", [1536, 2048, 7168])
-@pytest.mark.parametrize("tile", [16, 64, 128, 256])
+@pytest.mark.rows("size", [1536, 2048, 7168])
+@pytest.mark.rows("tile", [16, 64, 128, 256])
 def test_sizes_of_experts_are_whole_tiles(size, tile):
     assert tile_efficiency(size, tile) == 1
     assert tile_efficiency(size + 1, tile) == (size + 1) / (size + tile)

@@ -133,7 +133,7 @@ def small(*ops, results=("y",), **shapes):
     return OpGraph({n: Tensor(s) for n, s in shapes.items()}, ops, results)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("graph", "error", "words"),
     [
         (

@@ -141,7 +141,7 @@ def test_floats_quantities_and_arrays_give_the_same():
     assert swept == pytest.approx([plain, 8e-6])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "plan",
     [
         Launches(20, 0.2e-3, 1e-3),  # the host is what is slow
@@ -162,7 +162,7 @@ def test_threads_take_as_long_as_the_closed_form_and_hardly_longer(plan):
     assert plan.time * 0.99 <= best <= more
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "words"),
     [
         (lambda: launch_time(0, 1e-6, submit_s=1e-6), "kernels = 0"),

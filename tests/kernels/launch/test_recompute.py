@@ -133,7 +133,7 @@ def test_memory_of_the_tiny_model_is_what_torch_keeps():
     assert plans["optimal"].memory <= plans["sqrt"].memory < plans["keep"].memory / 2
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "error", "words"),
     [
         (lambda: checkpoint_plan([]), ValueError, "at least one"),

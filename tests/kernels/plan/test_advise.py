@@ -124,7 +124,7 @@ def test_a_reader_puts_another_price_in():
     assert all(route.why for route in ROUTES) and all(t.why for t in TERMS.values())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("change", "error", "words"),
     [
         ({"seconds": 1e-9}, ValueError, "less than its roofline"),

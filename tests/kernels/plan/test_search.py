@@ -146,7 +146,7 @@ def fails(point):
     return 1.0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("space", "measure", "more", "error", "words"),
     [
         ({}, fails, {}, ValueError, "no parameter"),

@@ -222,7 +222,7 @@ def test_tiles_on_units_take_the_closed_form_and_at_most_a_tile_more(
     assert least * (1 - 1e-9) <= seconds <= least + one
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("args", "words"),
     [
         ((np.ones((2, 3)), np.ones((5, 4)), 1.0, 0), r"\(2, 3\), weights \(5, 4\)"),

@@ -118,7 +118,7 @@ def test_a_tile_too_small_for_its_row_leaves_numbers_unwritten():
     assert (ran.results["y"][0, 8:] == 9).all()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "words"),
     [
         (lambda: run_layernorm(np.ones((2, 4)), np.ones(3), np.ones(3)), r"\(3,\)"),

@@ -24,8 +24,8 @@ from stacklib.kernels.rows.primitives import (
 from stacklib.quantity import UnknownName
 
 
-@pytest.mark.parametrize("name", PRIMITIVES)
-@pytest.mark.parametrize("n", [32, 256, 1024])
+@pytest.mark.rows("name", PRIMITIVES)
+@pytest.mark.rows("n", [32, 256, 1024])
 def test_work_and_depth_are_what_the_machine_counts(name, n):
     found = measured(name, n)
     assert found.counted_work == found.work
@@ -61,7 +61,7 @@ def test_looking_back_scans_in_one_pass_over_memory(blocks):
     assert told <= asked["load"] + asked["store"] < told + 64 * blocks * 3 + 64
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("n", "bits", "digit"), [(1, 1, 1), (63, 5, 4), (64, 8, 8), (65, 6, 4), (200, 7, 4)]
 )
 def test_a_radix_sort_sorts_and_moves_what_the_formula_says(n, bits, digit):
@@ -104,7 +104,7 @@ def test_a_pass_keeps_the_order_of_equals():
         )
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "error", "words"),
     [
         (lambda: measured("scann", 32), UnknownName, "scan"),

@@ -37,7 +37,7 @@ def test_both_cut_as_the_reference_and_draw_one_token(how, vocab, seed, u):
     assert one.crossed.read["x"] == 4 * vocab
 
 
-@pytest.mark.parametrize("top_k", [1, 2, 3, 5, 8])
+@pytest.mark.rows("top_k", [1, 2, 3, 5, 8])
 def test_ties_go_to_the_lower_index(top_k):
     row = np.array([1, 2, 2, -0.0, 0.0, 2, 1, 0], np.float32)
     how = Sampling(top_k=top_k)
@@ -94,8 +94,8 @@ def test_cuts_that_keep_all_cost_nothing():
     assert greedy.crossed.launches == 1 and greedy.token == 0
 
 
-@pytest.mark.parametrize("sample", [sample_in_passes, sample_fused])
-@pytest.mark.parametrize(
+@pytest.mark.rows("sample", [sample_in_passes, sample_fused])
+@pytest.mark.rows(
     ("row", "u", "words"),
     [
         (np.zeros((2, 3)), 0.5, r"\(2, 3\)"),

@@ -24,8 +24,8 @@ def numbered(rows, blocks, seed=0):
     return np.random.default_rng(seed).integers(1, 255, (rows, blocks), dtype=np.uint8)
 
 
-@pytest.mark.parametrize("rows", SMALL)
-@pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5, 8, 9])
+@pytest.mark.rows("rows", SMALL)
+@pytest.mark.rows("blocks", [1, 2, 3, 4, 5, 8, 9])
 def test_every_scale_is_where_the_formula_says_and_the_rest_is_zero(rows, blocks):
     scales = numbered(rows, blocks)
     packed = pack_scales(scales)

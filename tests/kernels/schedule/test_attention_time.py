@@ -146,7 +146,7 @@ def test_without_tiles_the_backward_pass_moves_more_scores():
     assert 1.4 < backward / forward < 2.1  # three passes for two, four products for two
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("change", "says"),
     [
         ({"heads": 10, "kv_heads": 4}, "heads = 10, kv_heads = 4"),

@@ -22,7 +22,7 @@ from stacklib.kernels.schedule.rates import rates_of, tile_work
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.rows("name", RULES)
 def test_each_generation_is_within_ten_points_of_its_published_share(name):
     found = generation(name)
     assert abs(found.miss) < 10, (name, found.utilisation, found.published)

@@ -13,7 +13,7 @@ def test_there_are_eleven_versions():
     assert list(VERSIONS) == [f"v{n}" for n in range(1, 12)]
 
 
-@pytest.mark.parametrize("name", VERSIONS)
+@pytest.mark.rows("name", VERSIONS)
 def test_schedules_are_without_fault_and_below_the_peak(name):
     found = schedule(name)
     assert found.timeline is None or verify(found.timeline) == []
@@ -39,7 +39,7 @@ def test_spilled_scores_bind_on_the_memory():
     assert schedule("v3").busiest == "DMA" and schedule("v10").busiest == "TensorE"
 
 
-@pytest.mark.parametrize("name", [v for v in VERSIONS if VERSIONS[v].fused])
+@pytest.mark.rows("name", [v for v in VERSIONS if VERSIONS[v].fused])
 def test_the_pace_by_events_is_the_closed_form(name):
     """In program order it is reached; interleaved tiles are later."""
     pace = (schedule(name, tiles=48).time - schedule(name, tiles=16).time) / 32

@@ -141,7 +141,7 @@ def test_two_warp_groups_take_turns_and_one_does_not():
     assert steady_state(both.stages) == pytest.approx(4.0, rel=1e-6)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("stages", "tiles", "buffers", "says"),
     [
         ([], 1, None, "at least one stage"),

@@ -52,14 +52,14 @@ def test_the_record_is_of_these_sources():
         assert hashlib.sha256(path.read_bytes()).hexdigest() == digest, name
 
 
-@pytest.mark.parametrize("row", list(csv.DictReader(SIZES.splitlines())))
+@pytest.mark.rows("row", list(csv.DictReader(SIZES.splitlines())))
 def test_registers_and_shared_bytes(row):
     made = cubins.cubin(row["case"], row["kernel"])
     assert made.registers == int(row["registers"])
     assert made.shared_bytes == int(row["shared"])
 
 
-@pytest.mark.parametrize("made", ROWS, ids=lambda r: f"{r.case} {r.kernel}")
+@pytest.mark.rows("made", ROWS)
 def test_every_kernel_fits_and_spills_no_more_than_is_said(made):
     assert made.programs("h100_sxm") >= 1 and made.programs("h200_sxm") >= 1
     assert made.spilled_bytes == SPILLED.get((made.case, made.kernel), 0)

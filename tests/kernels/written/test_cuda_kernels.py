@@ -45,7 +45,7 @@ def cases():
     yield "matmul_swizzled", (1, 1), (32, 32), given, given, x @ w.T
 
 
-@pytest.mark.parametrize("case", list(cases()), ids=lambda c: c[0])
+@pytest.mark.rows("case", list(cases()))
 def test_compiled_kernel_and_twin_ask_the_same_of_memory(case):
     name, grid, block, own, twins, wanted = case
     compiled = cuda_kernels.compiled_counts(name, grid, block, *own)

@@ -110,7 +110,7 @@ def test_launches_go_back_to_triton_afterwards():
 ONE = normal(4, 8)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "error", "says"),
     [
         (lambda: rows_triton.add(ONE, normal(4, 9)), ValueError, r"\(4, 8\).*\(4, 9\)"),

@@ -48,7 +48,7 @@ def level_of(sets: int, ways: int, line: int, policy: str, write: str = "back"):
     )
 
 
-@pytest.mark.parametrize("case", KNOWN, ids=lambda c: f"{c['kind']} {c['levels']}")
+@pytest.mark.rows("case", KNOWN)
 def test_fills_and_what_every_level_sends_on_equal_pycachesims(case):
     addresses, stores = trace_of(case["kind"], case["n"], case["seed"])
     levels = [level_of(*shape) for shape in case["levels"]]
@@ -276,7 +276,7 @@ def test_bytes_are_conserved_down_a_chain():
     assert far.misses < near.misses
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fields", "message"),
     [
         ({"size": 0}, "size = 0"),
@@ -295,7 +295,7 @@ def test_what_is_no_cache_is_refused(fields, message):
         Cache(**{"size": 4096, "ways": 4, **fields})
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("addresses", "stores", "message"),
     [
         ([], None, "a trace"),
@@ -316,8 +316,8 @@ def test_a_chain_of_nothing_is_refused():
         chain([], [0])
 
 
-@pytest.mark.parametrize("kib", [64, 256, 1024])
-@pytest.mark.parametrize("over", [1.25, 2, 3])
+@pytest.mark.rows("kib", [64, 256, 1024])
+@pytest.mark.rows("over", [1.25, 2, 3])
 def test_random_replacement_keeps_what_chance_keeps(kib, over):
     """A loop of x times the room: h = exp(-x (1 - h)), whatever the size and seed.
 

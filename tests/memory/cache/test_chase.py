@@ -90,7 +90,7 @@ def test_a_stride_of_a_whole_way_uses_one_set():
 PAGED = (ChaseLevel("L2", 14, 2**18, 16, LINE), ChaseLevel("memory", 200))
 
 
-@pytest.mark.parametrize("share", [0.5, 0.75, 1.0, 1.25, 1.5, 2.0])
+@pytest.mark.rows("share", [0.5, 0.75, 1.0, 1.25, 1.5, 2.0])
 def test_pages_anywhere_are_the_binomial_on_average(share):
     size = round(share * 2**18 / 4096) * 4096
     runs = [chase(size, PAGED, LINE, 4096, seed).served[0] for seed in range(60)]
@@ -201,7 +201,7 @@ def test_gpus_in_order_of_distance():
 CACHE, MEMORY = ChaseLevel("L1", 4, 2**15, 8, LINE), ChaseLevel("memory", 100)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ask", "message"),
     [
         (lambda: ChaseLevel("L1", 0, 2**15), "latency = 0"),

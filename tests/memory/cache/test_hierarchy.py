@@ -147,7 +147,7 @@ def test_plain_python_gives_the_same_answer_as_numba(accesses, shapes, inclusion
     assert quick[1].tolist() == plain[1].tolist()
 
 
-@pytest.mark.parametrize("case", VICTIMS, ids=lambda c: f"{c['kind']} {c['levels']}")
+@pytest.mark.rows("case", VICTIMS)
 def test_a_victim_cache_hits_as_pycachesims(case):
     # pycachesim leaves a line in the victim cache when it hits there, and may then
     # hold it twice. With one way and no stores that cannot be seen.
@@ -192,7 +192,7 @@ def test_a_dirty_line_reaches_memory_once():
 ONE = Cache(128, 2, 64)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("levels", "inclusion", "message"),
     [
         ((ONE,), "inclusive", "1 levels: two at least"),

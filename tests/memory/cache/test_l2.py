@@ -8,9 +8,9 @@ from stacklib.memory.cache.l2 import l2_cache
 from stacklib.memory.cache.waves import L2_WAYS
 
 
-@pytest.mark.parametrize("line", [128, 16384, 32768])
-@pytest.mark.parametrize("parts", [1, 2])
-@pytest.mark.parametrize("key", ["h100-sxm", "a100-sxm-80gb", "t4", "rtx-4090"])
+@pytest.mark.rows("line", [128, 16384, 32768])
+@pytest.mark.rows("parts", [1, 2])
+@pytest.mark.rows("key", ["h100-sxm", "a100-sxm-80gb", "t4", "rtx-4090"])
 def test_it_holds_what_the_data_sheet_says_to_within_two_sets(key, parts, line):
     cache = l2_cache(key, line, parts=parts)
     printed = hardware.get(key).l2_capacity.si / parts

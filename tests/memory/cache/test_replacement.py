@@ -42,8 +42,8 @@ def traces() -> dict[str, list[int]]:
     return {name: [int(key) for key in keys] for name, keys in found.items()}
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("trace", KNOWN)
+@pytest.mark.rows("policy", POLICIES)
+@pytest.mark.rows("trace", KNOWN)
 def test_misses_equal_libcachesims(trace, policy):
     assert misses(traces()[trace], CAPACITY, policy) == KNOWN[trace][policy]
 
@@ -69,8 +69,8 @@ def as_libcachesim(keys, capacity, policy):
     return misses(keys, capacity, policy)
 
 
-@pytest.mark.parametrize("policy", [*POLICIES, "belady"])
-@pytest.mark.parametrize("trace", TRACES)
+@pytest.mark.rows("policy", [*POLICIES, "belady"])
+@pytest.mark.rows("trace", TRACES)
 def test_misses_of_our_own_traces_equal_libcachesims(trace, policy):
     keys = TRACES[trace](20_000)
     told = {int(room): row[policy] for room, row in STORED[trace].items()}

@@ -79,8 +79,8 @@ def test_the_chance_is_that_of_lines_thrown_into_sets(distance, shape):
     assert hit_chance(distance, sets, ways) >= hit_chance(distance + 1, sets, ways)
 
 
-@pytest.mark.parametrize("shape", [(64, 2), (32, 4), (16, 8), (8, 16)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.rows("shape", [(64, 2), (32, 4), (16, 8), (8, 16)])
+@pytest.mark.rows("seed", [0, 1, 2])
 def test_where_lines_fall_by_chance_the_expected_hits_are_the_counted(shape, seed):
     sets, ways = shape
     r = np.random.default_rng(seed)

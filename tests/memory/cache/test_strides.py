@@ -22,8 +22,8 @@ def test_the_formula_counts_every_small_walk():
         assert told == count_fullest_set(count, 64 * s, 64, sets)
 
 
-@pytest.mark.parametrize("side", [16, 32, 48, 64, 80, 96, 128, 144, 256, 272])
-@pytest.mark.parametrize(("sets", "ways"), [(64, 12), (64, 4), (16, 8)])
+@pytest.mark.rows("side", [16, 32, 48, 64, 80, 96, 128, 144, 256, 272])
+@pytest.mark.rows(("sets", "ways"), [(64, 12), (64, 4), (16, 8)])
 def test_a_transpose_fills_what_the_sets_say(side, sets, ways):
     # Between two touches of a line the result takes a line or two as well: where a set
     # is just full, that decides, and the formula does not see it.

@@ -103,7 +103,7 @@ LONG = TiledAttention(16, 8, 4096, 16384)  # 8 MiB of keys and values a head
 WIDE = TiledAttention(32, 8, 4096, 4096)  # 2 MiB
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("plan", "at_once", "section", "mib"),
     [
         (LONG, 16, 1, 6),
@@ -246,7 +246,7 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fields", "message"),
     [
         ({"heads": 5}, "heads = 5 is no multiple of kv_heads = 2"),

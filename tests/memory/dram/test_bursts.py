@@ -57,8 +57,8 @@ def test_any_requests_stay_inside_the_bounds(bus, addresses, size, window):
         assert done.beats == max(loads) * bus.burst
 
 
-@pytest.mark.parametrize("key", hardware.stack_generations())
-@pytest.mark.parametrize("stacks", (1, 5, 8))
+@pytest.mark.rows("key", hardware.stack_generations())
+@pytest.mark.rows("stacks", (1, 5, 8))
 def test_generations_move_32_bytes_and_reach_their_bandwidth(key, stacks):
     bus, one = stack_bus(key, stacks=stacks), hardware.stack_generation(key).memory
     assert bus.access == 32
@@ -97,7 +97,7 @@ def test_memories_that_are_not_stacked():
     assert moved["GDDR6"] == moved["GDDR5"] == moved["LPDDR5"] == 32
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fields", "message"),
     [
         ({"parts": 0}, "parts = 0"),
@@ -113,7 +113,7 @@ def test_what_is_no_bus_is_refused(fields, message):
         Bus(**{"parts": 4, "width": 32, "burst": 8, "rate": 1e9, **fields})
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("addresses", "given", "message"),
     [
         ([], {}, "no addresses"),

@@ -108,8 +108,8 @@ def compiled(monkeypatch):
     monkeypatch.setattr(dram_channel, "COMPILED_FROM", 1)
 
 
-@pytest.mark.parametrize("name", PARTS)
-@pytest.mark.parametrize("hits", [1, 2, 5, 12])
+@pytest.mark.rows("name", PARTS)
+@pytest.mark.rows("hits", [1, 2, 5, 12])
 def test_one_bank_takes_exactly_a_row_cycle_for_each_row(name, hits):
     c = dram_part(name).clocks("none")
     trace = one_bank(name, 30, hits)
@@ -120,7 +120,7 @@ def test_one_bank_takes_exactly_a_row_cycle_for_each_row(name, hits):
     assert served.share("hit") == pytest.approx(1 - 1 / hits)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.rows("name", KINDS)
 def test_a_stream_without_refresh_fills_the_bus(name):
     b = burst(name)
     served = DramChannel(name, refresh="none", queue=64).run(range(0, 8000 * b, b))
@@ -146,7 +146,7 @@ def test_pins_counted_beat_by_beat_move_what_banks_let_through(name):
     assert bus.bandwidth == bus.parts * part.bandwidth.si
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.rows("name", KINDS)
 def test_a_stream_loses_what_the_closed_form_says_to_refresh(name):
     b = burst(name)
     # A queue of 64 sees further than it takes to close a row and open the next.
@@ -161,8 +161,8 @@ def test_a_stream_loses_what_the_closed_form_says_to_refresh(name):
     assert sorted(seen)[len(seen) // 2] <= gap + 2 * c.ccd_l + slack
 
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("banks", [1, 2, 4, 8])
+@pytest.mark.rows("name", KINDS)
+@pytest.mark.rows("banks", [1, 2, 4, 8])
 def test_rows_dealt_to_some_banks_come_as_fast_as_their_limit(name, banks):
     part = dram_part(name)
     c = part.clocks("none")
@@ -183,8 +183,8 @@ def test_rows_dealt_to_some_banks_come_as_fast_as_their_limit(name, banks):
         assert served.steady == pytest.approx(limit, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("policy", ["open", "closed"])
+@pytest.mark.rows("name", KINDS)
+@pytest.mark.rows("policy", ["open", "closed"])
 @pytest.mark.usefixtures("compiled")
 def test_random_reads_stay_below_their_limit_and_near_it(name, policy):
     draw = random.Random(1)
@@ -196,8 +196,8 @@ def test_random_reads_stay_below_their_limit_and_near_it(name, policy):
     assert verify(served)
 
 
-@pytest.mark.parametrize("name", ["ddr4_3200", "hbm2e", "hbm3"])
-@pytest.mark.parametrize("batch", [4, 16])
+@pytest.mark.rows("name", ["ddr4_3200", "hbm2e", "hbm3"])
+@pytest.mark.rows("batch", [4, 16])
 def test_reading_and_writing_in_turn_costs_what_the_closed_form_says(name, batch):
     c = dram_part(name).clocks("none")
     b = burst(name)
@@ -284,7 +284,7 @@ PATTERNS_OF = [
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize(("name", "refresh"), PATTERNS_OF)
+@pytest.mark.rows(("name", "refresh"), PATTERNS_OF)
 def test_every_pattern_stays_below_its_closed_form_and_near_it(name, refresh):
     for o in compare(DramChannel(name, refresh=refresh, queue=64), 3):
         assert o.share <= 1.03 * o.told, o.pattern
@@ -312,7 +312,7 @@ def test_pieces_stay_below_their_closed_form_and_near_it():
 # -- what is refused ------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fields", "message"),
     [
         ({"policy": "ajar"}, "policy 'ajar'"),
@@ -345,7 +345,7 @@ def test_what_is_no_trace_is_refused(arguments, message):
         DramChannel("hbm3").run(*arguments)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("more", "message"),
     [
         ({"arrivals": [5, 4]}, "do not fall"),

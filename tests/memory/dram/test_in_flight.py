@@ -34,9 +34,9 @@ def by_states(requests: int, channels: int, service: float, road: float) -> floa
     return busy / total
 
 
-@pytest.mark.parametrize("requests", [1, 2, 5])
-@pytest.mark.parametrize("channels", [1, 2, 3])
-@pytest.mark.parametrize("road", [0.5, 4.0])
+@pytest.mark.rows("requests", [1, 2, 5])
+@pytest.mark.rows("channels", [1, 2, 3])
+@pytest.mark.rows("road", [0.5, 4.0])
 def test_mean_values_equal_the_sum_over_all_states(requests, channels, road):
     exact = by_states(requests, channels, 1.0, road)
     assert closed_rate(requests, channels, 1.0, road) == pytest.approx(exact)
@@ -51,8 +51,8 @@ def test_the_rate_lies_between_littles_law_and_a_single_file(requests, channels,
     assert rate <= closed_rate(requests + 1, channels, 1.0, road) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("requests", [1, 4, 24])
-@pytest.mark.parametrize("channels", [1, 4])
+@pytest.mark.rows("requests", [1, 4, 24])
+@pytest.mark.rows("channels", [1, 4])
 def test_events_come_to_the_same_rate(requests, channels):
     told = closed_rate(requests, channels, 1.0, 5.0)
     seen = closed_run(requests, channels, 1.0, 5.0, rounds=40_000 // requests)

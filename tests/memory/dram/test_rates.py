@@ -24,7 +24,7 @@ from stacklib.quantity import Quantity, UnknownName
 PARTS = list(dram_names())
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.rows("name", PARTS)
 def test_every_time_has_a_source_and_the_bus_fits_its_burst(name):
     part = dram_part(name)
     assert all(q is None or q.source is not None for q in part.fields.values())
@@ -36,7 +36,7 @@ def test_every_time_has_a_source_and_the_bus_fits_its_burst(name):
     assert part.burst.si in (32, 64)
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.rows("name", PARTS)
 def test_all_rows_are_refreshed_within_the_retention_time(name):
     part = dram_part(name)
     window = part.refi.si * part.refreshes.si
@@ -156,8 +156,8 @@ def test_floats_quantities_and_arrays_agree(name):
     np.testing.assert_allclose(call(*arrays), plain)
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("bad", [0, -1, math.nan, True])
+@pytest.mark.rows("name", CALLS)
+@pytest.mark.rows("bad", [0, -1, math.nan, True])
 def test_what_is_not_above_zero_is_refused(name, bad):
     call, values = CALLS[name]
     with pytest.raises(ValueError, match=r" = .*above zero is needed"):

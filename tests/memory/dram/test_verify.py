@@ -46,7 +46,7 @@ def planted_traces(name):
         yield where, [True] * len(where)
 
 
-@pytest.mark.parametrize("field", NAMES)
+@pytest.mark.rows("field", NAMES)
 def test_a_timing_that_was_cut_short_is_named(field):
     # A shorter gap between bursts also shows as two of them on the data bus.
     wanted = {NAMES[field], "data" if field == "ccd_s" else NAMES[field]}
@@ -72,7 +72,7 @@ def complaints(field, names=("ddr4_3200", "ddr5_6400", "hbm3", "gddr6")):
                 yield str(wrong).split()[0].rstrip(":")
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.rows("name", PARTS)
 def test_four_activates_are_seen_where_they_bind_and_cannot_be_elsewhere(name):
     c = dram_part(name).clocks("none")
     named = set(complaints("faw", [name]))
@@ -96,7 +96,7 @@ def legal():
     ]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("at", "change", "message"),
     [
         (1, {"cycle": 10}, "tRCD of 22"),
@@ -148,7 +148,7 @@ REFRESHED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kind"), REFRESHED)
+@pytest.mark.rows(("name", "kind"), REFRESHED)
 def test_a_refresh_left_out_is_missed_when_the_next_is_due(name, kind):
     sets = dram_part(name).clocks(kind).sets
     c, listed = refreshes(name, kind, 3 * sets + 2)
@@ -164,7 +164,7 @@ def test_a_refresh_left_out_is_missed_when_the_next_is_due(name, kind):
     assert check_commands(listed[:-1] + after, c).owed == 1
 
 
-@pytest.mark.parametrize(("name", "kind"), REFRESHED)
+@pytest.mark.rows(("name", "kind"), REFRESHED)
 def test_a_list_without_any_refresh_is_refused_at_its_second(name, kind):
     c = dram_part(name).clocks(kind)
     assert check_commands([Command("ACT", 2 * c.refi - 1, 0, 0, -1)], c).owed == 1
@@ -172,7 +172,7 @@ def test_a_list_without_any_refresh_is_refused_at_its_second(name, kind):
         check_commands([Command("ACT", 2 * c.refi, 0, 0, -1)], c)
 
 
-@pytest.mark.parametrize(("name", "kind"), [r for r in REFRESHED if r[1] == "some"])
+@pytest.mark.rows(("name", "kind"), [r for r in REFRESHED if r[1] == "some"])
 def test_refreshes_of_one_bank_do_not_pay_for_another(name, kind):
     c, listed = refreshes(name, kind, 100, turn=lambda k, sets: k % (sets // 2))
     with pytest.raises(TimingViolation, match="refreshes are owed"):

@@ -10,8 +10,8 @@ from stacklib.memory.ladder.descent import LEVELS, descent, walked
 from stacklib.roofline import Infeasible, decode_step
 
 
-@pytest.mark.parametrize("rows", [16, 64])
-@pytest.mark.parametrize(
+@pytest.mark.rows("rows", [16, 64])
+@pytest.mark.rows(
     ("model", "device", "tp", "context"),
     [
         ("llama-3-70b", "h100-sxm", 8, 4096),

@@ -19,8 +19,8 @@ from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 
 
-@pytest.mark.parametrize("account", energy.ACCOUNTS)
-@pytest.mark.parametrize(
+@pytest.mark.rows("account", energy.ACCOUNTS)
+@pytest.mark.rows(
     "model, on, tp, dtype, batch, context",
     [
         ("llama-3-70b", "h100-sxm", 2, "bf16", 1, 4096),
@@ -132,7 +132,7 @@ def test_what_makes_no_sense_is_refused():
         energy.operation_energy(hardware.get("mi355x"), "board")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "device", ["a100-sxm-80gb", "h100-sxm", "h200-sxm", "h100-pcie", "b200", "l40s"]
 )
 def test_no_chip_draws_more_than_its_design_power_by_circuits(device):

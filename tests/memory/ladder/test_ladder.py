@@ -16,7 +16,7 @@ def by_name(device):
     return {rung.name: rung for rung in ladder(device)}
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("device", "rung", "tb"),
     [
         ("b200", "registers", 148 * 128 * 3 * 4 * 1.965e-3),
@@ -38,7 +38,7 @@ def test_the_registers_of_a_chip_outweigh_its_shared_memory():
     assert near.chip_capacity > far.chip_capacity
 
 
-@pytest.mark.parametrize("device", GPUS)
+@pytest.mark.rows("device", GPUS)
 def test_every_gpu_of_known_clock_has_a_ladder(device):
     chip = hardware.get(device)
     if chip.fields["compute_units"] is None or chip.fields["clock"] is None:

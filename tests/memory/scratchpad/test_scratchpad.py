@@ -171,9 +171,9 @@ def test_first_fit_leaves_holes_and_fills_them():
     assert plan.spilled == 4  # though 14 bytes are there and 14 are live
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("snake", [False, True])
-@pytest.mark.parametrize("share", [1.0, 0.99, 0.6, 0.2])
+@pytest.mark.rows("policy", POLICIES)
+@pytest.mark.rows("snake", [False, True])
+@pytest.mark.rows("share", [1.0, 0.99, 0.6, 0.2])
 def test_a_product_through_a_scratchpad(policy, snake, share):
     rng = np.random.default_rng(1)
     x, w = rng.standard_normal((24, 64)), rng.standard_normal((64, 40))
@@ -197,8 +197,8 @@ def test_turning_round_makes_all_policies_as_good_as_belady():
             assert allocate(program, fit, policy).loaded == loads
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("snake", [False, True])
+@pytest.mark.rows("policy", POLICIES)
+@pytest.mark.rows("snake", [False, True])
 def test_a_hidden_layer_that_is_written_back(policy, snake):
     rng = np.random.default_rng(2)
     x = rng.standard_normal((16, 8))
@@ -281,7 +281,7 @@ def test_a_forgotten_store_is_seen():
         execute(program, replace(plan, moves=moves), 4, arrays, [lambda *_: None] * 3)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: Program({}, []), "no operations"),

@@ -65,7 +65,7 @@ def test_a_build_gives_back_its_own_figures(key, count, share, data):
     assert mine[0].pin_rate.si == pytest.approx(rate.si)
 
 
-@pytest.mark.parametrize("key", STACKED)
+@pytest.mark.rows("key", STACKED)
 def test_every_device_with_hbm_has_a_build(key):
     device, found = hardware.get(key), builds_of(key).found
     assert found
@@ -92,7 +92,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize(("key", "text"), KNOWN.items())
+@pytest.mark.rows(("key", "text"), KNOWN.items())
 def test_known_packages(key, text):
     assert builds_of(key).found[0].text == text
 
@@ -125,7 +125,7 @@ def test_gibibytes_are_taken_as_they_stand():
     assert builds_of(device).found[0].spare == 0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("size", "rate", "stacks", "message"),
     [
         (0, 1, 1, "capacity = "),

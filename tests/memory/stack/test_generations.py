@@ -5,13 +5,13 @@ import pytest
 from stacklib.memory.stack.generations import generation_rows, growth
 
 
-@pytest.mark.parametrize("row", generation_rows(), ids=lambda r: r.generation.key)
+@pytest.mark.rows("row", generation_rows())
 def test_parts_give_the_printed_figures(row):
     assert row.bandwidth_gap == pytest.approx(0, abs=0.01)
     assert row.capacity_gap == pytest.approx(0, abs=0.01)
 
 
-@pytest.mark.parametrize("step", growth(), ids=lambda g: g.name)
+@pytest.mark.rows("step", growth())
 def test_growth_is_the_product_of_its_parts(step):
     assert step.bandwidth == pytest.approx(step.pins * step.rate)
     assert step.capacity == pytest.approx(step.height * step.die)

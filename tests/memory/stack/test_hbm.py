@@ -18,7 +18,7 @@ def devices():
             yield pytest.param(device, id=key)
 
 
-@pytest.mark.parametrize("device", list(devices()))
+@pytest.mark.rows("device", list(devices()))
 def test_stacks_give_a_devices_bandwidth(device):
     f = {name: device.fields[name] for name in device.fields}
     pins = f["memory_pins"].si / f["memory_stacks"].si
@@ -60,7 +60,7 @@ def test_known_stacks():
     assert hbm4.bandwidth.si == pytest.approx(2.048e12)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fields", "message"),
     [
         ({"height": 7}, "height = 7"),

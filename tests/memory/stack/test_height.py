@@ -59,7 +59,7 @@ def test_a_ratio_that_leaves_no_gap_is_refused():
         inferred(12, 8)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fields", "message"),
     [
         ({"dies": 0}, "dies = 0"),

@@ -93,7 +93,7 @@ def test_a_better_process_takes_less_power_in_the_ratio_named():
     assert n3p == pytest.approx(sum(2e12 * 8 / 2048 * 0.29e-12 for _ in range(2048)))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: stacks_along(0, 11), "edge = 0"),

@@ -77,7 +77,7 @@ def test_a_small_page_takes_several_for_a_token():
     assert found.pages.si == 80 * 10 * 8 and found.amplification.si == 1
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "given_, message",
     [
         ({"context": 0}, "context"),

@@ -138,7 +138,7 @@ def test_groups_are_their_pages(exponent):
     assert at == 3000
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "sizes, heat, message",
     [
         ((), (), "0 sizes"),

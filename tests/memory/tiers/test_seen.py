@@ -83,7 +83,7 @@ def test_the_warranty_of_the_old_drive_is_its_petabytes():
     assert written.to("TB").value == pytest.approx(70_080, rel=0.01)
 
 
-@pytest.mark.parametrize("name", parts.constant_names())
+@pytest.mark.rows("name", parts.constant_names())
 def test_a_constant_has_its_source(name):
     q = parts.constant(name)
     assert q.source is not None and q.label and q.si > 0
@@ -100,7 +100,7 @@ def test_unknown_names_and_fields():
         _ = parts.drive("micron-7600").colour
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "break_it, message",
     [
         (lambda d: d.pop("name"), "'name' is missing"),

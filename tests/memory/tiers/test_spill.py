@@ -93,7 +93,7 @@ def test_what_fits_is_not_spilled_and_what_fits_nowhere_is_refused():
         pair.time(large)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: layer_steps([], [], 1, 1), "as many each"),

@@ -189,7 +189,7 @@ def test_the_refusal_holds_every_sum():
     assert "delivers 10 GB/s, 20 GB/s is asked" in text
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "bad",
     [
         {"capacity": 0},

@@ -74,8 +74,8 @@ def test_square_tiles_come_near_the_bound():
     assert 1 <= moved / hong_kung(n, n, n, tile * tile + 2 * tile) < 1.06
 
 
-@pytest.mark.parametrize("how", ORDERS)
-@pytest.mark.parametrize("at_once", [1, 6])
+@pytest.mark.rows("how", ORDERS)
+@pytest.mark.rows("at_once", [1, 6])
 def test_a_trace_holds_every_read_and_nothing_else(how, at_once):
     product = TiledMatmul(96, 128, 192, 32, 64, 64)
     trace = product.trace(how=how, at_once=at_once)
@@ -101,7 +101,7 @@ def test_a_grouped_order_shares_more_of_each_step():
         assert cache.run(trace).hit_rate == pytest.approx(rate, abs=0.02)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: TiledMatmul(0, 1, 1, 1, 1), "m = 0"),

@@ -31,7 +31,7 @@ def scaled(places, width):
 # -- sectors ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("stride", "width", "expected"),
     [
         (1, 4, 4),
@@ -80,12 +80,12 @@ def test_sectors_are_those_of_the_bytes_touched(places, width):
 # -- banks -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stride", range(1, 65))
+@pytest.mark.rows("stride", range(1, 65))
 def test_a_stride_conflicts_by_its_common_divisor(stride):
     assert bank_conflicts(strided(stride)) == math.gcd(stride, 32)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("addresses", "width", "ways"),
     [
         ([0] * 32, 4, 1),  # one word for all
@@ -122,8 +122,8 @@ def test_the_degree_is_the_fullest_bank(places, width):
     assert bank_conflicts(lanes, width) == fullest
 
 
-@pytest.mark.parametrize("count", [sectors, bank_conflicts])
-@pytest.mark.parametrize(
+@pytest.mark.rows("count", [sectors, bank_conflicts])
+@pytest.mark.rows(
     ("addresses", "width", "message"),
     [
         ([0], 3, "width = 3"),
@@ -181,7 +181,7 @@ def test_a_closed_form_runs_on_quantities_and_arrays():
     assert [strided_pieces(int(s), first=4096) for s in steps] == many.tolist()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: strided_ways(1, width=3), "width = 3"),
@@ -295,15 +295,15 @@ def test_a_batch_is_its_requests_one_by_one(many, width):
         assert tuple(ways[i]) == bank_access(row, width).ways
 
 
-@pytest.mark.parametrize("lanes", [1, 5, 16, 20, 32])
+@pytest.mark.rows("lanes", [1, 5, 16, 20, 32])
 def test_a_batch_of_short_warps_has_their_phases(lanes):
     at = np.arange(3 * lanes).reshape(3, lanes) * 16
     expected = [bank_access(row, 16).ways for row in at.tolist()]
     assert [tuple(row) for row in bank_ways(at, 16)] == expected
 
 
-@pytest.mark.parametrize("count", [coalesce_all, bank_ways])
-@pytest.mark.parametrize(
+@pytest.mark.rows("count", [coalesce_all, bank_ways])
+@pytest.mark.rows(
     ("addresses", "active", "message"),
     [
         ([0, 4], None, "shape"),
@@ -329,7 +329,7 @@ def test_a_masked_lane_may_hold_anything():
 # -- walks over this machine's memory --------------------------------------------------
 
 
-@pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32, 128, 1024])
+@pytest.mark.rows("stride", [1, 2, 4, 8, 16, 32, 128, 1024])
 def test_a_walk_reads_the_sum_that_is_there_and_every_line_once(stride):
     data = sawtooth(2**16)
     walk = strided_walk(data, stride)
@@ -351,7 +351,7 @@ def test_a_walk_is_the_same_uncompiled(monkeypatch):
     assert len(module.walk_seconds(data, 4, 3)) == 3
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("data", "stride", "message"),
     [
         (np.zeros(16), 1, "int32"),

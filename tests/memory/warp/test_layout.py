@@ -41,38 +41,38 @@ def layout(pair) -> Layout:
     return Layout(tuples(pair[0]), tuples(pair[1]))
 
 
-@pytest.mark.parametrize("case", KNOWN["offsets"], ids=lambda c: str(c[0]))
+@pytest.mark.rows("case", KNOWN["offsets"])
 def test_offsets_are_those_of_pycute(case):
     assert layout(case[0]).offsets == case[1]
     assert layout(case[0]).cosize == case[2]
 
 
-@pytest.mark.parametrize("case", KNOWN["coalesce"], ids=lambda c: str(c[0]))
+@pytest.mark.rows("case", KNOWN["coalesce"])
 def test_coalescing_gives_the_layout_of_pycute(case):
     assert coalesced(layout(case[0])) == layout(case[1])
 
 
-@pytest.mark.parametrize("case", KNOWN["compose"], ids=lambda c: f"{c[0]} {c[1]}")
+@pytest.mark.rows("case", KNOWN["compose"])
 def test_composition_is_the_function_of_pycute(case):
     assert composed(layout(case[0]), layout(case[1])).offsets == case[2]
 
 
-@pytest.mark.parametrize("case", KNOWN["complement"], ids=lambda c: f"{c[0]} {c[1]}")
+@pytest.mark.rows("case", KNOWN["complement"])
 def test_the_complement_is_that_of_pycute(case):
     assert complement(layout(case[0]), case[1]).offsets == layout(case[2]).offsets
 
 
-@pytest.mark.parametrize("case", KNOWN["divide"], ids=lambda c: f"{c[0]} {c[1]}")
+@pytest.mark.rows("case", KNOWN["divide"])
 def test_division_is_the_function_of_pycute(case):
     assert divided(layout(case[0]), layout(case[1])).offsets == case[2]
 
 
-@pytest.mark.parametrize("case", KNOWN["product"], ids=lambda c: f"{c[0]} {c[1]}")
+@pytest.mark.rows("case", KNOWN["product"])
 def test_the_product_is_the_function_of_pycute(case):
     assert multiplied(layout(case[0]), layout(case[1])).offsets == case[2]
 
 
-@pytest.mark.parametrize("operation", OURS)
+@pytest.mark.rows("operation", OURS)
 def test_random_layouts_are_those_of_pycute(operation):
     cases = RANDOM[operation]
     assert len(cases) == 150
@@ -144,7 +144,7 @@ def test_a_matrix_divides_into_tiles():
     assert sorted(tiled.offsets) == list(range(24))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("shape", "stride", "message"),
     [
         ((2, 3), (1,), "other brackets"),

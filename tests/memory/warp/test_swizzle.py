@@ -23,7 +23,7 @@ def same(offset: int) -> int:
     return offset
 
 
-@pytest.mark.parametrize("case", KNOWN["swizzle"], ids=lambda c: str(c[:3]))
+@pytest.mark.rows("case", KNOWN["swizzle"])
 def test_swizzles_are_those_of_pycute(case):
     bits, base, shift, offsets, expected = case
     assert [Swizzle(bits, base, shift)(x) for x in offsets] == expected
@@ -68,7 +68,7 @@ def test_every_tile_of_the_family_is_free_under_its_swizzle():
         assert proof.plain == 1 << proof.swizzle.bits == places
 
 
-@pytest.mark.parametrize(("width", "pitch"), FAMILY)
+@pytest.mark.rows(("width", "pitch"), FAMILY)
 def test_one_bit_fewer_is_not_enough(width, pitch):
     full = matching_swizzle(pitch, width)
     less = Swizzle(full.bits - 1, full.base, full.shift)
@@ -111,7 +111,7 @@ def test_the_rank_is_the_size_of_the_span(vectors):
 # -- the tile of the posts --------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("place", "row", "column", "matrix"),
     [
         (same, 1, 32, 8),
@@ -138,8 +138,8 @@ def test_padding_and_swizzle_of_a_square_tile():
     assert find_swizzle([tile.along(), tile.down()]) == Swizzle(5, 2, 5)
 
 
-@pytest.mark.parametrize("width", [4, 8, 16])
-@pytest.mark.parametrize("side", [8, 16, 32])
+@pytest.mark.rows("width", [4, 8, 16])
+@pytest.mark.rows("side", [8, 16, 32])
 def test_a_found_swizzle_is_free_of_conflicts_in_every_request(side, width):
     tile = Tile(side, side, width)
     patterns = [tile.along(), tile.down()]
@@ -180,7 +180,7 @@ def test_where_no_swizzle_helps_the_search_says_so():
     assert search.tried == len(set(candidates(4, 8)))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: Swizzle(2, 0, 1), "shift of at least 2"),

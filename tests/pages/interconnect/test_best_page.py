@@ -1,8 +1,5 @@
 """Section 6.3: the page's loop is the search, its numbers are the recorded proofs."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.interconnect.best import known
@@ -12,14 +9,9 @@ from stacklib.interconnect.schedules.verify import verify
 from stacklib.pages.interconnect import best as page
 from stacklib.pages.interconnect.best import drawings, figures
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/best.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/best")
 
 
 def test_the_loop_is_the_search(capsys: pytest.CaptureFixture[str]):

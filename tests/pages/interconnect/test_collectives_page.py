@@ -1,8 +1,5 @@
 """Section 6.2: the page's loop, three ways to a time, faults found, the live figure."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.interconnect.schedules.run import run
@@ -12,14 +9,9 @@ from stacklib.pages.interconnect import collectives as page
 from stacklib.pages.interconnect.collectives import claims, drawings, faults, live
 from stacklib.pages.interconnect.collectives import figures as shown
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/collectives.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/collectives")
 
 
 def said(text: str, capsys: pytest.CaptureFixture[str]) -> str:

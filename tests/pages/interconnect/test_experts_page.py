@@ -1,8 +1,5 @@
 """Section 6.12: the page's loop, bytes three ways, published times foretold."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.interconnect.experts.count import count, expect
@@ -10,14 +7,9 @@ from stacklib.interconnect.experts.dispatch import dispatch_bytes, dispatch_time
 from stacklib.pages.interconnect import experts as page
 from stacklib.pages.interconnect.experts import claims, drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/experts.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/experts")
 
 
 @pytest.mark.parametrize(("experts", "top_k"), [(256, 8), (1024, 8), (256, 16)])

@@ -1,8 +1,6 @@
 """Section 6.7: closed sizes against built graphs, cuts against flows, the loop."""
 
-import json
 import re
-from pathlib import Path
 
 import networkx
 import pytest
@@ -16,7 +14,9 @@ from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size, levels
 from stacklib.pages.interconnect import fabrics as page
 from stacklib.pages.interconnect.fabrics import claims, drawings, live, rows
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/fabrics.ipynb"
+from ...programs import loop_of
+
+loop = loop_of("06-interconnect/fabrics")
 CLAIMS = {
     "quantum-x800-bandwidth",
     "quantum-x800-ports",
@@ -27,13 +27,6 @@ CLAIMS = {
     "network-more-than-gpus",
     "fat-tree-linear-cost",
 }
-
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
 
 
 def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):

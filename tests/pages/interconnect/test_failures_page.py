@@ -1,8 +1,5 @@
 """Section 6.16: rates that add, the best interval, killed processes, and the loop."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.evidence import results
@@ -10,14 +7,9 @@ from stacklib.interconnect.failures import cluster
 from stacklib.pages.interconnect import failures as page
 from stacklib.pages.interconnect.failures import drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/failures.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/failures")
 
 
 def test_the_loop_is_the_closed_form(capsys: pytest.CaptureFixture[str]):

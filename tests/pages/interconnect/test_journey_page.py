@@ -1,21 +1,13 @@
 """Section 6.17: the sum of a token, its best size, the loop, and the live figure."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.pages.interconnect import journey as page
 from stacklib.pages.interconnect.journey import drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/journey.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/journey")
 
 
 def test_the_loop_finds_the_best_size_of_the_page(capsys: pytest.CaptureFixture[str]):

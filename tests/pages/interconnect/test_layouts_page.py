@@ -1,8 +1,5 @@
 """Section 6.15: the loop, layouts side by side, published rows, the drawing."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.interconnect.parallelism.layout import Layout
@@ -10,14 +7,9 @@ from stacklib.interconnect.parallelism.step import step_time
 from stacklib.pages.interconnect import layouts as page
 from stacklib.pages.interconnect.layouts import drawings, figures, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/layouts.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/layouts")
 
 
 def test_the_loop_finds_the_second_best(capsys: pytest.CaptureFixture[str]):

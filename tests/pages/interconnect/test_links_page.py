@@ -1,8 +1,5 @@
 """Section 6.1: the page's loop, bases that do not mix, bounds above measurements."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib import hardware
@@ -11,14 +8,9 @@ from stacklib.pages.interconnect import links as page
 from stacklib.pages.interconnect.links import claims, drawings, live
 from stacklib.quantity import UnitError
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/links.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/links")
 
 
 def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):

@@ -1,8 +1,5 @@
 """Section 6.9: the page's loop, its closed forms against runs, its live figure."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.interconnect.switches import closed
@@ -11,14 +8,9 @@ from stacklib.interconnect.switches.fabric import Flow, Rules, Wire
 from stacklib.pages.interconnect import lossless as page
 from stacklib.pages.interconnect.lossless import claims, drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/lossless.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/lossless")
 
 
 def test_the_loop_is_the_formula(capsys: pytest.CaptureFixture[str]):

@@ -1,8 +1,6 @@
 """Section 6.11: watts, light and failures against the package, and the page's loop."""
 
-import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +11,9 @@ from stacklib.interconnect.optics import errors
 from stacklib.pages.interconnect import optics as page
 from stacklib.pages.interconnect.optics import claims, drawings, live, rows
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/optics.ipynb"
+from ...programs import loop_of
+
+loop = loop_of("06-interconnect/optics")
 CLAIMS = {
     "cpo-power-saving",
     "cpo-watts-pluggable",
@@ -28,13 +28,6 @@ CLAIMS = {
     "cpo-transceiver-failures",
     "cpo-hotswap",
 }
-
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
 
 
 def counted(program: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, int]:

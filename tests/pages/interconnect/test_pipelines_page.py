@@ -1,8 +1,5 @@
 """Section 6.14: the page's loop, tokens in stages, schedules counted and in form."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.interconnect.pipelines.order import pipeline
@@ -10,14 +7,9 @@ from stacklib.interconnect.pipelines.run import run_pipeline
 from stacklib.pages.interconnect import pipelines as page
 from stacklib.pages.interconnect.pipelines import drawings, live, runs
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/pipelines.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/pipelines")
 
 
 @pytest.mark.parametrize("schedule", ["1f1b", "gpipe", "zb-h1"])

@@ -1,8 +1,5 @@
 """Section 6.6: the page's loop, islands searched and refused, the token's exchange."""
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,14 +10,9 @@ from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.pages.interconnect import racks as page
 from stacklib.pages.interconnect.racks import claims, drawings, live, rows
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/racks.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/racks")
 
 
 def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):

@@ -1,8 +1,5 @@
 """Section 6.10: the page's loop, its steps against events, and its live figure."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.interconnect.queues.explore import explore
@@ -11,14 +8,9 @@ from stacklib.interconnect.queues.wqe import write_wqe
 from stacklib.pages.interconnect import rdma as page
 from stacklib.pages.interconnect.rdma import claims, drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/rdma.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/rdma")
 
 
 def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.interconnect import Topology, all_reduce, simulate
 from stacklib.pages.interconnect import selection as page
 from stacklib.pages.interconnect.selection import claims, drawings, figures, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/selection.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/selection")
 
 
 def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):

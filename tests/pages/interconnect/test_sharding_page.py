@@ -1,22 +1,14 @@
 """Section 6.13: the page's loop, stages, real runs beside predictions, claims."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.interconnect.sharding.held import shard_bytes, shard_memory
 from stacklib.pages.interconnect import sharding as page
 from stacklib.pages.interconnect.sharding import claims, drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/sharding.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/sharding")
 
 
 @pytest.mark.parametrize("chips", [64, 1024])

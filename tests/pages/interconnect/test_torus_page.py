@@ -1,8 +1,6 @@
 """Section 6.8: loads three ways, the loop, bisection, cubes, and the live figure."""
 
-import json
 from math import prod
-from pathlib import Path
 
 import pytest
 
@@ -11,14 +9,9 @@ from stacklib.interconnect.networks.lattice import lattice
 from stacklib.pages.interconnect import torus as page
 from stacklib.pages.interconnect.torus import drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/torus.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/torus")
 
 
 @pytest.mark.parametrize("turn", [0, 4])

@@ -1,7 +1,5 @@
 """Section 6.5: the page's loop, the line and its cases, links and their buckets."""
 
-import json
-from pathlib import Path
 from statistics import median
 
 import pytest
@@ -10,14 +8,9 @@ from stacklib.interconnect.schedules.closed import closed_cost
 from stacklib.pages.interconnect import wires as page
 from stacklib.pages.interconnect.wires import drawings, figures
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/06-interconnect/wires.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("06-interconnect/wires")
 
 
 @pytest.mark.parametrize("alpha", [0.5e-3, 1e-5])

@@ -1,8 +1,6 @@
 """Section 4.5: bytes three ways, the page's loop, and what was measured."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,14 +10,9 @@ from stacklib.kernels.attention.naive import naive_attention
 from stacklib.pages.kernels import attention as page
 from stacklib.pages.kernels.attention import claims, drawings, figures, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/attention.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("04-kernels/attention")
 
 
 def softmax(scores, values):

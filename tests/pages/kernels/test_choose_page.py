@@ -1,10 +1,8 @@
 """Section 4.12: a recorded profile, its three orders, and what is advised."""
 
-import json
 import math
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,15 +10,10 @@ from stacklib.kernels.plan.advise import ROUTES, TERMS
 from stacklib.pages.kernels import choose as page
 from stacklib.pages.kernels.choose import drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/choose.ipynb"
+from ...programs import loop_of
+
+loop = loop_of("04-kernels/choose")
 KNOWN = ("products", "attention", "loss")
-
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
 
 
 def test_the_loop_ranks_as_the_page_does(capsys: pytest.CaptureFixture[str]):

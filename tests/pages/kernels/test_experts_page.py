@@ -1,8 +1,5 @@
 """Section 4.9: padding three ways, rounding, and the page's loop."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -10,14 +7,9 @@ from stacklib.kernels.experts.rounding import draw_counts, pad_waste, padded
 from stacklib.pages.kernels import experts as page
 from stacklib.pages.kernels.experts import drawings, figures, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/experts.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("04-kernels/experts")
 
 
 def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):

@@ -1,8 +1,6 @@
 """Section 4.2: the layer's graphs, the page's loop, and plans that compute again."""
 
-import json
 import math
-from pathlib import Path
 
 import pytest
 
@@ -11,14 +9,9 @@ from stacklib.pages.kernels import fusion as page
 from stacklib.pages.kernels import launches
 from stacklib.pages.kernels.fusion import drawings, graphs, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/fusion.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("04-kernels/fusion")
 
 
 @pytest.mark.parametrize("tokens", [1, 4096])

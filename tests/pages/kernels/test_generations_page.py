@@ -12,14 +12,9 @@ from stacklib.pages.kernels import attention
 from stacklib.pages.kernels import generations as page
 from stacklib.pages.kernels.generations import drawings, figures, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/generations.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("04-kernels/generations")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,5 @@
 """Section 4.13: the token's kernels, and the page's loop."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.kernels.launch.launches import Launches, run_launches
@@ -11,15 +8,10 @@ from stacklib.pages.kernels import journey as page
 from stacklib.pages.kernels.journey import drawings, live
 from stacklib.roofline import decode_step
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/journey.ipynb"
+from ...programs import loop_of
+
+loop = loop_of("04-kernels/journey")
 OLD, NEW = page.DEVICES
-
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
 
 
 def test_the_loop_is_the_page(capsys: pytest.CaptureFixture[str]):

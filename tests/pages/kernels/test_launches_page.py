@@ -1,6 +1,5 @@
 """Section 4.1: the layer's kernels, the page's loop, queue against closed form."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +15,9 @@ from stacklib.kernels.launch.launches import (
 from stacklib.pages.kernels import launches as page
 from stacklib.pages.kernels.launches import drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/launches.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("04-kernels/launches")
 
 
 @pytest.mark.parametrize("work", [1.56, 30.0])

@@ -1,8 +1,5 @@
 """Section 4.7: a query split over its keys, kinds of cache, and the page's loop."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,14 +8,9 @@ from stacklib.kernels.attention.split_kv import split_decode
 from stacklib.pages.kernels import mla as page
 from stacklib.pages.kernels.mla import drawings, live, split
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/mla.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("04-kernels/mla")
 
 
 def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):

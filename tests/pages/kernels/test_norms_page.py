@@ -1,22 +1,14 @@
 """Section 4.3: bytes of a norm as calls and as one kernel, and the page's loop."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.kernels.rows.norms import layernorm_bytes, unmasked_variance
 from stacklib.pages.kernels import norms as page
 from stacklib.pages.kernels.norms import calls, claims, drawings, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/norms.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("04-kernels/norms")
 
 
 def test_the_loop_finds_what_formula_and_kernel_find(capsys: pytest.CaptureFixture):

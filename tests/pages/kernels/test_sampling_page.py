@@ -1,9 +1,7 @@
 """Section 4.10: draws in tiles, what they save, and the page's loop."""
 
-import json
 import math
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,14 +12,12 @@ from stacklib.pages.kernels import sampling as page
 from stacklib.pages.kernels.sampling import drawings, draws, figures, live
 from stacklib.plots.spec import check
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/sampling.ipynb"
+from ...programs import program
 
 
 def loop(tile: int = 3) -> str:
     """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    text = text.split(":::{pyrun}\n")[1].split(":::")[0]
+    text = program("04-kernels/sampling")
     assert "0.8], 3, 5000" in text
     return text.replace("0.8], 3, 5000", f"0.8], {tile}, 5000")
 

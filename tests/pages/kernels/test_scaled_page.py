@@ -1,8 +1,5 @@
 """Section 4.8: making scales, packing them, and multiplying them in."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.kernels.scaled.fused_quantization import quantizing_share
@@ -10,14 +7,9 @@ from stacklib.pages.kernels import feed
 from stacklib.pages.kernels import scaled as page
 from stacklib.pages.kernels.scaled import drawings, figures, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/scaled.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("04-kernels/scaled")
 
 
 @pytest.mark.parametrize(("reads", "copies"), [(1, 1), (1, 2), (2, 2)])

@@ -1,9 +1,7 @@
 """Section 4.11: its loop, its numbers, and searches that replay stored timings."""
 
-import json
 import subprocess
 import sys
-from pathlib import Path
 from statistics import mean
 
 import pytest
@@ -12,14 +10,9 @@ from stacklib.kernels.plan.search import METHODS, expected_best
 from stacklib.pages.kernels import search as page
 from stacklib.pages.kernels.search import drawings, figures, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/search.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("04-kernels/search")
 
 
 def test_the_loop_is_as_good_as_the_package(capsys: pytest.CaptureFixture[str]):

@@ -1,8 +1,6 @@
 """Section 7.3: rules in plain Python and in the package, three ways, and the loop."""
 
-import json
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,18 +11,12 @@ from stacklib.plots import spec as grammar
 from stacklib.quantizers import dequantize, quantize
 
 from ...live_figures import ask
+from ...programs import loop_of
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/blocks.ipynb"
+loop = loop_of("07-quantizers/blocks")
 readouts = partial(ask, live.explore, live.controls())
 SCHEMES = {"e2m1": "mxfp4", "e2m3": "mxfp6_e2m3", "e3m2": "mxfp6_e3m2"}
 SCHEMES |= {"e4m3fn": "mxfp8_e4m3", "e5m2": "mxfp8_e5m2"}
-
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
 
 
 def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):

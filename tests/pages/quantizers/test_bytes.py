@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,14 +10,9 @@ from stacklib.pages.quantizers import bytes as page
 from stacklib.pages.quantizers.bytes import drawings
 from stacklib.quantizers import LogFormat, byte_split
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/annex-bytes.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("07-quantizers/annex-bytes")
 
 
 def test_the_loop_splits_as_the_package_does(capsys):

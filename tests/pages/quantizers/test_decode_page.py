@@ -1,8 +1,6 @@
 """Section 7.6: bytes and peaks by width, published products, the page's loop."""
 
-import json
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -12,16 +10,10 @@ from stacklib.quantizers import SCHEMES
 from stacklib.roofline import decode_step
 
 from ...live_figures import ask
+from ...programs import loop_of
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/decode.ipynb"
+loop = loop_of("07-quantizers/decode")
 readouts = partial(ask, live.explore, live.controls())
-
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
 
 
 @pytest.mark.parametrize("batch", [1, 64, 512])

@@ -1,7 +1,6 @@
 """Section 7.5: bytes of a block and of a file, the loop, and the file to download."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -10,19 +9,12 @@ from stacklib.pages.quantizers.files import drawings, runs
 from stacklib.quantizers import dequantize, pack, quantize, read_gguf, unpack
 from stacklib.tinylm.gguf_model import gguf_name
 
-ROOT = Path(__file__).parents[3]
-NOTEBOOK = ROOT / "chapters/07-quantizers/files.ipynb"
-
-
-def source() -> str:
-    """All of the page's text."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    return "\n\n".join("".join(cell["source"]) for cell in cells)
+from ...programs import program
 
 
 def test_the_loop_reads_as_the_package_does(capsys):
     names: dict = {}
-    exec(source().split(":::{pyrun}\n")[1].split(":::")[0], names)
+    exec(program("07-quantizers/files"), names)
     printed = [float(x) for x in capsys.readouterr().out.split()]
     data = names["data"]
     assert len(data) == page.block("q4_0").si

@@ -1,9 +1,7 @@
 """Section 7.1: a new format is in the table, the menu and the line; four bits."""
 
-import json
 import math
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,16 +12,10 @@ from stacklib.quantizers import FORMATS, Format, Row
 from stacklib.quantizers.arrays import decode_array
 
 from ...live_figures import ask
+from ...programs import loop_of
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/formats.ipynb"
+loop = loop_of("07-quantizers/formats")
 readouts = partial(ask, live.explore, live.controls())
-
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
 
 
 @pytest.mark.parametrize("name", ["e4m3fn", "e5m2", "e3m2", "e2m3", "e2m1", "fp16"])

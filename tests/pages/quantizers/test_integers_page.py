@@ -1,8 +1,6 @@
 """Section 7.2: who shares a scale, and the page's loop."""
 
-import json
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,14 +9,9 @@ from stacklib.pages.quantizers import integers as page
 from stacklib.pages.quantizers.integers import drawings
 from stacklib.quantizers import dequantize, quantize
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/integers.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("07-quantizers/integers")
 
 
 def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):

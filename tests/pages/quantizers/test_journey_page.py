@@ -1,8 +1,5 @@
 """Section 7.10: stations of the token, and the page's loop."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from stacklib.pages.quantizers import decode, kv, quality
@@ -10,14 +7,9 @@ from stacklib.pages.quantizers import journey as page
 from stacklib.pages.quantizers.journey import drawings
 from stacklib.roofline import decode_step
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/journey.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("07-quantizers/journey")
 
 
 def test_the_loop_is_the_page(capsys: pytest.CaptureFixture[str]):

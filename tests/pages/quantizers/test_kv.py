@@ -3,7 +3,6 @@
 import json
 import random
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,16 +15,10 @@ from stacklib.quantizers import quantize
 from stacklib.tinylm.quantized_kv import bits_of, measured_kv, rounded
 
 from ...live_figures import ask
+from ...programs import loop_of
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/kv.ipynb"
+loop = loop_of("07-quantizers/kv")
 readouts = partial(ask, live.explore, live.controls())
-
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
 
 
 def test_the_loop_rounds_as_the_package_does(capsys):

@@ -1,8 +1,6 @@
 """Section 7.9: pairs of documents, pairs of answers, orders of ladders."""
 
-import json
 import random
-from pathlib import Path
 
 import pytest
 
@@ -14,14 +12,9 @@ from stacklib.tinylm.perplexity import Score, bits_per_byte, difference
 from stacklib.tinylm.probe import pairs, sentence_cost
 from stacklib.tinylm.quantized import quantized
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/quality.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("07-quantizers/quality")
 
 
 def test_the_loop_draws_as_the_package_does(capsys):

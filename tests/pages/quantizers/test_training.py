@@ -1,8 +1,6 @@
 """Section 7.8: windows of loss scales, the page's scaler, and stored runs."""
 
-import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,14 +10,9 @@ from stacklib.plots import spec as grammar
 from stacklib.quantizers import Format
 from stacklib.tinylm.low_precision import runs
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/training.ipynb"
+from ...programs import loop_of
 
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
+loop = loop_of("07-quantizers/training")
 
 
 def test_the_loops_scale_is_that_of_the_classifier():

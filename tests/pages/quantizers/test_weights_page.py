@@ -1,10 +1,8 @@
 """Section 7.4: an error passed on, in two columns, in the loop and in a layer."""
 
 import itertools
-import json
 import random
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,16 +13,10 @@ from stacklib.plots import spec as grammar
 from stacklib.tinylm.quantized import measured
 
 from ...live_figures import ask
+from ...programs import loop_of
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/07-quantizers/weights.ipynb"
+loop = loop_of("07-quantizers/weights")
 readouts = partial(ask, live.explore, live.controls())
-
-
-def loop() -> str:
-    """The program of the page."""
-    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
-    (text,) = ("".join(c["source"]) for c in cells if "{pyrun}" in "".join(c["source"]))
-    return text.split(":::{pyrun}\n")[1].split(":::")[0]
 
 
 def eliminated(w: np.ndarray, h: np.ndarray) -> np.ndarray:

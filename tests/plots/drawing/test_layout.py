@@ -100,7 +100,7 @@ def test_a_chain_has_an_arrow_from_each_part_to_the_next():
     assert phone.rect_of("a").foot < phone.rect_of("b").y
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("scene", "says"),
     [
         (

@@ -10,7 +10,7 @@ MADE = dict(drawn.drawings())
 MINE = [name for name in MADE if not name.startswith("scenes.")]
 
 
-@pytest.mark.parametrize("name", MINE)
+@pytest.mark.rows("name", MINE)
 def test_a_drawing_is_clean_on_both_canvases(name):
     drawing = MADE[name]()
     for _, sheets in drawing.frames:

@@ -19,7 +19,7 @@ def made(name, device):
     return getattr(scenes, name)(device)
 
 
-@pytest.mark.parametrize(("name", "device"), EVERY)
+@pytest.mark.rows(("name", "device"), EVERY)
 def test_nothing_is_cut_nor_lies_on_another(name, device):
     for _, sheets in made(name, device).frames:  # wide, then a phone's
         for sheet in sheets:
@@ -29,7 +29,7 @@ def test_nothing_is_cut_nor_lies_on_another(name, device):
             assert sheet.size * (358 if sheet.narrow else 640) / wide >= 11
 
 
-@pytest.mark.parametrize(("name", "device"), EVERY)
+@pytest.mark.rows(("name", "device"), EVERY)
 def test_four_parts_and_only_quantities(name, device):
     drawing = made(name, device)
     sheet = drawing.frames[0][1][0]
@@ -42,7 +42,7 @@ def test_four_parts_and_only_quantities(name, device):
     assert said.faults(said.index([cell])) == list(leaves.stale([cell])) == []
 
 
-@pytest.mark.parametrize(("name", "device"), EVERY)
+@pytest.mark.rows(("name", "device"), EVERY)
 def test_both_canvases_show_the_same_parts_and_numbers(name, device):
     for _, (wide, phone) in made(name, device).frames:
         assert sorted(wide.told) == sorted(phone.told)
@@ -54,7 +54,7 @@ def test_both_canvases_show_the_same_parts_and_numbers(name, device):
         assert numbers[0] == numbers[1]
 
 
-@pytest.mark.parametrize("name", scenes.__all__)
+@pytest.mark.rows("name", scenes.__all__)
 def test_the_alternative_text_names_every_part_and_arrow(name):
     drawing = made(name, DEVICES[0])
     sheet = drawing.frames[0][1][0]

@@ -24,7 +24,7 @@ def host():
     return HostRoofline.load(RESULT)
 
 
-@pytest.mark.parametrize("name", GPUS)
+@pytest.mark.rows("name", GPUS)
 def test_nearer_levels_are_smaller_and_faster_and_need_less_work(name):
     levels = cache_aware.slopes_of(name, "bf16")
     peak = hardware.get(name).peak_at_clock("bf16")
@@ -52,7 +52,7 @@ def test_a_ridge_is_refused_unless_peak_and_cache_are_at_one_clock():
     assert (printed / h100.memory_bandwidth).text() == "295 FLOP/B"
 
 
-@pytest.mark.parametrize("name", GPUS)
+@pytest.mark.rows("name", GPUS)
 def test_cache_rates_are_those_of_the_hierarchy(name):
     for level in cache_aware.slopes_of(name)[:-1]:
         told = hierarchy.cache_rate(name, level.name.lower()).rate

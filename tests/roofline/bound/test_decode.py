@@ -97,7 +97,7 @@ def test_infeasible_has_a_sum_and_no_speed():
             getattr(step, name)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "kwargs, fits",
     [
         ({"tp": 1}, False),
@@ -125,7 +125,7 @@ def test_fit_is_the_promised_sum(tp, batch, context):
     assert fit.fits is (need <= 141e9)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "bad, message",
     [
         ({"batch": 0}, "batch = 0"),

@@ -36,7 +36,7 @@ def test_closed_form_count_and_operations_agree(model, batch, context, dtype):
     assert sum(op.bytes for op in found) == pytest.approx(moved, rel=1e-11)
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.rows("name", models.names())
 def test_every_model_of_the_database_three_ways(name):
     model = models.get(name)
     shape = {"dtype": "fp8", "batch": 3, "context": 2000}
@@ -46,7 +46,7 @@ def test_every_model_of_the_database_three_ways(name):
     assert work.bytes.si == pytest.approx(moved, rel=1e-11)
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.rows("name", models.names())
 def test_every_model_has_a_step_where_it_fits(name):
     rows = roofline.compare_devices(name, ["b200"], dtype="fp8", most_chips=16)
     assert rows[0].fits is (rows[0].time is not None)
@@ -75,7 +75,7 @@ def test_a_latent_cache_is_kept_whole_on_every_chip():
     assert (shared.bytes - alone.bytes).si == pytest.approx(7 * 4097 * 61 * 576)
 
 
-@pytest.mark.parametrize("name", models.names())
+@pytest.mark.rows("name", models.names())
 def test_the_sum_with_copies_is_what_the_step_asks_for(name):
     """Both calls, every model, from one chip to more chips than KV heads."""
     model = models.get(name)

@@ -85,7 +85,7 @@ def test_arrays_give_the_numbers_of_the_floats(model):
                 assert math.isnan(sweep.time[i, j]) and not sweep.bound[i, j]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "bad",
     [
         {"batch": 1.5},

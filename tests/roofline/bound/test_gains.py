@@ -49,7 +49,7 @@ def test_a_gain_needs_two_that_hold_the_model():
 # -- speed-ups ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cut", traffic_cuts.famous_cuts(), ids=lambda c: c.name)
+@pytest.mark.rows("cut", traffic_cuts.famous_cuts())
 def test_a_famous_speedup_keeps_the_work_and_cuts_the_bytes(cut):
     assert cut.work.si == pytest.approx(1, rel=0.02)
     assert cut.traffic.si < 0.6

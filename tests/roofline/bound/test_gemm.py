@@ -80,7 +80,7 @@ def test_the_time_is_the_least_over_all_tilings():
     assert gemm.predict(work, chip, "kernel", every).time == min(alone)
 
 
-@pytest.mark.parametrize("blocks", [1, 131, 132, 133, 264, 265, 1000])
+@pytest.mark.rows("blocks", [1, 131, 132, 133, 264, 265, 1000])
 def test_waves_are_those_of_a_scheduler(blocks):
     """Whole waves when the empty part of the last is paid for in full."""
     chip = gemm.chip_of("h100_sxm", "bf16")
@@ -148,8 +148,8 @@ def test_weights_to_expand_cost_at_most_less_bytes_and_at_least_some_time():
     assert times[0] > times[1] >= times[2]
 
 
-@pytest.mark.parametrize("size", [0, -1, 1.5, True, "8", math.nan])
-@pytest.mark.parametrize("name", ["m", "n", "k"])
+@pytest.mark.rows("size", [0, -1, 1.5, True, "8", math.nan])
+@pytest.mark.rows("name", ["m", "n", "k"])
 def test_sizes_that_are_none_are_refused(name, size):
     sizes = {"m": 8, "n": 8, "k": 8} | {name: size}
     with pytest.raises(ValueError, match=name):

@@ -18,7 +18,7 @@ from stacklib.roofline.bound import hierarchy
 CACHED = ("a100_sxm_80gb", "h100_pcie", "mi210", "rtx_4090", "v100_sxm2_32gb")
 
 
-@pytest.mark.parametrize("key", [k for k in hardware.names() if k != "this_machine"])
+@pytest.mark.rows("key", [k for k in hardware.names() if k != "this_machine"])
 def test_no_stream_is_faster_than_the_pins(key):
     device = hardware.get(key)
     if device.fields["memory_bandwidth"] is None:
@@ -40,7 +40,7 @@ def test_a_larger_working_set_is_never_read_faster(key, size, times):
     assert large <= small * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("key", CACHED)
+@pytest.mark.rows("key", CACHED)
 def test_the_ends_are_the_cache_and_the_memory(key):
     assert hierarchy.read_rate(key, 1e3).rate == pytest.approx(
         hierarchy.cache_rate(key, "l2").rate
@@ -120,7 +120,7 @@ def test_a_large_row_operation_is_its_passes_over_the_memory(operation, passes):
 # -- what a cache keeps ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("over", [0.3, 0.9, 1.0, 1.05, 1.3, 2.0, 5.0, 50.0])
+@pytest.mark.rows("over", [0.3, 0.9, 1.0, 1.05, 1.3, 2.0, 5.0, 50.0])
 def test_the_hits_solve_the_law_of_random_replacement(over):
     hits = hierarchy.hit_share(over, 1.0)
     assert hits == pytest.approx(math.exp(-over * (1 - hits)), abs=1e-5)

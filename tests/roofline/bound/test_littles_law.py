@@ -58,7 +58,7 @@ def test_the_needed_concurrency_is_just_enough(latency, ceiling):
     assert law.share(needed / 2, latency, ceiling) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("bad", [0, -1, float("nan"), Quantity(0, "s"), True])
+@pytest.mark.rows("bad", [0, -1, float("nan"), Quantity(0, "s"), True])
 def test_what_is_not_above_zero_is_refused(bad):
     with pytest.raises(ValueError, match="above zero"):
         law.concurrency(bad, 1.0)

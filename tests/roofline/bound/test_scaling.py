@@ -115,7 +115,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("form", "values"), FORMS)
+@pytest.mark.rows(("form", "values"), FORMS)
 def test_floats_quantities_and_arrays_agree(form, values):
     plain = form(*values)
     assert form(*(Quantity(v) for v in values)).si == pytest.approx(plain)
@@ -166,7 +166,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("bad", "says"), BAD)
+@pytest.mark.rows(("bad", "says"), BAD)
 def test_bad_input_never_gives_a_number(bad, says):
     with pytest.raises(ValueError, match=says):
         bad()
@@ -182,7 +182,7 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize(("chunks", "slots", "says"), PLANTED)
+@pytest.mark.rows(("chunks", "slots", "says"), PLANTED)
 def test_a_planted_fault_is_seen(chunks, slots, says):
     with pytest.raises(ValueError, match=says):
         scaling.verify_chunks(ChunkRun(2, tuple(slots)), chunks)

@@ -10,7 +10,7 @@ from stacklib import hardware, roofline
 from stacklib.roofline.bound import trend
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("freedom", "t"),
     # two-sided 95 %, from printed tables of Student's distribution
     [
@@ -28,8 +28,8 @@ def test_student_t_is_that_of_the_tables(freedom, t):
     assert trend.student_t(freedom) == pytest.approx(t, abs=6e-4)
 
 
-@pytest.mark.parametrize("within", [0.5, 0.9, 0.99])
-@pytest.mark.parametrize("freedom", [1, 2, 3, 8, 25])
+@pytest.mark.rows("within", [0.5, 0.9, 0.99])
+@pytest.mark.rows("freedom", [1, 2, 3, 8, 25])
 def test_the_density_between_minus_t_and_t_holds_the_share(freedom, within):
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
     t, steps = trend.student_t(freedom, within), 20_000
@@ -141,7 +141,7 @@ def test_doubling_is_two_years_for_a_doubling_in_two():
     assert trend.fit_trend(years, [4, 2, 1]).doubling == math.inf
 
 
-@pytest.mark.parametrize("name", trend.FAMILIES)
+@pytest.mark.rows("name", trend.FAMILIES)
 def test_a_family_is_of_its_kind_and_within_its_years(name):
     found = trend.family(name, 2018, 2024)
     assert len(found) >= 3

@@ -29,8 +29,8 @@ def of_models(model, tokens, context, batch, layer):
     return {op.name: op for op in rows}
 
 
-@pytest.mark.parametrize("name", DENSE)
-@pytest.mark.parametrize(("tokens", "context", "batch"), CASES)
+@pytest.mark.rows("name", DENSE)
+@pytest.mark.rows(("tokens", "context", "batch"), CASES)
 def test_products_are_those_of_models_operations(name, tokens, context, batch):
     model = models.get(name)
     for layer in LAYERS.get(name, (0,)):
@@ -45,7 +45,7 @@ def test_products_are_those_of_models_operations(name, tokens, context, batch):
             assert mine[op].operations.si == theirs[op].flops, op
 
 
-@pytest.mark.parametrize("name", DENSE)
+@pytest.mark.rows("name", DENSE)
 def test_weights_and_cache_are_those_of_models_operations(name):
     """Bytes less activations: weights once, the cache once."""
     model, batch = models.get(name), 3
@@ -149,7 +149,7 @@ def test_a_planted_shape_is_seen(change, caught):
     assert mine.get(caught) != theirs[caught].flops
 
 
-@pytest.mark.parametrize("missing", range(len(steps.LAYER_NORM.steps)))
+@pytest.mark.rows("missing", range(len(steps.LAYER_NORM.steps)))
 def test_a_forgotten_step_moves_the_count(missing):
     kept = [s for i, s in enumerate(steps.LAYER_NORM.steps) if i != missing]
     short = dataclasses.replace(steps.LAYER_NORM, steps=tuple(kept))
@@ -159,7 +159,7 @@ def test_a_forgotten_step_moves_the_count(missing):
         assert count(short, sizes, rule) < count(steps.LAYER_NORM, sizes, rule)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: ops.softmax(rows=0, columns=1), "rows = 0"),

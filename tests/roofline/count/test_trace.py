@@ -328,7 +328,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("function", REFUSED)
+@pytest.mark.rows("function", REFUSED)
 def test_what_cannot_be_counted_is_refused(function):
     with pytest.raises(trace.NotCounted, match="not counted"):
         trace.count(function, np.ones((3, 4)))
@@ -343,7 +343,7 @@ def test_assignment_and_steps_without_a_name_are_refused():
         x + 1
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("change", "message"),
     [
         ({"tokens": 0}, "tokens = 0"),

@@ -27,7 +27,7 @@ def test_masks_and_lanes_equal_a_plain_loop(pairs, width, steps):
     assert lanes.instructions <= groups * (common + 2 * steps)
 
 
-@pytest.mark.parametrize("p", [0.0, 0.01, 0.1, 0.5, 1.0])
+@pytest.mark.rows("p", [0.0, 0.01, 0.1, 0.5, 1.0])
 def test_issued_instructions_follow_the_probability(p):
     chance = random.Random(1)
     taken = [chance.random() < p for _ in range(32 * 2000)]

@@ -127,8 +127,8 @@ def test_a_call_that_ignores_its_count_is_an_error():
 # -- streams -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [1, 97, 1025, 8193])
-@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.rows("size", [1, 97, 1025, 8193])
+@pytest.mark.rows("repeats", [1, 3])
 def test_compiled_and_block_kernels_agree(size, repeats):
     rng = np.random.default_rng(size)
     b, c = rng.random(size), rng.random(size)

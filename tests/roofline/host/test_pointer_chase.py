@@ -23,8 +23,8 @@ def test_a_ring_visits_every_line_once(lines, seed):
 MAKERS = {"found here": chase.compiled, "numpy": lambda n: ("numpy", chase._gather)}
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize("chains", [1, 3, 16])
+@pytest.mark.rows("maker", MAKERS)
+@pytest.mark.rows("chains", [1, 3, 16])
 def test_every_loop_follows_the_ring(maker, chains):
     ring = chase.ring(97 * chase.LINE)
     fast, slow = chase.starts(ring, chains, 5), chase.starts(ring, chains, 5)
@@ -56,7 +56,7 @@ def test_time_falls_with_chains_down_to_what_the_level_delivers(n, latency, band
     assert one == pytest.approx(max(latency / n, chase.LINE / bandwidth))
 
 
-@pytest.mark.parametrize("size", [0, 64, 100, 1000.0, True])
+@pytest.mark.rows("size", [0, 64, 100, 1000.0, True])
 def test_a_size_without_two_whole_lines_is_refused(size):
     with pytest.raises(ValueError, match="size = "):
         chase.ring(size)

@@ -109,7 +109,7 @@ def dots(n):
 
 
 @needs_c
-@pytest.mark.parametrize("n", [1, 15, 16, 17, 127, 128, 129, 1000])
+@pytest.mark.rows("n", [1, 15, 16, 17, 127, 128, 129, 1000])
 def test_every_dot_product_is_the_same(n):
     x = ways.random(n).astype(float)
     for case in dots(n):

@@ -52,8 +52,8 @@ def test_another_loop_has_no_count(ask):
 # -- the loops -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", streams.STREAMS)
-@pytest.mark.parametrize("size", [1, 97, 8193])
+@pytest.mark.rows("name", streams.STREAMS)
+@pytest.mark.rows("size", [1, 97, 8193])
 def test_compiled_and_block_loops_do_what_the_formula_says(name, size):
     b, c = np.random.default_rng(size).random((2, size))
     right = {"copy": b, "scale": 3 * b, "add": b + c, "triad": b + 3 * c}[name]
@@ -73,8 +73,8 @@ def test_without_numba_the_blocks_run(monkeypatch):
         streams.loops.cache_clear()
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("name", streams.STREAMS)
+@pytest.mark.rows("threads", [1, 2, 3])
+@pytest.mark.rows("name", streams.STREAMS)
 def test_elements_are_those_of_the_slices(name, threads):
     arrays = streams.STREAMS[name].arrays
     for size in (100, 3840, 10**5):
@@ -116,7 +116,7 @@ def test_a_row_gives_its_point_back(swept):
         streams.point({"stream": "copy"})
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "change",
     [
         {"times_s": ()},
@@ -176,8 +176,8 @@ def curve(ends, rates, noise=0.0, seed=0):
 ENDS, RATES = (48e3, 1e6, 3.2e7), (500e9, 160e9, 90e9, 30e9)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.03, 0.08, 0.12])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.rows("noise", [0.0, 0.03, 0.08, 0.12])
+@pytest.mark.rows("seed", range(8))
 def test_planted_levels_are_found(noise, seed):
     at, rates = curve(ENDS, RATES, noise, seed)
     found = plateaus(at, rates)
@@ -199,7 +199,7 @@ def test_as_many_levels_as_steps(falls, seed):
     assert len(plateaus(at, seen)) == len(rates)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.rows("seed", range(5))
 def test_noise_alone_is_one_level(seed):
     at, rates = curve((), (100e9,), 0.15, seed)
     assert plateaus(at, rates) == [
@@ -225,7 +225,7 @@ def test_small_steps_are_one_level():
     assert len(plateaus(at, rates)) == 1
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("at", "rates", "message"),
     [
         ([1, 2, 3], [1, 1, 1], "four or more"),

@@ -175,7 +175,7 @@ READINGS = [
 ]
 
 
-@pytest.mark.parametrize(("form", "given_", "units"), READINGS)
+@pytest.mark.rows(("form", "given_", "units"), READINGS)
 def test_floats_quantities_and_arrays_agree(form, given_, units):
     plain = form(*given_)
     traced = form(
@@ -189,7 +189,7 @@ def test_floats_quantities_and_arrays_agree(form, given_, units):
     assert swept == pytest.approx([plain, plain])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("bad", "says"),
     [
         (lambda: Kernel("k", -1.0), "seconds=-1.0"),

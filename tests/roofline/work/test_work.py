@@ -55,7 +55,7 @@ def test_gemv_is_one_flop_a_byte():
     assert gemv(n=8192, k=28672).intensity.si == pytest.approx(1, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", ["h100", "h200", "b200", "rtx-4090", "tpu-v5p"])
+@pytest.mark.rows("name", ["h100", "h200", "b200", "rtx-4090", "tpu-v5p"])
 def test_ridge_is_where_both_bounds_meet(name):
     device = hardware.get(name)
     peak, bandwidth = device.peak("bf16"), device.memory_bandwidth
@@ -79,7 +79,7 @@ def test_integer_formats_count_operations_not_flop():
     assert bound.time.si > 0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "call, message",
     [
         (lambda: matmul(m=0, n=1, k=1), "m = 0"),
