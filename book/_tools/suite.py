@@ -22,6 +22,8 @@ from _tools import durations, outputs, tree
 # others find it in the cache, where two that need it at once would each compile it.
 FIRST = ("tests/book/test_browser.py", "tests/evidence/test_kernel_series.py")
 STRICT = (
+    "-p",
+    outputs.__name__,  # which says what is equal
     "--nbval",
     "--nbval-current-env",
     "--nbval-cell-timeout=120",

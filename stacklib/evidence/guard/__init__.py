@@ -4,7 +4,7 @@
 notebook carries its entry, so that a test can walk every committed page.
 """
 
-from .entries import MIME, cell, entry, register, row, shown
+from .entries import MIME, cell, entry, of_run, register, row, shown
 from .notebook import read_notebook, unregistered
 from .rules import faults
 
@@ -13,6 +13,7 @@ __all__ = [
     "cell",
     "entry",
     "faults",
+    "of_run",
     "read_notebook",
     "register",
     "row",

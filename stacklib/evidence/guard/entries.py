@@ -2,8 +2,9 @@
 
 An entry is ``{"kind", "name", "rows"}``. A row names its device, number format,
 chips, evidence and feasibility; its values are cells ``[number, unit, role]``,
-where the number may be a list (the points of a mark). A role is needed only
-where the unit does not tell it:
+where the number may be a list (the points of a mark). ``run`` lists its columns that a
+run made: of these two machines agree to one part in ten thousand, of others in every
+digit. A role is needed only where the unit does not tell it:
 
 =============  ============================================================
 ``resident``   bytes that must fit in memory (other bytes are traffic)
@@ -23,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stacklib.quantity import Quantity
+from stacklib.quantity.runs import counts, ran, six
 
 MIME = "application/vnd.stacklib.guard+json"
 KINDS = ("table", "figure")
@@ -47,11 +49,6 @@ EVIDENCE = (
 _shown: list[dict[str, Any]] = []
 
 
-def _round(value: float) -> float:
-    """Six significant digits: enough to judge, small enough to commit."""
-    return float(f"{value:.6g}")
-
-
 def cell(value: Any, unit: str = "", role: str = "") -> list[Any]:
     """One registered value: ``[number or list, unit, role]``.
 
@@ -73,10 +70,20 @@ def cell(value: Any, unit: str = "", role: str = "") -> list[Any]:
         raise ValueError(f"guard role {role!r}: one of {', '.join(ROLES[1:])}")
     if isinstance(value, Quantity):
         role = role or ("spec" if value.kind in ("spec", "claimed") else "")
-        return [_round(value.value), value.unit, role]
+        return [six(value.value), value.unit, role]
     if isinstance(value, Sequence):
-        return [[_round(float(v)) for v in value], unit, role]
-    return [_round(float(value)), unit, role]
+        return [[six(float(v)) for v in value], unit, role]
+    return [six(float(value)), unit, role]
+
+
+def of_run(value: Any, evidence: str) -> bool:
+    """Whether a run made a value, so that another processor may make its last digits
+    others: by its derivation; numbers without one where they are shown as simulated.
+    """
+    if isinstance(value, Quantity):
+        return ran(value)
+    each = value if isinstance(value, Sequence) else [value]
+    return evidence == "simulated" and not all(counts(six(float(v))) for v in each)
 
 
 def row(
@@ -89,6 +96,7 @@ def row(
     evidence: str = "predicted",
     feasible: bool = True,
     level: str | None = None,
+    run: Sequence[str] = (),
 ) -> dict[str, Any]:
     """One row of an entry.
 
@@ -108,6 +116,8 @@ def row(
         False for a row that does not fit; it may carry no time, rate or price.
     level : str, optional
         Memory level of a bandwidth, when it is not the device's main memory.
+    run : sequence of str
+        Columns that a run made, see `of_run`.
 
     Raises
     ------
@@ -127,6 +137,7 @@ def row(
         "feasible": bool(feasible),
         "level": level,
         "values": dict(values),
+        **({"run": list(run)} if run else {}),
     }
 
 
