@@ -49,14 +49,17 @@ def alike(a: float, b: float) -> bool:
 
 
 def ran(q: Quantity) -> bool:
-    """Whether a number rests on a run, and is no closed form of what is exact."""
+    """Whether a number rests on a run that is made here: not on a count of lengths or
+    sums, nor on what a committed file says that a run counted.
+    """
     seen: set[int] = set()
 
     def visit(part: Quantity) -> bool:
         if id(part) in seen:
             return False
         seen.add(id(part))
-        made = part.kind == "counted" and not exact(part.note)
+        counted = part.kind == "counted" and part.source is None
+        made = counted and not exact(part.note)
         return made or any(map(visit, parts(part)))
 
     return visit(q)
