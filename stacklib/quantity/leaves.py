@@ -13,7 +13,7 @@ from typing import Any
 from .constants import CONSTANTS
 from .core import Quantity, _fill, _make, _wrap
 from .names import resolve
-from .runs import settled
+from .runs import kept
 from .source import Source
 from .told import exact
 from .units import UnitError, parse
@@ -137,8 +137,8 @@ def counted(
         unit, outcome = unit or outcome.unit, outcome.to(unit or outcome.unit).value
     shown = parse(unit or "1")
     try:
-        kept = float(outcome) if exact(call) else settled(float(outcome))
-        si = float(f"{kept * shown.factor:.12g}")
+        value, factor = float(outcome), shown.factor
+        si = float(f"{value * factor:.12g}") if exact(call) else kept(value, factor)
     except (TypeError, ValueError):
         raise UnitError(f"{call} gave {outcome!r}, not a number") from None
     checked = Quantity(si)  # finite, or refused

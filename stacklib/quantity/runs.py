@@ -25,9 +25,14 @@ def settled(value: float) -> float:
     return near if near.is_integer() else float(f"{value:.{DIGITS}g}")
 
 
+def kept(value: float, factor: float) -> float:
+    """The SI value of what is kept of a run's number in a unit of this factor."""
+    return float(f"{settled(value) * factor:.12g}")
+
+
 def counts(value: float) -> bool:
     """Whether a number is whole because it was counted, not for want of digits."""
-    return value.is_integer() and (abs(value) < 10**DIGITS or value != six(value))
+    return float(value).is_integer() and (abs(value) < 10**DIGITS or value != six(value))
 
 
 def six(value: float) -> float:
@@ -58,11 +63,14 @@ def ran(q: Quantity) -> bool:
         if id(part) in seen:
             return False
         seen.add(id(part))
-        counted = part.kind == "counted" and part.source is None
-        made = counted and not exact(part.note)
-        return made or any(map(visit, parts(part)))
+        return made(part) or any(map(visit, parts(part)))
 
     return visit(q)
+
+
+def made(leaf: Quantity) -> bool:
+    """Whether a leaf is what a run made here."""
+    return leaf.kind == "counted" and leaf.source is None and not exact(leaf.note)
 
 
 def near(q: Quantity) -> Iterator[Quantity]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .core import Quantity, _fill
 from .meeting import Comparison
+from .runs import kept, made
 from .source import Source
 from .units import parse
 
@@ -68,7 +69,8 @@ def _node(q: Any) -> Node:
         if q.op == "where" and len(q.inputs) == 2:
             node["took"] = int(q.si != q.inputs[0].si)
     else:
-        node |= {"kind": q.kind, "si": q.si}
+        si = kept(q.value, q.shown.factor) if made(q) else q.si
+        node |= {"kind": q.kind, "si": si}
     named = {"label": q.label, "key": q.key, "family": q.family, "note": q.note}
     node |= {name: word for name, word in named.items() if word}
     if q.source:

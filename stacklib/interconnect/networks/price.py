@@ -16,7 +16,6 @@ from stacklib.interconnect.schedules.cost import Cost, least_share
 from stacklib.interconnect.schedules.schedule import Schedule
 from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import at_least
-from stacklib.quantity.runs import settled
 
 from .topology import Topology
 
@@ -67,7 +66,6 @@ def cost(schedule: Schedule, topology: Topology, *, size: Any) -> Cost:
     beta: Any = each
     floor: Any = float(least) / widest(topology) if least else 0.0
     if isinstance(size, Quantity):
-        waiting, each, floor = map(settled, map(float, (waiting, each, floor)))
         made = f"{schedule.algorithm} on {topology.name}"
         alpha = Quantity(waiting, "s", label=f"latency, {made}", kind="counted")
         beta = Quantity(each, "s/B", label=f"time per byte, {made}", kind="counted")
