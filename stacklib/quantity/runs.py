@@ -32,7 +32,8 @@ def kept(value: float, factor: float) -> float:
 
 def counts(value: float) -> bool:
     """Whether a number is whole because it was counted, not for want of digits."""
-    return float(value).is_integer() and (abs(value) < 10**DIGITS or value != six(value))
+    short = abs(value) >= 10**DIGITS and value == six(value)
+    return float(value).is_integer() and not short
 
 
 def six(value: float) -> float:
