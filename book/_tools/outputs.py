@@ -185,8 +185,8 @@ def _entry(old: dict[str, Any], new: dict[str, Any], pairs: Pairs) -> Iterator[s
         yield f"guard: stored {heads[0]}, now {heads[1]}"
         return
     for a, b in zip(old["rows"], new["rows"], strict=True):
-        for column, (value, *_) in a["values"].items():
-            now, run = b["values"][column][0], column in a.get("run", ())
+        for column, (value, *about) in a["values"].items():
+            now, run = b["values"][column][0], about[-1].endswith(guard.RUN)
             x, y = (v if isinstance(v, list) else [v] for v in (value, now))
             run = run and len(x) == len(y)
             pairs += zip(x, y, strict=True) if run else ()

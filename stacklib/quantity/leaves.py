@@ -13,9 +13,7 @@ from typing import Any
 from .constants import CONSTANTS
 from .core import Quantity, _fill, _make, _wrap
 from .names import resolve
-from .runs import kept
 from .source import Source
-from .told import exact
 from .units import UnitError, parse
 
 _LONG = 40  # characters of an argument that are shown
@@ -96,9 +94,6 @@ def counted(
 ) -> Quantity:
     """What a run counted, with the function and its arguments as its inputs.
 
-    Six significant digits of it are kept, and a whole number whole: the others depend
-    on the processor that adds.
-
     Parameters
     ----------
     function : callable
@@ -137,8 +132,7 @@ def counted(
         unit, outcome = unit or outcome.unit, outcome.to(unit or outcome.unit).value
     shown = parse(unit or "1")
     try:
-        value, factor = float(outcome), shown.factor
-        si = float(f"{value * factor:.12g}") if exact(call) else kept(value, factor)
+        si = float(f"{float(outcome) * shown.factor:.12g}")
     except (TypeError, ValueError):
         raise UnitError(f"{call} gave {outcome!r}, not a number") from None
     checked = Quantity(si)  # finite, or refused

@@ -2,7 +2,7 @@
 
 The order of a sum follows the width of a vector unit and the number of threads, so that
 what a run makes differs from machine to machine, from the fifth digit on where it adds
-in float32. Six digits of it are kept, and two runs made the same number where they
+in float32. Six digits of it are stored, and two runs made the same number where they
 differ by less than one part in ten thousand. A count is whole and exact on any machine,
 and so is a closed form: of these every digit counts.
 """
@@ -18,16 +18,14 @@ DIGITS = 6
 SAME = 1e-4  # relative
 
 
-def settled(value: float) -> float:
-    """What is kept of a run's number: six digits, a whole number as it is."""
-    # Twelve first: a whole number may have come through a change of unit.
-    near = float(f"{value:.12g}")
-    return near if near.is_integer() else float(f"{value:.{DIGITS}g}")
-
-
-def kept(value: float, factor: float) -> float:
-    """The SI value of what is kept of a run's number in a unit of this factor."""
-    return float(f"{settled(value) * factor:.12g}")
+def kept(q: Quantity) -> float:
+    """The SI value that is stored of a leaf: of what a run made six digits of its own
+    unit, or a whole number of it.
+    """
+    near = float(f"{q.value:.12g}")  # a unit may have left it beside a whole number
+    if not made(q) or near.is_integer():
+        return q.si
+    return float(f"{six(q.value) * q.shown.factor:.12g}")
 
 
 def counts(value: float) -> bool:

@@ -71,12 +71,9 @@ def row(of_run: bool) -> Iterator[tuple[str, list[Any], Callable]]:
     for place, stored, at in shown(guard.MIME):
         rows = stored[at]["data"][guard.MIME]["rows"]
         for i, one in enumerate(rows):
-            for column, (value, *_) in one["values"].items():
+            for column, (value, _, role) in one["values"].items():
                 first = value[0] if isinstance(value, list) else value
-                if (
-                    float(first).is_integer()
-                    or (column in one.get("run", ())) != of_run
-                ):
+                if float(first).is_integer() or role.endswith("run") != of_run:
                     continue
 
                 def plant(copied: Any, digit: int, at=at, i=i, column=column) -> None:

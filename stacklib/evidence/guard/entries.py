@@ -2,9 +2,8 @@
 
 An entry is ``{"kind", "name", "rows"}``. A row names its device, number format,
 chips, evidence and feasibility; its values are cells ``[number, unit, role]``,
-where the number may be a list (the points of a mark). ``run`` lists its columns that a
-run made: of these two machines agree to one part in ten thousand, of others in every
-digit. A role is needed only where the unit does not tell it:
+where the number may be a list (the points of a mark). A role is needed only
+where the unit does not tell it:
 
 =============  ============================================================
 ``resident``   bytes that must fit in memory (other bytes are traffic)
@@ -16,6 +15,9 @@ digit. A role is needed only where the unit does not tell it:
 ``written``    bytes written back, no more than the ``dirtied`` of their row
 ``read``       bytes brought in, no more than the ``touched`` of their row
 =============  ============================================================
+
+``run`` follows the role of what a run made: of that two machines agree to one part in
+ten thousand, of all else in every digit.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from stacklib.quantity import Quantity
 from stacklib.quantity.runs import counts, ran, six
 
 MIME = "application/vnd.stacklib.guard+json"
+RUN = "run"
 KINDS = ("table", "figure")
 LAWS = {"written": "dirtied", "read": "touched"}  # the first is never the larger
 ROLES = (
@@ -117,7 +120,7 @@ def row(
     level : str, optional
         Memory level of a bandwidth, when it is not the device's main memory.
     run : sequence of str
-        Columns that a run made, see `of_run`.
+        Columns that a run made, see `of_run`: their roles say so.
 
     Raises
     ------
@@ -136,8 +139,10 @@ def row(
         "evidence": evidence,
         "feasible": bool(feasible),
         "level": level,
-        "values": dict(values),
-        **({"run": list(run)} if run else {}),
+        "values": {
+            name: [*about, f"{role} {RUN}".strip() if name in run else role]
+            for name, (*about, role) in values.items()
+        },
     }
 
 
