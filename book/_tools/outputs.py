@@ -1,24 +1,38 @@
-"""Outputs of a notebook cell, as strict nbval compares them.
+"""Outputs of a notebook cell, as `make test` and `make execute` compare them.
 
-The patterns of `tests/book/nbval.cfg` are applied to both sides, so that "changed"
-means the same to the test that compares and to the command that rewrites.
+Strict nbval, but for what a run made: its numbers are equal where they differ by less
+than one part in ten thousand (`stacklib.quantity.runs`), because the width of a vector
+unit decides their last digits. A stored text then stands, even where rounding would
+turn the last digit that it prints. What no run made is compared to the last character.
+The patterns of `tests/book/nbval.cfg` are applied to both sides.
+
+As a pytest plugin (`-p _tools.outputs`) this is how nbval compares.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from nbval.plugin import coalesce_streams, get_sanitize_patterns
+from nbval.plugin import IPyNbCell, coalesce_streams, get_sanitize_patterns
 
 from _tools import tree
+from _tools.said import Cell, Number
+from stacklib.evidence import guard
+from stacklib.quantity import Quantity
+from stacklib.quantity.runs import alike, ran
+from stacklib.quantity.say import MIME as NUMBERS
 
 CONFIG = tree.ROOT / "tests" / "book" / "nbval.cfg"
 NOT_COMPARED = {"image/png", "image/jpeg", "application/vnd.jupyter.widget-view+json"}
+TOKEN = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 Patterns = list[tuple[str, str]]
+Pairs = list[tuple[float, float]]
 
 
 def patterns(config: Path = CONFIG) -> Patterns:
@@ -34,19 +48,165 @@ def sanitized(value: Any, masks: Patterns) -> str:
     return text
 
 
-def comparable(outputs: list[Any], masks: Patterns) -> list[tuple[str, str]]:
-    """What nbval compares of a cell's outputs: (kind, sanitized text) pairs."""
+def comparable(outputs: list[Any], masks: Patterns) -> list[dict[str, Any]]:
+    """What is compared of a cell's outputs, by kind; texts sanitized."""
     seen = []
     for output in coalesce_streams([o.copy() for o in outputs]) or []:
         if output["output_type"] == "stream":
-            seen.append((output["name"], sanitized(output["text"], masks)))
-        for mime in sorted(set(output.get("data", ())) - NOT_COMPARED):
-            seen.append((mime, sanitized(output["data"][mime], masks)))
+            seen.append({output["name"]: sanitized(output["text"], masks)})
         if output["output_type"] == "error":
-            seen.append(("error", f"{output['ename']}: {output['evalue']}"))
-    return seen
+            seen.append({"error": f"{output['ename']}: {output['evalue']}"})
+        data = output.get("data", {})
+        seen.append(
+            {
+                mime: data[mime]
+                if mime in (NUMBERS, guard.MIME)
+                else sanitized(data[mime], masks)
+                for mime in sorted(set(data) - NOT_COMPARED)
+            }
+        )
+    return [part for part in seen if part]
 
 
 def same(stored: list[Any], fresh: list[Any], masks: Patterns) -> bool:
-    """Whether nbval would pass `fresh` against `stored`."""
-    return comparable(stored, masks) == comparable(fresh, masks)
+    """Whether a run found nothing new."""
+    return not differences(stored, fresh, masks)
+
+
+def differences(stored: list[Any], fresh: list[Any], masks: Patterns) -> list[str]:
+    """What a run found otherwise than stored; nothing where it may stand."""
+    old, new = comparable(stored, masks), comparable(fresh, masks)
+    if [list(part) for part in old] != [list(part) for part in new]:
+        kinds = [[kind for part in side for kind in part] for side in (old, new)]
+        return [f"stored is {kinds[0]}, now {kinds[1]}"]
+    return [fault for a, b in zip(old, new, strict=True) for fault in _output(a, b)]
+
+
+def _output(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+    """Faults of one output, which holds the same kinds on both sides."""
+    pairs: Pairs = []
+    if guard.MIME in old:
+        yield from _entry(old[guard.MIME], new[guard.MIME], pairs)
+    if NUMBERS in old:
+        yield from _numbers(old[NUMBERS], new[NUMBERS])
+    for kind in set(old) - {NUMBERS, guard.MIME}:
+        a, b = old[kind], new[kind]
+        if NUMBERS in old and b == lines(new[NUMBERS]):
+            b = lines(old[NUMBERS])  # as it reads where the stored texts stand
+        if a != b and not stands(a, b, pairs):
+            yield f"{kind}: {_first(a, b)}"
+
+
+def lines(stored: dict[str, Any]) -> str:
+    """The numbers of a cell as Jupyter prints them."""
+    return "\n".join(f"{n} = {one['text']}" for n, one in stored["numbers"].items())
+
+
+def _first(a: str, b: str) -> str:
+    """The first lines that differ."""
+    sides = zip_longest(a.splitlines(), b.splitlines())
+    old, new = next(((x, y) for x, y in sides if x != y), (a, b))
+    return f"stored {old!r}, now {new!r}"
+
+
+def stands(old: str, new: str, pairs: Pairs) -> bool:
+    """Whether texts differ only where two runs made one number and rounded it apart.
+
+    `pairs` are the numbers of runs that the output registers, stored and now: half way
+    between two printed texts lies what rounds to either, and so between the runs.
+    """
+    if TOKEN.sub("#", old) != TOKEN.sub("#", new):
+        return False
+    return all(
+        a == b or any(_apart(_float(a), _float(b), *pair) for pair in pairs)
+        for a, b in zip(TOKEN.findall(old), TOKEN.findall(new), strict=True)
+    )
+
+
+def _apart(text: float, other: float, x: float, y: float) -> bool:
+    low, high = sorted((abs(x), abs(y)))
+    slack = 1e-12 * high
+    return low < high and low - slack <= (text + other) / 2 <= high + slack
+
+
+def _float(token: str) -> float:
+    return float(token.replace(",", ""))
+
+
+def _numbers(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+    """Faults of what a cell said: texts, derivations, files."""
+    before, now = Cell("stored", old), Cell("now", new)
+    for a, b in zip_longest(before.nodes, now.nodes, fillvalue={}):
+        if _without(a, "si", "note") != _without(b, "si", "note") or not _call(a, b):
+            yield f"derivation: stored {a}, now {b}"
+            return  # what follows stands on it
+    for i, node in enumerate(before.nodes):
+        a, b = before.quantities[i], now.quantities[i]
+        if "si" in node and not _one(a, b):
+            yield f"{node.get('label')!r}: stored {a.value!r}, now {b.value!r}"
+    heads = [
+        (side["files"], {n: _without(v, "text") for n, v in side["numbers"].items()})
+        for side in (old, new)
+    ]
+    if heads[0] != heads[1]:
+        yield f"said: stored {heads[0]}, now {heads[1]}"
+        return
+    for name in old["numbers"]:
+        c, d = Number(name, before), Number(name, now)
+        texts = {d.text, c.printed(c.quantity)}
+        # A small difference of large numbers may be another, but prints the same.
+        one = _one(c.quantity, d.quantity) or (ran(c.quantity) and len(texts) == 1)
+        if c.text not in texts or not one:
+            yield f"{name}: stored {c.text!r}, now {d.text!r}"
+
+
+def _one(a: Quantity, b: Quantity) -> bool:
+    """Whether two runs made one number; what no run made is equal or is not."""
+    return a.si == b.si or (ran(a) and alike(a.value, b.value))
+
+
+def _call(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two leaves name one reason, or one call of a run: its arguments, too,
+    may be numbers that a run made."""
+    old, new = a.get("note", ""), b.get("note", "")
+    made = a.get("kind") == "counted" and TOKEN.sub("#", old) == TOKEN.sub("#", new)
+    tokens = zip(TOKEN.findall(old), TOKEN.findall(new), strict=False)
+    return old == new or (made and all(alike(_float(x), _float(y)) for x, y in tokens))
+
+
+def _without(of: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {name: value for name, value in of.items() if name not in keys}
+
+
+def _entry(old: dict[str, Any], new: dict[str, Any], pairs: Pairs) -> Iterator[str]:
+    """Faults of what the guard was told; `pairs` gets the numbers that a run made."""
+    heads = [{**e, "rows": list(map(_row_head, e["rows"]))} for e in (old, new)]
+    if heads[0] != heads[1]:
+        yield f"guard: stored {heads[0]}, now {heads[1]}"
+        return
+    for a, b in zip(old["rows"], new["rows"], strict=True):
+        for column, (value, *about) in a["values"].items():
+            now, run = b["values"][column][0], about[-1].endswith(guard.RUN)
+            x, y = (v if isinstance(v, list) else [v] for v in (value, now))
+            run = run and len(x) == len(y)
+            pairs += zip(x, y, strict=True) if run else ()
+            if x != y and not (run and all(map(alike, x, y))):
+                yield f"row {a['row']}, column {column}: stored {value}, now {now}"
+
+
+def _row_head(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without its numbers."""
+    cells = {column: about for column, (_, *about) in row["values"].items()}
+    return {**row, "values": cells}
+
+
+def _compare(cell: IPyNbCell, test: list[Any], ref: list[Any], *_: Any) -> bool:
+    """nbval's comparison of a cell, by `differences`."""
+    masks = list(cell.parent.sanitize_patterns.items())
+    cell.comparison_traceback = differences(ref, test, masks)
+    return not cell.comparison_traceback
+
+
+def pytest_configure() -> None:
+    """Let nbval compare as `make execute` does."""
+    IPyNbCell.compare_outputs = _compare

@@ -17,6 +17,7 @@ from typing import Any
 from _tools import tree
 from stacklib import hardware
 from stacklib.quantity import Quantity
+from stacklib.quantity.runs import near
 from stacklib.quantity.say import MIME, printed
 from stacklib.quantity.store import load
 from stacklib.quantity.told import families, told
@@ -92,6 +93,10 @@ class Number:
         """Another value of this number, printed as it is."""
         unit, digits = self.stored.get("unit"), self.stored.get("digits", 3)
         return printed(quantity, unit, digits)
+
+    def stands(self, quantity: Quantity) -> bool:
+        """Whether the stored text may be that of a value which a run made now."""
+        return self.text in map(self.printed, near(quantity))
 
     def tree(self) -> dict[str, Any]:
         """Derivation for the page: ``Quantity.tree()`` and what a reader is told."""
@@ -179,10 +184,13 @@ def get(numbers: dict[str, Number], name: str) -> Number:
 
 
 def faults(numbers: dict[str, Number]) -> list[str]:
-    """Stored texts that their own stored derivations do not give."""
+    """Stored texts that their own stored derivations do not give.
+
+    Of a number that a run made, nor what counts as the same number.
+    """
     return [
         f"{number.cell.place}: {name} reads {number.text!r}, its derivation gives "
         f"{number.printed(number.quantity)!r}; run make execute"
         for name, number in numbers.items()
-        if number.printed(number.quantity) != number.text
+        if not number.stands(number.quantity)
     ]

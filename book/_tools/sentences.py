@@ -77,11 +77,16 @@ def _now(key: str, old: float) -> float:
 
 
 def _recomputed(cell: Cell) -> dict[str, str]:
-    """Every number of a cell, put through its derivation with the present leaves."""
+    """Every number of a cell, put through its derivation with the present leaves.
+
+    A stored text stands where nothing under it moved.
+    """
     quantities = load(cell.nodes, moved=_now)
     return {
-        name: Number(name, cell).printed(quantities[entry["node"]])
+        name: number.printed(now)
         for name, entry in cell.stored["numbers"].items()
+        for number, now in [(Number(name, cell), quantities[entry["node"]])]
+        if now.si != number.quantity.si
     }
 
 
@@ -113,12 +118,20 @@ def _stands_on(cell: Cell, run: int, moved: set[str], devices: set[str]) -> bool
 
 
 def _rerun(path: Path, root: Path) -> dict[str, str]:
-    """What a notebook's cells say when it is run now; the file is left alone."""
+    """What a notebook's cells say when it is run now; the file is left alone.
+
+    A stored text stands where the run made the same number.
+    """
     from _tools.rerun import run
 
-    notebook = run(tree.read_notebook(path), path.parent)
-    cells = said.of_notebook(notebook, tree.name(path, root))
-    return {name: number.text for name, number in said.index(cells).items()}
+    stored, name = tree.read_notebook(path), tree.name(path, root)
+    before = said.index(said.of_notebook(stored, name))
+    now = said.index(said.of_notebook(run(stored, path.parent), name))
+    return {
+        name: number.text
+        for name, number in now.items()
+        if name not in before or not before[name].stands(number.quantity)
+    }
 
 
 def refresh(text: str, lookup: Lookup) -> str:

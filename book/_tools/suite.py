@@ -27,6 +27,8 @@ FIRST = ("tests/book/test_browser.py", "tests/evidence/test_kernel_series.py")
 NOT_SLOW = ("-m", "not slow")
 FORKED = ("-p", "_tools.kernels")
 STRICT = (
+    "-p",
+    outputs.__name__,  # which says what is equal
     "--nbval",
     "--nbval-current-env",
     "--nbval-cell-timeout=3600",  # by the clock; a forked kernel counts CPU seconds

@@ -41,6 +41,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stacklib.evidence import guard
+from stacklib.quantity.runs import ran, six
 from stacklib.quantity.told import refuse_bare
 
 SCALES = ("linear", "log")
@@ -64,8 +65,9 @@ LABELS = ("end", "key", "none")
 STROKES = ("line", "bar")  # drawn as what is predicted or simulated
 LONGEST = 4  # characters in a cell, readable at a phone's width
 SERIES = 6
-# Fields of a kind that its digest counts too.
+# Fields of a kind that its digest counts too; those that hold numbers.
 _MORE = {"cells": ("shades", "texts"), "places": ("to", "lit")}
+NUMBERS = ("x", "y", "spread", "shades", "to")
 COMPUTED = ("predicted", "simulated")
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -221,23 +223,39 @@ def check(spec: Mapping[str, Any]) -> None:
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, float):
-        return float(f"{value:.6g}")
+        return six(value)
     if isinstance(value, (list, tuple)):
         return [_rounded(v) for v in value]
     return value
 
 
+def _counted(mark: Mapping[str, Any], field: str) -> Any:
+    """A field of a mark as its digest counts it.
+
+    Of numbers that a run made, how many: the guard's row has them, and two machines
+    need not agree in their last digits.
+    """
+    value = mark.get(field)
+    of_run = field in NUMBERS and value and guard.of_run(_flat(value), mark["evidence"])
+    return len(value) if of_run else _rounded(value)
+
+
+def _flat(values: Sequence[Any]) -> list[float]:
+    """The numbers of a list, or of a list of pairs."""
+    return [n for v in values for n in (v if isinstance(v, (list, tuple)) else (v,))]
+
+
 def digest(spec: Mapping[str, Any]) -> str:
     """Twelve hex digits that change when the plotted data do.
 
-    Values count to six significant digits, so that no BLAS and no order of a
-    dict decides; axes, names and evidence count too, colours do not.
+    Values count to six significant digits, but for those that a run made, which
+    stand in the guard's row; axes, names and evidence count too, colours do not.
     """
     fields = ("kind", "evidence", "name", "x", "y", "spread")
     plotted: dict[str, Any] = {
         "axes": [[spec[a]["label"], spec[a].get("scale", "linear")] for a in "xy"],
         "marks": [
-            [_rounded(mark.get(f)) for f in (*fields, *_MORE.get(mark["kind"], ()))]
+            [_counted(mark, f) for f in (*fields, *_MORE.get(mark["kind"], ()))]
             for mark in spec["marks"]
         ],
     }
@@ -248,14 +266,28 @@ def digest(spec: Mapping[str, Any]) -> str:
 
 
 def _mark_row(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> dict[str, Any]:
-    values = {}
+    unit, evidence = spec["y"].get("unit", ""), mark["evidence"]
+    columns = []
     for axis in "xy":
         if mark.get(axis):
             numbers = [float(v) for v in mark[axis]]
             role = mark.get("role", "") if axis == "y" else ""
-            column = spec[axis]["label"]
-            values[column] = guard.cell(numbers, spec[axis].get("unit", ""), role)
-    return guard.row(mark["name"], values, evidence=mark["evidence"], **_about(mark))
+            columns.append(
+                (spec[axis]["label"], numbers, spec[axis].get("unit", ""), role)
+            )
+    if evidence == "simulated":  # what else a run made: its digest has none of it
+        for end, numbers in enumerate(zip(*mark.get("spread", ()), strict=True)):
+            columns.append((f"spread {end + 1}", numbers, unit, mark.get("role", "")))
+        for field in ("shades", "to"):
+            if guard.of_run(mark.get(field, ()), evidence):
+                columns.append((field, mark[field], unit if field == "to" else "", ""))
+    return guard.row(
+        mark["name"],
+        {name: guard.cell(*cell) for name, *cell in columns},
+        evidence=evidence,
+        run=[name for name, numbers, *_ in columns if guard.of_run(numbers, evidence)],
+        **_about(mark),
+    )
 
 
 def _about(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -264,12 +296,13 @@ def _about(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _readout_row(spec: Mapping[str, Any]) -> dict[str, Any]:
+    told = [r for r in spec["readouts"] if r.get("tree")]
     values = {
         r["label"]: guard.cell(r["tree"]["value"], r["tree"]["unit"], r.get("role", ""))
-        for r in spec["readouts"]
-        if r.get("tree")
+        for r in told
     }
-    return guard.row("readouts", values, **_about(spec.get("about", {})))
+    run = [r["label"] for r in told if r.get("ran")]
+    return guard.row("readouts", values, run=run, **_about(spec.get("about", {})))
 
 
 def guard_entry(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -304,4 +337,5 @@ def readout(name: str, label: str, value: Any, role: str = "", **text: Any) -> d
     refuse_bare(f"readout {name!r}", value)
     role = role or ("spec" if value.kind in ("spec", "claimed") else "")
     shown = {"text": value.text(**text), "tree": value.tree(), "role": role}
+    shown |= {"ran": True} if ran(value) else {}
     return {"name": name, "label": label, **shown}

@@ -149,16 +149,20 @@ def _guard_row(
 ) -> dict[str, Any]:
     cells: dict[str, list[Any]] = {}
     mine: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for name, values in columns.items():
         value = values[i]
         if isinstance(value, hardware.Accelerator):
             mine["device"] = value.key
         elif _is_number([value]):
             cells[name] = guard.cell(value, role=roles.get(name, ""))
+            numbers[name] = value
     for name, given in about.items():
         mine[name] = given[i] if isinstance(given, (list, tuple)) else given
     label = _text(next(iter(columns.values()))[i], DIGITS)
-    return guard.row(label, cells, **mine)
+    evidence = mine.get("evidence", "")
+    run = [name for name, value in numbers.items() if guard.of_run(value, evidence)]
+    return guard.row(label, cells, run=run, **mine)
 
 
 def _check_about(about: Mapping[str, Any], rows: int) -> None:

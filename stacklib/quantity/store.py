@@ -3,6 +3,7 @@
 A number is a list of nodes, inputs before what is computed from them, each once. Only
 leaves carry values: what was computed is computed again when it is read, so that a
 stored text can be held to its own derivation, and a moved spec can be put through it.
+Of what a run made six digits are stored: the others are its processor's.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from .core import Quantity, _fill
 from .meeting import Comparison
+from .runs import kept
 from .source import Source
 from .units import parse
 
@@ -68,7 +70,7 @@ def _node(q: Any) -> Node:
         if q.op == "where" and len(q.inputs) == 2:
             node["took"] = int(q.si != q.inputs[0].si)
     else:
-        node |= {"kind": q.kind, "si": q.si}
+        node |= {"kind": q.kind, "si": kept(q)}
     named = {"label": q.label, "key": q.key, "family": q.family, "note": q.note}
     node |= {name: word for name, word in named.items() if word}
     if q.source:

@@ -24,6 +24,11 @@ COUNT = "counted from its shapes"  # a count that no run made: it is exact
 ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
 
 
+def exact(call: str) -> bool:
+    """Whether a count was made without a run: a length, a sum, a product of shapes."""
+    return call.startswith(("len(", "sum(", COUNT))
+
+
 def told(q: Quantity) -> str:
     """How ``q`` was come by: *spec*, *exact*, *simulated*, *predicted*, *measured*
     or *claimed*; for a leaf also *chosen* and *assumed*.
@@ -37,7 +42,7 @@ def told(q: Quantity) -> str:
     """
     if q.family:
         return "predicted"
-    if q.kind == "counted" and q.note.startswith(("len(", "sum(", COUNT)):
+    if q.kind == "counted" and exact(q.note):
         return "exact"
     if not q.inputs or q.kind == "counted":
         return WORDS.get(q.kind, q.kind)

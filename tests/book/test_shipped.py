@@ -8,7 +8,6 @@ as a program of its own in every artefact and runs every notebook of the zip, wi
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import re
 import shutil
@@ -199,10 +198,8 @@ def differs(stored: nbformat.NotebookNode, fresh: nbformat.NotebookNode) -> str:
         measured = "nbval-ignore-output" in old.metadata.get("tags", [])
         if old.cell_type != "code" or measured:
             continue
-        pair = (outputs.comparable(c.outputs, masks) for c in (old, new))
-        for before, after in itertools.zip_longest(*pair, fillvalue="nothing"):
-            if before != after:
-                return f"{old.id} shows {str(after)[:300]}, not {str(before)[:300]}"
+        for fault in outputs.differences(old.outputs, new.outputs, masks):
+            return f"{old.id}: {fault}"
     return ""
 
 

@@ -62,14 +62,22 @@ def test_cells_outside_the_grammar_are_refused(bad, says):
 
 def test_the_digest_counts_what_cells_show_and_nothing_new_elsewhere():
     before = grammar.digest(GOOD)
-    for changed in (with_cells(shades=[1, 0.4]), with_cells(texts=["a", "c"])):
-        assert grammar.digest(changed) != before
+    assert grammar.digest(with_cells(texts=["a", "c"])) != before
+    closed = [with_cells(evidence="predicted", shades=[1, s]) for s in (0.3, 0.4)]
+    assert len(set(map(grammar.digest, closed))) == 2
     assert grammar.digest(with_cells(series=3)) == before
     line = {"kind": "line", "evidence": "predicted", "name": "a", "x": [1], "y": [2]}
     plain = {**GOOD, "marks": [line]}
     assert grammar.digest(plain) == grammar.digest(
         {**GOOD, "marks": [{**line, "shades": [1]}]}
     )
+
+
+def test_the_shades_of_a_run_stand_with_the_guard_and_not_in_the_digest():
+    shown = [with_cells(shades=[1, s]) for s in (0.3, 0.4)]
+    assert len(set(map(grammar.digest, shown))) == 1
+    (row,) = grammar.guard_entry(shown[1], "asked")["rows"]
+    assert row["values"]["shades"] == [[1, 0.4], "", "run"]
 
 
 def test_cells_are_drawn_with_a_key_and_text_that_can_be_read():

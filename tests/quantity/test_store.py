@@ -83,3 +83,18 @@ def test_a_moved_leaf_goes_through_the_stored_derivation():
     again = load(nodes, moved=lambda key, old: asked.append(key) or 2 * old)
     assert asked == ["h100-sxm.memory_bandwidth"]
     assert said.numbers["t.a"].text == "2 s" and again[-1].text() == "1 s"
+
+
+def stored(q) -> float:
+    """The value of a number's leaf, as a notebook has it."""
+    nodes, roots = dump({"n": q})
+    return nodes[roots["n"]]["si"]
+
+
+def test_of_a_run_six_digits_are_stored_of_a_count_all():
+    assert stored(counted(lambda: 1234567.8)) == 1234570
+    assert stored(counted(lambda: 1234567)) == 1234567
+    in_ns = counted(lambda: 1234567, unit="ns")
+    assert stored(in_ns) == in_ns.si
+    assert stored(counted(lambda: 2 / 3, unit="ms")) == 0.000666667
+    assert stored(counted(sum, [2 / 3])) == 0.666666666667  # no run: exact

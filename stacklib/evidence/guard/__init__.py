@@ -4,15 +4,17 @@
 notebook carries its entry, so that a test can walk every committed page.
 """
 
-from .entries import MIME, cell, entry, register, row, shown
+from .entries import MIME, RUN, cell, entry, of_run, register, row, shown
 from .notebook import read_notebook, unregistered
 from .rules import faults
 
 __all__ = [
     "MIME",
+    "RUN",
     "cell",
     "entry",
     "faults",
+    "of_run",
     "read_notebook",
     "register",
     "row",

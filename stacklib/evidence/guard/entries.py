@@ -15,6 +15,9 @@ where the unit does not tell it:
 ``written``    bytes written back, no more than the ``dirtied`` of their row
 ``read``       bytes brought in, no more than the ``touched`` of their row
 =============  ============================================================
+
+``run`` follows the role of what a run made: of that two machines agree to one part in
+ten thousand, of all else in every digit.
 """
 
 from __future__ import annotations
@@ -23,8 +26,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stacklib.quantity import Quantity
+from stacklib.quantity.runs import counts, ran, six
 
 MIME = "application/vnd.stacklib.guard+json"
+RUN = "run"
 KINDS = ("table", "figure")
 LAWS = {"written": "dirtied", "read": "touched"}  # the first is never the larger
 ROLES = (
@@ -45,11 +50,6 @@ EVIDENCE = (
 )
 
 _shown: list[dict[str, Any]] = []
-
-
-def _round(value: float) -> float:
-    """Six significant digits: enough to judge, small enough to commit."""
-    return float(f"{value:.6g}")
 
 
 def cell(value: Any, unit: str = "", role: str = "") -> list[Any]:
@@ -73,10 +73,20 @@ def cell(value: Any, unit: str = "", role: str = "") -> list[Any]:
         raise ValueError(f"guard role {role!r}: one of {', '.join(ROLES[1:])}")
     if isinstance(value, Quantity):
         role = role or ("spec" if value.kind in ("spec", "claimed") else "")
-        return [_round(value.value), value.unit, role]
+        return [six(value.value), value.unit, role]
     if isinstance(value, Sequence):
-        return [[_round(float(v)) for v in value], unit, role]
-    return [_round(float(value)), unit, role]
+        return [[six(float(v)) for v in value], unit, role]
+    return [six(float(value)), unit, role]
+
+
+def of_run(value: Any, evidence: str) -> bool:
+    """Whether a run made a value, so that another processor may make its last digits
+    others: by its derivation; numbers without one where they are shown as simulated.
+    """
+    if isinstance(value, Quantity):
+        return ran(value)
+    each = value if isinstance(value, Sequence) else [value]
+    return evidence == "simulated" and not all(counts(six(float(v))) for v in each)
 
 
 def row(
@@ -89,6 +99,7 @@ def row(
     evidence: str = "predicted",
     feasible: bool = True,
     level: str | None = None,
+    run: Sequence[str] = (),
 ) -> dict[str, Any]:
     """One row of an entry.
 
@@ -108,6 +119,8 @@ def row(
         False for a row that does not fit; it may carry no time, rate or price.
     level : str, optional
         Memory level of a bandwidth, when it is not the device's main memory.
+    run : sequence of str
+        Columns that a run made, see `of_run`: their roles say so.
 
     Raises
     ------
@@ -126,7 +139,10 @@ def row(
         "evidence": evidence,
         "feasible": bool(feasible),
         "level": level,
-        "values": dict(values),
+        "values": {
+            name: [*about, f"{role} {RUN}".strip() if name in run else role]
+            for name, (*about, role) in values.items()
+        },
     }
 
 

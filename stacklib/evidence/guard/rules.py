@@ -10,7 +10,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.quantity import Quantity, UnitError
 
-from .entries import LAWS
+from .entries import LAWS, RUN
 
 SLACK = 1 + 2e-5  # values were rounded to six digits
 _ROLE_BY_DIMENSIONS = {
@@ -49,6 +49,7 @@ Rule = Callable[[Point, hardware.Accelerator], Iterable[str]]
 
 
 def _role(value: Quantity, role: str) -> str:
+    role = role.removesuffix(RUN).strip()
     if role or value.unit == "%":
         return role or "share"
     return _ROLE_BY_DIMENSIONS.get(value.shown.dims, "")

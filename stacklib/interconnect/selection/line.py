@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import atan, cos, inf, pi, sin, sqrt
+from math import atan, cos, fsum, inf, pi, sin, sqrt
 
 from stacklib.quantity.bounds import above_zero, at_least
 
@@ -116,7 +116,7 @@ def _fit(xs: list[float], ys: list[float], level: float) -> Line:
         # Where the line falls below a tenth of what was measured it is no weight.
         weights = [1 / max(s, y / 10) ** 2 for s, y in zip(said, ys, strict=True)]
     alpha, beta, of_alpha, of_beta = _solve(xs, ys, weights)
-    left = sum(
+    left = fsum(
         w * (y - alpha - beta * x) ** 2 for x, y, w in zip(xs, ys, weights, strict=True)
     )
     free = len(xs) - 2
@@ -128,14 +128,17 @@ def _fit(xs: list[float], ys: list[float], level: float) -> Line:
 def _solve(
     xs: list[float], ys: list[float], weights: list[float]
 ) -> tuple[float, float, float, float]:
-    """Alpha, beta, and the variance of each for errors of one weight."""
-    total = sum(weights)
-    x0 = sum(w * x for w, x in zip(weights, xs, strict=True)) / total
-    y0 = sum(w * y for w, y in zip(weights, ys, strict=True)) / total
+    """Alpha, beta, and the variance of each for errors of one weight.
+
+    Exact sums: those of floats depend on the Python that adds them.
+    """
+    total = fsum(weights)
+    x0 = fsum(w * x for w, x in zip(weights, xs, strict=True)) / total
+    y0 = fsum(w * y for w, y in zip(weights, ys, strict=True)) / total
     # About the mean, so that sizes of a few bytes and of gigabytes do not cancel.
-    wide = sum(w * (x - x0) ** 2 for w, x in zip(weights, xs, strict=True))
+    wide = fsum(w * (x - x0) ** 2 for w, x in zip(weights, xs, strict=True))
     both = zip(weights, xs, ys, strict=True)
-    beta = sum(w * (x - x0) * (y - y0) for w, x, y in both) / wide
+    beta = fsum(w * (x - x0) * (y - y0) for w, x, y in both) / wide
     return y0 - beta * x0, beta, 1 / total + x0**2 / wide, 1 / wide
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from stacklib.evidence import guard
+from stacklib.quantity.runs import counts, ran
 from stacklib.quantity.say import MIME, Said, Saying
 
 from ..spec import SpecError, check_name
@@ -70,14 +71,25 @@ class Drawing:
 
     @cached_property
     def digest(self) -> str:
-        """Twelve hex digits that change when parts, arrows, words or numbers do."""
+        """Twelve hex digits that change when parts, arrows, words or numbers do.
+
+        Of a number that a run made only that it is there: the guard's row has it.
+        """
         told = [
             [words, wide.told, wide.arrows, [t.line.text for t in wide.texts]]
             for words, (wide, _) in self.frames
         ]
-        values = [[n, f"{s.quantity.si:.6g}"] for n, s in self.numbers.items()]
-        text = json.dumps([told, values]).encode()
-        return hashlib.sha256(text).hexdigest()[:12]
+        shown = self.numbers.items()
+        made = {
+            name: s
+            for name, s in shown
+            if ran(s.quantity) and not counts(s.quantity.value)
+        }
+        values = [[n, "" if n in made else f"{s.quantity.si:.6g}"] for n, s in shown]
+        text = json.dumps([told, values])
+        for name, one in made.items():
+            text = text.replace(json.dumps(one.text)[1:-1], name)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def svg(self, narrow: bool = False, frame: int = 0) -> str:
         """One layout of one step, inline SVG with colours as CSS variables."""
@@ -161,7 +173,8 @@ def _digits(shown: Shown) -> int:
 def _row(name: str, shown: Shown, device: str | None) -> dict[str, Any]:
     cell = guard.cell(shown.quantity, role=_role(shown))
     values = {shown.quantity.label: cell}
-    return guard.row(name, values, device=device, level=shown.level)
+    run = [shown.quantity.label] if ran(shown.quantity) else []
+    return guard.row(name, values, device=device, level=shown.level, run=run)
 
 
 def _role(shown: Shown) -> str:

@@ -1,0 +1,190 @@
+"""What a run made is equal to one part in ten thousand; all else in every digit.
+
+Faults are planted in copies of the book's own notebooks: in a derivation, in a row of
+the guard, in a figure, in a text. In the third digit each is caught; in the fifth it
+passes where a run made the number, and is caught in a closed form.
+"""
+
+import copy
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from _tools import outputs, tree
+from nbformat import v4
+
+from stacklib import plots
+from stacklib.evidence import guard
+from stacklib.plots.marks import axis, cells, chart, dots, line
+from stacklib.quantity import Quantity, chosen, counted, say
+from stacklib.quantity.runs import ran
+from stacklib.quantity.store import load
+
+MASKS = outputs.patterns()
+BOOK = [
+    (f"{tree.name(path)}, cell {number}", cell.outputs)
+    for path in tree.notebooks()
+    for number, cell in enumerate(tree.read_notebook(path).cells, 1)
+    if cell.get("outputs")
+]
+
+
+def moved(value: float, digit: int) -> float:
+    """A number with one more in one of its digits, the first being 1."""
+    return value + 10.0 ** (math.floor(math.log10(abs(value))) + 1 - digit)
+
+
+def shown(mime: str) -> Iterator[tuple[str, list[Any], int]]:
+    """Cells that hold an output of a kind, and which one."""
+    for place, stored in BOOK:
+        for i, output in enumerate(stored):
+            if mime in output.get("data", {}):
+                yield place, stored, i
+
+
+def leaf(of_run: bool) -> Iterator[tuple[str, list[Any], Callable]]:
+    """A leaf of every derivation that has one, and how a fault is planted in it."""
+    for place, stored, at in shown(outputs.NUMBERS):
+        nodes = list(map(json.loads, stored[at]["data"][outputs.NUMBERS]["nodes"]))
+        for i, quantity in enumerate(load(nodes)):
+            small = "si" in nodes[i] and not float(quantity.value).is_integer()
+            if small and ran(quantity) == of_run:
+
+                def plant(data: Any, digit: int, i=i, node=nodes[i]) -> None:
+                    other = {**node, "si": moved(node["si"], digit)}
+                    data[outputs.NUMBERS]["nodes"][i] = json.dumps(other)
+
+                yield (
+                    place,
+                    stored,
+                    lambda copied, digit, at=at, plant=plant: plant(
+                        copied[at]["data"], digit
+                    ),
+                )
+                break
+
+
+def row(of_run: bool) -> Iterator[tuple[str, list[Any], Callable]]:
+    """A number of every table and figure that has one, as the guard knows it."""
+    for place, stored, at in shown(guard.MIME):
+        rows = stored[at]["data"][guard.MIME]["rows"]
+        for i, one in enumerate(rows):
+            for column, (value, _, role) in one["values"].items():
+                first = value[0] if isinstance(value, list) else value
+                if float(first).is_integer() or role.endswith("run") != of_run:
+                    continue
+
+                def plant(copied: Any, digit: int, at=at, i=i, column=column) -> None:
+                    cell = copied[at]["data"][guard.MIME]["rows"][i]["values"][column]
+                    if isinstance(cell[0], list):
+                        cell = cell[0]
+                    cell[0] = moved(cell[0], digit)
+
+                yield place, stored, plant
+                break
+
+
+def judged(stored: list[Any], plant: Callable, digit: int) -> list[str]:
+    """What the comparison says of stored outputs with a fault in them."""
+    faulty = copy.deepcopy(stored)
+    plant(faulty, digit)
+    assert faulty != stored
+    return outputs.differences(faulty, stored, MASKS)
+
+
+@pytest.mark.parametrize("kind", [leaf, row])
+@pytest.mark.parametrize("of_run", [True, False])
+def test_a_fault_in_a_number_is_caught_in_the_digit_that_counts(kind, of_run):
+    found = list(kind(of_run))
+    assert len(found) > 50
+    missed = [place for place, stored, plant in found if not judged(stored, plant, 3)]
+    assert missed == []
+    fifth = {bool(judged(stored, plant, 5)) for _, stored, plant in found}
+    assert fifth == {not of_run}
+
+
+def test_a_fault_in_a_text_is_caught_in_any_digit():
+    missed = []
+    for place, stored, at in shown(outputs.NUMBERS):
+        faulty = copy.deepcopy(stored)
+        said = faulty[at]["data"][outputs.NUMBERS]["numbers"]
+        for one in said.values():
+            digits = [i for i, c in enumerate(one["text"]) if c.isdigit()]
+            if digits:
+                last, text = digits[-1], one["text"]
+                other = str((int(text[last]) + 1) % 10)
+                one["text"] = text[:last] + other + text[last + 1 :]
+        if said != stored[at]["data"][outputs.NUMBERS]["numbers"]:
+            faults = outputs.differences(faulty, stored, MASKS)
+            missed += [] if faults else [place]
+    assert missed == []
+
+
+def made(value: float) -> Quantity:
+    """A number of a run."""
+    return counted(lambda: value, label="most")
+
+
+def cell(value: Any) -> list[Any]:
+    """The outputs of a cell that shows a value."""
+    return [v4.new_output("execute_result", value._repr_mimebundle_())]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "passes"), [("simulated", True), ("predicted", False)]
+)
+@pytest.mark.parametrize(
+    "mark",
+    [
+        lambda v, evidence: line([1, 2], [0.5, v], "a", evidence),
+        lambda v, evidence: cells([(0, 0), (1, 0)], "a", evidence, shade=[0.5, v / 2]),
+        lambda v, evidence: dots([1], [1.5], "a", evidence, spread=[(1.25, v)]),
+    ],
+)
+def test_a_fault_in_a_figure_is_caught_in_the_digit_that_counts(mark, evidence, passes):
+    def figure(value: float) -> list[Any]:
+        plane = {"x": axis("x"), "y": axis("y")}
+        spec = chart("A figure.", **plane, marks=[mark(value, evidence)])
+        return cell(plots.figure(spec, name="planted", alt="a line"))
+
+    true = figure(1.23456)
+    assert outputs.same(figure(1.23456), true, MASKS)
+    assert not outputs.same(figure(1.24456), true, MASKS)
+    assert outputs.same(figure(1.23466), true, MASKS) == passes
+
+
+@pytest.mark.parametrize("value", [chosen(1.23496), made(1.23496)])
+def test_a_fault_in_a_drawing_is_caught_in_the_digit_that_counts(value):
+    from stacklib.plots import drawing
+
+    def picture(quantity) -> list[Any]:
+        scene = drawing.Box("part", quantity.named("size"))
+        return cell(drawing.draw(scene, name="planted", title="A part."))
+
+    true, run = picture(value), ran(value)
+    closer, far = (made(v) if run else chosen(v) for v in (1.23506, 1.245))
+    assert outputs.same(picture(closer), true, MASKS) == run
+    assert not outputs.same(picture(far), true, MASKS)
+
+
+def test_a_stored_text_stands_where_rounding_turns_its_last_digit():
+    """1.23496 prints 1.23, 1.23506 prints 1.24: one number of two runs."""
+    low, high = (made(v) for v in (1.23496, 1.23506))
+    said = [cell(say("a", most=(q, "The most"))) for q in (low, high)]
+    assert said[0][0].data["text/plain"] != said[1][0].data["text/plain"]
+    assert outputs.same(said[0], said[1], MASKS)
+    tables = [
+        cell(plots.table([{"most": q}], name="t", caption="One.", digits=3))
+        for q in (low, high)
+    ]
+    assert tables[0][0].data["text/html"] != tables[1][0].data["text/html"]
+    assert outputs.same(tables[0], tables[1], MASKS)
+    tables[0][0].data["text/html"] = tables[0][0].data["text/html"].replace("23", "22")
+    assert not outputs.same(tables[0], tables[1], MASKS)
+
+
+def test_a_count_of_a_run_is_whole_and_exact():
+    one, two = (cell(say("a", n=(counted(max, n, 1), "A count"))) for n in (41, 42))
+    assert not outputs.same(one, two, MASKS)
