@@ -2,7 +2,6 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup book open test test-all execute links chapter numbers bench calibrate train gpu release clean
 
-PY ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 # The checkout comes first on the path, so that a copied tree computes with its own stacklib.
 # Bytecode is kept whatever the shell says: tests start hundreds of processes.
@@ -18,9 +17,9 @@ help: ## this list
 setup: .venv/.stamp
 
 .venv/.stamp: requirements.txt pyproject.toml
-	@"$(PY)" -c 'import sys; v = sys.version_info[:2]; sys.exit(v != (3, 11) and f"Python 3.11 is needed, {sys.executable} is {v[0]}.{v[1]}; try make PY=/path/to/python3.11")'
+	@python=$$(sh book/_tools/python.sh "$(PY)") && \
+	{ [ "$$python" = $(BIN)/python ] || "$$python" -m venv --clear .venv; }
 	@echo "installing pinned packages into .venv (minutes, the first time)"
-	@"$(PY)" -m venv .venv
 	@$(PIP) --no-compile -r requirements.txt
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
