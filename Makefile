@@ -2,8 +2,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup book open test test-all processor execute links chapter numbers bench calibrate train gpu release clean
 
-PY ?= $(shell command -v python3.11 || command -v python3)
-BIN := .venv/bin
+# Another environment beside it: make setup VENV=.venv-3.13 PY=python3.13
+VENV := .venv
+BIN := $(VENV)/bin
 # The checkout comes first on the path, so that a copied tree computes with its own stacklib.
 # Bytecode is kept whatever the shell says: tests start hundreds of processes.
 RUN := PYTHONDONTWRITEBYTECODE= STACKLIB_THIS_MACHINE=book PYTHONPATH="$(CURDIR):$(CURDIR)/book" $(BIN)/python
@@ -15,12 +16,12 @@ N ?= 1
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-setup: .venv/.stamp
+setup: $(VENV)/.stamp
 
-.venv/.stamp: requirements.txt pyproject.toml
-	@"$(PY)" -c 'import sys; v = sys.version_info[:2]; sys.exit(v != (3, 11) and f"Python 3.11 is needed, {sys.executable} is {v[0]}.{v[1]}; try make PY=/path/to/python3.11")'
-	@echo "installing pinned packages into .venv (minutes, the first time)"
-	@"$(PY)" -m venv .venv
+$(VENV)/.stamp: requirements.txt pyproject.toml
+	@python=$$(sh book/_tools/python.sh $(VENV) "$(PY)") && \
+	{ [ "$$python" = $(BIN)/python ] || "$$python" -m venv --clear $(VENV); }
+	@echo "installing pinned packages into $(VENV) (minutes, the first time)"
 	@$(PIP) --no-compile -r requirements.txt
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
