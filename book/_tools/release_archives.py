@@ -172,6 +172,9 @@ def notebooks_zip(
             python3 -m pip install "./{package.name}[{",".join(EXTRAS)}]" jupyterlab
             python3 -m jupyter lab chapters
 
+        A notebook that needs more says so in its first cell. Simulators are compiled
+        when first used, which takes up to a minute, once.
+
         `stacklib start`, run here, writes your copies of the exercises into my/;
         `stacklib check 1.1` grades the first. exercises/ holds them with their
         answers.
