@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,13 +13,20 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from _tools import tree
+from _tools import layers, tree
 from _tools.said import FRONT as SAID
 
 # The oldest date a zip can hold, in both spellings.
 DATE = (1980, 1, 1, 0, 0, 0)
 EPOCH = "315532800"
 LICENCES = ("LICENSE", "LICENSE-TEXT.md")
+# Extras of the package that the README's line installs; two notebooks need more.
+EXTRAS = ("fast", "plots", "sim")
+TORCH = """\
+> **The cells of this notebook that run PyTorch need it**, and the line in README.txt
+> leaves it out, as it is several gigabytes on Linux: `python3 -m pip install torch`, or
+> the CPU build from PyTorch's *Get started* page. Without it they stop and say so.
+> What is stored here came from a run with it."""
 # What the package's build reads, beside the package.
 WHEEL_SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE")
 MEASURED = ("benchmarks/results", "benchmarks/predictions")
@@ -126,6 +134,32 @@ def notebook_files(root: Path) -> list[Path]:
     ]
 
 
+def runs_torch(notebook: Path, root: Path = tree.ROOT) -> bool:
+    """Whether a module that a notebook names imports torch's side of its page."""
+    cells = tree.read_notebook(notebook).cells
+    code = "\n".join(c.source for c in cells if c.cell_type == "code")
+    named = {m for i in layers.imports(code, "notebook", False) for m in i.modules}
+    places = [root / module.replace(".", "/") for module in named]
+    files = [f for p in places for f in (p.with_suffix(".py"), p / "__init__.py")]
+    return any(
+        imported.module.endswith("_torch")
+        for file in files
+        if file.is_file()
+        for imported in layers.imports(*layers.described(file, root))
+    )
+
+
+def shipped(notebook: Path, root: Path = tree.ROOT) -> bytes:
+    """A notebook as it is in the zip: its first cell says what else it needs."""
+    text = notebook.read_text("utf-8")
+    if not runs_torch(notebook, root):
+        return text.encode()
+    held = json.loads(text)
+    cell = {"cell_type": "markdown", "id": "needs-torch", "metadata": {}}
+    held["cells"].insert(0, {**cell, "source": TORCH.splitlines(keepends=True)})
+    return (json.dumps(held, indent=1, ensure_ascii=False) + "\n").encode()
+
+
 def notebooks_zip(
     package: Path, goal: Path, folder: str, root: Path = tree.ROOT
 ) -> Path:
@@ -135,8 +169,11 @@ def notebooks_zip(
 
         Python 3.11 or newer. In this folder:
 
-            python3 -m pip install "./{package.name}[plots]" jupyterlab
+            python3 -m pip install "./{package.name}[{",".join(EXTRAS)}]" jupyterlab
             python3 -m jupyter lab chapters
+
+        A notebook that needs more says so in its first cell. Simulators are compiled
+        when first used, which takes up to a minute, once.
 
         `stacklib start`, run here, writes your copies of the exercises into my/;
         `stacklib check 1.1` grades the first. exercises/ holds them with their
@@ -145,5 +182,6 @@ def notebooks_zip(
         Code: MIT (LICENSE). Text, figures, exercises: CC BY 4.0 (LICENSE-TEXT.md).
         """)
     members = {**under(root, notebook_files(root)), **licences(root)}
+    members |= {tree.name(p, root): shipped(p, root) for p in tree.notebooks(root)}
     members |= {package.name: package, "README.txt": readme}
     return write_zip(goal, folder, members)

@@ -133,6 +133,41 @@ def one_by_one(artefact: Artefact, lines: Iterable[Typed]) -> list[str]:
     return [said for said in found if said]
 
 
+# Run by the Python that notebooks are to run with: each in a kernel of its own.
+KERNELS = """
+import json, resource, sys
+import nbformat
+from nbclient import NotebookClient
+
+def spent():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+for path in json.load(sys.stdin):
+    folder, name = path.rpartition("/")[0], "/".join(path.split("/")[-2:])
+    before, error = spent(), ""
+    try:
+        where = {"metadata": {"path": folder}}
+        NotebookClient(nbformat.read(path, 4), timeout=None, resources=where).execute()
+    except Exception as fault:
+        error = str(fault).strip().splitlines()[-1]
+    row = {"name": name, "error": error, "seconds": spent() - before}
+    print(json.dumps(row), flush=True)
+"""
+
+
+def notebooks(python: Path, paths: Iterable[Path]) -> list[dict]:
+    """Of each notebook, run by `python`: its name, last error and CPU seconds."""
+    asked = json.dumps([str(path) for path in paths])
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("STACKLIB", "PY"))}
+    done = subprocess.run(
+        [python, "-c", KERNELS], input=asked, env=env, capture_output=True, text=True
+    )
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stderr
+    return rows
+
+
 def copied(folder: Path) -> Path:
     """The tree as committed or about to be, in a folder."""
     listed = tree.git(tree.ROOT, "ls-files", "-co", "--exclude-standard", "-z") or ""

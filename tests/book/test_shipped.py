@@ -20,7 +20,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from _tools import outputs, release_archives, tree
+from _tools import layers, outputs, release_archives, tree
 
 from .. import typed
 from ..typed import CHECKOUT, EXERCISES, LINES, NUMPY
@@ -186,6 +186,81 @@ def test_an_exercise_is_graded_beside_the_notebooks(zipped, installed, tmp_path)
     assert check().returncode == 1
     shutil.copy(first, top / "my" / first.parent.name / first.name)
     assert check().returncode == 0
+
+
+# ---- what a notebook needs ----
+
+INSTALLED = re.compile(r'pip install "\./(stacklib[\w.-]+\.whl)\[([\w,]+)\]"')
+
+
+def packages(extras: str) -> set[str]:
+    """What the extras of the package bring, as it is imported."""
+    project = tree.read_toml(ROOT / "pyproject.toml")["project"]
+    asked = project["optional-dependencies"]
+    return {re.split(r"\W", one)[0] for e in extras.split(",") for one in asked[e]}
+
+
+def beyond(path: Path, brought: set[str]) -> set[str]:
+    """What the cells of a notebook import and nobody brought."""
+    cells = nbformat.read(path, as_version=4).cells
+    code = "\n".join(c.source for c in cells if c.cell_type == "code")
+    used = {i.module.split(".")[0] for i in layers.imports(code, "notebook", False)}
+    return used - brought - {"stacklib", *sys.stdlib_module_names}
+
+
+def told(top: Path) -> set[str]:
+    """The notebooks whose first cell asks for torch."""
+    return {
+        "/".join(path.parts[-2:])
+        for path in top.rglob("*.ipynb")
+        if "pip install torch" in nbformat.read(path, as_version=4).cells[0].source
+    }
+
+
+TORCH = {"04-kernels/fusion.ipynb", "04-kernels/launches.ipynb"}
+
+
+def test_what_notebooks_import_is_in_the_readmes_line(zipped, tmp_path):
+    top = unzipped(zipped, tmp_path)
+    ((_, extras),) = INSTALLED.findall((top / "README.txt").read_text())
+    brought = packages(extras)
+    assert "numba" in brought  # without it three notebooks take minutes
+    assert not {
+        p.name: lack for p in top.rglob("*.ipynb") if (lack := beyond(p, brought))
+    }
+    assert told(top) == TORCH
+    (page,) = top.glob("chapters/02-gpu/simt.ipynb")
+    assert beyond(page, brought - {"numpy"}) == {"numpy"}
+
+
+MOST_SECONDS = 60  # of the processor, for one notebook
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_every_notebook_runs_in_the_environment_of_the_readme(
+    zipped, tmp_path, capsys, version
+):
+    python = shutil.which(f"python{version}")
+    if python is None:
+        pytest.skip(f"notebooks zip: not run (no Python {version})")
+    top = unzipped(zipped, tmp_path / "zip")
+    bare = tmp_path / "bare"
+    subprocess.run([python, "-m", "venv", bare], check=True)
+    ((wheel, extras),) = INSTALLED.findall((top / "README.txt").read_text())
+    line = ["-m", "pip", "install", "-q", f"./{wheel}[{extras}]", "jupyterlab"]
+    done = subprocess.run([bare / "bin/python", *line], cwd=top, capture_output=True)
+    if done.returncode:
+        pytest.skip("notebooks zip: not run (pip reaches no packages)")
+    rows = shipped.notebooks(bare / "bin/python", sorted(top.rglob("*.ipynb")))
+    slowest = sorted(rows, key=lambda row: -row["seconds"])[:5]
+    with capsys.disabled():
+        print(f"\nnotebooks zip, Python {version}: {len(rows)} run; CPU seconds:")
+        print("".join(f"  {row['seconds']:6.1f} {row['name']}\n" for row in slowest))
+    stopped = {row["name"]: row["error"] for row in rows if row["error"]}
+    assert stopped.keys() == told(top), stopped
+    assert all("pip install torch" in error for error in stopped.values())
+    assert slowest[0]["seconds"] < MOST_SECONDS
 
 
 # ---- every notebook ----

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from stacklib.memory.warp._fast import compiled, is_cold
+from stacklib.memory.warp._fast import compiled, is_cold, slowly
 
 __all__ = ["apart", "entry", "inner", "is_cold", "plainly"]
 
@@ -26,7 +26,7 @@ OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 def entry(function: Callable[..., Any]) -> Any:
     """A loop that Python calls; what it is compiled to is kept for other processes."""
     if not compiled():
-        return function
+        return slowly(function)
     import numba
 
     made = numba.njit(cache=True, **OPTIONS)(function)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from stacklib.quantity.bounds import whole
 
-from ..warp._fast import fast
+from ..warp._fast import compiled, fast
 from . import _loop as _dram_loop
 from .parts import REFRESH, Clocks, DramPart, dram_part
 
@@ -280,12 +280,10 @@ class DramChannel:
 def _run(clocks: Clocks, requests: tuple[list, ...], how: tuple) -> tuple[Any, Any]:
     """The loop, on lists or, where numba is and the trace is long, on arrays."""
     n = len(requests[0])
-    loop: Any = _dram_loop.loop
-    arrays = None
-    if n >= COMPILED_FROM and fast(loop) is not loop:
-        import numpy
-
-        loop, arrays = fast(loop), numpy
+    loop: Any = fast(_dram_loop.loop) if n >= COMPILED_FROM else _dram_loop.loop
+    arrays: Any = None
+    if n >= COMPILED_FROM and compiled():
+        import numpy as arrays
     inputs: list[Any] = (
         [arrays.array(r) for r in requests] if arrays else list(requests)
     )

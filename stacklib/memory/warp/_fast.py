@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
+from time import process_time
 from typing import Any
 
-__all__ = ["compiled", "fast", "is_cold", "soon"]
+__all__ = ["compiled", "fast", "is_cold", "slowly", "soon"]
 
 FEW = 20_000  # steps that Python takes before numba has compiled a loop
+PATIENCE = 5.0  # seconds of plain Python after which it is said what they are
 
 
 def compiled() -> bool:
@@ -29,12 +32,35 @@ def fast(loop: Callable[..., None], fused: bool = False) -> Callable[..., None]:
     the same to the last bits only.
     """
     if not compiled():
-        return loop
+        return slowly(loop)
     import numba
 
     options = {"fastmath": {"contract"}} if fused else {}
     made: Callable[..., None] = numba.njit(cache=True, **options)(loop)
     return made
+
+
+_waited = 0.0  # seconds in loops that numba would have compiled
+
+
+def slowly(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """``loop`` as Python runs it; once it has taken long, it says why, once."""
+
+    @wraps(loop)
+    def timed(*given: Any) -> Any:
+        global _waited
+        start = process_time()
+        answer = loop(*given)
+        before, _waited = _waited, _waited + process_time() - start
+        if before < PATIENCE <= _waited:
+            warnings.warn(
+                "numba is not installed, so this simulator runs as plain Python, which "
+                "takes many times as long: python -m pip install numba",
+                stacklevel=3,
+            )
+        return answer
+
+    return timed
 
 
 def is_cold(made: Any) -> bool:

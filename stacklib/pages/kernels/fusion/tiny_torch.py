@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError as missing:
+    how = "this cell runs torch: python -m pip install torch, or stacklib[torch]"
+    raise ModuleNotFoundError(f"{missing}; {how}", name=missing.name) from None
 
 from stacklib.kernels.launch.recompute import CheckpointPlan, checkpoint_plan
 from stacklib.kernels.launch.recompute_torch import kept_bytes, tiny_layers

@@ -13,7 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError as missing:
+    how = "this cell runs torch: python -m pip install torch, or stacklib[torch]"
+    raise ModuleNotFoundError(f"{missing}; {how}", name=missing.name) from None
 from torch.nn.functional import linear, scaled_dot_product_attention, silu
 from torch.utils._python_dispatch import TorchDispatchMode
 
