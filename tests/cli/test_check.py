@@ -203,29 +203,36 @@ def test_a_root_without_exercises_is_named(tmp_path, capsys):
 
 
 def test_a_damaged_progress_file_is_set_aside(root, capsys):
-    state = root / "state" / "stacklib" / "progress.json"
-    state.parent.mkdir(parents=True)
+    start(root)
+    state = root / "my" / ".progress.json"
     state.write_text("{ half a file")
     assert check(root, "1.1") == 1
     assert json.loads(state.read_text())["exercises"]["1.1"]["state"] == "todo"
-    aside = state.with_name("progress.damaged-1.json")
+    aside = state.with_name(".progress.damaged-1.json")
     assert aside.read_text() == "{ half a file"
 
 
-def test_a_state_folder_that_cannot_be_written_does_not_stop_the_grading(
-    root, monkeypatch, capsys
-):
-    (root / "file").write_text("")
-    monkeypatch.setenv("XDG_STATE_HOME", str(root / "file"))
+def test_progress_that_cannot_be_kept_does_not_stop_the_grading(root, capsys):
+    (root / "my" / ".progress.json").mkdir(parents=True)
     assert check(root, "1.1") == 1
     assert "progress not kept" in capsys.readouterr().err
+
+
+def test_progress_of_an_earlier_edition_is_told_of_once(root, capsys):
+    former = root / "state" / "stacklib" / "progress.json"
+    former.parent.mkdir(parents=True)
+    former.write_text('{"exercises": {"1.1": {"state": "pass"}}}')
+    for told in (True, False):
+        assert check(root, "1") == 1
+        out, err = capsys.readouterr()
+        assert (f"stays in {former}" in err) == told and "passed on" not in out
 
 
 def test_nothing_in_the_checkout_changes(root):
     def state() -> dict[Path, bytes]:
         folders = (root / "exercises", root / "my")
         files = (p for folder in folders for p in folder.rglob("*") if p.is_file())
-        return {p: p.read_bytes() for p in files}
+        return {p: p.read_bytes() for p in files if p.name != ".progress.json"}
 
     start(root)
     solve(root, "01_one_word")

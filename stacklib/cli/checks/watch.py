@@ -115,7 +115,7 @@ def stamp(path: Path) -> object:
 
 def begin(exercises: list[Exercise], limits: Limits) -> Course:
     """A course at the first exercise that is not solved, by what is known of them."""
-    known = known_progress()
+    known = known_progress(exercises)
     states = {e.id: known.get(e.id, {}).get("state", NEW) for e in exercises}
     for e in exercises:
         # One begun anew is not solved, whatever was known of it.
