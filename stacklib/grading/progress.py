@@ -1,4 +1,4 @@
-"""What was solved in a checkout, kept beside its copies in ``my/``, which git ignores."""
+"""What was solved in a checkout, kept beside the copies in its ``my/``."""
 
 from __future__ import annotations
 

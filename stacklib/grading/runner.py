@@ -16,10 +16,10 @@ from stacklib.grading import machine
 from stacklib.grading.copies import fill
 from stacklib.grading.format import FormatError, Text, parse
 from stacklib.grading.launch import Limits, Observed, observe, spawn
+from stacklib.grading.outline import tests_in_view
 from stacklib.grading.report import ERROR, FAIL, Report, Result, TestResult
 from stacklib.grading.rules import borrowed
 from stacklib.grading.shelf import Exercise, discover, find_root, select
-from stacklib.grading.view import tests_in_view
 
 Start = Callable[[dict[str, Any], Path, int], int]
 
