@@ -317,22 +317,27 @@ def test_at_a_terminal_watch_is_a_course_by_keys(root):
         assert f"[{'.' * 40}] 0 of 3 pass" in first
         assert not termios.tcgetattr(course.theirs)[3] & LINES
         path = solve(root, "01_one_word")
-        saved = course.until("q quit")
-        assert "1.1   pass" in saved
+        saved = course.until("q quit")  # and goes on by itself
+        assert saved.index("1.1   pass") < saved.index("1.2   todo")
         assert f"[{'#' * 13}{'.' * 27}] 1 of 3 pass" in saved
-        assert "1.2   todo" in course.press("n")
+        assert "a stay after a pass" in saved
         assert "Write N for the weights" in course.press("h")
         listed = course.press("l")
         assert "  1.1   pass  " in listed and "> 1.2   todo  " in listed
         assert "  1.3   new   " in listed
         assert "1.3   todo" in course.press("n") and "1.2   todo" in course.press("n")
         path.touch()  # where the reader saves is where the reader is
-        assert "1.1   pass" in course.until("q quit")
+        saved = course.until("q quit")  # it passed before: the reader stays
+        assert "1.1   pass" in saved and "1.2" not in saved
         kept = path.with_name(f"01_one_word.{date.today()}.py")
         solved, again = path.read_bytes(), course.press("r")
         assert kept.name in again and "1.1   todo" in again
         assert "0 of 3 pass" in again and path.read_text() == stub(path.stem)
         assert kept.read_bytes() == solved
+        assert "a go on after a pass" in course.press("a")
+        solve(root, "01_one_word")
+        saved = course.until("q quit")
+        assert "1.1   pass" in saved and "1.2" not in saved
         os.write(course.ours, b"q")
         course.until("stopped")
         assert course.process.wait(5) == 0
