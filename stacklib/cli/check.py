@@ -112,7 +112,7 @@ def reset(exercise: Exercise, as_json: bool) -> int:
 
 def check(exercises: list[Exercise], limits: Limits, args: argparse.Namespace) -> int:
     """Grade once and report."""
-    before = known_progress()
+    before = known_progress(exercises)
     results = grade(exercises, limits, quiet if args.json else show(args.target))
     report = grading.Report(args.target, tuple(results))
     if args.json:

@@ -66,8 +66,8 @@ def reset(exercise: Exercise) -> Path | None:
 
 def as_shipped(exercise: Exercise) -> Path:
     """Where the text stands that a copy began with."""
-    chapter = exercise.file.parent
-    return chapter.parents[1] / "my/.as-shipped" / chapter.name / exercise.file.name
+    chapter = exercise.file.parent.name
+    return exercise.root / "my/.as-shipped" / chapter / exercise.file.name
 
 
 def merged(mine: bytes, was: str, now: str) -> str | None:

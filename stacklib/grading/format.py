@@ -139,9 +139,8 @@ def docstring_fields(doc: str, name: str) -> dict[str, Any]:
         raise FormatError(
             f"{name}: level {fields['level']!r} is not one of {', '.join(LEVELS)}"
         )
-    for what, value in (("question", question), ("hint", hint)):
-        if not value.strip():
-            raise FormatError(f"{name}: the docstring has no {what}")
+    if not question.strip():
+        raise FormatError(f"{name}: the docstring has no question")
     return {
         "title": title.strip(),
         "level": fields["level"],

@@ -21,7 +21,7 @@ from typing import Any
 
 from stacklib.grading import sandbox
 
-# After its own watchdog a process gets this long, in seconds, before it is killed;
+# After its own watchdogs a process gets this long, in seconds, before it is killed;
 # a fresh interpreter on a busy machine needs some of it to start.
 GRACE = 15.0
 SHOWN = 20_000  # bytes of output kept
@@ -34,7 +34,11 @@ BOOT = (
 
 @dataclass(frozen=True)
 class Limits:
-    """What one exercise may use: seconds of wall time and of CPU, bytes of memory."""
+    """What one exercise may use: seconds of the processor, bytes of memory.
+
+    Waiting costs no processor time: ``patience`` ends it by the clock, and is so long
+    that a busy machine stops nobody who computes.
+    """
 
     timeout: float = 10.0
     memory: int = 2 << 30
@@ -44,6 +48,11 @@ class Limits:
             raise ValueError(f"timeout {self.timeout!r} s: give seconds above 0")
         if self.memory <= 0:
             raise ValueError(f"memory {self.memory!r} B: give bytes above 0")
+
+    @property
+    def patience(self) -> float:
+        """Seconds on the clock."""
+        return 10 * self.timeout
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,7 @@ def observe(
         read_end, write_end = os.pipe()
         pid = start(request, place, write_end)
         os.close(write_end)
-        deadline = began + limits.timeout + GRACE
+        deadline = began + limits.patience + GRACE
         try:
             output = drain(read_end, deadline)
             status, killed = wait(pid, deadline)
@@ -96,6 +105,7 @@ def completed(request: dict[str, Any], place: Path, limits: Limits) -> dict[str,
     return {
         **request,
         "timeout": limits.timeout,
+        "patience": limits.patience,
         "memory": limits.memory,
         "cwd": str(place / "cwd"),
         "report": str(place / "report"),

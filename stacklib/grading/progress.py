@@ -1,4 +1,4 @@
-"""What a reader has solved, kept in the user's state folder and in no tracked file."""
+"""What was solved in a checkout, kept beside the copies in its ``my/``."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ from typing import Any
 from stacklib.grading.report import Result
 
 
-def progress_path() -> Path:
-    """``$XDG_STATE_HOME/stacklib/progress.json``, by default below ~/.local/state."""
+def place(root: Path) -> Path:
+    """The file of a checkout: two checkouts on one machine share nothing."""
+    return root / "my" / ".progress.json"
+
+
+def former() -> Path:
+    """Where earlier editions kept one file for all checkouts of a user."""
     state = os.environ.get("XDG_STATE_HOME", "")
     # The XDG rule: a relative path is no path.
     base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
     return base / "stacklib" / "progress.json"
 
 
-def load(path: Path | None = None) -> dict[str, dict[str, Any]]:
+def load(path: Path) -> dict[str, dict[str, Any]]:
     """What is known by exercise id: ``state``, ``checked`` and ``solved`` (dates).
 
     A file that cannot be understood is renamed, not lost, and nothing is known.
     """
-    path = path or progress_path()
     try:
         text = path.read_bytes()
     except FileNotFoundError:
@@ -43,7 +47,7 @@ def load(path: Path | None = None) -> dict[str, dict[str, Any]]:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged file to the first free ``progress.damaged-N.json``."""
+    """Rename a damaged file to the first free ``.progress.damaged-N.json``."""
     number = 1
     while (free := path.with_name(f"{path.stem}.damaged-{number}.json")).exists():
         number += 1
@@ -51,9 +55,8 @@ def set_aside(path: Path) -> Path:
     return free
 
 
-def record(results: Iterable[Result], path: Path | None = None) -> None:
+def record(results: Iterable[Result], path: Path) -> None:
     """Note the results; the first day an exercise passed is kept for good."""
-    path = path or progress_path()
     known = load(path)
     today = datetime.now(UTC).date().isoformat()
     for result in results:

@@ -11,22 +11,25 @@ from __future__ import annotations
 import ast
 import gc
 import importlib
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import chdir, redirect_stdout
 from dataclasses import asdict, dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
-from stacklib.grading import shelf
-from stacklib.grading.format import FormatError, Other
+from stacklib.grading import machine, sandbox, shelf
+from stacklib.grading.format import FormatError, Other, Text, parse
 from stacklib.grading.launch import PACKAGE, Limits, fork
 from stacklib.grading.report import TODO, Result
-from stacklib.grading.runner import grade_source
+from stacklib.grading.runner import grade_source, request_of
 from stacklib.grading.view import copy_of
 
 BOOT = (
@@ -101,9 +104,9 @@ def main(root: str, timeout: str) -> None:
     # A fork copies the tables of all memory: what is large is imported for the last.
     for e in sorted(shelf.discover(root), key=weight):
         if weight(e):
-            warm_numba()
+            machine.warm()
         warm(e)
-        gc.freeze()  # or each fork would copy what its collector looks at
+        gc.freeze()
         cases += prove_one(e, limits)
     proof = Proof(tuple(cases), tuple(shelf.faults(root)), time.monotonic() - began)
     print(json.dumps(asdict(proof)))
@@ -115,16 +118,6 @@ def weight(exercise: shelf.Exercise) -> int:
     if "torch" in text or "triton" in text:
         return 2
     return int(SIMULATES.search(text) is not None)
-
-
-@cache
-def warm_numba() -> None:
-    """Compile a function, which loads what numba would load anew in every fork."""
-    try:
-        import numba
-    except ImportError:
-        return
-    numba.njit(lambda x: x)(1)
 
 
 def warm(exercise: shelf.Exercise) -> None:
@@ -160,12 +153,27 @@ def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
         return Case(exercise.id, kind, name, result.seconds, fault(result))
 
     yield case("shipped", exercise.file.name, stub, shipped_fault)
-    yield case("solution", exercise.file.name, copy_of(text), solution_fault)
+    yield (
+        solved := case("solution", exercise.file.name, copy_of(text), solution_fault)
+    )
+    if not solved.fault:
+        rehearse(exercise, text)
     for one in right:
         yield case("right", one.name, copy_of(text, one.code), right_fault)
     for one in wrong:
         fault = partial(wrong_fault, one, wrong)
         yield case("wrong", one.name, copy_of(text, one.code), fault)
+
+
+def rehearse(exercise: shelf.Exercise, text: Text) -> None:
+    """Run the book's own answer here, too, once it has passed in a fork: what its tests
+    load, compile and expect, the next forks find.
+    """
+    request = request_of(exercise, parse(copy_of(text)), text)
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        with redirect_stdout(io.StringIO()):
+            sandbox.run_tests(request, lambda **record: None)
+    gc.freeze()  # or each fork would copy what its collector looks at
 
 
 def shipped_fault(result: Result) -> str:

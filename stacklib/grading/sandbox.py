@@ -18,6 +18,7 @@ import io
 import json
 import linecache
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -44,8 +45,9 @@ def run(request: dict[str, Any]) -> None:
 
     The request holds ``source`` (the reader's file) and ``answer`` (its text above the
     tests), ``filename``, ``book`` (the book's text without its answer), ``book_name``,
-    ``tests`` (names, and where they begin in the reader's file), ``timeout`` (s),
-    ``memory`` (B), ``cwd``, ``report`` (the file of the records) and ``token``.
+    ``tests`` (names, and where they begin in the reader's file), ``timeout`` (s of
+    processor time), ``patience`` (s on the clock), ``memory`` (B), ``cwd``, ``report``
+    (the file of the records) and ``token``.
     """
     leave = os._exit
     os.setsid()
@@ -57,11 +59,20 @@ def run(request: dict[str, Any]) -> None:
     tempfile.tempdir = request["cwd"]
     sys.stdout = sys.stderr = open_text(1)
     faulthandler.enable(report)  # a crash in C names its line too
-    faulthandler.dump_traceback_later(request["timeout"], exit=True, file=report)
+    watchdogs(request["timeout"], request["patience"], report)
     limit(request["timeout"], request["memory"])
     guard(os.getcwd())
     run_tests(request, sender(report, request["token"]))
     leave(0)
+
+
+def watchdogs(seconds: float, patience: float, report: int) -> None:
+    """End this process after so many seconds of the processor, or of patience on the
+    clock for one that only waits; its stack goes into the report.
+    """
+    faulthandler.register(signal.SIGPROF, report, all_threads=False, chain=True)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    faulthandler.dump_traceback_later(patience, exit=True, file=report)
 
 
 def run_tests(request: dict[str, Any], send: Callable[..., None]) -> None:

@@ -48,6 +48,11 @@ class Exercise:
         """Chapter and number: ``3.6``."""
         return f"{self.chapter}.{self.number}"
 
+    @property
+    def root(self) -> Path:
+        """The checkout it stands in."""
+        return self.file.parents[2]
+
     def text(self) -> Text:
         """The book's file, taken apart: question, hint and the tests that count."""
         return parse(self.file.read_text("utf-8"), self.file.name)

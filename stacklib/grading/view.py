@@ -1,33 +1,24 @@
 """What a reader sees of an exercise, derived from its file.
 
-The answer loses its bodies. The tests stay, and lose what would tell: helpers, lambdas,
-what a value is compared with and what each mistake gives. The grader runs the book's
-own, so that nothing is proven by what stands in a reader's copy.
+The question loses its hint, which is a key away, the answer its bodies, the tests what
+would tell (``outline``). The grader runs the book's own, so that nothing is proven by
+what stands in a reader's copy.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from stacklib.grading.format import ANSWER, TESTS, FormatError, Text, parse
+from stacklib.grading.outline import carved, names_in, statement, tests_in_view, tidy
 
 RULE = """\
 # Python, NumPy and the imports above, if there are any, are all it takes. Of stacklib,
 # hardware, models and quantity may be used; other rooms hold the answer.
 """
-KEPT_BACK = """\
-# `stacklib check` runs these. What would tell (...) is kept back.
-"""
-# Calls whose second argument is what is expected, and names that hold such a thing.
-COMPARES = ("number", "compare", "equal", "function_matches")
-HOLDS = ("right", "expected", "mistakes", "known", "slips", "wanted")
-DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
-Cut = tuple[int, int, bytes]
 
 
 def stub(text: str, name: str = "exercise") -> str:
@@ -50,6 +41,8 @@ def stub(text: str, name: str = "exercise") -> str:
         For a text that has no answer to take out.
     """
     whole = parse(text, name)
+    if not whole.hint:
+        raise FormatError(f"{name}: the docstring has no hint")
     try:
         tree = ast.parse(whole.answer)
     except SyntaxError as error:
@@ -77,7 +70,7 @@ def with_rule(lines: list[str]) -> str:
 
 
 def head_in_view(whole: Text) -> str:
-    """The head with the imports that the answer uses, or the head itself."""
+    """The head without its hint, with the imports that the answer uses."""
     tree, answer = ast.parse(whole.head), ast.parse(whole.answer)
     rest = [n for n in tree.body if not isinstance(n, IMPORTS)]
     used = {name for tree in (answer, *rest) for name in names_in(tree)}
@@ -88,105 +81,14 @@ def head_in_view(whole: Text) -> str:
             node.names = names
             text = ast.unparse(node).encode() if names else b""
             cuts.append((*statement(data, node), text + b"\n" if names else b""))
+    if (start := data.find(b"\n\nhint:")) >= 0:
+        cuts.append((start, data.index(b'"""', start), b"\n"))
     return tidy(carved(data, cuts))
-
-
-def names_in(tree: ast.AST) -> set[str]:
-    """All names in a piece of source."""
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def bound(alias: ast.alias) -> str:
     """The name that an import binds."""
     return alias.asname or alias.name.split(".")[0]
-
-
-@lru_cache(maxsize=8)  # many answers of one exercise are graded in a row
-def tests_in_view(whole: Text) -> str:
-    """The tests without what they compare with."""
-    data, tree = whole.tests.encode(), ast.parse(whole.tests)
-    cuts: list[Cut] = []
-    for node in tree.body:
-        if isinstance(node, DEFS) and node.name.startswith("test_"):
-            cuts += told_by(data, node)
-        elif not in_view(node):
-            cuts.append((*statement(data, node), b""))
-    text = carved(data, cuts)
-    marker, rest = text.split("\n", 1)
-    return tidy(f"{marker}\n{KEPT_BACK}\n{rest.lstrip()}")
-
-
-def in_view(node: ast.stmt) -> bool:
-    """Whether a statement between the tests is shown: cases and instruments."""
-    if any(isinstance(n, ast.Lambda) for n in ast.walk(node)):
-        return False
-    if isinstance(node, ast.Assign):
-        return all(n.isupper() for t in node.targets for n in names_in(t))
-    return isinstance(node, ast.ClassDef)
-
-
-def told_by(data: bytes, test: Any) -> Iterator[Cut]:
-    """The places of a test that would tell, and what stands there instead."""
-    for node in ast.walk(test):
-        if isinstance(node, DEFS) and node is not test:
-            yield (*statement(data, node), b"")
-        elif isinstance(node, ast.Lambda):
-            yield (*span(data, node), b"...")
-        elif isinstance(node, ast.Assign) and held(node):
-            yield (*span(data, node.value), b"...")
-        elif isinstance(node, ast.Call):
-            yield from told_by_call(data, node)
-
-
-def held(node: ast.Assign) -> bool:
-    """Whether an assignment names what is expected, or is arithmetic towards it."""
-    names = {name for target in node.targets for name in names_in(target)}
-    return bool(names & set(HOLDS)) or isinstance(node.value, ast.BinOp)
-
-
-def told_by_call(data: bytes, call: ast.Call) -> Iterator[Cut]:
-    """Of one call: the mistakes, and a second argument that is more than a name."""
-    name = getattr(call.func, "attr", "")
-    if name in COMPARES and len(call.args) > 1:
-        if not isinstance(call.args[1], (ast.Name, ast.Attribute)):
-            yield (*span(data, call.args[1]), b"...")
-    for keyword in call.keywords:
-        if keyword.arg == "mistakes":
-            start, end = span(data, keyword)
-            yield data.rindex(b",", 0, start), end, b""
-
-
-def span(data: bytes, node: Any) -> tuple[int, int]:
-    """First and last byte of a node; its columns count bytes."""
-    starts = [0, *(m.end() for m in re.finditer(rb"\n", data))]
-    first = starts[node.lineno - 1] + node.col_offset
-    return first, starts[node.end_lineno - 1] + node.end_col_offset
-
-
-def statement(data: bytes, node: Any) -> tuple[int, int]:
-    """The lines of a statement, with its decorators and the comments above it."""
-    lines = data.splitlines(keepends=True)
-    top = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-    while top > 2 and lines[top - 2].lstrip().startswith(b"#"):
-        top -= 1
-    before = sum(map(len, lines[: top - 1]))
-    return before, before + sum(map(len, lines[top - 1 : node.end_lineno]))
-
-
-def carved(data: bytes, cuts: list[Cut]) -> str:
-    """The text with each cut replaced; one inside another is taken with it."""
-    outer: list[Cut] = []
-    for cut in sorted(cuts, key=lambda c: (c[0], -c[1])):
-        if not outer or cut[0] >= outer[-1][1]:
-            outer.append(cut)
-    for start, end, text in reversed(outer):
-        data = data[:start] + text + data[end:]
-    return data.decode()
-
-
-def tidy(text: str) -> str:
-    """At most two empty lines in a row, one newline at the end of the tests."""
-    return re.sub(r"\n{4,}", "\n\n\n", text)
 
 
 def answer_functions(tree: ast.Module) -> Iterator[tuple[str, Any]]:

@@ -203,29 +203,36 @@ def test_a_root_without_exercises_is_named(tmp_path, capsys):
 
 
 def test_a_damaged_progress_file_is_set_aside(root, capsys):
-    state = root / "state" / "stacklib" / "progress.json"
-    state.parent.mkdir(parents=True)
+    start(root)
+    state = root / "my" / ".progress.json"
     state.write_text("{ half a file")
     assert check(root, "1.1") == 1
     assert json.loads(state.read_text())["exercises"]["1.1"]["state"] == "todo"
-    aside = state.with_name("progress.damaged-1.json")
+    aside = state.with_name(".progress.damaged-1.json")
     assert aside.read_text() == "{ half a file"
 
 
-def test_a_state_folder_that_cannot_be_written_does_not_stop_the_grading(
-    root, monkeypatch, capsys
-):
-    (root / "file").write_text("")
-    monkeypatch.setenv("XDG_STATE_HOME", str(root / "file"))
+def test_progress_that_cannot_be_kept_does_not_stop_the_grading(root, capsys):
+    (root / "my" / ".progress.json").mkdir(parents=True)
     assert check(root, "1.1") == 1
     assert "progress not kept" in capsys.readouterr().err
+
+
+def test_progress_of_an_earlier_edition_is_told_of_once(root, capsys):
+    former = root / "state" / "stacklib" / "progress.json"
+    former.parent.mkdir(parents=True)
+    former.write_text('{"exercises": {"1.1": {"state": "pass"}}}')
+    for told in (True, False):
+        assert check(root, "1") == 1
+        out, err = capsys.readouterr()
+        assert (f"stays in {former}" in err) == told and "passed on" not in out
 
 
 def test_nothing_in_the_checkout_changes(root):
     def state() -> dict[Path, bytes]:
         folders = (root / "exercises", root / "my")
         files = (p for folder in folders for p in folder.rglob("*") if p.is_file())
-        return {p: p.read_bytes() for p in files}
+        return {p: p.read_bytes() for p in files if p.name != ".progress.json"}
 
     start(root)
     solve(root, "01_one_word")
@@ -310,22 +317,27 @@ def test_at_a_terminal_watch_is_a_course_by_keys(root):
         assert f"[{'.' * 40}] 0 of 3 pass" in first
         assert not termios.tcgetattr(course.theirs)[3] & LINES
         path = solve(root, "01_one_word")
-        saved = course.until("q quit")
-        assert "1.1   pass" in saved
+        saved = course.until("q quit")  # and goes on by itself
+        assert saved.index("1.1   pass") < saved.index("1.2   todo")
         assert f"[{'#' * 13}{'.' * 27}] 1 of 3 pass" in saved
-        assert "1.2   todo" in course.press("n")
+        assert "a stay after a pass" in saved
         assert "Write N for the weights" in course.press("h")
         listed = course.press("l")
         assert "  1.1   pass  " in listed and "> 1.2   todo  " in listed
         assert "  1.3   new   " in listed
         assert "1.3   todo" in course.press("n") and "1.2   todo" in course.press("n")
         path.touch()  # where the reader saves is where the reader is
-        assert "1.1   pass" in course.until("q quit")
+        saved = course.until("q quit")  # it passed before: the reader stays
+        assert "1.1   pass" in saved and "1.2" not in saved
         kept = path.with_name(f"01_one_word.{date.today()}.py")
         solved, again = path.read_bytes(), course.press("r")
         assert kept.name in again and "1.1   todo" in again
         assert "0 of 3 pass" in again and path.read_text() == stub(path.stem)
         assert kept.read_bytes() == solved
+        assert "a go on after a pass" in course.press("a")
+        solve(root, "01_one_word")
+        saved = course.until("q quit")
+        assert "1.1   pass" in saved and "1.2" not in saved
         os.write(course.ours, b"q")
         course.until("stopped")
         assert course.process.wait(5) == 0

@@ -108,7 +108,7 @@ class Checkout:
         self.wrong.write_text("\n\n".join(groups))
 
     def answered(self, body: str) -> str:
-        """The reader's file with this body; its first line is line 23."""
+        """The reader's file with this body; its first line is line 21."""
         stub = self.exercise.stub()
         return stub.replace('raise NotImplementedError("write read_time")', body)
 

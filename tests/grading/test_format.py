@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stacklib import grading
-from stacklib.grading import FormatError, view
+from stacklib.grading import FormatError, outline, view
 from stacklib.grading.format import other_answers
 from stacklib.grading.view import copy_of
 
@@ -55,6 +55,7 @@ TESTS = """\
 import math
 
 CASES = [{"n": n} for n in (1, 2)]
+TOLD = 4 * 0.25
 half = 0.5
 
 
@@ -69,8 +70,15 @@ class Desk:
 
 
 def test_f():
+    'What is asked.'
     right = secret(4)
     µ = 2 * math.pi
+    if f(2) != TOLD:
+        raise expect.Mistake("twice")
+    for desk, wanted in ((Desk(), 3), (Desk(), 4)):
+        mine = expect.call(f, {"n": desk})
+        expect.number(mine, wanted)
+        expect.reading("mine", mine)
     expect.number(f(4), right + 1, unit="µs", mistakes={"x": secret(1)}, rel=0.1)
     expect.function_matches(
         f,
@@ -91,13 +99,13 @@ SHOWN = """\
 CASES = [{"n": n} for n in (1, 2)]
 
 
-class Desk:
-    clock = 1
-
-
 def test_f():
-    right = ...
-    µ = ...
+    'What is asked.'
+    ...
+    for desk, wanted in ...:
+        mine = expect.call(f, {"n": desk})
+        expect.number(mine, ...)
+        ...
     expect.number(f(4), ..., unit="µs", rel=0.1)
     expect.function_matches(
         f,
@@ -105,29 +113,75 @@ def test_f():
         CASES,
     )
 
+    ...
 
-    expect.number(f(3), secret)
+    expect.number(f(3), ...)
 """
 
 
 def test_of_the_tests_that_is_shown_which_tells_nothing():
     answer = 'def f():\n    """Doc."""\n    return 1\n\n\n'
-    shown = view.tests_in_view(grading.parse(HEAD + answer + TESTS))
+    shown = outline.tests_in_view(grading.parse(HEAD + answer + TESTS))
     assert shown.split("kept back.\n\n")[1] == SHOWN
 
 
-def test_no_exercise_shows_a_helper_or_a_mistake():
+def constants(tree: ast.AST) -> dict[str, object]:
+    """What literals and their arithmetic come to, by their text."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Constant, ast.BinOp, ast.UnaryOp)):
+            text = ast.unparse(node)
+            if not outline.names_in(node) and not any(
+                isinstance(n, ast.Call) for n in ast.walk(node)
+            ):
+                found[text] = eval(text)
+    return {k: v for k, v in found.items() if isinstance(v, (int, float, str))}
+
+
+def expected(text: grading.Text) -> set[object]:
+    """The literals that calls of tests compare with, and those that have a name."""
+    tree = ast.parse(text.tests)
+    sides: list[ast.AST] = []
+    named: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            named |= {n for side in node.comparators for n in outline.names_in(side)}
+        if isinstance(node, ast.Call) and len(node.args) > 1:
+            if getattr(node.func, "attr", "") in outline.COMPARES:
+                sides.append(node.args[1])
+                named |= outline.names_in(node.args[1])
+    held = [n for n in tree.body if isinstance(n, ast.Assign)]
+    sides += [n.value for n in held if outline.bound_by(n) & named]
+    sides += [v for side in sides if isinstance(side, ast.Dict) for v in side.values]
+    whole = [constants(side).get(ast.unparse(side)) for side in sides]
+    return {value for value in whole if value is not None}
+
+
+def test_no_copy_shows_what_is_expected():
+    shown = (ast.For, ast.Assign, ast.Expr)
     for exercise in grading.discover(BOOK):
-        text = exercise.text()
-        tree = ast.parse(view.tests_in_view(text))
-        defined = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
-        methods = [n for c in tree.body if isinstance(c, ast.ClassDef) for n in c.body]
-        tests = [n for n in defined if n.name.startswith("test_")]
-        assert len(tests) + len(methods) >= len(defined), exercise.id
-        calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
-        names = {k.arg for call in calls for k in call.keywords}
-        assert "mistakes" not in names, exercise.id
-        assert not [n for n in ast.walk(tree) if isinstance(n, ast.Lambda)]
+        text, stub = exercise.text(), exercise.stub()
+        tree = ast.parse(outline.tests_in_view(text))
+        seen = {ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+        for test in (n for n in tree.body if isinstance(n, ast.FunctionDef)):
+            assert test.name.startswith("test_"), (exercise.id, test.name)
+            for node in ast.walk(test):
+                assert not isinstance(node, ast.Lambda), exercise.id
+                if isinstance(node, ast.stmt) and node is not test:
+                    assert isinstance(node, shown), (exercise.id, ast.unparse(node))
+        assert not [call for call in seen if "mistakes=" in call], exercise.id
+        # What the question gives is no secret, nor are the numbers of every exercise.
+        known = f"{text.question} {text.head} {stub.partition(view.TESTS)[0]}"
+        secret = {
+            v
+            for v in expected(text)
+            if not (isinstance(v, int) and abs(v) <= 64)
+            and (not isinstance(v, str) or len(v) > 1)
+            and str(v) not in known
+        }
+        told = {k: v for k, v in constants(tree).items() if v in secret}
+        assert not told, (exercise.id, told)
+        assert "hint:" not in stub and text.hint not in stub
 
 
 def test_methods_and_several_functions_are_emptied():
@@ -206,7 +260,7 @@ def test_a_wrong_answer_holds_only_what_differs(checkout):
     names: dict = {}
     exec(grading.parse(wrong).answer, names)
     assert names["read_time"]() == 1
-    assert grading.parse(wrong).tests == view.tests_in_view(text)
+    assert grading.parse(wrong).tests == outline.tests_in_view(text)
 
 
 @pytest.mark.parametrize(

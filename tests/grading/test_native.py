@@ -34,7 +34,7 @@ def test_a_program_runs_and_its_words_come_back():
     ],
 )
 def test_a_program_that_fails_is_a_mistake_in_words(code, message, monkeypatch):
-    monkeypatch.setattr(native, "RUN_S", 0.5)
+    monkeypatch.setattr(native, "RUN_S", 1)
     with pytest.raises(Mistake, match=message):
         native.run_c(C % code)
 

@@ -12,17 +12,14 @@ def result(id: str, state: str) -> Result:
     return Result(id, Path("01_x.py"), "T", "build", (TestResult("test_x", state),))
 
 
-def test_it_is_kept_in_the_state_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert progress.load() == {}
-    progress.record([result("1.1", "pass")])
-    assert (tmp_path / "stacklib" / "progress.json").exists()
-    assert progress.load()["1.1"]["state"] == "pass"
-
-
-def test_a_relative_state_folder_is_not_used(monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", "state")
-    assert progress.progress_path().is_absolute()
+def test_two_checkouts_share_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", "state")  # relative: no path, by its rule
+    assert progress.former().is_absolute()
+    one, other = (progress.place(tmp_path / name) for name in ("one", "other"))
+    progress.record([result("1.1", "pass")], one)
+    assert one == tmp_path / "one" / "my" / ".progress.json" and one.exists()
+    assert progress.load(one)["1.1"]["state"] == "pass"
+    assert progress.load(other) == {}
 
 
 def test_the_first_day_of_a_solution_is_kept(tmp_path):

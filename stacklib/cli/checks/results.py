@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,24 +17,35 @@ COLOURS = {PASS: 32, TODO: 33, FAIL: 31, ERROR: 31}  # green, yellow, red
 
 
 def grade(
-    exercises: Iterable[Exercise], limits: Limits, tell: Callable[[Result], None]
+    exercises: Sequence[Exercise], limits: Limits, tell: Callable[[Result], None]
 ) -> list[Result]:
-    """Grade, tell each result as it comes, and keep the progress."""
-    results = []
+    """Grade, tell each result as it comes, and keep the progress of the checkout."""
+    results: list[Result] = []
+    if not exercises:
+        return results
+    place, former = progress.place(exercises[0].root), progress.former()
+    moved = former.exists() and not place.exists()
     for result in grading.grade_all(exercises, limits):
         tell(result)
         results.append(result)
     try:
-        progress.record(results)
+        progress.record(results, place)
     except OSError as error:
         print(f"stacklib: progress not kept: {error}", file=sys.stderr)
+        return results
+    if moved:
+        print(
+            f"stacklib: progress is kept by checkout now, in {near(place)}; "
+            f"what was kept for all of yours stays in {former}",
+            file=sys.stderr,
+        )
     return results
 
 
-def known_progress() -> dict[str, dict[str, Any]]:
-    """What was solved before, or nothing where it cannot be read."""
+def known_progress(exercises: Sequence[Exercise]) -> dict[str, dict[str, Any]]:
+    """What was solved before here, or nothing where it cannot be read."""
     try:
-        return progress.load()
+        return progress.load(progress.place(exercises[0].root))
     except OSError:
         return {}
 

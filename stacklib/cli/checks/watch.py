@@ -29,7 +29,7 @@ POLL = 0.2  # seconds between two looks at the files watched
 PATIENCE = 2.0  # seconds that a file may stay half written
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"  # the screen, what scrolled off it, to the top
 WIDTH = 40  # characters of the progress bar
-KEYS = "n next  h hint  l list  r reset  q quit"
+KEYS = "n next  h hint  l list  r reset  a {} after a pass  q quit"
 NEW = "new"  # the state of an exercise that was never graded
 
 
@@ -115,7 +115,7 @@ def stamp(path: Path) -> object:
 
 def begin(exercises: list[Exercise], limits: Limits) -> Course:
     """A course at the first exercise that is not solved, by what is known of them."""
-    known = known_progress()
+    known = known_progress(exercises)
     states = {e.id: known.get(e.id, {}).get("state", NEW) for e in exercises}
     for e in exercises:
         # One begun anew is not solved, whatever was known of it.
@@ -175,34 +175,49 @@ class Course:
     states: dict[str, str]
     current: Exercise
     saves: Saves
+    goes_on: bool = True
 
     def grade(self, exercises: list[Exercise]) -> None:
-        """Grade and tell; a single one is where the reader is now."""
-        if len(exercises) == 1:
-            self.current = exercises[0]
+        """Grade and tell; a single one is where the reader is now, and where it passes
+        for the first time the reader goes on to the next.
+        """
         if exercises:
             clear()
-        for result in grade(exercises, self.limits, show(self.current.id)):
-            self.states[result.id] = result.state
+        while exercises:
+            if len(exercises) == 1:
+                self.current = exercises[0]
+            before = self.states[self.current.id]
+            for result in grade(exercises, self.limits, show(self.current.id)):
+                self.states[result.id] = result.state
+            passed = before != PASS == self.states[self.current.id]
+            alone = len(exercises) == 1
+            exercises = self.todo()[:1] if alone and passed and self.goes_on else []
 
     def prompt(self) -> None:
         """The progress bar and the keys."""
         passed, number = list(self.states.values()).count(PASS), len(self.exercises)
         bar = "#" * (WIDTH * passed // number)
         bar = painted(f"[{bar:.<{WIDTH}}]", PASS)
-        print(f"\n{bar} {passed} of {number} pass\n{KEYS}", flush=True)
+        print(f"\n{bar} {passed} of {number} pass", flush=True)
+        print(KEYS.format("stay" if self.goes_on else "go on"), flush=True)
 
     def press(self, key: str) -> None:
         """Do what a key says; one that says nothing does nothing."""
         actions = {"n": self.go_on, "h": self.hint, "l": self.overview, "r": self.reset}
-        if key in actions:
+        if key == "a":
+            self.goes_on = not self.goes_on
+        elif key in actions:
             actions[key]()
 
-    def go_on(self) -> None:
-        """Go to the next that does not pass, from the last on to the first."""
+    def todo(self) -> list[Exercise]:
+        """Those that do not pass, from here on, the last followed by the first."""
         place = self.exercises.index(self.current)
         others = self.exercises[place + 1 :] + self.exercises[:place]
-        if todo := [e for e in others if self.states[e.id] != PASS]:
+        return [e for e in others if self.states[e.id] != PASS]
+
+    def go_on(self) -> None:
+        """Go to the next that does not pass."""
+        if todo := self.todo():
             self.grade(todo[:1])
         else:
             print("no other is left to solve")
