@@ -277,7 +277,7 @@ def new_exercise(root: Path, args: argparse.Namespace) -> list[Path]:
         {
             folder / name: stubs.exercise(args.level).encode(),
             folder / "right" / name: stubs.RIGHT.encode(),
-            folder / "wrong" / name: stubs.WRONG.encode(),
+            folder / "wrong" / f"{name[:-3]}.diff": stubs.WRONG.encode(),
         }
     )
 

@@ -8,10 +8,11 @@ the tests. What a reader gets is derived from it (``view``). The shape:
     ``# ---- your answer ----``               functions, each with a docstring
     ``# ---- tests ----``                     functions named ``test_*``
 
-A second file holds the wrong answers, of each the definitions that differ; a third in
-the same shape right answers of another kind:
+A second file holds the wrong answers, of each what differs: the lines of the book's
+answer that it has otherwise, or whole definitions; a third right answers of another
+kind:
 
-    ``# ---- fifo: what the grader says``     functions
+    ``# ---- fifo: what the grader says``     ``-`` the book's line, ``+`` this one
     ``# ---- arrays: how it differs``         functions
 """
 
@@ -156,10 +157,13 @@ def functions(source: str) -> list[str]:
     return [n.name for n in ast.parse(source).body if isinstance(n, defs)]
 
 
-def other_answers(text: str, name: str = "other answers") -> tuple[Other, ...]:
-    """Take a file of wrong or of right answers apart.
+def other_answers(
+    text: str, name: str = "other answers", answer: str = ""
+) -> tuple[Other, ...]:
+    """Take a file of wrong or of right answers apart; lines differ from `answer`'s.
 
-    Raises FormatError for one without a name and words, or with another's name.
+    Raises FormatError for one without a name and words, with another's name, or with
+    lines that the answer has not, or has twice.
     """
     above, *parts = OTHER.split(text)
     if above.strip():
@@ -170,5 +174,26 @@ def other_answers(text: str, name: str = "other answers") -> tuple[Other, ...]:
             raise FormatError(f"{name}: '# ----{line}' is not '# ---- name: words'")
         if named[1] in found:
             raise FormatError(f"{name}: two answers are called {named[1]!r}")
+        if code[:1] in ("-", "+", " "):
+            code = edited(answer, code, f"{name}: {named[1]}")
         found[named[1]] = Other(named[1], named[2], code)
     return tuple(found.values())
+
+
+def edited(answer: str, edits: str, name: str) -> str:
+    """The book's answer with some lines changed, a blank line between two places.
+
+    As in a diff, ``-`` is the book's line, ``+`` the other's, and a blank before a line
+    means that both have it: enough of these to name one place.
+    """
+    made = "\n" + answer.partition("\n")[2]
+    for place in edits.strip("\n").split("\n\n"):
+        lines = place.strip("\n").split("\n")
+        old, new = (
+            "".join("\n" + line[1:] for line in lines if line[0] in side)
+            for side in (" -", " +")
+        )
+        if (times := made.count(f"{old}\n")) != 1:
+            raise FormatError(f"{name}: stands {times} times in the answer:{old}")
+        made = made.replace(f"{old}\n", f"{new}\n")
+    return made[1:]

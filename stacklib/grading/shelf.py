@@ -1,7 +1,7 @@
 """Which exercises there are, and whether every file of theirs is in its place.
 
     exercises/01-roofline/01_slug.py          question, answer and tests
-    exercises/01-roofline/wrong/01_slug.py    the answers that must fail
+    exercises/01-roofline/wrong/01_slug.diff  the answers that must fail
     exercises/01-roofline/right/01_slug.py    answers of another kind that must pass
     my/01-roofline/01_slug.py                 a reader's copy, not part of the book
 
@@ -63,18 +63,19 @@ class Exercise:
 
     def wrong_answers(self) -> tuple[Other, ...]:
         """The stored wrong answers, in file order; none where there is no file."""
-        return others(self.wrong)
+        return others(self.wrong, self.text().answer)
 
     def right_answers(self) -> tuple[Other, ...]:
         """The other right answers, in file order; none where there is no file."""
         return others(self.right)
 
 
-def others(path: Path) -> tuple[Other, ...]:
-    """The answers of one file."""
+def others(path: Path, answer: str = "") -> tuple[Other, ...]:
+    """The answers of one file; of some only the lines that `answer` has otherwise."""
     if not path.exists():
         return ()
-    return other_answers(path.read_text("utf-8"), f"{path.parent.name}/{path.name}")
+    name = f"{path.parent.name}/{path.name}"
+    return other_answers(path.read_text("utf-8"), name, answer)
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -112,7 +113,7 @@ def discover(root: Path | str) -> list[Exercise]:
             number=int(name[1]),
             slug=name[2],
             file=file,
-            wrong=chapter / "wrong" / file.name,
+            wrong=chapter / "wrong" / f"{file.stem}.diff",
             right=chapter / "right" / file.name,
             path=root / "my" / chapter.name / file.name,
         )

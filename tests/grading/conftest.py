@@ -79,7 +79,7 @@ class Checkout:
         self.chapter = root / "exercises" / "01-roofline"
         self.file = self.chapter / "01_read_time.py"
         self.path = root / "my" / "01-roofline" / "01_read_time.py"
-        self.wrong = self.chapter / "wrong" / "01_read_time.py"
+        self.wrong = self.chapter / "wrong" / "01_read_time.diff"
         self.right = self.chapter / "right" / "01_read_time.py"
         for place in (self.wrong, self.right):
             place.parent.mkdir(parents=True)

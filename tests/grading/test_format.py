@@ -263,6 +263,43 @@ def test_a_wrong_answer_holds_only_what_differs(checkout):
     assert grading.parse(wrong).tests == outline.tests_in_view(text)
 
 
+ANSWER = """\
+# ---- your answer ----
+
+def f(n):
+    for i in range(n):
+        n += i
+    return n
+
+def g(n):
+    return n
+"""
+
+
+@pytest.mark.parametrize(
+    ("edits", "old", "new"),
+    [
+        ("-        n += i\n+        n -= i", "n += i", "n -= i"),
+        (" def g(n):\n-    return n\n+    pass", "):\n    return n", "):\n    pass"),
+        ("-        n += i\n\n def g(n):\n+    n = 2", "        n += i\n", ""),
+    ],
+)
+def test_a_wrong_answer_may_be_the_lines_that_differ(edits, old, new):
+    (one,) = other_answers(f"# ---- a: b\n{edits}\n", "x", ANSWER)
+    wanted = ANSWER.partition("\n")[2].replace(old, new)
+    if "n = 2" in edits:
+        wanted = wanted.replace("def g(n):\n", "def g(n):\n    n = 2\n")
+    assert one.code == wanted
+
+
+@pytest.mark.parametrize(
+    ("edits", "times"), [("-    return n\n+    return 1", 2), ("-    return m", 0)]
+)
+def test_lines_that_do_not_name_one_place_are_refused(edits, times):
+    with pytest.raises(FormatError, match=f"x: a: stands {times} times"):
+        other_answers(f"# ---- a: b\n{edits}\n", "x", ANSWER)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -48,7 +48,7 @@ def fault_of(checkout) -> str:
     "name",
     [
         "alone.py",
-        "wrong/02_alone.py",
+        "wrong/02_alone.diff",
         "notes.txt",
         "wrong/notes.txt",
         "01_x.2026.py",
@@ -82,7 +82,7 @@ def test_one_wrong_answer_is_too_few(checkout):
 def test_a_wrong_answer_states_its_diagnosis(checkout):
     text = checkout.wrong.read_text()
     checkout.wrong.write_text(text.replace("bits: a factor of about 8", "bits"))
-    assert "1.1: wrong/01_read_time.py: '# ---- bits' is not" in fault_of(checkout)
+    assert "1.1: wrong/01_read_time.diff: '# ---- bits' is not" in fault_of(checkout)
 
 
 def test_two_wrong_answers_may_not_share_a_diagnosis(checkout):
@@ -104,7 +104,7 @@ def test_a_todo_left_is_a_fault(checkout):
 
 def test_a_todo_left_in_a_wrong_answer_is_a_fault(checkout):
     checkout.write_wrong(bits=("8 times", "def read_time():\n    TODO\n"))
-    assert "wrong/01_read_time.py:3: TODO left: TODO" in fault_of(checkout)
+    assert "wrong/01_read_time.diff:3: TODO left: TODO" in fault_of(checkout)
 
 
 @pytest.mark.parametrize(

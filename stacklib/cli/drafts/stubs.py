@@ -124,9 +124,8 @@ def megabytes():
 
 WRONG = """\
 # ---- one_byte: A number in bf16 has two bytes.
-def megabytes():
-    return 4096 * 4096 / 1e6
-
+-    return 4096 * 4096 * 2 / 1e6
++    return 4096 * 4096 / 1e6
 
 # ---- one_row: That is one row of it.
 def megabytes():
