@@ -14,7 +14,7 @@ import random
 import re
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from playwright.sync_api import (
@@ -26,6 +26,8 @@ from playwright.sync_api import (
 )
 
 from stacklib.plots.live.controls import resolve
+
+from ..rows import sources
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {
@@ -110,7 +112,8 @@ def watched(inside: BrowserContext, base: str) -> tuple[Page, list[str]]:
     return page, faults
 
 
-def pages(folder: Path) -> list[str]:
+@functools.cache
+def pages(folder: Path) -> tuple[str, ...]:
     """The built book's pages, by their path below `folder`; no redirects."""
     found = []
     for path in folder.rglob("*.html"):
@@ -118,14 +121,28 @@ def pages(folder: Path) -> list[str]:
         moved = 'http-equiv="refresh"' in path.read_text(encoding="utf-8").lower()
         if not moved and inside.parts[0] != "_static":
             found.append(inside.as_posix())
-    return sorted(found)
+    return tuple(sorted(found))
 
 
-def sampled(folder: Path, paths: list[str], every: int = 15) -> list[str]:
-    """The pages, of those written from the database only one in ``every``."""
+@functools.cache
+def texts(folder: Path) -> tuple[str, ...]:
+    """Pages without the listings of the package's source, which are many and alike.
+
+    Of those written from the database, one in fifteen.
+    """
+    paths = [path for path in pages(folder) if not path.startswith("_modules")]
     made = [p for p in paths if FACT_PAGE in (folder / p).read_text(encoding="utf-8")]
-    dropped = {*made} - {*made[::every]}
-    return [path for path in paths if path not in dropped]
+    dropped = {*made} - {*made[::15]}
+    return tuple(path for path in paths if path not in dropped)
+
+
+def some(paths: Sequence[str], count: int | None, what: str) -> list[str]:
+    """So many of the pages, all for None, drawn by the package's code.
+
+    The same for the same tree, others after any change, so that all come in time.
+    """
+    draw = random.Random(f"{sources()} {what}")
+    return draw.sample(paths, len(paths) if count is None else min(count, len(paths)))
 
 
 FACT_PAGE = 'class="st-crumbs"'

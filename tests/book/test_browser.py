@@ -1,11 +1,13 @@
 """The built book in a real browser, cut off from every network.
 
-The fast set opens some pages in the light on a desktop and others in the dark on a
-phone, and tries what needs Python, a reload or no script on a few; `slow` is the whole
-of it: each page in both themes on both devices.
+The fast set opens pages drawn by the tree, some in the light on a desktop and others in
+the dark on a phone, and tries what needs Python, a reload or no script on a few; `slow`
+is the whole of it: each page in both themes on both devices.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 import pytest
 
@@ -16,10 +18,6 @@ from .needs import BUILT
 
 pytestmark = pytest.mark.browser
 
-PAGES = b.pages(BUILT)
-# Without the listings of the package's source, which are many and alike, and with
-# some of the pages of devices and models.
-TEXT = b.sampled(BUILT, [path for path in PAGES if not path.startswith("_modules")])
 LOOKS = {
     "light-desktop": ("light", b.DESKTOP),
     "dark-phone": ("dark", b.PHONE),
@@ -40,27 +38,30 @@ def visit(fresh):
     return open_page
 
 
-def having(marker: str) -> list[str]:
-    """The pages whose HTML holds `marker`."""
-    return [p for p in TEXT if marker in (BUILT / p).read_text(encoding="utf-8")]
+@cache
+def having(*markers: str) -> list[str]:
+    """The pages whose HTML holds each marker."""
+    texts = {p: (BUILT / p).read_text(encoding="utf-8") for p in b.texts(BUILT)}
+    return [path for path, text in texts.items() if all(m in text for m in markers)]
 
 
-def sparse(every: int):
-    """Test every so manyth page in the fast set, and all of them in the slow one."""
-    whole = pytest.param(1, marks=pytest.mark.slow)
-    return pytest.mark.parametrize("every", [every, whole])
+def sparse(few: int):
+    """Test so many pages in the fast set, and all of them in the slow one."""
+    whole = pytest.param(None, marks=pytest.mark.slow)
+    return pytest.mark.parametrize("few", [few, whole])
 
 
 SHARES = [
-    *(pytest.param(look, TEXT[i::3], id=f"{look}-some") for i, look in enumerate(FAST)),
-    *(pytest.param(look, PAGES, id=look, marks=pytest.mark.slow) for look in LOOKS),
+    *(pytest.param(look, 24, id=f"{look}-some") for look in FAST),
+    *(pytest.param(look, None, id=look, marks=pytest.mark.slow) for look in LOOKS),
 ]
 
 
-@pytest.mark.parametrize(("look", "paths"), SHARES)
+@pytest.mark.parametrize(("look", "few"), SHARES)
 def test_pages_ask_only_their_host_raise_no_error_can_be_read_and_open_their_numbers(
-    served, visit, look, paths
+    served, visit, look, few
 ):
+    paths = b.some(b.texts(BUILT), few, look) if few else b.pages(BUILT)
     page, faults = visit(served, look)
     assert having('id="st-quantities"'), "no page holds a computed number"
     opened = b.open_by_tap if look.endswith("phone") else b.open_by_key
@@ -95,31 +96,36 @@ def test_an_opened_number_can_be_read(served, visit):
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize(
-    ("look", "every", "rounds"),
-    [
-        ("light-desktop", 6, 3),
-        pytest.param("light-desktop", 1, 8, marks=pytest.mark.slow),
-        pytest.param("dark-phone", 1, 3, marks=pytest.mark.slow),
-    ],
-)
-def test_live_figures_say_what_python_says(served, visit, look, every, rounds):
+LIVE = 'class="st-live"'
+
+
+def test_live_figures_say_what_python_says_and_blocks_run(served, visit):
+    """On a few pages that have both: starting Python costs most."""
+    page, faults = visit(served)
+    paths = having(LIVE, "st-pyrun")
+    assert paths, "no page holds a live figure and a runnable block"
+    for path in b.some(paths, 6, "live"):
+        page.goto(served + path)
+        faults += b.live_faults(page, 3) + b.pyrun_faults(page)
+        faults += b.contrast_faults(page) + b.overflow_faults(page)
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("look", "rounds"), [("light-desktop", 8), ("dark-phone", 3)])
+def test_every_live_figure_says_what_python_says(served, visit, look, rounds):
     page, faults = visit(served, look)
-    paths = having('class="st-live"')
-    assert paths, "no page holds a live figure"
-    for path in paths[::every]:
+    for path in having(LIVE):
         page.goto(served + path)
         faults += b.live_faults(page, rounds) + b.contrast_faults(page)
         faults += b.overflow_faults(page)
     assert not faults, "\n".join(faults)
 
 
-@sparse(6)
-def test_runnable_blocks_run(served, visit, every):
+@pytest.mark.slow
+def test_every_runnable_block_runs(served, visit):
     page, faults = visit(served)
-    paths = having("st-pyrun")
-    assert paths, "no page holds a runnable block"
-    for path in paths[::every]:
+    for path in having("st-pyrun"):
         page.goto(served + path)
         faults += b.pyrun_faults(page)
     assert not faults, "\n".join(faults)
@@ -142,7 +148,7 @@ def test_a_running_program_can_be_stopped_and_run_again(served, visit):
 def test_a_python_that_cannot_start_is_told_in_place(served, visit):
     page, _ = visit(served)
     page.context.route("**/*.wasm", lambda route: route.abort())
-    page.goto(served + having('class="st-live"')[0])
+    page.goto(served + having(LIVE)[0])
     figure = page.locator(".st-live").first
     figure.locator("[data-control]").first.focus()
     page.keyboard.press("ArrowDown")
@@ -152,11 +158,11 @@ def test_a_python_that_cannot_start_is_told_in_place(served, visit):
 
 
 @sparse(6)
-def test_predictions_are_kept_and_answered(served, visit, every):
+def test_predictions_are_kept_and_answered(served, visit, few):
     page, faults = visit(served, "dark-phone", asked=True)
     paths = having("st-prediction")
     assert paths, "no page holds a prediction"
-    for path in paths[::every]:
+    for path in b.some(paths, few, "predictions"):
         page.goto(served + path)
         faults += b.predict_faults(page)
     assert not faults, "\n".join(faults)
@@ -184,10 +190,10 @@ def test_a_prediction_is_taken_in_any_unit_of_its_kind(served, visit):
     assert not faults
 
 
-@sparse(4)
-def test_without_javascript_the_book_is_plain_text(served, visit, every):
+@sparse(12)
+def test_without_javascript_the_book_is_plain_text(served, visit, few):
     page, faults = visit(served, java_script_enabled=False)
-    for path in TEXT[::every]:
+    for path in b.some(b.texts(BUILT), few, "plain"):
         page.goto(served + path)
         faults += b.without_script_faults(page)
     assert not faults, "\n".join(faults)
@@ -208,7 +214,7 @@ def test_in_print_folds_are_open_and_paper_is_white(served, visit):
 
 
 def test_a_page_opened_from_a_file_says_how_to_serve_it(served, visit):
-    path = next(p for p in having('class="st-live"') if p in having("st-quantities"))
+    path = having(LIVE, "st-quantities")[0]
     page, _ = visit("file:")
     page.goto((BUILT / path).as_uri())
     page.locator(".st-live [data-control]").first.focus()
@@ -235,7 +241,7 @@ def answer(size: int) -> dict:
     return {"title": f"A time, {size}", "readouts": [readout]}
 
 
-LIVE = f"""<script>st = {{{{chart: () => null}}}}</script>
+PLANTED_LIVE = f"""<script>st = {{{{chart: () => null}}}}</script>
 <div class="st-live" id="live-x" data-call="{__name__}:answer" aria-busy="false">
 <script type="application/json" class="st-live-controls">[{{{{"name": "size", "type":
 "range", "values": [1], "value": 1}}}}]</script><input type="range" data-control="size"
@@ -263,8 +269,8 @@ PLANTED = {
     "dead": '<span class="st-q" tabindex="0" data-q="a.b">21.1 ms</span>',
     "dead among many": FIVE.format(""),
     "covered": FIVE.format('<i style="position: absolute; inset: 0"></i>'),
-    "live": LIVE.format("Time", "3 ms"),
-    "live label": LIVE.format("Size", "2 ms"),
+    "live": PLANTED_LIVE.format("Time", "3 ms"),
+    "live label": PLANTED_LIVE.format("Size", "2 ms"),
     "pyrun": '<div class="st-pyrun"><button class="st-run"></button>'
     '<pre class="st-pyrun-output st-pyrun-error">NameError</pre></div>',
     "predict": '<div class="st-prediction" data-predict="p"><input>'

@@ -93,7 +93,7 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize(("id", "change", "message"), PLANTED)
+@pytest.mark.rows(("id", "change", "message"), PLANTED)
 def test_a_planted_fault_is_named(section: Path, id: str, change: dict, message: str):
     entry = {"section": "page.md", "callables": ["stacklib.roofline.ridge"], **change}
     found = list(coverage_map.entry_faults(id, entry, KNOWN, section))

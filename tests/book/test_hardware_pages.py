@@ -263,7 +263,7 @@ def test_a_planted_peak_is_told():
     assert fact_peaks.verdict(inferred) == "clock inferred"
 
 
-@pytest.mark.parametrize("key", models.names())
+@pytest.mark.rows("key", models.names())
 def test_a_model_page_counts_what_the_model_counts(key):
     import fact_models
 

@@ -63,7 +63,7 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize(("planted", "message"), PLANTED)
+@pytest.mark.rows(("planted", "message"), PLANTED)
 def test_a_planted_fault_is_named(tmp_path: Path, planted: str, message: str):
     (fault,) = links.faults(build(tmp_path, planted))
     assert message in fault

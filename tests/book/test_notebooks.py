@@ -89,12 +89,12 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize("sound", FINE)
+@pytest.mark.rows("sound", FINE)
 def test_a_sound_cell_passes(sound):
     assert [fault for check in nb.CELL_CHECKS for fault in check(sound)] == []
 
 
-@pytest.mark.parametrize(("faulty", "message"), PLANTED)
+@pytest.mark.rows(("faulty", "message"), PLANTED)
 def test_a_planted_fault_of_a_cell_is_named(faulty, message: str):
     found = [fault for check in nb.CELL_CHECKS for fault in check(faulty)]
     assert any(message in fault for fault in found), found

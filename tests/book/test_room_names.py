@@ -19,7 +19,7 @@ KNOWN = (
 )
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("name", "module", "meant"),
     [
         ("Span", "stacklib.cost.dies", "stacklib.cost.spans.Span"),

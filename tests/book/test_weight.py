@@ -27,10 +27,8 @@ formulas, icons = map(importlib.import_module, ("formulas", "icons"))
 
 pytestmark = pytest.mark.browser
 
-PAGES = b.pages(needs.BUILT)
-TEXT = b.sampled(needs.BUILT, [p for p in PAGES if not p.startswith("_modules")])
 SAMPLE = ["chapters/01-roofline/counting.html", "book/evidence/claims.html"]
-SHARES = [SAMPLE, pytest.param(TEXT, marks=pytest.mark.slow, id="all")]
+SHARES = [SAMPLE, pytest.param(None, marks=pytest.mark.slow, id="all")]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +41,7 @@ def slow_line():
 @pytest.mark.parametrize("paths", SHARES)
 def test_a_page_is_light_and_painted_soon(slow_line, browser, paths):
     faults = []
-    for path in paths:
+    for path in paths or b.texts(needs.BUILT):
         inside = b.context(browser, **b.PHONE)
         faults += weight.weigh(inside, slow_line, path).faults()
         inside.close()
@@ -83,7 +81,7 @@ def test_the_server_of_make_open_compresses_what_it_may(tmp_path):
 
 def test_every_icon_on_a_page_is_in_our_font(tmp_path):
     built = needs.built_book()
-    text = "".join((built / p).read_text(encoding="utf-8") for p in TEXT[::9])
+    text = "".join((built / p).read_text(encoding="utf-8") for p in b.texts(built)[::9])
     shown = {*re.findall(r'class="[^"]*\b(?:fas|fa-solid) fa-([a-z-]+)', text)}
     assert shown and shown - {*icons.SHOWN} == set()
     icons.cut(tmp_path / "icons.woff")
@@ -122,13 +120,13 @@ PHONE_SAMPLE = [
     "chapters/03-memory/tiers.html",
     "book/hardware/h100_sxm.html",
 ]
-PHONE_SHARES = [PHONE_SAMPLE, pytest.param(TEXT, marks=pytest.mark.slow, id="all")]
+PHONE_SHARES = [PHONE_SAMPLE, pytest.param(None, marks=pytest.mark.slow, id="all")]
 
 
 @pytest.mark.parametrize("paths", PHONE_SHARES)
 def test_little_of_a_page_must_be_pushed_sideways(served, fresh, paths):
     page, faults = fresh(served, **b.PHONE)
-    for path in paths:
+    for path in paths or b.texts(needs.BUILT):
         page.goto(served + path)
         faults += weight.phone_faults(page)
     assert not faults, "\n".join(faults)

@@ -96,6 +96,18 @@ def test_a_checked_row_says_why():
         assert row.why.endswith(".") and "No check" not in row.why
 
 
+@pytest.mark.parametrize(("chapter", "count"), [(4, 72), (7, 41)])
+def test_open_names_what_would_settle_it_and_cited_names_a_source(chapter, count):
+    rows = pages.claims(chapter=chapter)
+    assert len(rows) == count and {row.claim.id for row in rows} <= set(pages.checks())
+    for row in rows:
+        assert row.why.endswith(".")
+        if row.verdict == "open":
+            assert "To settle it: " in row.why and not row.failure
+        if row.verdict == "cited":
+            assert "ource: " in row.why
+
+
 def test_rows_are_filtered_and_counted():
     own = pages.claims(source="001", verdict="close")
     assert own and all(r.claim.source == "001" and r.verdict == "close" for r in own)
@@ -116,7 +128,7 @@ AS_REVIEWED = (
 )
 
 
-@pytest.mark.parametrize("id", AS_REVIEWED)
+@pytest.mark.rows("id", AS_REVIEWED)
 def test_the_reviewers_own_arithmetic_agrees_where_it_asks_the_same(id):
     # worked out by hand in the ledger, from data sheets, before there was a check
     judgement = pages.judge(id)
@@ -166,7 +178,7 @@ def test_no_check_of_the_book_depends_on_its_outcome():
     assert faults == {}
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("planted", "says"),
     [
         ("from stacklib.evidence.judge import verdict_of\n", "imports"),

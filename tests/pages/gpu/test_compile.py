@@ -11,7 +11,7 @@ from stacklib.plots import figure
 from stacklib.plots.spec import SpecError, check
 
 
-@pytest.mark.parametrize("kernel", kernels())
+@pytest.mark.rows("kernel", kernels())
 def test_cells_add_up_to_the_code(kernel):
     spec = compiling.class_spec(kernel, title="Counts.")
     [mark] = spec["marks"]

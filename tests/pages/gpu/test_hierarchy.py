@@ -16,7 +16,7 @@ def _cells(spec):
     return {m["name"]: len(m["x"]) for m in spec["marks"]}
 
 
-@pytest.mark.parametrize("key", chips_known())
+@pytest.mark.rows("key", chips_known())
 def test_a_cell_for_every_unit(key):
     spec = chip_spec(key, title="T.")
     check(spec)

@@ -30,7 +30,7 @@ def test_the_loop_is_a_ring_and_its_slips_are_found(capsys):
     assert "missing" in said(dropped, capsys)
 
 
-@pytest.mark.parametrize("name", list(page.NAMES))
+@pytest.mark.rows("name", list(page.NAMES))
 def test_counted_closed_and_link_by_link_are_one(name):
     for of in (page.size(), page.large()):
         counted = page.time(name, of).si

@@ -39,7 +39,7 @@ def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):
     assert len(said) == 6
 
 
-@pytest.mark.parametrize(("radix", "levels"), [(4, 2), (4, 3), (8, 2), (8, 3), (4, 4)])
+@pytest.mark.rows(("radix", "levels"), [(4, 2), (4, 3), (8, 2), (8, 3), (4, 4)])
 def test_a_built_tree_is_as_large_as_its_formula(radix, levels):
     tree, told = Topology.fat_tree(radix, levels), fat_tree_size(radix, levels)
     parts, half = tree.parts(), radix // 2

@@ -27,7 +27,7 @@ def test_the_loop_without_parity(capsys: pytest.CaptureFixture[str]):
     assert "0.9961" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("key", page.TABLE)
+@pytest.mark.rows("key", page.TABLE)
 def test_lanes_make_what_is_printed(key: str):
     link = hardware.link(key)
     assert page.one_way(key).si == pytest.approx(link.per_direction.si, rel=1e-3)

@@ -31,7 +31,7 @@ def test_the_loop_ends_at_the_softmax(tile, capsys):
     assert told == pytest.approx(right)
 
 
-@pytest.mark.parametrize("tile", live.TILES)
+@pytest.mark.rows("tile", live.TILES)
 def test_the_live_row_ends_at_the_softmax(tile):
     scores, values = live.row(8, 5)
     found = live.after(scores, values, tile, live.KEYS // tile)

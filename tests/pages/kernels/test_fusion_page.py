@@ -64,8 +64,8 @@ def test_the_step_is_its_reading_and_its_nodes():
     assert page.blog_reading().si < page.blog_step().si < page.blog_measured().si
 
 
-@pytest.mark.parametrize("name", ["layernorm", "attention", "experts"])
-@pytest.mark.parametrize("rules", [(), KERNELS, RULES])
+@pytest.mark.rows("name", ["layernorm", "attention", "experts"])
+@pytest.mark.rows("rules", [(), KERNELS, RULES])
 def test_a_run_moves_what_the_graph_says(name, rules):
     assert page.ran(name, rules).si == page.told(name, "fused_bytes", rules).si
 

@@ -16,8 +16,8 @@ small = partial(ask, caches.explore, caches.controls())
 order = partial(ask, caches.orders, caches.order_controls())
 
 
-@pytest.mark.parametrize("pattern", [p for p, _ in caches.PATTERNS])
-@pytest.mark.parametrize(("size", "ways", "line"), [(8192, 4, 64), (1024, 16, 128)])
+@pytest.mark.rows("pattern", [p for p, _ in caches.PATTERNS])
+@pytest.mark.rows(("size", "ways", "line"), [(8192, 4, 64), (1024, 16, 128)])
 def test_the_small_cache_is_the_simulator(pattern, size, ways, line):
     run = Cache(size, min(ways, size // line), line).run(list(caches.trace(pattern)))
     said = small(pattern=pattern, size=size, ways=ways, line=line)[1]

@@ -5,8 +5,8 @@ import pytest
 from stacklib.pages.memory.dram import published
 
 
-@pytest.mark.parametrize("kernel", published.KERNELS)
-@pytest.mark.parametrize("device", ["a100_sxm_40gb", "v100_sxm2_32gb"])
+@pytest.mark.rows("kernel", published.KERNELS)
+@pytest.mark.rows("device", ["a100_sxm_40gb", "v100_sxm2_32gb"])
 def test_sweeps_rise_with_their_threads_and_stay_below_the_bandwidth(device, kernel):
     points = published.sweep(device, kernel)
     assert len(points) == 32 and points[-1].threads == 1024

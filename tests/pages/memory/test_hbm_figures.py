@@ -22,7 +22,7 @@ def test_a_b200_is_where_its_parts_put_it():
     assert spec["message"] is None
 
 
-@pytest.mark.parametrize("key", explorer.PUBLISHED)
+@pytest.mark.rows("key", explorer.PUBLISHED)
 def test_the_build_of_a_device_lands_on_it(key):
     best = builds_of(key).found[0]
     exact = best.pin_rate.to("Gbit/s").value

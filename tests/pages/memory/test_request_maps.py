@@ -64,8 +64,8 @@ def said(module, **changed):
     return ask(module.explore, module.controls(), **changed)
 
 
-@pytest.mark.parametrize("stride", coalescing.STRIDES)
-@pytest.mark.parametrize("width", [1, 4, 16])
+@pytest.mark.rows("stride", coalescing.STRIDES)
+@pytest.mark.rows("width", [1, 4, 16])
 def test_the_live_sectors_are_the_counted_ones(stride, width):
     for offset in (0, 1, 7, 32):
         first = (4096 * 16 + offset) * width

@@ -30,8 +30,8 @@ def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):
         assert np.allclose(names["found"], found)
 
 
-@pytest.mark.parametrize("element", SCHEMES)
-@pytest.mark.parametrize("rule", live.RULES)
+@pytest.mark.rows("element", SCHEMES)
+@pytest.mark.rows("rule", live.RULES)
 def test_a_live_block_is_the_packages(element: str, rule: str):
     for draw in range(1, 30):
         numbers = live.block("laplace" if draw % 2 else "normal", 1.3, draw)
@@ -56,7 +56,7 @@ def test_borders_of_a_scale_are_the_packages():
                 assert mine == int(codes[0][0]) - 127, (size, rule, element)
 
 
-@pytest.mark.parametrize("scheme", page.WAYS)
+@pytest.mark.rows("scheme", page.WAYS)
 def test_three_ways_agree(scheme: str):
     assert page.by_drawing(scheme) == pytest.approx(page.by_integral(scheme), rel=0.005)
     told = page.of_the_model_foretold(scheme)

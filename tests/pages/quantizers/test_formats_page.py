@@ -18,7 +18,7 @@ loop = loop_of("07-quantizers/formats")
 readouts = partial(ask, live.explore, live.controls())
 
 
-@pytest.mark.parametrize("name", ["e4m3fn", "e5m2", "e3m2", "e2m3", "e2m1", "fp16"])
+@pytest.mark.rows("name", ["e4m3fn", "e5m2", "e3m2", "e2m3", "e2m1", "fp16"])
 def test_the_loop_decodes_every_number(name: str, capsys: pytest.CaptureFixture[str]):
     form, names = Format(name), {}
     row = form.row
@@ -86,7 +86,7 @@ def test_stochastic_sums_are_right_in_the_mean():
     assert page.added("nearest") == page.added("zero") == 1
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.rows("name", FORMATS)
 def test_the_live_line_stores_what_the_format_does(name: str):
     spec, said = readouts(form=name, number=1.2, sign="minus", rounding="nearest")
     found = Format(name).decode(Format(name).encode(-1.2))

@@ -33,7 +33,7 @@ def test_the_loop_rounds_as_the_package_does(capsys):
     assert printed[0] > 2 * printed[1]
 
 
-@pytest.mark.parametrize("bits", page.WIDTHS)
+@pytest.mark.rows("bits", page.WIDTHS)
 def test_bits_of_a_number_are_those_of_the_measurement(bits):
     assert page.stored_bits(bits).si == bits_of(bits)
 

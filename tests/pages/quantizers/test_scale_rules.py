@@ -20,8 +20,8 @@ def test_fields_computed_anew(entry: tuple[str, int, str, str]):
     assert page.computed(*entry) == pytest.approx(page.error(*entry), rel=1e-4)
 
 
-@pytest.mark.parametrize("name", ["mxfp4", "mxfp8_e4m3", "mxfp6_e2m3", "mxint8"])
-@pytest.mark.parametrize("rule", page.RULES)
+@pytest.mark.rows("name", ["mxfp4", "mxfp8_e4m3", "mxfp6_e2m3", "mxint8"])
+@pytest.mark.rows("rule", page.RULES)
 def test_the_atlas_codes_as_the_scheme_does(name: str, rule: str):
     x = np.random.default_rng(2).standard_t(3, (16, 128)).astype(np.float32)
     mine = page.coded(x, SCHEMES[name].element, 32, rule)

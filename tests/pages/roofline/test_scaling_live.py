@@ -15,8 +15,8 @@ speed_up = partial(ask, live.explore, live.controls())
 growth = partial(ask, live.wall, live.wall_controls())
 
 
-@pytest.mark.parametrize("serial", [0, 10, 100])
-@pytest.mark.parametrize("gain", [1, 5])
+@pytest.mark.rows("serial", [0, 10, 100])
+@pytest.mark.rows("gain", [1, 5])
 def test_the_amdahl_explorer_agrees_with_the_law(serial, gain):
     found, said = speed_up(serial=serial, workers=8, gain=gain)
     share = serial / 100

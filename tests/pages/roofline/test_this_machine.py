@@ -75,7 +75,7 @@ def test_a_result_that_is_not_there_says_how_to_make_it(monkeypatch):
         machine.result("host_levels")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_every_number_of_the_section_is_a_positive_quantity(name):
     assert SAID[name].quantity.si > 0 and SAID[name].text
 

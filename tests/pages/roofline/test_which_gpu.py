@@ -13,8 +13,8 @@ from ...live_figures import ask
 which = partial(ask, which_gpu.explore, which_gpu.controls())
 
 
-@pytest.mark.parametrize("model", which_gpu.MODELS)
-@pytest.mark.parametrize("device", ["b200_sxm", "rtx_4090", "mi300x"])
+@pytest.mark.rows("model", which_gpu.MODELS)
+@pytest.mark.rows("device", ["b200_sxm", "rtx_4090", "mi300x"])
 def test_the_fewest_chips_are_the_fewest(model, device):
     found = which_gpu.choose(model, device, "bf16", 1, 4096)
     fewer = [c for c in which_gpu.CHIPS if c < found.chips]
