@@ -101,11 +101,12 @@ def refresh_front(root: Path = tree.ROOT) -> list[str]:
     """Store what the pages without cells say; the file's name if it changed."""
     from stacklib.pages import front
 
-    text = json.dumps(front.said().stored(), indent=1, ensure_ascii=False) + "\n"
-    path = root / FRONT
-    if path.is_file() and path.read_text("utf-8") == text:
-        return []
-    tree.write_atomic(path, text)
+    said, path = front.said().stored(), root / FRONT
+    if path.is_file():
+        held = json.loads(path.read_text("utf-8"))
+        if not any(outputs.numbers(held, said)):
+            return []
+    tree.write_atomic(path, json.dumps(said, indent=1, ensure_ascii=False) + "\n")
     return [FRONT]
 
 

@@ -88,7 +88,7 @@ def _output(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
     if guard.MIME in old:
         yield from _entry(old[guard.MIME], new[guard.MIME], pairs)
     if NUMBERS in old:
-        yield from _numbers(old[NUMBERS], new[NUMBERS])
+        yield from numbers(old[NUMBERS], new[NUMBERS])
     for kind in set(old) - {NUMBERS, guard.MIME}:
         a, b = old[kind], new[kind]
         if NUMBERS in old and b == lines(new[NUMBERS]):
@@ -133,7 +133,7 @@ def _float(token: str) -> float:
     return float(token.replace(",", ""))
 
 
-def _numbers(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+def numbers(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
     """Faults of what a cell said: texts, derivations, files."""
     before, now = Cell("stored", old), Cell("now", new)
     for a, b in zip_longest(before.nodes, now.nodes, fillvalue={}):

@@ -236,13 +236,16 @@ def _counted(mark: Mapping[str, Any], field: str) -> Any:
     need not agree in their last digits.
     """
     value = mark.get(field)
-    of_run = field in NUMBERS and value and guard.of_run(_flat(value), mark["evidence"])
-    return len(value) if of_run else _rounded(value)
+    of_run = field in NUMBERS and _of_run(mark, field)
+    return len(value) if value and of_run else _rounded(value)
 
 
-def _flat(values: Sequence[Any]) -> list[float]:
-    """The numbers of a list, or of a list of pairs."""
-    return [n for v in values for n in (v if isinstance(v, (list, tuple)) else (v,))]
+def _of_run(mark: Mapping[str, Any], field: str) -> bool:
+    """Whether a run made the numbers of a field; a shade of two decimals is a tint."""
+    values = mark.get(field) or ()
+    flat = [n for v in values for n in (v if isinstance(v, (list, tuple)) else (v,))]
+    tints = field == "shades" and all(round(shade, 2) == shade for shade in flat)
+    return not tints and guard.of_run(flat, mark["evidence"])
 
 
 def digest(spec: Mapping[str, Any]) -> str:
@@ -279,7 +282,7 @@ def _mark_row(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> dict[str, Any
         for end, numbers in enumerate(zip(*mark.get("spread", ()), strict=True)):
             columns.append((f"spread {end + 1}", numbers, unit, mark.get("role", "")))
         for field in ("shades", "to"):
-            if guard.of_run(mark.get(field, ()), evidence):
+            if _of_run(mark, field):
                 columns.append((field, mark[field], unit if field == "to" else "", ""))
     return guard.row(
         mark["name"],

@@ -63,8 +63,9 @@ def test_cells_outside_the_grammar_are_refused(bad, says):
 def test_the_digest_counts_what_cells_show_and_nothing_new_elsewhere():
     before = grammar.digest(GOOD)
     assert grammar.digest(with_cells(texts=["a", "c"])) != before
-    closed = [with_cells(evidence="predicted", shades=[1, s]) for s in (0.3, 0.4)]
-    assert len(set(map(grammar.digest, closed))) == 2
+    closed = [with_cells(evidence="predicted", shades=[1, s]) for s in (0.312, 0.412)]
+    tints = [with_cells(shades=[1, s]) for s in (0.3, 0.4)]
+    assert len(set(map(grammar.digest, closed + tints))) == 4
     assert grammar.digest(with_cells(series=3)) == before
     line = {"kind": "line", "evidence": "predicted", "name": "a", "x": [1], "y": [2]}
     plain = {**GOOD, "marks": [line]}
@@ -74,10 +75,10 @@ def test_the_digest_counts_what_cells_show_and_nothing_new_elsewhere():
 
 
 def test_the_shades_of_a_run_stand_with_the_guard_and_not_in_the_digest():
-    shown = [with_cells(shades=[1, s]) for s in (0.3, 0.4)]
+    shown = [with_cells(shades=[1, s]) for s in (0.312, 0.412)]
     assert len(set(map(grammar.digest, shown))) == 1
     (row,) = grammar.guard_entry(shown[1], "asked")["rows"]
-    assert row["values"]["shades"] == [[1, 0.4], "", "run"]
+    assert row["values"]["shades"] == [[1, 0.412], "", "run"]
 
 
 def test_cells_are_drawn_with_a_key_and_text_that_can_be_read():
