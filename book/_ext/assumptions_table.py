@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from by_page import by_page, keep
 from claims_table import cell
 from computed_links import digest
 from docutils import nodes
@@ -84,9 +85,7 @@ class Assumptions(SphinxDirective):
 
 def remembered(env: Any) -> dict[str, str]:
     """Digests by page, kept in Sphinx's pickled environment."""
-    if not hasattr(env, "assumption_digests"):
-        env.assumption_digests = {}
-    return env.assumption_digests
+    return by_page(env, "assumption_digests")
 
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
@@ -96,14 +95,9 @@ def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
     return [page for page, old in pages.items() if old != now]
 
 
-def forget(app: Sphinx, env: Any, page: str) -> None:
-    """Drop what is remembered of a page that will be read again."""
-    remembered(env).pop(page, None)
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive and the check of remembered pages."""
     app.add_directive("assumptions", Assumptions, override=True)
     app.connect("env-get-outdated", outdated)
-    app.connect("env-purge-doc", forget)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": False}
+    keep(app, "assumption_digests")
+    return {"version": "1", "env_version": 1, "parallel_read_safe": True}

@@ -121,6 +121,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "stack_map",
         "front_table",
         "said_cells",
+        "sidebars",
+        "workers",
     )
     for module in modules:
         app.setup_extension(module)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from by_page import by_page, keep
 from computed_links import computed_number, digest
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -221,9 +222,7 @@ def state() -> str:
 
 def remembered(env: Any) -> dict[str, str]:
     """Digests by page, kept in Sphinx's pickled environment."""
-    if not hasattr(env, "claims_ledger_digests"):
-        env.claims_ledger_digests = {}
-    return env.claims_ledger_digests
+    return by_page(env, "claims_ledger_digests")
 
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
@@ -231,11 +230,6 @@ def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
     shown = remembered(env)
     now = state() if shown else ""
     return [page for page, old in shown.items() if old != now]
-
-
-def forget(app: Sphinx, env: Any, page: str) -> None:
-    """Drop what is remembered of a page that will be read again."""
-    remembered(env).pop(page, None)
 
 
 def add_assets(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None:
@@ -257,6 +251,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     for node, opened, closed in writers:
         app.add_node(node, override=True, html=(opened, closed), **others)
     app.connect("env-get-outdated", outdated)
-    app.connect("env-purge-doc", forget)
+    keep(app, "claims_ledger_digests")
     app.connect("html-page-context", add_assets)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": False}
+    return {"version": "1", "env_version": 1, "parallel_read_safe": True}

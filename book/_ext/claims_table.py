@@ -9,8 +9,10 @@ counted, so that nothing is hidden.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
+from by_page import by_page, keep
 from claims_ledger import number, verdict_class
 from computed_links import digest, nearest
 from docutils import nodes
@@ -152,9 +154,12 @@ def state(chapter: int) -> str:
 
 def remembered(env: Any) -> dict[str, dict[int, str]]:
     """Digests by page and chapter, kept in Sphinx's pickled environment."""
-    if not hasattr(env, "claims_table_digests"):
-        env.claims_table_digests = {}
-    return env.claims_table_digests
+    return by_page(env, "claims_table_digests")
+
+
+def together(app: Sphinx, env: Any, docs: list[str]) -> None:
+    """Have pages that show claims read first, so by one process, which judges once."""
+    docs.sort(key=lambda page: b"{claims-" not in Path(env.doc2path(page)).read_bytes())
 
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
@@ -166,16 +171,12 @@ def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
     ]
 
 
-def forget(app: Sphinx, env: Any, page: str) -> None:
-    """Drop what is remembered of a page that will be read again."""
-    remembered(env).pop(page, None)
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive and the check of remembered pages."""
     app.add_directive("claims-table", ClaimsTable, override=True)
     app.add_directive("claims-count", ClaimsCount, override=True)
     app.setup_extension("claims_ledger")
     app.connect("env-get-outdated", outdated)
-    app.connect("env-purge-doc", forget)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": False}
+    app.connect("env-before-read-docs", together)
+    keep(app, "claims_table_digests")
+    return {"version": "1", "env_version": 1, "parallel_read_safe": True}

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from _tools import leaves, said
+from by_page import by_page, keep
 from docutils import nodes
 from shared_trees import shared
 from sphinx.application import Sphinx
@@ -155,9 +156,7 @@ class ComputedLinks(SphinxTransform):
 
 def remembered(env: Any) -> dict[str, dict[str, str]]:
     """Digests by page and name, kept in Sphinx's pickled environment."""
-    if not hasattr(env, "computed_number_digests"):
-        env.computed_number_digests = {}
-    return env.computed_number_digests
+    return by_page(env, "computed_number_digests")
 
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
@@ -171,11 +170,6 @@ def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
         )
 
     return [page for page, stored in remembered(env).items() if moved(stored)]
-
-
-def forget(app: Sphinx, env: Any, page: str) -> None:
-    """Drop what is remembered of a page that will be read again."""
-    remembered(env).pop(page, None)
 
 
 def open_span(self: SphinxTranslator, node: computed_number) -> None:
@@ -220,5 +214,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_transform(ComputedLinks)
     app.connect("env-get-outdated", outdated)
     app.connect("env-check-consistency", hold)
-    app.connect("env-purge-doc", forget)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": False}
+    keep(app, "computed_number_digests")
+    return {"version": "1", "env_version": 1, "parallel_read_safe": True}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,11 +24,13 @@ import fact_peaks
 import fact_prices
 import fact_runs
 from assets import STATIC
+from by_page import by_page, keep
 from docutils import nodes
 from fact_html import Sheet, escape
 from first_terms import found_by
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from workers import share
 
 import stacklib
 from stacklib.hardware import Accelerator
@@ -161,9 +163,7 @@ def last_state(app: Sphinx) -> dict[str, str]:
 
 def documents(env: Any) -> dict[str, set[str]]:
     """The tables that each document shows, kept in Sphinx's pickled environment."""
-    if not hasattr(env, "fact_documents"):
-        env.fact_documents = {}
-    return env.fact_documents
+    return by_page(env, "fact_documents")
 
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
@@ -175,19 +175,36 @@ def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
 
 
 def collect(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """The pages whose digest changed, or that are missing."""
+    """Have the pages written whose digest changed, or that are missing."""
     old, new, known = last_state(app), state(app), facts(app.env)
     feed(app, known)
-    for fact in known:
-        built = Path(app.outdir) / f"{fact.page}.html"
-        if old.get(fact.page) != new[fact.page] or not built.exists():
-            context = {
-                "title": escape(fact.title),
-                "body": fact.body(),
-                "toc": margin(fact),
-                "meta": {},
-            }
-            yield fact.page, context, TEMPLATE
+    stale = [
+        fact
+        for fact in known
+        if old.get(fact.page) != new[fact.page]
+        or not Path(app.outdir, f"{fact.page}.html").exists()
+    ]
+    # Begun before the pages that other extensions hand out, awaited after them.
+    app.fact_writers = share(app, partial(write, app), stale)  # type: ignore
+    yield from ()
+
+
+def write(app: Sphinx, some: Sequence[Fact]) -> None:
+    """Write some of the pages, each as Sphinx writes a page that it is given."""
+    for fact in some:
+        context = {
+            "title": escape(fact.title),
+            "body": fact.body(),
+            "toc": margin(fact),
+            "meta": {},
+        }
+        app.builder.handle_page(fact.page, context, TEMPLATE)  # type: ignore
+
+
+def join(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Wait until all are written."""
+    app.fact_writers.join()  # type: ignore
+    yield from ()
 
 
 def margin(fact: Fact) -> str:
@@ -259,16 +276,12 @@ class Facts(SphinxDirective):
         return [nodes.raw("", body, format="html", trees=sheet.trees)]
 
 
-def forget(app: Sphinx, env: Any, page: str) -> None:
-    """Drop what is remembered of a page that will be read again."""
-    documents(env).pop(page, None)
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive, the pages, and the check that they are up to date."""
     app.add_directive("facts", Facts, override=True)
     app.connect("env-get-outdated", outdated)
-    app.connect("env-purge-doc", forget)
-    app.connect("html-collect-pages", collect)
+    keep(app, "fact_documents")
+    app.connect("html-collect-pages", collect, priority=400)
+    app.connect("html-collect-pages", join, priority=600)
     app.connect("build-finished", finished)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": False}
+    return {"version": "1", "env_version": 1, "parallel_read_safe": True}

@@ -16,6 +16,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any
 
+from by_page import by_page, keep
 from docutils import nodes
 from sphinx.addnodes import index, pending_xref
 from sphinx.application import Sphinx
@@ -74,9 +75,7 @@ def pattern(page: Path) -> re.Pattern[str]:
 
 def uses(env: BuildEnvironment) -> dict[str, set[str]]:
     """The terms that each page uses, kept in Sphinx's pickled environment."""
-    if not hasattr(env, "term_uses"):
-        env.term_uses = {}
-    return env.term_uses
+    return by_page(env, "term_uses")
 
 
 class MarkUses(SphinxTransform):
@@ -180,14 +179,9 @@ def walk(env: BuildEnvironment, page: str) -> Iterator[str]:
         yield from walk(env, below)
 
 
-def forget(app: Sphinx, env: BuildEnvironment, page: str) -> None:
-    """Drop what is remembered of a page that will be read again."""
-    uses(env).pop(page, None)
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register both transforms."""
     app.add_transform(MarkUses)
     app.add_post_transform(KeepFirst)
-    app.connect("env-purge-doc", forget)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": False}
+    keep(app, "term_uses")
+    return {"version": "1", "env_version": 1, "parallel_read_safe": True}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import multiprocessing
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,9 @@ from sphinx.util.math import get_node_equation_number
 
 HERE = Path(__file__).resolve().parent
 MATHJAX = HERE.parent / "vendor" / "_static" / "vendor" / "mathjax"
+
+# One MathJax serves all processes that write pages, one formula at a time.
+ASKING = multiprocessing.Lock()
 
 logger = logging.getLogger(__name__)
 
@@ -39,12 +43,20 @@ def typeset(tex: str, display: bool) -> str:
     """HTML of a formula; ValueError says what MathJax does not read."""
     running = typesetter()
     assert running.stdin and running.stdout  # both are pipes
-    running.stdin.write(json.dumps({"tex": tex, "display": display}) + "\n")
-    running.stdin.flush()
-    answer = json.loads(running.stdout.readline() or '{"wrong": "no answer of Node"}')
+    with ASKING:
+        running.stdin.write(json.dumps({"tex": tex, "display": display}) + "\n")
+        running.stdin.flush()
+        line = running.stdout.readline()
+    answer = json.loads(line or '{"wrong": "no answer of Node"}')
     if "wrong" in answer:
         raise ValueError(f"{tex}: {answer['wrong']}")
     return answer["html"]
+
+
+def start(app: Sphinx, builder: Any) -> None:
+    """Start MathJax before pages are written, so that all who write share it."""
+    if getattr(builder, "math_renderer_name", "") == "set":
+        typesetter()
 
 
 def set_math(page: Any, node: nodes.Element, display: bool) -> None:
@@ -79,4 +91,5 @@ def displayed(page: Any, node: nodes.math_block) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the renderer; ``html_math_renderer`` chooses it."""
     app.add_html_math_renderer("set", (inline, None), (displayed, None))
+    app.connect("write-started", start)
     return {"version": "1", "parallel_read_safe": True}

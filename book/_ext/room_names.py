@@ -26,7 +26,9 @@ def nearest(name: str, module: str, known: Iterable[str]) -> str:
         full for full in known if full.startswith(room) and full.endswith(f".{name}")
     ]
     return min(
-        near, key=lambda full: (-shared(full.split("."), here), len(full)), default=name
+        near,
+        key=lambda full: (-shared(full.split("."), here), len(full), full),
+        default=name,
     )
 
 

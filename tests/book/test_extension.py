@@ -84,7 +84,7 @@ class Book:
     def store(self, stored: dict) -> None:
         self.write("book/said.json", json.dumps(stored))
 
-    def build(self) -> list[str]:
+    def build(self, processes: int = 1, **config: object) -> list[str]:
         warnings, out = io.StringIO(), self.folder / "_build"
         source = str(self.folder)
         with patch_docutils(source), docutils_namespace():
@@ -94,9 +94,10 @@ class Book:
                 str(out / "html"),
                 str(out / "trees"),
                 "html",
-                CONFIG,
+                {**CONFIG, **config},
                 status=None,
                 warning=warnings,
+                parallel=processes,
             )
             app.build()
         plain = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue())

@@ -1,0 +1,46 @@
+"""Pages are read and written by several processes where the system can fork them.
+
+How many, `_tools.build` says (Sphinx's `parallel`). Sphinx asks every extension
+whether it can be run so; two of the book's have never said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.util.parallel import ParallelTasks, SerialTasks
+
+# The first numbers sections when all are read, the second acts on LaTeX alone; neither
+# keeps anything while a page is read or written.
+SILENT = ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex")
+
+
+def declare(app: Sphinx) -> None:
+    """Say of the `SILENT` extensions that they are safe."""
+    for name in SILENT:
+        if name in app.extensions:
+            app.extensions[name].parallel_read_safe = True
+
+
+def share(
+    app: Sphinx, work: Callable[[Sequence[Any]], None], parts: Sequence[Any]
+) -> ParallelTasks | SerialTasks:
+    """Begin `work` on `parts` in processes beside this one, which goes on and joins.
+
+    What the work returns is lost, its warnings are not.
+    """
+    if not getattr(app.builder, "parallel_ok", False):
+        work(parts)
+        return SerialTasks()
+    tasks = ParallelTasks(app.parallel)
+    for first in range(app.parallel):
+        tasks.add_task(work, parts[first :: app.parallel])
+    return tasks
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Declare what others left open, before Sphinx asks."""
+    app.connect("builder-inited", declare)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
