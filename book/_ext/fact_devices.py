@@ -107,7 +107,6 @@ def device_page(device: Accelerator, conflicts: str = "") -> str:
     """The body of a device's page."""
     sheet = Sheet()
     beside = link(f"compare.html#live-compare:first={device.key}", "Compare it")
-    summary = _summary(device, sheet)
     bodies = (
         _roofline(device, sheet),
         _fields(device, sheet),
@@ -119,7 +118,7 @@ def device_page(device: Accelerator, conflicts: str = "") -> str:
         f'<p class="st-crumbs">{link("index.html", "Hardware")} · '
         f"{escape(device.vendor)} · {beside}</p>",
         f'<section id="device"><h1>{escape(device.name)}</h1>',
-        summary,
+        summary(device, sheet),
         *(
             f'<section id="{name}"><h2>{escape(head)}</h2>\n{body}</section>'
             for (name, head), body in zip(SECTIONS, bodies, strict=True)
@@ -135,7 +134,7 @@ def text(device: Accelerator) -> str:
     return f"{_words(device)} {device.short} {device.vendor} {device.memory_type}"
 
 
-def _summary(device: Accelerator, sheet: Sheet) -> str:
+def summary(device: Accelerator, sheet: Sheet) -> str:
     """One computed line, and what nobody has said."""
     f = device.fields
 

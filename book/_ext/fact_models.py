@@ -104,15 +104,20 @@ def _table_row(model: LanguageModel) -> list[Cell]:
 # ---- one model ----
 
 
-def model_page(model: LanguageModel) -> str:
-    """The body of a model's page."""
-    sheet = Sheet()
+def summary(model: LanguageModel, sheet: Sheet) -> str:
+    """One computed line."""
     total = sheet.number("summary.parameters", model.parameters)
     active = ""
     if model.experts is not None:
         number = sheet.number("summary.active", model.active_parameters)
         active = f", of which a token passes {number}"
-    summary = f"{total} parameters in {model.layers} layers{active}."
+    line = f"{total} parameters in {model.layers} layers{active}."
+    return f'<p class="st-summary">{line}</p>'
+
+
+def model_page(model: LanguageModel) -> str:
+    """The body of a model's page."""
+    sheet = Sheet()
     bodies = (
         f"<p>{_attention(model, sheet)}</p>",
         _shape(model),
@@ -124,7 +129,7 @@ def model_page(model: LanguageModel) -> str:
     parts = [
         f'<p class="st-crumbs">{link("index.html", "Models")} · {_kinds(model)}</p>',
         f'<section id="model"><h1>{escape(model.name)}</h1>',
-        f'<p class="st-summary">{summary}</p>',
+        summary(model, sheet),
         *(
             f'<section id="{name}"><h2>{escape(head)}</h2>\n{body}</section>'
             for (name, head), body in zip(SECTIONS, bodies, strict=True)

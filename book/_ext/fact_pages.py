@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -53,13 +54,14 @@ TEMPLATE = "page.html"
 
 @dataclass(frozen=True)
 class Fact:
-    """One page: its names, sections, words it is found by, and its writer."""
+    """One page: names, sections, words and summary to find it by, and its writer."""
 
     page: str
     title: str
     aliases: tuple[str, ...]
     sections: list[tuple[str, str]]
     words: str
+    summary: str
     body: Callable[[], str]
     made_from: str
 
@@ -83,6 +85,7 @@ def _device_facts(folder: str) -> Iterator[Fact]:
             device.aliases,
             fact_devices.SECTIONS,
             fact_devices.text(device),
+            fact_devices.summary(device, Sheet()),
             partial(_device_body, device),
             digest([data / f"{device.key}.toml"]),
         )
@@ -102,6 +105,7 @@ def _model_facts(folder: str) -> Iterator[Fact]:
             (model.key,),
             fact_models.SECTIONS,
             fact_models.text(model),
+            fact_models.summary(model, Sheet()),
             partial(fact_models.model_page, model),
             every,
         )
@@ -229,8 +233,11 @@ def feed(app: Sphinx, known: list[Fact]) -> None:
     for fact in known:
         document = nodes.document(None, None)
         section = nodes.section("", nodes.title("", fact.title), ids=["device"])
-        document += section + nodes.paragraph("", fact.words)
-        document += found_by(fact.title, *fact.aliases)
+        section += found_by(fact.title, *fact.aliases)
+        said = re.sub("<.*?>", "", fact.summary.replace("</p>", " "))
+        section += nodes.paragraph("", said)
+        section += nodes.raw("", fact.words, format="html")  # listed, not said
+        document += section
         indexer.feed(fact.page, f"{fact.page}.html", fact.title, document)
 
 

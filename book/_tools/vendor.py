@@ -1,10 +1,11 @@
 """Put what the built pages need from elsewhere under ``book/vendor``.
 
-Two things, both untracked: MathJax, a serif and Pyodide from npm (through the Node that
-pip installed), and an archive of ``stacklib`` for Python in the page. They go to
-``book/vendor/_static/vendor``, which Sphinx copies as it is (``html_extra_path``);
-under a source ``_static`` every script would be loaded by every page. MathJax is not
-copied: it sets the formulas when the book is built (``_ext/formulas.py``).
+Two things, both untracked: MathJax, a serif, MiniSearch and Pyodide from npm (through
+the Node that pip installed), and an archive of ``stacklib`` for Python in the page.
+They go to ``book/vendor/_static/vendor``, which Sphinx copies as it is
+(``html_extra_path``); under a source ``_static`` every script would be loaded by every
+page. MathJax is not copied: it sets the formulas when the book is built
+(``_ext/formulas.py``).
 
     python book/_tools/vendor.py
 
@@ -41,6 +42,8 @@ ASSETS = {
     f"{SERIF}/LICENSE": "fonts/LICENSE",
     f"{SERIF}/files/source-serif-4-latin-wght-normal.woff2": "fonts/serif.woff2",
     f"{SERIF}/files/source-serif-4-latin-wght-italic.woff2": "fonts/serif-italic.woff2",
+    "minisearch/LICENSE.txt": "minisearch/LICENSE",
+    "minisearch/dist/umd/index.js": "minisearch/minisearch.js",
     "pyodide/package.json": "pyodide/package.json",
     "pyodide/pyodide.mjs": "pyodide/pyodide.mjs",
     "pyodide/pyodide.asm.mjs": "pyodide/pyodide.asm.mjs",
@@ -107,7 +110,7 @@ def vendor_npm(target: Path = VENDOR) -> bool:
         return False
     with tempfile.TemporaryDirectory(prefix="vendor-") as folder:
         install_packages(Path(folder), find_npm())
-        for name in ("mathjax", "fonts", "pyodide"):
+        for name in ("mathjax", "fonts", "minisearch", "pyodide"):
             shutil.rmtree(target / name, ignore_errors=True)
         copy_assets(Path(folder) / "node_modules", target)
     # Written last, so that an interrupted run starts again.
@@ -156,7 +159,7 @@ def vendor_stacklib(package: Path = ROOT / "stacklib", target: Path = VENDOR) ->
 
 def main() -> int:
     """Run both steps, one line each."""
-    steps = {"mathjax, fonts, pyodide": vendor_npm, "stacklib archive": vendor_stacklib}
+    steps = {"packages from npm": vendor_npm, "stacklib archive": vendor_stacklib}
     for name, step in steps.items():
         print(f"vendor: {name} ...", end=" ", flush=True)
         try:
