@@ -37,3 +37,8 @@ def ring(n):
 # ---- only_sums: You counted only the sends that add
 def chunks_sent(n):
     return n - 1
+
+
+# ---- nothing: sends nothing: of every chunk
+def ring(n):
+    return []

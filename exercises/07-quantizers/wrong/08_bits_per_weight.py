@@ -21,3 +21,8 @@ def nf4_double():
 # ---- second_level: not behind 256 weights
 def nf4_double():
     return bits_per_weight(4, [(8, 64), (32, 256)])
+
+
+# ---- in_bytes: an eighth of the answer; a byte is eight bits
+def bits_per_weight(element, shared):
+    return element / 8 + sum(bits / 8 / weights for bits, weights in shared)
