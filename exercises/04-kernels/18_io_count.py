@@ -113,6 +113,7 @@ def test_unfused():
         unfused,
         lambda n, d, w: told(n, d, 1, w).unfused,
         cases,
+        unit="B",
         rel=1e-6,
         mistakes={
             "The matrix is written, read, written as weights and read: four times.": (

@@ -58,6 +58,10 @@ def read(n):
     for send in sends:
         if len(send) != 5:
             raise expect.Mistake(f"{send}: a send is five values")
+    if not sends:
+        raise expect.Mistake(
+            f"ring({n}) sends nothing: of every chunk each chip lacks the others' sums"
+        )
     steps = [send[0] for send in sends]
     if steps != sorted(steps):
         raise expect.Mistake("the sends are not in order of their steps")

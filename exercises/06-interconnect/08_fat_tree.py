@@ -144,6 +144,7 @@ def test_price():
         price,
         per_gpu,
         [{"gpus": gpus, "radix": radix, **given} for gpus, radix in FULL + PART],
+        unit="USD",
         rel=1e-9,
         mistakes={
             "That is the whole network; divide by its GPUs.": (

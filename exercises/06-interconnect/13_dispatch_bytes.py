@@ -87,6 +87,7 @@ def test_copy_bytes():
         copy_bytes,
         _bytes,
         [{"hidden": n} for n in (128, 1024, 7168)],
+        unit="B",
         mistakes={
             "The scales travel, too: four bytes for every 128 numbers.": (
                 lambda hidden: hidden
@@ -106,6 +107,7 @@ def test_network_bytes():
         network_bytes,
         _network,
         CASES,
+        unit="B",
         mistakes={
             "Not all copies leave: the share of GPUs in other nodes does.": (
                 lambda tokens, top_k, hidden, gpus, node: (
@@ -131,6 +133,7 @@ def test_nvlink_bytes():
         nvlink_bytes,
         _nvlink,
         CASES,
+        unit="B",
         mistakes={
             "A copy for an expert of the token's own GPU crosses no link.": (
                 lambda tokens, top_k, hidden, gpus, node: (
@@ -151,6 +154,7 @@ def test_least_us():
         least_us,
         _least,
         [case | rates for case in CASES for rates in RATES],
+        unit="us",
         mistakes={
             "Both ways work at once: the slower one counts, not the sum.": (
                 lambda **case: _least(**case, both=lambda a, b: a + b)

@@ -72,6 +72,7 @@ def test_held():
         held,
         counted,
         CASES,
+        unit="B",
         rel=1e-9,
         mistakes={
             "Stages start with the state, then gradients, then weights.": (
@@ -107,6 +108,7 @@ def test_sent():
             for n in (1, 2, 8, 64)
             for z in (0, 1, 2, 3)
         ],
+        unit="B",
         rel=1e-9,
         mistakes={
             "Stages 1 and 2 send no more: the all-reduce in two halves.": (

@@ -115,6 +115,7 @@ def test_half_size():
         half_size,
         lambda alpha, beta: alpha / beta,
         [{"alpha": a, "beta": b} for a, b in LINKS.values()],
+        unit="B",
         rel=1e-9,
         mistakes={
             "Upside down: alpha over beta has the unit of bytes.": (
@@ -136,6 +137,7 @@ def test_ring():
             for n in (2, 4, 8)
             for s in (16384, 1 << 24)
         ],
+        unit="s",
         rel=1e-9,
         mistakes={
             "A step of a ring moves a part of the array, not all of it.": (

@@ -146,6 +146,7 @@ def test_step_time():
             for p, m in SHAPES
             for b in (2.0, 1.5)
         ],
+        unit="s",
         mistakes={
             "That is the work of a stage; it also waits.": (
                 lambda stages, microbatches, forward, backward: (

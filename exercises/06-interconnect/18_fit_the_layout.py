@@ -94,7 +94,9 @@ ZERO_SLIPS = {
 
 
 def test_states():
-    expect.function_matches(states, held, CASES, rel=1e-9, mistakes=ZERO_SLIPS)
+    expect.function_matches(
+        states, held, CASES, unit="B", rel=1e-9, mistakes=ZERO_SLIPS
+    )
 
 
 CLUSTERS = ((64, 80, 64), (8, 32, 32), (48, 36, 24), (7, 80, 64), (1, 3, 5))

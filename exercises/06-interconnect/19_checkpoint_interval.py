@@ -70,6 +70,7 @@ def test_between():
         between,
         of_day,
         WATCHED,
+        unit="s",
         rel=1e-6,
         mistakes={
             "That is the watched cluster: the other has another number of GPUs.": (
@@ -99,6 +100,7 @@ def test_interval():
         interval,
         lambda saving, mean: math.sqrt(2 * saving * mean),
         CLUSTERS,
+        unit="s",
         rel=1e-6,
         mistakes={
             "A failure falls in the middle of an interval on average: half of it is "

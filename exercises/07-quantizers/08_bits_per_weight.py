@@ -80,6 +80,7 @@ def test_bits_per_weight():
         bits_per_weight,
         counted,
         CASES,
+        unit="bit",
         rel=EXACT,
         mistakes={
             FORGOTTEN: lambda element, shared: element,
@@ -104,6 +105,7 @@ def test_mxfp4():
     expect.number(
         mxfp4(),
         block(32, 8),
+        unit="bit",
         rel=EXACT,
         mistakes={FORGOTTEN: 4, "MX shares among 32, not 16.": block(16, 8)},
     )
@@ -113,6 +115,7 @@ def test_nvfp4():
     expect.number(
         nvfp4(),
         block(16, 8),
+        unit="bit",
         rel=EXACT,
         mistakes={
             FORGOTTEN: 4,
@@ -130,6 +133,7 @@ def test_q4_k():
     expect.number(
         q4_k(),
         block(256, 8 * (6 + 6) + 2 * 16),
+        unit="bit",
         rel=EXACT,
         mistakes={
             FORGOTTEN: 4,
@@ -140,13 +144,14 @@ def test_q4_k():
         },
     )
     for name, bits in (("MXFP4", mxfp4()), ("NVFP4", nvfp4()), ("q4_k", q4_k())):
-        expect.reading(f"bits per weight of {name}", f"{expect.read(bits):.3f}")
+        expect.reading(f"bits per weight of {name}", f"{expect.read(bits, 'bit'):.3f}")
 
 
 def test_nf4_double():
     expect.number(
         nf4_double(),
         NF4_TWICE,
+        unit="bit",
         rel=EXACT,
         mistakes={
             FORGOTTEN: 4,

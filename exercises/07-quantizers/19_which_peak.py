@@ -74,6 +74,7 @@ def test_step_bytes():
         step_bytes,
         moved,
         BYTES,
+        unit="B",
         mistakes={
             "Each sequence has a cache of its own; the weights are shared.": (
                 lambda quantized, bits, plain, cache, batch: moved(
@@ -125,6 +126,7 @@ def test_step_time():
         step_time,
         slower,
         TIMES,
+        unit="s",
         mistakes={
             "They overlap: the longer of both counts, not their sum.": (
                 lambda moved, work, bandwidth, rate: moved / bandwidth + work / rate

@@ -10,7 +10,7 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from stacklib import __version__
@@ -48,7 +48,25 @@ class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors name the nearest command or option."""
 
     def error(self, message: str) -> NoReturn:
+        wrong = message.removeprefix("unrecognized arguments: ").split()
+        if wrong and message.startswith("unrecognized"):
+            near = nearest(wrong[0], self._options())
+            message += f"\ndid you mean: {near}" if near else ""
         raise CommandError(message)
+
+    def _options(self) -> list[str]:
+        """The options of this parser and of its command's."""
+        groups = [a.choices for a in self._actions if isinstance(a.choices, dict)]
+        below = [parser._options() for group in groups for parser in group.values()]
+        own = [word for action in self._actions for word in action.option_strings]
+        return sum(below, own)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The name most like a word, or nothing where none is like it."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, known, 1)), "")
 
 
 class CommandError(ValueError):
@@ -84,12 +102,9 @@ def _choose(argv: Sequence[str]) -> str | None:
         return None
     if words and argv[0] == words[0] and words[0] in COMMANDS:
         return words[0]
-    import difflib
-
     asked = argv[0]
-    known = (*COMMANDS, "--version", "--help")
-    near = difflib.get_close_matches(asked, known, 1, 0.4)
-    hint = f"did you mean: {near[0]}" if near else f"known: {', '.join(COMMANDS)}"
+    near = nearest(asked, (*COMMANDS, "--version", "--help"))
+    hint = f"did you mean: {near}" if near else f"known: {', '.join(COMMANDS)}"
     raise CommandError(f"unknown command {asked!r}\n{hint}")
 
 

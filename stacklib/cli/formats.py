@@ -45,15 +45,18 @@ def scheme_of(name: str) -> dict[str, Any] | None:
     """What there is to say of a scheme, where a name is one and no format."""
     from stacklib.quantity import UnknownName, resolve
     from stacklib.quantizers import FORMATS
-    from stacklib.quantizers.scheme import scheme_row
+    from stacklib.quantizers.formats import FAMILIES
+    from stacklib.quantizers.scheme import SCHEMES, scheme_row
 
     try:
         resolve(name, FORMATS, "format")
-    except UnknownName as unknown:
+    except UnknownName:
         try:
             row = scheme_row(name)
         except UnknownName:
-            raise unknown from None
+            either = dict.fromkeys([*FORMATS, *SCHEMES])
+            resolve(name, either, "format or scheme", FAMILIES)
+            raise
         fields = ("name", "code_bits", "block", "scale_bits", "bits", "layout")
         return {key: getattr(row, key) for key in (*fields, "source")}
     return None

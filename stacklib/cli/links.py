@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from stacklib.quantity import Quantity
 
 SHOWN = 5  # gaps in the audit
+FAMILIES = {
+    "infiniband": ("ib_hdr", "ib_ndr", "ib_xdr"),
+    "ethernet": ("eth_100g", "eth_200g", "eth_400g", "eth_800g", "uec_1_0"),
+    "infinity fabric": ("if_mi250x", "if_mi300x", "if_mi355x"),
+    "pci express": ("pcie3_x16", "pcie4_x16", "pcie5_x16", "pcie6_x16"),
+}
 
 
 def add_parser(subparsers: Any) -> None:
@@ -40,7 +46,8 @@ def _find(name: str) -> Link | Memory:
     from stacklib.quantity import resolve
 
     links = hardware.link_names()
-    key = resolve(name, (*links, *hardware.memory_names()), "link or memory")
+    known = (*links, *hardware.memory_names())
+    key = resolve(name, known, "link or memory", FAMILIES)
     return hardware.link(key) if key in links else hardware.memory(key)
 
 

@@ -332,6 +332,7 @@ def get(id: str) -> Claim:
     for claim in load():
         if claim.id == id:
             return claim
-    near = difflib.get_close_matches(id, [c.id for c in load()], 3, 0.4)
-    hint = f"; nearest: {', '.join(near)}" if near else ""
+    near = difflib.get_close_matches(id, [c.id for c in load()], 3)
+    hint = "; stacklib claims --search WORD lists those that hold a word"
+    hint = f"; nearest: {', '.join(near)}" if near else hint
     raise UnknownClaim(f"no claim {id!r}{hint}")

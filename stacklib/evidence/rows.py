@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from .checks import Check
 from .judge import NOT_JUDGED, VERDICTS, Judgement, judge, unjudged
-from .ledger import CHAPTERS, DOCUMENTS, Claim, load
+from .ledger import CHAPTERS, DOCUMENTS, Claim, load, sources
 
 
 def claims(
@@ -21,7 +21,7 @@ def claims(
 ) -> list[Judgement]:
     """The ledger in file order, filtered; filters combine.
 
-    Only rows of the chapter and document asked for are judged.
+    Only rows of the chapter, the document and the words asked for are judged.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ def claims(
     verdict : str, optional
         One of ``VERDICTS``; case, ``-`` and ``_`` are ignored.
     search : str, optional
-        Words that must all occur in id, claim, document or reason, in any case.
+        Words that must all occur in id, claim, document, what is cited for it or how
+        to check it, in any case: the words of the ledger, which need no verdict.
 
     Raises
     ------
@@ -54,13 +55,9 @@ def claims(
     rows = (
         unjudged(claim) if checks is None else judge(claim, checks.get(claim.id))
         for claim in load()
-        if _asked(claim, chapter, source)
+        if _asked(claim, chapter, source) and all(w in _searched(claim) for w in words)
     )
-    return [
-        row
-        for row in rows
-        if verdict in (None, row.verdict) and all(w in _searched(row) for w in words)
-    ]
+    return [row for row in rows if verdict in (None, row.verdict)]
 
 
 def _refuse(what: str, asked: object, known: tuple[str, ...]) -> None:
@@ -74,9 +71,9 @@ def _asked(claim: Claim, chapter: int | str | None, source: str | None) -> bool:
     return own and source in (None, claim.source)
 
 
-def _searched(row: Judgement) -> str:
-    claim = row.claim
-    texts = (claim.id, claim.text, claim.claimed, claim.document, row.reason)
+def _searched(claim: Claim) -> str:
+    cited = sources().get(claim.id, "")
+    texts = (claim.id, claim.text, claim.claimed, claim.document, cited, claim.how)
     return " ".join(texts).casefold()
 
 

@@ -23,7 +23,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
-from types import ModuleType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from stacklib.grading import expect
@@ -31,7 +31,7 @@ from stacklib.grading.guards import Refused, guard, limit, raise_memory_limit
 
 # What a test raises that is given another kind of thing than it asked for.
 KINDS = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
-OF_ANOTHER_KIND = "what came back is of another kind than the docstring asks for"
+OF_ANOTHER_KIND = "{} is of another kind than the docstring asks for"
 NEEDS_NUMPY = "NumPy is not installed, and this exercise needs it: pip install numpy"
 
 
@@ -107,8 +107,33 @@ def run_test(
     except BaseException as error:
         if isinstance(error, NameError) and error.name in tests:
             error.add_note(f"{error.name} belongs to the tests, not to your answer")
-        return explain(error, request, name)
+        told = explain(error, request, name)
+        if told["message"] == OF_ANOTHER_KIND:
+            given = last_given(tests, name, request["filename"])
+            told["message"] = OF_ANOTHER_KIND.format(given)
+        return told
     return {"state": "pass", "message": "", "line": None}
+
+
+def last_given(tests: dict[str, Any], name: str, filename: str) -> str:
+    """The call of the answer that a test broke behind and what it gave, found by
+    running the test once more.
+    """
+    seen = ["what came back"]
+
+    def watch(frame: FrameType, event: str, value: object) -> None:
+        code = frame.f_code
+        if event == "return" and code.co_filename == filename and code.co_name in tests:
+            seen[0] = f"{code.co_name}: {expect.clip(value)}"
+
+    sys.setprofile(watch)
+    try:
+        tests[name]()
+    except BaseException:  # as before
+        pass
+    finally:
+        sys.setprofile(None)
+    return seen[0]
 
 
 def explain(error: BaseException, request: dict[str, Any], test: str) -> dict[str, Any]:

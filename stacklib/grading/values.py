@@ -42,8 +42,10 @@ def read(value: Any, unit: str = "") -> float:
 
 def converted(value: Quantity, unit: str, wanted: str) -> float:
     """A quantity in ``unit``. Whether FLOP are carried along as a unit or counted as
-    plain numbers is the reader's choice.
+    plain numbers is the reader's choice; one without a unit is a plain number.
     """
+    if not value.unit:
+        return float(value.value)
     flop, errors = Quantity(1, "FLOP"), []
     for candidate in (value, value * flop, value / flop):
         try:

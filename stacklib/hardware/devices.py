@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from stacklib.quantity import UnknownName, resolve
 from stacklib.quantity.names import fold
@@ -60,17 +61,25 @@ def _key(name: str) -> str:
         return resolve(name, names(), "device")
     except UnknownName:
         key = _by_alias().get(fold(name), "")
-        if not key:
-            raise
-        return key
+        return key or resolve(name, names(), "device", _families())
 
 
 @cache
+def _heads() -> dict[str, dict[str, Any]]:
+    """What stands above the fields of each file, by key."""
+    texts = ((path.stem, path.read_text("utf-8")) for path in _DATA.glob("*.toml"))
+    return {key: tomllib.loads(text.split("\n[", 1)[0]) for key, text in texts}
+
+
 def _by_alias() -> dict[str, str]:
-    """Folded alias -> key, from the heads of the files."""
-    found = {}
-    for path in _DATA.glob("*.toml"):
-        head = path.read_text(encoding="utf-8").split("\n[", 1)[0]
-        for alias in tomllib.loads(head).get("aliases", []):
-            found[fold(alias)] = path.stem
+    """Folded alias -> key."""
+    heads = _heads().items()
+    return {fold(a): key for key, head in heads for a in head.get("aliases", [])}
+
+
+def _families() -> dict[str, list[str]]:
+    """Architecture -> keys."""
+    found: dict[str, list[str]] = {}
+    for key, head in sorted(_heads().items()):
+        found.setdefault(head.get("architecture", ""), []).append(key)
     return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 FEW = 24  # names that a message may list
+ALIKE = 0.6  # how like a name has to be that is offered; "nosuch" is like none
 
 
 class UnknownName(LookupError):
@@ -21,7 +22,12 @@ def fold(name: str) -> str:
     return "".join(c for c in name.lower() if c not in "-_ .")
 
 
-def resolve(name: str, known: Iterable[str], what: str) -> str:
+def resolve(
+    name: str,
+    known: Iterable[str],
+    what: str,
+    families: Mapping[str, Iterable[str]] | None = None,
+) -> str:
     """The key a name stands for: exact after folding, else a unique prefix.
 
     Parameters
@@ -32,6 +38,8 @@ def resolve(name: str, known: Iterable[str], what: str) -> str:
         The keys there are.
     what : str
         What is being named, for the message: ``device``, ``model``, ...
+    families : mapping of str to iterable of str, optional
+        Words that name several things, and what to offer for each: ``fp8``.
 
     Raises
     ------
@@ -49,6 +57,9 @@ def resolve(name: str, known: Iterable[str], what: str) -> str:
     starts = [k for k in keys if fold(k).startswith(wanted)]
     if len(starts) == 1:
         return starts[0]
+    for word, family in (families or {}).items():
+        if fold(word) == wanted:
+            starts = [*family][:FEW]
     if starts:
         raise UnknownName(
             f"{what} {name!r} could be several\ndid you mean: {', '.join(starts)}"
@@ -59,13 +70,14 @@ def resolve(name: str, known: Iterable[str], what: str) -> str:
 
 
 def _near(wanted: str, folded: dict[str, str]) -> list[str]:
-    """Names that hold the word, else those most like it; of many, some in any case."""
+    """Names that hold the word, else those most like it, if any is."""
     import difflib
 
-    cutoff = 0.5 if len(folded) <= FEW else 0.0
     holds = [key for name, key in folded.items() if wanted in name]
-    alike = difflib.get_close_matches(wanted, folded, 3, cutoff)
-    return holds if 0 < len(holds) <= FEW else [folded[name] for name in alike]
+    alike = difflib.get_close_matches(wanted, folded, 3, ALIKE)
+    if len(wanted) > 2 and 0 < len(holds) <= FEW:
+        return holds
+    return [folded[name] for name in alike]
 
 
 def _known(keys: list[str]) -> str:

@@ -91,6 +91,18 @@ FORMATS = {
     "nf4": Row(0, 3, 0, "table", tuple(map(float, _NF4.split()))),
     "bnb_fp4": Row(0, 3, 0, "table", _HALF_FP4 + tuple(0.0 - x for x in _HALF_FP4)),
 }
+# Words for several formats at once, and what is meant by them in formats and schemes.
+FAMILIES = {
+    "fp8": ("e4m3fn", "e5m2", "mxfp8_e4m3", "mxfp8_e5m2", "fp8_1x128", "fp8_128x128"),
+    "mxfp8": ("mxfp8_e4m3", "mxfp8_e5m2"),
+    "fp6": ("e2m3", "e3m2", "mxfp6_e2m3", "mxfp6_e3m2"),
+    "mxfp6": ("mxfp6_e2m3", "mxfp6_e3m2"),
+    "fp4": ("e2m1", "mxfp4", "nvfp4", "bnb_fp4"),
+    "mx": ("mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e2m3", "mxfp6_e3m2", "mxfp4", "mxint8"),
+    "half": ("fp16", "bf16"),
+    "float": ("fp32", "tf32", "bf16", "fp16"),
+    "gguf": ("q4_0", "q8_0", "q4_k", "q5_k", "q6_k", "iq4_nl"),
+}
 
 
 def _whole(x: float, rounding: str, seed: int | None) -> int:
@@ -153,7 +165,8 @@ class Format:
     name: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", resolve(self.name, FORMATS, "format"))
+        name = resolve(self.name, FORMATS, "format", FAMILIES)
+        object.__setattr__(self, "name", name)
 
     @property
     def row(self) -> Row:

@@ -58,6 +58,13 @@ def test_filters_combine_and_rows_are_plain():
     assert len(json.dumps([row.row for row in rows])) > 10_000
 
 
+def test_a_search_judges_only_what_it_finds():
+    judged = []
+    checks = {c.id: lambda id=c.id: judged.append(id) for c in ledger.load()}
+    found = {row.claim.id for row in claims(checks, search="ridge", source="000")}
+    assert set(judged) == found and 0 < len(found) < 30
+
+
 def test_a_search_finds_rows_that_hold_every_word():
     found = claims({}, search="  JESD270-4 hbm4 ")
     assert {row.claim.id for row in found} == {"hbm4-jedec-date"}

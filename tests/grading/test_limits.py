@@ -167,7 +167,8 @@ def test_names_of_the_tests_and_of_the_answer_are_apart(checkout):
 def test_a_test_that_breaks_on_an_answer_says_nothing_of_its_innards(checkout):
     checkout.change("    expect.number(", "    read_time() + 1\n    expect.number(")
     (test,) = checkout.grade("return 'five'").tests
-    assert "of another kind than the docstring asks for" in test.message
+    kind = "is of another kind than the docstring asks for"
+    assert test.message == f"read_time: 'five' {kind}"
     assert (test.state, test.line) == ("fail", 27)
 
 
