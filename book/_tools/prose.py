@@ -27,8 +27,8 @@ PROSE_DIRECTIVES = set(
     """
     admonition attention card caution danger dropdown epigraph exercise figure glossary
     grid grid-item grid-item-card hint important list-table margin measured napkin
-    not-modelled note predict proof seealso sidebar solution tab-item tab-set table
-    takeaway tip token-after token-before tonight topic warning
+    not-modelled note predict proof seealso sidebar solution stack-layer stack-map
+    tab-item tab-set table takeaway tip token-after token-before tonight topic warning
     """.split()
 )
 DIRECTIVE = re.compile(r"^\{(?P<name>[\w:-]+)\}")

@@ -18,7 +18,7 @@ def dies():
     return pi / 4 * 300**2 / 800 - pi * 300 / sqrt(800)
 
 
-# ---- square_millimetres: You multiplied mm2 by defects a cm2
+# ---- square_millimetres: You multiplied mm² by defects a cm²
 def good_share():
     return exp(-800 * 0.1)
 
