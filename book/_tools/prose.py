@@ -15,7 +15,12 @@ from pathlib import Path
 
 from _tools import tree
 
-LINK = re.compile(r"\[(?P<text>[^\]\[]*)\]\(#q:(?P<name>[\w.\-]+)\)")
+# ``[3.35 TB/s](#q:h100.bandwidth)``; in the README, whose pages are not built here, a
+# number is plain and its name a comment behind it: ``157<!--#q:house.devices-->``.
+LINK = re.compile(
+    r"(?P<open>\[)?(?P<text>(?(open)[^\]\[]*|\d[\d,.]*))"
+    r"(?(open)\]\(|<!--)#q:(?P<name>[\w.\-]+)(?(open)\)|-->)"
+)
 FENCE = re.compile(
     r"^(?P<indent> {0,3})(?P<mark>`{3,}|~{3,}|:{3,})(?P<info>[^\n`]*)\n"
     r"(?P<body>.*?)(?:^ {0,3}(?P=mark)[`~:]*[ \t]*$|\Z)",
