@@ -49,7 +49,7 @@ execute: setup ## run notebooks again, refresh their numbers in the prose (NB=03
 links: setup ## refresh the numbers in the prose from what the cells stored
 	@$(RUN) -m _tools.execute --links-only
 
-chapter: setup ## is chapter N done? nine lines with counts (make chapter N=1)
+chapter: setup ## is chapter N done? a line with counts for each demand (make chapter N=1)
 	@$(RUN) -m _tools.chapter $(N)
 
 numbers: setup ## which sentences change when a spec has changed

@@ -56,15 +56,7 @@ class Box(SphinxDirective):
             text, _ = self.parse_inline(self.arguments[0])
             node[0] += [nodes.Text(": "), *text]
         node += self.parse_content_to_nodes()
-        if self.kind == "tonight" and not gpu_results(Path(self.env.srcdir)):
-            words = "Not measured: no result of a GPU is in this book yet."
-            node += nodes.paragraph("", words, classes=["st-origin", "st-not-measured"])
         return [node]
-
-
-def gpu_results(root: Path) -> list[Path]:
-    """What ``make gpu`` measured and somebody committed: `gpu_DEVICE.json`."""
-    return sorted((root / RESULTS).glob("gpu_*.json"))
 
 
 class Measured(SphinxDirective):
@@ -120,6 +112,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "fact_pages",
         "stack_map",
         "front_table",
+        "chapters_table",
         "said_cells",
         "sidebars",
         "workers",

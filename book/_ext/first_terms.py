@@ -109,7 +109,10 @@ def is_prose(text: nodes.Text) -> bool:
     """Whether a text stands in a sentence, and in no link, code or formula."""
     above = list(ancestors(text))
     return any(isinstance(a, PLAIN) for a in above) and not any(
-        isinstance(a, NOT_WORDS) or type(a).__name__ == "computed_number" for a in above
+        isinstance(a, NOT_WORDS)
+        or type(a).__name__ == "computed_number"
+        or "st-chapters" in a.get("classes", ())  # it names, and explains nothing
+        for a in above
     )
 
 

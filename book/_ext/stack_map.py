@@ -2,13 +2,14 @@
 
     ::::{stack-map}
     :::{stack-layer} 2 memory
-    :to: book/stack-map#layer-2
+    :to: chapters/01-roofline/decode
     :share: journey.memory_share
     **How fast do the bytes come?** An H100 reads [3.35 TB/s](#q:h100.bandwidth).
     :::
     ::::
 
-Each layer's name leads to where it is explained; numbers open as everywhere. The
+Each layer's name leads to where it is explained, to a page of ours or else to the first
+written chapter of the layer; numbers open as everywhere. The
 token's path is drawn at the left by SVG that stretches with the text, so that the map
 reads the same on a phone, by keyboard, on paper and without scripts. The bar under a
 band is the share of the trip that the token spends there. The dot that
@@ -25,6 +26,7 @@ import re
 from pathlib import Path
 from typing import Any, ClassVar
 
+from _tools import contents
 from computed_links import nearest, numbers_of
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -33,6 +35,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxTranslator
 
 from stacklib import grading
+from stacklib.roofline.journey.layers import STACK
 
 logger = logging.getLogger(__name__)
 
@@ -79,24 +82,28 @@ class StackLayer(SphinxDirective):
     required_arguments = 1
     final_argument_whitespace = True
     option_spec: ClassVar = {
-        "to": directives.unchanged_required,
+        "to": directives.unchanged,
         "share": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
         self.assert_has_content()
         found = PLACE.fullmatch(self.arguments[0].strip())
-        if not found or "to" not in self.options:
-            raise self.error(
-                f"{{stack-layer}} {self.arguments[0]!r}: write `2 memory`, and "
-                "`:to: book/stack-map#layer-2` below it"
-            )
-        node = stack_layer(
-            layer=int(found["layer"]), name=found["name"], to=self.options["to"]
-        )
+        if not found:
+            raise self.error(f"{{stack-layer}} {self.arguments[0]!r}: write `2 memory`")
+        layer = int(found["layer"])
+        to = self.options.get("to") or self.explained(layer)
+        node = stack_layer(layer=layer, name=found["name"], to=to)
         node["share"] = self.share()
         node += self.parse_content_to_nodes()
         return [node]
+
+    def explained(self, layer: int) -> str:
+        """The first written chapter of a layer; of none, where the map tells of it."""
+        written = contents.written(Path(self.env.srcdir))
+        found = (n for n in STACK[layer - 1].chapters if n in written)
+        first = next(found, None)
+        return written[first][0].document if first else f"book/stack-map#layer-{layer}"
 
     def share(self) -> float:
         """The said number named by ``:share:``, a share; 0 without one."""

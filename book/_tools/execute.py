@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from _tools import durations, nb, outputs, tree
+from _tools import durations, nb, outputs, readme, tree
 from _tools.rerun import (
     NotebookFailed,
     linked,
@@ -75,7 +75,7 @@ def refresh_links(root: Path = tree.ROOT, lookup: Lookup | None = None) -> list[
     written, lookup = [], lookup or stored(root)
     for path in tree.pages(root):
         old = path.read_text("utf-8")
-        new = at(path, root, lambda old=old: refresh(old, lookup))
+        new = at(path, root, lambda old=old: refresh(readme.filled(old, root), lookup))
         if new != old:
             tree.write_atomic(path, new)
             written.append(tree.name(path, root))

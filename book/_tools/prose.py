@@ -15,7 +15,12 @@ from pathlib import Path
 
 from _tools import tree
 
-LINK = re.compile(r"\[(?P<text>[^\]\[]*)\]\(#q:(?P<name>[\w.\-]+)\)")
+# ``[3.35 TB/s](#q:h100.bandwidth)``; in the README, whose pages are not built here, a
+# number is plain and its name a comment behind it: ``157<!--#q:house.devices-->``.
+LINK = re.compile(
+    r"(?P<open>\[)?(?P<text>(?(open)[^\]\[]*|\d[\d,.]*))"
+    r"(?(open)\]\(|<!--)#q:(?P<name>[\w.\-]+)(?(open)\)|-->)"
+)
 FENCE = re.compile(
     r"^(?P<indent> {0,3})(?P<mark>`{3,}|~{3,}|:{3,})(?P<info>[^\n`]*)\n"
     r"(?P<body>.*?)(?:^ {0,3}(?P=mark)[`~:]*[ \t]*$|\Z)",
@@ -27,8 +32,8 @@ PROSE_DIRECTIVES = set(
     """
     admonition attention card caution danger dropdown epigraph exercise figure glossary
     grid grid-item grid-item-card hint important list-table margin measured napkin
-    not-modelled note predict proof seealso sidebar solution tab-item tab-set table
-    takeaway tip token-after token-before tonight topic warning
+    not-modelled note predict proof seealso sidebar solution stack-layer stack-map
+    tab-item tab-set table takeaway tip token-after token-before tonight topic warning
     """.split()
 )
 DIRECTIVE = re.compile(r"^\{(?P<name>[\w:-]+)\}")

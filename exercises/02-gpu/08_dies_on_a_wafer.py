@@ -2,7 +2,7 @@
 
 level: estimate
 
-A wafer is a disc of `300 mm`. A die of a B200 covers `800 mm2`; take it for a square,
+A wafer is a disc of `300 mm`. A die of a B200 covers `800 mm²`; take it for a square,
 and forget streets and the edge. A wafer of this process costs `17000 USD`, and a square
 centimetre has `0.1` defects. Suppose that defects know nothing of each other and that
 any of them kills its die.
@@ -40,7 +40,7 @@ def dollars():
 
 
 def half_gain():
-    """Good dies of 400 mm2 over good dies of 800 mm2, from one wafer each."""
+    """Good dies of 400 mm² over good dies of 800 mm², from one wafer each."""
     halves = pi / 4 * 300**2 / 400 - pi * 300 / sqrt(2 * 400)
     return halves * exp(-4 * 0.1) / (dies() * good_share())
 
@@ -82,7 +82,7 @@ def test_good_share():
         Quantity(cost.poisson(0.8)),
         rel=0.02,
         mistakes={
-            "You multiplied mm2 by defects a cm2.": Quantity(exp(-80)),
+            "You multiplied mm² by defects a cm².": Quantity(exp(-80)),
             "That is the share with a defect.": Quantity(1 - cost.poisson(0.8)),
             "Two defects on a die kill one die, not two: 1 - 0.8 is too few.": Quantity(
                 0.2

@@ -19,6 +19,7 @@ from typing import Any
 from stacklib import grading
 from stacklib.evidence import ledger, pins
 from stacklib.hardware.load import KINDS, words
+from stacklib.pages.chapters import CHAPTERS
 
 from .arguments import add_json, emit, whole
 from .drafts import numbers, sections, stubs
@@ -224,7 +225,7 @@ def listed(
     coverage = covered.read_text("utf-8")
     systems = (book / "systems.toml").read_text("utf-8")
     ids = sections.to_cover(systems, coverage, chapter, ids)
-    call = f"stacklib.pages.{stubs.CHAPTERS[chapter][0]}.{name}.example"
+    call = f"stacklib.pages.{CHAPTERS[chapter].room}.{name}.example"
     section = f"chapters/{folder}/{slug}.ipynb"
     contents = sections.contents_with(toc.read_text("utf-8"), folder, slug)
     rows = sections.coverage_with(coverage, ids, section, call)
@@ -252,7 +253,7 @@ def module_name(title: str) -> str:
 def sections_folder(root: Path, chapter: int) -> str:
     """``07-quantizers``: the folder that the chapter has or will have."""
     named = sorted((root / "chapters").glob(f"{chapter:02}-*"))
-    return named[0].name if named else f"{chapter:02}-{stubs.CHAPTERS[chapter][0]}"
+    return named[0].name if named else CHAPTERS[chapter].folder
 
 
 def room_of(folder: Path, what: str) -> dict[Path, bytes]:

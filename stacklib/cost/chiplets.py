@@ -87,7 +87,7 @@ def pieces(
     >>> whole, four = (pieces(Quantity(800, "mm2"), n, price=usd, defects=dirt)
     ...                for n in (1, 4))
     >>> whole.cost.text("USD/mm2", 2), four.cost.text("USD/mm2", 2)
-    ('0.61 USD/mm2', '0.41 USD/mm2')
+    ('0.61 USD/mm²', '0.41 USD/mm²')
     """
     whole(count=count)
     at_least(0, talk=talk)

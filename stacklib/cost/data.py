@@ -190,7 +190,7 @@ def defect_density(node: str) -> Range:
     Examples
     --------
     >>> defect_density("n5").low.text(), defect_density("n5").high.text()
-    ('0.06 1/cm2', '0.11 1/cm2')
+    ('0.06 1/cm²', '0.11 1/cm²')
     """
     return _shelf(*_DEFECTS).find(node, "node with a defect density")
 

@@ -86,7 +86,7 @@ def fact(table: str, name: str) -> Range:
     Examples
     --------
     >>> fact("cell", "n5").low.text("µm2")
-    '0.021 µm2'
+    '0.021 µm²'
     """
     shelf = _shelves()[resolve(table, TABLES, "table of facts")]
     return shelf.find(name, f"entry of {table!r}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stacklib.quantity import Quantity, Source, format_number
+from stacklib.quantity.units import typeset
 
 from . import ranges
 
@@ -185,7 +186,7 @@ class Claim:
         text = self.unit
         for form, words in _WORDS:
             text = re.sub(form, words, text)
-        return text
+        return typeset(text)
 
     def quantity(self, value: float | None = None) -> Quantity:
         """The claimed value, or an end of it, of kind ``claimed``.

@@ -182,7 +182,7 @@ class Quantity:
         if unit is None and shown.factor == 1.0:
             shown = readable(q.si, shown, exact=digits > 6)
         number = format_number(q.si / shown.factor, digits)
-        return f"{number} {shown.symbol}".rstrip()
+        return f"{number} {shown.printed}".rstrip()
 
     def explain(self) -> str:
         """The derivation as text: formula, inputs, sources."""

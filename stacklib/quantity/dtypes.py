@@ -61,8 +61,8 @@ def dtype(name: str) -> Dtype:
     for pattern, plain in BLOCKED.items():
         if isinstance(name, str) and re.fullmatch(pattern, fold(name)):
             raise UnknownName(
-                f"number format {name!r} stores scales beside its numbers; they come "
-                "in chapter 7 (number formats and quantization). Without them:\n"
+                f"number format {name!r} stores scales beside its numbers: "
+                "`stacklib formats` lists such schemes. Without them:\n"
                 f"did you mean: {plain}"
             )
     return DTYPES[resolve(name, DTYPES, "number format")]

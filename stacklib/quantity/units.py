@@ -104,6 +104,9 @@ CROSS = {
 }
 
 Dims = tuple[tuple[str, int], ...]
+_POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_POWER = re.compile(r"(?<!\w)([A-Za-zµ]+)\^?(-?\d)(?!\w)")
 _FACTOR = re.compile(r"^([A-Za-zµ%]+?|1)(?:\^?(-?\d+))?$")
 _EXPRESSION = re.compile(r"[^*·/]+(?:[*·/][^*·/]+)*")
 
@@ -123,6 +126,11 @@ class Unit:
         """The symbol with its tags, as it can be parsed again."""
         return " ".join([self.symbol or "1", *sorted(self.tags)])
 
+    @property
+    def printed(self) -> str:
+        """The symbol for a reader, its powers raised: ``mm²``."""
+        return typeset(self.symbol)
+
     def dimension(self, name: str) -> int:
         """Exponent of one base dimension (0 when absent)."""
         return dict(self.dims).get(name, 0)
@@ -130,6 +138,16 @@ class Unit:
     def bare(self) -> Unit:
         """The same unit without tags."""
         return replace(self, tags=frozenset())
+
+
+def typeset(symbol: str) -> str:
+    """A unit with its powers raised: ``mm²`` for ``mm2``; `parse` reads both."""
+
+    def raised(found: re.Match[str]) -> str:
+        known = found[1] in _readable_symbols()  # "fp8" is no power of a unit
+        return found[1] + found[2].translate(_RAISED) if known else found[0]
+
+    return _POWER.sub(raised, symbol)
 
 
 def axis_applies(axis: str, dims: Dims) -> bool:
@@ -181,13 +199,14 @@ def _unknown(symbol: str, text: str) -> UnitError:
     return UnitError(f"unknown unit {symbol!r} in {text!r}; did you mean {near}?")
 
 
-def _readable_symbols() -> list[str]:
+@lru_cache(maxsize=1)
+def _readable_symbols() -> tuple[str, ...]:
     """Every symbol with every prefix it may carry."""
     found = list(SYMBOLS)
     for symbol, (_, _, prefixable) in SYMBOLS.items():
         binary = BINARY if symbol in ("B", "bit") else ()
         found += [p + symbol for p in (*DECIMAL, *binary) if p and prefixable]
-    return found
+    return tuple(found)
 
 
 def _nearest(word: str, known: Iterable[str]) -> list[str]:
@@ -224,7 +243,7 @@ def parse(text: str) -> Unit:
     """Read a unit such as ``"TB/s per_direction"``, ``"pJ/bit"`` or ``"mm2"``."""
     if not isinstance(text, str):
         raise UnitError(f"a unit is a string, not {text!r}")
-    expression, *tags = text.replace("us", "µs").split() or ["1"]
+    expression, *tags = text.translate(_POWERS).replace("us", "µs").split() or ["1"]
     if not _EXPRESSION.fullmatch(expression):
         raise UnitError(f"cannot read the unit {text!r}: write it as 'GB/s'")
     dims: dict[str, int] = {}

@@ -270,16 +270,6 @@ def test_a_prediction_holds_question_unit_and_folded_answer(book):
     assert not re.search(r"\b(weight|memori|decod)\b", index)
 
 
-def test_a_gpu_box_says_that_nothing_is_measured_until_a_result_is_there(book):
-    book.write("index.md", "# T\n\n:::{tonight}\nRun it.\n:::\n")
-    assert book.build() == []
-    assert "Run it. Not measured: no result of a GPU" in book.words()
-    book.write("benchmarks/results/gpu_h100_sxm.json", "{}")
-    book.write("index.md", "# T\n\n:::{tonight}\nRun it now.\n:::\n")
-    assert book.build() == []
-    assert "Not measured" not in book.words()
-
-
 def test_an_exercise_shows_question_stub_tests_hint_and_solution(book):
     book.write("exercises/01-roofline/01_time.py", EXERCISE)
     book.write("index.md", "# T\n\n:::{exercise-file} 01-roofline/01_time\n:::\n")

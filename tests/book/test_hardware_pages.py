@@ -228,7 +228,7 @@ def test_links_memories_and_prices_are_all_there():
     for link in spec_links.ladder():
         assert link.short in ladder
     assert "USD/h" in fact_prices.price_table(Sheet())
-    assert "cm2" in fact_prices.cost_tables(Sheet())
+    assert "cm²" in fact_prices.cost_tables(Sheet())
 
 
 # ---- models ----

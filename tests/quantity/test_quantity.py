@@ -20,6 +20,7 @@ from stacklib.quantity import (
     where,
 )
 from stacklib.quantity.tree import formula
+from stacklib.quantity.units import parse, typeset
 
 positive = st.floats(1e-6, 1e12)
 SOURCE = Source("a data sheet", "page 2", "2026-11-21", "vendor")
@@ -157,3 +158,17 @@ def test_source_is_checked(wrong):
     good = {"title": "t", "where": "w", "seen": "2026-11-21", "confidence": "vendor"}
     with pytest.raises(ValueError):
         Source(**{**good, **wrong})
+
+
+@given(st.sampled_from(["mm2", "1/cm2", "Mibit/mm2", "m3", "J/s2", "m-2", "mm^2"]))
+def test_powers_are_raised_in_print_and_read_back(unit):
+    q = Quantity(3, unit)
+    assert not set(q.text().partition(" ")[2]) & set("23^-")
+    assert f"{q:.1f}".endswith(q.shown.printed)
+    assert parse(q.shown.printed) == parse(q.unit.replace("^", ""))  # for the next one
+    assert q.to(q.text().partition(" ")[2]).si == q.si
+
+
+def test_only_powers_of_units_are_raised():
+    assert typeset("TFLOP/s fp8 B200 e4m3") == "TFLOP/s fp8 B200 e4m3"
+    assert typeset("MTr/mm2") == "MTr/mm²"

@@ -8,10 +8,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from stacklib.pages.chapters import CHAPTERS
 from stacklib.quantity import chosen, say
 from stacklib.quantity.say import Saying
-
-from .stubs import CHAPTERS
 
 PAGE = '''\
 """Section {number}: {title}"""
@@ -58,7 +57,7 @@ PYTHON = {
 
 def words_of(number: str, title: str, name: str) -> dict[str, str]:
     """What the texts of a section are filled with."""
-    room = CHAPTERS[int(number.split(".")[0])][0]
+    room = CHAPTERS[int(number.split(".")[0])].room
     return {
         "number": number,
         "title": title,
@@ -97,9 +96,14 @@ def said_cell(source: str, said: Saying, id: str, count: int) -> dict[str, Any]:
 
 
 def index(chapter: int) -> str:
-    """The first page of a chapter: its title, to be filled."""
-    room, title = CHAPTERS[chapter]
-    return stored([markdown(f"{room}-index", f"# {chapter} {title}")])
+    """The first page of a chapter: its title and its sections, to be filled."""
+    row = CHAPTERS[chapter]
+    head = f"# {chapter} {row.title}"
+    sections = "## Sections\n\n:::{section-list}\n:::"
+    return stored([
+        markdown(f"{row.room}-index", head),
+        markdown(f"{row.room}-sections", sections),
+    ])
 
 
 def lined(bundle: dict[str, Any]) -> dict[str, Any]:

@@ -14,20 +14,6 @@ from stacklib.hardware.accelerator import FIELDS
 from stacklib.hardware.load import words
 from stacklib.pages import CARRIES
 
-# Chapters by number: the folder's name, which is its room's, and the title.
-CHAPTERS = {
-    1: ("roofline", "How a computer computes"),
-    2: ("gpu", "The GPU, inside out"),
-    3: ("memory", "The memory hierarchy"),
-    4: ("kernels", "Kernels"),
-    5: ("accelerators", "TPUs and other accelerators"),
-    6: ("interconnect", "Interconnects"),
-    7: ("quantizers", "Number formats and quantization"),
-    8: ("serving", "Inference and serving"),
-    9: ("diy", "DIY builds"),
-    10: ("frontier", "Frontier and co-design"),
-}
-
 DEVICE = """\
 key = "{key}"
 name = {name}

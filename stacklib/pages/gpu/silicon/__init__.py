@@ -53,7 +53,7 @@ def die(spare: int = 0) -> Die:
 def textbook(size: float) -> Quantity:
     rim = chosen(0.5, label="half: the textbook's rim") ** 0.5
     found: Quantity = dies_less_edge(area(size), wafer(), rim)
-    return found.named(f"dies of {size} mm2, the textbook's rim")
+    return found.named(f"dies of {size} mm², the textbook's rim")
 
 
 def by_area() -> Quantity:
@@ -76,7 +76,7 @@ def half_gain() -> Quantity:
 
 def area(size: float) -> Quantity:
     """A die's, as the page takes it."""
-    return chosen(size, "mm2", f"a die of {size} mm2")
+    return chosen(size, "mm2", f"a die of {size} mm²")
 
 
 def half_gain_textbook() -> Quantity:

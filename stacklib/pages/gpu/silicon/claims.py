@@ -50,7 +50,7 @@ def rubin_transistors() -> Finding:
     return Finding(
         many,
         why=f"NVIDIA's figure. Two dies of at most a scanner's field make that at "
-        f"least {least:.0f} million on each mm2.",
+        f"least {least:.0f} million on each mm².",
     )
 
 
@@ -135,7 +135,7 @@ def b200_area() -> Finding:
     return Finding.cited(
         "Silicon Analysts' cost breakdown says 800; NVIDIA publishes no area, "
         "only 'reticle-sized'. At the whole field the die would hold "
-        f"{least:.0f} million transistors a mm2."
+        f"{least:.0f} million transistors a mm²."
     )
 
 
@@ -148,7 +148,7 @@ def maia() -> Finding:
     whole = negative_binomial(mean, 2.0)
     return Finding.open(
         f"Microsoft prints no area. The field ends at {cost.reticle().text()}; on one "
-        f"die of that size its transistors need at least {least:.0f} million a mm2, "
+        f"die of that size its transistors need at least {least:.0f} million a mm², "
         f"and at the worst quoted defect density {100 * whole:.0f} % of such dies have "
         "no defect. To settle it: a measured die."
     )
@@ -160,7 +160,7 @@ def half_reticle() -> Finding:
     ratio = good_dies(0.026, 0.0165, 1000) / good_dies(0.026, 0.033, 1000)
     return Finding.open(
         "Tesla publishes no area. If it is so, a wafer gives "
-        f"{ratio:.1f} times the good dies of a full field, at 0.1 defects a cm2, "
+        f"{ratio:.1f} times the good dies of a full field, at 0.1 defects a cm², "
         "counted with streets and a lost rim. To settle it: a measured die."
     )
 
@@ -260,7 +260,7 @@ def h100_density() -> Finding:
         packed.low * cost.gain("n5", "n4").middle,
         why="Logic alone, from measured cells of N5 and N4's step. The press computed "
         f"{packed.high.to('1/mm2').value / 1e6:.0f} for N5. The chip itself has "
-        f"{chip:.1f} million a mm2: memory and wiring are not packed like logic.",
+        f"{chip:.1f} million a mm²: memory and wiring are not packed like logic.",
     )
 
 

@@ -29,7 +29,7 @@ def clock_spec(title: str, last: int = 2026) -> Spec:
     return chart(
         title,
         x=axis("First sold", limits=span, ticks=some, names=[str(y) for y in some]),
-        y=axis("Million transistors a mm2", log=True, limits=(10, 1200)),
+        y=axis("Million transistors per mm²", log=True, limits=(10, 1200)),
         marks=[*lines, *map(_chip, chips)],
     )
 
@@ -51,6 +51,6 @@ def pieces_spec(title: str, cuts: dict[str, list[Pieces]]) -> Spec:
     return chart(
         title,
         x=axis(words, log=True, limits=span, ticks=counts),
-        y=axis("Dollars a good mm2 of logic", unit="USD/mm2", limits=(0.2, 0.8)),
+        y=axis("Dollars a good mm² of logic", unit="USD/mm2", limits=(0.2, 0.8)),
         marks=marks,
     )

@@ -37,7 +37,7 @@ def controls() -> list[dict[str, Any]]:
         choices.slider("width", "Width of the die (mm)", WIDTHS, 26),
         choices.slider("height", "Height of the die (mm)", HEIGHTS, 31),
         choices.select("node", "Process", NODES, "n5"),
-        choices.slider("defects", "Defects on 100 cm2", DEFECTS, 11),
+        choices.slider("defects", "Defects on 100 cm²", DEFECTS, 11),
         choices.slider("spare", f"Spare units, of {UNITS}", SPARE, 6),
     ]
 

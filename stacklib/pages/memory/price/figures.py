@@ -106,7 +106,7 @@ def yield_spec(density: Quantity, title: str, wafers: int = 1500) -> Spec:
         ]
     return chart(
         title,
-        x=axis("Area of the die (mm2)", limits=(0, 860)),
+        x=axis("Area of the die (mm²)", limits=(0, 860)),
         y=axis("Dies without a defect (%)", unit="%", limits=(0, 100)),
         marks=marks,
     )

@@ -1,6 +1,6 @@
 """Claims of document 000 on one token's way down the stack.
 
-The claims belong to later chapters, which will compute them in more detail.
+The claims belong to later chapters, which compute them in more detail.
 """
 
 from __future__ import annotations

@@ -1,0 +1,51 @@
+"""The README's computed parts, which stand between comments that a forge hides.
+
+``<!-- chapters -->`` and ``<!-- python -->`` begin one, ``<!-- end -->`` ends it; a
+number is followed by ``<!--#q:name-->``. `make links` writes them, a test compares.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+from _tools import contents, tree
+from stacklib.pages.chapters import CHAPTERS
+
+PART = re.compile(r"(<!-- (\w+) -->)(\n?).*?(<!-- end -->)", re.S)
+BOUND = re.compile(r"(>=|<)3\.(\d+)")
+
+
+def chapters(root: Path) -> str:
+    """A row a chapter: its question, and whether it is written."""
+    written = contents.written(root)
+    rows = [
+        f"| {number} | {row.title} | {row.about.partition('?')[0]}? "
+        f"| {'written' if number in written else 'planned'} |"
+        for number, row in CHAPTERS.items()
+    ]
+    head = ["| | chapter | its question | |", "| --- | --- | --- | --- |"]
+    return "\n".join(head + rows)
+
+
+def python(root: Path) -> str:
+    """``Python 3.11 to 3.13``, as the package's metadata asks."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    bounds = dict(BOUND.findall(project["requires-python"]))
+    most = f"to 3.{int(bounds['<']) - 1}" if "<" in bounds else "or newer"
+    return f"Python 3.{bounds['>=']} {most}"
+
+
+PARTS: dict[str, Callable[[Path], str]] = {"chapters": chapters, "python": python}
+
+
+def filled(text: str, root: Path = tree.ROOT) -> str:
+    """`text` with every part as it should read; KeyError for a part nobody knows."""
+
+    def part(found: re.Match[str]) -> str:
+        begin, name, line, end = found.groups()
+        return f"{begin}{line}{PARTS[name](root)}{line}{end}"
+
+    return PART.sub(part, text)
