@@ -108,7 +108,8 @@ def changes(node: Any) -> Iterator[Any]:
         case ast.Constant(value=int() as value):
             yield from (changed(value=value + step) for step in (1, -1))
         case ast.Constant(value=float() as value):
-            yield from (changed(value=new) for new in (value * 2, value + 1))
+            news = {value * 2: None, value + 1: None}
+            yield from (changed(value=new) for new in news if new != value)
 
 
 def functions(body: list[ast.stmt], outer: str = "") -> Iterator[tuple[str, Any]]:

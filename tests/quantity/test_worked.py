@@ -13,6 +13,7 @@ from stacklib.quantity import (
     UnknownName,
     chosen,
     counted,
+    explain,
     resolve,
 )
 from stacklib.quantity.bounds import at_least
@@ -33,7 +34,7 @@ def test_comparisons_and_signs_are_pythons():
             found = test(Quantity(2, "GB"), Quantity(other, "GB"))
             assert bool(found) is test(2, other), (name, other)
     assert A != "5" and A != None and not (A == "5" or A == None)  # noqa: E711
-    for value in (-3.0, 0.0, 3.0):
+    for value in (-3.0, -0.5, 0.0, 0.5, 3.0):
         q = Quantity(value, "s")
         assert ((-q).si, abs(q).si, bool(q)) == (-value, abs(value), bool(value))
     assert abs(A) is A and sum([A, B]).si == 8 and (0 + A) is A and (1 + A).si == 6
@@ -71,8 +72,15 @@ def test_formulas_have_the_brackets_they_need_and_come_back_from_a_file():
     assert [x.si for x in formula(A * twin + other)[1]] == [5, 7]
     assert tree(Quantity(123456789, "B"))["text"] == "123.456789 MB"
     assert tree(A / 3)["text"] == "1.667" and tree(A / 3)["value"] == 1.66667
-    with pytest.raises(UnitError, match="positive"):
-        log2(A - A)
+    for none in (A - A, A - B - C, C - A):
+        with pytest.raises(UnitError, match="positive"):
+            log2(none)
+    assert log2(Quantity(0.5)).si == -1
+    rate = Quantity(2, "GB/s per_chip per_direction", label="x")
+    assert explain(rate) == "x = 2 GB/s per_chip per_direction  (bare)"
+    assert (rate * Quantity(1, "s")).tags == {"per_chip"} == (1 * rate).tags - {
+        "per_direction"
+    }
 
 
 NUMBERS = {
@@ -127,6 +135,10 @@ def test_messages_list_what_helps():
     for length, shown in ((38, "x" * 38 + "'"), (39, "x" * 38 + "…")):
         assert counted(len, "x" * length).label == f"len('{shown})"
     assert counted(max, Quantity(3), 2.5).label == "max(3, 2.5)"
+    assert counted(np.sum, np.ones((2, 3))).label == "sum(2×3 values)"
+    assert counted(max, Quantity(2.5), 1).si == 2.5
+    assert counted(lambda: Quantity(2, "kB")).unit == "kB"
+    assert counted(lambda: Quantity(2, "kB"), unit="B").text() == "2 kB"
 
 
 def test_words_of_evidence():
