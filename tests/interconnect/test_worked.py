@@ -50,7 +50,7 @@ def test_goodput_by_its_definition():
         for _ in range(every - 1):
             mean = (mean + 1) / (1 - fails)
         assert goodput.steps_for_a_segment(every, fails) == pytest.approx(1 + mean)
-    kills = [False, False, True, False, True, False]
+    kills = [False, False, True, True, False, False]
     found = goodput.replay(4, 2, kills)
     assert (found.executed, found.repeated, found.restarts) == (6, 2, 2)
     assert found.resumed_at == (2, 2)
