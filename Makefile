@@ -1,6 +1,6 @@
 # Every target works on a fresh clone; the first run needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup book open test test-all processor execute links chapter numbers bench calibrate train gpu release clean
+.PHONY: help setup book open test test-all processor mutants execute links chapter numbers bench calibrate train gpu release clean
 
 # Another environment beside it: make setup VENV=.venv-3.13 PY=python3.13
 VENV := .venv
@@ -12,6 +12,7 @@ RUN := PYTHONDONTWRITEBYTECODE= STACKLIB_THIS_MACHINE=book PYTHONPATH="$(CURDIR)
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 HTML := _build/html
 N ?= 1
+COUNT ?= 100
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -42,6 +43,9 @@ test-all: book ## every test, the slow ones too
 
 processor: setup ## what is drawn, as another processor computes (or NAME=Zen FILES="...")
 	@$(RUN) -m $(if $(NAME),_tools.processors $(NAME) $(FILES),_tools.suite --drawn)
+
+mutants: setup ## which of COUNT random faults no test of their room sees (SEED=7 ROOM=models)
+	@$(RUN) -m _tools.mutants $(SEED:%=--seed %) $(COUNT:%=--count %) $(ROOM:%=--room %)
 
 execute: setup ## run notebooks again, refresh their numbers in the prose (NB=03-memory/caches: one)
 	@$(RUN) -m _tools.execute $(NB)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from stacklib.evidence.measurements import Measurement, Refusal, public
 from stacklib.evidence.predict import PREDICTORS
-from stacklib.evidence.predict.collectives import collective_of, fabric_of, size_of
+from stacklib.evidence.predict.collectives import (
+    _groups,
+    collective_of,
+    fabric_of,
+    size_of,
+)
 from stacklib.evidence.validate import validate
+from stacklib.interconnect.experts.count import expect
+from stacklib.interconnect.selection import constants as c
+from stacklib.interconnect.selection.timed import KERNEL
 
 SHAPE = "ngpus=8;msg_bytes=67108864;dtype=float32"
 
@@ -138,3 +148,50 @@ def test_public_rows_are_within_the_bars_and_few_are_refused():
     assert large.median_error < 0.12 and large.p90_error < 0.35
     assert small.median_error < 0.20 and small.p90_error < 0.50
     assert all("no device" in reason for reason in report.reasons())
+
+
+def test_an_exchange_of_experts_by_hand():
+    """A rank sends each token to eight experts of 256, drawn alike: one copy each."""
+    case = "tokens=128;hidden=7168;topk=8"
+    place = {"system": "H800 + CX7 400G IB"}
+    hop = c.HOP["network"]["ring"][-1] * 1e-6, c.HOP["nvlink"]["ring"][-1] * 1e-6
+    token = {"dispatch (fp8)": 7168 + 4 * 7168 / 128 + 16, "combine (bf16)": 2 * 7168}
+    for kind, size in token.items():
+        for ranks, far in ((8, False), (64, True)):
+            on = fabric_of(row(f"ngpus={ranks};nodes={-(-ranks // 8)}", **place))
+            made = row(f"ep={ranks};{case}", subject=f"MoE {kind}", **place)
+            outside = 128 * 8 * size * (ranks - 8) / ranks / on.port if far else 0
+            inside = 128 * 8 * size * 7 / ranks / on.rate
+            time = max(inside, outside) + 2 * KERNEL + hop[not far]
+            assert predict(made).value == pytest.approx(time, rel=1e-9)
+            rate = predict(replace(made, metric="algo_bandwidth", unit="GB/s"))
+            assert rate.value == pytest.approx(128 * 8 * size / time)
+            assert (predict(made).unit, rate.unit) == ("s", "B/s")
+    # bf16 there, too: twice the bytes, no scales
+    there = row(f"ep=8;{case}", subject="MoE dispatch (bf16)", **place)
+    assert (
+        predict(there).value
+        == predict(row(f"ep=8;{case}", subject="MoE combine (bf16)", **place)).value
+    )
+    with pytest.raises(Refusal, match="'energy'"):
+        predict(row(f"ep=8;{case}", subject="MoE dispatch", metric="energy"))
+
+
+def test_ranks_of_an_exchange_by_whatever_name():
+    assert _groups(row("topology=EP 8x4")) == (32, 8)
+    assert _groups(row("topology=EP 4")) == (4, 4)
+    assert _groups(row("ep=64")) == (64, 8) and _groups(row("ngpus=4")) == (4, 4)
+
+
+def test_the_slower_of_links_and_ports_is_the_bottleneck():
+    kept = {"system": "H800 + CX7 400G IB", "subject": "MoE dispatch", "unit": "GB/s"}
+    one = predict(row("ep=8", metric="bottleneck_bandwidth", **kept))
+    assert one.value == fabric_of(row("ngpus=8", system=kept["system"])).rate
+    on = fabric_of(row("ngpus=32;nodes=4", system=kept["system"]))
+    for few, settings in ((4, "ep=32;top4"), (None, "ep=32")):
+        found = predict(row(settings, metric="bottleneck_bandwidth", **kept))
+        copies = expect(
+            experts=256, top_k=8, ranks=32, ranks_per_node=8, once="node", top_nodes=few
+        )
+        slow = max(copies.network / on.port, copies.nvlink / on.rate)
+        assert found.value == pytest.approx(copies.nodes / slow)

@@ -125,3 +125,38 @@ def test_this_machine_is_a_device():
     device = hardware.get("this_machine")
     assert device.kind == "cpu"
     assert device.memory_capacity.si > 1e9
+
+
+def test_a_value_says_how_it_is_known(h100):
+    fields = h100["fields"]
+    fields["tdp"] |= {"kind": "measured"}
+    fields["cloud_price"] |= {"source": "device"}
+    fields["dies"].pop("source", None)
+    device = from_dict(h100, "h100_sxm.toml")
+    secondary = h100["sources"]["device"]["confidence"] == "secondary"
+    assert device.fields["tdp"].kind == "measured"
+    assert device.fields["clock"].kind == "spec"
+    assert device.fields["cloud_price"].kind == ("claimed" if secondary else "spec")
+    fields["cloud_price"]["source"] = "price"
+    assert from_dict(h100, "h100_sxm.toml").fields["cloud_price"].kind == "claimed"
+    assert device.fields["dies"].source.inherited
+    assert not device.fields["tdp"].source.inherited
+    assert device.fields["tdp"].key == "h100-sxm.tdp"
+    assert device.peak("bf16").key == "h100-sxm.peak.bf16"
+    # what a chip has of its own is said of a chip; a clock, an area, a count are not
+    scoped = {n: "chip" in q.unit for n, q in device.fields.items() if q is not None}
+    assert scoped["tdp"] and scoped["memory_bandwidth"] and scoped["cloud_price"]
+    assert not any(scoped[name] for name in ("clock", "die_area", "compute_units"))
+    for least in (1e-9, 1):
+        fields["tdp"]["value"] = least
+        assert from_dict(h100, "h100_sxm.toml").tdp.si == least
+
+
+def test_every_alias_is_its_device():
+    seen = {}
+    for path in DATA.glob("*.toml"):
+        for alias in tomllib.loads(path.read_text()).get("aliases", []):
+            for typed in (alias, alias.upper(), alias.replace(" ", "-")):
+                assert hardware.get(typed).key == path.stem, alias
+            seen[alias] = path.stem
+    assert len(seen) > 10

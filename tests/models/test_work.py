@@ -1,6 +1,7 @@
 """Work by operation: sums equal closed forms, and loops over tokens."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from stacklib import models
 from stacklib.models import Attention, CompressedAttention, LatentAttention
+from stacklib.models.recurrent import Recurrent
 
 LIBRARY = json.loads((Path(__file__).parent / "transformers_counts.json").read_text())
 SMALL = [models.from_hf_config(case["config"]) for case in LIBRARY["parameters"]]
@@ -169,3 +171,62 @@ def test_bad_requests_are_refused(bad, message):
     asked = {"phase": "decode", "context": 10, **bad}
     with pytest.raises((ValueError, LookupError), match=message):
         models.operations(models.get("llama-3-8b"), asked.pop("phase"), **asked)
+
+
+V4 = CompressedAttention(6, 8, 10, 4, 2, 16, 3, models.Indexer(2, 5, 7))
+
+
+def test_a_compressed_layer_by_hand():
+    assert (V4.kv_heads, V4.cache_heads, V4.per_token) == (1, 1, 8)
+    assert {a.kind for a in (V4, replace(V4, indexer=None), replace(V4, rate=0))} == {
+        "CSA 1:3, window 16",
+        "HCA 1:3, window 16",
+        "MQA, window 16",
+    }
+    sizes = {m.name: (m.rows, m.columns, m.total, m.used) for m in V4.matrices(20)}
+    assert sizes == {
+        "q down": (20, 10, 1, 1),
+        "q up": (10, 48, 1, 1),
+        "kv": (20, 8, 1, 1),
+        "o down": (24, 4, 2, 2),
+        "o up": (8, 20, 1, 1),
+        "compress kv": (20, 16, 1, 1),
+        "compress gate": (20, 16, 1, 1),
+        "index kv": (20, 10, 1, 1),
+        "index gate": (20, 10, 1, 1),
+        "index q": (10, 10, 1, 1),
+        "index weights": (20, 2, 1, 1),
+    }
+    # norms of latents, sinks; places within an entry and its norm; those of keys
+    assert V4.vectors() == (10 + 8 + 6) + (3 * 16 + 8) + (2 * 3 * 5 + 5)
+    assert replace(V4, indexer=None).vectors() == 24 + 3 * 8 + 8
+    assert replace(V4, rate=0, indexer=None).vectors() == 24
+    # 50 tokens: 16 entries of 3, of which the query sees 7, and the last 16 tokens
+    assert (V4.entries(50), V4.attended(50)) == (16, 16 + 7)
+    assert V4.cached(50) == 16 * 8 + 16 * (8 + 5)
+    assert V4.read(50) == (16 + 7) * 8 + 16 * 5
+    assert V4.cached(9) == 9 * 8 + 3 * 13 and V4.attended(9) == 12
+
+
+def test_heads_that_a_cache_is_cut_by():
+    heads = {
+        "llama-3-70b": (8, "GQA"),
+        "deepseek-v3": (1, "MLA"),
+        "deepseek-v4-flash": (1, "window 128"),
+        "gpt-oss-120b": (8, "GQA, window 128"),
+    }
+    for key, (expected, kind) in heads.items():
+        assert models.get(key).cache_heads == expected, key
+        assert kind in " ".join(b.attention.kind for b in models.get(key).blocks)
+    kinds = [Attention(8, kv, 4).kind for kv in (8, 2, 1)]
+    assert kinds == ["MHA", "GQA", "MQA"]
+
+
+def test_a_recurrent_layer_by_hand():
+    layer = Recurrent("r", 3, 4, 5, (("in", 7),), 15, 2, 9, True, 6, 4, True)
+    assert (layer.kv_heads, layer.cache_heads, layer.head_dim) == (3, 3, 5)
+    assert layer.state == 3 * 4 * 5 + 6 * 3 == layer.cached(100) == layer.read(9) / 2
+    assert layer.score_macs(50, True) == {"state": 2 * 60}
+    assert layer.prompt_macs(11) == {"state": 11 * 120}
+    assert (layer.per_token, layer.vectors()) == (0, 9)
+    assert [m.each for m in layer.matrices(8)] == [8 * 7 + 7, 4 * 6 + 6, 15 * 8 + 8]

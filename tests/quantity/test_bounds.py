@@ -16,7 +16,7 @@ from stacklib.gpu.chip.placement import deal_blocks
 from stacklib.gpu.issue import divergence, hiding
 from stacklib.gpu.tensor import tile_copies
 from stacklib.quantity import Quantity
-from stacklib.quantity.bounds import above_zero, at_least, whole
+from stacklib.quantity.bounds import above_zero, at_least, whole, whole_floats
 from stacklib.roofline.host import branching as simd
 
 BAD = [math.nan, -1, -math.inf, math.inf, None, "4"]
@@ -99,3 +99,17 @@ def test_a_count_is_a_whole_number_from_its_least(bad):
     whole(1, warps=4, ilp=np.int64(1))
     with pytest.raises(ValueError, match="a whole number from 1 is needed"):
         whole(1, warps=bad)
+
+
+def test_whole_numbers_come_back_as_floats():
+    for given in (3, 3.0, np.int32(3), np.array(3)):
+        found = whole_floats(n=given)
+        assert type(found) is float and found == 3
+    many = whole_floats(0, n=np.array([0, 1 << 40]))
+    assert many.dtype == float and list(many * many) == [0, 2.0**80]
+    for bad in (2.5, np.array([1, 2.5]), np.array([2, 3, 0]), 0, -1, math.nan, True):
+        with pytest.raises(ValueError, match=r"n = .*from 1 (up is|are) needed"):
+            whole_floats(n=bad)
+    assert at_least(0, a=0) is None and whole(0, a=0) is None
+    with pytest.raises(ValueError, match="from 2 is needed"):
+        whole(2, a=1)

@@ -347,3 +347,27 @@ def test_bad_bytes_are_refused():
         unpack(data, "q4_0", (2.0, 32))
     with pytest.raises(ValueError, match="holds nothing"):
         unpack(data, "q4_0", (0, 32))
+
+
+@pytest.mark.parametrize("name", ["mxint8", "mxfp4", "mxfp8_e5m2", "mxfp6_e2m3"])
+def test_a_code_is_its_element_times_two_to_its_scale(name: str):
+    """OCP MX v1.0, section 6.2, number by number; an MXINT8 code is in 64ths."""
+    q, row = quantize(normal(3, 64), name), SCHEMES[name]
+    form = None if row.element == "int8" else Format(row.element)
+    for at in np.ndindex(q.codes.shape):
+        code = int(q.codes[at])
+        number = code / 64 if form is None else float(form.decode(code))
+        scale = 2.0 ** (int(q.scales[at[0], at[1] // 32]) - 127)
+        assert dequantize(q)[at] == number * scale
+
+
+def test_nvfp4_multiplies_three_numbers():
+    q = quantize(normal(2, 64), "nvfp4")
+    element, scale = Format("e2m1"), Format("e4m3fn")
+    for at in np.ndindex(q.codes.shape):
+        whole = (
+            element.decode(int(q.codes[at])),
+            scale.decode(int(q.scales[at[0], at[1] // 16])),
+        )
+        expected = float(whole[0]) * float(whole[1]) * float(q.levels["tensor"])
+        assert dequantize(q)[at] == np.float32(expected)

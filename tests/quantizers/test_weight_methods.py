@@ -20,7 +20,7 @@ from stacklib.quantizers import (
     smoothquant,
     unpack,
 )
-from stacklib.quantizers.column_rounding import _elements
+from stacklib.quantizers.column_rounding import _elements, _factor
 from stacklib.quantizers.weight_methods import layer_error
 
 APART = ("int8_tensor", "fp8_128x128", "nf4_dq", "nvfp4")
@@ -231,3 +231,48 @@ def test_bad_layers_are_refused():
             call()
     with pytest.raises(TypeError, match="real numbers"):
         gptq(w.astype(complex), h, "nf4")
+
+
+def test_the_order_is_that_of_the_diagonal_and_its_places_are_kept():
+    w, x = layer(11, 4, 40)
+    h = hessian(x)
+    q = gptq(w, h, "int4_g128", act_order=True)
+    assert q.levels["order"].tolist() == sorted(range(40), key=lambda i: -h[i, i])
+    for act_order in (False, True):  # with scales of the weights as they came
+        way = {"act_order": act_order, "static_groups": True}
+        assert "order" not in gptq(w, h, "int4_g128", **way).levels
+    assert "order" not in gptq(w, h, "int4_g128").levels
+    # equal inputs stay in the order in which they came
+    same = gptq(w, np.eye(40), "int4_g128", act_order=True)
+    assert same.levels["order"].tolist() == list(range(40))
+
+
+def test_damp_is_a_share_of_the_mean_of_the_diagonal():
+    """With as much as that, the Hessian that columns see is half a plain one."""
+    w, x = layer(12, 6, 24)
+    h = hessian(x)
+    mean = np.diag(h).mean()
+    for damp in (0.0, 0.01, 1.0):
+        lower = np.linalg.cholesky(np.linalg.inv(h + damp * mean * np.eye(24)))
+        assert np.allclose(_factor(h, damp), lower.T, rtol=1e-9)
+        gptq(w, h, "int4_g128", damp=damp)
+    for wrong in ({"damp": -0.01}, {"damp": 1.01}, {"block": 0}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
+            gptq(w, h, "int4_g128", **wrong)
+    assert gptq(w, h, "int4_g128", block=1).shape == (6, 24)
+    with pytest.raises(ValueError, match="not symmetric"):
+        gptq(w, h + np.triu(h), "int4_g128")
+    with pytest.raises(ValueError, match="24 inputs"):
+        gptq(w, h[:-1, :-1], "int4_g128")
+    with pytest.raises(ValueError, match="on the diagonal at 3"):
+        gptq(w, h - np.diag(2 * np.diag(h) * (np.arange(24) == 3)), "int4_g128")
+
+
+def test_an_input_that_never_came_leaves_the_others_as_they_were():
+    w, x = layer(13, 5, 30)
+    keep = np.arange(30) != 7
+    x[:, 7] = 0
+    h = hessian(x)
+    found = dequantize(gptq(w, h, "int4_g128", damp=0.0))
+    alone = dequantize(gptq(w[:, keep], h[np.ix_(keep, keep)], "int4_g128", damp=0.0))
+    assert not found[:, 7].any() and np.array_equal(found[:, keep], alone)

@@ -34,4 +34,7 @@ def test_bad_input_raises():
 def test_progress_counts_on_a_terminal(capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert list(sweep.progress([1, 2], 2, "runs")) == [1, 2]
-    assert "2/2" in capsys.readouterr().err
+    half, whole = f"{'█' * 10:20}", "█" * 20
+    assert capsys.readouterr().err == f"\rruns {half} 1/2\rruns {whole} 2/2\n"
+    # one worker is this process: what cannot be sent to another runs
+    assert sweep.run(lambda x: x + 1, [{"x": 1}]) == [2]

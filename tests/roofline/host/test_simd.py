@@ -218,3 +218,22 @@ def test_nearest_power_of_two(ratio, power):
 def test_a_ratio_that_is_none_has_no_power(bad):
     with pytest.raises(ValueError, match="ratio"):
         simd.nearest_power(bad)
+
+
+def test_cases_say_what_they_count_and_move():
+    n = simd.DOT_N
+    for case in simd.dot_cases(["avx2"]):
+        assert (case.n, case.operations, case.bytes) == (n, 2 * n, 2 * 4 * n)
+    for case in simd.matmul_cases():
+        side = case.n
+        assert (case.operations, case.bytes) == (2 * side**3, 3 * 4 * side**2)
+    sums = [c.how for c in simd.dot_cases(["sse2", "avx2"])][-6:]
+    assert sums == [f"{i}-{k}" for k in (1, 8) for i in ("scalar", "sse2", "avx2")]
+    (peak,) = simd.peak_cases(["sse2", "avx2"])
+    assert (peak.how, peak.operations) == ("avx2", 2 * 12 * 8 * n)
+    # half is read and half written: a copy of 1 MiB moves 128 Ki numbers of fp32
+    copies = simd.copy_cases(["sse2", "avx2"], 2**20)
+    assert [c.how for c in copies] == ["libc", "avx2", "avx2-past-cache"]
+    assert {(c.n, c.operations, c.bytes) for c in copies} == {(2**17, 0, 2**20)}
+    assert [c.how for c in simd.copy_cases(["neon"], 64)] == ["libc", "neon"]
+    assert [c.how for c in simd.copy_cases([], 64)] == ["libc"]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from stacklib.hardware.this_machine import CacheLevel, read_machine
 from stacklib.quantity import Quantity
 from stacklib.roofline.host import streams
+from stacklib.roofline.host.plateaus import _crossing
 from stacklib.roofline.host.streams import Plateau, StreamPoint, plateaus, sizes
 
 KIB = 2**10
@@ -282,3 +283,19 @@ def test_finding_needs_no_numpy():
         "assert len(plateaus(at, [1e9 if s < 2**20 else 1e8 for s in at])) == 2"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_level_ends_where_the_rate_is_halfway_in_ratio():
+    at = [2.0**i for i in range(12)]
+    rates = [64e9] * 4 + [16e9] * 4 + [4e9] * 4
+    first, second, third = plateaus(at, rates)
+    assert (first.first, first.last, second.first, second.last) == (0, 3, 4, 7)
+    assert first.ends == pytest.approx(2**3.5) and third.ends is None
+    assert second.ends == pytest.approx(2**7.5)
+    # on a ramp of three points: 64 falls to 32, which is halfway, at the second
+    ramp = [64e9] * 4 + [32e9] + [16e9] * 4
+    assert plateaus(at[:9], ramp)[0].ends == pytest.approx(2**4)
+    uneven = [64e9] * 4 + [40e9] + [16e9] * 4
+    share = math.log(40 / 32) / math.log(40 / 16)
+    assert plateaus(at[:9], uneven)[0].ends == pytest.approx(2 ** (4 + share))
+    assert _crossing(at, [3.0] * 12, range(2, 5), 9.0) == at[5]  # never above it

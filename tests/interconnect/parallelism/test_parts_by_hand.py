@@ -1,0 +1,163 @@
+"""Parts of a step on a toy machine whose every rate is another number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from stacklib.interconnect.parallelism import exchange, layer
+from stacklib.interconnect.parallelism.layout import Layout
+from stacklib.interconnect.parallelism.memory import held, layer_bytes
+from stacklib.interconnect.parallelism.rates import Device, Rates, hop
+from stacklib.interconnect.parallelism.shape import Kind, Mat, Shape
+
+TOY = Device("toy", None, None, 1e9, 40.0, 3.0, 4, True, 2.0, 1.0, 1.0, 1.0)
+RATES = Rates(TOY, 7.0, 5.0, 3.0, 0.25, 16.0, 11.0, 6.0, 13.0, 0.5, False)
+MATS = (
+    Mat(4, 9, 1, 1, "columns"),
+    Mat(6, 4, 1, 1, "rows"),
+    Mat(4, 8, 1, 1, "none"),
+    Mat(4, 10, 2, 8, "columns"),
+    Mat(5, 4, 2, 8, "rows"),
+)
+KIND = Kind(3, MATS, 2, 17.0, 19.0, 15.0, 20.0, 10.0, 6.0, 2, 21.0)
+SIZES = {"dense": 180.0, "whole": 96.0, "routed": 1440.0, "table": 200.0}
+SHAPE = Shape(
+    "toy", 3, 4, 50, 2, 1, 8, (KIND,), **SIZES, tied=False, macs=1, pair_macs=1
+)
+
+
+def product(m, n, k, groups=1.0):
+    """A product by its operations or by its bytes, what it writes in 16 bits."""
+    done, moved = 2 * m * n * k, 2 * (m * k + k * n + m * n)
+    return groups * max(done / 7, moved / 13)
+
+
+def test_the_products_of_a_layer_one_by_one():
+    tokens, cut = 12, Layout(tp=2, ep=4, dp=4)
+    time, read = layer.products(KIND, cut, tokens, RATES)
+    # two experts a chip: each has the tokens of all, a quarter of the pairs
+    each = tokens * 2 / 2
+    whole = product(12, 4.5, 4) + product(12, 4, 3) + product(12, 8, 4)
+    parts = product(each, 5, 4, 2) + product(each, 4, 2.5, 2)
+    assert time == pytest.approx(whole + parts)
+    assert read == 12 * (4 + 3 + 4 + 2 * 4 + 2 * 2.5)
+
+
+def test_tiles_are_whole_and_the_last_wave_costs_its_share():
+    rates = replace(RATES, tiled=True)
+    # 2 x 3 tiles of 256 x 128, four times, on three units: eight waves
+    full = 8 * 3 * 2 * 256 * 128 * (32 + 16) / 7
+    assert layer.product_time(500, 300, 32, 4.0, rates) == pytest.approx(full)
+    # one tile is a third of a wave: it pays that and a quarter of the rest
+    one = (1 / 3 + 0.25 * 2 / 3) * 3 * 2 * 256 * 128 * (32 + 16) / 7
+    assert layer.product_time(256, 128, 32, 1.0, rates) == pytest.approx(one)
+
+
+@pytest.mark.parametrize(("tp", "sequence"), [(1, False), (2, False), (2, True)])
+@pytest.mark.parametrize("scores", [False, True])
+def test_a_layer_is_its_kernels(tp, sequence, scores):
+    tokens, length = 12, 6
+    cut = Layout(tp=tp, sequence=sequence)
+    kept = tokens * 4 / (tp if sequence else 1)
+    share = tokens / tp
+    norms, additions = 2 * (2 + 2), 2 * (4 + 2)
+    forward = [norms * kept, additions * kept]  # read and written
+    forward += [2 * 2 * 15 * share]  # Q, K, V turned, and what O reads
+    forward += [2 * 20 * share, 2 * 10 * share]  # the activation reads, and writes
+    backward = [2 * 6 * kept, 2 * 6 * kept, 4 * 15 * share, 4 * 20 * share]
+    backward += [2 * 10 * share]
+    if scores:
+        forward, backward = [*forward, 2 * kept], [*backward, 6 * kept]
+    experts = 8 * 2 * tokens * 4  # to two experts and back
+    time, read = layer.products(KIND, cut, tokens, RATES)
+    core, core_back = layer.attention_time(KIND, cut, tokens, length, RATES, scores)
+    found = layer.layer_time(KIND, SHAPE, cut, tokens, length, RATES, scores)
+    starts = 0.5 * (8 + 5)
+    assert found.core == core and found.forward == pytest.approx(
+        time + core + (sum(forward) + experts) / 13 + starts
+    )
+    assert found.backward == pytest.approx(
+        2 * time + core_back + (sum(backward) + experts) / 13 + 2 * starts
+    )
+    assert found.cheap == pytest.approx((8 * kept + 2 * share * (20 + 10)) / 13)
+    # in 8 bits what products read is cast, in both directions
+    narrow = replace(RATES, device=replace(TOY, width=1.0))
+    cast = layer.layer_time(KIND, SHAPE, cut, tokens, length, narrow, scores)
+    saved = layer.products(KIND, cut, tokens, narrow)[0] - time
+    core8, back8 = layer.attention_time(KIND, cut, tokens, length, narrow, scores)
+    assert cast.forward - found.forward == pytest.approx(
+        5 * read / 13 + saved + core8 - core
+    )
+    assert cast.backward - found.backward == pytest.approx(
+        6 * read / 13 + 2 * saved + back8 - core_back
+    )
+
+
+def test_attention_by_its_operations_and_by_its_scores():
+    cut, tokens, length = Layout(tp=2), 12, 6
+    forward, back = layer.attention_time(KIND, cut, tokens, length, RATES, False)
+    assert forward == pytest.approx(2 * 17 * 12 / 2 / (11 * 6 / (6 + 6)))
+    assert back == 2.5 * forward  # five products where forward has two
+    forward, back = layer.attention_time(KIND, cut, tokens, length, RATES, True)
+    heads, size = 2 * (12 / 6) / 2, 19 / (2 * 2 * 6)
+    both = product(6, 6, size, heads) + product(6, size, 6, heads)
+    numbers = 2 * 6 * 12 / 2
+    assert forward == pytest.approx(both + 9 * numbers / 13)
+    assert back == pytest.approx(2 * both + 11 * numbers / 13)
+    none = replace(KIND, pairs=0.0)
+    assert layer.attention_time(none, cut, tokens, length, RATES, True) == (0, 0)
+    head = layer.head_time(SHAPE, cut, tokens, RATES)
+    assert head == pytest.approx(6 * 12 * 25 * 4 / 5 + 20 * 12 * 25 / 13)
+
+
+def test_rings_within_a_domain_and_beyond():
+    near, far = hop(TOY, False), hop(TOY, True)
+    assert 0 < near < far
+    # four chips in a domain have links alone; eight cross, two rings of four ports
+    assert exchange.ring_rate(TOY, 1, 4) == 40
+    assert exchange.ring_rate(TOY, 1, 8) == min(40, 4 * 3)
+    assert exchange.ring_rate(TOY, 2, 4) == 2 * 3  # a domain holds two of these
+    assert exchange.half_ring(TOY, 1, 4, 80.0) == pytest.approx(60 / 40 + 3 * near)
+    assert exchange.half_ring(TOY, 1, 8, 80.0) == pytest.approx(70 / 12 + 7 * far)
+    assert exchange.all_to_all(TOY, 1, 1, 80.0) == 0
+    assert exchange.all_to_all(TOY, 1, 4, 80.0) == pytest.approx(60 / 40 + near)
+    assert exchange.all_to_all(TOY, 1, 8, 80.0) == pytest.approx(40 / 3 + far)
+    fast = replace(TOY, port=1e6)
+    assert exchange.all_to_all(fast, 1, 8, 80.0) == pytest.approx(30 / 40 + far)
+    assert exchange.tensor_layer(SHAPE, Layout(tp=2), 12) == 2 * 4 * 12
+    assert exchange.keys_bytes(KIND, Layout(tp=2), 12) == 2 * 6 * 12 / 2
+
+
+def test_gradients_of_experts_go_round_among_fewer():
+    cut = Layout(tp=2, dp=8, ep=4)
+    mine = held(SHAPE, cut)
+    # dense halved by tensor parallelism, norms and latents whole, two tables
+    assert mine.dense == 180 / 2 + 96 + 2 * 200 / 2
+    assert mine.routed == 1440 / (2 * 4)
+    sent, time = exchange.data_time(TOY, SHAPE, cut, (3, 2))
+    each = 2 * 3 + 4 * 2
+    dense, routed = mine.dense * each, mine.routed * each
+    assert sent == pytest.approx(dense * 7 / 8 + routed * 1 / 2)
+    rings = [(2, 8, dense), (2 * 4, 8 // 4, routed)]
+    assert time == pytest.approx(sum(exchange.half_ring(TOY, *r) for r in rings))
+    alone = exchange.data_time(TOY, SHAPE, Layout(tp=2, ep=1), (3, 2))
+    assert alone == (0, 0)
+    plain = replace(SHAPE, routed=0.0)
+    sent, time = exchange.data_time(TOY, plain, cut, (1, 0))
+    assert sent == pytest.approx(mine.dense * 2 * 7 / 8)
+
+
+def test_bytes_a_layer_keeps():
+    kept = 2 * (15 + 20 + 10) + 2 * 2 * 4
+    assert layer_bytes(KIND, SHAPE, Layout(), 6, False) == 8 * 4 + kept
+    scores = 10 * 4 + kept + 5 * 2 * 6
+    assert layer_bytes(KIND, SHAPE, Layout(), 6, True) == scores
+    lean = Layout(recompute="selective")
+    assert layer_bytes(KIND, SHAPE, lean, 6, True) == scores - 5 * 2 * 6
+    assert layer_bytes(KIND, SHAPE, lean, 6, False) == 4 * 4 + kept - 2 * 10
+    cut = replace(lean, tp=2, sequence=True, recompute="none")
+    assert layer_bytes(KIND, SHAPE, cut, 6, True) == scores / 2
+    uncut = replace(cut, sequence=False)
+    assert layer_bytes(KIND, SHAPE, uncut, 6, False) == 8 * 4 + kept / 2
