@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -82,17 +81,9 @@ class Forked:
         return code
 
     def send_signal(self, number: int) -> None:
-        """To the kernel, not to what it has started."""
+        """Where its process group is gone already."""
         if self.poll() is None:
             os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        """End it at once."""
-        self.send_signal(signal.SIGKILL)
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self.send_signal(signal.SIGTERM)
 
 
 class Provisioner(LocalProvisioner):

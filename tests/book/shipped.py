@@ -76,7 +76,7 @@ class Artefact:
         process.stdout.readline()
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=600)
         return process.returncode, out, err
 
 

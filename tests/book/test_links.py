@@ -24,8 +24,8 @@ def test_every_link_of_the_built_book_resolves():
 
 def build(folder: Path, planted: str = "", css: str = "") -> Path:
     """A small built book with something planted in it."""
-    (folder / "_static").mkdir()
-    (folder / "sub").mkdir()
+    (folder / "_static").mkdir(exist_ok=True)
+    (folder / "sub").mkdir(exist_ok=True)
     (folder / "a.html").write_text(PAGE.replace("{planted}", planted))
     (folder / "sub" / "b.html").write_text(OTHER)
     (folder / "sub" / "index.html").write_text(OTHER)

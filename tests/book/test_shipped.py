@@ -288,7 +288,7 @@ def notebook_fault(path: Path, package: Path, env: dict[str, str]) -> str:
     probe = nbformat.v4.new_code_cell("import stacklib; print(stacklib.__file__)")
     fresh.cells.append(probe)
     where = {"metadata": {"path": str(path.parent)}}
-    client = NotebookClient(fresh, timeout=120, resources=where)
+    client = NotebookClient(fresh, timeout=3600, resources=where)
     try:
         run_sync(client.async_execute)(env=env)
     except CellExecutionError as error:
