@@ -91,15 +91,21 @@ def _output(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
         yield from numbers(old[NUMBERS], new[NUMBERS])
     for kind in set(old) - {NUMBERS, guard.MIME}:
         a, b = old[kind], new[kind]
-        if NUMBERS in old and b == lines(new[NUMBERS]):
-            b = lines(old[NUMBERS])  # as it reads where the stored texts stand
+        if NUMBERS in old and kind == "text/plain":
+            b = _read(b, _lines(new[NUMBERS]), _lines(old[NUMBERS]))
         if a != b and not stands(a, b, pairs):
             yield f"{kind}: {_first(a, b)}"
 
 
-def lines(stored: dict[str, Any]) -> str:
-    """The numbers of a cell as Jupyter prints them."""
-    return "\n".join(f"{n} = {one['text']}" for n, one in stored["numbers"].items())
+def _lines(said: dict[str, Any]) -> dict[str, str]:
+    """The line that Jupyter prints of each number of a cell."""
+    return {name: f"{name} = {one['text']}" for name, one in said["numbers"].items()}
+
+
+def _read(text: str, new: dict[str, str], old: dict[str, str]) -> str:
+    """What a cell prints now, as it reads where the stored texts stand."""
+    stored = {line: old.get(name, line) for name, line in new.items()}
+    return "\n".join(stored.get(line, line) for line in text.split("\n"))
 
 
 def _first(a: str, b: str) -> str:
