@@ -156,10 +156,10 @@ def build() -> int:
         errors="replace",
     )
     assert running.stdout is not None  # a pipe
-    end, clear = ("\r", " " * 72 + "\r") if sys.stdout.isatty() else ("\n", "")
+    begin, end = ("\r\x1b[K", "") if sys.stdout.isatty() else ("", "\n")
     for line in progress(logged(running.stdout), begun):
-        print(f"{line:<72}", end=end, flush=True)
-    print(end=clear)
+        print(f"{begin}{line}", end=end, flush=True)
+    print(end=begin)
     if running.wait():
         lines = LOG.read_text(encoding="utf-8").splitlines()
         faults = [x for x in lines if "WARNING" in x or "ERROR" in x]
