@@ -149,6 +149,7 @@ def build() -> int:
     running = subprocess.Popen(
         [sys.executable, "-c", SPHINX],
         cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": "0"},  # sets print in one order
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
