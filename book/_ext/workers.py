@@ -24,6 +24,16 @@ def declare(app: Sphinx) -> None:
             app.extensions[name].parallel_read_safe = True
 
 
+def drop_unshown(app: Sphinx, env: Any) -> None:
+    """Forget modules of which no page shows anything, lest they get a source page.
+
+    Sphinx forgets those of a page when it reads the next, which a worker may not have.
+    """
+    modules = getattr(env, "_viewcode_modules", {})
+    for name in [name for name, entry in modules.items() if entry and not entry[2]]:
+        del modules[name]
+
+
 def share(
     app: Sphinx, work: Callable[[Sequence[Any]], None], parts: Sequence[Any]
 ) -> ParallelTasks | SerialTasks:
@@ -41,6 +51,7 @@ def share(
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Declare what others left open, before Sphinx asks."""
+    """Declare what others left open, and tidy what they leave."""
     app.connect("builder-inited", declare)
+    app.connect("env-updated", drop_unshown)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

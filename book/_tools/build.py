@@ -149,6 +149,7 @@ def build() -> int:
     running = subprocess.Popen(
         [sys.executable, "-c", SPHINX],
         cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": "0"},  # sets print in one order
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -156,10 +157,10 @@ def build() -> int:
         errors="replace",
     )
     assert running.stdout is not None  # a pipe
-    end, clear = ("\r", " " * 72 + "\r") if sys.stdout.isatty() else ("\n", "")
+    begin, end = ("\r\x1b[K", "") if sys.stdout.isatty() else ("", "\n")
     for line in progress(logged(running.stdout), begun):
-        print(f"{line:<72}", end=end, flush=True)
-    print(end=clear)
+        print(f"{begin}{line}", end=end, flush=True)
+    print(end=begin)
     if running.wait():
         lines = LOG.read_text(encoding="utf-8").splitlines()
         faults = [x for x in lines if "WARNING" in x or "ERROR" in x]

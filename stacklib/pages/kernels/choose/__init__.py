@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def _rows(part: str, phase: str = "") -> list[dict[str, Any]]:
 
 
 def _seconds(part: str, phase: str = "") -> float:
-    return sum(row["self_s"] for row in _rows(part, phase))
+    return fsum(row["self_s"] for row in _rows(part, phase))
 
 
 def _calls(part: str) -> int:
@@ -75,7 +76,7 @@ def time_of(part: str) -> Quantity:
 
 def whole() -> Quantity:
     """Measured time of all operators of the step."""
-    return _read(sum(map(_seconds, PARTS)), "time of the step", "s")
+    return _read(fsum(map(_seconds, PARTS)), "time of the step", "s")
 
 
 def share(part: str, phase: str = "") -> Quantity:
