@@ -132,3 +132,6 @@ Search.query = (query) => {
   Search.output.append(...found.map(({ row }) => Finder.item(row, query)));
   _finishSearch(found.length);
 };
+
+// The index is as heavy as ten pages: it comes with a question.
+if (new URLSearchParams(location.search).get("q")) Search.loadIndex("searchindex.js");
