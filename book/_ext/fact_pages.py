@@ -234,8 +234,8 @@ def feed(app: Sphinx, known: list[Fact]) -> None:
         document = nodes.document(None, None)
         section = nodes.section("", nodes.title("", fact.title), ids=["device"])
         section += found_by(fact.title, *fact.aliases)
-        said = re.sub("<.*?>", "", fact.summary.replace("</p>", " "))
-        section += nodes.paragraph("", said)
+        line = fact.summary.partition("</p>")[0]  # then comes what is unknown
+        section += nodes.paragraph("", re.sub("<.*?>", "", line))
         section += nodes.raw("", fact.words, format="html")  # listed, not said
         document += section
         indexer.feed(fact.page, f"{fact.page}.html", fact.title, document)

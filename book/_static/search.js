@@ -17,7 +17,7 @@ const Finder = (() => {
   const NAMED = 4; // times as much for a name that is all of the query
   const LISTS = /^book\/(api|glossary)/; // every row of these; of other pages the best
   const ASKING = "a an can do does how i is much my of should the to was we what when where which who why you".split(" ");
-  const MOST = 40, EXCERPT = 240;
+  const MOST = 40, LEAST = 0.01, EXCERPT = 240; // the least: as a share of the best’s
 
   // Words as they are compared: small, without their endings.
   const stemmer = new Stemmer(), stems = new Map();
@@ -81,8 +81,10 @@ const Finder = (() => {
       const named = called.some((name) => key(name) === asked) ? NAMED : 1;
       return { row, score: score * row.weight * share ** 3 * named };
     });
+    scored.sort((a, b) => b.score - a.score);
     const seen = new Set();
-    return scored.sort((a, b) => b.score - a.score).filter(({ row: { docname, anchor } }) => {
+    return scored.filter(({ score, row: { docname, anchor } }) => {
+      if (score < LEAST * scored[0].score) return false;
       const one = LISTS.test(docname) ? `${docname}#${anchor}` : docname;
       return !seen.has(one) && seen.add(one);
     }).slice(0, MOST);
@@ -91,7 +93,7 @@ const Finder = (() => {
   // Whole sentences from the one that has most of the words.
   function excerpt(text, query) {
     const terms = new Set([...wanted(query), ...joined(wanted(query))].map(stem));
-    const sentences = text.match(/.+?(?:[.?!:](?=\s|$)|$)\s*/g) || [];
+    const sentences = text.match(/.+?(?:[.?!](?=\s|$)|$)\s*/g) || [];
     const held = sentences.map((one) => new Set(tokens(one).map(stem).filter((word) => terms.has(word))).size);
     const from = held.indexOf(Math.max(...held));
     const said = sentences.slice(from).join("");
@@ -102,7 +104,10 @@ const Finder = (() => {
   const title = ({ page, title: own }) => (page ? `${page} > ${own}` : own);
   const href = ({ docname, anchor }) => `${docname}${DOCUMENTATION_OPTIONS.FILE_SUFFIX}${anchor && `#${anchor}`}`;
 
-  function item(row, query, marked) {
+  // What is marked in an excerpt, and on the page that is opened: no single letters.
+  const marked = (query) => wanted(query.toLowerCase()).filter((word) => word.length > 2);
+
+  function item(row, query) {
     const line = document.createElement("li");
     const link = line.appendChild(document.createElement("a"));
     link.href = document.documentElement.dataset.content_root + href(row);
@@ -110,11 +115,11 @@ const Finder = (() => {
     const said = line.appendChild(document.createElement("p"));
     said.className = "context";
     said.textContent = excerpt(row.text, query);
-    if (SPHINX_HIGHLIGHT_ENABLED) marked.forEach((word) => _highlightText(said, word, "highlighted"));
+    if (SPHINX_HIGHLIGHT_ENABLED) marked(query).forEach((word) => _highlightText(said, word, "highlighted"));
     return line;
   }
 
-  return { find, item, title };
+  return { find, item, marked, title };
 })();
 
 // As Sphinx has it: the best last, each with page, title, anchor, description, score.
@@ -122,8 +127,11 @@ Search._performSearch = (query) => Finder.find(query).reverse().map(({ row, scor
   row.docname, Finder.title(row), row.anchor && `#${row.anchor}`, null, score, row.docname]);
 
 Search.query = (query) => {
-  const marked = Search._parseQuery(query)[3];
   const found = Finder.find(query);
-  Search.output.append(...found.map(({ row }) => Finder.item(row, query, marked)));
+  if (SPHINX_HIGHLIGHT_ENABLED) localStorage.setItem("sphinx_highlight_terms", Finder.marked(query).join(" "));
+  Search.output.append(...found.map(({ row }) => Finder.item(row, query)));
   _finishSearch(found.length);
 };
+
+// The index is as heavy as ten pages: it comes with a question.
+if (new URLSearchParams(location.search).get("q")) Search.loadIndex("searchindex.js");
