@@ -81,7 +81,7 @@ def test_start_after_an_update_says_what_it_renewed_and_what_it_left(root, capsy
     noted.write_text(noted.read_text().replace("level:", "A note.\n\nlevel:"))
     for stem in ("01_one_word", "02_break_even_batch"):
         book = root / FIRST / f"{stem}.py"
-        book.write_text(book.read_text().replace("hint:", "hint: Well."))
+        book.write_text(book.read_text().replace("\nhint:", "\nWell.\n\nhint:"))
     capsys.readouterr()
     assert start(root) == 0
     out = capsys.readouterr().out
