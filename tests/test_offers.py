@@ -33,7 +33,7 @@ def test_no_offered_name_is_that_of_a_module(name: str):
     room = importlib.import_module(f"stacklib.{name}")
     modules = {path.stem for path in HOMES[name].parent.iterdir()}
     assert not [n for n in room.__all__ if n in modules and not ismodule(room, n)]
-    assert set(room.__all__) <= set(dir(room))
+    assert room.__all__ == dir(room)
 
 
 def test_what_is_not_offered_is_refused_with_what_is():

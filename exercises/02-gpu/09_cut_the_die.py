@@ -14,9 +14,9 @@ centimetre and know nothing of each other. There are two ways to lose less of it
   nothing but `units` equal units, and at least `needed` of them must have no defect.
 - `waste(share)`: silicon paid for each useful piece of silicon, when `share` works.
 
-hint: A piece is `area / pieces / (1 - talk)`. A unit has no defect with the chance that
-`whole` gives for its area; then count units that work: that is a binomial sum. In `cut`
-the useful part of the silicon is `1 - talk`.
+hint: Begin with `whole`: the Poisson chance of no event. In `cut`, first make a piece
+larger by its links, then take the yield of that. For `spare`, `math.comb` counts the
+ways in which enough of them come out good.
 """
 
 from math import comb, exp

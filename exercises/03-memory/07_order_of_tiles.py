@@ -27,10 +27,9 @@ tile 0 of every head runs before tile 1. To keep it simple, `units` is a multipl
 
 `units` does not enter the second answer; whoever sees why has understood LRU here.
 
-hint: A wave is `units` blocks in step over `streams` different sequences of tiles. LRU
-keeps all of them or, in a loop that is too long, nothing. All blocks together read
-heads * tiles * kv bytes. From memory come the different streams of the whole pass,
-once each, if a wave fits; else the streams of a wave, times the number of waves.
+hint: LRU keeps a cycle whole or loses all of it: which of the two happens decides
+everything. For the rate, count what comes from memory first, in two branches, and take
+its share from one.
 """
 
 from functools import cache

@@ -15,8 +15,8 @@ Work with the fields of the database: `gpu.memory_bandwidth`, `gpu.memory_capaci
 - `free_share()`: the largest share of the bytes, in percent, that can lie in Grace's
   memory without the step becoming longer than if both memories took equally long.
 
-hint: A read crosses the link one way. The step is as long as the longer read, not
-as both. For the share: both take equally long when share / far = (1 - share) / near.
+hint: Which lane of a two-way road does a read drive on? Two things that happen side by
+side end with the later one. Write both times as functions of the share and equate them.
 """
 
 from stacklib import hardware

@@ -17,9 +17,9 @@ Last `step_time`: the seconds of a step in which every layer computes for `compu
 seconds and needs pages that take `fetch` seconds. With `ahead`, a layer's pages are
 asked for when the layer before begins to compute; the first layer's cannot be.
 
-hint: `set` counts different pages. For the drives, sum the pages over the layers, ask
-each limit how many drives it wants, and take the larger. A layer that reads ahead
-begins when both are done: the layer before, and its own pages.
+hint: Integer division turns a position into a page, and a `set` drops repeats. Each of
+the two limits asks for a number; `math.ceil` of the larger is bought. Draw two layers
+as bars and slide the fetch under the computing.
 """
 
 import itertools

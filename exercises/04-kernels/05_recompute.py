@@ -18,8 +18,8 @@ its layers need until it is done. The last segment goes back first.
   everything. A step is one pass forward and two back, of equal work. The last `kept`
   layers are kept and do not run again, all others do.
 
-hint: For whole segments the last one is the worst: `n / k - 1` inputs are stored before
-it. What grows with k and what falls with it are equal at the best k.
+hint: Take four layers in twos on paper and write beside each turn what is stored. The
+worst turn has one term that falls with k and one that rises: differentiate their sum.
 """
 
 import math

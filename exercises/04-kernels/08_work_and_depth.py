@@ -17,8 +17,8 @@ Write `work(kind, n)` and `depth(kind, n)`, in closed form or as a loop, and
 `steps(kind, n, lanes)`: how many steps it takes with so many lanes. A lane serves one
 pair or place in a step, and no level begins before the last has ended.
 
-hint: Eight pairs on three lanes take three steps, the last with a lane idle. Round up
-level by level, not at the end.
+hint: Try eight additions on three lanes: how many steps, and who is idle in the last?
+Where then must the rounding happen, inside the sum over levels or outside?
 """
 
 import math

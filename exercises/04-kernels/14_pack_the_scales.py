@@ -18,9 +18,9 @@ those of the next. Where rows or blocks do not fill a tile, the rest of it is ze
   rows, each a list of as many whole numbers from 0 to 255.
 - `unpack(packed, rows, blocks)`: the way back, a list of rows.
 
-hint: Find the tile first, then the byte in it. A row of tiles has `ceil(blocks / 4)`
-tiles. `pack` and `unpack` are each one loop over rows and blocks, with the same
-`offset`.
+hint: `divmod` by 128 and by 4 separates which tile from where inside it. How many tiles
+lie before it, ragged ones counted whole? Then one double loop serves in either
+direction.
 """
 
 import random

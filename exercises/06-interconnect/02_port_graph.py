@@ -15,9 +15,8 @@ on to a GPU, and a GPU passes nothing on for others unless you are told so.
   that there are no more chips than links of a GPU. ValueError if there are not
   enough ports in all.
 
-hint: For `islands`, begin at a GPU that is in no set yet and go over wires until
-nothing new turns up. For `wire`, suppose 8 GPUs of 18 links on 4 chips of 36 ports:
-no port stays free. Number all links of all GPUs through.
+hint: A flood fill finds the first; intersections of sets the second. For the third, 8
+GPUs of 18 links just fill 4 chips of 36 ports: deal the links out in turn, like cards.
 """
 
 from collections import Counter

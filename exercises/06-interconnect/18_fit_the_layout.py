@@ -15,8 +15,9 @@ the gradients too, level 3 the weights too.
   at most `room` bytes, the one with the smallest tp, and of these the one with the
   smallest pp; `None` where none fits.
 
-hint: a parameter takes 2 + 4 + 12 at ZeRO 0, and 6 + 12 / dp at ZeRO 1. Cut the
-parameters by tp and pp first.
+hint: Write 2, 4 and 12 beside each other and strike through, level by level, what is
+divided once more. For the last two, try divisors in an order in which the first that
+works is the answer.
 """
 
 from stacklib.grading import expect
@@ -107,9 +108,11 @@ def all_ways(chips, layers, heads):
     return {
         (tp, pp, dp)
         for tp in range(1, chips + 1)
-        for pp in range(1, chips + 1)
-        for dp in range(1, chips + 1)
-        if tp * pp * dp == chips and not heads % tp and not layers % pp
+        if not heads % tp
+        for pp in range(1, chips // tp + 1)
+        if not layers % pp
+        for dp in range(1, chips // tp // pp + 1)
+        if tp * pp * dp == chips
     }
 
 

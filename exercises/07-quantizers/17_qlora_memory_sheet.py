@@ -24,9 +24,9 @@ learn.
 
 The tests hold your sheet to the book's, for Llama-2-7B and two ranks.
 
-hint: Adam keeps two numbers for each weight that learns, and none for a frozen one. A
-frozen weight has no gradient either. In `nf4_bits`, ask how many weights share each
-scale: the second is shared by `group * second` of them.
+hint: Only what learns has a state: how many moments, beside the weight and its
+gradient? Ask of every shared number among how many it is divided, and of the logits how
+many copies exist at the same time.
 """
 
 from stacklib import models

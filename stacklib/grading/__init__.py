@@ -46,3 +46,7 @@ __all__ = [
     "select",
     "stub",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

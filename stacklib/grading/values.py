@@ -44,14 +44,14 @@ def converted(value: Quantity, unit: str, wanted: str) -> float:
     """A quantity in ``unit``. Whether FLOP are carried along as a unit or counted as
     plain numbers is the reader's choice; one without a unit is a plain number.
     """
-    if not value.unit:
-        return float(value.value)
     flop, errors = Quantity(1, "FLOP"), []
     for candidate in (value, value * flop, value / flop):
         try:
             return float(candidate.to(unit or "1").value)
         except UnitError as error:
             errors.append(error)
+    if not value.unit:
+        return float(value.value)
     raise Mistake(f"{value}: {wanted} is asked for ({errors[0]})")
 
 

@@ -52,3 +52,7 @@ __all__ = [
     "published_parameters",
     "work_per_token",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -88,3 +88,7 @@ def sources() -> Iterator[tuple[str, str]]:
 def found(module: str, id: str) -> Quantity | Finding:
     """What the check of a claim finds; run once."""
     return carried(import_module(module))[id]()
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -23,3 +23,7 @@ __all__ = [
     "explain", "format_number", "in_times", "log2", "maximum", "minimum", "one_of",
     "resolve", "say", "stamp", "where",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

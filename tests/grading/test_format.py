@@ -1,6 +1,7 @@
 """The text of an exercise, the stub derived from it, and its wrong answers."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -313,3 +314,17 @@ def test_a_wrong_answer_without_name_or_diagnosis_is_refused(old, new, message):
     assert old in WRONG
     with pytest.raises(FormatError, match=f"wrong/01_x.py: .*({message})"):
         other_answers(WRONG.replace(old, new), "wrong/01_x.py")
+
+
+def test_a_hint_says_what_the_question_does_not():
+    def words(text: str) -> set[str]:
+        return set(re.findall(r"[a-z0-9]{4,}", text.lower()))
+
+    for exercise in grading.discover(BOOK):
+        text, asked = exercise.text(), words(exercise.stub().partition(view.TESTS)[0])
+        hint = words(text.hint)
+        assert len(hint & asked) <= 0.75 * len(hint), (exercise.id, hint - asked)
+        pieces = re.split(r"[.?:;]", " ".join(text.question.split()))
+        assert not [
+            p for p in pieces if len(p) > 40 and p in " ".join(text.hint.split())
+        ]
