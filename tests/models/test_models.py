@@ -85,7 +85,7 @@ def test_active_parameters_are_those_of_the_model_cards():
     assert checked == 11
 
 
-@pytest.mark.parametrize("name", RELEASES)
+@pytest.mark.rows("name", RELEASES)
 def test_public_configs_count_to_the_published_total(name, tmp_path):
     entry = RELEASES[name]
     assert from_hf_config(entry["config"]).parameters.si == entry["published"]

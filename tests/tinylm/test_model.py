@@ -47,22 +47,17 @@ def test_the_record_of_a_run_belongs_to_its_weights(name):
     assert run["curve"][-1]["held_out"] < run["curve"][0]["held_out"]
 
 
-def test_a_bare_numpy_process_loads_it_within_a_second():
+def test_a_bare_numpy_process_loads_it_within_a_cpu_second():
     code = (
-        "import time; import numpy; t = time.perf_counter();"
-        "from stacklib import tinylm; m = tinylm.load(); s = time.perf_counter() - t;"
+        "import time; import numpy; t = time.process_time();"
+        "from stacklib import tinylm; m = tinylm.load(); s = time.process_time() - t;"
         "import sys; assert 'torch' not in sys.modules and 'numba' not in sys.modules;"
         "print(s)"
     )
-    times = [
-        float(
-            subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, check=True
-            ).stdout
-        )
-        for _ in range(3)
-    ]
-    assert min(times) < 1
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert float(told.stdout) < 1
 
 
 @pytest.mark.parametrize("name", NAMES)
