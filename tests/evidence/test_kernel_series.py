@@ -33,7 +33,7 @@ def test_a_factor_two_either_way_is_as_far_off():
     assert kernel_series.order_faults(found) == [("two", "one")]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fast", "predicted", "wrong"),
     [(12.0, 9.0, True), (12.0, 10.0, True), (12.0, 10.1, False), (11.9, 5.0, False)],
 )
@@ -164,7 +164,7 @@ def test_every_row_of_the_table_is_what_the_clock_says(id):
     runs_as_stored(id)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("series", "kernel", "waits"),
     [
         ("siboehm-sgemm", "double buffering", False),

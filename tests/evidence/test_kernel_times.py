@@ -59,7 +59,7 @@ def test_every_row_is_estimated_or_refused_with_a_reason():
     assert len(ran) == len(nvidia) == 66
 
 
-@pytest.mark.parametrize("column", ["estimated", "by_source", "by_device"])
+@pytest.mark.rows("column", ["estimated", "by_source", "by_device"])
 def test_errors_are_within_the_bar_of_family_c(column):
     errors = kernel_times.errors(column)
     assert len(errors) >= 25

@@ -25,7 +25,7 @@ def test_a_row_is_the_product_it_says():
     assert found.value == gemm.gemm_time(work, "h100-sxm", "stream").time
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("software", "subject", "launch"),
     [
         ("torch 2.7", "torch.mm (MAMF best of sweep)", "sweep"),

@@ -23,7 +23,7 @@ from stacklib.tinylm.weights import CorruptWeights, read_weights
 PARAMETERS = {"tiny": 2_361_600, "draft": 229_696, "draft_plain": 229_696}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_parameters_are_the_same_counted_three_ways(name):
     counted = models.from_hf_config(DATA / name / "config.json").parameters.si
     model = load(name)
@@ -39,7 +39,7 @@ def test_the_sizes_are_those_promised():
     assert sum(sizes) < 8_000_000 and max(sizes) < 5_000_000
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_the_record_of_a_run_belongs_to_its_weights(name):
     run = json.loads((DATA / name / "training.json").read_text())
     assert run["parameters"] == PARAMETERS[name]
@@ -60,7 +60,7 @@ def test_a_bare_numpy_process_loads_it_within_a_cpu_second():
     assert float(told.stdout) < 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_cached_and_uncached_decoding_give_the_same_tokens(name):
     model = load(name)
     for prompt in ("Return a list of", "class Reader", "The roofline", "# "):
@@ -123,7 +123,7 @@ def test_the_text_reads_like_the_text_it_read():
     assert len(made) > 100 and share > 0.8
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("asked", "message"),
     [
         ({"tokens": 0}, "tokens = 0"),

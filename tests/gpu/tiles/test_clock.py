@@ -114,7 +114,7 @@ def test_the_busiest_unit_is_replayed():
     assert longest == every * 8 // 36  # the last of 1 + 2 + ... + 8 turns
 
 
-@pytest.mark.parametrize("device", ["v100-sxm2-16gb", "a100-80gb-sxm", "rtx-4090"])
+@pytest.mark.rows("device", ["v100-sxm2-16gb", "a100-80gb-sxm", "rtx-4090"])
 def test_other_devices_have_a_time_or_say_why(device):
     case = cases.rows(0, 4, 100)[0]
     report = run(case, device=device).report

@@ -159,7 +159,7 @@ def test_bad_shapes_and_twists_that_do_not_close_are_refused(shape, twist, says)
 # -- cubes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("shape", "twist"),
     [((16, 16, 16), None), ((4, 4, 8), XY), ((8, 16, 16), True), ((4, 8, 12), None)],
 )
