@@ -20,7 +20,7 @@ def stored(name: str) -> dict:
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("name", "missed"),
     [("encode", set()), ("quantize", set()), ("q4_k", set())],
 )

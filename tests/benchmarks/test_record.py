@@ -47,7 +47,7 @@ def test_another_days_result_is_never_overwritten(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "name, slug",
     [
         ("NVIDIA H200", "nvidia-h200"),

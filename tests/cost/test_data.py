@@ -136,7 +136,7 @@ def test_prices_can_be_asked_by_kind():
         cost.prices("h1000")
 
 
-@pytest.mark.parametrize("key", ["h100_sxm", "mi300x", "h200_sxm", "b200_sxm"])
+@pytest.mark.rows("key", ["h100_sxm", "mi300x", "h200_sxm", "b200_sxm"])
 def test_a_bill_adds_up_or_says_why_not(key):
     bill = cost.bill(key)
     if bill.parts:

@@ -148,7 +148,7 @@ def test_a_share_that_is_none_is_refused(bad):
             package_yield(2, 8, **shares)
 
 
-@pytest.mark.parametrize("bad", [0, -1, 2.5, True])
+@pytest.mark.rows("bad", [0, -1, 2.5, True])
 def test_a_count_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="dies ="):
         package_yield(bad, 8, die=0.9, bond=0.9)

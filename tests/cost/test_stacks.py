@@ -135,7 +135,7 @@ def test_a_share_that_is_none_is_refused(bad):
         count_wafers(gross=9, ddr_gross=9, die=bad, stack=0.5)
 
 
-@pytest.mark.parametrize("bad", [0, -1, 2.5, True])
+@pytest.mark.rows("bad", [0, -1, 2.5, True])
 def test_a_height_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="height"):
         stack_yield(bad, die=0.9, bond=0.9)

@@ -138,7 +138,7 @@ def test_a_flat_cost_changes_nothing():
     assert minimise(lambda x: 1.0, points(FACTORS["memory"]), 0.7) == 0.7
 
 
-@pytest.mark.parametrize("best", [0.31, 0.5, 0.62, 0.999])
+@pytest.mark.rows("best", [0.31, 0.5, 0.62, 0.999])
 def test_the_line_search_finds_a_valley(best):
     grid = points(FACTORS["memory"])
     found = minimise(lambda x: abs(math.log(x / best)), grid, 0.7)
@@ -389,7 +389,7 @@ def test_held_out_predictions_are_written_by_id():
     assert text == "id,by_source,by_device\nA-1,2,\nA-2,1.235,3\n"
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "row, says",
     [
         ({"value": 0.5, "least": 0.6, "most": 1.0}, "not between"),

@@ -62,7 +62,7 @@ def test_a_check_may_say_that_sources_disagree():
     assert plant(found).verdict == "conflict"
 
 
-@pytest.mark.parametrize("verdict", ["reproduced", "close", "wrong", "fine"])
+@pytest.mark.rows("verdict", ["reproduced", "close", "wrong", "fine"])
 def test_a_check_may_not_choose_its_verdict(verdict):
     with pytest.raises(ValueError, match="the ratio decides"):
         Finding(guess(148), why="x", verdict=verdict)
@@ -100,7 +100,7 @@ def of_module(mark, found):
     return carried(planted)[RIDGE]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("mark", "found", "says"),
     [
         (
@@ -214,7 +214,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("check", "id", "error", "says"), REFUSED)
+@pytest.mark.rows(("check", "id", "error", "says"), REFUSED)
 def test_what_cannot_be_judged_is_refused_and_leaves_its_row_open(
     check, id, error, says
 ):

@@ -11,6 +11,10 @@ from stacklib.evidence.series import port_of
 from stacklib.gpu.simt.plan import planned
 from stacklib.gpu.simt.slice_of import waits_for_blocks
 
+# The committed table, and what the clock says in less than half a second.
+ROWS = {row["id"]: row for row in results.need("kernel_series")["rows"]}
+QUICK = [id for id, row in ROWS.items() if row["times_s"][0] < 0.5]
+
 
 def made(kernel, published, predicted, series="a", kind="scan", source="s", part="p"):
     return Line(series, kernel, kind, source, published, predicted, "", part)
@@ -29,7 +33,7 @@ def test_a_factor_two_either_way_is_as_far_off():
     assert kernel_series.order_faults(found) == [("two", "one")]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fast", "predicted", "wrong"),
     [(12.0, 9.0, True), (12.0, 10.0, True), (12.0, 10.1, False), (11.9, 5.0, False)],
 )
@@ -130,36 +134,37 @@ def test_printed_rates_are_below_what_the_devices_can():
         assert rate < most, (row.id, rate, most)
 
 
-@pytest.fixture(scope="module")
-def stored():
-    """The rows of the committed table."""
-    return results.need("kernel_series")["rows"]
-
-
-def test_the_table_holds_every_row_of_the_family(stored):
-    assert [row["id"] for row in stored] == [row.id for row in measurements.series()]
-    for row in stored:
+def test_the_table_holds_every_row_of_the_family():
+    assert list(ROWS) == [row.id for row in measurements.series()]
+    for row in ROWS.values():
         assert (row["predicted"] is None) == bool(row["reason"])
 
 
-def test_the_table_meets_the_bar_of_the_median(stored):
-    told = kernel_series.summary("all", kernel_series.read(stored))
+def test_the_table_meets_the_bar_of_the_median():
+    told = kernel_series.summary("all", kernel_series.read(ROWS.values()))
     assert told.median <= kernel_series.BARS["median"]
 
 
-AGAIN = (("yencal-transpose", "TiledPadded"), ("simveit-reduction", "kernel_4"))
-
-
-@pytest.mark.parametrize(("series", "kernel"), AGAIN)
-def test_a_row_of_the_table_is_what_the_clock_says(stored, series, kernel):
-    pytest.importorskip("numpy")
-    row = next(r for r in stored if (r["series"], r["kernel"]) == (series, kernel))
-    given = next(r for r in measurements.series() if r.id == row["id"])
+def runs_as_stored(id):
+    (given,) = (row for row in measurements.series() if row.id == id)
     line = kernel_series.line(given, kernel_series.launched)
-    assert line.predicted == pytest.approx(row["predicted"], rel=1e-6)
+    told = ROWS[id]["predicted"]  # None where the row is refused
+    assert line.predicted == (told and pytest.approx(told, rel=1e-6))
+    assert (line.part, line.reason) == (ROWS[id]["part"], ROWS[id]["reason"])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows("id", QUICK, drawn=5)
+def test_a_row_of_the_table_is_what_the_clock_says(id):
+    runs_as_stored(id)
+
+
+@pytest.mark.slow
+@pytest.mark.rows("id", [id for id in ROWS if id not in QUICK])
+def test_every_row_of_the_table_is_what_the_clock_says(id):
+    runs_as_stored(id)
+
+
+@pytest.mark.rows(
     ("series", "kernel", "waits"),
     [
         ("siboehm-sgemm", "double buffering", False),

@@ -13,7 +13,7 @@ from stacklib.gpu.chip import microbenchmarks as kernels  # noqa: E402
 from stacklib.roofline.bound import hierarchy  # noqa: E402
 
 ROWS = {row.id: row for row in kernel_runs.FAMILY}
-# One of every kernel and every part that bounds one.
+# One of every kernel and every part that bounds one, some of which are run again.
 AGAIN = (
     "C-0023",
     "C-0024",
@@ -30,12 +30,22 @@ AGAIN = (
 )
 
 
-@pytest.mark.rows("id", AGAIN)
-def test_what_is_stored_is_what_runs(id):
+def runs_as_stored(id):
     found = outcome(ROWS[id], kernel_runs.estimate)
     stored = kernel_times.stored()[id]
     assert f"{found.predicted:.4g}" == stored["estimated"]
     assert found.bound == stored["bound"]
+
+
+@pytest.mark.rows("id", AGAIN, drawn=5)
+def test_what_is_stored_is_what_runs(id):
+    runs_as_stored(id)
+
+
+@pytest.mark.slow
+@pytest.mark.rows("id", [i for i, row in kernel_times.stored().items() if row["bound"]])
+def test_all_that_is_stored_is_what_runs(id):
+    runs_as_stored(id)
 
 
 def test_every_row_is_estimated_or_refused_with_a_reason():
@@ -49,7 +59,7 @@ def test_every_row_is_estimated_or_refused_with_a_reason():
     assert len(ran) == len(nvidia) == 66
 
 
-@pytest.mark.parametrize("column", ["estimated", "by_source", "by_device"])
+@pytest.mark.rows("column", ["estimated", "by_source", "by_device"])
 def test_errors_are_within_the_bar_of_family_c(column):
     errors = kernel_times.errors(column)
     assert len(errors) >= 25

@@ -99,7 +99,7 @@ def test_an_unknown_claim_suggests_the_nearest():
         ledger.get("h200-rigde")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("raw", "says"),
     [
         ({"no-such-claim": "A paper"}, "'no-such-claim' is no claim"),
@@ -123,7 +123,7 @@ def test_the_ledger_is_as_it_is_pinned():
     assert pins.fault(LEDGER, PINS) == ""
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("old", "new"),
     [
         (",104,1e9 transistors,", ",99,1e9 transistors,"),  # a value
@@ -147,7 +147,7 @@ def test_our_own_review_may_change():
     assert pins.fault(LEDGER.replace(row["why"], "Another word."), PINS) == ""
 
 
-@pytest.mark.parametrize("reason", ["", "changed", "As read from the five documents."])
+@pytest.mark.rows("reason", ["", "changed", "As read from the five documents."])
 def test_a_pin_without_a_reason_of_its_own_is_refused(reason):
     with pytest.raises(LedgerError, match="is no reason"):
         pins.pinned(pins.with_pin(PINS, LEDGER, reason))

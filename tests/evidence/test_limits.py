@@ -27,7 +27,7 @@ def test_no_row_beyond_its_device_is_in_the_fit():
     assert {"A-F043", "A-F090"} <= fitted  # a 5090 may run at 3.09 GHz, by its driver
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.rows("name", FILES)
 def test_a_rate_times_25_is_found_in_every_file(name):
     rows = getattr(measurements, name)()
     held = [r for r in rows if r.family == "A" and not r.metric.startswith("latency")]

@@ -8,33 +8,12 @@ import pytest
 
 from stacklib import hardware
 from stacklib.evidence import measurements
-from stacklib.evidence.measurements import Measurement, Refusal
-from stacklib.evidence.predict import PREDICTORS
+from stacklib.evidence.measurements import Refusal
 from stacklib.evidence.predict.gemm import _copies, _shape, product_of
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound import gemm, hierarchy
 
-
-def row(family: str, config: str = "", **changes: str) -> Measurement:
-    texts = {
-        "id": "x",
-        "system": "NVIDIA H100 80GB HBM3",
-        "software": "",
-        "subject": "GEMM",
-        "settings": config,
-        "metric": "latency",
-        "unit": "ms",
-        "source": "",
-        "date": "",
-        "confidence": "saw",
-        "notes": "",
-    }
-    return Measurement(family=family, value=1.0, fault="", **{**texts, **changes})
-
-
-def predict(r: Measurement):
-    return PREDICTORS[r.family](r)()
-
+from .made_row import predict, row
 
 SHAPE = "m=64;n=4096;k=8192;dtype=bf16"
 
@@ -46,7 +25,7 @@ def test_a_row_is_the_product_it_says():
     assert found.value == gemm.gemm_time(work, "h100-sxm", "stream").time
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("software", "subject", "launch"),
     [
         ("torch 2.7", "torch.mm (MAMF best of sweep)", "sweep"),

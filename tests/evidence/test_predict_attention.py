@@ -6,32 +6,18 @@ import pytest
 
 from stacklib import hardware
 from stacklib.evidence.measurements import Measurement, Refusal, fitted
-from stacklib.evidence.predict import PREDICTORS
 from stacklib.evidence.predict.attention import attention_of, software_of
 from stacklib.evidence.validate import validate
 
+from . import made_row
+from .made_row import predict
+
 SHAPE = "batch=4;heads=16;seq=4096;head_dim=128;causal=1;dtype=fp16"
+SAID = {"software": "FlashAttention-3", "subject": "attention fwd"}
 
 
 def row(config: str = SHAPE, **changes: str) -> Measurement:
-    texts = {
-        "id": "x",
-        "system": "NVIDIA H100 80GB HBM3",
-        "software": "FlashAttention-3",
-        "subject": "attention fwd",
-        "settings": config,
-        "metric": "latency",
-        "unit": "ms",
-        "source": "",
-        "date": "",
-        "confidence": "saw",
-        "notes": "",
-    }
-    return Measurement(family="B", value=1.0, fault="", **{**texts, **changes})
-
-
-def predict(r: Measurement):
-    return PREDICTORS["B"](r)()
+    return made_row.row("B", config, **(SAID | changes))
 
 
 def test_a_row_is_the_attention_it_says():

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from stacklib.evidence.measurements import Measurement, Refusal, public
-from stacklib.evidence.predict import PREDICTORS
 from stacklib.evidence.predict.collectives import (
     _groups,
     collective_of,
@@ -19,28 +18,20 @@ from stacklib.interconnect.experts.count import expect
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.timed import KERNEL
 
+from . import made_row
+from .made_row import predict
+
 SHAPE = "ngpus=8;msg_bytes=67108864;dtype=float32"
+SAID = {
+    "system": "8x NVIDIA H100 80GB HBM3",
+    "software": "NCCL 2.29, nccl-tests",
+    "subject": "all_reduce",
+    "unit": "us",
+}
 
 
 def row(config: str = SHAPE, **changes: str) -> Measurement:
-    texts = {
-        "id": "x",
-        "system": "8x NVIDIA H100 80GB HBM3",
-        "software": "NCCL 2.29, nccl-tests",
-        "subject": "all_reduce",
-        "settings": config,
-        "metric": "latency",
-        "unit": "us",
-        "source": "",
-        "date": "",
-        "confidence": "saw",
-        "notes": "",
-    }
-    return Measurement(family="D", value=1.0, fault="", **{**texts, **changes})
-
-
-def predict(r: Measurement):
-    return PREDICTORS["D"](r)()
+    return made_row.row("D", config, **(SAID | changes))
 
 
 @pytest.mark.rows(

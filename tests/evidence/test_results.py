@@ -79,7 +79,7 @@ def test_what_is_not_json_is_refused(checkout):
         results.load("host")
 
 
-@pytest.mark.parametrize("name", ["../host", "", "a/b"])
+@pytest.mark.rows("name", ["../host", "", "a/b"])
 def test_a_name_is_a_file_name(name):
     with pytest.raises(results.ResultError):
         results.load(name)

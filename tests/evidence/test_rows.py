@@ -72,7 +72,7 @@ def test_a_search_finds_rows_that_hold_every_word():
     assert counted([]) == "0 claims: none"
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "filters",
     [{"chapter": 0}, {"source": "009"}, {"verdict": "fine"}, {"search": "  "}],
 )

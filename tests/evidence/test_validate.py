@@ -252,7 +252,7 @@ def test_every_unit_of_a_predicted_family_is_in_the_table():
             assert said in row_units.WORDS or said in row_units.ELEMENTS, row.unit
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, 0.0, -1.0])
+@pytest.mark.rows("value", [math.nan, math.inf, 0.0, -1.0])
 def test_a_forecast_that_is_no_number_is_refused(value):
     with pytest.raises(Refusal, match="the model gives"):
         in_unit(Forecast(value, "s", "memory"), "ms")

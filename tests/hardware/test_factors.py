@@ -59,7 +59,7 @@ def test_override_is_undone_and_nests():
     assert hardware.efficiency("dram_read") == before
 
 
-@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
+@pytest.mark.rows("value", [0, -1, float("nan"), float("inf")])
 def test_override_takes_numbers_above_zero(value):
     with (
         pytest.raises(ValueError, match="above zero"),

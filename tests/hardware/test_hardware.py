@@ -60,12 +60,12 @@ def test_faulty_file_is_refused_naming_the_field(h100, message, plant):
         from_dict(raw, "planted")
 
 
-@pytest.mark.parametrize("typed", ["h100-sxm", "H100_SXM", "h100sxm", "H100"])
+@pytest.mark.rows("typed", ["h100-sxm", "H100_SXM", "h100sxm", "H100"])
 def test_names_are_forgiving(typed):
     assert hardware.get(typed).key == "h100_sxm"
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "typed, key",
     [
         ("a100", "a100_sxm_80gb"),
@@ -77,7 +77,7 @@ def test_a_bare_family_name_is_its_default_variant(typed, key):
     assert hardware.get(typed).key == key
 
 
-@pytest.mark.parametrize("typed", ["a100_s", "v10", "rtx", "h10"])
+@pytest.mark.rows("typed", ["a100_s", "v10", "rtx", "h10"])
 def test_the_start_of_several_names_is_never_guessed(typed):
     with pytest.raises(UnknownName, match="could be several"):
         hardware.get(typed)

@@ -252,7 +252,7 @@ def test_an_unknown_category_is_refused(nvlink):
 # ---- names, directions, unknowns ----
 
 
-@pytest.mark.parametrize("typed", ["nvlink5", "NVLink-5", "nvlink_5", "NVLINK 5"])
+@pytest.mark.rows("typed", ["nvlink5", "NVLink-5", "nvlink_5", "NVLINK 5"])
 def test_names_are_forgiving(typed):
     assert hardware.link(typed).key == "nvlink5"
 

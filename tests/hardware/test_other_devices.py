@@ -115,7 +115,7 @@ MEASURED = [
 ]
 
 
-@pytest.mark.parametrize("name", AMD)
+@pytest.mark.rows("name", AMD)
 def test_amd_peaks_are_those_of_the_rocm_tables(name):
     peaks = hardware.get(name).peaks
     for key, (width, rate) in AMD[name].items():

@@ -227,10 +227,10 @@ def test_other_mappings_are_read_and_failing_ones_refused():
 def test_hostile_json_is_an_error_not_a_crash(text, message, tmp_path):
     path = tmp_path / "config.json"
     path.write_bytes(text)
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(ConfigError, match=message):
         from_hf_config(path)
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 def test_paths_that_are_no_files(tmp_path):

@@ -85,7 +85,7 @@ def test_active_parameters_are_those_of_the_model_cards():
     assert checked == 11
 
 
-@pytest.mark.parametrize("name", RELEASES)
+@pytest.mark.rows("name", RELEASES)
 def test_public_configs_count_to_the_published_total(name, tmp_path):
     entry = RELEASES[name]
     assert from_hf_config(entry["config"]).parameters.si == entry["published"]
@@ -118,7 +118,7 @@ def test_every_supported_type_is_held_to_the_reference_or_to_a_release():
 AROUND = {"llama4": "llama4_text", "llava": "llama", "mistral3": "mistral"}
 
 
-@pytest.mark.parametrize("whole", AROUND)
+@pytest.mark.rows("whole", AROUND)
 def test_the_text_part_of_a_multimodal_release_counts_as_it_does_alone(whole):
     text = next(
         c["config"]
@@ -165,7 +165,7 @@ def test_minimax_under_its_first_names_lists_its_layers_by_number():
         from_hf_config({**old, "attn_type_list": [1, 0, 2]})
 
 
-@pytest.mark.parametrize("kind", ["qwen3_next", "minimax", "mamba2"])
+@pytest.mark.rows("kind", ["qwen3_next", "minimax", "mamba2"])
 def test_a_recurrent_state_does_not_grow(kind):
     case = next(c for c in LIBRARY["parameters"] if c["config"]["model_type"] == kind)
     model = from_hf_config(case["config"])

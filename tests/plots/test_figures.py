@@ -105,7 +105,7 @@ def test_every_mark_of_the_key_is_drawn_apart():
     assert len(set(shown.values())) == len(spec.KEY)
 
 
-@pytest.mark.parametrize("evidence", ["measured", "claimed", "data sheet", "yours"])
+@pytest.mark.rows("evidence", ["measured", "claimed", "data sheet", "yours"])
 def test_a_line_is_predicted_or_simulated(evidence):
     with pytest.raises(plots.SpecError, match="line"):
         draw(marks(evidence))
@@ -141,7 +141,7 @@ def test_the_bundle_carries_text_html_and_entry():
     assert bundle[guard.MIME] in guard.shown()
 
 
-@pytest.mark.parametrize("name", ["Big Name", "", "a_b", "-a"])
+@pytest.mark.rows("name", ["Big Name", "", "a_b", "-a"])
 def test_a_name_must_be_an_anchor(name):
     with pytest.raises(plots.SpecError, match="name"):
         draw(marks(), name=name)

@@ -18,7 +18,6 @@ from ..test_plain_python import PROLOGUE
 
 LIVE = figures()
 each = pytest.mark.rows("figure", LIVE)
-MOST = 6  # values of one control that are tried
 
 
 @cache
@@ -28,9 +27,9 @@ def show(figure):
     )
 
 
-def some(steps):
+def some(steps, most):
     """Evenly spread, both ends with them."""
-    last, most = len(steps) - 1, min(len(steps), MOST)
+    last, most = len(steps) - 1, min(len(steps), most)
     return [steps[round(i * last / max(most - 1, 1))] for i in range(most)]
 
 
@@ -68,16 +67,27 @@ def test_a_figure_is_the_same_whenever_it_is_shown():
         assert again == show(figure)._repr_mimebundle_()
 
 
-@each
-def test_steps_and_corners_draws_and_passes_the_guard(figure):
+def draw(figure, most):
+    """So many values of every control, and about as many corners."""
     steps = {c["name"]: values(c) for c in figure.controls}
     for name, all_of_it in steps.items():
-        for value in some(all_of_it):
+        for value in some(all_of_it, most):
             ask(figure.function, figure.controls, **{name: value})
     corners = list(itertools.product(*((v[0], v[-1]) for v in steps.values())))
-    for corner in corners[:: len(corners) // MOST + 1]:
+    for corner in corners[:: len(corners) // most + 1]:
         chosen = dict(zip(steps, corner, strict=True))
         ask(figure.function, figure.controls, **chosen)
+
+
+@each
+def test_ends_and_corners_draw_and_pass_the_guard(figure):
+    draw(figure, 3)
+
+
+@pytest.mark.slow
+@each
+def test_more_steps_draw_and_pass_the_guard(figure):
+    draw(figure, 8)
 
 
 BLOCKED = """

@@ -33,7 +33,7 @@ def test_no_float_prints_more_than_four_digits():
     assert found.frame.iloc[0].tolist() == ["0.3333", "12,350", "70553706496"]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("other", "says"),
     [
         (chosen(1, "GB"), "t"),

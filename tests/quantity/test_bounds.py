@@ -81,13 +81,13 @@ def test_bounds_of_every_kind_of_number():
         at_least(1, p=0.5)
 
 
-@pytest.mark.parametrize("spare", [{"units": 0}, {"needed": 0}, {"share": math.nan}])
+@pytest.mark.rows("spare", [{"units": 0}, {"needed": 0}, {"share": math.nan}])
 def test_a_die_with_no_units(spare):
     with pytest.raises(ValueError, match=f"{next(iter(spare))} = "):
         cost.die(Quantity(814, "mm2"), node="n5", **spare)
 
 
-@pytest.mark.parametrize("size", [0, -1, True, 1.5])
+@pytest.mark.rows("size", [0, -1, True, 1.5])
 def test_clusters_of_no_blocks(size):
     """Zero blocks a cluster once ran for ever."""
     with pytest.raises(ValueError, match="size"):

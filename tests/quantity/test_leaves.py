@@ -37,7 +37,7 @@ def test_whole_numbers_and_their_parts_belong_to_a_formula(factor):
     assert bare(spec(3, "ns") * factor) == []
 
 
-@pytest.mark.parametrize("factor", [0.87, 421.7, 1.5])
+@pytest.mark.rows("factor", [0.87, 421.7, 1.5])
 def test_any_other_literal_in_a_formula_is_bare(factor):
     (leaf,) = bare(spec(3, "ns") * factor)
     assert leaf.si == factor

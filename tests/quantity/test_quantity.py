@@ -151,7 +151,7 @@ def test_array_and_quantity_do_not_mix():
         numpy.ones(3) * Quantity(1, "s")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "wrong", [{"confidence": "sure"}, {"seen": "yesterday"}, {"title": " "}]
 )
 def test_source_is_checked(wrong):

@@ -25,7 +25,7 @@ def test_a_ratio_near_one_is_the_same_and_below_one_the_inverse(ratio, says):
     assert in_times(ratio) == says
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ratio", "words"), [(0, "a|b|c"), (-1, "a|b|c"), (1, "a"), (1, "a|b")]
 )
 def test_what_has_no_words_is_refused(ratio, words):

@@ -61,7 +61,7 @@ def test_nvfp4_is_the_rule_of_three_digits():
     assert expected_error("e2m1", 16, "e4m3") == pytest.approx(found, rel=0.01)
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
+@pytest.mark.rows("name", DISTRIBUTIONS)
 def test_moments_are_those_of_the_density(name: str):
     moments, square, _ = DISTRIBUTIONS[name]
     x = np.linspace(0, 6, 60_001)
@@ -99,7 +99,7 @@ def test_a_block_has_numbers_that_share(block: object):
         expected_error("e2m1", block)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("sigma", [0, -1.0, math.nan, math.inf])
+@pytest.mark.rows("sigma", [0, -1.0, math.nan, math.inf])
 def test_a_size_is_above_zero(sigma: float):
     with pytest.raises(ValueError, match="sigma="):
         expected_error("e2m1", 32, sigma=sigma)

@@ -266,7 +266,7 @@ def test_one_number_drawn(name: str):
     ]
 
 
-@pytest.mark.parametrize("name", INTEGERS)
+@pytest.mark.rows("name", INTEGERS)
 def test_integers_are_twos_complement(name: str):
     form = Format(name)
     end = 1 << form.bits - 1

@@ -153,7 +153,7 @@ def test_hessians_are_running_means():
     assert np.allclose(hessian(x.reshape(9, 10, 7)), whole)
 
 
-@pytest.mark.parametrize("name", ["int4_g128", "nf4", "q4_k"])
+@pytest.mark.rows("name", ["int4_g128", "nf4", "q4_k"])
 def test_awq_scales_what_sees_large_inputs(name: str):
     w, x = layer(11)
     x[:, 3] *= 50
@@ -170,7 +170,7 @@ def test_awq_scales_what_sees_large_inputs(name: str):
     assert np.array_equal(same.weights, dequantize(quantize(w, name)))
 
 
-@pytest.mark.parametrize("alpha", [0, 0.3, 0.5, 1])
+@pytest.mark.rows("alpha", [0, 0.3, 0.5, 1])
 def test_smoothing_leaves_the_product(alpha: float):
     w, x = layer(12)
     x[:, 9] *= 100
@@ -181,7 +181,7 @@ def test_smoothing_leaves_the_product(alpha: float):
         assert after.max() / np.median(after) < before.max() / np.median(before)
 
 
-@pytest.mark.parametrize("share", [0, 0.005, 0.1, 1])
+@pytest.mark.rows("share", [0, 0.005, 0.1, 1])
 def test_what_is_split_joins_again(share: float):
     w = np.random.default_rng(13).standard_t(2, (40, 50)).astype(np.float32)
     found = outlier_split(w, share)

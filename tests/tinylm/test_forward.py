@@ -27,8 +27,8 @@ def torch_logits(model, ids) -> np.ndarray:
         return decoder(torch.as_tensor(np.asarray(ids))[None])[0].numpy()
 
 
-@pytest.mark.parametrize(("heads", "shared", "size"), SHAPES)
-@pytest.mark.parametrize("tokens", [1, 2, 17, 48])
+@pytest.mark.rows(("heads", "shared", "size"), SHAPES)
+@pytest.mark.rows("tokens", [1, 2, 17, 48])
 def test_numpy_equals_torch(build, heads, shared, size, tokens):
     model = build(config(heads, shared, size), seed=tokens)
     ids = np.random.default_rng(tokens).integers(0, 2048, tokens)

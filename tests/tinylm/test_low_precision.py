@@ -173,7 +173,7 @@ def test_models_with_experts_or_latents_are_refused(name):
         lp.qlora_memory(name, rank=8, batch=1, context=8)
 
 
-@pytest.mark.parametrize("size", [{"rank": 0}, {"batch": -1}, {"context": 2.5}])
+@pytest.mark.rows("size", [{"rank": 0}, {"batch": -1}, {"context": 2.5}])
 def test_sizes_below_one_are_refused(size):
     given = {"rank": 8, "batch": 1, "context": 8} | size
     (name,) = size

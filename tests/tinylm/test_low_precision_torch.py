@@ -56,7 +56,7 @@ def short_run(small_config):
 # -- FP8
 
 
-@pytest.mark.parametrize("name", ft.TYPES)
+@pytest.mark.rows("name", ft.TYPES)
 def test_torch_rounds_as_the_room_does(name):
     form, random = Format(name), np.random.default_rng(0)
     sizes = 2.0 ** random.uniform(-30, 20, 20_000)
@@ -219,7 +219,7 @@ def test_a_straight_through_gradient_is_passed_as_it_is():
         qat_torch.straight_through(x, lambda w: w[:1])
 
 
-@pytest.mark.parametrize("bits", [2, 3, 4, 8])
+@pytest.mark.rows("bits", [2, 3, 4, 8])
 def test_levels_are_a_row_of_a_symmetric_grid_and_no_worse_than_unclipped(bits):
     torch.manual_seed(0)
     weights = torch.randn(12, 64) * torch.logspace(-3, 1, 12)[:, None]

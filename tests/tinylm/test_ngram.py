@@ -88,7 +88,7 @@ def test_discounts_follow_chen_and_goodman():
     assert closed_form(np.array([5, 6])) == (0.75, 0.75, 0.75)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ids", "vocab", "order", "message"),
     [
         ([1], 6, 2, "order = 2 over 1 tokens"),

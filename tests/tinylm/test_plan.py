@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOST = HostRoofline.load(ROOT / "benchmarks" / "results" / "host_roofline.json")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_products_of_a_step_equal_torchs_count(name):
     config = read_config(DATA / name / "config.json")
     model = Decoder(config)
@@ -33,7 +33,7 @@ def test_products_of_a_step_equal_torchs_count(name):
     assert sum(s.flops * s.count for s in steps if s.kind == "product") == matmuls
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_forward_equals_the_closed_form_of_the_model_room(name):
     config = read_config(DATA / name / "config.json")
     model = models.from_hf_config(DATA / name / "config.json")

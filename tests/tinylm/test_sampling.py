@@ -105,7 +105,7 @@ def test_a_value_out_of_range_is_named(field, value):
         Sampling(**{field: value})
 
 
-@pytest.mark.parametrize("logits", [[], [[1.0]], [1.0, math.nan]])
+@pytest.mark.rows("logits", [[], [[1.0]], [1.0, math.nan]])
 def test_what_is_no_row_of_logits_is_refused(logits):
     with pytest.raises(ValueError, match="one row without NaN"):
         probabilities(logits, Sampling())

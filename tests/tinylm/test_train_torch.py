@@ -133,7 +133,7 @@ def test_learning_rates_rise_stay_and_fall():
     assert shares[400:] == sorted(shares[400:], reverse=True)
 
 
-@pytest.mark.parametrize("shape", [(8, 8), (8, 24), (24, 8)])
+@pytest.mark.rows("shape", [(8, 8), (8, 24), (24, 8)])
 def test_muon_lifts_every_singular_value_near_one(shape):
     torch.manual_seed(0)
     values = torch.linalg.svdvals(orthogonal(torch.randn(shape)))

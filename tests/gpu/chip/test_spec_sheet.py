@@ -65,9 +65,7 @@ def test_generation_one_under_load_is_a_fault():
     assert "MIG is on" in said and "Error correction is off" in said
 
 
-@pytest.mark.parametrize(
-    ("generation", "rate"), [(1, 4), (2, 8), (3, 15.75), (4, 31.5)]
-)
+@pytest.mark.rows(("generation", "rate"), [(1, 4), (2, 8), (3, 15.75), (4, 31.5)])
 def test_pcie_by_hand(generation, rate):
     gen = Quantity(generation, label="generation")
     full = pcie_rate(gen, Quantity(16, label="lanes"))

@@ -174,7 +174,7 @@ def test_tensor_copies_have_one_to_five_dimensions():
     assert not gpu.accepted("cp.async.bulk", "sm_80").accepted
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: gpu.compiled("twise"), "twice"),

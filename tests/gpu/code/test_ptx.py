@@ -291,7 +291,7 @@ def test_a_lane_of_the_mask_is_missing():
         run_ptx(BODY.format(body), 1, 32, np.zeros(1, np.int32))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("args", "says"),
     [
         ((), "1 kernel|takes .u64"),

@@ -15,7 +15,7 @@ from stacklib.roofline.bound import littles_law
 DEVICES = ("a100-sxm-80gb", "h100-sxm", "b200-sxm")
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.rows("device", DEVICES)
 def test_all_threads_draw_what_littles_law_says(device):
     assert hide(threads=1024, each=4, device=device).share.si == pytest.approx(
         littles_law.in_flight(device, 4).reached.si
@@ -37,7 +37,7 @@ def test_a_slower_memory_wants_more():
     assert slow.share.text("%", 3) == "53.8 %"
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.rows("device", DEVICES)
 def test_the_port_delivers_the_bandwidth(device):
     chip = hardware.get(device)
     rate = 32 * 4 / float(request_interval(device)) * chip.clock.si

@@ -31,7 +31,7 @@ def test_lanes_agree_with_the_data_sheets():
             assert ports.constant(key, lanes).si == part_count(chip, lanes).si
 
 
-@pytest.mark.parametrize("device", ["v100-pcie-16gb", "rtx-4090", "b200-sxm"])
+@pytest.mark.rows("device", ["v100-pcie-16gb", "rtx-4090", "b200-sxm"])
 def test_every_kind_has_a_way_and_no_result_comes_before_its_port_is_free(device):
     machine = machine_of(device)
     assert set(machine.ways) == set(KINDS)
@@ -40,7 +40,7 @@ def test_every_kind_has_a_way_and_no_result_comes_before_its_port_is_free(device
     assert len(machine.size(1, 1, 1)) == 21 and len(machine.table()) == 11 * len(KINDS)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: ports.constant("hopper", "wings"), "no such port constant"),

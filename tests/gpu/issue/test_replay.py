@@ -206,7 +206,7 @@ def test_a_block_starts_when_one_ends():
     assert done.cycles >= max(done.end)
 
 
-@pytest.mark.parametrize("resident", [1, 2, 3])
+@pytest.mark.rows("resident", [1, 2, 3])
 def test_what_is_left_out_takes_as_long_as_what_was_replayed(resident):
     whole = replay(copies(24, 4, 3, 2), H100, resident=resident)
     known = blocks_to_replay(24 * 132, 132, resident)
@@ -218,7 +218,7 @@ def test_what_is_left_out_takes_as_long_as_what_was_replayed(resident):
     assert busiest(133, 132) == 2
 
 
-@pytest.mark.parametrize("device", ["v100-pcie-16gb", "a100-sxm-80gb", H100])
+@pytest.mark.rows("device", ["v100-pcie-16gb", "a100-sxm-80gb", H100])
 def test_tensor_cores_reach_their_peak(device):
     chip = hardware.get(device)
     tape = Recorder()
@@ -239,7 +239,7 @@ def test_fewer_units_leave_more_of_the_memory():
     assert every.cycles > 1.5 * few.cycles
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.rows("policy", POLICIES)
 def test_every_cycle_of_every_warp_has_a_reason(policy):
     done = replay(copies(5, 3, 2, 2), "rtx-3090", resident=2, policy=policy)
     lived = sum(part.end - part.start for part in timeline(done))

@@ -103,7 +103,7 @@ def test_the_policies_part_when_the_first_comes_back():
         assert [one.warp for one in done.issued] == told[policy]
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.rows("policy", POLICIES)
 def test_two_slots_by_hand(policy):
     done = run([chains(1, 2)] * 3, SubCore(math=3, issue=2), policy=policy)
     order = [(one.cycle, one.warp) for one in done.issued]

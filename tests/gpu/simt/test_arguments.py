@@ -16,7 +16,7 @@ def looked_up(t, table, out, step):
     out[t.thread.x] = table[t.thread.x * step % 64]
 
 
-@pytest.mark.parametrize(("step", "passes"), [(0, 1), (1, 32), (4, 16), (32, 2)])
+@pytest.mark.rows(("step", "passes"), [(0, 1), (1, 32), (4, 16), (32, 2)])
 def test_constants_are_served_address_by_address(step, passes):
     ran = gpu.launch(looked_up, 1, 32, "h100", gpu.constant(X), gpu.empty(32), step)
     expected = X[np.arange(32) * step % 64]
@@ -89,7 +89,7 @@ def halved(t, x):
     x[t.thread.x] = t.to("bfloat16", t.to(np.float32, x[t.thread.x]) * 0.5)
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "float16", "float8_e4m3fn"])
+@pytest.mark.rows("name", ["bfloat16", "float16", "float8_e4m3fn"])
 def test_formats_of_the_device(name):
     x = gpu.to_device(X[:32], name)
     gpu.launch(halved, 1, 32, "h100", x)

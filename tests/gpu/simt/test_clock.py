@@ -59,7 +59,7 @@ def test_multiply_adds_in_registers_reach_the_peak(key):
     assert more <= 1.0001 * lanes and 0.85 <= more / device.peak("fp32").si <= 1.01
 
 
-@pytest.mark.parametrize("key", ["v100-sxm2-32gb", "h100-sxm", "b200-sxm"])
+@pytest.mark.rows("key", ["v100-sxm2-32gb", "h100-sxm", "b200-sxm"])
 def test_one_warp_of_dependent_additions_pays_the_latency(key):
     def chain(t, out, rounds):
         total = t.to(np.float32, t.lane)

@@ -86,7 +86,7 @@ def figures(report):
     )
 
 
-@pytest.mark.parametrize("scale", [1, 2, 4])
+@pytest.mark.rows("scale", [1, 2, 4])
 def test_a_tile_element_by_element_costs_what_wide_loads_cost(scale):
     arrays = squares()
     found = []
@@ -157,7 +157,7 @@ def test_loads_are_joined_as_far_as_the_first_index_is_surely_aligned(
     same(kernel, 1, THREADS, *arrays)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("dtype", "expected"),
     [(np.float64, [2, 2]), (np.int32, [4]), (np.float16, [1] * 4), (np.int8, [1] * 4)],
 )
@@ -165,9 +165,7 @@ def test_words_of_four_and_eight_bytes_are_joined(dtype, expected):
     assert widths(around("x * 4"), *placed(dtype)) == expected
 
 
-@pytest.mark.parametrize(
-    "between", ["own[x] = 0", "t.atomic_add(own, x, 1)", "t.sync()"]
-)
+@pytest.mark.rows("between", ["own[x] = 0", "t.atomic_add(own, x, 1)", "t.sync()"])
 def test_no_load_moves_over_a_store_an_atomic_or_a_barrier(between):
     assert widths(around("x * 4", between=between), *placed()) == [2, 2]
 

@@ -265,7 +265,7 @@ def test_bitonic_sort():
     assert ran.counters.warps["barrier"] == 8 * (1 + 28)
 
 
-@pytest.mark.parametrize("n", [32, 77, 100])
+@pytest.mark.rows("n", [32, 77, 100])
 def test_online_softmax(n):
     x = np.random.default_rng(n).normal(size=(5, n))
     found = launch(online_softmax, 5, 32, x, gpu.empty((5, n), float), n).results["y"]

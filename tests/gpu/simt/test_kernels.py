@@ -70,7 +70,7 @@ def test_transposes(n):
         assert ran.counters.divergent == 0
 
 
-@pytest.mark.parametrize("threads", [64, 256, 1024])
+@pytest.mark.rows("threads", [64, 256, 1024])
 def test_reductions(threads):
     src = np.random.default_rng(1).random(4 * threads)
     expected = src.reshape(4, threads).sum(axis=1)
@@ -100,7 +100,7 @@ def _late(warps, steps):
     return sum(max(1, warps >> (s + 1)) for s in range(steps - 5))
 
 
-@pytest.mark.parametrize("threads", [32, 128, 512])
+@pytest.mark.rows("threads", [32, 128, 512])
 def test_scan(threads):
     src = np.random.default_rng(2).integers(0, 100, 2 * threads)
     ran = launch(kernels.scan, 2, threads, src, empty(2 * threads, np.int64))
@@ -141,7 +141,7 @@ def test_two_ways(period):
     assert ran.counters.divergent == (8 if period < 32 else 0)
 
 
-@pytest.mark.parametrize(("n", "tile"), [(32, 16), (64, 16), (64, 32)])
+@pytest.mark.rows(("n", "tile"), [(32, 16), (64, 16), (64, 32)])
 def test_matmul(n, tile):
     rng = np.random.default_rng(5)
     x, w = (rng.random((n, n)).astype(np.float32) for _ in "xw")

@@ -173,7 +173,7 @@ def doubled(t, src, dst, tiles):
         t.sync()
 
 
-@pytest.mark.parametrize("tiles", [1, 2, 9, 100])
+@pytest.mark.rows("tiles", [1, 2, 9, 100])
 def test_copies_of_two_stages(tiles):
     src = np.arange(64 * tiles, dtype=F32)
     ran = gpu.launch(doubled, 1, 64, "a100-sxm-80gb", src, gpu.empty(src.shape), tiles)
@@ -226,7 +226,7 @@ def overwritten(t, src, dst):
     cells[t.thread.x] = 1.0
 
 
-@pytest.mark.parametrize("kernel", [not_waited, not_committed, overwritten])
+@pytest.mark.rows("kernel", [not_waited, not_committed, overwritten])
 def test_a_copy_that_nobody_waited_for(kernel):
     line = at("copy_async", kernel.__name__)
     words = [f"the copy of line {line} has not been waited for", "lane 0"]
@@ -335,7 +335,7 @@ def staged(t, src, dst, rounds):
         dst[t.lane] = total
 
 
-@pytest.mark.parametrize("rounds", [1, 4, 5, 33])
+@pytest.mark.rows("rounds", [1, 4, 5, 33])
 def test_boxes_through_a_ring(rounds):
     src = np.arange(4 * rounds * 32, dtype=F32).reshape(-1, 32) % 17
     ran = gpu.launch(staged, 1, 64, "h100", src, gpu.empty(32), rounds)

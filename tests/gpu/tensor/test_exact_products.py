@@ -36,7 +36,7 @@ def square(of, **how):
     return multiply(of, column(of), **how).item()
 
 
-@pytest.mark.parametrize("name", ["int8", "uint8", "int4", "uint4"])
+@pytest.mark.rows("name", ["int8", "uint8", "int4", "uint4"])
 def test_whole_numbers_are_exact(name):
     low, high = exact_products.RANGES[name]
     rng = np.random.default_rng(3)

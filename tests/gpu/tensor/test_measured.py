@@ -72,7 +72,7 @@ def test_a_result_file_is_held_to_its_devices_generation():
     assert differences(numerics, generation_of(record)) == []
 
 
-@pytest.mark.parametrize("generation", ["ampere", "ada", "hopper", "blackwell"])
+@pytest.mark.rows("generation", ["ampere", "ada", "hopper", "blackwell"])
 def test_a_stand_in_is_asked_every_question(generation):
     numerics = gpu_numerics.measure(stand_in(generation))
     asked = numerics["bits"]
@@ -84,7 +84,7 @@ def test_a_stand_in_is_asked_every_question(generation):
     assert differences(numerics, generation) == []
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("true", "other"),
     [("hopper", "blackwell"), ("ampere", "hopper"), ("ada", "hopper")],
 )

@@ -110,7 +110,7 @@ def converts(x, out, TYPE: tl.constexpr, N: tl.constexpr):
     tl.store(out + at, tl.load(x + at).to(TYPE))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("name", "dtype"),
     [("bf16", tl.bfloat16), ("e4m3fn", tl.float8e4nv), ("e5m2", tl.float8e5)],
 )

@@ -40,7 +40,7 @@ def test_counts_meet_the_closed_form_within_sampling(ranks, local, top_k, once):
         assert got.all == due.all == pytest.approx(top_k)
 
 
-@pytest.mark.parametrize("once", ONCE)
+@pytest.mark.rows("once", ONCE)
 def test_the_closed_form_is_the_mean_of_every_choice(once):
     """All ways to take 2 of 8 experts, from every rank: no sampling left."""
     for ranks, local in ((4, 2), (8, 4), (4, 4), (2, 1)):
@@ -53,7 +53,7 @@ def test_the_closed_form_is_the_mean_of_every_choice(once):
             assert getattr(got, field) == pytest.approx(getattr(due, field))
 
 
-@pytest.mark.parametrize(("ranks", "top_nodes"), [(64, 4), (32, 2), (32, 1)])
+@pytest.mark.rows(("ranks", "top_nodes"), [(64, 4), (32, 2), (32, 1)])
 def test_nodes_of_a_limited_token_are_exact_and_ranks_near(ranks, top_nodes):
     tokens, nodes = 600, ranks // 8
     routing = route_experts(

@@ -11,7 +11,7 @@ from stacklib.interconnect.experts.processes import expected, run_dispatch
 from stacklib.interconnect.experts.route import route_experts
 
 
-@pytest.mark.parametrize("once", ONCE)
+@pytest.mark.rows("once", ONCE)
 def test_run_count_and_closed_form(once):
     routing = route_experts(120, experts=16, top_k=4, seed=3)
     case = {"ranks": 4, "ranks_per_node": 2, "once": once}

@@ -48,7 +48,7 @@ def test_gaps_between_failures_have_no_memory():
     assert mean == pytest.approx(1 / (1e-6 * 500), rel=0.05)
 
 
-@pytest.mark.parametrize("spares", [0, 2, 5])
+@pytest.mark.rows("spares", [0, 2, 5])
 def test_hosts_under_repair_are_poisson(spares):
     rate, hosts, repair = 1 / (300 * DAY), 2048, 8 * HOUR
     mean = cluster.down(rate, hosts, repair)

@@ -83,7 +83,7 @@ def test_a_worker_that_hangs_ends_within_its_limit(monkeypatch, tmp_path):
         processes.run_killed(4, 2, [], limit_s=0.2)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "says"),
     [
         (lambda: goodput.replay(0, 3, []), "steps = 0"),

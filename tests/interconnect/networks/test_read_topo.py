@@ -21,7 +21,7 @@ from stacklib.quantity import UnknownName
 FOUR = topo_sample("four_cards")
 
 
-@pytest.mark.parametrize("name", topo_samples())
+@pytest.mark.rows("name", topo_samples())
 def test_samples_are_read_with_tabs_and_with_spaces(name):
     text = topo_sample(name)
     reading = read_topo(text)

@@ -157,7 +157,7 @@ def test_rails():
         Topology.rail(4, 8, spines=3)
 
 
-@pytest.mark.parametrize(("a", "p", "h"), [(2, 1, 1), (4, 2, 2), (3, 1, 2), (1, 2, 3)])
+@pytest.mark.rows(("a", "p", "h"), [(2, 1, 1), (4, 2, 2), (3, 1, 2), (1, 2, 3)])
 def test_a_dragonfly_reaches_every_group_at_once(a, p, h):
     net = Topology.dragonfly(a, p, h)
     groups = a * h + 1

@@ -38,7 +38,7 @@ FLEETS = [
 ]
 
 
-@pytest.mark.parametrize("fleet", FLEETS, ids=["one", "two", "slow"])
+@pytest.mark.rows("fleet", FLEETS)
 def test_events_come_to_the_closed_form(fleet):
     days = 200
     told, run = expected(fleet, days), run_failures(fleet, days, seed=6)

@@ -138,9 +138,7 @@ def test_what_does_not_divide_is_named(layout, says):
         step_time("llama-3-70b", chips=64, layout=layout, **LLAMA)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"tp": 0}, {"dp": 1.5}, {"zero": 4}, {"recompute": "some"}]
-)
+@pytest.mark.rows("wrong", [{"tp": 0}, {"dp": 1.5}, {"zero": 4}, {"recompute": "some"}])
 def test_bad_layouts(wrong):
     with pytest.raises((ValueError, UnknownName)):
         Layout(**wrong)

@@ -9,7 +9,7 @@ from stacklib.interconnect.pipelines.closed import SCHEDULES, bubble, in_flight
 from stacklib.quantity import UnknownName, chosen
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.rows("schedule", SCHEDULES)
 def test_floats_quantities_and_arrays_agree(schedule):
     stages, batches = np.array([1, 2, 8.0]), np.array([4, 4, 32.0])
     rows = bubble(stages, batches, schedule)

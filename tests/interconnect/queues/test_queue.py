@@ -136,7 +136,7 @@ def _walk(people, counters, slots, batch):
     return ways if moved else 1
 
 
-@pytest.mark.parametrize(("posts", "batch", "slots"), [(1, 1, 1), (1, 2, 2), (2, 2, 2)])
+@pytest.mark.rows(("posts", "batch", "slots"), [(1, 1, 1), (1, 2, 2), (2, 2, 2)])
 def test_ways_are_as_many_as_walked_one_by_one(posts, batch, slots):
     people = ((program(batch, Plan()) * posts, 0),) * 2
     ways = _walk(people, (0, 0, 0, 0), slots, batch)

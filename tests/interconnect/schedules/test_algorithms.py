@@ -118,7 +118,7 @@ def test_bytes_of_every_rank_are_the_least_there_are(collective, algorithm, rank
         assert Fraction(into[rank], schedule.chunks) == least
 
 
-@pytest.mark.parametrize("ranks", [2, 5, 8, 33])
+@pytest.mark.rows("ranks", [2, 5, 8, 33])
 def test_steps_are_those_of_the_books(ranks):
     log = (ranks - 1).bit_length()
     assert all_reduce(ranks).steps == 2 * (ranks - 1)

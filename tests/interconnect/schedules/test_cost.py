@@ -92,7 +92,7 @@ def test_a_switch_gains_less_than_two():
         assert float(ring / switch) == pytest.approx(gain, abs=0.005)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("algorithm", "ranks"), [("tree", 16), ("double_binary_tree", 13), ("in_switch", 8)]
 )
 def test_the_best_number_of_chunks_is_the_best_of_all(algorithm, ranks):

@@ -45,7 +45,7 @@ def test_protocols_follow_each_other_by_size():
             assert best[0] == 0 and best[-1] == 2
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("ranks", "small", "large"),
     [
         (2, ("ring", "ll"), ("ring", "simple")),

@@ -70,7 +70,7 @@ def test_a_step_in_parts_is_the_whole_step(ranks, zero):
     assert net.sent == pytest.approx(form)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.rows("ranks", [1, 2, 3])
 def test_split_matrices_give_the_same_step(ranks):
     case = _case(7)
     wanted, _ = steps.whole_step(*case)

@@ -48,7 +48,7 @@ def test_slow_into_fast_is_stored():
     assert run.time == pytest.approx(4096 / (RATE / 4) + 4096 / RATE)
 
 
-@pytest.mark.parametrize("load", [0.3, 0.6, 0.8])
+@pytest.mark.rows("load", [0.3, 0.6, 0.8])
 def test_a_port_waits_as_pollaczek_and_khinchine_say(load):
     size, hops = 4096, 1
     wires, _, others = shapes.row(hops, WIRE, sources=400)

@@ -110,7 +110,7 @@ def test_inputs_are_left_alone_and_may_lie_any_way_in_memory():
     assert all(np.array_equal(x, y) for x, y in zip((q, k, v), before, strict=True))
 
 
-@pytest.mark.parametrize(("queries", "wide"), [(1, 1), (1, 8), (8, 1)])
+@pytest.mark.rows(("queries", "wide"), [(1, 1), (1, 8), (8, 1)])
 def test_one_query_or_one_column_is_left_alone(queries, wide):
     """Turned, such queries are contiguous as they lie: they were scaled in place."""
     q, k, v = made(12, 1, 1, 1, queries, 4, wide)

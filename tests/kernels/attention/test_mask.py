@@ -53,7 +53,7 @@ def test_the_last_query_stands_at_the_last_key():
     assert [Mask(5, 2, True).last(row) for row in range(5)] == [0, 0, 0, 1, 2]
 
 
-@pytest.mark.parametrize("window", [0, -1, 2.5, True])
+@pytest.mark.rows("window", [0, -1, 2.5, True])
 def test_a_window_below_one_is_refused(window):
     with pytest.raises(ValueError, match="window"):
         Mask(4, 4, window=window)

@@ -66,7 +66,7 @@ def test_forgetting_the_log_sum_exp_is_seen():
     assert not np.allclose((pieces[0] + 2 * pieces[1]) / 3, naive_attention(q, k, v))
 
 
-@pytest.mark.parametrize("page", [1, 4, 16])
+@pytest.mark.rows("page", [1, 4, 16])
 def test_pages_in_any_order_give_what_tokens_in_order_give(page):
     rng = np.random.default_rng(4)
     lengths, kv_heads, wide, queries = (17, 1, 40), 2, 8, 3

@@ -103,7 +103,7 @@ def test_the_stored_curves_are_what_the_searches_give():
         )
 
 
-@pytest.mark.parametrize("method", ["hill-climb", "evolutionary", "guided"])
+@pytest.mark.rows("method", ["hill-climb", "evolutionary", "guided"])
 def test_on_a_smooth_valley_every_method_beats_chance(method):
     axis = list(range(16))
     space = {"x": axis, "y": axis}

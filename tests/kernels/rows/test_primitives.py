@@ -40,7 +40,7 @@ def test_the_work_efficient_scan_does_less_and_waits_longer():
     assert few.instructions < many.instructions
 
 
-@pytest.mark.parametrize("n", [32, 128, 1024])
+@pytest.mark.rows("n", [32, 128, 1024])
 def test_the_work_efficient_scan_is_exclusive(n):
     src = np.random.default_rng(n).integers(-50, 50, 2 * n)
     ran = gpu.launch(
@@ -50,7 +50,7 @@ def test_the_work_efficient_scan_is_exclusive(n):
     assert (ran.results["dst"].reshape(2, n) == rows.cumsum(1) - rows).all()
 
 
-@pytest.mark.parametrize("blocks", [1, 2, 17])
+@pytest.mark.rows("blocks", [1, 2, 17])
 def test_looking_back_scans_in_one_pass_over_memory(blocks):
     src = np.random.default_rng(blocks).integers(-9, 9, blocks * BLOCK)
     got, report = scan_back(src)

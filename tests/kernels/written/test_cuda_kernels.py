@@ -134,7 +134,7 @@ def test_an_unknown_kernel_suggests_one():
 # -- HIP ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", hip.CASES)
+@pytest.mark.rows("name", hip.CASES)
 def test_what_is_right_with_32_lanes_breaks_with_64(name):
     narrow, wide = (hip.run_case(name, lanes) for lanes in hip.WAVES)
     assert narrow.as_cuda and narrow.portable and narrow.wrong == 0
@@ -156,7 +156,7 @@ def test_a_rename_keeps_everything_but_names():
     assert text == "hipMemcpyAsync(d, s, n, hipMemcpyHostToDevice);" and left == []
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("line", "why"),
     [
         ("unsigned m = __ballot_sync(0xffffffff, p);", "64 bits"),

@@ -41,7 +41,7 @@ def ran() -> str:
 
 
 @needs_triton
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.rows("name", NAMES)
 def test_in_the_interpreter(ran, name):
     said = re.findall(rf"^(PASSED|FAILED|ERROR) \S*::{name}\b.*", ran, re.MULTILINE)
     assert said and set(said) == {"PASSED"}, ran[-4000:]

@@ -59,7 +59,7 @@ def test_ragged_matmul(m, n, k):
     assert far(got, wanted) <= 2 * far((a @ b), wanted) + 1e-3
 
 
-@pytest.mark.parametrize(("causal", "window"), [(False, None), (True, None), (True, 9)])
+@pytest.mark.rows(("causal", "window"), [(False, None), (True, None), (True, 9)])
 def test_ragged_attention(causal, window):
     q, k, v = normal(1, 2, 37, 20), normal(1, 1, 53, 20), normal(1, 1, 53, 20)
     with host_triton.on_tiles():

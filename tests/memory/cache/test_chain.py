@@ -89,7 +89,7 @@ def levels_of(r) -> list[Cache]:
     return made
 
 
-@pytest.mark.parametrize("hundred", range(3))
+@pytest.mark.rows("hundred", range(3))
 def test_chains_of_unlike_levels_are_read_byte_by_byte(hundred):
     for seed in range(100 * hundred, 100 * hundred + 100):
         r = np.random.default_rng(seed)
@@ -161,7 +161,7 @@ def test_a_store_of_a_whole_sector_fetches_nothing_where_it_is_validated():
     assert part.bytes_in == 32
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("sizes", "message"),
     [(0, "below one"), ([1], "1 sizes"), (1.5, "float"), (33, "reach beyond")],
 )

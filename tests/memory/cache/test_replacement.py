@@ -101,7 +101,7 @@ def test_the_stored_counts_would_show_a_fault():
     assert len(set(rows.values())) == len(rows)
 
 
-@pytest.mark.parametrize("trace", TRACES)
+@pytest.mark.rows("trace", TRACES)
 def test_a_seed_gives_the_same_trace_and_another_another(trace):
     make = TRACES[trace]
     assert make(500) == make(500) != make(500, seed=1)
@@ -212,7 +212,7 @@ def test_sets_are_whole():
         set_misses([1], 0, 1)
 
 
-@pytest.mark.parametrize("capacity", [0, -1, 2.5, True])
+@pytest.mark.rows("capacity", [0, -1, 2.5, True])
 def test_a_cache_without_room_is_refused(capacity):
     with pytest.raises(ValueError, match="capacity = "):
         misses([1], capacity, "lru")

@@ -103,7 +103,7 @@ def test_a_fully_associative_cache_leaves_nothing_to_chance():
     assert ru.expected_hits([1, 2, 3], 4, 2) == 0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("arguments", "message"),
     [
         ((-1, 2, 2), "distance = -1"),
@@ -122,7 +122,7 @@ def test_a_loop_hits_all_or_nothing():
     assert curve[99] == 0 and curve[100] == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize("bad", [[], [0.5], [[1, 2]]])
+@pytest.mark.rows("bad", [[], [0.5], [[1, 2]]])
 def test_what_is_no_trace_is_refused(bad):
     with pytest.raises(ValueError, match="whole numbers"):
         ru.reuse_distances(bad)

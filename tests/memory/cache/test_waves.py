@@ -217,7 +217,7 @@ def test_a_product_three_ways(down, across, steps, at_once, how, group, more):
     assert larger.missed - 1e-6 <= 16 * run.misses <= smaller.missed + 1e-6
 
 
-@pytest.mark.parametrize("group", [1, 4, 12, 24])
+@pytest.mark.rows("group", [1, 4, 12, 24])
 def test_bands_of_blocks_at_full_size(group):
     plan = TiledMatmul(4096, 4096, 4096, 128, 128, 64)
     blocks = [(("x", i), ("w", j)) for i, j in plan.order("grouped", group)]

@@ -132,7 +132,7 @@ def test_a_stream_without_refresh_fills_the_bus(name):
     assert verify(served)
 
 
-@pytest.mark.parametrize("name", ["hbm2e", "hbm3", "hbm3e", "hbm4"])
+@pytest.mark.rows("name", ["hbm2e", "hbm3", "hbm3e", "hbm4"])
 def test_pins_counted_beat_by_beat_move_what_banks_let_through(name):
     """The pins of a generation's sheet, and the banks of a controller's preset."""
     part = dram_part(name)
@@ -284,7 +284,7 @@ PATTERNS_OF = [
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.rows(("name", "refresh"), PATTERNS_OF)
+@pytest.mark.rows(("name", "refresh"), PATTERNS_OF, drawn=8)
 def test_every_pattern_stays_below_its_closed_form_and_near_it(name, refresh):
     for o in compare(DramChannel(name, refresh=refresh, queue=64), 3):
         assert o.share <= 1.03 * o.told, o.pattern
@@ -331,7 +331,7 @@ def test_what_is_no_channel_is_refused(fields, message):
         DramChannel("ddr4-3200", **fields)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("arguments", "message"),
     [
         (([],), "no addresses"),

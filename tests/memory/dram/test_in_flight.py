@@ -94,7 +94,7 @@ def test_without_queues_it_is_littles_law():
     assert one.share.si == pytest.approx(alone, rel=0.05)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("arguments", "message"),
     [
         ((0, 1, 1.0, 1.0), "requests = 0"),
@@ -110,7 +110,7 @@ def test_what_is_no_network_is_refused(arguments, message):
         closed_run(*arguments)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("arguments", "message"),
     [
         ({"each": 0}, "each = 0"),

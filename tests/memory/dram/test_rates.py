@@ -144,7 +144,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.rows("name", CALLS)
 def test_floats_quantities_and_arrays_agree(name):
     call, values = CALLS[name]
     plain = call(*values)
@@ -208,7 +208,7 @@ def test_the_interval_of_the_standard_is_the_tail_and_no_cell_of_its_own():
     assert below / 60 == pytest.approx(1 - (1 - 1 / n) ** n, abs=0.16)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fields", "message"),
     [
         ({"leakage": 0}, "leakage = 0"),

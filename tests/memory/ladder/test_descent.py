@@ -41,7 +41,7 @@ def test_taller_strips_read_the_columns_less_often():
     assert tall < 0.6 * low
 
 
-@pytest.mark.parametrize("rows", [0, 32, 16.5, "16"])
+@pytest.mark.rows("rows", [0, 32, 16.5, "16"])
 def test_other_strips_are_refused(rows):
     with pytest.raises(ValueError, match="one of 16, 64"):
         descent(rows=rows)
@@ -54,7 +54,7 @@ def test_memory_is_that_of_the_decode_step():
     assert first.time.si == pytest.approx(step.t_memory.si)
 
 
-@pytest.mark.parametrize("device", ["h100-sxm", "b200", "a100-sxm-80gb"])
+@pytest.mark.rows("device", ["h100-sxm", "b200", "a100-sxm-80gb"])
 def test_nearer_levels_carry_more_and_are_busy_less(device):
     passed = descent("llama-3-8b", on=device, tp=1)
     sizes = [p.bytes.si for p in passed]
@@ -72,7 +72,7 @@ def test_one_instruction_serves_eight_sequences():
     assert nine == pytest.approx(2 * one, rel=1e-3)
 
 
-@pytest.mark.parametrize("model", ["deepseek-v3", "mixtral-8x7b", "gpt-oss-120b"])
+@pytest.mark.rows("model", ["deepseek-v3", "mixtral-8x7b", "gpt-oss-120b"])
 def test_other_kinds_of_model_are_refused(model):
     with pytest.raises(ValueError, match="descent of their own"):
         descent(model, on="b200", dtype="fp8", tp=8)

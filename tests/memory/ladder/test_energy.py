@@ -52,7 +52,7 @@ def test_sector_by_sector_it_is_the_formula(
         assert joules == pytest.approx(step.parts[name].si, rel=rel), name
 
 
-@pytest.mark.parametrize("grid", [4, 8, 16, 32])
+@pytest.mark.rows("grid", [4, 8, 16, 32])
 def test_hashed_addresses_find_half_a_side_and_a_third(grid):
     ways = ways_across(grid, sectors=TILE * grid**2)  # every SM once
     mean = sum(ways) / len(ways)

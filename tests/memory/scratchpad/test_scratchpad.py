@@ -243,7 +243,7 @@ def planned():
     return program, plan, arrays, kernels
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("fault", "message"),
     [
         ("a load is forgotten", "is not in the scratchpad|not at"),

@@ -105,7 +105,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("size", "rate", "key", "stacks", "why"), WRONG)
+@pytest.mark.rows(("size", "rate", "key", "stacks", "why"), WRONG)
 def test_what_cannot_be_built_is_refused_with_the_sum(size, rate, key, stacks, why):
     a, b = (Quantity(float(x.split()[0]), x.split()[1]) for x in (size, rate))
     answer = package_builds(a, b, key, stacks=stacks)

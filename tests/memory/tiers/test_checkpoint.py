@@ -56,7 +56,7 @@ def test_writing_behind_hides_the_write():
         cp.run_checkpoints(interval=1, copy=1, write=1, count=0)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "interval, cost, restart, mean",
     [
         (200, 30, 300, 11_000),

@@ -126,7 +126,7 @@ def test_the_harmonic_sum_is_its_terms(first, more, exponent):
     assert harmonic(first, first + more, exponent) == pytest.approx(direct, rel=1e-8)
 
 
-@pytest.mark.parametrize("exponent", [0.0, 0.7, 1.0, 1.4])
+@pytest.mark.rows("exponent", [0.0, 0.7, 1.0, 1.4])
 def test_groups_are_their_pages(exponent):
     pages = zipf_pages(3000, page=1, exponent=exponent, groups=25)
     law = [rank**-exponent for rank in range(1, 3001)]

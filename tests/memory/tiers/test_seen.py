@@ -61,7 +61,7 @@ def test_other_viewpoints_and_prices_are_refused():
 # -- parts ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", parts.drive_names())
+@pytest.mark.rows("key", parts.drive_names())
 def test_a_drive_is_possible(key):
     d = parts.drive(key)
     for field in ("read", "write"):

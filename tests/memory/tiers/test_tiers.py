@@ -90,13 +90,13 @@ def test_quantities_floats_and_arrays_give_the_same():
     assert plain == pytest.approx(190)
 
 
-@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan, True])
+@pytest.mark.rows("bad", [-0.1, 1.1, math.nan, True])
 def test_a_hit_rate_is_a_share(bad):
     with pytest.raises(ValueError, match="hit rate"):
         average_access_time([1, 2], [bad])
 
 
-@pytest.mark.parametrize("latencies, rates", [([], []), ([1, 2], []), ([1], [0.5])])
+@pytest.mark.rows("latencies, rates", [([], []), ([1, 2], []), ([1], [0.5])])
 def test_levels_and_rates_must_match(latencies, rates):
     for form in (average_access_time, t.textbook_access_time):
         with pytest.raises(ValueError, match="level"):

@@ -106,7 +106,7 @@ def test_rows_a_power_of_two_apart_drive_each_other_out():
     assert moved(1024) > 4 * moved(1040)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: line_trace(TiledMatmul(6, 16, 8, 4, 16, 4, 4)), "m = 6"),

@@ -12,7 +12,7 @@ from stacklib.memory.tile.fit import best_tile, fit_tile, tile_store
 DEVICES = ("a100-sxm-80gb", "h100-sxm", "b200-sxm", "rtx-4090")
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.rows("device", DEVICES)
 def test_a_block_may_ask_for_less_than_its_unit_has(device):
     chip, store = hardware.get(device), tile_store(device)
     assert 0 < store.staging.si < chip.shared_per_unit.si
@@ -31,7 +31,7 @@ def test_what_a_tile_holds_is_what_the_tiling_holds():
     assert tile.intensity.si == pytest.approx(work)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("device", "best", "where"),
     [
         ("a100-sxm-80gb", (128, 256), "registers"),
@@ -79,7 +79,7 @@ def test_a_narrow_operand_makes_the_tile_wide():
     assert narrow.tile_m / narrow.tile_n < even.tile_m / even.tile_n
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("call", "message"),
     [
         (lambda: fit_tile("h100-sxm", 0, 64), "tile_m = 0"),

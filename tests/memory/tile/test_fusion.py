@@ -38,7 +38,7 @@ def test_a_block_too_large_is_no_block():
     assert whole / fits == pytest.approx(6, rel=0.03)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("arguments", "message"),
     [
         ((0, 64, 4, 64), "operations = 0"),

@@ -81,7 +81,7 @@ def test_random_layouts_are_those_of_pycute(operation):
         assert made.offsets == layout(expected).offsets, (one, other)
 
 
-@pytest.mark.parametrize("operation", RANDOM["stride_zero"])
+@pytest.mark.rows("operation", RANDOM["stride_zero"])
 def test_modes_of_stride_zero_are_filtered_as_pycute_filters_them(operation):
     cases = RANDOM["stride_zero"][operation]
     assert len(cases) == 60

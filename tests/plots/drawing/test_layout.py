@@ -134,9 +134,7 @@ def test_a_planted_fault_is_refused(scene, says):
         show(scene)
 
 
-@pytest.mark.parametrize(
-    "typed", ["132 SMs", "by 3.35 TB/s", ("at ", "4 KiB"), "5-high"]
-)
+@pytest.mark.rows("typed", ["132 SMs", "by 3.35 TB/s", ("at ", "4 KiB"), "5-high"])
 def test_a_typed_number_is_refused(typed):
     with pytest.raises(SpecError, match="typed"):
         show(Box("a", typed))
@@ -184,7 +182,7 @@ def test_a_part_is_drawn_otherwise_without_being_defined_again():
     assert with_(box, lit=True).lit and not box.lit
 
 
-@pytest.mark.parametrize("name", ["Big", "", "a_b"])
+@pytest.mark.rows("name", ["Big", "", "a_b"])
 def test_a_drawing_needs_an_anchor_and_a_title(name):
     with pytest.raises(SpecError, match="name"):
         show(Box("a"), name=name)

@@ -143,7 +143,7 @@ def test_what_fits_nowhere_has_no_rate():
         cache_aware.home(Quantity(81, "GB"), levels)
 
 
-@pytest.mark.parametrize("bad", [0, -1.0, math.nan, math.inf])
+@pytest.mark.rows("bad", [0, -1.0, math.nan, math.inf])
 def test_a_set_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="above zero"):
         cache_aware.home(bad, cache_aware.slopes_of("h100-sxm"))

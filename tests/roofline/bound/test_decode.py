@@ -57,7 +57,7 @@ def test_closed_form_equals_the_count_matrix_by_matrix(model, batch, context, dt
     assert work.bytes.si == pytest.approx(moved, rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "bad", [{"batch": 0}, {"context": -1}, {"dtype": "bf61"}, {"model": "llama-9"}]
 )
 def test_count_refuses_what_the_closed_form_refuses(bad):
@@ -185,7 +185,7 @@ def test_scalar_models_run_on_floats_quantities_and_arrays():
         )
 
 
-@pytest.mark.parametrize("device", ["h100", "h200", "b200", "tpu-v5p"])
+@pytest.mark.rows("device", ["h100", "h200", "b200", "tpu-v5p"])
 def test_beyond_its_context_no_batch_is_compute_bound_and_before_it_one_is(device):
     limit = roofline.memory_bound_context(MODEL, on=device).si
     chip = hardware.get(device)

@@ -65,7 +65,7 @@ def test_floats_give_the_numbers_of_the_quantities(
     assert plain.bound == traced.bound
 
 
-@pytest.mark.parametrize("model", ["llama-3-70b", "deepseek-v4-pro", "gemma-3-27b"])
+@pytest.mark.rows("model", ["llama-3-70b", "deepseek-v4-pro", "gemma-3-27b"])
 def test_arrays_give_the_numbers_of_the_floats(model):
     numpy = pytest.importorskip("numpy")
     batch = numpy.array([[1], [7], [64], [4096]])

@@ -10,9 +10,7 @@ from stacklib.roofline.count import traffic_cuts
 LINE = ("v100_sxm2_32gb", "a100_sxm_80gb", "h100_sxm", "h200_sxm", "b200_sxm")
 
 
-@pytest.mark.parametrize(
-    "gain", gains.generation_gains(LINE), ids=lambda g: g.newer.key
-)
+@pytest.mark.rows("gain", gains.generation_gains(LINE))
 def test_tokens_at_batch_one_follow_the_bandwidth(gain):
     assert gain.tokens.si == pytest.approx(gain.bandwidth.si)
 

@@ -197,7 +197,7 @@ def test_a_neighbours_energy_limits_and_is_named():
     assert families(trace) == {"products of cdna3's neighbours"}  # not family A's band
 
 
-@pytest.mark.parametrize("key", ["rx_7900_xtx", "mi308x", "tpu_v5p"])
+@pytest.mark.rows("key", ["rx_7900_xtx", "mi308x", "tpu_v5p"])
 def test_an_unknown_energy_or_power_is_no_limit_in_silence(key):
     work = gemm.product(m=8192, n=8192, k=8192)
     trace = gemm.gemm_trace(work, key)

@@ -62,7 +62,7 @@ def test_little_s_law_limits_an_h200_that_asks_for_eight_bytes_a_thread():
     assert hierarchy.stream_rate(device, "read", 64).bound == "dram"
 
 
-@pytest.mark.parametrize("key", ["v100_sxm2_32gb", "h100_sxm", "rtx_5090", "mi210"])
+@pytest.mark.rows("key", ["v100_sxm2_32gb", "h100_sxm", "rtx_5090", "mi210"])
 def test_farther_levels_take_longer(key):
     cycles = [hierarchy.load_cycles(key, level) for level in ("l1", "l2", "dram")]
     assert cycles == sorted(cycles)
@@ -128,7 +128,7 @@ def test_the_hits_solve_the_law_of_random_replacement(over):
     assert over <= 1.05 or hits < 0.95  # the root that a loop reaches, not the other
 
 
-@pytest.mark.parametrize("over", [1.1, 1.5, 2.5])
+@pytest.mark.rows("over", [1.1, 1.5, 2.5])
 def test_the_hits_are_those_of_a_cache_that_evicts_at_random(over):
     """Brute force: a loop over a set, victims drawn by chance."""
     lines, chance = 400, random.Random(3)
@@ -154,7 +154,7 @@ def test_a_split_l2_keeps_a_share_and_one_in_a_piece_keeps_all():
     assert hierarchy.kept_share("h200") == hierarchy.kept_share("h100-sxm") < 1
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("key", "kib", "gb_per_s"),
     [  # gpu-l2-cache of gpu-benches at 1c36d50, where the L2 begins to lose the set
         ("a100_sxm_80gb", 30720, 3999.5),

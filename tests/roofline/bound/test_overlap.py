@@ -50,7 +50,7 @@ def test_floats_quantities_and_arrays_agree():
     assert traced.si == overlapped_time(3.0, 1.0, 4) == swept[0] == swept[1]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("name", "dtype"),
     [("h100-sxm", "bf16"), ("h100-sxm", "fp8"), ("tpu-v6e", "bf16"), ("wse3", "fp16")],
 )
@@ -66,7 +66,7 @@ def test_so_it_is_for_any_rates(peak, bandwidth):
     assert tried == pytest.approx(roofline.ridge_point(peak, bandwidth), rel=1e-5)
 
 
-@pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf])
+@pytest.mark.rows("bad", [-1.0, math.nan, math.inf])
 def test_times_and_rates_that_are_none_are_refused(bad):
     with pytest.raises(ValueError, match="times"):
         simulate_overlap(bad, 1.0, 2)

@@ -40,7 +40,7 @@ def test_the_density_between_minus_t_and_t_holds_the_share(freedom, within):
     assert share == pytest.approx(within, abs=1e-5)
 
 
-@pytest.mark.parametrize(("freedom", "within"), [(0, 0.95), (3, 0), (3, 1)])
+@pytest.mark.rows(("freedom", "within"), [(0, 0.95), (3, 0), (3, 1)])
 def test_a_t_there_is_not_is_refused(freedom, within):
     with pytest.raises(ValueError, match="no Student t"):
         trend.student_t(freedom, within)
@@ -77,7 +77,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says():
     assert 0.92 <= held / runs <= 0.98
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("years", "rates", "says"),
     [
         ([2020, 2021], [1, 2], "needs 3 points"),

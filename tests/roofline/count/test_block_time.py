@@ -39,7 +39,7 @@ def test_every_operation_is_timed_and_predicted():
     assert sum(r.measured.si for r in rows) == pytest.approx(0.001 * len(listed))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("change", "message"),
     [
         ({"repeats": 0}, "repeats = 0"),

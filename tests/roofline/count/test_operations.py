@@ -208,7 +208,7 @@ def test_no_reading_of_an_elementwise_operation_reaches_a_ridge():
                 assert work.intensity.si < roofline.ridge("a100-sxm-80gb").si / 10
 
 
-@pytest.mark.parametrize("side", [0, 1.5, True])
+@pytest.mark.rows("side", [0, 1.5, True])
 def test_a_bad_side_raises(side):
     with pytest.raises(ValueError, match=f"side = {side}"):
         catalogue(side)

@@ -34,14 +34,14 @@ def test_the_passes_give_the_operation(operation, shape, seed):
     assert (x == before).all(), "the input is left alone"
 
 
-@pytest.mark.parametrize("operation", passes.PASSES)
+@pytest.mark.rows("operation", passes.PASSES)
 def test_each_pass_is_one_call(operation):
     x, y, scratch = (numpy.ones((4, 4), "f4") for _ in range(3))
     names = [name for name, _ in passes.steps(operation, x, y, scratch)]
     assert names == [p.name for p in passes.passes(operation)]
 
 
-@pytest.mark.parametrize("operation", passes.PASSES)
+@pytest.mark.rows("operation", passes.PASSES)
 def test_counts_are_those_of_the_operation_room(operation):
     rows, cols = 512, 2048
     fused = five_operations(rows, cols, "fp32")[operation]

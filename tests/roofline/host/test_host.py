@@ -144,7 +144,7 @@ def test_compiled_and_block_kernels_agree(size, repeats):
     assert r0 == pytest.approx((b @ b) * (2 - 0.5 ** (repeats - 1)), rel=1e-12)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.rows("threads", [1, 2, 3])
 def test_every_thread_writes_its_whole_slice_and_nothing_else(threads):
     buffer = aligned(10_000)
     parts = slices(buffer, 3, threads, 300)

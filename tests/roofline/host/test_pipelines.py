@@ -160,7 +160,7 @@ def test_the_headline_wide_work_for_many_warps_and_a_chain_for_one_thread():
     assert found["branches on data"][1].lanes_used < 0.9
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     "program", ["load x X 99", "add x nobody 1", "fly a b c", "load x NONE 0"]
 )
 def test_a_program_that_cannot_run_is_named(program):

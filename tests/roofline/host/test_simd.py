@@ -118,7 +118,7 @@ def test_every_dot_product_is_the_same(n):
 
 
 @needs_c
-@pytest.mark.parametrize("n", [1, 5, 32])
+@pytest.mark.rows("n", [1, 5, 32])
 def test_every_matrix_product_is_the_same(n):
     a = ways.random(n * n).reshape(n, n)
     for case in simd.matmul_cases():
@@ -127,7 +127,7 @@ def test_every_matrix_product_is_the_same(n):
 
 
 @needs_c
-@pytest.mark.parametrize("n", [16, 100, 4099])
+@pytest.mark.rows("n", [16, 100, 4099])
 def test_every_copy_copies_all(n):
     source = ways.random(n)
     for isa in simd.isas(MACHINE):
@@ -193,9 +193,7 @@ def planted(lanes):
     return cases
 
 
-@pytest.mark.parametrize(
-    "lanes", [{}, {"neon": 4}, {"sse2": 4, "avx2": 8, "avx512f": 16}]
-)
+@pytest.mark.rows("lanes", [{}, {"neon": 4}, {"sse2": 4, "avx2": 8, "avx512f": 16}])
 def test_planted_widths_are_found(lanes):
     found = simd.widths(planted(lanes))
     assert {w.isa: w.found for w in found} == lanes
@@ -209,12 +207,12 @@ def test_a_set_that_pretends_is_seen_through():
     assert simd.widths(pretends)[-1] == Width("avx512f", 16, *[pytest.approx(8)] * 2)
 
 
-@pytest.mark.parametrize(("ratio", "power"), [(0.3, 1), (1, 1), (2.9, 4), (14, 16)])
+@pytest.mark.rows(("ratio", "power"), [(0.3, 1), (1, 1), (2.9, 4), (14, 16)])
 def test_nearest_power_of_two(ratio, power):
     assert simd.nearest_power(ratio) == power
 
 
-@pytest.mark.parametrize("bad", [0, -2.0, math.nan, math.inf])
+@pytest.mark.rows("bad", [0, -2.0, math.nan, math.inf])
 def test_a_ratio_that_is_none_has_no_power(bad):
     with pytest.raises(ValueError, match="ratio"):
         simd.nearest_power(bad)

@@ -25,7 +25,7 @@ KIB = 2**10
 # -- counting ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@pytest.mark.rows(
     ("name", "counted", "moved"),
     [("copy", 16, 24), ("scale", 16, 24), ("add", 24, 32), ("triad", 24, 32)],
 )
@@ -140,7 +140,7 @@ def test_sizes_grow_to_the_last():
     assert all(size % 768 == 0 for size in found)
 
 
-@pytest.mark.parametrize(("largest", "step"), [(2**20, 1.0), (2**20, -2), (1, 2.0)])
+@pytest.mark.rows(("largest", "step"), [(2**20, 1.0), (2**20, -2), (1, 2.0)])
 def test_sizes_that_cannot_grow_are_refused(largest, step):
     with pytest.raises(ValueError, match="cannot grow"):
         sizes(largest, step)
@@ -241,7 +241,7 @@ def test_a_curve_that_is_none_is_refused(at, rates, message):
         plateaus(at, rates)
 
 
-@pytest.mark.parametrize(("step", "span"), [(1, 2), (0.5, 2), (1.4, 0.9), (1.4, 0)])
+@pytest.mark.rows(("step", "span"), [(1, 2), (0.5, 2), (1.4, 0.9), (1.4, 0)])
 def test_a_step_or_span_that_means_nothing_is_refused(step, span):
     with pytest.raises(ValueError, match=f"step = {step}"):
         plateaus([1, 2, 4, 8], [1.0] * 4, step, span)

@@ -67,7 +67,7 @@ def test_ridge_is_where_both_bounds_meet(name):
     )
 
 
-@pytest.mark.parametrize("name, ridge", [("h100", 295), ("h200", 206), ("b200", 292)])
+@pytest.mark.rows("name, ridge", [("h100", 295), ("h200", 206), ("b200", 292)])
 def test_ridges(name, ridge):
     assert roofline.ridge(name, "bf16").si == pytest.approx(ridge, rel=0.005)
 
