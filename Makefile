@@ -41,7 +41,7 @@ test-all: book ## every test, the slow ones too
 	@$(RUN) -m _tools.suite --all
 
 mutants: setup ## which of COUNT random faults no test of their room sees (SEED=7 ROOM=models)
-	@$(RUN) -m _tools.mutants $(SEED:%=--seed %) $(COUNT:%=--count %) $(ROOM:%=--room %)
+	@$(RUN) -m _tools.mutants --count $(COUNT) $(SEED:%=--seed %) $(ROOM:%=--room $(ROOM))
 
 execute: setup ## run notebooks again, refresh their numbers in the prose (NB=03-memory/caches: one)
 	@$(RUN) -m _tools.execute $(NB)
