@@ -45,7 +45,7 @@ processor: setup ## what is drawn, as another processor computes (or NAME=Zen FI
 	@$(RUN) -m $(if $(NAME),_tools.processors $(NAME) $(FILES),_tools.suite --drawn)
 
 mutants: setup ## which of COUNT random faults no test of their room sees (SEED=7 ROOM=models)
-	@$(RUN) -m _tools.mutants $(SEED:%=--seed %) $(COUNT:%=--count %) $(ROOM:%=--room %)
+	@$(RUN) -m _tools.mutants --count $(COUNT) $(SEED:%=--seed %) $(ROOM:%=--room $(ROOM))
 
 execute: setup ## run notebooks again, refresh their numbers in the prose (NB=03-memory/caches: one)
 	@$(RUN) -m _tools.execute $(NB)

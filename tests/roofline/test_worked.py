@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from stacklib import hardware, models
@@ -18,11 +20,16 @@ from stacklib.roofline.bound import (
     scaling,
     trend,
 )
+from stacklib.roofline.bound.decode import decode_bytes
 from stacklib.roofline.bound.decode_plain import plain_step
+from stacklib.roofline.bound.scaling_run import _timed
 from stacklib.roofline.count import elementwise, traffic_cuts
+from stacklib.roofline.count.numpy_block import softmax
 from stacklib.roofline.host._predict import HostPrediction, call_time
+from stacklib.roofline.host.pipelines import Cache, Predictor
 from stacklib.roofline.journey.token_journey import closed_form, journey, walk
 from stacklib.roofline.timing.queued import Kernel, SimulatedDevice
+from stacklib.roofline.timing.threaded import ThreadDevice
 from stacklib.roofline.work.fit import Infeasible
 
 H100, A100 = hardware.get("h100"), hardware.get("a100")
@@ -211,3 +218,30 @@ def test_a_journey_is_its_closed_form_and_its_walk():
         assert sum(found.share(layer).si for layer in range(9)) == pytest.approx(1)
         assert found.energy_ceiling.si == pytest.approx(tp * 700 * form.si)
         assert found.price.si == pytest.approx(tp * 2.69 / 3600 * form.si)
+
+
+def test_small_parts_of_the_host_study(monkeypatch):
+    x = np.array([[1.0, 2.0, 4.0]])
+    for shift in (
+        0.0,
+        1000.0,
+        -1000.0,
+    ):  # exp overflows, or is 0
+        np.testing.assert_allclose(softmax(x + shift), np.exp(x) / np.exp(x).sum())
+    assert decode_bytes(100.0, 3.0, 2, 4, 8) == 100 + 2 * 5 * 3 * 8
+    assert decode_bytes(100.0, 3.0, 2, 4) == 100 + 2 * 5 * 3
+    predictor = Predictor()
+    said = [predictor.guess(0, taken) for taken in (1, 1, 0, 1, 0, 0, 0, 1, 1, 1)]
+    # two bits: not taken at first; then it takes two surprises to change its mind
+    assert said == [0, 1, 0, 1, 0, 0, 1, 0, 0, 1] and predictor.misses == 6
+    cache = Cache(2)
+    hits = [cache.hit(("a", i)) for i in (0, 7, 8, 0, 16, 8, 0)]
+    assert hits == [0, 1, 0, 1, 0, 0, 0] and (cache.hits, cache.misses) == (2, 5)
+    assert not cache.hit(("b", 0))
+    times = iter([10.0, 12.5, 20.0, 24.0])
+    monkeypatch.setattr("time.perf_counter", lambda: next(times))
+    with ThreadDevice() as device:
+        assert device._thread.daemon
+        assert device.elapsed(device.record(), device.record()) == 2.5
+    with ThreadPoolExecutor(1) as pool:
+        assert _timed(pool, [[1], [1]]) == 4
