@@ -55,8 +55,8 @@ def test_a_kernel_written_down_takes_the_time_of_its_launch():
     assert mine.issued == report.instructions
 
 
-@pytest.mark.rows("name", live.PROGRAMS)
-@pytest.mark.rows("warps", [1, 7, 32])
+@pytest.mark.parametrize("name", live.PROGRAMS)
+@pytest.mark.parametrize("warps", [1, 7, 32])
 def test_the_browsers_replay_is_the_machines(name, warps, monkeypatch):
     streams = streams_of(live.PROGRAMS[name], warps, "l2")
     monkeypatch.setattr(replay_module, "soon", lambda loop, steps: fast(loop))
