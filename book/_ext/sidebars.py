@@ -50,6 +50,8 @@ def on_page(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None
     if made is None:  # another theme
         return
     beside = f"{page.rpartition('/')[0]}/-".lstrip("/")  # what is called so is no page
+    if page.startswith("_modules/"):  # no document is near: the depth alone counts
+        beside = "/".join("-" * len(page.split("/")))
 
     def sidebar(**options: Any) -> Any:
         if options.get("startdepth") or options.get("collapse"):
