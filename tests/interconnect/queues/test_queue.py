@@ -201,9 +201,10 @@ def test_real_processes_with_the_doorbell_first_are_found_out():
 def test_a_producer_that_dies_is_named_and_no_process_is_left():
     from multiprocessing import active_children
 
+    before = active_children()  # of other tests
     with pytest.raises(RuntimeError, match="producer 1 died"):
         run_shared(2, entries=400, slots=32, dies_at=40)
-    assert active_children() == []
+    assert set(active_children()) <= set(before)
 
 
 def test_time_that_is_up_is_said():
