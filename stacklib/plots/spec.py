@@ -279,8 +279,9 @@ def _mark_row(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> dict[str, Any
                 (spec[axis]["label"], numbers, spec[axis].get("unit", ""), role)
             )
     if evidence == "simulated":  # what else a run made: its digest has none of it
-        for end, side in enumerate(zip(*mark.get("spread", ()), strict=True)):
-            columns.append((f"spread {end + 1}", list(side), unit, mark.get("role", "")))
+        for end, ends in enumerate(zip(*mark.get("spread", ()), strict=True)):
+            role = mark.get("role", "")
+            columns.append((f"spread {end + 1}", list(ends), unit, role))
         for field in ("shades", "to"):
             if _of_run(mark, field):
                 columns.append((field, mark[field], unit if field == "to" else "", ""))
