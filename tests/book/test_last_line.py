@@ -23,9 +23,13 @@ def test_what_was_not_run_comes_last_and_once(
     tmp_path: Path, parallel: list[str], monkeypatch
 ):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # a third of the time
-    shutil.copy(tree.ROOT / "tests" / "conftest.py", tmp_path)
-    (tmp_path / "test_planted.py").write_text(TESTS)
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    for name in ("conftest.py", "rows.py"):
+        shutil.copy(tree.ROOT / "tests" / name, folder)
+    (folder / "test_planted.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *parallel]
+    command += ["--import-mode=importlib", "--rootdir=."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     lines = done.stdout.splitlines()
     assert "1 passed, 4 skipped" in lines[-3]
