@@ -48,6 +48,12 @@ def test_the_products_of_a_layer_one_by_one():
     fast = replace(RATES, product=1e9)  # then it waits for its bytes
     moved = 3 * 2 * (12 * 4 + 4 * 5 + 12 * 5) * B
     assert layer.product_time(12, 5, 4, 3.0, fast) == pytest.approx(moved / 13)
+    alike = replace(KIND, mats=MATS[3:4])  # ten columns, halved: two experts of a chip
+    time, _ = layer.products(alike, cut, tokens, fast)
+    moved = 2 * 2 * (each * 4 + 4 * 5 + each * 5) * B
+    assert time == pytest.approx(moved / 13)
+    sent = exchange.Sent(1, 2, 4, 8, 16)
+    assert sent.total == 31
 
 
 def test_tiles_are_whole_and_the_last_wave_costs_its_share():
