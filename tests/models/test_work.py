@@ -208,6 +208,7 @@ def test_a_compressed_layer_by_hand():
     assert (V4.entries(50), V4.attended(50)) == (16, 16 + 7)
     assert V4.cached(50) == 16 * 8 + 16 * (8 + 5)
     assert V4.read(50) == (16 + 7) * 8 + 16 * 5
+    assert replace(V4, indexer=None).read(50) == (16 + 16) * 8
     assert V4.cached(9) == 9 * 8 + 3 * 13 and V4.attended(9) == 12
 
 
