@@ -197,6 +197,9 @@ def test_a_compressed_layer_by_hand():
         "index q": (10, 10, 1, 1),
         "index weights": (20, 2, 1, 1),
     }
+    plain = {m.name: m.columns for m in replace(V4, indexer=None).matrices(20)}
+    assert plain["compress kv"] == plain["compress gate"] == 8
+    assert len(plain) == 7 and len(replace(V4, rate=0, indexer=None).matrices(20)) == 5
     # norms of latents, sinks; places within an entry and its norm; those of keys
     assert V4.vectors() == (10 + 8 + 6) + (3 * 16 + 8) + (2 * 3 * 5 + 5)
     assert replace(V4, indexer=None).vectors() == 24 + 3 * 8 + 8
@@ -205,6 +208,7 @@ def test_a_compressed_layer_by_hand():
     assert (V4.entries(50), V4.attended(50)) == (16, 16 + 7)
     assert V4.cached(50) == 16 * 8 + 16 * (8 + 5)
     assert V4.read(50) == (16 + 7) * 8 + 16 * 5
+    assert replace(V4, indexer=None).read(50) == (16 + 16) * 8
     assert V4.cached(9) == 9 * 8 + 3 * 13 and V4.attended(9) == 12
 
 

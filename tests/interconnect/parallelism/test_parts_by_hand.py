@@ -12,7 +12,9 @@ from stacklib.interconnect.parallelism.memory import held, layer_bytes
 from stacklib.interconnect.parallelism.rates import Device, Rates, hop
 from stacklib.interconnect.parallelism.shape import Kind, Mat, Shape
 
-TOY = Device("toy", None, None, 1e9, 40.0, 3.0, 4, True, 2.0, 1.0, 1.0, 1.0)
+# One operation, byte and second are no ones here, as if they were other units.
+O, B, S = 3.0, 0.5, 2.0  # noqa: E741
+TOY = Device("toy", None, None, 1e9, 40.0, 3.0, 4, True, 2.0, O, B, S)
 RATES = Rates(TOY, 7.0, 5.0, 3.0, 0.25, 16.0, 11.0, 6.0, 13.0, 0.5, False)
 MATS = (
     Mat(4, 9, 1, 1, "columns"),
@@ -31,7 +33,7 @@ SHAPE = Shape(
 def product(m, n, k, groups=1.0):
     """A product by its operations or by its bytes, what it writes in 16 bits."""
     done, moved = 2 * m * n * k, 2 * (m * k + k * n + m * n)
-    return groups * max(done / 7, moved / 13)
+    return groups * max(done * O / 7, moved * B / 13)
 
 
 def test_the_products_of_a_layer_one_by_one():
@@ -43,15 +45,24 @@ def test_the_products_of_a_layer_one_by_one():
     parts = product(each, 5, 4, 2) + product(each, 4, 2.5, 2)
     assert time == pytest.approx(whole + parts)
     assert read == 12 * (4 + 3 + 4 + 2 * 4 + 2 * 2.5)
+    fast = replace(RATES, product=1e9)  # then it waits for its bytes
+    moved = 3 * 2 * (12 * 4 + 4 * 5 + 12 * 5) * B
+    assert layer.product_time(12, 5, 4, 3.0, fast) == pytest.approx(moved / 13)
+    alike = replace(KIND, mats=MATS[3:4])  # ten columns, halved: two experts of a chip
+    time, _ = layer.products(alike, cut, tokens, fast)
+    moved = 2 * 2 * (each * 4 + 4 * 5 + each * 5) * B
+    assert time == pytest.approx(moved / 13)
+    sent = exchange.Sent(1, 2, 4, 8, 16)
+    assert sent.total == 31
 
 
 def test_tiles_are_whole_and_the_last_wave_costs_its_share():
     rates = replace(RATES, tiled=True)
     # 2 x 3 tiles of 256 x 128, four times, on three units: eight waves
-    full = 8 * 3 * 2 * 256 * 128 * (32 + 16) / 7
+    full = 8 * 3 * 2 * 256 * 128 * (32 + 16) * O / 7
     assert layer.product_time(500, 300, 32, 4.0, rates) == pytest.approx(full)
     # one tile is a third of a wave: it pays that and a quarter of the rest
-    one = (1 / 3 + 0.25 * 2 / 3) * 3 * 2 * 256 * 128 * (32 + 16) / 7
+    one = (1 / 3 + 0.25 * 2 / 3) * 3 * 2 * 256 * 128 * (32 + 16) * O / 7
     assert layer.product_time(256, 128, 32, 1.0, rates) == pytest.approx(one)
 
 
@@ -76,62 +87,62 @@ def test_a_layer_is_its_kernels(tp, sequence, scores):
     found = layer.layer_time(KIND, SHAPE, cut, tokens, length, RATES, scores)
     starts = 0.5 * (8 + 5)
     assert found.core == core and found.forward == pytest.approx(
-        time + core + (sum(forward) + experts) / 13 + starts
+        time + core + (sum(forward) + experts) * B / 13 + starts
     )
     assert found.backward == pytest.approx(
-        2 * time + core_back + (sum(backward) + experts) / 13 + 2 * starts
+        2 * time + core_back + (sum(backward) + experts) * B / 13 + 2 * starts
     )
-    assert found.cheap == pytest.approx((8 * kept + 2 * share * (20 + 10)) / 13)
+    assert found.cheap == pytest.approx((8 * kept + 2 * share * 30) * B / 13)
     # in 8 bits what products read is cast, in both directions
     narrow = replace(RATES, device=replace(TOY, width=1.0))
     cast = layer.layer_time(KIND, SHAPE, cut, tokens, length, narrow, scores)
     saved = layer.products(KIND, cut, tokens, narrow)[0] - time
     core8, back8 = layer.attention_time(KIND, cut, tokens, length, narrow, scores)
     assert cast.forward - found.forward == pytest.approx(
-        5 * read / 13 + saved + core8 - core
+        5 * read * B / 13 + saved + core8 - core
     )
     assert cast.backward - found.backward == pytest.approx(
-        6 * read / 13 + 2 * saved + back8 - core_back
+        6 * read * B / 13 + 2 * saved + back8 - core_back
     )
 
 
 def test_attention_by_its_operations_and_by_its_scores():
     cut, tokens, length = Layout(tp=2), 12, 6
     forward, back = layer.attention_time(KIND, cut, tokens, length, RATES, False)
-    assert forward == pytest.approx(2 * 17 * 12 / 2 / (11 * 6 / (6 + 6)))
+    assert forward == pytest.approx(2 * 17 * 12 / 2 * O / (11 * 6 / (6 + 6)))
     assert back == 2.5 * forward  # five products where forward has two
     forward, back = layer.attention_time(KIND, cut, tokens, length, RATES, True)
     heads, size = 2 * (12 / 6) / 2, 19 / (2 * 2 * 6)
     both = product(6, 6, size, heads) + product(6, size, 6, heads)
-    numbers = 2 * 6 * 12 / 2
+    numbers = 2 * 6 * 12 / 2 * B
     assert forward == pytest.approx(both + 9 * numbers / 13)
     assert back == pytest.approx(2 * both + 11 * numbers / 13)
     none = replace(KIND, pairs=0.0)
     assert layer.attention_time(none, cut, tokens, length, RATES, True) == (0, 0)
     head = layer.head_time(SHAPE, cut, tokens, RATES)
-    assert head == pytest.approx(6 * 12 * 25 * 4 / 5 + 20 * 12 * 25 / 13)
+    assert head == pytest.approx(6 * 12 * 25 * 4 * O / 5 + 20 * 12 * 25 * B / 13)
 
 
 def test_rings_within_a_domain_and_beyond():
     near, far = hop(TOY, False), hop(TOY, True)
-    assert 0 < near < far
+    assert 0 < near < far and hop(replace(TOY, second=1.0), True) == far / S
     # four chips in a domain have links alone; eight cross, two rings of four ports
     assert exchange.ring_rate(TOY, 1, 4) == 40
     assert exchange.ring_rate(TOY, 1, 8) == min(40, 4 * 3)
     assert exchange.ring_rate(TOY, 2, 4) == 2 * 3  # a domain holds two of these
-    assert exchange.half_ring(TOY, 1, 4, 80.0) == pytest.approx(60 / 40 + 3 * near)
-    assert exchange.half_ring(TOY, 1, 8, 80.0) == pytest.approx(70 / 12 + 7 * far)
+    assert exchange.half_ring(TOY, 1, 4, 80.0) == pytest.approx(60 * B / 40 + 3 * near)
+    assert exchange.half_ring(TOY, 1, 8, 80.0) == pytest.approx(70 * B / 12 + 7 * far)
     assert exchange.all_to_all(TOY, 1, 1, 80.0) == 0
-    assert exchange.all_to_all(TOY, 1, 4, 80.0) == pytest.approx(60 / 40 + near)
-    assert exchange.all_to_all(TOY, 1, 8, 80.0) == pytest.approx(40 / 3 + far)
+    assert exchange.all_to_all(TOY, 1, 4, 80.0) == pytest.approx(60 * B / 40 + near)
+    assert exchange.all_to_all(TOY, 1, 8, 80.0) == pytest.approx(40 * B / 3 + far)
     fast = replace(TOY, port=1e6)
-    assert exchange.all_to_all(fast, 1, 8, 80.0) == pytest.approx(30 / 40 + far)
+    assert exchange.all_to_all(fast, 1, 8, 80.0) == pytest.approx(30 * B / 40 + far)
     assert exchange.tensor_layer(SHAPE, Layout(tp=2), 12) == 2 * 4 * 12
     assert exchange.keys_bytes(KIND, Layout(tp=2), 12) == 2 * 6 * 12 / 2
 
 
 def test_gradients_of_experts_go_round_among_fewer():
-    cut = Layout(tp=2, dp=8, ep=4)
+    cut = Layout(tp=2, dp=4, cp=2, ep=4)
     mine = held(SHAPE, cut)
     # dense halved by tensor parallelism, norms and latents whole, two tables
     assert mine.dense == 180 / 2 + 96 + 2 * 200 / 2

@@ -299,3 +299,7 @@ def test_a_level_ends_where_the_rate_is_halfway_in_ratio():
     share = math.log(40 / 32) / math.log(40 / 16)
     assert plateaus(at[:9], uneven)[0].ends == pytest.approx(2 ** (4 + share))
     assert _crossing(at, [3.0] * 12, range(2, 5), 9.0) == at[5]  # never above it
+    assert _crossing([1.0, 2.0, 4.0], [8.0, 4.0, 2.0], range(2), 8.0) == 1
+    assert len(plateaus(at, rates, span=1)) == 3
+    with pytest.raises(ValueError, match="above zero"):
+        plateaus(at, [*rates[:-1], math.inf])
