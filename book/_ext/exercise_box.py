@@ -57,7 +57,7 @@ class ExerciseFile(SphinxDirective):
         node += self.parse_text_to_nodes(stub.question)
         node += listing(stub.answer)
         node += folded("The tests it must pass", listing(stub.tests))
-        node += folded("Hint", *self.parse_text_to_nodes(stub.hint), held=True)
+        node += folded("Hint", *self.parse_text_to_nodes(solution.hint), held=True)
         node += folded("Solution", listing(solution.answer), held=True)
         node += self.how_to_check(place, number)
         return [node]

@@ -111,7 +111,6 @@ def is_prose(text: nodes.Text) -> bool:
     return any(isinstance(a, PLAIN) for a in above) and not any(
         isinstance(a, NOT_WORDS)
         or type(a).__name__ == "computed_number"
-        or "st-chapters" in a.get("classes", ())  # it names, and explains nothing
         for a in above
     )
 

@@ -210,7 +210,8 @@ class Claim:
 
 
 def _plain(text: str) -> str:
-    """A review's remark without its shorthand: ``seed 001``, ``dup-of:ID``."""
+    """A row's words without shorthand: ``seed 001``, ``dup-of:ID``, ``mm2``."""
+    text = re.sub(r"\b([cmuµn]?m)2\b", r"\1²", text)
     text = re.sub(r"\b[Ss]eed (\d{3})\b", lambda found: titled(found[1]), text)
     return re.sub(r"\s*\bdup-of:[a-z0-9-]+", "", text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
@@ -64,20 +65,28 @@ def resolve(
         raise UnknownName(
             f"{what} {name!r} could be several\ndid you mean: {', '.join(starts)}"
         )
-    near = ", ".join(_near(wanted, {fold(k): k for k in keys}))
+    near = ", ".join(_near(name, {fold(k): k for k in keys}))
     hint = f"did you mean: {near}" if near else _known(keys)
     raise UnknownName(f"unknown {what} {name!r}\n{hint}")
 
 
-def _near(wanted: str, folded: dict[str, str]) -> list[str]:
-    """Names that hold the word, else those most like it, if any is."""
+def _near(typed: str, folded: dict[str, str]) -> list[str]:
+    """Names that hold the word, else those most like it, else with a word of it."""
     import difflib
 
+    wanted = fold(typed)
     holds = [key for name, key in folded.items() if wanted in name]
-    alike = difflib.get_close_matches(wanted, folded, 3, ALIKE)
     if len(wanted) > 2 and 0 < len(holds) <= FEW:
         return holds
-    return [folded[name] for name in alike]
+    if alike := difflib.get_close_matches(wanted, folded, 3, ALIKE):
+        return [folded[name] for name in alike]
+    share = [key for key in folded.values() if _words(key) & _words(typed)]
+    return share if len(share) <= FEW else []
+
+
+def _words(name: str) -> set[str]:
+    """The words of a name that say something."""
+    return {word for word in re.split(r"[-_ .]+", name.lower()) if len(word) > 3}
 
 
 def _known(keys: list[str]) -> str:

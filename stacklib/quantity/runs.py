@@ -40,13 +40,7 @@ def six(value: float) -> float:
 
 
 def alike(a: float, b: float) -> bool:
-    """Whether two runs made the same number: whole ones exactly, others nearly.
-
-    Examples
-    --------
-    >>> alike(0.123456, 0.123457), alike(12345, 12346)
-    (True, False)
-    """
+    """Whether two runs made the same number: whole ones exactly, others nearly."""
     if a == b or (counts(a) and counts(b)):
         return a == b
     return abs(a - b) <= SAME * (1 + 1e-9) * max(abs(a), abs(b))

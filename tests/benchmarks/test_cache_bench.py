@@ -37,7 +37,7 @@ def test_the_stored_result_has_every_case_and_readme_says_the_least(bench):
         by.setdefault(row["case"], []).append(row["lines"])
     assert all(ours == theirs for ours, theirs in by.values())
     said = re.search(
-        r"least of \[(\d+)\]\S+ cases \| pycachesim \| \[(\S+)\]\S+ median \[(\S+)\]",
+        r"least of (\d+)<\S+ cases \| pycachesim \| ([\d.]+)<\S+ median ([\d.]+)<",
         (HERE.parent / "README.md").read_text(),
     )
     least, middle = min(found.values()), statistics.median_low(found.values())

@@ -187,7 +187,7 @@ WRONG = [
     ("::::{stack-map}\nNothing.\n::::\n", "needs layers 7 down to 1"),
     (":::{stack-layer} 9 sky\n:to: index\nWords.\n:::\n", "write `2 memory`"),
     (":::{stack-layer} 2 memory\nWords.\n:::\n", "no page 'book/stack-map'"),
-    (":::{section-list}\n:::\n", "index is no chapter's first page"),
+    (":::{section-list}\n:::\n", "is no chapter's first page"),
     ("It has {chapters}`ready`.\n", "`written` or `planned`"),
     (
         ":::{stack-layer} 2 memory\n:to: index\n:share: decode.t_men\nWords.\n:::\n",

@@ -112,7 +112,7 @@ def test_a_fault_in_a_text_is_caught_in_any_digit():
         faulty = copy.deepcopy(stored)
         said = faulty[at]["data"][outputs.NUMBERS]["numbers"]
         for one in said.values():
-            digits = [i for i, c in enumerate(one["text"]) if c.isdigit()]
+            digits = [i for i, c in enumerate(one["text"]) if c.isdecimal()]
             if digits:
                 last, text = digits[-1], one["text"]
                 other = str((int(text[last]) + 1) % 10)

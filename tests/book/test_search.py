@@ -82,7 +82,6 @@ def results(browser):
     """The page of results as a reader opens it from disk, where nothing is fetched."""
     inside = b.context(browser, **b.DESKTOP)
     page, faults = b.watched(inside, (base := needs.built_book().as_uri()))
-    page.set_default_timeout(10 * b.PYTHON_MS)  # weighing takes a second of a free core
     page.goto(f"{base}/search.html?q=shared+memory")
     page.locator("#search-results li").first.wait_for()
     yield page

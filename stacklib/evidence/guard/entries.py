@@ -82,6 +82,13 @@ def cell(value: Any, unit: str = "", role: str = "") -> list[Any]:
 def of_run(value: Any, evidence: str) -> bool:
     """Whether a run made a value, so that another processor may make its last digits
     others: by its derivation; numbers without one where they are shown as simulated.
+
+    Parameters
+    ----------
+    value : Quantity, float or sequence of float
+        As `cell` takes it.
+    evidence : str
+        The evidence of its row.
     """
     if isinstance(value, Quantity):
         return ran(value)
