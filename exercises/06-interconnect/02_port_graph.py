@@ -15,9 +15,9 @@ on to a GPU, and a GPU passes nothing on for others unless you are told so.
   that there are no more chips than links of a GPU. ValueError if there are not
   enough ports in all.
 
-hint: A flood fill finds the first; intersections of sets the second. For the third, deal
-the links of all GPUs out to the chips in turn, like cards: no chip is then ahead of
-another by more than one.
+hint: A flood fill finds the first; intersections of sets the second. For the third,
+deal the links of all GPUs out to the chips in turn, like cards: no chip is then ahead
+of another by more than one.
 """
 
 from collections import Counter
