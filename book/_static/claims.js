@@ -6,7 +6,7 @@
 (() => {
   const ANNOUNCE_MS = 250;
   const ORDER = ["reproduced", "close", "right if", "agrees with its source", "wrong", "conflict", "cited", "open"];
-  const SEARCHED = ".st-claim-text, .st-claim-value, .st-claim-source, .st-claim-reason";
+  const SEARCHED = ".st-claim-text, .st-claim-value, .st-claim-source";
   const ledger = document.querySelector(".st-claims-ledger");
   if (!ledger) return;
   const form = ledger.querySelector(".st-claims-form");

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from .checks import Check
 from .judge import NOT_JUDGED, VERDICTS, Judgement, judge, unjudged
-from .ledger import CHAPTERS, DOCUMENTS, Claim, load, sources
+from .ledger import CHAPTERS, DOCUMENTS, Claim, load
 
 
 def claims(
@@ -35,8 +35,8 @@ def claims(
     verdict : str, optional
         One of ``VERDICTS``; case, ``-`` and ``_`` are ignored.
     search : str, optional
-        Words that must all occur in id, claim, document, what is cited for it or how
-        to check it, in any case: the words of the ledger, which need no verdict.
+        Words that must all occur in id, claim, value or document, in any case: the
+        words of the ledger, which need no verdict.
 
     Raises
     ------
@@ -72,8 +72,7 @@ def _asked(claim: Claim, chapter: int | str | None, source: str | None) -> bool:
 
 
 def _searched(claim: Claim) -> str:
-    cited = sources().get(claim.id, "")
-    texts = (claim.id, claim.text, claim.claimed, claim.document, cited, claim.how)
+    texts = (claim.id, claim.text, claim.claimed, claim.document)
     return " ".join(texts).casefold()
 
 

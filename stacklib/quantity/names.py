@@ -78,7 +78,8 @@ def _near(typed: str, folded: dict[str, str]) -> list[str]:
     holds = [key for name, key in folded.items() if wanted in name]
     if len(wanted) > 2 and 0 < len(holds) <= FEW:
         return holds
-    if alike := difflib.get_close_matches(wanted, folded, 3, ALIKE):
+    like = ALIKE if len(wanted) > 3 else 0.5  # one of two letters: "l4" for "l2"
+    if alike := difflib.get_close_matches(wanted, folded, 3, like):
         return [folded[name] for name in alike]
     share = [key for key in folded.values() if _words(key) & _words(typed)]
     return share if len(share) <= FEW else []

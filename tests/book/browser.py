@@ -36,7 +36,7 @@ PHONE = {
     "is_mobile": True,
 }
 # Only what never comes is waited for so long: a core may be shared with other jobs.
-PATIENCE_MS = 600_000
+PATIENCE_MS = 240_000
 
 
 def chromium() -> str | None:

@@ -15,7 +15,7 @@ def devices():
         device = hardware.get(key)
         wanted = ("memory_stacks", "memory_pins", "memory_pin_rate", "memory_bandwidth")
         if all(device.fields.get(name) is not None for name in wanted):
-            yield pytest.param(device, id=key)
+            yield device
 
 
 @pytest.mark.rows("device", list(devices()))
