@@ -39,13 +39,17 @@ from _tools import durations, layers, tree
 EQUIVALENT = "tests/equivalent.toml"  # what changes nothing, each with its reason
 ROOMS = sorted(set().union(*layers.FLOORS) - {"plots", "pages", "cli"})
 LEFT = (*tree.SKIP, ".git", ".venv", ".hypothesis", "dist", "my", "runs")
-OTHERS = {  # a comparison's boundary, and the comparison turned round
-    "Lt": "LtE Gt", "LtE": "Lt GtE", "Gt": "GtE Lt", "GtE": "Gt LtE", "Eq": "NotEq",
-    "NotEq": "Eq", "In": "NotIn", "NotIn": "In", "Is": "IsNot", "IsNot": "Is",
-    "And": "Or", "Or": "And", "Add": "Sub", "Sub": "Add", "Mult": "Div", "Div": "Mult",
-    "FloorDiv": "Mult", "Mod": "FloorDiv", "Pow": "Mult", "LShift": "RShift",
-    "RShift": "LShift", "BitAnd": "BitOr", "BitOr": "BitAnd", "BitXor": "BitAnd",
-}  # fmt: skip
+# A comparison's boundary, and the comparison turned round; other operators.
+OTHERS = dict(
+    row.split(": ")
+    for row in (
+        "Lt: LtE Gt; LtE: Lt GtE; Gt: GtE Lt; GtE: Gt LtE; Eq: NotEq; NotEq: Eq; "
+        "In: NotIn; NotIn: In; Is: IsNot; IsNot: Is; And: Or; Or: And; Add: Sub; "
+        "Sub: Add; Mult: Div; Div: Mult; FloorDiv: Mult; Mod: FloorDiv; Pow: Mult; "
+        "LShift: RShift; RShift: LShift; BitAnd: BitOr; BitOr: BitAnd; BitXor: "
+        "BitAnd"
+    ).split("; ")
+)
 UNSEEN = {"strict", "stacklevel"}  # arguments that guard what holds anyway
 COMPILED = re.compile(r"\bnumba\b|\b_fast\b|\b_apart\b|_kernel\b")
 COMPILING = 240  # CPU seconds that numba may take on top

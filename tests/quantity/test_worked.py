@@ -145,11 +145,9 @@ def test_words_of_evidence():
     spec, claim, guess = (
         Quantity(2, "GB/s", label=k, kind=k) for k in ("spec", "claimed", "assumed")
     )
-    for q, word in [
-        (spec / spec, "spec"), (Quantity(2, "GB") / spec, "predicted"),
-        (claim / claim, "claimed"), (claim + guess, "predicted"),
-        (guess * 2, "assumed"), (guess + spec, "predicted"),
-    ]:  # fmt: skip
+    predicted = [Quantity(2, "GB") / spec, claim + guess, guess + spec]
+    alone = [(spec / spec, "spec"), (claim / claim, "claimed"), (guess * 2, "assumed")]
+    for q, word in [*alone, *((q, "predicted") for q in predicted)]:
         assert told(q) == word, formula(q)
 
 

@@ -23,7 +23,7 @@ from .sections import DEVICE, DOWN, cells, group, section
 def kernels_map() -> Drawing:
     """Chapter 4: the kernels of a layer between a host and a memory."""
     device = hardware.get(DEVICE)
-    norm = section("4.3", "a norm", "layer-2", cells("row", 12, set(range(12)), 3))
+    norm = section("4.3", "a norm", "layer-2", cells("row", 9, set(range(9)), 3))
     products = group(
         "products",
         "layer-3",
@@ -34,11 +34,11 @@ def kernels_map() -> Drawing:
     attention = group(
         "attention",
         "layer-2",
-        section("4.5", "in tiles", "layer-3", cells("scores", 12, {5}, 4)),
+        section("4.5", "in tiles", "layer-3", cells("scores", 8, {5}, 4)),
         section("4.6", "two warp groups", "layer-6", turns),
         section("4.7", "one query, split", "layer-6", cells("splits", 8, {7})),
     )
-    rows = cells("rows", 12, set(range(9)), 6)
+    rows = cells("rows", 8, set(range(6)), 4)
     end = group(
         "from layer to token",
         "layer-4",
