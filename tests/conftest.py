@@ -10,14 +10,19 @@ import re
 import zipfile
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from . import rows
 
 os.environ["STACKLIB_THIS_MACHINE"] = "book"
 # A property says nothing of time: on a busy machine an example may take any. CI tries
 # the same examples every time, so that what it refuses is the change; others draw anew.
-settings.register_profile("book", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile(
+    "book",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("book")
 NOT_RUN = re.compile(r"[\w -]+: not run \([^)]*\)")
 _not_run: dict[str, None] = {}

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklib.gpu.issue.instructions import arithmetic, generations
+from stacklib.gpu.issue.instructions import generations
 from stacklib.gpu.tensor import exact_products, kinds, sum_errors
-from stacklib.gpu.tensor.cut_sums import dot_tiles
 from stacklib.gpu.tensor.exact_products import multiply_doubles, multiply_whole
 from stacklib.gpu.tensor.kinds import has, integers
 from stacklib.gpu.tensor.scaled import Operand, multiply, nvfp4
@@ -239,21 +238,3 @@ def test_deepseeks_two_per_cent_is_one_definition_of_many():
     assert 0.06 < min(one.values()) and max(one.values()) < 0.08
     later = sum_errors.by_definition("normal", size=64, generation="blackwell")
     assert later["largest by the mean"] < 1e-5
-
-
-# -- speed -------------------------------------------------------------------------
-
-
-def test_a_tile_takes_at_most_20_ms():
-    import time
-
-    rng = np.random.default_rng(0)
-    a, b = (rng.normal(size=s).astype(np.float16) for s in ((128, 64), (64, 128)))
-    c, rule = np.zeros((128, 128), np.float32), arithmetic("hopper", "fp16")
-    times = []
-    for _ in range(6):
-        start = time.process_time()
-        dot_tiles(a, b, c, rule)
-        times.append(time.process_time() - start)
-    print(f"128 x 128 x 64 in FP16: {1000 * min(times):.1f} ms")
-    assert min(times) < 0.02
