@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from _tools import layers, tree
+from _tools.readme import python
 from _tools.said import FRONT as SAID
 
 # The oldest date a zip can hold, in both spellings.
@@ -167,7 +168,7 @@ def notebooks_zip(
     readme = text(f"""
         {folder}
 
-        Python 3.11 or newer. In this folder:
+        {python(root)}. In this folder:
 
             python3 -m pip install "./{package.name}[{",".join(EXTRAS)}]" jupyterlab
             python3 -m jupyter lab chapters
