@@ -46,9 +46,7 @@ def marked(sidebar: str, href: str) -> str:
 
 def on_page(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None:
     """Give the page's template the kept sidebar in place of the theme's own."""
-    made = context.get("generate_toctree_html")
-    if made is None:  # another theme
-        return
+    made = context["generate_toctree_html"]
     beside = f"{page.rpartition('/')[0]}/-".lstrip("/")  # what is called so is no page
     if page.startswith("_modules/"):  # no document is near: the depth alone counts
         beside = "/".join("-" * len(page.split("/")))
@@ -64,7 +62,19 @@ def on_page(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None
     context["generate_toctree_html"] = sidebar
 
 
+def come_next(app: Sphinx) -> None:
+    """Call `on_page` right after the theme has put its own function in.
+
+    Later is too late: the theme fills each template once more, to see if it is empty.
+    """
+    heard = app.events.listeners.get("html-page-context", [])
+    for at, one in enumerate(heard):
+        if one.handler is add_toctree_functions:
+            heard.insert(at + 1, one._replace(handler=on_page))
+            return
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Connect after the theme, which puts its own function in first."""
-    app.connect("html-page-context", on_page, priority=600)
+    """Connect once the theme has."""
+    app.connect("builder-inited", come_next)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
