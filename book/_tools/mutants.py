@@ -253,7 +253,7 @@ class Room:
         """Its module's examples, and test files that can see it, the nearest first.
 
         Those that run a line of its function; in code that numba compiles, or where
-        none does so in this process, those that import its module.
+        none does so in this process, those that import its module, or its folder's.
         """
         path, body = Path(mutant.file), set(mutant.body)
         folder = path.parent.as_posix().replace("stacklib", "tests", 1)
@@ -269,7 +269,9 @@ class Room:
             if lines and (lines & body or is_compiled(mutant.file)):
                 found = True
                 yield test
-        yield from (t for t in ordered if not found and self.lines(t, mutant.file))
+        seen = [t for t in ordered if not found and self.lines(t, mutant.file)]
+        # What only processes run that a test starts, no test of this one imports.
+        yield from seen or [t for t in ordered if not (found or far(t)[1])]
 
     def fails(self, test: str, mutant: Mutant) -> str:
         """The first test of a file that fails on a mutant, if one does."""

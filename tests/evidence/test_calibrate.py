@@ -213,8 +213,8 @@ def test_a_factor_that_no_training_row_moves_refuses_its_rows():
 
 
 def test_a_fit_begins_in_the_middle_of_the_bounds_whatever_was_fitted_before():
-    row = {"value": 0.9, "prior": 0.88, "least": 0.25, "most": 1.0}
-    assert factor_of(row).prior == 0.5
+    row = {"value": 0.9, "prior": 0.88, "least": 0.5, "most": 2.0}
+    assert factor_of(row).prior == 1.0
     assert factor_of({**row, "fixed": True}).prior == 0.9
     for name, factor in calibrate.factors().items():
         wide = factor.most / factor.least

@@ -73,6 +73,9 @@ def test_bounds_on_boards_counted_by_hand():
         for c in (1, 8)
     }
     assert at["line of 4", 1] == (3, "far")
+    wires = {(0, 4), (1, 4), (2, 5), (3, 5), (4, 5)}
+    tree = {link[:2] for link in known.pcie_tree(4).links}
+    assert tree == wires | {pair[::-1] for pair in wires}
     assert at["switch of 8", 1] == (3, "growth")
     assert at["switch of 8", 8] == (14, "sends") == at["PCIe tree of 8", 8]
     assert at["torus 2 x 2 x 2", 8] == (5, "sends")  # 2 x 7 x 8 sends on 24 links

@@ -59,6 +59,7 @@ def test_killed_processes_do_what_the_replay_says_and_end_as_if_nothing_had_been
     run = processes.run_killed(steps, every, kills)
     assert run.counts == goodput.replay(steps, every, kills)
     assert run.counts.restarts >= 3
+    assert worker.first() == [1, 2, 3, 4, 5, 6, 7, 8]
     assert run.state == processes.undisturbed(steps)
 
 

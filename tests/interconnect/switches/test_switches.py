@@ -133,6 +133,7 @@ def test_headroom_is_what_still_comes():
     lost = incast(headroom=0, **given)
     assert lost.dropped and lost.faults() == [f"{lost.dropped} frames are dropped"]
     assert lost.resent and lost.time > run.time
+    assert max(lost.fullest.values()) <= 16_384
 
 
 def test_credits_lose_nothing_and_carry_a_buffer_a_round_trip():
