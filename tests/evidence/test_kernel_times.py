@@ -143,3 +143,9 @@ def test_a_chain_waits_for_every_load():
 def test_another_makers_device_is_refused():
     row = next(r for r in ROWS.values() if r.system.startswith("MI210"))
     assert "compute capability none" in outcome(row, kernel_runs.estimate).reason
+
+
+def test_the_middle_and_the_ninth_of_ten(monkeypatch):
+    given = [k / 10 for k in range(11)]
+    monkeypatch.setattr(kernel_times, "errors", lambda column: given)
+    assert [q.si for q in kernel_times.quantiles("by_source")] == [0.5, 0.9]
