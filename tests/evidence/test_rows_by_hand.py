@@ -11,6 +11,7 @@ from stacklib.evidence import kernel_series
 from stacklib.evidence.measurements import Measurement, Refusal
 from stacklib.evidence.predict import PREDICTORS, memory, training_layouts
 from stacklib.evidence.predict import training_models as named
+from stacklib.evidence.validate import limits
 from stacklib.evidence.validate.score import key_of, message_bytes
 from stacklib.interconnect.parallelism.rates import device_of
 from stacklib.interconnect.parallelism.shape import shape_of
@@ -23,7 +24,7 @@ def row(family="F", config="", **changes) -> Measurement:
     )
     texts |= {"id": "x", "system": "A100 80", "subject": "GPT", "settings": config}
     texts |= {"metric": "latency", "unit": "ms"}
-    return Measurement(family=family, value=1.0, **{**texts, **changes})
+    return Measurement(**{"family": family, "value": 1.0} | texts | changes)
 
 
 SIZES = {  # bytes of a message, and the key that a row of D is scored under
@@ -199,3 +200,10 @@ def test_a_long_loop_follows_from_two_shorter_ones(monkeypatch):
     for length in (8, 100):
         told = kernel_series.launched(port, (7, length), "h100_sxm")
         assert told == (2.0 + 3.0 * length, "bytes")
+
+
+def test_a_latency_in_nanoseconds_is_held_to_the_nearest_cache():
+    card = hardware.get("h100_sxm")
+    near = hardware.level(card, "l1").known("latency").si
+    told = row("C", metric="latency", unit="ns", subject="l2", value=4e9 * near)
+    assert limits._latency(told, card) == pytest.approx(0.25)

@@ -260,6 +260,10 @@ def test_a_rolling_cache_stops_at_its_window():
 
 def test_compressed_attention_keeps_entries_and_a_window():
     model = models.get("deepseek-v4-flash")
+    far = [
+        model.kv_bytes(tokens, "bf16").si for tokens in (10**5 * 128, 10**5 * 128 + 128)
+    ]
+    assert model.kv_growth_per_token("bf16").si == (far[1] - far[0]) / 128
     # 43 windows of 128; 21 layers with an entry of 512 and a key of 128 for every 4
     # tokens, 20 with an entry for every 128
     tokens = 128 * 100
@@ -293,3 +297,9 @@ def test_what_a_release_holds_besides_is_said():
     found = from_hf_config(quantized)
     assert found.parameters.si == from_hf_config(config).parameters.si
     assert found.left_out == ("block scales of the quantized release",)
+
+
+def test_a_layer_is_the_first_unless_told():
+    model = models.get("deepseek-v2")  # whose first layer alone is dense
+    first, second = (model.layer_parameters(layer).si for layer in (0, 1))
+    assert model.layer_parameters().si == first < second
