@@ -15,6 +15,7 @@ from stacklib.quantity import (
     counted,
     explain,
     resolve,
+    runs,
 )
 from stacklib.quantity.bounds import at_least
 from stacklib.quantity.helpers import log2, maximum, minimum, where
@@ -164,3 +165,8 @@ def test_arrays_are_their_elements_and_digits_are_stored():
     q = chosen(5, label="q")
     said = say("t", x=q, y=(q, "what", "1", 2)).stored()["numbers"]
     assert "digits" not in said["t.x"] and said["t.y"]["digits"] == 2
+
+
+def test_a_million_of_six_digits_is_short_of_digits():
+    assert runs.counts(999_999.0) and runs.counts(1_234_567.0) and runs.counts(-7.0)
+    assert not (runs.counts(1e6) or runs.counts(-1_234_560.0) or runs.counts(0.5))
