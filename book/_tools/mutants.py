@@ -253,7 +253,7 @@ class Room:
         """Its module's examples, and test files that can see it, the nearest first.
 
         Those that run a line of its function; in code that numba compiles, or where
-        none does so in this process, those that import its module, or its folder's.
+        none does so in this process, those of its folder or that import its module.
         """
         path, body = Path(mutant.file), set(mutant.body)
         folder = path.parent.as_posix().replace("stacklib", "tests", 1)
@@ -269,9 +269,12 @@ class Room:
             if lines and (lines & body or is_compiled(mutant.file)):
                 found = True
                 yield test
-        seen = [t for t in ordered if not found and self.lines(t, mutant.file)]
-        # What only processes run that a test starts, no test of this one imports.
-        yield from seen or [t for t in ordered if not (found or far(t)[1])]
+        # What only a process runs that a test starts, no test of this one may import.
+        yield from (
+            test
+            for test in ordered
+            if not found and (not far(test)[1] or self.lines(test, mutant.file))
+        )
 
     def fails(self, test: str, mutant: Mutant) -> str:
         """The first test of a file that fails on a mutant, if one does."""

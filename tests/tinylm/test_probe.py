@@ -1,5 +1,7 @@
 """The probe asks fair questions, and its intervals are Wilson's."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from stacklib.tinylm import corpus
@@ -45,6 +47,15 @@ def test_an_answer_is_the_cheapest_word(small):
         log_p = pr.log_softmax(small.logits([*read, *ids[:-1]]))
         costs[word] = -sum(log_p[len(read) - 1 + i, t] for i, t in enumerate(ids))
     assert pr.answers(small, item) == (min(costs, key=costs.get) == item.answer)
+    heard = []
+
+    def logits(ids, cache):
+        heard.append([*ids])
+        return small.logits(ids, cache)
+
+    parts = {"config": small.config, "tokenizer": small.tokenizer}
+    pr.answers(SimpleNamespace(**parts, logits=logits), item)
+    assert heard[0] + heard[1][:1] == read
     best = min(costs, key=costs.get)
     others = tuple(w for w in costs if w != best)
     assert pr.answers(small, Cloze(item.passage, best, others))

@@ -8,6 +8,7 @@ from stacklib.quantizers import SCHEMES, dequantize, read_gguf
 from stacklib.tinylm import load
 from stacklib.tinylm.corpus import evaluation_text
 from stacklib.tinylm.gguf_model import (
+    _once,
     gguf_name,
     rounded_activations,
     write_model,
@@ -224,3 +225,7 @@ def test_packed_tensors_in_safetensors(tiny, tmp_path):
         path.write_bytes(raw[:cut])
         with pytest.raises(CorruptWeights):
             read_quantized(path)
+
+
+def test_a_file_spells_no_two_tokens_alike():
+    assert _once(["a", "b", "a", "", "b"]) == ["a", "b", "<|2|>", "", "<|4|>"]

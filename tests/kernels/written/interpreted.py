@@ -306,6 +306,10 @@ def test_a_number_that_is_none_stays_visible():
 
 def test_packed_sequences_are_those_alone():
     starts = np.array([0, 5, 5, 70], np.int32)  # the second is empty
+    one = flash_triton.Lengths(starts[:2], starts[:2], 5)
+    assert one.most_queries == 5
+    with pytest.raises(ValueError, match="two lists of one length"):
+        flash_triton.Lengths(starts[:1], starts[:1], 0)
     q, k, v = normal(70, 2, 32), normal(70, 1, 32), normal(70, 1, 32)
     lengths = flash_triton.Lengths(starts, starts, 65)
     asked = {"lengths": lengths, "blocks": (64, 32)}
@@ -423,3 +427,10 @@ def test_softmax_reads_once():
     with counted_loads(x=x) as asked:
         rows_triton.softmax(x)
     assert asked == {"x": x.nbytes, "elsewhere": 0}
+
+
+def test_compiled_kernels_take_what_lies_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(host_triton, "INTERPRETED", False)
+    for held in (torch.ones(3), np.ones(3)):
+        with pytest.raises(ValueError, match="TRITON_INTERPRET=1 before"):
+            host_triton.launch(None, (1,), held)

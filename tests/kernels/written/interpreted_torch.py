@@ -34,8 +34,8 @@ def operands():
         (codes(5, 130), torch.rand(5, 2), codes(7, 130), torch.rand(1, 2)),
     )
     yield "mxfp8_matmul", (codes(5, 40), power, codes(5, 40), power)
-    yield "swiglu_fp8", (tensor(3, 80),)
-    yield "swiglu_mxfp8", (tensor(3, 80),)
+    yield "swiglu_fp8", (tensor(3, 260),)
+    yield "swiglu_mxfp8", (tensor(3, 140),)
     yield "flash_sampling", (tensor(3, 20), tensor(30, 20), 0.7, 1)
     q, k, v = leaf(1, 2, 9, 16), leaf(1, 1, 12, 16), leaf(1, 1, 12, 16)
     yield "flash_attention", (q, k, v, True, 5, 0.25)
