@@ -102,7 +102,7 @@ def test_memory_of_the_tiny_model_is_what_torch_keeps():
     )
     from stacklib.tinylm.config import Config
     from stacklib.tinylm.model_torch import Decoder
-    from stacklib.tinylm.plan import training_memory
+    from stacklib.tinylm.plan import forward_flops, training_memory
 
     torch.set_num_threads(1)
     config = Config(
@@ -119,6 +119,8 @@ def test_memory_of_the_tiny_model_is_what_torch_keeps():
     )
     layers = tiny_layers(config, 2, 64)
     told = training_memory(config, 2, 64)
+    assert layers[-1].flops == 2 * 2 * 64 * 64 * 512  # head: a multiply and an add
+    assert sum(layer.flops for layer in layers) == forward_flops(config, 2, 64)
     plans = {m: checkpoint_plan(layers, method=m) for m in METHODS}
     assert plans["keep"].memory == told.activations
     assert plans["every"].memory <= told.recomputed
