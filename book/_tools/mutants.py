@@ -253,7 +253,7 @@ class Room:
         """Its module's examples, and test files that can see it, the nearest first.
 
         Those that run a line of its function; in code that numba compiles, or where
-        none does so in this process, those of its folder or that import its module.
+        none does so in this process, those that import its module; all of its folder.
         """
         path, body = Path(mutant.file), set(mutant.body)
         folder = path.parent.as_posix().replace("stacklib", "tests", 1)
@@ -262,19 +262,17 @@ class Room:
         def far(test: str) -> tuple[bool, bool, float]:
             return test != named, os.path.dirname(test) != folder, last.get(test, 0)
 
-        ordered, found = sorted(self.tests, key=far), False
+        ordered, seen = sorted(self.tests, key=far), []
         yield mutant.file
         for test in ordered:
             lines = self.lines(test, mutant.file)
             if lines and (lines & body or is_compiled(mutant.file)):
-                found = True
+                seen.append(test)
                 yield test
-        # What only a process runs that a test starts, no test of this one may import.
-        yield from (
-            test
-            for test in ordered
-            if not found and (not far(test)[1] or self.lines(test, mutant.file))
-        )
+        # A process that a test starts runs what no line of this one shows.
+        for test in (t for t in ordered if t not in seen):
+            if not (far(test)[1] and (seen or not self.lines(test, mutant.file))):
+                yield test
 
     def fails(self, test: str, mutant: Mutant) -> str:
         """The first test of a file that fails on a mutant, if one does."""

@@ -87,6 +87,21 @@ def narrowed(x, y, n, BLOCK: tl.constexpr):
     tl.store(y + at, value, mask=at < n)
 
 
+@jit
+def noises(uniform, noise, seed, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(uniform + at, tl.rand(seed, at))
+    tl.store(noise + at, sampling_triton.gumbel(seed, at))
+
+
+def test_noise_is_gumbels_at_both_ends():
+    u, noise = torch.zeros(4096), torch.zeros(4096)
+    noises[(1,)](u, noise, 5, BLOCK=4096)
+    wanted = -torch.log(-torch.log1p(-u.double()))
+    assert u.min() < 1e-3 and u.max() > 0.999
+    assert torch.allclose(noise.double(), wanted, rtol=1e-5, atol=1e-5)
+
+
 def test_a_bare_dot_of_bf16_is_wrong_here_and_ours_is_not():
     a, b = tensor(16, 16).bfloat16(), tensor(16, 16).bfloat16()
     bare = torch.zeros(16, 16)

@@ -37,7 +37,7 @@ def operands():
     yield "swiglu_fp8", (tensor(3, 260),)
     yield "swiglu_mxfp8", (tensor(3, 140),)
     yield "flash_sampling", (tensor(3, 20), tensor(30, 20), 0.7, 1)
-    q, k, v = leaf(1, 2, 9, 16), leaf(1, 1, 12, 16), leaf(1, 1, 12, 16)
+    q, k, v = leaf(1, 4, 9, 16), leaf(1, 2, 12, 16), leaf(1, 2, 12, 16)
     yield "flash_attention", (q, k, v, True, 5, 0.25)
     given = [x.detach() for x in (q, k, v)]
     out, lse = ops_torch.flash_attention(*given, True, 5, 0.25)
