@@ -274,8 +274,11 @@ class Room:
             if not (far(test)[1] and (seen or not self.lines(test, mutant.file))):
                 yield test
 
-    def fails(self, test: str, mutant: Mutant) -> str:
-        """The first test of a file that fails on a mutant, if one does."""
+    def fails(self, test: str, mutant: Mutant, kept: str) -> str:
+        """The first test of a file that fails on a mutant, if one does.
+
+        ``kept``: a folder for what numba compiles of this mutant.
+        """
         compiled, path = is_compiled(mutant.file), Path(mutant.file)
         source, times = path.read_bytes(), path.stat()
 
@@ -288,12 +291,11 @@ class Room:
                 sys.modules["numba"].config.CACHE_DIR = kept
             return failures(test, "-x", *(f"--deselect={t}" for t in self.failed))
 
-        with tempfile.TemporaryDirectory() as kept:
-            path.write_bytes(mutant.source(source))
-            limit = 20 + 3 * self.cost[test] + COMPILING * compiled
-            found, _ = forked(work, limit)
-            path.write_bytes(source)
-            os.utime(path, (times.st_atime, times.st_mtime))
+        path.write_bytes(mutant.source(source))
+        os.utime(path, (times.st_atime, times.st_mtime + 1))  # one stamp a mutant
+        found, _ = forked(work, 20 + 3 * self.cost[test] + COMPILING * compiled)
+        path.write_bytes(source)
+        os.utime(path, (times.st_atime, times.st_mtime))
         return f"{test}: limit" if found is None else next(iter(found), "")
 
 
@@ -306,13 +308,14 @@ def judge(here: list[Mutant]) -> Counter[str]:
     """Kill the mutants of a room, and say which survive."""
     room, dead = Room(here), Counter[str]()
     for mutant in here:
-        for place, test in enumerate(room.tests_of(mutant)):
-            if killer := room.fails(test, mutant):
-                # By the examples of its module, or by the nearest file that sees it.
-                dead += Counter(all=1, near=place < 2)
-                break
-        else:
-            killer = "SURVIVED"
+        with tempfile.TemporaryDirectory() as kept:
+            for place, test in enumerate(room.tests_of(mutant)):
+                if killer := room.fails(test, mutant, kept):
+                    # By the examples of its module, or the nearest file that sees it.
+                    dead += Counter(all=1, near=place < 2)
+                    break
+            else:
+                killer = "SURVIVED"
         print(f"{killer}  {mutant}", flush=True)
     return dead
 

@@ -466,3 +466,8 @@ def test_turns_do_not_matter(monkeypatch):
     assert (whole.results["out"] == parts.results["out"]).all()
     assert whole.counters.warps == parts.counters.warps
     assert whole.traffic.sectors == parts.traffic.sectors
+
+
+def test_a_kernel_that_computes_nothing_has_a_register_and_runs():
+    nothing = written("def nothing(t, x):\n    t.sync()\n", "nothing")
+    assert launch(nothing, 2, 64, np.zeros(3)) is not None
