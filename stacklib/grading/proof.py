@@ -14,6 +14,7 @@ import importlib
 import io
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -67,7 +68,7 @@ class Proof:
         return self.file_faults + ran
 
 
-def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
+def prove(root: Path | str, *, timeout: float = 10.0, draw: str = "") -> Proof:
     """Prove every exercise: ships failing, solution passes, mistakes are named.
 
     Runs in a process of its own, so that threads and imports of the caller do not
@@ -77,6 +78,9 @@ def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
     ----------
     timeout : float
         Seconds for one case.
+    draw : str
+        A seed: of each exercise's other answers, half of the right and half of the
+        wrong ones are run, others for another seed. Without one all are.
 
     Raises
     ------
@@ -84,7 +88,7 @@ def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
         When the proving process itself fails.
     """
     command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", BOOT]
-    arguments = [str(PACKAGE), str(Path(root).resolve()), str(timeout)]
+    arguments = [str(PACKAGE), str(Path(root).resolve()), str(timeout), draw]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [*command, *arguments], capture_output=True, text=True, env=env, check=False
@@ -96,7 +100,7 @@ def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
     return Proof(cases, tuple(found["file_faults"]), found["seconds"])
 
 
-def main(root: str, timeout: str) -> None:
+def main(root: str, timeout: str, draw: str) -> None:
     """Prove in this process and print the proof as JSON."""
     began = time.monotonic()
     limits = Limits(float(timeout))
@@ -107,7 +111,7 @@ def main(root: str, timeout: str) -> None:
             machine.warm()
         warm(e)
         gc.freeze()
-        cases += prove_one(e, limits)
+        cases += prove_one(e, limits, draw)
     proof = Proof(tuple(cases), tuple(shelf.faults(root)), time.monotonic() - began)
     print(json.dumps(asdict(proof)))
 
@@ -140,7 +144,9 @@ def warm(exercise: shelf.Exercise) -> None:
                 pass
 
 
-def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
+def prove_one(
+    exercise: shelf.Exercise, limits: Limits, draw: str = ""
+) -> Iterator[Case]:
     """The cases of one exercise."""
     try:
         text, stub = exercise.text(), exercise.stub()
@@ -152,17 +158,24 @@ def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
         result = grade_source(exercise, source, limits, fork)
         return Case(exercise.id, kind, name, result.seconds, fault(result))
 
-    yield case("shipped", exercise.file.name, stub, shipped_fault)
-    yield (
-        solved := case("solution", exercise.file.name, copy_of(text), solution_fault)
-    )
+    solved = case("solution", exercise.file.name, copy_of(text), solution_fault)
     if not solved.fault:
         rehearse(exercise, text)
-    for one in right:
+    yield case("shipped", exercise.file.name, stub, shipped_fault)
+    yield solved
+    for one in some(right, draw):
         yield case("right", one.name, copy_of(text, one.code), right_fault)
-    for one in wrong:
+    for one in some(wrong, draw):
         fault = partial(wrong_fault, one, wrong)
         yield case("wrong", one.name, copy_of(text, one.code), fault)
+
+
+def some(others: tuple[Other, ...], draw: str) -> tuple[Other, ...]:
+    """Half of them, rounded up, as the seed draws them; all without a seed."""
+    if not draw:
+        return others
+    kept = random.Random(f"{draw} {others}").sample(others, -(-len(others) // 2))
+    return tuple(kept)
 
 
 def rehearse(exercise: shelf.Exercise, text: Text) -> None:

@@ -31,6 +31,8 @@ def whole(least: int = 1, **values: Any) -> None:
 
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number, Python's or NumPy's, and no truth value."""
+    if type(value) is int:  # as nearly all are; of others the class is asked
+        return True
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -143,13 +144,18 @@ def facts(model: TinyLM) -> dict[str, Any]:
     }
 
 
-def _spelled(raw: bytes) -> str:
-    """Bytes as GPT-2's vocabulary prints them: each byte a character that shows."""
+@cache
+def _characters() -> dict[int, str]:
+    """Each byte's character in GPT-2's vocabulary: one that shows."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(256) if byte not in shown]
     table = {byte: chr(byte) for byte in shown}
-    table |= {byte: chr(256 + place) for place, byte in enumerate(hidden)}
-    return "".join(table[byte] for byte in raw)
+    return table | {byte: chr(256 + place) for place, byte in enumerate(hidden)}
+
+
+def _spelled(raw: bytes) -> str:
+    """Bytes as GPT-2's vocabulary prints them."""
+    return "".join(map(_characters().__getitem__, raw))
 
 
 def _once(spelled: Sequence[str]) -> list[str]:

@@ -37,28 +37,35 @@ def test_every_page_with_a_live_figure_is_found():
     assert len(LIVE) >= 23 and all(figure.controls for figure in LIVE)
 
 
-@each
-def test_the_test_in_the_page_is_what_the_function_says(figure):
+def in_the_page(figure):
+    """Its test is what the function says, and the page holds all that was made."""
     found = show(figure)
-    test = json.loads(html.unescape(re.search(r'data-test="([^"]*)"', found.html)[1]))
+    page = found.html
+    test = json.loads(html.unescape(re.search(r'data-test="([^"]*)"', page)[1]))
     assert test == found.test
     control = next(c for c in figure.controls if c["name"] == test["control"])
     steps, ahead = values(control), test["keys"][0] in ("ArrowRight", "ArrowDown")
     to = steps[steps.index(control["value"]) + (1 if ahead else -1)]
     _, texts = ask(figure.function, figure.controls, **{control["name"]: to})
     assert texts[test["readout"]] == test["text"]
-
-
-@each
-def test_the_page_holds_controls_figure_readouts_and_entry(figure):
-    found = show(figure)
-    page = found.html
     assert 'id="live-explorer"' in page and 'id="fig-explorer"' in page
     script = re.search(r"<script[^>]*>(.*?)</script>", page, re.S)[1]
     assert json.loads(script) == json.loads(json.dumps(figure.controls))
     assert all(html.escape(r["text"]) in page for r in found.spec["readouts"])
     bundle = found._repr_mimebundle_()
     assert guard.faults([bundle[guard.MIME]]) == []
+
+
+@pytest.mark.rows("figure", LIVE, drawn=20)
+def test_the_page_of_a_figure(figure):
+    """Its notebook draws each anew as well, and compares it with what is stored."""
+    in_the_page(figure)
+
+
+@pytest.mark.slow
+@each
+def test_the_page_of_every_figure(figure):
+    in_the_page(figure)
 
 
 def test_a_figure_is_the_same_whenever_it_is_shown():
@@ -68,15 +75,19 @@ def test_a_figure_is_the_same_whenever_it_is_shown():
 
 
 def draw(figure, most):
-    """So many values of every control, and about as many corners."""
+    """So many values of every control, and about as many corners, each state once."""
     steps = {c["name"]: values(c) for c in figure.controls}
-    for name, all_of_it in steps.items():
-        for value in some(all_of_it, most):
-            ask(figure.function, figure.controls, **{name: value})
+    start = {c["name"]: c["value"] for c in figure.controls}
+    states = [
+        start | {name: value}
+        for name, all_of_it in steps.items()
+        for value in some(all_of_it, most)
+    ]
     corners = list(itertools.product(*((v[0], v[-1]) for v in steps.values())))
     for corner in corners[:: len(corners) // most + 1]:
-        chosen = dict(zip(steps, corner, strict=True))
-        ask(figure.function, figure.controls, **chosen)
+        states.append(dict(zip(steps, corner, strict=True)))
+    for state in {tuple(state.items()): state for state in states}.values():
+        ask(figure.function, figure.controls, **state)
 
 
 @each

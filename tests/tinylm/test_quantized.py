@@ -1,5 +1,7 @@
 """The model in few bits: what is in the file, what it computes, what it cost."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,12 @@ from stacklib.tinylm.weights import CorruptWeights, read_quantized, write_quanti
 TEXT = "A warp reads its rows from memory, and the bytes of each request are counted."
 
 
+@cache
+def rounded_to(scheme):
+    """The model in a scheme, made once for all that look at it."""
+    return quantized(load(), scheme)
+
+
 @pytest.fixture(scope="module")
 def tiny():
     return load()
@@ -39,12 +47,12 @@ def ids(tiny):
 
 
 def test_bytes_are_those_of_the_tensors(tiny):
-    made = quantized(tiny, "q4_k")
+    made = rounded_to("q4_k")
     assert made.nbytes == sum(t.nbytes for t in made.tensors.values())
     assert made.bits == 8 * made.nbytes / tiny.parameters
     assert set(made.fallbacks.values()) == {FALLBACK["q4_k"]}
     assert all("down_proj" in name for name in made.fallbacks)
-    assert quantized(tiny, "q4_0").fallbacks == {}
+    assert rounded_to("q4_0").fallbacks == {}
     for name, tensor in made.tensors.items():
         if tiny.weights[name].ndim == 2:
             assert np.array_equal(dequantize(tensor), made.model.weights[name])
@@ -55,7 +63,7 @@ def test_bytes_are_those_of_the_tensors(tiny):
 def test_more_bits_lose_less(tiny, ids):
     plain = tiny.logits(ids)
     lost = [
-        np.abs(quantized(tiny, name).model.logits(ids) - plain).mean()
+        np.abs(rounded_to(name).model.logits(ids) - plain).mean()
         for name in ("q2_k", "q4_k", "q6_k", "q8_0")
     ]
     assert lost == sorted(lost, reverse=True) and lost[-1] < lost[0] / 20
@@ -109,7 +117,7 @@ def test_outliers_leave_the_function(tiny, ids):
 @pytest.mark.parametrize("name", ["q4_0", "q6_k", "mxfp4"])
 def test_a_file_holds_the_model(tiny, name, tmp_path):
     """Perplexity of the packed file is that of the model: one document, scored anew."""
-    made = quantized(tiny, name)
+    made = rounded_to(name)
     path = write_model(tmp_path / "m.gguf", made)
     found = read_gguf(path)
     assert found.metadata["llama.block_count"] == 4
@@ -129,10 +137,11 @@ def test_a_file_holds_the_model(tiny, name, tmp_path):
 
 
 def test_what_has_no_place_in_a_file(tiny, tmp_path):
-    inputs = layer_inputs(tiny, calibration()[:1])
+    draft = load("draft")
+    inputs = layer_inputs(draft, calibration()[:1])
     for made, told in (
         (quantized(tiny, "nf4"), "no type for nf4"),
-        (quantized(tiny, "q4_0", "awq", inputs), "AWQ"),
+        (quantized(draft, "q4_0", "awq", inputs), "AWQ"),
         (quantized(tiny, "nvfp4"), "embedding=False"),
     ):
         with pytest.raises(ValueError, match=told):
@@ -164,14 +173,14 @@ def test_the_stored_table_has_every_scheme(tiny):
         if row.scheme != "bf16":
             made_bytes = row.nbytes
             assert row.bits == pytest.approx(8 * made_bytes / tiny.parameters, abs=1e-5)
-    assert quantized(tiny, "q4_k").nbytes == plain["q4_k"].nbytes
+    assert rounded_to("q4_k").nbytes == plain["q4_k"].nbytes
     # a document scored anew lies where the table has all of them
     bf16 = next(row for row in rows if row.scheme == "bf16")
     documents = evaluation_text()[:3]
+    plain_ = bits_per_byte(score(tiny, documents, tiny.tokenizer)).value
     for name in ("q2_k", "q4_k"):
-        made = quantized(tiny, name)
+        made = rounded_to(name)
         worse = bits_per_byte(score(made.model, documents, tiny.tokenizer)).value
-        plain_ = bits_per_byte(score(tiny, documents, tiny.tokenizer)).value
         assert worse - plain_ == pytest.approx(plain[name].loss.value, rel=0.5)
     assert bf16.loss.value == 0 and plain["q2_k"].loss.low > plain["q4_k"].loss.high
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from stacklib.memory.warp._fast import compiled, is_cold, slowly
+from stacklib.memory.warp._fast import compiled, is_cold, once, slowly
 
 __all__ = ["apart", "entry", "inner", "is_cold", "plainly"]
 
@@ -29,7 +29,7 @@ def entry(function: Callable[..., Any]) -> Any:
         return slowly(function)
     import numba
 
-    made = numba.njit(cache=True, **OPTIONS)(function)
+    made = once(numba.njit(cache=True, **OPTIONS)(function))
     # Kept as long as nothing that it calls has changed, in whatever file.
     made._cache._cache_file._source_stamp = _sources()
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -107,6 +108,10 @@ class Part(CPUDispatcher):
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         options = {**options, "nopython": True, "no_cpython_wrapper": True}
         super().__init__(function, {}, options, pipeline_class=self.compiler)
+
+    def compile(self, sig: tuple[Any, ...]) -> Any:
+        """For any number where a caller gives one that it knows: once, not for each."""
+        return super().compile(tuple(map(types.unliteral, sig)))
 
     def add_overload(self, cres: Any) -> None:
         """Note it for callers that are compiled."""

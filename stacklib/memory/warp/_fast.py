@@ -5,11 +5,17 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from functools import cache, wraps
 from time import process_time
 from typing import Any
 
-__all__ = ["compiled", "fast", "is_cold", "slowly", "soon"]
+try:
+    import fcntl
+except ImportError:  # not on Windows: there each process compiles for itself
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["compiled", "fast", "is_cold", "once", "slowly", "soon"]
 
 FEW = 20_000  # steps that Python takes before numba has compiled a loop
 PATIENCE = 5.0  # seconds of plain Python after which it is said what they are
@@ -36,7 +42,27 @@ def fast(loop: Callable[..., None], fused: bool = False) -> Callable[..., None]:
     import numba
 
     options = {"fastmath": {"contract"}} if fused else {}
-    made: Callable[..., None] = numba.njit(cache=True, **options)(loop)
+    made: Callable[..., None] = once(numba.njit(cache=True, **options)(loop))
+    return made
+
+
+def once(made: Any) -> Any:
+    """What numba made, and no two processes compile it at a time.
+
+    Those that come meanwhile find it in the cache. Where the cache's folder cannot be
+    written, or there are no locks, each compiles.
+    """
+    compile, cached = made.compile, made._cache
+
+    def alone(signature: Any) -> Any:
+        with ExitStack() as turn:
+            with suppress(OSError, AttributeError):
+                cached._impl.locator.ensure_cache_path()
+                place = f"{cached._cache_file._index_path}.lock"
+                fcntl.flock(turn.enter_context(open(place, "w")), fcntl.LOCK_EX)
+            return compile(signature)
+
+    made.compile = alone
     return made
 
 

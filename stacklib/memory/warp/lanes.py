@@ -49,8 +49,10 @@ def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | No
     for lane, address in enumerate(lanes):
         if address is None:
             continue
-        if not is_whole(address):
-            raise ValueError(f"lane {lane}: address {address!r} is no whole number")
+        if type(address) is not int:
+            if not is_whole(address):
+                raise ValueError(f"lane {lane}: address {address!r} is no whole number")
+            lanes[lane] = int(address)
         if address < 0:
             raise ValueError(f"lane {lane}: address {address} is below zero")
         # Hardware refuses it, too.
@@ -58,7 +60,6 @@ def lane_addresses(addresses: Iterable[int | None], width: int) -> list[int | No
             raise ValueError(
                 f"lane {lane}: address {address} is no multiple of its {width} bytes"
             )
-        lanes[lane] = int(address)
     return lanes
 
 

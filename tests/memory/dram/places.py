@@ -1,5 +1,7 @@
 """Addresses that tests of DRAM share."""
 
+from functools import cache
+
 from stacklib.memory.dram.parts import dram_names, dram_part
 
 PARTS = list(dram_names())
@@ -7,6 +9,7 @@ PARTS = list(dram_names())
 KINDS = [n for n in PARTS if n not in ("ddr5_4800", "hbm3_march", "hbm3e")]
 
 
+@cache
 def burst(name: str) -> int:
     return int(dram_part(name).burst.si)
 

@@ -1,6 +1,8 @@
 """A loop runs without numba, and says once what that costs."""
 
+import threading
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +33,23 @@ def test_a_loop_that_takes_long_without_numba_says_so_once(bare):
         for _ in range(3):
             _fast.fast(add)(range(1_000_000), out)
     assert out == [sum(range(1_000_000))] and len(told) == 1
+
+
+def test_who_comes_while_another_compiles_waits_and_finds_it_in_the_cache(
+    monkeypatch, tmp_path
+):
+    fcntl = pytest.importorskip("fcntl")
+    numba = pytest.importorskip("numba")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    np = pytest.importorskip("numpy")
+    given = np.array([1.0, 2.0]), np.zeros(1)
+    mine = _fast.once(numba.njit(cache=True)(add))
+    waits = threading.Thread(target=mine, args=given)
+    lock = Path(f"{mine._cache._cache_file._index_path}.lock")
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        waits.start()
+        numba.njit(cache=True)(add)(*given)  # as another process would
+    waits.join()
+    assert given[1].tolist() == [3.0]
+    assert (mine._cache_hits.total(), mine._cache_misses.total()) == (1, 0)
