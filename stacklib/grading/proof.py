@@ -14,7 +14,6 @@ import importlib
 import io
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -68,7 +67,7 @@ class Proof:
         return self.file_faults + ran
 
 
-def prove(root: Path | str, *, timeout: float = 10.0, draw: str = "") -> Proof:
+def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
     """Prove every exercise: ships failing, solution passes, mistakes are named.
 
     Runs in a process of its own, so that threads and imports of the caller do not
@@ -78,9 +77,6 @@ def prove(root: Path | str, *, timeout: float = 10.0, draw: str = "") -> Proof:
     ----------
     timeout : float
         Seconds for one case.
-    draw : str
-        A seed: of each exercise's other answers, half of the right and half of the
-        wrong ones are run, others for another seed. Without one all are.
 
     Raises
     ------
@@ -88,7 +84,7 @@ def prove(root: Path | str, *, timeout: float = 10.0, draw: str = "") -> Proof:
         When the proving process itself fails.
     """
     command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", BOOT]
-    arguments = [str(PACKAGE), str(Path(root).resolve()), str(timeout), draw]
+    arguments = [str(PACKAGE), str(Path(root).resolve()), str(timeout)]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [*command, *arguments], capture_output=True, text=True, env=env, check=False
@@ -100,7 +96,7 @@ def prove(root: Path | str, *, timeout: float = 10.0, draw: str = "") -> Proof:
     return Proof(cases, tuple(found["file_faults"]), found["seconds"])
 
 
-def main(root: str, timeout: str, draw: str) -> None:
+def main(root: str, timeout: str) -> None:
     """Prove in this process and print the proof as JSON."""
     began = time.monotonic()
     limits = Limits(float(timeout))
@@ -111,7 +107,7 @@ def main(root: str, timeout: str, draw: str) -> None:
             machine.warm()
         warm(e)
         gc.freeze()
-        cases += prove_one(e, limits, draw)
+        cases += prove_one(e, limits)
     proof = Proof(tuple(cases), tuple(shelf.faults(root)), time.monotonic() - began)
     print(json.dumps(asdict(proof)))
 
@@ -144,9 +140,7 @@ def warm(exercise: shelf.Exercise) -> None:
                 pass
 
 
-def prove_one(
-    exercise: shelf.Exercise, limits: Limits, draw: str = ""
-) -> Iterator[Case]:
+def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
     """The cases of one exercise."""
     try:
         text, stub = exercise.text(), exercise.stub()
@@ -163,19 +157,11 @@ def prove_one(
         rehearse(exercise, text)
     yield case("shipped", exercise.file.name, stub, shipped_fault)
     yield solved
-    for one in some(right, draw):
+    for one in right:
         yield case("right", one.name, copy_of(text, one.code), right_fault)
-    for one in some(wrong, draw):
+    for one in wrong:
         fault = partial(wrong_fault, one, wrong)
         yield case("wrong", one.name, copy_of(text, one.code), fault)
-
-
-def some(others: tuple[Other, ...], draw: str) -> tuple[Other, ...]:
-    """Half of them, rounded up, as the seed draws them; all without a seed."""
-    if not draw:
-        return others
-    kept = random.Random(f"{draw} {others}").sample(others, -(-len(others) // 2))
-    return tuple(kept)
 
 
 def rehearse(exercise: shelf.Exercise, text: Text) -> None:

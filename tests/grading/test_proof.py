@@ -2,49 +2,19 @@
 
 from pathlib import Path
 
-import pytest
-
 from stacklib import grading
-from stacklib.grading import proof as proving
-
-from .. import rows
 
 BOOK = Path(__file__).parents[2]
 
 
-def proven(draw: str) -> None:
-    """Faults of the book's exercises: none, in as many cases as there must be."""
-    proof = grading.prove(BOOK, draw=draw)
+def test_the_books_exercises_are_proven():
+    proof = grading.prove(BOOK)
     assert proof.faults == ()
     kinds = [case.kind for case in proof.cases]
-    exercises = grading.discover(BOOK)
-    assert kinds.count("shipped") == kinds.count("solution") == len(exercises)
-    for kind in ("right", "wrong"):
-        every = [getattr(one, f"{kind}_answers")() for one in exercises]
-        assert sum(map(len, every)) >= 2 * len(exercises)
-        ran = [proving.some(others, draw) for others in every]
-        assert kinds.count(kind) == sum(map(len, ran))
-
-
-def test_the_books_exercises_are_proven():
-    """Half of the other answers of each, drawn by the hash of the package."""
-    print("drawn:", rows.sources())
-    proven(rows.sources())
-
-
-@pytest.mark.slow
-def test_the_books_exercises_are_proven_by_every_answer():
-    """A thousand forks, a minute of them: so half of them, and all here."""
-    proven("")
-
-
-def test_a_seed_draws_half_of_the_answers_and_another_one_others(checkout):
-    wrong = tuple(range(9))
-    drawn = [proving.some(wrong, seed) for seed in "ab"]
-    assert drawn[0] != drawn[1] and proving.some(wrong, "") == wrong
-    assert all(len(set(one)) == 5 and set(one) < set(wrong) for one in drawn)
-    cases = grading.prove(checkout.root, draw="a").cases
-    assert [c.kind for c in cases] == ["shipped", "solution", "right", "wrong"]
+    exercises = len(grading.discover(BOOK))
+    assert kinds.count("shipped") == kinds.count("solution") == exercises
+    assert kinds.count("wrong") >= 2 * exercises
+    assert kinds.count("right") >= 2 * exercises
 
 
 def test_a_sound_checkout_is_proven(checkout):
