@@ -1,19 +1,15 @@
 """The file that the book serves is the one that its page speaks of."""
 
-import importlib
 import json
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
+import gguf_download as extension
 import pytest
+from _tools import tree
 
 from stacklib.pages.quantizers import files as page
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-extension = importlib.import_module("gguf_download")
-NOTEBOOK = ROOT / "chapters/07-quantizers/files.ipynb"
+NOTEBOOK = tree.ROOT / "chapters/07-quantizers/files.ipynb"
 
 
 @pytest.mark.parametrize("form", ["html", "latex"])
