@@ -218,21 +218,18 @@ def number_faults(page: Page, opened) -> list[str]:
 
 def really(page: Page, name: str, opened) -> Iterator[str]:
     """What is wrong with one number, opened by a key or a tap."""
-    number = page.locator(f'.st-q[data-q="{name}"]:visible').first
-    opened(page, number)
-    panel = page.locator("#st-popover:visible")
-    if not panel.count():
+    opened(page, page.locator(f'.st-q[data-q="{name}"]:visible').first)
+    if not (panel := ask(page, "panel")):
         yield f"number {name} does not open"
         return
-    if not re.search(KNOWN, panel.text_content()):
+    if not re.search(KNOWN, panel["text"]):
         yield f"number {name} shows no source"
-    box, room = panel.bounding_box(), page.viewport_size
-    if box["x"] < 0 or box["x"] + box["width"] > room["width"] + 1:
+    if panel["left"] < 0 or panel["right"] > page.viewport_size["width"] + 1:
         yield f"number {name} opens beyond the window"
     page.keyboard.press("Escape")
-    if page.locator("#st-popover:visible").count():
+    if ask(page, "panel"):
         yield f"Escape does not close number {name}"
-    elif opened is open_by_key and not number.evaluate(IS_FOCUSED):
+    elif opened is open_by_key and ask(page, "focused_number") != name:
         yield f"Escape loses the focus of number {name}"
 
 

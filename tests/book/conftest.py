@@ -104,12 +104,23 @@ def fresh(browser) -> Iterator[Callable]:
         inside.close()
 
 
-@pytest.fixture
-def visit(fresh, served) -> Callable:
-    """``visit(path, look, **options)``: a page of the book, opened, and its faults."""
+@pytest.fixture(scope="module")
+def visit(browser, served) -> Callable:
+    """``visit(path, look, **options)``: a page of the book, opened, and its faults.
+
+    A profile costs as much as a page, so those of a look are one for a whole file: what
+    is to be stored of one visit, and not of the next, wants one that is ``fresh``.
+    """
+    made = {}
 
     def open_page(path: str, look: str = "light-desktop", **options):
-        page, faults = fresh(served, look, **options)
+        kind = (look, *options.items())
+        if kind not in made:
+            made[kind] = b.watched(b.context(browser, look, **options), served)
+        page, faults = made[kind]
+        page.emulate_media(media="null")  # of the test before
+        page.goto("about:blank")
+        faults.clear()
         page.goto(served + path)
         return page, faults
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -25,6 +26,7 @@ SEARCH, CHAPTER, SOURCE, VERDICT = (
 )
 
 
+@cache
 def table(**filters):
     """Rows of the ledger, as the command line lists them."""
     return [row.row for row in pages.claims(**filters)]
