@@ -62,14 +62,3 @@ def test_the_largest_module_of_a_folder_is_named(room: Path):
         ["stacklib/room", "1", "12", "12", "a.py"],
         ["stacklib/room/inside", "2", "2", "3", "c.py"],
     ]
-
-
-def test_drawn_lines_hold_code_and_are_the_same_each_time(room: Path, capsys):
-    root = room.parents[1]
-    said = ['TEXT = """a', '# b"""  # c', "def f():", "return 1"]
-    assert [line.split(": ", 1)[1] for line in size.code(root)] == said
-    drawn = []
-    for _ in range(2):
-        assert size.main(["--sample", "2"], root) == 0
-        drawn.append(capsys.readouterr().out)
-    assert drawn[0] == drawn[1] and drawn[0].startswith("stacklib/room/a.py:")

@@ -12,13 +12,13 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from bs4 import BeautifulSoup, NavigableString, Tag
+
 from _tools import links
 
-VOID = {"br", "hr", "img", "input", "meta", "link", "col", "wbr", "source", "path"}
 SILENT = {"script", "style", "button", "form"}
 HEADINGS = {"h1", "h2", "h3", "h4", "h5"}
 BLOCKS = {"p", "li", "dt", "dd", "figcaption", "summary", "caption", "div", "ul", "ol"}
@@ -26,60 +26,6 @@ ARTICLE = re.compile(r"<article.*?</article>", re.S)
 DRAWING = re.compile(r"<svg\b.*?</svg>", re.S)
 # What Sphinx and the theme write of their own: file names and links of sources.
 FRAME = ("_modules/", "genindex", "py-modindex", "search")
-
-
-@dataclass
-class Node:
-    """An element: its tag, its attributes, what stands in it."""
-
-    tag: str
-    attrs: dict[str, str] = field(default_factory=dict)
-    inside: list[Node | str] = field(default_factory=list)
-
-    def has(self, name: str) -> bool:
-        return name in self.attrs.get("class", "").split()
-
-    def walk(self) -> Iterator[Node]:
-        """This element and all below it, in the order of the page."""
-        yield self
-        for part in self.inside:
-            if isinstance(part, Node):
-                yield from part.walk()
-
-    def text(self) -> str:
-        """What a reader sees of it, white space as one blank."""
-        return " ".join("".join(self.pieces()).split())
-
-    def pieces(self) -> Iterator[str]:
-        for part in self.inside:
-            if isinstance(part, str):
-                yield part
-            elif part.tag not in SILENT and not part.has("headerlink"):
-                cell = part.tag in ("td", "th", "tr", "br") or part.tag in BLOCKS
-                yield from [" ", *part.pieces(), " "] if cell else part.pieces()
-
-
-class Reader(HTMLParser):
-    """Builds the elements of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open = [Node("page")]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        node = Node(tag, {name: value or "" for name, value in attrs})
-        self.open[-1].inside.append(node)
-        if tag not in VOID:
-            self.open.append(node)
-
-    def handle_endtag(self, tag: str) -> None:
-        for depth in range(len(self.open) - 1, 0, -1):
-            if self.open[depth].tag == tag:
-                del self.open[depth:]
-                return
-
-    def handle_data(self, data: str) -> None:
-        self.open[-1].inside.append(data)
 
 
 @dataclass
@@ -113,11 +59,11 @@ def pages(built: Path) -> dict[str, Page]:
 def read(html: str) -> Page:
     """A page's source, taken apart."""
     page, found = Page(), ARTICLE.search(html)
-    reader = Reader()
-    reader.feed(DRAWING.sub(summed, found[0] if found else html))
-    for node in reader.open[0].walk():
+    whole = DRAWING.sub(summed, found[0] if found else html)
+    soup = BeautifulSoup(whole, "html.parser")
+    for node in soup.find_all(True):
         take(node, page)
-    sort(reader.open[0], page)
+    sort(soup, page)
     return page
 
 
@@ -126,61 +72,77 @@ def summed(drawing: re.Match[str]) -> str:
     return f'<svg data-sum="{hashlib.sha256(drawing[0].encode()).hexdigest()[:12]}" />'
 
 
-def take(node: Node, page: Page) -> None:
+def has(node: Tag, name: str) -> bool:
+    """Whether an element is of a class."""
+    return name in node.get("class", ())
+
+
+def text(node: Tag) -> str:
+    """What a reader sees of it, white space as one blank."""
+    return " ".join("".join(pieces(node)).split())
+
+
+def pieces(node: Tag) -> Iterator[str]:
+    for part in node.children:
+        if type(part) is NavigableString:
+            yield part
+        elif isinstance(part, Tag):
+            if part.name not in SILENT and not has(part, "headerlink"):
+                cell = part.name in ("td", "th", "tr", "br") or part.name in BLOCKS
+                yield from [" ", *pieces(part), " "] if cell else pieces(part)
+
+
+def take(node: Tag, page: Page) -> None:
     """Note what has a name of its own."""
-    attrs, id = node.attrs, node.attrs.get("id", "")
+    attrs, id = node.attrs, node.get("id", "")
     if id == "st-quantities":
-        page.trees = json.loads("".join(node.pieces()))
+        page.trees = json.loads(node.get_text())
     elif "data-q" in attrs:
-        page.name("number", attrs["data-q"], node.text())
-    elif node.has("st-figure"):
-        page.name("figure", id, f"{attrs.get('data-digest', '')} {node.text()}")
-        page.name("drawing", id, sums(node))
-    elif node.has("st-live"):
-        page.name("live", id, f"{attrs.get('data-test', '')} {controls(node)}")
+        page.name("number", attrs["data-q"], text(node))
+    elif has(node, "st-figure"):
+        page.name("figure", id, f"{attrs.get('data-digest', '')} {text(node)}")
+        sums = [x["data-sum"] for x in node.select("[data-sum]")]
+        page.name("drawing", id, " ".join(sums))
+    elif has(node, "st-live"):
+        # Sliders and menus, as its page stores them.
+        controls = [x.get_text() for x in node.select(".st-live-controls")]
+        page.name("live", id, f"{attrs.get('data-test', '')} {' '.join(controls)}")
         page.name("live call", id, attrs.get("data-call", ""))
-    elif node.has("st-claim"):
-        page.name("claim", id, node.text())
-    elif node.has("st-exercise"):
-        parts = [x for x in node.inside if isinstance(x, Node)]
-        said = [x.text() for x in parts if not x.has("st-check")]
+    elif has(node, "st-claim"):
+        page.name("claim", id, text(node))
+    elif has(node, "st-exercise"):
+        said = [text(x) for x in tags(node) if not has(x, "st-check")]
         page.name("exercise", id, " ".join(said))
     elif "data-predict" in attrs:
         given = f"{attrs.get('data-value', '')} {attrs.get('data-unit', '')}"
         page.name("prediction", attrs["data-predict"], given)
 
 
-def sums(node: Node) -> str:
-    return " ".join(x.attrs["data-sum"] for x in node.walk() if "data-sum" in x.attrs)
+def tags(node: Tag) -> list[Tag]:
+    """The elements that stand in an element."""
+    return [part for part in node.children if isinstance(part, Tag)]
 
 
-def controls(node: Node) -> str:
-    """Sliders and menus of a live figure, as its page stores them."""
-    scripts = [x for x in node.walk() if x.has("st-live-controls")]
-    return " ".join("".join(x.pieces()) for x in scripts)
-
-
-def sort(node: Node, page: Page) -> None:
+def sort(node: Tag, page: Page) -> None:
     """Note what stands in an order: headings, prose, rows, outputs, code."""
-    if node.tag in SILENT or node.has("st-exercise") or node.has("st-claim"):
+    if node.name in SILENT or has(node, "st-exercise") or has(node, "st-claim"):
         return
-    below = [part for part in node.inside if isinstance(part, Node)]
-    if node.tag in HEADINGS:
-        page.list("heading", node.text())
-    elif node.has("cell_input"):
-        page.list("code", node.text())
-    elif node.tag == "tr":
-        page.list("row", node.text())
-    elif node.tag == "pre":
-        page.list("output", node.text())
-    elif node.tag in BLOCKS and not any(deep(part) for part in below):
-        page.list("prose", node.text())
+    if node.name in HEADINGS:
+        page.list("heading", text(node))
+    elif has(node, "cell_input"):
+        page.list("code", text(node))
+    elif node.name == "tr":
+        page.list("row", text(node))
+    elif node.name == "pre":
+        page.list("output", text(node))
+    elif node.name in BLOCKS and not any(map(deep, tags(node))):
+        page.list("prose", text(node))
     else:
-        for part in below:
+        for part in tags(node):
             sort(part, page)
 
 
-def deep(node: Node) -> bool:
+def deep(node: Tag) -> bool:
     """Whether an element holds blocks, and is no run of words."""
-    tags = BLOCKS | HEADINGS | {"table", "tr", "pre", "details", "figure", "section"}
-    return any(part.tag in tags for part in node.walk())
+    deeper = BLOCKS | HEADINGS | {"table", "tr", "pre", "details", "figure", "section"}
+    return node.name in deeper or node.find([*deeper]) is not None

@@ -78,19 +78,17 @@ def total() -> str:
     )
 
 
+def loop() -> float:
+    """CPU seconds of a fixed loop of plain Python, so that two machines compare."""
+    begun, held = time.process_time(), {}
+    for n in range(1_500_000):
+        held[n % 1009] = held.get(n % 97, 0) ^ n
+    return time.process_time() - begun
+
+
 def reference() -> float:
-    """CPU seconds of a fixed loop of plain Python, so that two machines compare.
-
-    The least of three: what disturbs a loop makes it longer.
-    """
-
-    def once() -> float:
-        begun, held = time.process_time(), {}
-        for n in range(1_500_000):
-            held[n % 1009] = held.get(n % 97, 0) ^ n
-        return time.process_time() - begun
-
-    return min(once() for _ in range(3))
+    """The least of three: what disturbs a loop makes it longer."""
+    return min(loop() for _ in range(3))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

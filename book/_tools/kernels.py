@@ -40,6 +40,7 @@ class Server:
         keep = [theirs.fileno()]
         self.process = subprocess.Popen(command, env=env, cwd="/", pass_fds=keep)
         theirs.close()
+        self.unwaited = 0.0  # CPU seconds of its kernels that have ended
         self.lines = ours.makefile("rw")
         ours.close()  # the file keeps it open
 
@@ -55,6 +56,7 @@ class Server:
         """End it with the kernels that still run; wait, so that all of them count."""
         self.lines.close()
         self.process.wait()
+        durations.unwaited -= self.unwaited
 
 
 class Forked:
@@ -72,6 +74,7 @@ class Forked:
         if self.returncode is None and (told := self.server.ask(poll=self.pid)):
             self.returncode = told["code"]
             durations.unwaited += told["cpu"]
+            self.server.unwaited += told["cpu"]
         return self.returncode
 
     def wait(self) -> int:
@@ -116,7 +119,6 @@ class Provisioner(LocalProvisioner):
         """End the servers, which hand their seconds to this process as a child's."""
         while cls.servers:
             cls.servers.popitem()[1].close()
-        durations.unwaited = 0.0
 
 
 def pytest_configure() -> None:

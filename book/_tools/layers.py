@@ -105,11 +105,7 @@ def imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
     type checker sees, under `if TYPE_CHECKING:`, do not run and do not count.
     """
     package = module.split(".") if is_package else module.split(".")[:-1]
-    module_tree = ast.parse(source)
-    unseen = {id(n) for block in type_only(module_tree) for n in ast.walk(block)}
-    for node in ast.walk(module_tree):
-        if id(node) in unseen:
-            continue
+    for node in run(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (Import(alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -123,11 +119,15 @@ def imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
             yield Import(loaded(node), node.lineno)
 
 
-def type_only(module: ast.Module) -> Iterator[ast.stmt]:
-    """Statements under `if TYPE_CHECKING:`."""
-    for node in ast.walk(module):
+def run(module: ast.Module) -> Iterator[ast.AST]:
+    """Every node that is run: none under `if TYPE_CHECKING:`."""
+    waiting: list[ast.AST] = [module]
+    for node in waiting:
+        yield node
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            yield from node.body
+            waiting += node.orelse
+        else:
+            waiting += ast.iter_child_nodes(node)
 
 
 def loaded(call: ast.Call) -> str:

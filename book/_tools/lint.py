@@ -107,14 +107,13 @@ def cells(row: str, start: int) -> Iterator[Span]:
     yield from ((start + a + 1, start + b) for a, b in pairwise(bars))
 
 
-def allowlist_faults(entries: list[dict], blocks: list[Block]) -> list[str]:
+def allowlist_faults(entries: list[dict], hits: list[Typed]) -> list[str]:
     """What is wrong with the allow-list: too long, incomplete, or no longer needed."""
     faults = []
     if len(entries) > ALLOWED_AT_MOST:
         faults.append(
             f"book/allowlist.toml has {len(entries)} entries; at most {ALLOWED_AT_MOST}"
         )
-    hits = [t for block in blocks for t in typed(block)]
     for entry in entries:
         missing = [k for k in ("text", "file", "why") if not entry.get(k, "").strip()]
         if missing:
@@ -138,10 +137,10 @@ def allows(entry: dict, hit: Typed) -> bool:
 
 def faults(blocks: Iterable[Block], entries: list[dict] | None = None) -> list[str]:
     """Every typed quantity that no entry allows, and every fault of the entries."""
-    blocks, entries = list(blocks), entries or []
+    entries = entries or []
     hits = [t for block in blocks for t in typed(block)]
     bare = [str(t) for t in hits if not any(allows(entry, t) for entry in entries)]
-    return bare + allowlist_faults(entries, blocks)
+    return bare + allowlist_faults(entries, hits)
 
 
 def allowed(root: Path = tree.ROOT) -> list[dict]:

@@ -9,11 +9,11 @@ cannot know; then the check is not run, and says so.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,18 @@ class Order:
     not_run: str = ""
 
 
+@dataclass(frozen=True)
+class Version:
+    """A file as git stores it: its hash; of a result, its prediction's and its rows."""
+
+    sha256: str
+    predicted: str = ""
+    rows: frozenset[str] = frozenset()
+
+
+History = list[tuple[str, Version]]  # with the commit that stores each, oldest first
+
+
 def check(root: Path = tree.ROOT) -> Order:
     """Every result file of the repo against the history of its prediction."""
     files = sorted((root / RESULTS).glob("*.json"))
@@ -69,7 +81,9 @@ def check(root: Path = tree.ROOT) -> Order:
     why = unreadable(root)
     if why:
         return Order(0, (), why)
-    return Order(len(files), tuple(f for path in files for f in of_result(path, root)))
+    past = history(root)
+    found = (fault for path in files for fault in of_result(path, root, past))
+    return Order(len(files), tuple(found))
 
 
 def unreadable(root: Path) -> str:
@@ -87,7 +101,7 @@ def unreadable(root: Path) -> str:
     return ""
 
 
-def of_result(path: Path, root: Path) -> Iterator[str]:
+def of_result(path: Path, root: Path, past: History) -> Iterator[str]:
     """The faults of one result file."""
     name, result = tree.name(path, root), json.loads(path.read_text("utf-8"))
     if path.stem in UNPREDICTED and result.get("why_no_prediction"):
@@ -107,21 +121,16 @@ def of_result(path: Path, root: Path) -> Iterator[str]:
             f"{recorded['sha256'][:12]}"
         )
         return
-    yield from order_faults(path, prediction, result, root)
-
-
-def order_faults(
-    path: Path, prediction: Path, result: dict[str, Any], root: Path
-) -> Iterator[str]:
-    """Whether the prediction was committed before the rows."""
-    name, source = tree.name(path, root), tree.name(prediction, root)
-    wanted = result["prediction"]["sha256"]
-    past = history(root)
-    predicted = first(past, lambda blob: sha256(blob) == wanted, root)
+    source, wanted = tree.name(prediction, root), recorded["sha256"]
+    predicted = next((c for c, v in past if v.sha256 == wanted), None)
     if predicted is None:
         yield f"{name}: its prediction {source} was never committed"
         return
-    measured = first(past, partial(shares, result=result), root)
+    # Any shared row counts, under any file name, so that neither editing a row nor
+    # renaming a file makes a measurement look newer.
+    rows = rows_of(result)
+    holding = (c for c, v in past if v.predicted == wanted or v.rows & rows)
+    measured = next(holding, None)
     # Rows that are not committed yet come after every commit there is.
     if measured and not before(predicted, measured, root):
         yield (
@@ -136,53 +145,45 @@ def located(file: str, root: Path) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def shares(blob: bytes, result: dict[str, Any]) -> bool:
-    """Whether a stored file has this result's prediction hash, or one of its rows.
-
-    Any shared row counts, under any file name, so that neither editing a row nor
-    renaming a file makes a measurement look newer.
-    """
-    try:
-        version = json.loads(blob)
-    except ValueError:
-        return False
-    if not isinstance(version, dict) or not version.get("prediction"):
-        return False
-    rows = {canonical(row) for row in result.get("rows", ())}
-    return version["prediction"].get("sha256") == result["prediction"]["sha256"] or any(
-        canonical(row) in rows for row in version.get("rows", ())
-    )
+def rows_of(result: dict[str, Any]) -> frozenset[str]:
+    """The measured rows, each as a text."""
+    return frozenset(json.dumps(row, sort_keys=True) for row in result.get("rows", ()))
 
 
-def canonical(row: Any) -> str:
-    return json.dumps(row, sort_keys=True)
-
-
-def history(root: Path) -> list[tuple[str, str]]:
-    """(commit, blob) for every file version under `benchmarks/`, oldest first."""
+def history(root: Path) -> History:
+    """Every file version under `benchmarks/`."""
     ask = ("log", "--reverse", "--topo-order", "-m", "--no-renames", "--no-abbrev")
     printed = tree.git(root, *ask, "--raw", "--format=@%H", "--", "benchmarks") or ""
     found, commit = [], ""
     for line in printed.splitlines():
         if line.startswith("@"):
             commit = line[1:].split()[0]
-        elif line.startswith(":"):
+        elif line.startswith(":") and not line.split()[4].startswith("D"):
             found.append((commit, line.split()[3]))
-    return found
+    known = dict(versions({blob for _, blob in found}, root))
+    return [(commit, known[blob]) for commit, blob in found]
 
 
-def first(
-    past: list[tuple[str, str]], holds: Callable[[bytes], bool], root: Path
-) -> str | None:
-    """The earliest commit that stores a file which satisfies `holds`."""
-    return next((c for c, blob in past if holds(content(blob, root))), None)
+def versions(blobs: set[str], root: Path) -> Iterator[tuple[str, Version]]:
+    """What git stores under each name."""
+    command = ["git", "-C", str(root), "cat-file", "--batch"]
+    asked = "\n".join(blobs).encode()
+    out = io.BytesIO(subprocess.run(command, input=asked, capture_output=True).stdout)
+    while head := out.readline().split():  # name, kind and size; then the content
+        yield head[0].decode(), version(out.read(int(head[2])))
+        out.readline()
 
 
-@cache
-def content(blob: str, root: Path) -> bytes:
-    """What git stores under a blob's name; nothing for a deletion."""
-    command = ["git", "-C", str(root), "cat-file", "blob", blob]
-    return subprocess.run(command, capture_output=True).stdout
+def version(content: bytes) -> Version:
+    """What is asked of a stored file."""
+    try:
+        held = json.loads(content)
+    except ValueError:
+        held = None
+    if not isinstance(held, dict) or not held.get("prediction"):
+        return Version(sha256(content))
+    of = held["prediction"].get("sha256", "")
+    return Version(sha256(content), of, rows_of(held))
 
 
 def before(early: str, late: str, root: Path) -> bool:

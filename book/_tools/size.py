@@ -1,19 +1,14 @@
 """How large the code is: `make size` prints lines by room and modules by folder.
 
-Growth is seen, not forbidden, up to one limit: no module over 500 lines. With
-``--sample 10`` lines are drawn from the tree by a seed, to see whether their paths
-say what stands there.
+Growth is seen, not forbidden, up to one limit: no module over 500 lines.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
-import random
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +16,6 @@ from pathlib import Path
 from _tools import tree
 
 LIMIT = 500
-SEED = 13
 FOLDERS = ("stacklib", "book", "benchmarks", "exercises", "tests")
 KINDS = ("code", "docstring", "comment", "blank")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -158,28 +152,10 @@ def aligned(rows: list[tuple]) -> str:
     )
 
 
-def code(root: Path = tree.ROOT) -> Iterator[str]:
-    """Every line of code with its place: `stacklib/gpu/simt/lanes.py:31: ...`."""
-    for path in modules(root):
-        module = Module(path)
-        numbered = zip(module.lines, module.kinds, strict=True)
-        for number, (line, kind) in enumerate(numbered, 1):
-            if kind == "code" and line.strip():
-                yield f"{tree.name(path, root)}:{number}: {line.strip()}"
-
-
-def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
-    """Print the tables and the modules over the limit, or lines drawn by a seed."""
-    parser = argparse.ArgumentParser(prog="make size", description=__doc__)
-    parser.add_argument("--sample", type=int, metavar="N", help="only draw N lines")
-    parser.add_argument("--seed", type=int, default=SEED, help=f"by default {SEED}")
-    options = parser.parse_args(argv)
-    if options.sample:
-        drawn = random.Random(options.seed).sample(list(code(root)), options.sample)
-        print("\n".join(drawn))
-        return 0
-    found = faults(root)
-    print("\n".join([by_room(root), "", by_folder(root), *found]))
+def main() -> int:
+    """Print the tables and the modules over the limit."""
+    found = faults()
+    print("\n".join([by_room(), "", by_folder(), *found]))
     return bool(found)
 
 

@@ -9,25 +9,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.server
-import os
 import random
 import re
-import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    Locator,
-    Page,
-    Playwright,
-)
+from typing import TYPE_CHECKING
 
 from stacklib.plots.live.controls import resolve
 
 from ..rows import sources
+
+if TYPE_CHECKING:  # slow to import, and half of a run's processes open no page
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {
@@ -35,15 +29,14 @@ PHONE = {
     "has_touch": True,
     "is_mobile": True,
 }
+LOOKS = {
+    "light-desktop": ("light", DESKTOP),
+    "dark-phone": ("dark", PHONE),
+    "dark-desktop": ("dark", DESKTOP),
+    "light-phone": ("light", PHONE),
+}
 # Only what never comes is waited for so long: a core may be shared with other jobs.
 PATIENCE_MS = 240_000
-
-
-def chromium() -> str | None:
-    """Path of the Chromium to drive, from ``$CHROMIUM`` or the search path."""
-    named = os.environ.get("CHROMIUM")
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    return named or next(filter(None, map(shutil.which, names)), None)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -73,13 +66,14 @@ def launch(playwright: Playwright, path: str) -> Browser:
 
 
 def context(
-    browser: Browser, theme: str = "light", asked: bool = False, **options
+    browser: Browser, look: str = "light-desktop", asked: bool = False, **options
 ) -> BrowserContext:
     """A fresh profile in the book's light or dark theme, without motion.
 
     Unless it is to be ``asked`` for predictions, its pages stand whole.
     """
-    made = browser.new_context(reduced_motion="reduce", **options)
+    theme, device = LOOKS[look]
+    made = browser.new_context(reduced_motion="reduce", **device, **options)
     made.set_default_timeout(PATIENCE_MS)
     choose = "localStorage.setItem('mode', '{0}'); localStorage.setItem('theme', '{0}')"
     # A page without an origin of its own (about:blank) has no storage.
@@ -224,21 +218,18 @@ def number_faults(page: Page, opened) -> list[str]:
 
 def really(page: Page, name: str, opened) -> Iterator[str]:
     """What is wrong with one number, opened by a key or a tap."""
-    number = page.locator(f'.st-q[data-q="{name}"]:visible').first
-    opened(page, number)
-    panel = page.locator("#st-popover:visible")
-    if not panel.count():
+    opened(page, page.locator(f'.st-q[data-q="{name}"]:visible').first)
+    if not (panel := ask(page, "panel")):
         yield f"number {name} does not open"
         return
-    if not re.search(KNOWN, panel.text_content()):
+    if not re.search(KNOWN, panel["text"]):
         yield f"number {name} shows no source"
-    box, room = panel.bounding_box(), page.viewport_size
-    if box["x"] < 0 or box["x"] + box["width"] > room["width"] + 1:
+    if panel["left"] < 0 or panel["right"] > page.viewport_size["width"] + 1:
         yield f"number {name} opens beyond the window"
     page.keyboard.press("Escape")
-    if page.locator("#st-popover:visible").count():
+    if ask(page, "panel"):
         yield f"Escape does not close number {name}"
-    elif opened is open_by_key and not number.evaluate(IS_FOCUSED):
+    elif opened is open_by_key and ask(page, "focused_number") != name:
         yield f"Escape loses the focus of number {name}"
 
 

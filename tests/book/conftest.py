@@ -5,8 +5,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from _tools import prose, said
+from _tools.prose import Block
+from _tools.said import Number
 from nbformat import v4
 
+from . import browser as b
 from . import needs
 
 
@@ -40,42 +44,84 @@ def repo(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def numbers() -> dict[str, Number]:
+    """Every number of the book by its name."""
+    return said.numbers()
+
+
+@pytest.fixture(scope="session")
+def blocks() -> list[Block]:
+    """All prose of the book."""
+    return list(prose.blocks())
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """A Chromium, or a skip."""
+    lacks = "browser tests: not run (no playwright)"
+    pytest.importorskip("playwright.sync_api", reason=lacks)
+    from _tools import release_pdf
+
+    return release_pdf.chromium() or needs.unavailable("no Chromium")
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator:
+def browser(chromium: str) -> Iterator:
     """Chromium, cut off from every network."""
     from playwright.sync_api import sync_playwright
 
-    from . import browser as b
-
-    path = b.chromium()
-    if path is None:
-        needs.unavailable("no Chromium")
     with sync_playwright() as playwright:
-        opened = b.launch(playwright, path)
+        opened = b.launch(playwright, chromium)
         yield opened
         opened.close()
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[str]:
-    """Address of the built book."""
-    from . import browser as b
+@pytest.fixture(scope="session")
+def built() -> Path:
+    """The built book."""
+    return needs.built_book()
 
-    with b.serve(needs.built_book()) as base:
+
+@pytest.fixture(scope="module")
+def served(built: Path) -> Iterator[str]:
+    """Address of the built book."""
+    with b.serve(built) as base:
         yield base
 
 
 @pytest.fixture
 def fresh(browser) -> Iterator[Callable]:
-    """``fresh(base, theme, **options)``: a page in a profile of its own, its faults."""
-    from . import browser as b
-
+    """``fresh(base, look, **options)``: a page in a profile of its own, its faults."""
     made = []
 
-    def open_page(base: str, theme: str = "light", **options):
-        made.append(b.context(browser, theme, **options))
+    def open_page(base: str, look: str = "light-desktop", **options):
+        made.append(b.context(browser, look, **options))
         return b.watched(made[-1], base)
 
     yield open_page
     for inside in made:
         inside.close()
+
+
+@pytest.fixture(scope="module")
+def visit(browser, served) -> Callable:
+    """``visit(path, look, **options)``: a page of the book, opened, and its faults.
+
+    A profile costs as much as a page, so those of a look are one for a whole file: what
+    is to be stored of one visit, and not of the next, wants one that is ``fresh``.
+    """
+    made = {}
+
+    def open_page(path: str, look: str = "light-desktop", **options):
+        kind = (look, *options.items())
+        if kind not in made:
+            made[kind] = b.watched(b.context(browser, look, **options), served)
+        page, faults = made[kind]
+        page.emulate_media(media="null")  # of the test before
+        page.goto("about:blank")
+        faults.clear()
+        page.goto(served + path)
+        return page, faults
+
+    return open_page

@@ -149,6 +149,18 @@
       .filter(([, here, there]) => here !== there);
   },
 
+  // What stands in the panel of a number, and where; nothing while none is open.
+  panel() {
+    const panel = document.getElementById("st-popover");
+    if (!panel || !panel.checkVisibility()) return null;
+    const { left, right } = panel.getBoundingClientRect();
+    return { text: panel.textContent, left, right };
+  },
+
+  focused_number() {
+    return document.activeElement.dataset.q || null;
+  },
+
   // Names of the computed numbers that can be seen.
   numbers() {
     const seen = [...document.querySelectorAll(".st-q[data-q]")].filter((e) => e.checkVisibility());

@@ -11,31 +11,12 @@ from functools import cache
 
 import pytest
 
-pytest.importorskip("playwright.sync_api", reason="browser tests: no playwright")
-
-from . import browser as b  # (imports playwright)
+from . import browser as b
 from .needs import BUILT
 
 pytestmark = pytest.mark.browser
 
-LOOKS = {
-    "light-desktop": ("light", b.DESKTOP),
-    "dark-phone": ("dark", b.PHONE),
-    "dark-desktop": ("dark", b.DESKTOP),
-    "light-phone": ("light", b.PHONE),
-}
 FAST = ("light-desktop", "dark-phone")
-
-
-@pytest.fixture
-def visit(fresh):
-    """``visit(base, look)`` gives a watched page and its list of faults."""
-
-    def open_page(base, look="light-desktop", **options):
-        theme, device = LOOKS[look]
-        return fresh(base, theme, **device, **options)
-
-    return open_page
 
 
 @cache
@@ -53,16 +34,16 @@ def sparse(few: int):
 
 SHARES = [
     *(pytest.param(look, 24, id=f"{look}-some") for look in FAST),
-    *(pytest.param(look, None, id=look, marks=pytest.mark.slow) for look in LOOKS),
+    *(pytest.param(look, None, id=look, marks=pytest.mark.slow) for look in b.LOOKS),
 ]
 
 
 @pytest.mark.parametrize(("look", "few"), SHARES)
 def test_pages_ask_only_their_host_raise_no_error_can_be_read_and_open_their_numbers(
-    served, visit, look, few
+    served, fresh, look, few
 ):
     paths = b.some(b.texts(BUILT), few, look) if few else b.pages(BUILT)
-    page, faults = visit(served, look)
+    page, faults = fresh(served, look)
     assert having('id="st-quantities"'), "no page holds a computed number"
     opened = b.open_by_tap if look.endswith("phone") else b.open_by_key
     for path in paths:
@@ -75,19 +56,17 @@ def test_pages_ask_only_their_host_raise_no_error_can_be_read_and_open_their_num
 
 
 @pytest.mark.parametrize("look", ["light-desktop", "dark-desktop"])
-def test_every_colour_of_the_book_reads_on_both_papers(served, visit, look):
-    page, _ = visit(served, look)
-    page.goto(served + having('id="st-quantities"')[0])
+def test_every_colour_of_the_book_reads_on_both_papers(visit, look):
+    page, _ = visit(having('id="st-quantities"')[0], look)
     for name, ratios in b.palette(page).items():
         least = 3 if name == "line" else 4.5
         assert min(ratios) >= least, f"--st-{name} has contrast {ratios}"
 
 
-def test_an_opened_number_can_be_read(served, visit):
+def test_an_opened_number_can_be_read(visit):
     faults = []
     for look in FAST:
-        page, _ = visit(served, look)
-        page.goto(served + having('id="st-quantities"')[0])
+        page, _ = visit(having('id="st-quantities"')[0], look)
         b.open_by_key(page, page.locator(".st-q[role]:visible").first)
         page.locator("#st-popover details").evaluate_all(
             "all => all.map(d => d.open = true)"
@@ -99,9 +78,9 @@ def test_an_opened_number_can_be_read(served, visit):
 LIVE = 'class="st-live"'
 
 
-def test_live_figures_say_what_python_says_and_blocks_run(served, visit):
+def test_live_figures_say_what_python_says_and_blocks_run(served, fresh):
     """On a few pages that have both: starting Python costs most."""
-    page, faults = visit(served)
+    page, faults = fresh(served)
     paths = having(LIVE, "st-pyrun")
     assert paths, "no page holds a live figure and a runnable block"
     for path in b.some(paths, 6, "live"):
@@ -113,8 +92,8 @@ def test_live_figures_say_what_python_says_and_blocks_run(served, visit):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("look", "rounds"), [("light-desktop", 8), ("dark-phone", 3)])
-def test_every_live_figure_says_what_python_says(served, visit, look, rounds):
-    page, faults = visit(served, look)
+def test_every_live_figure_says_what_python_says(served, fresh, look, rounds):
+    page, faults = fresh(served, look)
     for path in having(LIVE):
         page.goto(served + path)
         faults += b.live_faults(page, rounds) + b.contrast_faults(page)
@@ -123,17 +102,16 @@ def test_every_live_figure_says_what_python_says(served, visit, look, rounds):
 
 
 @pytest.mark.slow
-def test_every_runnable_block_runs(served, visit):
-    page, faults = visit(served)
+def test_every_runnable_block_runs(served, fresh):
+    page, faults = fresh(served)
     for path in having("st-pyrun"):
         page.goto(served + path)
         faults += b.pyrun_faults(page)
     assert not faults, "\n".join(faults)
 
 
-def test_a_running_program_can_be_stopped_and_run_again(served, visit):
-    page, faults = visit(served)
-    page.goto(served + having("st-pyrun")[0])
+def test_a_running_program_can_be_stopped_and_run_again(visit):
+    page, faults = visit(having("st-pyrun")[0])
     faults += b.pyrun_faults(page)
     block = page.locator(".st-pyrun").first
     run, output = block.locator(".st-run"), block.locator(".st-pyrun-output")
@@ -145,8 +123,8 @@ def test_a_running_program_can_be_stopped_and_run_again(served, visit):
     assert not b.pyrun_faults(page) + faults
 
 
-def test_a_python_that_cannot_start_is_told_in_place(served, visit):
-    page, _ = visit(served)
+def test_a_python_that_cannot_start_is_told_in_place(served, fresh):
+    page, _ = fresh(served)
     page.context.route("**/*.wasm", lambda route: route.abort())
     page.goto(served + having(LIVE)[0])
     figure = page.locator(".st-live").first
@@ -158,8 +136,8 @@ def test_a_python_that_cannot_start_is_told_in_place(served, visit):
 
 
 @sparse(6)
-def test_predictions_are_kept_and_answered(served, visit, few):
-    page, faults = visit(served, "dark-phone", asked=True)
+def test_predictions_are_kept_and_answered(served, fresh, few):
+    page, faults = fresh(served, "dark-phone", asked=True)
     paths = having("st-prediction")
     assert paths, "no page holds a prediction"
     for path in b.some(paths, few, "predictions"):
@@ -171,9 +149,8 @@ def test_predictions_are_kept_and_answered(served, visit, few):
 AMOUNTS = ("20", "20 ms", "20ms", "0.02 s", "20,000 µs", "2e4 us")
 
 
-def test_a_prediction_is_taken_in_any_unit_of_its_kind(served, visit):
-    page, faults = visit(served, asked=True)
-    page.goto(served + "chapters/01-roofline/decode.html")
+def test_a_prediction_is_taken_in_any_unit_of_its_kind(visit):
+    page, faults = visit("chapters/01-roofline/decode.html", asked=True)
     box = page.locator('.st-prediction[data-unit="ms"]').first
     field, note = box.locator("input"), box.locator(".st-predict-note")
     told = []
@@ -191,17 +168,16 @@ def test_a_prediction_is_taken_in_any_unit_of_its_kind(served, visit):
 
 
 @sparse(12)
-def test_without_javascript_the_book_is_plain_text(served, visit, few):
-    page, faults = visit(served, java_script_enabled=False)
+def test_without_javascript_the_book_is_plain_text(served, fresh, few):
+    page, faults = fresh(served, java_script_enabled=False)
     for path in b.some(b.texts(BUILT), few, "plain"):
         page.goto(served + path)
         faults += b.without_script_faults(page)
     assert not faults, "\n".join(faults)
 
 
-def test_in_print_folds_are_open_and_paper_is_white(served, visit):
-    page, _ = visit(served, "dark-desktop")
-    page.goto(served + having("st-prediction")[0])
+def test_in_print_folds_are_open_and_paper_is_white(visit):
+    page, _ = visit(having("st-prediction")[0], "dark-desktop")
     was_open = page.locator("article details[open]").count()
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -213,10 +189,9 @@ def test_in_print_folds_are_open_and_paper_is_white(served, visit):
     assert page.locator("article details[open]").count() == was_open
 
 
-def test_a_page_opened_from_a_file_says_how_to_serve_it(served, visit):
-    path = having(LIVE, "st-quantities")[0]
-    page, _ = visit("file:")
-    page.goto((BUILT / path).as_uri())
+def test_a_page_opened_from_a_file_says_how_to_serve_it(built, fresh):
+    page, _ = fresh("file:")
+    page.goto((built / having(LIVE, "st-quantities")[0]).as_uri())
     page.locator(".st-live [data-control]").first.focus()
     page.keyboard.press("ArrowRight")
     status = page.locator(".st-live-status").first
@@ -320,11 +295,11 @@ def at_rest(page) -> list[str]:
     return b.overflow_faults(page) + b.contrast_faults(page) + b.stale_faults(page)
 
 
-def test_each_planted_fault_is_caught(tmp_path, visit):
+def test_each_planted_fault_is_caught(tmp_path, fresh):
     head = '<!doctype html><link rel="icon" href="data:,"><body style="margin:0">'
     missed = {}
     with b.serve(tmp_path) as base:
-        page, faults = visit(base, "dark-phone")
+        page, faults = fresh(base, "dark-phone")
         for number, (fault, body) in enumerate(PLANTED.items()):
             faults.clear()
             (tmp_path / f"{number}.html").write_text(head + body)
@@ -336,12 +311,12 @@ def test_each_planted_fault_is_caught(tmp_path, visit):
     assert missed == {}
 
 
-def test_a_sound_page_has_no_fault(tmp_path, visit):
+def test_a_sound_page_has_no_fault(tmp_path, fresh):
     text = '<!doctype html><link rel="icon" href="data:,"><body><p>Black on white</p>'
     text += '<svg width="99" height="30"><rect width="99" height="30" fill="#222"/>'
     text += '<text y="20" fill="#fff">White on a cell</text></svg>'
     (tmp_path / "page.html").write_text(text)
     with b.serve(tmp_path) as base:
-        page, faults = visit(base)
+        page, faults = fresh(base)
         page.goto(base + "page.html")
         assert not faults + at_rest(page)

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 
 import pytest
 
 from stacklib import pages
 from stacklib.evidence import VERDICTS
 
-pytest.importorskip("playwright.sync_api", reason="browser tests: no playwright")
-
-from . import browser as b  # (imports playwright)
+from . import browser as b
 from .needs import BUILT
 
 pytestmark = pytest.mark.browser
@@ -27,21 +26,10 @@ SEARCH, CHAPTER, SOURCE, VERDICT = (
 )
 
 
+@cache
 def table(**filters):
     """Rows of the ledger, as the command line lists them."""
     return [row.row for row in pages.claims(**filters)]
-
-
-@pytest.fixture
-def visit(fresh, served):
-    """``visit(fragment, theme, device)`` gives the page and its list of faults."""
-
-    def open_page(fragment="", theme="light", device=b.DESKTOP, **options):
-        page, faults = fresh(served, theme, **device, **options)
-        page.goto(served + PAGE + fragment)
-        return page, faults
-
-    return open_page
 
 
 def counted(rows, of=None):
@@ -75,7 +63,7 @@ def expect(page, rows):
 
 
 def test_the_page_holds_every_claim_and_says_how_many(visit):
-    page, faults = visit()
+    page, faults = visit(PAGE)
     expect(page, table())
     for chapter in range(1, 11):
         rows = table(chapter=chapter)
@@ -88,7 +76,7 @@ def test_the_page_holds_every_claim_and_says_how_many(visit):
 
 
 def test_each_row_shows_what_the_ledger_holds(visit):
-    page, _ = visit()
+    page, _ = visit(PAGE)
     parts = {
         "text": ".st-claim-text",
         "claimed": ".st-claim-value",
@@ -127,7 +115,7 @@ FILTERS = [
 
 
 def test_search_and_filters_leave_what_the_ledger_says(visit):
-    page, faults = visit()
+    page, faults = visit(PAGE)
     for filters in FILTERS:
         for name, value in filters.items():
             if name == "search":
@@ -148,14 +136,14 @@ def test_search_and_filters_leave_what_the_ledger_says(visit):
 
 
 def test_nothing_left_is_said(visit):
-    page, _ = visit()
+    page, _ = visit(PAGE)
     page.fill(SEARCH, "no such words")
     page.locator(".st-claims-count", has_text="No claim is left").wait_for()
     assert shown(page) == []
 
 
 def test_it_is_used_by_keyboard_alone(visit):
-    page, faults = visit()
+    page, faults = visit(PAGE)
     page.focus(SEARCH)
     page.keyboard.type("memory wall")
     page.keyboard.press("Enter")  # sends nothing, goes nowhere
@@ -187,7 +175,7 @@ TYPED = """(box, word) => {
 
 
 def test_the_count_is_announced(visit):
-    page, _ = visit()
+    page, _ = visit(PAGE)
     said = page.locator(".st-claims-count")
     assert said.get_attribute("role") == "status"
     assert said.get_attribute("aria-live") == "polite"
@@ -206,7 +194,7 @@ def test_the_count_is_announced(visit):
 
 
 def test_a_claim_has_an_address(visit, served):
-    page, _ = visit()
+    page, _ = visit(PAGE)
     for id in ("v3-experts", "bf16-marginal-rubin", "h200-ridge"):
         page.goto("about:blank")
         page.goto(f"{served}{PAGE}#claim-{id}")
@@ -218,7 +206,7 @@ def test_a_claim_has_an_address(visit, served):
 
 
 def test_a_link_to_a_claim_that_is_filtered_away_brings_it_back(visit):
-    page, _ = visit("#verdict=cited")
+    page, _ = visit(f"{PAGE}#verdict=cited")
     expect(page, table(verdict="cited"))
     page.evaluate("location.hash = '#claim-h200-ridge'")
     expect(page, table())
@@ -227,23 +215,23 @@ def test_a_link_to_a_claim_that_is_filtered_away_brings_it_back(visit):
 
 
 def test_an_address_with_values_there_are_not_filters_nothing(visit):
-    page, faults = visit("#chapter=99&verdict=fine&colour=red")
+    page, faults = visit(f"{PAGE}#chapter=99&verdict=fine&colour=red")
     page.wait_for_timeout(300)
     expect(page, table())
     assert not faults
 
 
 @pytest.mark.parametrize(
-    ("theme", "device"),
+    "look",
     [
-        ("light", b.DESKTOP),
-        ("dark", b.PHONE),
-        pytest.param("light", b.PHONE, marks=pytest.mark.slow),
-        pytest.param("dark", b.DESKTOP, marks=pytest.mark.slow),
+        "light-desktop",
+        "dark-phone",
+        pytest.param("light-phone", marks=pytest.mark.slow),
+        pytest.param("dark-desktop", marks=pytest.mark.slow),
     ],
 )
-def test_every_row_fits_and_can_be_read(visit, theme, device):
-    page, faults = visit(theme=theme, device=device)
+def test_every_row_fits_and_can_be_read(visit, look):
+    page, faults = visit(PAGE, look)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     page.add_style_tag(content=".st-claim { content-visibility: visible !important }")
     faults += b.overflow_faults(page) + b.contrast_faults(page)
@@ -251,7 +239,7 @@ def test_every_row_fits_and_can_be_read(visit, theme, device):
 
 
 def test_without_javascript_everything_is_there(visit):
-    page, _ = visit(java_script_enabled=False)
+    page, _ = visit(PAGE, java_script_enabled=False)
     assert not page.locator(".st-claims-form").is_visible()
     text = page.locator(".st-claims-count").text_content()
     assert text == counted(table())
@@ -265,7 +253,7 @@ def test_without_javascript_everything_is_there(visit):
 
 
 def test_in_print_all_claims_stand_open_without_the_form(visit):
-    page, _ = visit()
+    page, _ = visit(PAGE)
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert not page.locator(".st-claims-form").is_visible()

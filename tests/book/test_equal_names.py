@@ -2,17 +2,16 @@
 
 import math
 from collections import defaultdict
-from functools import cache
 
-from _tools import said, tree
+import pytest
 
 
-@cache
-def known():
+@pytest.fixture(scope="module")
+def known(numbers):
     """Page, words and value of each number of the book."""
     return {
         name: (number.cell.place.split(",")[0], number.what, number.quantity.si)
-        for name, number in said.numbers(tree.ROOT).items()
+        for name, number in numbers.items()
     }
 
 
@@ -32,14 +31,14 @@ def unlike(numbers):
     ]
 
 
-def test_equal_names_have_equal_values():
-    assert unlike(known()) == []
+def test_equal_names_have_equal_values(known):
+    assert unlike(known) == []
 
 
-def test_another_value_under_a_name_is_named():
+def test_another_value_under_a_name_is_named(known):
     first, page, what, si = next(
         (name, *number)
-        for name, number in known().items()
+        for name, number in known.items()
         if number[2]
         and not number[1].casefold().startswith(("the same", "that ", "the other"))
     )

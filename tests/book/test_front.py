@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 from _ext import first_terms
-from _tools import contents, said
+from _tools import contents
 
 from stacklib.pages.chapters import CHAPTERS
 from stacklib.roofline.count import readiness
 from stacklib.roofline.journey import layers as stack
 
+from . import browser as b
+from .needs import BUILT
 from .test_extension import ROOT, Book, book, notebook  # noqa: F401  (a fixture)
 
 BOOK = ROOT / "book"
-SAID = said.index(said.cells())
 LAYER = re.compile(
     r":::\{stack-layer\} (\d) ([a-z ]+)\n(?::to: (\S+)\n)?(?::share: (\S+)\n)?"
     r"(.*?)\n:::",
@@ -44,10 +45,10 @@ def test_the_map_has_the_layers_of_the_package_with_their_questions():
         assert not to or to in contents.documents(), to
 
 
-def test_shares_of_the_map_are_those_of_the_journey():
+def test_shares_of_the_map_are_those_of_the_journey(numbers):
     shares = {int(r[0]): r[3] for r in LAYER.findall(page("index.md")) if r[3]}
     assert shares == {2: "journey.memory_share", 5: "journey.link_share"}
-    total = sum(SAID[name].quantity.si for name in shares.values())
+    total = sum(numbers[name].quantity.si for name in shares.values())
     assert total == pytest.approx(1)
 
 
@@ -108,9 +109,9 @@ def test_the_page_gives_what_the_answers_are_computed_from():
         before = here
 
 
-def test_every_answer_is_a_number_of_the_book():
+def test_every_answer_is_a_number_of_the_book(numbers):
     for question in readiness.QUESTIONS:
-        entry = SAID[f"readiness.{question.key}"]
+        entry = numbers[f"readiness.{question.key}"]
         assert entry.quantity.si == pytest.approx(question.answer.si)
         assert entry.what == question.what
 
@@ -239,27 +240,10 @@ def test_device_rows_open_and_say_what_is_unknown(book):  # noqa: F811
 
 # ---- in a browser ----
 
-pytest.importorskip("playwright.sync_api")
-
-from . import browser as b  # noqa: E402
-from .needs import BUILT  # noqa: E402
-
-
-@pytest.fixture
-def opened(fresh, served):
-    """Open a page in some look."""
-
-    def at(path: str, theme: str = "light", **options):
-        tab, faults = fresh(served, theme, **options)
-        tab.goto(served + path)
-        return tab, faults
-
-    return at
-
 
 @pytest.mark.browser
-def test_every_band_leads_to_a_place_that_exists(opened):
-    tab, _ = opened("book/index.html", **b.DESKTOP)
+def test_every_band_leads_to_a_place_that_exists(visit):
+    tab, _ = visit("book/index.html")
     links = tab.locator(".st-stack-name a").evaluate_all("all => all.map(a => a.href)")
     assert len(links) == 7
     for link in links:
@@ -272,13 +256,10 @@ def test_every_band_leads_to_a_place_that_exists(opened):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("look", ["light-desktop", "dark-phone"])
-def test_the_map_fits_opens_and_leads_by_keyboard(opened, look):
-    theme, options = (
-        ("light", b.DESKTOP) if look == "light-desktop" else ("dark", b.PHONE)
-    )
-    tab, faults = opened("book/index.html", theme, **options)
+def test_the_map_fits_opens_and_leads_by_keyboard(visit, look):
+    tab, faults = visit("book/index.html", look)
     assert b.overflow_faults(tab) == [] and b.contrast_faults(tab) == []
-    by = b.open_by_key if theme == "light" else b.open_by_tap
+    by = b.open_by_tap if look.endswith("phone") else b.open_by_key
     assert b.number_faults(tab, by) == []
     link = tab.locator(".st-stack-name a").nth(5)
     link.focus()
@@ -289,8 +270,8 @@ def test_the_map_fits_opens_and_leads_by_keyboard(opened, look):
 
 
 @pytest.mark.browser
-def test_a_click_on_a_band_leads_and_on_its_number_opens(opened):
-    tab, _ = opened("book/index.html", **b.DESKTOP)
+def test_a_click_on_a_band_leads_and_on_its_number_opens(visit):
+    tab, _ = visit("book/index.html")
     band = tab.locator(".st-stack-layer").nth(4)
     band.locator(".st-q").first.click()
     assert tab.locator("#st-popover:visible").count() == 1
@@ -318,8 +299,8 @@ def test_the_token_moves_once_and_not_for_those_who_prefer_none(browser, served)
 
 
 @pytest.mark.browser
-def test_without_scripts_the_map_is_a_list_of_links(opened):
-    tab, _ = opened("book/index.html", java_script_enabled=False, **b.PHONE)
+def test_without_scripts_the_map_is_a_list_of_links(visit):
+    tab, _ = visit("book/index.html", "light-phone", java_script_enabled=False)
     links = tab.locator(".st-stack-name a")
     assert links.count() == 7
     assert all(link.is_visible() for link in links.all())
@@ -327,8 +308,8 @@ def test_without_scripts_the_map_is_a_list_of_links(opened):
 
 
 @pytest.mark.browser
-def test_the_ten_questions_keep_an_answer_each(opened):
-    tab, faults = opened("book/readiness.html", asked=True, **b.DESKTOP)
+def test_the_ten_questions_keep_an_answer_each(visit):
+    tab, faults = visit("book/readiness.html", asked=True)
     assert tab.locator(".st-prediction").count() == 10
     assert b.predict_faults(tab) == [] and faults == []
 

@@ -9,10 +9,20 @@ import re
 import tomllib
 from pathlib import Path
 
+import fact_conflicts
+import fact_devices
+import fact_links
+import fact_models
+import fact_pages
+import fact_peaks
+import fact_prices
+import fact_runs
 import pytest
+from fact_html import Cell, Column, Row, Sheet, sift, table
+from sphinx.errors import ExtensionError
 
 from stacklib import gpu, hardware, models, roofline
-from stacklib.evidence import conflicts
+from stacklib.evidence import conflicts, guard
 from stacklib.hardware import links as spec_links
 from stacklib.hardware.crosscheck import residuals
 from stacklib.hardware.load import from_dict
@@ -20,16 +30,8 @@ from stacklib.quantity import Quantity
 
 from .test_extension import ROOT, Book
 
-EXT = str(ROOT / "book" / "_ext")
 DATA = ROOT / "stacklib" / "hardware" / "data" / "accelerators"
 TAGS = re.compile(r"<[^>]*>")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def ext():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(EXT)
-        yield
 
 
 def plain(page: str) -> str:
@@ -60,8 +62,6 @@ def planted(**fields: object) -> hardware.Accelerator:
 
 
 def test_a_page_shows_every_field_and_rate_with_its_source():
-    import fact_devices
-
     device = hardware.get("h100_sxm")
     page = fact_devices.device_page(device)
     rows, trees = rows_of(page), trees_of(page)
@@ -82,8 +82,6 @@ def test_a_page_shows_every_field_and_rate_with_its_source():
 
 
 def test_a_page_draws_a_roof_for_each_rate_and_names_the_ridge():
-    import fact_devices
-
     device = hardware.get("h100_sxm")
     page = fact_devices.device_page(device)
     assert 'id="fig-roof-h100-sxm"' in page
@@ -92,9 +90,6 @@ def test_a_page_draws_a_roof_for_each_rate_and_names_the_ridge():
 
 
 def test_speeds_are_those_of_the_decode_step():
-    import fact_devices
-    import fact_runs
-
     device = hardware.get("h200_sxm")
     trees = trees_of(fact_devices.device_page(device))
     shown = 0
@@ -118,8 +113,6 @@ def test_speeds_are_those_of_the_decode_step():
 
 
 def test_what_is_unknown_is_said_and_nothing_is_drawn_or_priced():
-    import fact_devices
-
     page = fact_devices.device_page(planted(memory_bandwidth="unknown"))
     text = plain(page)
     assert "No roofline: the memory bandwidth is unknown" in text
@@ -134,11 +127,6 @@ def test_what_is_unknown_is_said_and_nothing_is_drawn_or_priced():
 
 
 def test_a_page_that_shows_what_cannot_be_is_refused():
-    import fact_runs
-    from sphinx.errors import ExtensionError
-
-    from stacklib.evidence import guard
-
     values = {"need": guard.cell(Quantity(999, "GB"), role="resident")}
     row = guard.row("planted", values, device="h100_sxm", feasible=True)
     with pytest.raises(ExtensionError, match="exceeds"):
@@ -146,8 +134,6 @@ def test_a_page_that_shows_what_cannot_be_is_refused():
 
 
 def test_conflicts_stand_at_the_devices_they_are_about():
-    import fact_conflicts
-
     said = fact_conflicts.of_device(hardware.get("h200_sxm"))
     assert "conflicts.html#conflict-h200_bw" in said
     assert fact_conflicts.of_device(planted()) == fact_conflicts.of_device(
@@ -159,9 +145,6 @@ def test_conflicts_stand_at_the_devices_they_are_about():
 
 
 def test_the_table_holds_every_device_and_never_sorts_the_unknown():
-    import fact_devices
-    from fact_html import Sheet
-
     page = fact_devices.device_table(Sheet())
     rows = rows_of(page)
     keys = [key for key in hardware.names() if key != hardware.THIS_MACHINE]
@@ -176,8 +159,6 @@ def test_the_table_holds_every_device_and_never_sorts_the_unknown():
 
 
 def test_a_planted_unknown_has_no_key_to_sort_by():
-    from fact_html import Cell, Column, Row, Sheet, sift
-
     columns = (Column("name", "Name"), Column("power", "Power", "W"))
     known, unknown = (
         Row("a", [Cell("A"), Cell(Quantity(3, "kW"))]),
@@ -189,8 +170,6 @@ def test_a_planted_unknown_has_no_key_to_sort_by():
 
 
 def test_text_of_the_data_cannot_become_markup():
-    from fact_html import Cell, Column, Row, Sheet, sift, table
-
     bad = '<script>alert("x")</script>'
     row = Row("a", [Cell(bad, bad)], bad)
     page = sift("t", bad, [Column("n", bad)], [row], Sheet())
@@ -199,9 +178,6 @@ def test_text_of_the_data_cannot_become_markup():
 
 
 def test_every_conflict_is_shown_once_with_its_cause():
-    import fact_conflicts
-    from fact_html import Sheet
-
     page = fact_conflicts.conflict_tables(Sheet())
     rows = rows_of(page)
     for row in conflicts.load():
@@ -213,10 +189,6 @@ def test_every_conflict_is_shown_once_with_its_cause():
 
 
 def test_links_memories_and_prices_are_all_there():
-    import fact_links
-    import fact_prices
-    from fact_html import Sheet
-
     links = rows_of(fact_links.link_table(Sheet()))
     assert len(links) == len(hardware.link_names())
     assert len(rows_of(fact_links.memory_table(Sheet()))) == len(
@@ -235,10 +207,7 @@ def test_links_memories_and_prices_are_all_there():
 
 
 def test_every_peak_stands_beside_the_product_of_its_factors():
-    import fact_html
-    import fact_peaks
-
-    sheet = fact_html.Sheet()
+    sheet = Sheet()
     page = fact_peaks.peak_table(sheet)
     rows, found = rows_of(page), list(gpu.peaks())
     assert len(rows) == len(found) > 700
@@ -253,8 +222,6 @@ def test_every_peak_stands_beside_the_product_of_its_factors():
 
 def test_a_planted_peak_is_told():
     """A sparse rate printed as dense differs; an inferred clock shows."""
-    import fact_peaks
-
     right = gpu.peak_of("h100-sxm", "bf16")
     wrong = dataclasses.replace(right, printed=right.printed * 2)
     assert fact_peaks.verdict(right) == "agrees"
@@ -265,8 +232,6 @@ def test_a_planted_peak_is_told():
 
 @pytest.mark.rows("key", models.names())
 def test_a_model_page_counts_what_the_model_counts(key):
-    import fact_models
-
     model = models.get(key)
     page = fact_models.model_page(model)
     trees = trees_of(page)
@@ -289,9 +254,6 @@ TWO = ("h100_sxm", "tpu_v5p")
 @pytest.fixture
 def tiny(tmp_path, monkeypatch):
     """A book with the device table over two devices."""
-    import fact_devices
-    import fact_pages
-
     two = [hardware.get(key) for key in TWO]
     monkeypatch.setattr(fact_devices, "devices", lambda: two)
     book = Book(tmp_path, monkeypatch)
@@ -343,8 +305,6 @@ def test_a_changed_device_is_written_anew_and_the_other_kept(tiny, monkeypatch):
 
 
 def test_the_page_of_a_device_that_is_gone_goes(tiny, monkeypatch):
-    import fact_devices
-
     tiny.build()
     one = [hardware.get("h100_sxm")]
     monkeypatch.setattr(fact_devices, "devices", lambda: one)

@@ -22,13 +22,14 @@ print(numpy.random.rand(), random.random(), os.getpid())
 
 @pytest.fixture(scope="module")
 def forking():
-    """Kernel managers of this process fork, until the module is done."""
+    """Kernel managers of this process fork, by the servers that notebooks may use."""
     factory = KernelProvisionerFactory.instance()
     before = factory.default_provisioner_name
     kernels.pytest_configure()
     yield
     factory.default_provisioner_name = before
-    kernels.Provisioner.close()
+    if before != kernels.NAME:
+        kernels.Provisioner.close()
 
 
 class Running:
@@ -94,17 +95,17 @@ def test_a_loop_that_never_ends_is_stopped_and_the_kernel_goes_on(forking, tmp_p
 
 
 def test_another_environment_has_another_server(forking, tmp_path, monkeypatch):
-    asked = "import os\nprint(os.environ['OMP_NUM_THREADS'], os.getppid())"
-    threads, parents, open_ = [], [], []
-    for count in ("1", "2"):
-        monkeypatch.setenv("OMP_NUM_THREADS", count)
-        open_.append(Running(tmp_path))
-    for kernel in open_:
-        (told,) = kernel.run(asked)
-        threads.append(told.split()[0])
-        parents.append(told.split()[1])
-    assert threads == ["1", "2"] and len({*parents}) == 2
-    first = open_[0].manager.provisioner.pid
+    asked = "import os\nprint(os.environ.get('OMP_NUM_THREADS'), os.getppid())"
+    usual, known = Running(tmp_path), dict(kernels.Provisioner.servers)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    other = Running(tmp_path)
+    told = [kernel.run(asked)[0].split() for kernel in (usual, other)]
+    threads, parents = zip(*told, strict=True)
+    assert threads[0] != threads[1] == "3" and parents[0] != parents[1]
+    servers = kernels.Provisioner.servers
+    last = {env: servers.pop(env) for env in set(servers) - set(known)}
+    monkeypatch.setattr(kernels.Provisioner, "servers", last)
     kernels.Provisioner.close()  # servers take their kernels with them
     with pytest.raises(ProcessLookupError):
-        os.kill(first, 0)
+        os.kill(other.manager.provisioner.pid, 0)
+    usual.end()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("playwright.sync_api", reason="browser tests: no playwright")
-
 from . import browser as b
 
 pytestmark = pytest.mark.browser
@@ -32,9 +30,8 @@ def stops(page) -> list[tuple[str, bool]]:
 
 
 @pytest.mark.parametrize("path", KINDS)
-def test_few_stops_before_the_text_and_a_ring_at_each(served, fresh, path):
-    page, faults = fresh(served, **b.DESKTOP)
-    page.goto(served + path)
+def test_few_stops_before_the_text_and_a_ring_at_each(visit, path):
+    page, faults = visit(path)
     before = stops(page)
     assert 1 <= len(before) <= MOST, before
     assert [words for words, ring in before if not ring] == []
@@ -46,6 +43,6 @@ def test_stops_and_missing_rings_are_counted(tmp_path, fresh):
     text = '<article class="bd-article"><a href="#">text</a></article>'
     (tmp_path / "page.html").write_text(f"<!doctype html><body>{links}{text}")
     with b.serve(tmp_path) as base:
-        page, _ = fresh(base, **b.DESKTOP)
+        page, _ = fresh(base)
         page.goto(base + "page.html")
         assert stops(page) == [("plain", True), ("bare", False)]

@@ -1,6 +1,6 @@
 """No typed numbers: the linter sees quantities and only quantities."""
 
-from _tools import lint, prose, quantities, tree
+from _tools import lint, quantities, tree
 from _tools.prose import Block
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -56,8 +56,8 @@ def cases(table: str) -> list[str]:
     ]
 
 
-def test_no_page_types_a_quantity():
-    faults = lint.faults(prose.blocks(), lint.allowed())
+def test_no_page_types_a_quantity(blocks):
+    faults = lint.faults(blocks, lint.allowed())
     assert faults == [], "\n".join(faults)
 
 

@@ -6,9 +6,6 @@ import json
 import random
 
 import pytest
-
-pytest.importorskip("playwright.sync_api", reason="browser tests: no playwright")
-
 from _ext.assets import STATIC
 
 from ..live_figures import figures, values
@@ -33,7 +30,7 @@ def bare(tmp_path, fresh):
     icon = '<link rel="icon" href="data:,">'
     (tmp_path / "page.html").write_text(f"<!doctype html>{icon}{tags}<body>")
     with b.serve(tmp_path) as base:
-        page, faults = fresh(base, "light", **b.DESKTOP)
+        page, faults = fresh(base)
         page.goto(base + "page.html")
         yield page
     assert not faults

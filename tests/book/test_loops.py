@@ -20,8 +20,14 @@ from stacklib.roofline.timing.case import case
 
 from ..programs import programs as blocks
 
-PAGES = [f"{path.parent.name}/{path.stem}" for path in telling.sections()]
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """The programs of each section, by its name."""
+    names = [f"{path.parent.name}/{path.stem}" for path in telling.sections()]
+    return {name: blocks(name) for name in names}
 
 
 def printed(code):
@@ -58,10 +64,10 @@ print(json.dumps(told))
 """
 
 
-def test_every_block_runs_and_prints_with_what_the_browser_is_given(unpacked):
+def test_every_block_runs_and_prints_with_what_the_browser_is_given(unpacked, pages):
     run = subprocess.run(
         [sys.executable, "-I", "-c", IN_THE_PAGE, unpacked],
-        input=json.dumps({page: blocks(page) for page in PAGES}),
+        input=json.dumps(pages),
         capture_output=True,
         text=True,
     )
@@ -144,10 +150,9 @@ def test_a_changed_loop_is_noticed():
     assert reading[0] != pytest.approx(1e3 * step.t_memory.si, rel=1e-2)
 
 
-def test_devices_and_models_of_the_blocks_are_known():
-    for page in PAGES:
-        for code in blocks(page):
-            for key in re.findall(r'hardware\.get\("([\w.-]+)"\)', code):
-                assert hardware.get(key)
-            for key in re.findall(r'models\.get\("([\w.-]+)"\)', code):
-                assert models.get(key)
+def test_devices_and_models_of_the_blocks_are_known(pages):
+    code = "\n".join(text for programs in pages.values() for text in programs)
+    for key in re.findall(r'hardware\.get\("([\w.-]+)"\)', code):
+        assert hardware.get(key)
+    for key in re.findall(r'models\.get\("([\w.-]+)"\)', code):
+        assert models.get(key)

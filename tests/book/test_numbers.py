@@ -3,7 +3,7 @@
 import json
 import re
 
-from _tools import leaves, prose, said, sentences, tree
+from _tools import leaves, said, sentences, tree
 from _tools.prose import Block
 from _tools.said import Cell
 
@@ -26,8 +26,8 @@ def moved(text: str) -> list[str]:
     return [str(m) for m in sentences.moved([block], VALUES.__getitem__)]
 
 
-def test_the_prose_says_what_the_cells_stored_and_the_specs_give():
-    found = [str(m) for m in sentences.moved(prose.blocks(), sentences.present())]
+def test_the_prose_says_what_the_cells_stored_and_the_specs_give(blocks):
+    found = [str(m) for m in sentences.moved(blocks, sentences.present())]
     assert found == [], "\n".join([*found, "run make execute"])
 
 
@@ -128,13 +128,10 @@ def test_a_published_row_is_looked_up_and_a_quoted_figure_is_not():
     assert list(leaves.stale([Cell("a", json.loads(said_of(quoted)))])) == []
 
 
-BOOK = said.index(said.cells())
-
-
-def test_every_leaf_of_the_book_says_what_it_is():
+def test_every_leaf_of_the_book_says_what_it_is(numbers):
     bare = [
         f"{number.cell.place}: {name} rests on {leaf!r}"
-        for name, number in BOOK.items()
+        for name, number in numbers.items()
         for leaf in number.quantity.leaves()
         if leaf.kind in ("bare", "computed")
         or (leaf.kind == "assumed") > bool(leaf.note)
@@ -166,12 +163,12 @@ def drawn(path) -> set[str]:
     return set(re.findall(r'data-q="([^"]+)"', html))
 
 
-def test_every_number_is_linked_and_every_link_is_said():
-    linked = set(sentences.used(prose.blocks()))
-    assert linked - set(BOOK) == set()
-    boxes = "".join(block.text for block in prose.blocks())
+def test_every_number_is_linked_and_every_link_is_said(numbers, blocks):
+    linked = set(sentences.used(blocks))
+    assert linked - set(numbers) == set()
+    boxes = "".join(block.text for block in blocks)
     shown = set().union(*map(drawn, tree.notebooks()))  # they open in their drawing
-    left = set(BOOK) - linked - shown
+    left = set(numbers) - linked - shown
     unused = {n for n in left if not re.search(rf": {n}\b", boxes)}
     assert unused == set()
 

@@ -9,6 +9,7 @@ import copy
 import json
 import math
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import nbformat
@@ -24,12 +25,17 @@ from stacklib.quantity.runs import ran
 from stacklib.quantity.store import load
 
 MASKS = outputs.patterns()
-BOOK = [
-    (f"{tree.name(path)}, cell {number}", cell.outputs)
-    for path in tree.notebooks()
-    for number, cell in enumerate(tree.read_notebook(path).cells, 1)
-    if cell.get("outputs")
-]
+
+
+@cache
+def book() -> list[tuple[str, list[Any]]]:
+    """The place of each cell of the book that shows something, and what it shows."""
+    return [
+        (f"{tree.name(path)}, cell {number}", cell.outputs)
+        for path in tree.notebooks()
+        for number, cell in enumerate(tree.read_notebook(path).cells, 1)
+        if cell.get("outputs")
+    ]
 
 
 def moved(value: float, digit: int) -> float:
@@ -39,7 +45,7 @@ def moved(value: float, digit: int) -> float:
 
 def shown(mime: str) -> Iterator[tuple[str, list[Any], int]]:
     """Cells that hold an output of a kind, and which one."""
-    for place, stored in BOOK:
+    for place, stored in book():
         for i, output in enumerate(stored):
             if mime in output.get("data", {}):
                 yield place, stored, i

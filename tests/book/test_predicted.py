@@ -30,15 +30,7 @@ class Checkout:
 
     def git(self, *words: str) -> str:
         env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": ""}
-        who = (
-            "-c",
-            "user.name=t",
-            "-c",
-            "user.email=t@t",
-            "-c",
-            "commit.gpgsign=false",
-        )
-        command = ["git", "-C", str(self.root), *who, *words]
+        command = ["git", "-C", str(self.root), *WHO, *words]
         done = subprocess.run(
             command, env=env, check=True, capture_output=True, text=True
         )

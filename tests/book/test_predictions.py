@@ -1,12 +1,10 @@
 """What is asked is not told before: answers of prediction boxes and the ways in."""
 
 import re
-from functools import cache
 
-from _tools import said, tree
+from _tools import tree
 
 ANSWER = re.compile(r"^:answer: (\S+)$", re.M)
-numbers = cache(said.numbers)
 WAYS_IN = [*tree.ROOT.glob("chapters/*/index.ipynb"), tree.ROOT / "book" / "index.md"]
 
 
@@ -24,26 +22,26 @@ def asked(path):
     return set(ANSWER.findall(prose(path)))
 
 
-def told(text, name):
+def told(text, number):
     """Whether a page shows a number: by its name, or by its text with a unit."""
-    shown = numbers(tree.ROOT)[name].text
+    name, shown = number.name, number.text
     written = re.escape(shown) if " " in shown else r"(?!)"
     return bool(
         re.search(rf"(#q:|share: ){re.escape(name)}\b|(?<![\d.,]){written}", text)
     )
 
 
-def test_a_way_in_tells_no_answer_that_another_page_asks():
+def test_a_way_in_tells_no_answer_that_another_page_asks(numbers):
     names = {name for path in tree.notebooks() for name in asked(path)}
     for path in WAYS_IN:
         text = prose(path)
-        found = [name for name in names - asked(path) if told(text, name)]
+        found = [name for name in names - asked(path) if told(text, numbers[name])]
         assert not found, f"{path.parent.name} tells {found}"
 
 
-def test_a_planted_answer_is_seen_by_name_and_by_text():
-    name = "decode.t_mem"
-    assert told(f"[x](#q:{name})", name) and told(f":share: {name}", name)
-    assert told(f"They take {numbers(tree.ROOT)[name].text}.", name)
-    assert not told(f"[x](#q:{name}_more) and 120.9 ms", name)
-    assert not told(f"At batch one it is 0.{numbers(tree.ROOT)[name].text}.", name)
+def test_a_planted_answer_is_seen_by_name_and_by_text(numbers):
+    number = numbers[name := "decode.t_mem"]
+    assert told(f"[x](#q:{name})", number) and told(f":share: {name}", number)
+    assert told(f"They take {number.text}.", number)
+    assert not told(f"[x](#q:{name}_more) and 120.9 ms", number)
+    assert not told(f"At batch one it is 0.{number.text}.", number)

@@ -6,15 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip(
-    "playwright.sync_api", reason="browser tests: not run (no playwright)"
-)
-
-from playwright.sync_api import sync_playwright
-
-from . import browser as b
-from . import needs
-
 pytestmark = pytest.mark.browser
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
@@ -31,10 +22,8 @@ ORDER = "() => [...document.querySelectorAll('article [id]')].map((e) => e.id)"
 SHOWN = "(id) => document.getElementById(id).checkVisibility()"
 
 
-def test_hints_answers_and_solutions_are_printed_last_and_go_back():
-    path = b.chromium() or needs.unavailable("no Chromium")
-    with sync_playwright() as playwright:
-        page = b.launch(playwright, path).new_page()
+def test_hints_answers_and_solutions_are_printed_last_and_go_back(browser):
+    with browser.new_page() as page:
         page.set_content(PAGE)
         page.add_style_tag(path=STATIC / "boxes.css")
         page.emulate_media(media="print")

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import zipfile
-from pathlib import Path
 
 import pytest
 from _tools import release, release_archives, release_pdf
@@ -14,19 +13,6 @@ from _tools import release, release_archives, release_pdf
 from stacklib import __version__
 
 from . import browser as b
-from . import downloads, needs
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def built():
-    return needs.built_book(tests="release")
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    return downloads.chromium_path()
 
 
 @pytest.fixture(scope="module")
@@ -76,22 +62,17 @@ WAYS = ("server", "file")
 
 
 @pytest.fixture(params=WAYS)
-def opened(request, book, chromium):
+def opened(request, book, fresh):
     """``opened(names)``: what goes wrong on some pages of the book, one way."""
-    from playwright.sync_api import sync_playwright
 
     def look(names):
-        with contextlib.ExitStack() as stack:
-            served = request.param == "server"
-            base = stack.enter_context(b.serve(book)) if served else book.as_uri() + "/"
-            playwright = stack.enter_context(sync_playwright())
-            browser = b.launch(playwright, chromium)
-            page, faults = b.watched(b.context(browser, **b.DESKTOP), base)
+        file = contextlib.nullcontext(f"{book.as_uri()}/")
+        with b.serve(book) if request.param == "server" else file as base:
+            page, faults = fresh(base)
             for name in names:
                 page.goto(base + name)
                 if not page.locator("main h1, main h2, main form").count():
                     faults.append(f"{name}: no page")
-            browser.close()
         return request.param, faults
 
     return look

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,19 +18,6 @@ from _tools import (
 )
 from _tools.release_page import PrintError
 from bs4 import BeautifulSoup
-
-from . import downloads, needs
-
-
-@pytest.fixture(scope="module")
-def built():
-    return needs.built_book(tests="release")
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    return downloads.chromium_path()
-
 
 # ---- one document of many pages ----
 
@@ -230,24 +218,36 @@ def test_the_volumes_hold_every_page_once():
     assert [line.text for part in parts for line in part] == whole
 
 
-BOOK = [
-    line.text
-    for line in release_book.outline(release.TOC, release.VOLUMES["book"])
-    if line.depth
-]
-SHARES = [BOOK[::12], pytest.param(BOOK, marks=pytest.mark.slow, id="all")]
+def files() -> list[str]:
+    """The pages of the printed book."""
+    lines = release_book.outline(release.TOC, release.VOLUMES["book"])
+    return [line.text for line in lines if line.depth]
 
 
-@pytest.mark.parametrize("files", SHARES)
-def test_no_words_of_a_screen_are_left_in_the_book(built, files):
+SHARES = [12, pytest.param(1, marks=pytest.mark.slow, id="all")]
+
+
+@pytest.mark.parametrize("step", SHARES)
+def test_no_words_of_a_screen_are_left_in_the_book(built, step):
     left = {}
-    for file in files:
+    for file in files()[::step]:
         one = release_page.sheet(release_page.read(built, file), file, 0)
         left[file] = list(release_paper.screen_words(one.article))
     assert {file: words for file, words in left.items() if words} == {}
 
 
 # ---- on paper ----
+
+
+def text_of(pdf: bytes, tmp_path: Path) -> list[str]:
+    """The text of each page."""
+    if shutil.which("pdftotext") is None:
+        pytest.skip("text of the PDF: not run (no pdftotext)")
+    path = tmp_path / "printed.pdf"
+    path.write_bytes(pdf)
+    command = ["pdftotext", "-layout", str(path), "-"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    return done.stdout.decode().split("\f")[:-1]
 
 
 def printed(toy_book, program: str) -> bytes:
@@ -260,7 +260,7 @@ def printed(toy_book, program: str) -> bytes:
 @pytest.mark.browser
 def test_pages_carry_true_numbers(toy, chromium, tmp_path):
     pdf = printed(toy(one="<p>long</p>" * 99, two="<pre>x</pre>"), chromium)
-    pages = downloads.text_of(pdf, tmp_path)
+    pages = text_of(pdf, tmp_path)
     assert len(pages) == len(release_pdf.page_order(pdf)) >= 6
     rows = dict(re.findall(r"(Page \w+)\W+(\d+)\n", pages[1]))
     assert list(rows) == ["Page home", "Page one", "Page two"]
@@ -298,13 +298,12 @@ def test_what_paper_would_cut_or_miss_is_refused(toy, chromium):
 def test_a_long_line_of_code_is_wrapped(toy, chromium, tmp_path):
     words = [f"word{n}" for n in range(60)]
     body = f'<div class="highlight"><pre>{"_".join(words)}</pre></div>'
-    pages = downloads.text_of(printed(toy(one=body), chromium), tmp_path)
+    pages = text_of(printed(toy(one=body), chromium), tmp_path)
     (page,) = (p for p in pages if "word1_" in p)
     assert "_".join(words) in "".join(page.split())
 
 
 def test_a_program_that_is_no_chromium_is_named(toy, monkeypatch):
-    pytest.importorskip("playwright.sync_api", reason="release tests: no playwright")
     with pytest.raises(PrintError, match=r"^\S*false does not start"):
         printed(toy(), shutil.which("false"))
     monkeypatch.setenv("CHROMIUM", "/nowhere/chromium")
@@ -326,7 +325,7 @@ def pdf(built, chromium, tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(pdf, tmp_path_factory):
     """The text of each page of the printed book."""
-    return downloads.text_of(pdf, tmp_path_factory.mktemp("text"))
+    return text_of(pdf, tmp_path_factory.mktemp("text"))
 
 
 @pytest.mark.slow
@@ -340,13 +339,12 @@ def test_the_pdf_says_what_the_book_says(pages):
 @pytest.mark.slow
 def test_every_heading_of_the_book_is_in_the_pdf(pages, built):
     text = "".join("".join(pages).split())
-    for line in release_book.outline(release.TOC, release.VOLUMES["book"]):
-        if line.depth:
-            article = release_page.read(built, line.text).find("article")
-            for heading in article.select("h1, h2, h3, figcaption, caption"):
-                for link in heading.select(".headerlink"):
-                    link.decompose()
-                assert "".join(heading.get_text().split()) in text, line.text
+    for file in files():
+        article = release_page.read(built, file).find("article")
+        for heading in article.select("h1, h2, h3, figcaption, caption"):
+            for link in heading.select(".headerlink"):
+                link.decompose()
+            assert "".join(heading.get_text().split()) in text, file
 
 
 @pytest.mark.slow
@@ -363,9 +361,7 @@ def test_no_page_is_empty_and_each_is_numbered(pdf, pages):
 def test_the_pdf_has_bookmarks_to_every_page_of_the_book(pdf):
     titles = re.findall(rb"/Title \((.*?)\)\n", pdf)
     assert any(b"Why does one token take so long?" in title for title in titles)
-    lines = release_book.outline(release.TOC, release.VOLUMES["book"])
-    pages = [line for line in lines if line.depth]
-    assert len(titles) > len(pages)
+    assert len(titles) > len(files())
 
 
 @pytest.mark.slow

@@ -1,13 +1,8 @@
 """A short name in the API pages is that of its own room."""
 
-import sys
-from pathlib import Path
-
 import pytest
+import room_names
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "book" / "_ext"))
-
-room_names = pytest.importorskip("room_names")
 KNOWN = (
     "stacklib.cost.spans.Span",
     "stacklib.roofline.journey.token_journey.Span",

@@ -6,10 +6,7 @@ import re
 
 import pytest
 
-pytest.importorskip("playwright.sync_api", reason="browser tests: no playwright")
-
 from . import browser as b
-from . import needs
 
 pytestmark = pytest.mark.browser
 
@@ -78,10 +75,10 @@ SHOWN = """() => [...document.querySelectorAll("#search-results li")].map((li) =
 
 
 @pytest.fixture(scope="module")
-def results(browser):
+def results(browser, built):
     """The page of results as a reader opens it from disk, where nothing is fetched."""
-    inside = b.context(browser, **b.DESKTOP)
-    page, faults = b.watched(inside, (base := needs.built_book().as_uri()))
+    inside = b.context(browser)
+    page, faults = b.watched(inside, (base := built.as_uri()))
     page.goto(f"{base}/search.html?q=shared+memory")
     page.locator("#search-results li").first.wait_for()
     yield page

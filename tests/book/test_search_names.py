@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import re
-import sys
 from types import SimpleNamespace
 
 import pytest
+import search_names as search
 from _tools import tree
-
-pytest.importorskip("sphinx.search", reason="the book's tools are not installed")
-
+from computed_links import computed_number
 from docutils import nodes
+from first_terms import found_by
+from predict import prediction
 from sphinx.search import js_index
-
-sys.path.insert(0, str(tree.ROOT / "book" / "_ext"))
-search = importlib.import_module("search_names")
-computed_number = importlib.import_module("computed_links").computed_number
-prediction = importlib.import_module("predict").prediction
-found_by = importlib.import_module("first_terms").found_by
 
 
 def page(*held, title="Caches"):

@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
 from stacklib import hardware
 from stacklib.quantity import in_times
 
-pytest.importorskip(
-    "playwright.sync_api", reason="browser tests: not run (no playwright)"
-)
-
 from . import browser as b
-from .needs import BUILT
-from .test_browser import visit  # noqa: F401
 
 pytestmark = pytest.mark.browser
 
 TABLE = "book/hardware/index.html"
-DEVICES = [
-    hardware.get(key) for key in hardware.names() if key != hardware.THIS_MACHINE
-]
 # key, vendor and power of each row that can be seen, in order; "" is not known
 SEEN = """() => [...document.querySelectorAll('#devices tbody tr:not([hidden])')]
     .map((row) => [row.id.replace('devices-', ''), row.cells[1].textContent,
                    row.cells[12].dataset.v ?? '', row.cells[12].textContent])"""
 
 
+@cache
+def devices():
+    """All that the table holds."""
+    keys = (key for key in hardware.names() if key != hardware.THIS_MACHINE)
+    return [hardware.get(key) for key in keys]
+
+
 @pytest.fixture
-def table(served, visit):  # noqa: F811
+def table(visit):
     """The page of all devices and its list of faults."""
-    if not (BUILT / TABLE).exists():
-        pytest.skip("browser tests: not run (the book has no hardware page)")
-    page, faults = visit(served)
-    page.goto(served + TABLE)
+    page, faults = visit(TABLE)
     yield page
     assert not faults, "\n".join(faults)
 
@@ -62,7 +58,7 @@ def test_a_number_sorts_and_the_unknown_is_last(table, times, says, sign):
     known = [float(power) for power in found if power]
     assert found[len(known) :] == [""] * (len(found) - len(known))
     assert known == sorted(known, key=lambda v: sign * v)
-    wanted = sorted(d.tdp.si for d in DEVICES if d.fields["tdp"] is not None)
+    wanted = sorted(d.tdp.si for d in devices() if d.fields["tdp"] is not None)
     assert sorted(known) == pytest.approx(wanted)
     last = table.evaluate(SEEN)[-1]
     if len(known) < len(found):
@@ -77,16 +73,16 @@ def test_a_third_press_gives_the_first_order_back(table):
 
 def test_a_vendor_and_a_word_leave_their_rows_and_say_how_many(table):
     table.locator("#devices-vendor").select_option("AMD")
-    wanted = {d.key for d in DEVICES if d.vendor == "AMD"}
+    wanted = {d.key for d in devices() if d.vendor == "AMD"}
     assert {row[0] for row in table.evaluate(SEEN)} == wanted
     count = table.locator("#devices .st-sift-count")
-    assert count.text_content() == f"{len(wanted)} of {len(DEVICES)}"
+    assert count.text_content() == f"{len(wanted)} of {len(devices())}"
     assert count.get_attribute("role") == "status"
     table.locator("#devices-text").fill("mi300x")
     table.wait_for_function(f"({SEEN})().length < 5")
     assert "mi300x" in {row[0] for row in table.evaluate(SEEN)}
     table.locator("#devices .st-sift-clear").click()
-    assert len(table.evaluate(SEEN)) == len(DEVICES)
+    assert len(table.evaluate(SEEN)) == len(devices())
     assert "#" not in table.url
 
 
@@ -108,9 +104,8 @@ def test_a_number_opens_with_its_unit_and_source(table):
     assert "3.35 TB/s" in said and "Source:" in said
 
 
-def test_on_a_phone_the_name_stays_and_the_table_scrolls(served, visit):  # noqa: F811
-    page, _ = visit(served, "dark-phone")
-    page.goto(served + TABLE)
+def test_on_a_phone_the_name_stays_and_the_table_scrolls(visit):
+    page, _ = visit(TABLE, "dark-phone")
     box = page.locator("#devices .st-sift-box")
     box.evaluate("e => e.scrollLeft = 600")
     name = page.locator("#devices tbody tr th").first
@@ -118,18 +113,16 @@ def test_on_a_phone_the_name_stays_and_the_table_scrolls(served, visit):  # noqa
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
 
 
-def test_without_javascript_the_table_is_whole(served, visit):  # noqa: F811
-    page, _ = visit(served, java_script_enabled=False)
-    page.goto(served + TABLE)
+def test_without_javascript_the_table_is_whole(visit):
+    page, _ = visit(TABLE, java_script_enabled=False)
     rows = page.locator("#devices tbody tr")
-    assert rows.count() == len(DEVICES) and rows.last.is_visible()
+    assert rows.count() == len(devices()) and rows.last.is_visible()
     assert not page.locator("#devices button").count()
 
 
-def test_three_devices_are_compared_by_address(served, visit):  # noqa: F811
-    page, faults = visit(served)
+def test_three_devices_are_compared_by_address(visit):
     chosen = "first=h200_sxm&second=b200_sxm&third=tpu_v5p&dtype=bf16"
-    page.goto(f"{served}book/hardware/compare.html#live-compare:{chosen}")
+    page, faults = visit(f"book/hardware/compare.html#live-compare:{chosen}")
     row = page.locator(".st-live-moving .st-live-table tr", has_text="memory bandwidth")
     row.wait_for()
     first, second = (hardware.get(key) for key in ("h200_sxm", "b200_sxm"))

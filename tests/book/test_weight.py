@@ -6,24 +6,17 @@ The fast set weighs a page with formulas and the longest one; the slow set all p
 from __future__ import annotations
 
 import gzip
-import importlib
 import io
 import re
-import sys
 import urllib.request
-from pathlib import Path
 
+import formulas
+import icons
 import pytest
-
-pytest.importorskip("playwright.sync_api", reason="browser tests: no playwright")
-
 from fontTools.ttLib import TTFont
 
 from . import browser as b
 from . import needs, weight
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "book" / "_ext"))
-formulas, icons = map(importlib.import_module, ("formulas", "icons"))
 
 pytestmark = pytest.mark.browser
 
@@ -32,9 +25,9 @@ SHARES = [SAMPLE, pytest.param(None, marks=pytest.mark.slow, id="all")]
 
 
 @pytest.fixture(scope="module")
-def slow_line():
+def slow_line(built):
     """Address of the built book, from the server of ``make open``."""
-    with b.serve(needs.built_book(), weight.Quiet) as base:
+    with b.serve(built, weight.Quiet) as base:
         yield base
 
 
@@ -42,7 +35,7 @@ def slow_line():
 def test_a_page_is_light_and_painted_soon(slow_line, browser, paths):
     faults = []
     for path in paths or b.texts(needs.BUILT):
-        inside = b.context(browser, **b.PHONE)
+        inside = b.context(browser, "light-phone")
         faults += weight.weigh(inside, slow_line, path).faults()
         inside.close()
     assert not faults, "\n".join(faults)
@@ -79,8 +72,7 @@ def test_the_server_of_make_open_compresses_what_it_may(tmp_path):
 # ---- what makes it light ----
 
 
-def test_every_icon_on_a_page_is_in_our_font(tmp_path):
-    built = needs.built_book()
+def test_every_icon_on_a_page_is_in_our_font(built, tmp_path):
     text = "".join((built / p).read_text(encoding="utf-8") for p in b.texts(built)[::9])
     shown = {*re.findall(r'class="[^"]*\b(?:fas|fa-solid) fa-([a-z-]+)', text)}
     assert shown and shown - {*icons.SHOWN} == set()
@@ -125,7 +117,7 @@ PHONE_SHARES = [PHONE_SAMPLE, pytest.param(None, marks=pytest.mark.slow, id="all
 
 @pytest.mark.parametrize("paths", PHONE_SHARES)
 def test_little_of_a_page_must_be_pushed_sideways(served, fresh, paths):
-    page, faults = fresh(served, **b.PHONE)
+    page, faults = fresh(served, "light-phone")
     for path in paths or b.texts(needs.BUILT):
         page.goto(served + path)
         faults += weight.phone_faults(page)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from _tools.serve import Handler
-from playwright.sync_api import BrowserContext, Page
 
 from .browser import ask
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
 
 # 1.6 Mbit/s, with the round trip that phones have on such a line: one to connect, one
 # for the page, one for the styles and scripts that it names.

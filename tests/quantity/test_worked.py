@@ -79,9 +79,11 @@ def test_formulas_have_the_brackets_they_need_and_come_back_from_a_file():
     assert log2(Quantity(0.5)).si == -1
     rate = Quantity(2, "GB/s per_chip per_direction", label="x")
     assert explain(rate) == "x = 2 GB/s per_chip per_direction  (bare)"
-    assert (rate * Quantity(1, "s")).tags == {"per_chip"} == (1 * rate).tags - {
-        "per_direction"
-    }
+    assert (
+        (rate * Quantity(1, "s")).tags
+        == {"per_chip"}
+        == (1 * rate).tags - {"per_direction"}
+    )
 
 
 NUMBERS = {
