@@ -99,12 +99,9 @@ def triple() -> Quantity:
 # -- the spreadsheet -------------------------------------------------------------------
 
 
-def need(gpus: int) -> Quantity:
+@counted(label="switches for {gpus} GPUs")
+def need(gpus: int) -> int:
     """Switches of 64 ports that so many GPUs need: (2 n - 1) N / k."""
-    return counted(_need, gpus, label=f"switches for {gpus} GPUs")
-
-
-def _need(gpus: int) -> int:
     return (2 * levels_for(gpus, RADIX) - 1) * gpus // RADIX
 
 
@@ -133,13 +130,10 @@ def built(hosts: int = 16_384) -> Topology:
     return made
 
 
-def _parts(name: str) -> int:
-    return built().parts()[name]
-
-
-def parts(name: str) -> Quantity:
+@counted(label="{name} counted, 16,384 GPUs")
+def parts(name: str) -> int:
     """Switches or cables counted in the graph."""
-    return counted(_parts, name, label=f"{name} counted, 16,384 GPUs")
+    return built().parts()[name]
 
 
 def _flow(over: float) -> float:
@@ -178,14 +172,11 @@ def shape(name: str) -> Topology:
     return made
 
 
-def _each(name: str, part: str) -> float:
+@counted(label="{part} for a GPU, {name}")
+def each(name: str, part: str) -> float:
+    """Switch ports or cables for each GPU, counted in the graph."""
     net = shape(name)
     return net.parts()[part] / net.ranks
-
-
-def each(name: str, part: str) -> Quantity:
-    """Switch ports or cables for each GPU, counted in the graph."""
-    return counted(_each, name, part, label=f"{part} for a GPU, {name}")
 
 
 def paid(name: str) -> Quantity:

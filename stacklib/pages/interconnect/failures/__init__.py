@@ -102,15 +102,12 @@ def _drawn(hosts: int, seed: int) -> cluster.Drawn:
     return cluster.run_cluster(rates, hosts=hosts, time=time, seed=seed)
 
 
-def _drawn_between() -> float:
+@counted(unit="s", label="between failures, drawn")
+def drawn_between() -> float:
+    """The mean time between failures where every host has clocks of its own."""
     hosts = int(constant("llama3_gpus").si) // PER_HOST
     times = [t for seed in range(5) for t in _drawn(hosts, seed).times]
     return 5 * constant("llama3_days").si / len(times)
-
-
-def drawn_between() -> Quantity:
-    """The mean time between failures where every host has clocks of its own."""
-    return counted(_drawn_between, unit="s", label="between failures, drawn")
 
 
 def effective() -> Quantity:
@@ -133,7 +130,9 @@ def spares(number: int = 0) -> Quantity:
     return counted(cluster.spares_for, broken(number), WAITING, label="spare hosts")
 
 
-def _short(number: int) -> float:
+@counted(label="time with too few spares, drawn")
+def short(number: int = 0) -> float:
+    """Share of the time with too few spares, drawn."""
     rate = (share_of("gpu") + share_of("host")).si * per_gpu().si
     found = cluster.run_repairs(
         rate * PER_HOST,
@@ -142,11 +141,6 @@ def _short(number: int) -> float:
         spares=int(spares(number).si),
     )
     return found[1]
-
-
-def short(number: int = 0) -> Quantity:
-    """Share of the time with too few spares, drawn."""
-    return counted(_short, number, label="time with too few spares, drawn")
 
 
 # -- what a checkpoint costs, and how often to take one --------------------------------
@@ -241,27 +235,21 @@ def drives() -> Quantity:
 # -- real processes ----------------------------------------------------------------
 
 
-def _mean_steps() -> float:
+@counted(label="steps, mean")
+def mean_steps() -> float:
+    """Steps executed on average until the small run is through, closed form."""
     segments, rest = divmod(STEPS, EVERY)
     steps = goodput.steps_for_a_segment
     return segments * steps(EVERY, FAILS) + (steps(rest, FAILS) if rest else 0)
 
 
-def mean_steps() -> Quantity:
-    """Steps executed on average until the small run is through, closed form."""
-    return counted(_mean_steps, label="steps, mean")
-
-
-def _mean_replayed() -> float:
+@counted(label="steps, mean of replays")
+def mean_replayed() -> float:
+    """The same, from many replays."""
     runs = range(SEGMENTS)
     kills = [goodput.draw_kills(FAILS, seed) for seed in runs]
     done = [goodput.replay(STEPS, EVERY, kill).executed for kill in kills]
     return sum(done) / len(done)
-
-
-def mean_replayed() -> Quantity:
-    """The same, from many replays."""
-    return counted(_mean_replayed, label="steps, mean of replays")
 
 
 def replayed() -> goodput.Replay:
@@ -274,31 +262,22 @@ def killed() -> processes.Killed:
     return processes.run_killed(STEPS, EVERY, goodput.draw_kills(FAILS, SEED))
 
 
-def _by_processes() -> int:
+@counted(label="steps executed by processes")
+def by_processes() -> int:
+    """Steps that the processes executed."""
     return killed().counts.executed
 
 
-def by_processes() -> Quantity:
-    """Steps that the processes executed."""
-    return counted(_by_processes, label="steps executed by processes")
-
-
-def _executed() -> int:
+@counted(label="steps executed")
+def executed() -> int:
+    """Steps that the replay of these kills executes."""
     return replayed().executed
 
 
-def _restarts() -> int:
-    return replayed().restarts
-
-
-def executed() -> Quantity:
-    """Steps that the replay of these kills executes."""
-    return counted(_executed, label="steps executed")
-
-
-def restarts() -> Quantity:
+@counted(label="kills")
+def restarts() -> int:
     """Processes killed in it."""
-    return counted(_restarts, label="kills")
+    return replayed().restarts
 
 
 # -- a training of the book's model ----------------------------------------------------

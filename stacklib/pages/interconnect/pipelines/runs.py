@@ -86,21 +86,15 @@ def _errors() -> list[float]:
     return [abs(foretold(id, "time").si / seen(id, "time").si - 1) for id in NAMES]
 
 
-def most_off() -> Quantity:
+@counted(label="largest error of a step in stages")
+def most_off() -> float:
     """The largest error of a step's time."""
-    return counted(_most_off, label="largest error of a step in stages")
-
-
-def _most_off() -> float:
     return max(_errors())
 
 
-def half_off() -> Quantity:
+@counted(label="median error of a step in stages")
+def half_off() -> float:
     """The median error of a step's time."""
-    return counted(_half_off, label="median error of a step in stages")
-
-
-def _half_off() -> float:
     return median(_errors())
 
 
@@ -123,12 +117,9 @@ def gain() -> Quantity:
     return (seen(PLAIN, "time") / seen(APART, "time")).named("gain of ZB-H1, measured")
 
 
-def loss_off() -> Quantity:
+@counted(label="largest difference from one stage")
+def loss_off() -> float:
     """The largest difference of loss or gradients' squares from one stage, relative."""
-    return counted(_loss_off, label="largest difference from one stage")
-
-
-def _loss_off() -> float:
     alone = results.need(RUN)["alone"]
     return max(
         abs(case[what] / alone[what] - 1)

@@ -215,12 +215,9 @@ def rows_judged(what: str = "all") -> Quantity:
     return chosen(count, label=f"collectives, {what}")
 
 
-def off(id: str) -> Quantity:
+@counted(label="predicted over measured, {id}")
+def off(id: str) -> float:
     """Predicted over measured, by a fit without the row's source."""
-    return counted(_off, id, label=f"predicted over measured, {id}")
-
-
-def _off(id: str) -> float:
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
 
 

@@ -193,23 +193,17 @@ def foretold(id: str, what: str) -> Quantity:
     return made.to("ms" if unit == "s" else "MB")
 
 
-def bytes_off() -> Quantity:
+@counted(label="largest error of bytes on the wire")
+def bytes_off() -> float:
     """The largest error of the bytes on the wire."""
-    return counted(_bytes_off, label="largest error of bytes on the wire")
-
-
-def _bytes_off() -> float:
     return max(
         abs(foretold(id, "carried").si / seen(id, "carried").si - 1) for id in CASES
     )
 
 
-def loss_off() -> Quantity:
+@counted(label="largest difference of a loss")
+def loss_off() -> float:
     """The largest difference of a loss from that of one process, relative."""
-    return counted(_loss_off, label="largest difference of a loss")
-
-
-def _loss_off() -> float:
     alone = cases()["alone-1"]["losses"]
     return max(
         abs(a / b - 1)
@@ -218,12 +212,9 @@ def _loss_off() -> float:
     )
 
 
-def time_off() -> Quantity:
+@counted(label="median error of a step's time")
+def time_off() -> float:
     """The median error of a step's time."""
-    return counted(_time_off, label="median error of a step's time")
-
-
-def _time_off() -> float:
     return median(
         abs(foretold(id, "time").si / seen(id, "time").si - 1) for id in CASES
     )

@@ -168,12 +168,9 @@ def slower(size: int = LARGE) -> Quantity:
     return counted(_slowest, size, label="measured over predicted, two processes")
 
 
-def schedules() -> Quantity:
+@counted(label="schedules over sockets")
+def schedules() -> int:
     """Schedules that ran, over both numbers of processes."""
-    return counted(_schedules, label="schedules over sockets")
-
-
-def _schedules() -> int:
     ours = (case for case in cases().values() if case["algorithm"] != "library")
     return len({(c["world"], c["collective"], c["algorithm"]) for c in ours})
 

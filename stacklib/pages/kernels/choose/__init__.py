@@ -377,12 +377,9 @@ def break_even(name: str = ONE) -> Quantity:
 # -- a Triton kernel, and what it is held against --------------------------------------
 
 
-def fewer() -> Quantity:
+@counted(label="bytes of seven calls over those of one kernel")
+def fewer() -> float:
     """Times fewer bytes for a layer norm as one kernel."""
-    return counted(_fewer, label="bytes of seven calls over those of one kernel")
-
-
-def _fewer() -> float:
     return _norm().unfused_bytes / _norm().fused_bytes
 
 
@@ -405,10 +402,7 @@ def over_triton(software: str) -> Quantity:
     return counted(claims.ratio, software, label=f"{software} over Triton")
 
 
-def pairs(software: str) -> Quantity:
+@counted(label="pairs of {software}")
+def pairs(software: str) -> int:
     """Shapes on which both were published."""
-    return counted(_pairs, software, label=f"pairs of {software}")
-
-
-def _pairs(software: str) -> int:
     return len(claims.pairs(software))

@@ -254,21 +254,15 @@ def _walked(method: str) -> float:
     return run_plan(chain(), plan(method)).peak
 
 
-def again(method: str) -> Quantity:
+@counted(label="work again, {method}")
+def again(method: str) -> float:
     """FLOPs run again, as a share of a step's."""
-    return counted(_again, method, label=f"work again, {method}")
-
-
-def _again(method: str) -> float:
     return plan(method).overhead
 
 
-def root(kept: int = 1) -> Quantity:
+@counted(label="layers of a segment, {kept} inputs kept")
+def root(kept: int = 1) -> float:
     """Layers of a segment by the square root, each keeping so many inputs."""
-    return counted(_root, kept, label=f"layers of a segment, {kept} inputs kept")
-
-
-def _root(kept: int) -> float:
     return math.sqrt(models.get(MODEL).layers / kept)
 
 

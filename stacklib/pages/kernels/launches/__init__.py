@@ -72,13 +72,10 @@ def per_layer(part: str = "") -> Quantity:
     return counted(_number, part, label=f"kernels of a layer {part}".strip())
 
 
-def _moved(name: str) -> int:
-    return sum(k.bytes for k in layer() if k.part in PARTS[name])
-
-
-def moved(name: str) -> Quantity:
+@counted(unit="B", label="bytes, {name}")
+def moved(name: str) -> int:
     """Bytes that the kernels of a row of ``PARTS`` read and write."""
-    return counted(_moved, name, unit="B", label=f"bytes, {name}")
+    return sum(k.bytes for k in layer() if k.part in PARTS[name])
 
 
 def _of(name: str) -> int:
@@ -99,13 +96,10 @@ def longest() -> Quantity:
     return counted(_longest, unit="s", label="largest product of a layer").to("µs")
 
 
-def _small() -> int:
-    return sum(k.bytes < SMALL for k in layer())
-
-
-def small() -> Quantity:
+@counted(label="kernels of a layer that move little")
+def small() -> int:
     """Kernels of a layer that move next to nothing."""
-    return counted(_small, label="kernels of a layer that move little")
+    return sum(k.bytes < SMALL for k in layer())
 
 
 def layers() -> Quantity:
@@ -258,12 +252,9 @@ def thread_gain() -> Quantity:
     return (measured("eager-short") / measured("graph-short")).named("gain of a graph")
 
 
-def farthest() -> Quantity:
+@counted(label="largest error of a prediction")
+def farthest() -> float:
     """The largest error of the predictions for the threads, with its sign dropped."""
-    return counted(_farthest, label="largest error of a prediction")
-
-
-def _farthest() -> float:
     ratios = (foretold(id).si / measured(id).si for id in threads())
     return max(abs(ratio - 1) for ratio in ratios)
 

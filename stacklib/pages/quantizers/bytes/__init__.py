@@ -104,25 +104,19 @@ def _domain() -> tuple[int, int]:
     return a.size * b.size, equal
 
 
-def _agreeing() -> int:
+@counted(label="products compared")
+def agreeing() -> int:
+    """Pairs of operands, every one of which gives the product of wide arithmetic."""
     total, equal = _domain()
     if equal != total:
         raise ValueError(f"{total - equal} products differ")
     return equal
 
 
-def agreeing() -> Quantity:
-    """Pairs of operands, every one of which gives the product of wide arithmetic."""
-    return counted(_agreeing, label="products compared")
-
-
-def differing() -> Quantity:
+@counted(label="wrong with a signed low byte")
+def differing() -> float:
     """Share of products that are wrong if the low byte is taken as signed."""
-    return counted(_differing, label="wrong with a signed low byte")
-
-
-def _differing() -> float:
-    """From the definition: the low byte reads 256 less wherever its top bit is set."""
+    # From the definition: the low byte reads 256 less wherever its top bit is set.
     top = 1 << NARROW - 1
     return (top / (1 << NARROW)) * (1 - 1 / (1 << NARROW))
 

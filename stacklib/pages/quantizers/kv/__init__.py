@@ -83,13 +83,10 @@ def room() -> Quantity:
     return (have - held).named("room beside the weights")
 
 
-def _fitting(context: int, bits: int) -> int:
-    return int((room() / cached(context, bits)).si)
-
-
-def fitting(context: int, bits: int) -> Quantity:
+@counted(label="sequences that fit, {bits} bits")
+def fitting(context: int, bits: int) -> int:
     """Sequences whose caches fit beside the weights."""
-    return counted(_fitting, context, bits, label=f"sequences that fit, {bits} bits")
+    return int((room() / cached(context, bits)).si)
 
 
 def tail(bits: int) -> Quantity:
