@@ -184,12 +184,12 @@ def counted(
 
 
 def _counting(
-    unit: str, label: str, function: Callable[P, Any]
-) -> Callable[P, Quantity]:
+    unit: str, label: str, function: Callable[..., Any]
+) -> Callable[..., Quantity]:
     takes = signature(function)
 
     @wraps(function)
-    def told(*args: P.args, **kwargs: P.kwargs) -> Quantity:
+    def told(*args: Any, **kwargs: Any) -> Quantity:
         given = takes.bind(*args, **kwargs)
         given.apply_defaults()
 

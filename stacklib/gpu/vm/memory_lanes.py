@@ -24,7 +24,6 @@ from .formats import (
 )
 from .rounding import narrow
 from .state import (
-    ATOMIC_AT,
     ATOMIC_BY,
     BLOCK_SYNCED,
     CLUSTER_SIZE,
@@ -36,7 +35,6 @@ from .state import (
     NUMBER,
     OF_BLOCK,
     OF_WARP,
-    READ_AT,
     READER,
     SYNCED,
     THREAD,
@@ -294,7 +292,6 @@ def races_with(
     code: int,
     then: int,
     thread: int,
-    lane_warp: int,
     W: Any,
     VC: Any,
     me: int,
@@ -337,7 +334,7 @@ def noted(
     mine = 4 * (thread + 1) + THREAD
     if code == NOBODY or code == mine:
         return mine
-    if not races_with(code, then, thread, 0, W, VC, me, width, threads):
+    if not races_with(code, then, thread, W, VC, me, width, threads):
         return mine
     kind, number = code % 4, code // 4 - 1
     warp = W[me, NUMBER]
@@ -373,7 +370,7 @@ def others_race(
     Several warps of a block are each asked for: a barrier may put some in order.
     """
     code, then = H[at, which], H[at, which + 1]
-    if not races_with(code, then, thread, 0, W, VC, me, width, threads):
+    if not races_with(code, then, thread, W, VC, me, width, threads):
         return False
     block = W[me, NUMBER] // width
     if code % 4 != OF_BLOCK or code // 4 - 1 != block or H[at, WARPS_HERE] == 0:
@@ -399,6 +396,34 @@ def here(which: int, other: int, H: Any, at: int, thread: int, local: int) -> No
     H[at, WARPS_HERE] |= 1 << local
 
 
+@inner
+def joins(
+    which: int,
+    other: int,
+    H: Any,
+    at: int,
+    thread: int,
+    seq: int,
+    W: Any,
+    VC: Any,
+    me: int,
+    width: int,
+    threads: int,
+) -> bool:
+    """Note one who reads, or combines; whether a write or the other is unordered."""
+    it = H[at, WRITER]
+    bad = it != NOBODY and races_with(
+        4 * it, H[at, WRITTEN_AT], thread, W, VC, me, width, threads
+    )
+    bad = bad or others_race(other, H, at, thread, W, VC, me, width, threads)
+    H[at, which] = noted(
+        H[at, which], H[at, which + 1], thread, W, VC, me, width, threads
+    )
+    H[at, which + 1] = seq
+    here(which, other, H, at, thread, W[me, LOCAL])
+    return bad
+
+
 @apart
 def reads(
     H: Any,
@@ -412,17 +437,7 @@ def reads(
     threads: int,
 ) -> bool:
     """Note a read; whether another's write is not ordered before it."""
-    it = H[at, WRITER]
-    bad = it != NOBODY and races_with(
-        4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
-    )
-    bad = bad or others_race(ATOMIC_BY, H, at, thread, W, VC, me, width, threads)
-    H[at, READER] = noted(
-        H[at, READER], H[at, READ_AT], thread, W, VC, me, width, threads
-    )
-    H[at, READ_AT] = seq
-    here(READER, ATOMIC_BY, H, at, thread, W[me, LOCAL])
-    return bad
+    return joins(READER, ATOMIC_BY, H, at, thread, seq, W, VC, me, width, threads)
 
 
 @apart
@@ -440,7 +455,7 @@ def writes(
     """Note a write; whether another's access is not ordered before it."""
     it = H[at, WRITER]
     bad = it != NOBODY and races_with(
-        4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
+        4 * it, H[at, WRITTEN_AT], thread, W, VC, me, width, threads
     )
     bad = bad or others_race(READER, H, at, thread, W, VC, me, width, threads)
     bad = bad or others_race(ATOMIC_BY, H, at, thread, W, VC, me, width, threads)
@@ -463,14 +478,4 @@ def adds(
     threads: int,
 ) -> bool:
     """Note an atomic; whether another's read or write is not ordered before it."""
-    it = H[at, WRITER]
-    bad = it != NOBODY and races_with(
-        4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
-    )
-    bad = bad or others_race(READER, H, at, thread, W, VC, me, width, threads)
-    H[at, ATOMIC_BY] = noted(
-        H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, W, VC, me, width, threads
-    )
-    H[at, ATOMIC_AT] = seq
-    here(ATOMIC_BY, READER, H, at, thread, W[me, LOCAL])
-    return bad
+    return joins(ATOMIC_BY, READER, H, at, thread, seq, W, VC, me, width, threads)

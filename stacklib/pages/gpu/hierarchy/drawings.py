@@ -5,6 +5,7 @@ from __future__ import annotations
 from stacklib.hardware import get
 from stacklib.pages.gpu import hierarchy as page
 from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.plots.drawing.parts import gpu
 from stacklib.quantity import chosen
 
@@ -13,12 +14,12 @@ __all__ = ["an_sm_opened", "two_addresses", "waves_of_tiles"]
 
 def an_sm_opened() -> d.Drawing:
     """One SM of an H100: four sub-cores, and the memory that they share."""
-    return d.scenes.sm_opened(page.H100, name="hierarchy-sm")
+    return scenes.sm_opened(page.H100, name="hierarchy-sm")
 
 
 def waves_of_tiles() -> d.Drawing:
     """A product's tiles over the SMs, wave after wave."""
-    return d.scenes.tiles_in_waves(page.H100, name="hierarchy-waves")
+    return scenes.tiles_in_waves(page.H100, name="hierarchy-waves")
 
 
 def two_addresses() -> d.Drawing:

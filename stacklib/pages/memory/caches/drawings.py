@@ -6,6 +6,7 @@ from stacklib import hardware, models
 from stacklib.memory.cache.replacement import misses
 from stacklib.pages.memory import caches as page
 from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.plots.drawing.parts import gpu
 from stacklib.quantity import chosen, counted
 
@@ -17,7 +18,7 @@ ROOMS = (("room for two", 2), ("room for three", 3), ("room for four", 4))
 
 def set_of_a_cache() -> d.Drawing:
     """How an address finds its line."""
-    return d.scenes.cache_set(page.DEVICE, name="caches-set")
+    return scenes.cache_set(page.DEVICE, name="caches-set")
 
 
 def stacks() -> list[list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stacklib.memory.dram.parts import DramPart
 from stacklib.pages.memory import dram as page
 from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["a_bank_and_its_row", "four_rows_in_a_window", "refresh_in_turns"]
@@ -14,7 +15,7 @@ BANKS, SLOTS = 8, 24  # of the refresh that is drawn
 
 def a_bank_and_its_row() -> d.Drawing:
     """A row into the buffer, a burst out of it, the row back."""
-    return d.scenes.dram_bank(DEVICE, name="dram-row")
+    return scenes.dram_bank(DEVICE, name="dram-row")
 
 
 def starts(part: DramPart, many: int) -> list[Quantity]:

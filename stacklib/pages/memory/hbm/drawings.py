@@ -7,6 +7,7 @@ from math import gcd
 from stacklib import hardware
 from stacklib.pages.memory import hbm as page
 from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.quantity import chosen
 
 __all__ = ["a_stack_opened", "parts_that_wait", "wide_beside_fast"]
@@ -15,7 +16,7 @@ DEVICE = "h100-sxm"
 
 def a_stack_opened() -> d.Drawing:
     """A stack cut open, its channels, the banks of one."""
-    return d.scenes.hbm_opened(DEVICE, name="hbm-stack")
+    return scenes.hbm_opened(DEVICE, name="hbm-stack")
 
 
 def wide_beside_fast() -> d.Drawing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stacklib import models
 from stacklib.pages.roofline import counting as page
 from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.quantity import Quantity, bytes_per_element, chosen
 
 __all__ = ["a_cache_grows", "a_layers_bytes", "fused_and_stored"]
@@ -12,7 +13,7 @@ __all__ = ["a_cache_grows", "a_layers_bytes", "fused_and_stored"]
 
 def a_layers_bytes() -> d.Drawing:
     """A layer for one token: bytes in each box and on each edge."""
-    return d.scenes.transformer_layer(page.DEVICE, page.MODEL, name="counting-layer")
+    return scenes.transformer_layer(page.DEVICE, page.MODEL, name="counting-layer")
 
 
 def a_cache_grows() -> d.Drawing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stacklib import hardware
 from stacklib.pages.roofline import decode as page
 from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["a_share_in_caches", "two_clocks", "where_weights_come_from"]
@@ -12,7 +13,7 @@ __all__ = ["a_share_in_caches", "two_clocks", "where_weights_come_from"]
 
 def where_weights_come_from() -> d.Drawing:
     """The whole chip, its memory lit: every weight comes through one arrow."""
-    return d.scenes.whole_machine(page.DEVICE, lit="HBM", name="decode-machine")
+    return scenes.whole_machine(page.DEVICE, lit="HBM", name="decode-machine")
 
 
 def share() -> Quantity:

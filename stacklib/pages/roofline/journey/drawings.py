@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stacklib.pages.roofline import journey as page
 from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.journey.events import PER_LAYER, Event
 
@@ -30,7 +31,7 @@ LAYERS = {
 
 def where_the_token_is() -> d.Drawing:
     """A chip, its board, its node, its rack."""
-    return d.scenes.chip_to_rack(page.DEVICE, name="journey-machine")
+    return scenes.chip_to_rack(page.DEVICE, name="journey-machine")
 
 
 def a_layer_in_time() -> d.Drawing:

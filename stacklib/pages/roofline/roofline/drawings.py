@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stacklib import roofline
 from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.work.bounds import Bound
 
@@ -14,7 +15,7 @@ A100 = "a100-sxm-80gb"
 
 def a_matrix_meets_more() -> d.Drawing:
     """The same weights beside one token and beside eight."""
-    return d.scenes.gemv_beside_gemm("h100-sxm", name="roof-gemm")
+    return scenes.gemv_beside_gemm("h100-sxm", name="roof-gemm")
 
 
 def thin() -> Bound:
