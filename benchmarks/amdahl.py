@@ -22,14 +22,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.roofline.bound import scaling, scaling_run  # noqa: E402
-from stacklib.roofline.bound.scaling import Chunk  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.bound import scaling, scaling_run
+from stacklib.roofline.bound.scaling import Chunk
+from stacklib.roofline.host import measure as host
 
 NAME = "amdahl"
 UNITS = 48  # of work in a case; about a fortieth of a second

@@ -20,18 +20,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common as common
+import namespaces
+import record
 
-import host_common as common  # noqa: E402
-import namespaces  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.interconnect.schedules.algorithms import KNOWN  # noqa: E402
-from stacklib.interconnect.schedules.cost import cost, least_share  # noqa: E402
-from stacklib.interconnect.selection.line import fit_line  # noqa: E402
-from stacklib.interconnect.sharding.processes import run_ranks  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.interconnect.schedules.algorithms import KNOWN
+from stacklib.interconnect.schedules.cost import cost, least_share
+from stacklib.interconnect.selection.line import fit_line
+from stacklib.interconnect.sharding.processes import run_ranks
+from stacklib.roofline.host import measure as host
 
 STEM, COSTS = "gloo_collectives", "gloo_costs"
 WORLDS = (2, 4)
@@ -52,7 +49,7 @@ def together(world: int, cases: list[Case], **more: Any) -> list[list[Case]]:
         json.dump({"cases": cases, **more}, file)
         file.flush()
         with namespaces.private() as before:
-            program = [sys.executable, str(HERE / "gloo_worker.py"), file.name]
+            program = [sys.executable, str(record.HERE / "gloo_worker.py"), file.name]
             words = [*before, *program]
             if before:
                 words = [*before, "env", "GLOO_SOCKET_IFNAME=lo", *program]

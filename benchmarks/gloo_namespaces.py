@@ -20,16 +20,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common as common
+import namespaces
+import record
 
-import host_common as common  # noqa: E402
-import namespaces  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.interconnect.selection.line import fit_line  # noqa: E402
-from stacklib.interconnect.sharding.processes import run_ranks  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.interconnect.selection.line import fit_line
+from stacklib.interconnect.sharding.processes import run_ranks
+from stacklib.roofline.host import measure as host
 
 STEM, COSTS = "gloo_namespaces", "gloo_link"
 SIZES = tuple(1 << k for k in range(12, 21))
@@ -76,7 +73,7 @@ def over(wire: namespaces.Wire) -> tuple[str, list[list[float]]]:
 def _run(file: Any, before: list[list[str]], interface: str, meeting: str) -> list[Any]:
     json.dump({"cases": asked(), "meeting": meeting}, file)
     file.flush()
-    program = [sys.executable, str(HERE / "gloo_worker.py"), file.name]
+    program = [sys.executable, str(record.HERE / "gloo_worker.py"), file.name]
     environment = os.environ | {"GLOO_SOCKET_IFNAME": interface}
     return run_ranks(program, 2, limit_s=LIMIT, before=before, environment=environment)
 

@@ -18,14 +18,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host import streams  # noqa: E402
+from stacklib.roofline.host import measure as host
+from stacklib.roofline.host import streams
 
 STEM = "host_levels"
 MODEL = (

@@ -15,14 +15,11 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host import native, simd  # noqa: E402
+from stacklib.roofline.host import measure as host
+from stacklib.roofline.host import native, simd
 
 STEM = "host_simd"
 COPY_BYTES = 2**28

@@ -21,12 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.host import measure as host
 
 STEM = "interrupted_training"
 STEPS, EVERY = 56, 8
@@ -80,7 +77,7 @@ def live(out: Path, resume: bool, line: int | None, later: float) -> Life:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        cwd=HERE.parent,
+        cwd=host_common.HERE.parent,
     ) as process:
         assert process.stdout is not None
         for text in process.stdout:

@@ -15,13 +15,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.gpu.code import toolchain  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.gpu.code import toolchain
+from stacklib.roofline.host import measure as host
 
 STEM = "jit_time"
 TARGET = "sm_90"

@@ -21,23 +21,20 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common as common
+import numpy as np
+import tile_sweep
 
-import host_common as common  # noqa: E402
-import numpy as np  # noqa: E402
-import tile_sweep  # noqa: E402
-
-from stacklib.kernels.plan.search import Measured, bands  # noqa: E402
-from stacklib.kernels.plan.tile_profile import (  # noqa: E402
+from stacklib.kernels.plan.search import Measured, bands
+from stacklib.kernels.plan.tile_profile import (
     MOVES,
     Core,
     bottleneck,
     tile_terms,
 )
-from stacklib.memory import TiledMatmul  # noqa: E402
-from stacklib.memory.tile.blocked_product import blocked  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.memory import TiledMatmul
+from stacklib.memory.tile.blocked_product import blocked
+from stacklib.roofline.host import measure as host
 
 STEM = "kernel_search"
 SIZE = 768

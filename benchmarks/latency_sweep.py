@@ -18,16 +18,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.memory.cache import chase_model  # noqa: E402
-from stacklib.memory.cache.chase_model import ChaseLevel  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host import pointer_chase  # noqa: E402
+from stacklib.memory.cache import chase_model
+from stacklib.memory.cache.chase_model import ChaseLevel
+from stacklib.roofline.host import measure as host
+from stacklib.roofline.host import pointer_chase
 
 STEM, LATENCY = "latency_sweep", "host_latency.json"
 MODEL = (

@@ -20,19 +20,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import gloo_collectives as gloo
+import host_common as common
+import namespaces
+import record
 
-import gloo_collectives as gloo  # noqa: E402
-import host_common as common  # noqa: E402
-import namespaces  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.interconnect.pipelines.order import Pipeline, pipeline  # noqa: E402
-from stacklib.interconnect.pipelines.run import run_pipeline  # noqa: E402
-from stacklib.interconnect.sharding.processes import run_ranks  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.tinylm.config import DATA, read_config  # noqa: E402
+from stacklib.interconnect.pipelines.order import Pipeline, pipeline
+from stacklib.interconnect.pipelines.run import run_pipeline
+from stacklib.interconnect.sharding.processes import run_ranks
+from stacklib.roofline.host import measure as host
+from stacklib.tinylm.config import DATA, read_config
 
 STEM, COSTS = "pipelined_training", "pipelined_costs"
 STAGES, SEQUENCES, TOKENS, STEPS, TRIES = 2, 1, 128, 12, 3

@@ -18,15 +18,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.roofline.bound import littles_law  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host import pointer_chase  # noqa: E402
+from stacklib.roofline.bound import littles_law
+from stacklib.roofline.host import measure as host
+from stacklib.roofline.host import pointer_chase
 
 LATENCY, CHASES = "host_latency", "pointer_chases"
 MODEL = "max(latency of one chain / chains, 64 B / one core's read bandwidth)"

@@ -21,24 +21,21 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import gloo_collectives as gloo
+import host_common as common
+import namespaces
+import record
 
-import gloo_collectives as gloo  # noqa: E402
-import host_common as common  # noqa: E402
-import namespaces  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.interconnect.sharding.held import (  # noqa: E402
+from stacklib.interconnect.sharding.held import (
     TRAINING,
     shard_bytes,
     shard_memory,
     tensor_bytes,
 )
-from stacklib.interconnect.sharding.parts import tensor_shapes  # noqa: E402
-from stacklib.interconnect.sharding.processes import run_ranks  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.tinylm.config import DATA, read_config, shapes  # noqa: E402
+from stacklib.interconnect.sharding.parts import tensor_shapes
+from stacklib.interconnect.sharding.processes import run_ranks
+from stacklib.roofline.host import measure as host
+from stacklib.tinylm.config import DATA, read_config, shapes
 
 STEM, COSTS = "sharded_training", "sharded_costs"
 BATCH, TOKENS, STEPS, TRIES = 4, 128, 12, 3

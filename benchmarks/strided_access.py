@@ -17,14 +17,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.memory.cache import walk  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.memory.cache import walk
+from stacklib.roofline.host import measure as host
 
 STEM, CHASES = "strided_access", "pointer_chases.json"
 SIZE = 2**28  # bytes: eight times the largest cache of the book's machine

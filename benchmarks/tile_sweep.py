@@ -21,18 +21,15 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import numpy as np
+import record
 
-import host_common  # noqa: E402
-import numpy as np  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.memory import Cache, TiledMatmul, chain  # noqa: E402
-from stacklib.memory.tile._blocked import GROUP, product_loop  # noqa: E402
-from stacklib.memory.tile.blocked_product import blocked, line_trace  # noqa: E402
-from stacklib.memory.warp._fast import compiled, fast  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.memory import Cache, TiledMatmul, chain
+from stacklib.memory.tile._blocked import GROUP, product_loop
+from stacklib.memory.tile.blocked_product import blocked, line_trace
+from stacklib.memory.warp._fast import compiled, fast
+from stacklib.roofline.host import measure as host
 
 KERNEL, STEM = "tile_kernel", "tile_sweep"
 MODEL = (
