@@ -186,15 +186,12 @@ def predict(folder: Path) -> None:
     common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@common.measures(STEM)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not common.may_measure(predicted):
-        return 2
-    forecast = json.loads(predicted.read_text(encoding="utf-8"))["rows"]
-    watch, rows = host.Watch(), []
+    rows: list[dict[str, Any]] = []
     for world in WORLDS:
-        told = [row for row in forecast if row["world"] == world]
+        told = [row for row in forecast["rows"] if row["world"] == world]
         asked = [{n: r[n] for n in FIELDS} | {"rounds": ROUNDS} for r in told]
         seen: list[list[float]] = [[] for _ in told]
         for _ in range(TRIES):
@@ -210,10 +207,7 @@ def measure(folder: Path) -> int:
             print(f" {carried / row['predicted_bytes']:7.3f} of the bytes")
     note = "sockets of the loopback, in a namespace of their own where permitted;"
     note += " every algorithm's result equal to the sum in integers before it is timed"
-    head = common.head(STEM, predicted, watch, note=note, torch=_torch())
-    head["at_once"] = all(AT_ONCE)
-    common.save(folder, STEM, head | {"rows": rows})
-    return 0
+    return {"note": note, "torch": _torch(), "at_once": all(AT_ONCE), "rows": rows}
 
 
 def _torch() -> str:

@@ -100,12 +100,9 @@ def digest(out: Path) -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in names)).hexdigest()
 
 
-def measure(folder: Path) -> int:
+@host_common.measures(STEM)
+def measure(_: Any) -> dict[str, Any]:
     """Run both, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    watch = host.Watch()
     with tempfile.TemporaryDirectory() as name:
         alone, killed = Path(name) / "alone", Path(name) / "killed"
         left = live(alone, False, None, 0.0)
@@ -135,15 +132,8 @@ def measure(folder: Path) -> int:
     ]
     for row in rows:
         print(row)
-    result = host_common.head(
-        STEM,
-        predicted,
-        watch,
-        curves_equal=curves[0] == curves[1],
-        note="steps since a kill's checkpoint by the clock of its own intervals",
-    )
-    host_common.save(folder, STEM, result | {"rows": rows})
-    return 0
+    note = "steps since a kill's checkpoint by the clock of its own intervals"
+    return {"curves_equal": curves[0] == curves[1], "note": note, "rows": rows}
 
 
 def training(out: Path) -> dict[str, Any]:

@@ -147,14 +147,12 @@ def predict(folder: Path) -> None:
     common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@common.measures(STEM)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Run every schedule, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not common.may_measure(predicted):
-        return 2
-    told = json.loads(predicted.read_text(encoding="utf-8"))["rows"]
-    watch, rows, first = host.Watch(), [], True
-    for row in told:
+    rows: list[dict[str, Any]] = []
+    first = True
+    for row in forecast["rows"]:
         times: list[float] = []
         bubbles: list[float] = []
         for _ in range(TRIES):
@@ -175,10 +173,8 @@ def measure(folder: Path) -> int:
         print(f"{row['id']:10} {median(times) * 1e3:7.1f} ms {ratio:6.3f}", rows[-1])
     alone = worked(1, MOST, "turns", STAGES)[0]
     note = f"microbatches of {SEQUENCES} x {TOKENS} ids, one thread a process; gloo"
-    head = common.head(STEM, predicted, watch, note=note, at_once=first)
-    head |= {"alone": {"loss": alone["losses"][-1], "square": alone["square"]}}
-    common.save(folder, STEM, head | {"rows": rows})
-    return 0
+    one = {"loss": alone["losses"][-1], "square": alone["square"]}
+    return {"note": note, "at_once": first, "alone": one, "rows": rows}
 
 
 if __name__ == "__main__":

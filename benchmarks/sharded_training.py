@@ -156,14 +156,12 @@ def predict(folder: Path) -> None:
     common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@common.measures(STEM)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Train every way, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not common.may_measure(predicted):
-        return 2
-    told = json.loads(predicted.read_text(encoding="utf-8"))["rows"]
-    watch, rows, first = host.Watch(), [], True
-    for row in told:
+    rows: list[dict[str, Any]] = []
+    first = True
+    for row in forecast["rows"]:
         times: list[float] = []
         for _ in range(TRIES):
             ranks = worked(row["kind"], row["world"])
@@ -180,9 +178,7 @@ def measure(folder: Path) -> int:
             f" bytes {bytes_:6.3f}, loss {one['losses'][-1]:.6f}"
         )
     note = f"{BATCH} sequences of {TOKENS} ids, AdamW, one thread a process; gloo"
-    head = common.head(STEM, predicted, watch, note=note, at_once=first)
-    common.save(folder, STEM, head | {"rows": rows})
-    return 0
+    return {"note": note, "at_once": first, "rows": rows}
 
 
 if __name__ == "__main__":

@@ -164,13 +164,9 @@ def timed_pass(kind: str, name: str, tokens: int) -> list[float]:
     return times[-ROUNDS:]
 
 
-def measure(folder: Path) -> int:
+@common.measures(NAME)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Collect the runs, time the passes, count the bytes."""
-    path = folder / "predictions" / f"{NAME}.json"
-    if not common.may_measure(path):
-        return 2
-    watch = host.Watch()
-    forecast = json.loads(path.read_text(encoding="utf-8"))
     rows = []
     for told in forecast["rows"]:
         kind, name = told["id"].split("-")[:2]
@@ -191,9 +187,7 @@ def measure(folder: Path) -> int:
     }
     for name, found in counted.items():
         print(name, found, forecast["memory"][name])
-    result = common.head(NAME, path, watch, memory=counted)
-    common.save(folder, NAME, result | {"rows": rows})
-    return 0
+    return {"memory": counted, "rows": rows}
 
 
 if __name__ == "__main__":
