@@ -100,7 +100,7 @@ def counted(
 
 @overload
 def counted(
-    *, unit: str = "", label: str = ""
+    *, unit: str = "", label: str = "", shown: str = ""
 ) -> Callable[[Callable[P, Any]], Callable[P, Quantity]]: ...
 
 
@@ -110,12 +110,14 @@ def counted(
     unit: str = "",
     label: str = "",
     take: str | Callable[[Any], Any] = "",
+    shown: str = "",
     **kwargs: Any,
 ) -> Any:
     """What a run counted, with the function and its arguments as its inputs.
 
     Without a function it is a decorator: what the function below it returns is told
-    so, and ``label`` may name its parameters in braces.
+    so, in the unit ``shown`` where one is given; ``label`` may name its parameters in
+    braces.
 
     Parameters
     ----------
@@ -146,7 +148,7 @@ def counted(
     ('bytes of 3 numbers', '12 B')
     """
     if function is None:
-        return partial(_counting, unit, label)
+        return partial(_counting, unit, label, shown)
     if function in (float, int, round):
         raise UnitError(
             f"counted({function.__name__}, ...) names no run: give the function that "
@@ -184,7 +186,7 @@ def counted(
 
 
 def _counting(
-    unit: str, label: str, function: Callable[..., Any]
+    unit: str, label: str, shown: str, function: Callable[..., Any]
 ) -> Callable[..., Quantity]:
     takes = signature(function)
 
@@ -199,7 +201,8 @@ def _counting(
         # The call that is told is of the plain function, not of the quantity.
         run.__qualname__ = "_" + function.__qualname__.lstrip("_")
         words = label.format(**given.arguments)
-        return counted(run, *given.arguments.values(), unit=unit, label=words)
+        found = counted(run, *given.arguments.values(), unit=unit, label=words)
+        return found.to(shown) if shown else found
 
     return told
 

@@ -138,15 +138,11 @@ def took(ranks: int, kind: str = "dispatch") -> Quantity:
     return measured((ROWS if kind == "dispatch" else BACK)[ranks]).to("µs")
 
 
-def _fixed(without: int) -> float:
+@counted(unit="s", label="beyond the least time, without {without} GPUs", shown="µs")
+def fixed(without: int = 0) -> float:
+    """What other sizes' dispatches take beyond their least time, in the median."""
     more = [took(r).si - floor(r).si for r in ROWS if r != without]
     return float(f"{median(more):.4g}")
-
-
-def fixed(without: int = 0) -> Quantity:
-    """What other sizes' dispatches take beyond their least time, in the median."""
-    label = f"beyond the least time, without {without} GPUs"
-    return counted(_fixed, without, unit="s", label=label).to("µs")
 
 
 def foretold(ranks: int, kind: str = "dispatch") -> Quantity:

@@ -136,16 +136,12 @@ def parts(name: str) -> int:
     return built().parts()[name]
 
 
-def _flow(over: float) -> float:
+@counted(unit="B/s", label="maximum flow for a GPU, {over} to 1", shown="GB/s")
+def flow(over: float = 1) -> float:
+    """B/s of each GPU of a half to the other half, by a maximum flow."""
     tree = Topology.fat_tree(8, 3, over, link=PORT)
     half = tree.ranks // 2
     return narrowest(range(half), range(half, tree.ranks), tree.capacity)[0] / half
-
-
-def flow(over: float = 1) -> Quantity:
-    """B/s of each GPU of a half to the other half, by a maximum flow."""
-    label = f"maximum flow for a GPU, {over} to 1"
-    return counted(_flow, over, unit="B/s", label=label).to("GB/s")
 
 
 def port() -> Quantity:
@@ -185,14 +181,10 @@ def paid(name: str) -> Quantity:
     return (ports + each(name, "link") * price("cable")).named(f"price, {name}")
 
 
-def _across(name: str) -> float:
-    return shape(name).bisection().per_chip
-
-
-def across(name: str) -> Quantity:
+@counted(unit="B/s", label="bisection for a GPU, {name}", shown="GB/s")
+def across(name: str) -> float:
     """B/s of each GPU of a half to the other half."""
-    label = f"bisection for a GPU, {name}"
-    return counted(_across, name, unit="B/s", label=label).to("GB/s")
+    return shape(name).bisection().per_chip
 
 
 # -- switches as sold ------------------------------------------------------------------

@@ -149,18 +149,15 @@ def _mean(load: float) -> float:
     return mean(_loaded(load))
 
 
-def _worst(load: float) -> float:
-    return max(_loaded(load))
-
-
 def busy_run(load: float) -> Quantity:
     """Mean of messages that a run sends behind others."""
     return counted(_mean, load, unit="s", label=f"run at {load:.0%}").to("us")
 
 
-def worst(load: float) -> Quantity:
+@counted(unit="s", label="slowest at {load:.0%}", shown="us")
+def worst(load: float) -> float:
     """The slowest of them."""
-    return counted(_worst, load, unit="s", label=f"slowest at {load:.0%}").to("us")
+    return max(_loaded(load))
 
 
 def load_rows() -> list[dict[str, Any]]:

@@ -196,13 +196,9 @@ def under_way(start: str) -> Quantity:
     return (one / pace(start)).named(f"messages under way, started by a {start}")
 
 
-def ran(start: str) -> Quantity:
+@counted(unit="s", label="a dispatch event by event, started by a {start}", shown="us")
+def ran(start: str) -> float:
     """The dispatch once more, event by event."""
-    label = f"a dispatch event by event, started by a {start}"
-    return counted(_ran, start, unit="s", label=label).to("us")
-
-
-def _ran(start: str) -> float:
     events = run_steps(steps(start, token()), round(copies().si))
     return max(event.end for event in events)
 

@@ -87,13 +87,10 @@ def started(name: str) -> Quantity:
     return counted(_of, name, label=f"kernels, {name}")
 
 
-def _longest() -> float:
-    return max(k.bytes for k in layer()) / hardware.get(DEVICE).memory_bandwidth.si
-
-
-def longest() -> Quantity:
+@counted(unit="s", label="largest product of a layer", shown="µs")
+def longest() -> float:
     """Time in which a device reads what the largest product reads."""
-    return counted(_longest, unit="s", label="largest product of a layer").to("µs")
+    return max(k.bytes for k in layer()) / hardware.get(DEVICE).memory_bandwidth.si
 
 
 @counted(label="kernels of a layer that move little")

@@ -109,14 +109,10 @@ def _row(bits: int, way: str) -> Any:
     raise ValueError(f"{bits} bits, {way}: not run")
 
 
-def _loss(bits: int, way: str, end: str) -> float:
-    return float(getattr(_row(bits, way).loss, end))
-
-
-def loss(bits: int, way: str, end: str = "value") -> Quantity:
+@counted(unit="bit/B", label="loss, {bits} bits, {way}, {end}")
+def loss(bits: int, way: str, end: str = "value") -> float:
     """Bits a byte that the small model loses; ``end``: value, low or high."""
-    label = f"loss, {bits} bits, {way}, {end}"
-    return counted(_loss, bits, way, end, unit="bit/B", label=label)
+    return float(getattr(_row(bits, way).loss, end))
 
 
 def ways_of(bits: int) -> list[str]:

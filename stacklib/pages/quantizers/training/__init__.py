@@ -75,24 +75,16 @@ def ran(fmt: str, loss_scale: float | str = 1.0) -> runs.ClassifierRun:
     return runs.train_classifier(fmt, loss_scale)
 
 
-def _accuracy(fmt: str, loss_scale: float | str) -> float:
+@counted(label="accuracy, {fmt}, {loss_scale}")
+def accuracy(fmt: str, loss_scale: float | str = 1.0) -> float:
+    """Share of unseen samples whose class it finds."""
     return ran(fmt, loss_scale).accuracy
 
 
-def accuracy(fmt: str, loss_scale: float | str = 1.0) -> Quantity:
-    """Share of unseen samples whose class it finds."""
-    label = f"accuracy, {fmt}, {loss_scale}"
-    return counted(_accuracy, fmt, loss_scale, label=label)
-
-
-def _zeroed(fmt: str, loss_scale: float | str) -> float:
-    return ran(fmt, loss_scale).zeroed
-
-
-def zeroed(fmt: str, loss_scale: float | str = 1.0) -> Quantity:
+@counted(label="gradients lost, {fmt}, {loss_scale}")
+def zeroed(fmt: str, loss_scale: float | str = 1.0) -> float:
     """Share of its gradients that become zero."""
-    label = f"gradients lost, {fmt}, {loss_scale}"
-    return counted(_zeroed, fmt, loss_scale, label=label)
+    return ran(fmt, loss_scale).zeroed
 
 
 def last_scale() -> float:
