@@ -14,8 +14,6 @@ from functools import cached_property
 
 from stacklib.quantity.bounds import is_whole, whole
 
-__all__ = ["Op", "Program", "cyclic_loads"]
-
 
 @dataclass(frozen=True, slots=True)
 class Op:

@@ -20,19 +20,6 @@ REPAIR_H, WAITING = 24, 0.01  # hours that a host is away; share of the time to 
 STEPS, EVERY, FAILS = 40, 6, 0.12  # of the small run
 SEED, SEGMENTS = 4, 2_000
 
-__all__ = [
-    "best",
-    "between",
-    "causes_of",
-    "drawn_between",
-    "interrupted",
-    "lost",
-    "lost_drawn",
-    "spares",
-    "useful",
-]
-
-
 # -- how often something fails ---------------------------------------------------------
 
 

@@ -23,8 +23,6 @@ from stacklib.quantity import Quantity, Source, assumed, chosen, counted
 from stacklib.roofline import decode_step
 from stacklib.tinylm.config import DATA, Config, read_config, shapes
 
-__all__ = ["PARTS", "ROUTES", "advice", "saved", "share", "shares", "slowness"]
-
 FILE = Path(__file__).with_name("profile.json")
 PARTS = ("products", "attention", "elementwise", "loss", "the rest")
 PHASES = ("forward", "backward", "optimizer")
