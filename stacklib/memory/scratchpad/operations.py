@@ -109,11 +109,6 @@ class Program:
         came = sum(self.sizes[name] for name in self.inputs & kept)
         return came + sum(self.sizes[name] for name in self.outputs & made & kept)
 
-    @property
-    def streamed_bytes(self) -> int:
-        """Bytes that pass by, whatever the plan."""
-        return sum(self.sizes[name] for name in self.streamed)
-
 
 def cyclic_loads(
     blocks: int, capacity: int, rounds: int, policy: str, snake: bool = False

@@ -6,14 +6,13 @@ from functools import cache
 
 from stacklib import cost as prices
 from stacklib import hardware, models
-from stacklib.evidence import ledger
 from stacklib.interconnect import Topology, all_reduce, cost
 from stacklib.interconnect.networks.cuts import narrowest
 from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size, levels_for
-from stacklib.pages.figures_of import published
+from stacklib.pages.figures_of import claimed as claimed
+from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels import launches
 from stacklib.quantity import Quantity, chosen, counted
-from stacklib.quantity.core import _make
 
 SHEET = "Spreadsheet of what H100 clusters cost, August 2024"
 ON_CPO = "On CPO, part 4: today's major CPO products, 2026"
@@ -23,11 +22,6 @@ SHEETS = {2048: 96, 16_384: 768, 65_536: 5120, 131_072: 10_240}  # GPUs: switche
 PORT = 50e9  # B/s in one direction: NDR, of the small networks that are built
 THIN = 960  # hosts of the tree with thinner leaves: 80 leaves of 12
 SHAPES = ("fat tree", "fat tree, thinner leaves", "dragonfly", "torus")
-
-
-def quoted(value: float, unit: str, label: str, title: str) -> Quantity:
-    """A figure as a document has it: it has a source, and no record."""
-    return _make(published(value, unit, label, title), key="")
 
 
 # -- a fat tree in closed form ---------------------------------------------------------
@@ -207,11 +201,6 @@ def sold(key: str, part: str) -> Quantity:
 def reach(key: str, high: int) -> Quantity:
     """GPUs under so many levels of it, a port each."""
     return size("hosts", round(sold(key, "ports").si), high)
-
-
-def claimed(name: str) -> Quantity:
-    """A figure of the document."""
-    return ledger.get(name).quantity()
 
 
 def planes() -> Quantity:

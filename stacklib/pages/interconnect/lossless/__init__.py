@@ -237,19 +237,6 @@ def resent(name: str) -> int:
     return tiers(name, True).resent
 
 
-def route_rows() -> list[dict[str, Any]]:
-    """Each way to use the spines, with spines alike and with one farther."""
-    return [
-        {
-            "frames": name,
-            "all alike": spread(name),
-            "one farther": spread(name, True),
-            "resent": resent(name),
-        }
-        for name in ROUTES
-    ]
-
-
 def alone() -> Quantity:
     """One such flow with a spine of its own."""
     header = chosen(HEADER, "B", label="bytes of a header")

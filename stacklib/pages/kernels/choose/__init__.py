@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from stacklib import hardware
-from stacklib.evidence import ledger
 from stacklib.kernels.launch.launches import replay_time
 from stacklib.kernels.plan.advise import ROUTES, TERMS, Advice, Profile, advise
+from stacklib.pages.figures_of import claimed
 from stacklib.pages.kernels.choose import claims
 from stacklib.quantity import Quantity, Source, assumed, chosen, counted
 from stacklib.roofline import decode_step
@@ -30,6 +30,7 @@ STEPS_OF_MUON = 5  # iterations of Newton and Schulz, three products each
 BACKWARD = 2.5  # operations of attention's backward pass over those of its forward one
 PASSES = 5  # of the logits: one read and one written forward, two and one backward
 ONE = "one kernel for a token's step"
+claim = claimed  # a figure of a source document
 YEAR, FEW, MANY = 8760, 8, 128  # hours; GPUs of a small fleet and of a large one
 
 
@@ -388,11 +389,6 @@ def calls_of_norm() -> Quantity:
 
 def _norm_calls() -> int:
     return sum(map(len, _norm().kernels))
-
-
-def claim(key: str) -> Quantity:
-    """A figure of a source document."""
-    return ledger.get(key).quantity()
 
 
 def over_triton(software: str) -> Quantity:

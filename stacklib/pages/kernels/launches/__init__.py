@@ -9,13 +9,14 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from stacklib import hardware, models
-from stacklib.evidence import ledger, results, runs
+from stacklib.evidence import results, runs
 from stacklib.gpu.chip.streams import Command, run_streams
 from stacklib.kernels.launch.launches import (
     launch_time,
     replay_time,
 )
-from stacklib.pages.figures_of import published
+from stacklib.pages.figures_of import claimed as claimed
+from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels.launches import claims
 from stacklib.quantity import Quantity, Source, chosen, counted, one_of
 from stacklib.quantity.core import _make
@@ -187,8 +188,7 @@ def mixed(name: str, end: str = "low") -> Quantity:
 def tokens_a_second(way: str) -> Quantity:
     """Llama-7B on an A100, as PyTorch's blog has it: eager, or compiled as a graph."""
     value = {"eager": 25.5, "compiled": 107.0}[way]
-    quoted = published(value, "", f"tokens per second, {way}", BLOG)
-    return _make(quoted, key="")
+    return quoted(value, "", f"tokens per second, {way}", BLOG)
 
 
 def blog_step(way: str) -> Quantity:
@@ -207,11 +207,6 @@ def blog_kernels() -> Quantity:
 def blog_foretold() -> Quantity:
     """What an eager step of it is predicted to take: the host's time."""
     return (blog_kernels() * cost("eager", "low")).named("predicted, A100").to("ms")
-
-
-def claimed(name: str) -> Quantity:
-    """A figure of the document."""
-    return ledger.get(name).quantity()
 
 
 @cache

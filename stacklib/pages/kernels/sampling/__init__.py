@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import hardware, models
-from stacklib.evidence import ledger, runs
+from stacklib.evidence import runs
 from stacklib.kernels.rows.sampling_time import (
     FP32,
     PLAIN_LAUNCHES,
@@ -16,6 +16,7 @@ from stacklib.kernels.rows.sampling_time import (
     gain_chain,
     plain_time,
 )
+from stacklib.pages.figures_of import claimed as claimed
 from stacklib.quantity import Quantity, Source, chosen, counted
 
 MODEL, TP = "llama-3-70b", 8
@@ -106,11 +107,6 @@ def gain(ranks: int, way: str = "multinomial", batch: int = BATCH) -> Quantity:
     """A library's time over the fused one."""
     ratio = published(way, ranks, batch) / published("fused", ranks, batch)
     return ratio.named(f"gain over {way}, {ranks} ranks, {batch} rows")
-
-
-def claimed(name: str) -> Quantity:
-    """A figure of the document."""
-    return ledger.get(name).quantity()
 
 
 def rank_rows() -> list[dict[str, Any]]:

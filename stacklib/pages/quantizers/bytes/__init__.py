@@ -63,11 +63,6 @@ def _last_code(base: float, size: int) -> int:
     return int(form.encode(claims.ladder(base, size)[-1]))
 
 
-def own_error(base: float, size: int) -> float:
-    """Largest relative error of the ladder on the grid of its own steps."""
-    return claims.on_dividing_grid(base, size)
-
-
 def first_turn() -> Quantity:
     """Position at which some pair is a full turn off, on the grid of the ends."""
     return counted(claims.first_turn, BASE, head(), label="position of a full turn")

@@ -18,7 +18,6 @@ NARROW = ("int4_g128", "q3_k", "q2_k")
 TOKENS = 16  # of a sample
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # samples
 FACTOR, CHANNELS, ALPHA = 64.0, (7, 100), 0.5  # of the outliers, and of SmoothQuant
-SMOOTH = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def reading() -> Quantity:
