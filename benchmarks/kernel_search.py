@@ -26,12 +26,7 @@ import numpy as np
 import tile_sweep
 
 from stacklib.kernels.plan.search import Measured, bands
-from stacklib.kernels.plan.tile_profile import (
-    MOVES,
-    Core,
-    bottleneck,
-    tile_terms,
-)
+from stacklib.kernels.plan.tile_profile import MOVES, Core, bottleneck, tile_terms
 from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.blocked_product import blocked
 from stacklib.roofline.host import measure as host

@@ -23,12 +23,7 @@ import host_common as common
 import record
 
 from stacklib.kernels.launch.launches import Launches, run_launches
-from stacklib.kernels.launch.threads import (
-    Overheads,
-    foretold,
-    run_threads,
-    typical,
-)
+from stacklib.kernels.launch.threads import Overheads, foretold, run_threads, typical
 from stacklib.roofline.host import measure as host
 
 COSTS, STEM = "launch_costs", "launches"

@@ -19,19 +19,8 @@ from stacklib.quantizers import schemes
 from stacklib.sweep import progress
 from stacklib.tinylm import load
 from stacklib.tinylm.corpus import corpus, digest, evaluation_text
-from stacklib.tinylm.perplexity import (
-    Interval,
-    bits_per_byte,
-    difference,
-    score,
-)
-from stacklib.tinylm.probe import (
-    Result,
-    answers,
-    cloze_items,
-    pairs,
-    sentence_cost,
-)
+from stacklib.tinylm.perplexity import Interval, bits_per_byte, difference, score
+from stacklib.tinylm.probe import Result, answers, cloze_items, pairs, sentence_cost
 from stacklib.tinylm.quantized import STORE, layer_inputs, quantized
 from stacklib.tinylm.quantized_kv import STORE as KV_STORE
 from stacklib.tinylm.quantized_kv import bits_of, kv_scorer

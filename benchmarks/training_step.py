@@ -27,11 +27,7 @@ import host_common
 
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.interconnect.parallelism.megatron import ROWS, predicted
-from stacklib.interconnect.parallelism.plan import (
-    RECOMPUTED,
-    layouts,
-    plan,
-)
+from stacklib.interconnect.parallelism.plan import RECOMPUTED, layouts, plan
 from stacklib.interconnect.parallelism.shape import shape_of
 from stacklib.interconnect.parallelism.step import step_time
 from stacklib.roofline.host import measure as host

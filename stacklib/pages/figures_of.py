@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib.evidence import ledger, measurements
+from stacklib.evidence import ledger, measurements, results, runs
 from stacklib.quantity import Quantity, Source
 from stacklib.quantity.core import _make
 
@@ -29,6 +29,24 @@ def quoted(value: float, unit: str, label: str, title: str) -> Quantity:
 def claimed(id: str) -> Quantity:
     """What a source document says, by the id of the claim."""
     return ledger.get(id).quantity()
+
+
+def seen(
+    stem: str, value: float, unit: str, label: str, *, where: str = ""
+) -> Quantity:
+    """A number of ``benchmarks/results/<stem>.json``, as its device measured it."""
+    file = results.need(stem)
+    place = where or file["device"]
+    source = Source(f"benchmarks/results/{stem}.json", place, file["date"], "measured")
+    return Quantity(value, unit, label=label, source=source, kind="measured")
+
+
+def foretold(stem: str, value: float, unit: str, label: str) -> Quantity:
+    """A number of the prediction that was committed before that result."""
+    file = results.need(stem)
+    where, words = file["prediction"]["file"], "committed before the run"
+    source = Source(where, words, file["date"], "measured")
+    return runs.foretold(value, unit, label, source)
 
 
 @cache

@@ -7,21 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._apart import apart, inner
-from .formats import (
-    BF16,
-    BOOL,
-    E4M3,
-    E5M2,
-    F16,
-    F32,
-    F64,
-    I8,
-    I16,
-    I32,
-    U8,
-    U16,
-    U32,
-)
+from .formats import BF16, BOOL, E4M3, E5M2, F16, F32, F64, I8, I16, I32, U8, U16, U32
 from .rounding import narrow
 from .state import (
     ATOMIC_BY,

@@ -9,8 +9,8 @@ from stacklib.evidence import results
 from stacklib.interconnect.failures import cluster, goodput, processes
 from stacklib.memory.tiers import checkpoint
 from stacklib.memory.tiers.parts import constant, drive
-from stacklib.pages.figures_of import published
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.pages.figures_of import published, seen
+from stacklib.quantity import Quantity, chosen, counted
 
 MODEL, DEVICE = "llama-3.1-405b", "h100_sxm"
 LARGE = 100_000  # GPUs
@@ -272,16 +272,9 @@ def restarts() -> int:
 
 def interrupted(field: str) -> Quantity:
     """What was seen of the training that was killed."""
-    file = results.need("interrupted_training")
-    (row,) = (row for row in file["rows"] if row["id"] == "killed")
-    where = "benchmarks/results/interrupted_training.json"
-    source = Source(where, file["device"], file["date"], "measured")
-    return Quantity(
-        float(row[field]),
-        label=f"training killed, {field}",
-        source=source,
-        kind="measured",
-    )
+    name = "interrupted_training"
+    (row,) = (row for row in results.need(name)["rows"] if row["id"] == "killed")
+    return seen(name, float(row[field]), "", f"training killed, {field}")
 
 
 def rows(number: int = 0) -> list[dict[str, Any]]:

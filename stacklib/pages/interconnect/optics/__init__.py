@@ -15,12 +15,7 @@ from stacklib.interconnect.optics.failing import (
     fit_of,
     run_failures,
 )
-from stacklib.interconnect.optics.ports import (
-    PORTS,
-    PRESS,
-    ends,
-    energy_per_bit,
-)
+from stacklib.interconnect.optics.ports import PORTS, PRESS, ends, energy_per_bit
 from stacklib.pages.figures_of import claimed as claimed
 from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels import journey

@@ -14,13 +14,7 @@ from stacklib.kernels.launch.launches import replay_time
 from stacklib.pages.figures_of import measured
 from stacklib.pages.kernels import journey
 from stacklib.pages.kernels.launches import claims
-from stacklib.quantity import (
-    Quantity,
-    bytes_per_element,
-    chosen,
-    counted,
-    one_of,
-)
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
 from stacklib.roofline import decode_step
 
 MODEL, DEVICE, LINK = "llama-3-70b", "h100_sxm", "nvlink4"

@@ -7,7 +7,8 @@ from typing import Any
 
 from stacklib.evidence import results, runs
 from stacklib.interconnect.pipelines.closed import bubble
-from stacklib.quantity import Quantity, Source, counted
+from stacklib.pages import figures_of
+from stacklib.quantity import Quantity, counted
 
 RUN, COSTS = "pipelined_training", "pipelined_costs"
 STAGES, MOST = 2, 8  # microbatches
@@ -30,29 +31,25 @@ def cases() -> dict[str, dict[str, Any]]:
 
 def seen(id: str, what: str) -> Quantity:
     """Median seconds of a step, waiting over work, or the first stage's activations."""
-    case, file = cases()[id], results.need(RUN)
-    where = f"benchmarks/results/{RUN}.json"
-    source = Source(where, file["device"], file["date"], "measured")
+    case = cases()[id]
     value, unit = {
         "time": (median(case["times_s"]), "s"),
         "bubble": (case["bubble"], ""),
         "kept": (case["kept_bytes"][0], "B"),
     }[what]
-    made = Quantity(value, unit, label=f"{what}, {id}", source=source, kind="measured")
+    made = figures_of.seen(RUN, value, unit, f"{what}, {id}")
     return made.to({"s": "ms", "B": "MB"}[unit]) if unit else made
 
 
 def foretold(id: str, what: str) -> Quantity:
     """The same as predicted."""
-    told, file = cases()[id]["told"], results.need(RUN)
-    where = file["prediction"]["file"]
-    source = Source(where, "committed before the run", file["date"], "measured")
+    told = cases()[id]["told"]
     value, unit = {
         "time": (told["predicted_s"], "s"),
         "bubble": (told["bubble"], ""),
         "kept": (told["kept_bytes"][0], "B"),
     }[what]
-    made = runs.foretold(value, unit, f"predicted {what}, {id}", source)
+    made = figures_of.foretold(RUN, value, unit, f"predicted {what}, {id}")
     return made.to({"s": "ms", "B": "MB"}[unit]) if unit else made
 
 
@@ -100,16 +97,13 @@ def half_off() -> float:
 
 def part(number: int) -> Quantity:
     """What a microbatch takes on a stage, measured alone: forward and backward."""
-    file = results.need(COSTS)
-    where = f"benchmarks/results/{COSTS}.json"
-    source = Source(where, file["device"], file["date"], "measured")
     seconds = sum(
         median(row["times_s"])
-        for row in file["rows"]
+        for row in results.need(COSTS)["rows"]
         if row["id"].startswith(f"turns-{STAGES}-") and row["part"] == number
     )
     label = f"a microbatch on stage {number}"
-    return Quantity(seconds, "s", label=label, source=source, kind="measured").to("ms")
+    return figures_of.seen(COSTS, seconds, "s", label).to("ms")
 
 
 def gain() -> Quantity:

@@ -9,12 +9,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from stacklib import hardware, models
-from stacklib.evidence import results, runs
+from stacklib.evidence import results
 from stacklib.gpu.chip.streams import Command, run_streams
-from stacklib.kernels.launch.launches import (
-    launch_time,
-    replay_time,
-)
+from stacklib.kernels.launch.launches import launch_time, replay_time
+from stacklib.pages import figures_of
 from stacklib.pages.figures_of import claimed as claimed
 from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels.launches import claims
@@ -221,22 +219,14 @@ def threads() -> dict[str, dict[str, Any]]:
 
 def measured(id: str) -> Quantity:
     """Median time of a case on this machine."""
-    file = results.need("launches")
-    where = "benchmarks/results/launches.json"
-    source = Source(where, file["device"], file["date"], "measured")
     value = median(threads()[id]["times_s"])
-    return Quantity(
-        value, "s", label=f"threads, {id}", source=source, kind="measured"
-    ).to("ms")
+    return figures_of.seen("launches", value, "s", f"threads, {id}").to("ms")
 
 
 def foretold(id: str) -> Quantity:
     """What was predicted of the case before."""
-    file = results.need("launches")
-    where = file["prediction"]["file"]
-    source = Source(where, "committed before the run", file["date"], "measured")
     value = threads()[id]["predicted_s"]
-    return runs.foretold(value, "s", f"predicted, {id}", source).to("ms")
+    return figures_of.foretold("launches", value, "s", f"predicted, {id}").to("ms")
 
 
 def thread_gain() -> Quantity:
