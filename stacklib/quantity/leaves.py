@@ -94,6 +94,7 @@ def counted(
     unit: str = "",
     label: str = "",
     take: str | Callable[[Any], Any] = "",
+    shown: str = "",
     **kwargs: Any,
 ) -> Quantity: ...
 
@@ -116,8 +117,7 @@ def counted(
     """What a run counted, with the function and its arguments as its inputs.
 
     Without a function it is a decorator: what the function below it returns is told
-    so, in the unit ``shown`` where one is given; ``label`` may name its parameters in
-    braces.
+    so, and ``label`` may name its parameters in braces.
 
     Parameters
     ----------
@@ -130,6 +130,8 @@ def counted(
         What it is called in formulas; default the call.
     take : str or callable
         Which part of the outcome: an attribute, or a function of it.
+    shown : str
+        Unit in which it is printed; default that of the outcome.
 
     Raises
     ------
@@ -162,18 +164,18 @@ def counted(
     call = _call(function, args, kwargs, take if isinstance(take, str) else "")
     if isinstance(outcome, Quantity):
         unit, outcome = unit or outcome.unit, outcome.to(unit or outcome.unit).value
-    shown = parse(unit or "1")
+    read = parse(unit or "1")
     try:
-        si = float(f"{float(outcome) * shown.factor:.12g}")
+        si = float(f"{float(outcome) * read.factor:.12g}")
     except (TypeError, ValueError):
         raise UnitError(f"{call} gave {outcome!r}, not a number") from None
     checked = Quantity(si)  # finite, or refused
     inputs = tuple(x for x in (*args, *kwargs.values()) if isinstance(x, Quantity))
     blank = object.__new__(Quantity)
-    return _fill(
+    made = _fill(
         blank,
         checked.si,
-        shown,
+        read,
         label or call,
         "counted",
         None,
@@ -183,6 +185,7 @@ def counted(
         "",
         call,
     )
+    return made.to(shown) if shown else made
 
 
 def _counting(
@@ -201,8 +204,9 @@ def _counting(
         # The call that is told is of the plain function, not of the quantity.
         run.__qualname__ = "_" + function.__qualname__.lstrip("_")
         words = label.format(**given.arguments)
-        found = counted(run, *given.arguments.values(), unit=unit, label=words)
-        return found.to(shown) if shown else found
+        return counted(
+            run, *given.arguments.values(), unit=unit, label=words, shown=shown
+        )
 
     return told
 
