@@ -14,7 +14,6 @@ counts. This rule was fixed before the run.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -22,14 +21,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.roofline.bound import scaling, scaling_run  # noqa: E402
-from stacklib.roofline.bound.scaling import Chunk  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.bound import scaling, scaling_run
+from stacklib.roofline.bound.scaling import Chunk
+from stacklib.roofline.host import measure as host
 
 NAME = "amdahl"
 UNITS = 48  # of work in a case; about a fortieth of a second
@@ -107,33 +103,27 @@ def wait_until_quiet(patience_s: float) -> bool:
     return False
 
 
-def measure(folder: Path, budget_s: float = BUDGET_S) -> int:
+@host_common.measures(NAME)
+def measure(
+    forecast: dict[str, Any], budget_s: float = BUDGET_S
+) -> dict[str, Any] | int:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{NAME}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    forecast = json.loads(predicted.read_text(encoding="utf-8"))
     names = ("id", "serial", "parallel", "workers", "pinned")
     rows = [{n: row[n] for n in names} | {"times_s": []} for row in forecast["rows"]]
-    watch, missed = host.Watch(), _fill(rows, budget_s)
+    missed = _fill(rows, budget_s)
     few = [row["id"] for row in rows if len(row["times_s"]) < FEWEST]
     if few:
         print(f"not measured: no quiet moment for {', '.join(few)}", file=sys.stderr)
         return 1
     for told, seen in zip(forecast["rows"], rows, strict=True):
         print(compare(told, seen["times_s"]))
-    result = host_common.head(
-        NAME,
-        predicted,
-        watch,
-        skipped_for_noise=missed,
-        rows=rows,
-        driver="one Python thread a core, NumPy's square root without the lock",
-        note="each case after 50 ms in which less than 0.1 cores were busy; "
+    return {
+        "skipped_for_noise": missed,
+        "rows": rows,
+        "driver": "one Python thread a core, NumPy's square root without the lock",
+        "note": "each case after 50 ms in which less than 0.1 cores were busy; "
         "between those, other work ran",
-    )
-    host_common.save(folder, NAME, result)
-    return 0
+    }
 
 
 def _fill(rows: list[dict[str, Any]], budget_s: float) -> int:

@@ -12,19 +12,14 @@ the lines are what is compared.
 
 from __future__ import annotations
 
-import sys
 from importlib.metadata import version
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.host import measure as host
 
 STEM = "cache"
 # Sets, ways and bytes of a line by level; two levels are those of pycachesim's README.
@@ -172,4 +167,4 @@ def measure() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    host_common.save(HERE, STEM, measure())
+    host_common.save(host_common.HERE, STEM, measure())

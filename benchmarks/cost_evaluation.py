@@ -19,17 +19,13 @@ import sys
 import time
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.roofline import decode_step  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline import decode_step
+from stacklib.roofline.host import measure as host
 
 STEM = "cost_evaluation"
 ROUNDS, CALLS = 15, 200
@@ -160,7 +156,7 @@ def main() -> int:
     """Measure, show and write."""
     result = measure()
     show(result)
-    host_common.save(HERE, STEM, result)
+    host_common.save(host_common.HERE, STEM, result)
     return 0
 
 

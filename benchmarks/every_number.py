@@ -10,22 +10,17 @@ library's own.
 
 from __future__ import annotations
 
-import sys
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import ml_dtypes
+import numpy as np
+import torch
 
-import host_common  # noqa: E402
-import ml_dtypes  # noqa: E402
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-
-from stacklib.quantizers import Format  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.sweep import progress  # noqa: E402
+from stacklib.quantizers import Format
+from stacklib.roofline.host import measure as host
+from stacklib.sweep import progress
 
 STEM, CHUNK, ALL = "every_number", 1 << 24, 1 << 32
 BY_ML_DTYPES = {
@@ -103,4 +98,4 @@ def measure() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    host_common.save(HERE, STEM, measure())
+    host_common.save(host_common.HERE, STEM, measure())

@@ -12,18 +12,14 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.hardware.this_machine import busy_seconds  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.hardware.this_machine import busy_seconds
+from stacklib.roofline.host import measure as host
 
 STEM = "fit_process"
 FIT = "-m stacklib fit llama-3-70b --on h100-sxm --dtype bf16".split()
@@ -44,7 +40,7 @@ PEER = {
 
 def seconds(arguments: list[str]) -> float:
     """Wall time of one process. ``fit`` exits with 1: the model does not fit one."""
-    env = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    env = {**os.environ, "PYTHONPATH": str(record.HERE.parent)}
     began = time.perf_counter()
     done = subprocess.run(
         [sys.executable, *arguments], capture_output=True, env=env, timeout=60
@@ -98,7 +94,7 @@ def measure(rounds: int = ROUNDS) -> dict[str, Any]:
 def main() -> int:
     """Measure and write."""
     result = measure()
-    record.write(HERE / "results" / f"{STEM}.json", result)
+    record.write(record.HERE / "results" / f"{STEM}.json", result)
     for row in result["rows"]:
         print(f"{row['id']:16} {1e3 * median(row['times_s']):7.1f} ms")
     return 0

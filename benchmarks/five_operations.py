@@ -19,16 +19,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import host as products
+import host_common
+import record
 
-import host as products  # noqa: E402
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.roofline.count import passes  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host._kernels import time_calls  # noqa: E402
+from stacklib.roofline.count import passes
+from stacklib.roofline.host import measure as host
+from stacklib.roofline.host._kernels import time_calls
 
 NAME = "five_operations"
 SIZE = 4  # bytes of an fp32 number

@@ -12,24 +12,20 @@ kept. Besides, llama.cpp cuts passages into tokens by the vocabulary of the file
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.quantizers.gguf_file import TYPES  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.sweep import progress  # noqa: E402
-from stacklib.tinylm import load  # noqa: E402
-from stacklib.tinylm.corpus import evaluation_text  # noqa: E402
-from stacklib.tinylm.gguf_model import continued, write_model  # noqa: E402
-from stacklib.tinylm.quantized import QuantizedLM, quantized  # noqa: E402
+from stacklib.quantizers.gguf_file import TYPES
+from stacklib.roofline.host import measure as host
+from stacklib.sweep import progress
+from stacklib.tinylm import load
+from stacklib.tinylm.corpus import evaluation_text
+from stacklib.tinylm.gguf_model import continued, write_model
+from stacklib.tinylm.quantized import QuantizedLM, quantized
 
 STEM = "gguf_texts"
 PROMPTS, BEFORE, TOKENS = 20, 24, 64
@@ -168,4 +164,4 @@ def measure() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    host_common.save(HERE, STEM, measure())
+    host_common.save(host_common.HERE, STEM, measure())

@@ -20,18 +20,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common as common
+import namespaces
+import record
 
-import host_common as common  # noqa: E402
-import namespaces  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.interconnect.schedules.algorithms import KNOWN  # noqa: E402
-from stacklib.interconnect.schedules.cost import cost, least_share  # noqa: E402
-from stacklib.interconnect.selection.line import fit_line  # noqa: E402
-from stacklib.interconnect.sharding.processes import run_ranks  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.interconnect.schedules.algorithms import KNOWN
+from stacklib.interconnect.schedules.cost import cost, least_share
+from stacklib.interconnect.selection.line import fit_line
+from stacklib.interconnect.sharding.processes import run_ranks
+from stacklib.roofline.host import measure as host
 
 STEM, COSTS = "gloo_collectives", "gloo_costs"
 WORLDS = (2, 4)
@@ -52,7 +49,7 @@ def together(world: int, cases: list[Case], **more: Any) -> list[list[Case]]:
         json.dump({"cases": cases, **more}, file)
         file.flush()
         with namespaces.private() as before:
-            program = [sys.executable, str(HERE / "gloo_worker.py"), file.name]
+            program = [sys.executable, str(record.HERE / "gloo_worker.py"), file.name]
             words = [*before, *program]
             if before:
                 words = [*before, "env", "GLOO_SOCKET_IFNAME=lo", *program]
@@ -189,15 +186,12 @@ def predict(folder: Path) -> None:
     common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@common.measures(STEM)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not common.may_measure(predicted):
-        return 2
-    forecast = json.loads(predicted.read_text(encoding="utf-8"))["rows"]
-    watch, rows = host.Watch(), []
+    rows: list[dict[str, Any]] = []
     for world in WORLDS:
-        told = [row for row in forecast if row["world"] == world]
+        told = [row for row in forecast["rows"] if row["world"] == world]
         asked = [{n: r[n] for n in FIELDS} | {"rounds": ROUNDS} for r in told]
         seen: list[list[float]] = [[] for _ in told]
         for _ in range(TRIES):
@@ -213,10 +207,7 @@ def measure(folder: Path) -> int:
             print(f" {carried / row['predicted_bytes']:7.3f} of the bytes")
     note = "sockets of the loopback, in a namespace of their own where permitted;"
     note += " every algorithm's result equal to the sum in integers before it is timed"
-    head = common.head(STEM, predicted, watch, note=note, torch=_torch())
-    head["at_once"] = all(AT_ONCE)
-    common.save(folder, STEM, head | {"rows": rows})
-    return 0
+    return {"note": note, "torch": _torch(), "at_once": all(AT_ONCE), "rows": rows}
 
 
 def _torch() -> str:

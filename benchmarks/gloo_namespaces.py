@@ -20,16 +20,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common as common
+import namespaces
+import record
 
-import host_common as common  # noqa: E402
-import namespaces  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.interconnect.selection.line import fit_line  # noqa: E402
-from stacklib.interconnect.sharding.processes import run_ranks  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.interconnect.selection.line import fit_line
+from stacklib.interconnect.sharding.processes import run_ranks
+from stacklib.roofline.host import measure as host
 
 STEM, COSTS = "gloo_namespaces", "gloo_link"
 SIZES = tuple(1 << k for k in range(12, 21))
@@ -76,7 +73,7 @@ def over(wire: namespaces.Wire) -> tuple[str, list[list[float]]]:
 def _run(file: Any, before: list[list[str]], interface: str, meeting: str) -> list[Any]:
     json.dump({"cases": asked(), "meeting": meeting}, file)
     file.flush()
-    program = [sys.executable, str(HERE / "gloo_worker.py"), file.name]
+    program = [sys.executable, str(record.HERE / "gloo_worker.py"), file.name]
     environment = os.environ | {"GLOO_SOCKET_IFNAME": interface}
     return run_ranks(program, 2, limit_s=LIMIT, before=before, environment=environment)
 
@@ -131,17 +128,14 @@ def predict(folder: Path) -> None:
     common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@common.measures(STEM)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Run every link, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not common.may_measure(predicted):
-        return 2
-    told = json.loads(predicted.read_text(encoding="utf-8"))["rows"]
-    watch, rows = host.Watch(), []
+    rows = []
     for name, wire in WIRES.items():
         mine = rows_of(name, wire)
         line = line_of(mine)
-        first = next(r for r in told if r["link"] == name)
+        first = next(r for r in forecast["rows"] if r["link"] == name)
         print(
             f"{name:18} {mine[0]['made_by']:14} alpha {line.alpha * 1e6:8.1f} us of "
             f"{first['alpha_s'] * 1e6:8.1f}, {line.bandwidth / 1e6:8.2f} MB/s of "
@@ -149,9 +143,7 @@ def measure(folder: Path) -> int:
         )
         rows += mine
     note = "made_by says how each link was made; no netem in a kernel: a relay delays"
-    head = common.head(STEM, predicted, watch, note=note)
-    common.save(folder, STEM, head | {"rows": rows})
-    return 0
+    return {"note": note, "rows": rows}
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,34 @@ def warn(others: float | None) -> None:
         print(f"{message}; measure again on a quiet machine", file=sys.stderr)
 
 
+def measures(
+    stem: str,
+) -> Callable[[Callable[..., dict[str, Any] | int]], Callable[..., int]]:
+    """Make a phase of a function: given the prediction, it returns what it found.
+
+    Refused unless the prediction is committed as it stands; a number that is returned
+    is an exit status, and nothing is written.
+    """
+
+    def phase(function: Callable[..., dict[str, Any] | int]) -> Callable[..., int]:
+        @wraps(function)
+        def measure(folder: Path, *args: Any, **options: Any) -> int:
+            predicted = folder / "predictions" / f"{stem}.json"
+            if not may_measure(predicted):
+                return 2
+            forecast = json.loads(predicted.read_text(encoding="utf-8"))
+            watch = host.Watch()
+            found = function(forecast, *args, **options)
+            if isinstance(found, int):
+                return found
+            save(folder, stem, head(stem, predicted, watch) | found)
+            return 0
+
+        return measure
+
+    return phase
+
+
 def measure_cases(
     folder: Path,
     stem: str,
@@ -88,21 +117,21 @@ def measure_cases(
     note: str,
 ) -> int:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{stem}.json"
-    if not may_measure(predicted):
-        return 2
-    forecast = json.loads(predicted.read_text(encoding="utf-8"))
-    if host.read_machine().text() != forecast["device"]:
-        print(f"note: predicted for {forecast['device']}", file=sys.stderr)
-    rows = [{n: row[n] for n in names} | {"times_s": []} for row in forecast["rows"]]
-    watch = host.Watch()
-    for _ in range(rounds):
-        for row in rows:
-            row["times_s"] += run(row)["times_s"]
-    for told, seen in zip(forecast["rows"], rows, strict=True):
-        print(compare(told, seen["times_s"]))
-    save(folder, stem, head(stem, predicted, watch, note=note) | {"rows": rows})
-    return 0
+
+    @measures(stem)
+    def measure(forecast: dict[str, Any]) -> dict[str, Any]:
+        if host.read_machine().text() != forecast["device"]:
+            print(f"note: predicted for {forecast['device']}", file=sys.stderr)
+        told = forecast["rows"]
+        rows = [{n: row[n] for n in names} | {"times_s": []} for row in told]
+        for _ in range(rounds):
+            for row in rows:
+                row["times_s"] += run(row)["times_s"]
+        for case, seen in zip(told, rows, strict=True):
+            print(compare(case, seen["times_s"]))
+        return {"note": note, "rows": rows}
+
+    return measure(folder)
 
 
 def command(

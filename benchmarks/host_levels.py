@@ -11,21 +11,17 @@ to end where the system says its caches do.
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host import streams  # noqa: E402
+from stacklib.roofline.host import measure as host
+from stacklib.roofline.host import streams
 
 STEM = "host_levels"
 MODEL = (
@@ -91,20 +87,15 @@ def predict(folder: Path) -> None:
     host_common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path, quick: bool = False) -> int:
+@host_common.measures(STEM)
+def measure(forecast: dict[str, Any], quick: bool = False) -> dict[str, Any]:
     """Sweep, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    told = {r["id"] for r in json.loads(predicted.read_text("utf-8"))["rows"]}
-    watch = host.Watch()
+    told = {r["id"] for r in forecast["rows"]}
     points = streams.sweep(quick=quick)
     rows = [{"id": p.id, **asdict(p)} for p in points if p.id in told]
     kernel = f"{host.kernels().name}, stores through the cache"
     note = "bytes as STREAM counts them; each thread sweeps arrays of its own"
-    result = host_common.head(STEM, predicted, watch, kernel=kernel, note=note)
-    host_common.save(folder, STEM, result | {"rows": rows})
-    return 0
+    return {"kernel": kernel, "note": note, "rows": rows}
 
 
 if __name__ == "__main__":

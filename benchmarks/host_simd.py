@@ -10,19 +10,16 @@ addition waits for the one before it. Python's own speed is predicted by nothing
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host import native, simd  # noqa: E402
+from stacklib.roofline.host import measure as host
+from stacklib.roofline.host import native, simd
 
 STEM = "host_simd"
 COPY_BYTES = 2**28
@@ -145,29 +142,23 @@ def predict(folder: Path) -> None:
     host_common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path, quick: bool = False) -> int:
+@host_common.measures(STEM)
+def measure(forecast: dict[str, Any], quick: bool = False) -> dict[str, Any]:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    told = json.loads(predicted.read_text("utf-8"))["rows"]
-    watch = host.Watch()
     found = simd.measure_simd(
-        quick, next(r["bytes"] for r in told if r["op"] == "copy")
+        quick, next(r["bytes"] for r in forecast["rows"] if r["op"] == "copy")
     )
     rows = [
         {"id": c.id, **{k: v for k, v in asdict(c).items() if k != "why"}}
         for c in found
         if c.times_s
     ]
-    more = {
+    return {
         "compiler": compiler_version(),
         "blas_kernel": native.blas_kernel(),
         "not_run": list(simd.not_run(found)),
+        "rows": rows,
     }
-    result = host_common.head(STEM, predicted, watch, **more)
-    host_common.save(folder, STEM, result | {"rows": rows})
-    return 0
 
 
 def compiler_version() -> str:

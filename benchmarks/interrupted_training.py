@@ -21,12 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.host import measure as host
 
 STEM = "interrupted_training"
 STEPS, EVERY = 56, 8
@@ -80,7 +77,7 @@ def live(out: Path, resume: bool, line: int | None, later: float) -> Life:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        cwd=HERE.parent,
+        cwd=host_common.HERE.parent,
     ) as process:
         assert process.stdout is not None
         for text in process.stdout:
@@ -103,12 +100,9 @@ def digest(out: Path) -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in names)).hexdigest()
 
 
-def measure(folder: Path) -> int:
+@host_common.measures(STEM)
+def measure(_: Any) -> dict[str, Any]:
     """Run both, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    watch = host.Watch()
     with tempfile.TemporaryDirectory() as name:
         alone, killed = Path(name) / "alone", Path(name) / "killed"
         left = live(alone, False, None, 0.0)
@@ -138,15 +132,8 @@ def measure(folder: Path) -> int:
     ]
     for row in rows:
         print(row)
-    result = host_common.head(
-        STEM,
-        predicted,
-        watch,
-        curves_equal=curves[0] == curves[1],
-        note="steps since a kill's checkpoint by the clock of its own intervals",
-    )
-    host_common.save(folder, STEM, result | {"rows": rows})
-    return 0
+    note = "steps since a kill's checkpoint by the clock of its own intervals"
+    return {"curves_equal": curves[0] == curves[1], "note": note, "rows": rows}
 
 
 def training(out: Path) -> dict[str, Any]:

@@ -15,13 +15,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.gpu.code import toolchain  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.gpu.code import toolchain
+from stacklib.roofline.host import measure as host
 
 STEM = "jit_time"
 TARGET = "sm_90"
@@ -67,12 +64,9 @@ def predict(folder: Path) -> None:
     host_common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@host_common.measures(STEM)
+def measure(_: Any) -> dict[str, Any]:
     """Time `ptxas`, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    watch = host.Watch()
     toolchain.to_cubin(chain(1), TARGET, False)  # the file itself, from disk
     rows: list[dict[str, Any]] = []
     for n in SIZES:
@@ -90,16 +84,12 @@ def measure(folder: Path) -> int:
         print(rows[-1])
         if rows[-1]["median_s"] > LONGEST_S:
             break
-    result = host_common.head(
-        STEM,
-        predicted,
-        watch,
-        compiler=f"ptxas {toolchain.version()}, {TARGET}",
-        note="the whole process; own_s is what ptxas says it took for the kernel",
-    )
-    left = [f"fma-{n}" for n in SIZES[len(rows) :]]
-    host_common.save(folder, STEM, result | {"rows": rows, "not_measured": left})
-    return 0
+    return {
+        "compiler": f"ptxas {toolchain.version()}, {TARGET}",
+        "note": "the whole process; own_s is what ptxas says it took for the kernel",
+        "rows": rows,
+        "not_measured": [f"fma-{n}" for n in SIZES[len(rows) :]],
+    }
 
 
 if __name__ == "__main__":

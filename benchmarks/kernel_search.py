@@ -21,23 +21,15 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common as common
+import numpy as np
+import tile_sweep
 
-import host_common as common  # noqa: E402
-import numpy as np  # noqa: E402
-import tile_sweep  # noqa: E402
-
-from stacklib.kernels.plan.search import Measured, bands  # noqa: E402
-from stacklib.kernels.plan.tile_profile import (  # noqa: E402
-    MOVES,
-    Core,
-    bottleneck,
-    tile_terms,
-)
-from stacklib.memory import TiledMatmul  # noqa: E402
-from stacklib.memory.tile.blocked_product import blocked  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.kernels.plan.search import Measured, bands
+from stacklib.kernels.plan.tile_profile import MOVES, Core, bottleneck, tile_terms
+from stacklib.memory import TiledMatmul
+from stacklib.memory.tile.blocked_product import blocked
+from stacklib.roofline.host import measure as host
 
 STEM = "kernel_search"
 SIZE = 768
@@ -118,14 +110,11 @@ def predict(folder: Path) -> None:
     common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@common.measures(STEM)
+def measure(forecast: dict[str, Any]) -> dict[str, Any] | int:
     """Time every point, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not common.may_measure(predicted):
-        return 2
-    told = json.loads(predicted.read_text(encoding="utf-8"))
-    chip = Core(**told["core"])
-    watch, rng = host.Watch(), np.random.default_rng(0)
+    chip = Core(**forecast["core"])
+    rng = np.random.default_rng(0)
     x, w = (rng.standard_normal((SIZE, SIZE), dtype=np.float32) for _ in range(2))
     right = x @ w
     rows: list[dict[str, Any]] = [
@@ -149,19 +138,9 @@ def measure(folder: Path) -> int:
     found = curves(times, {row["id"]: row["bottleneck"] for row in rows})
     for row in found:
         print(row)
-    head = common.head(
-        STEM,
-        predicted,
-        watch,
-        size=SIZE,
-        space=SPACE,
-        budget=BUDGET,
-        seeds=SEEDS,
-        curves=found,
-        note="fp32, one thread; curves: best over least, tenths",
-    )
-    common.save(folder, STEM, head | {"rows": rows})
-    return 0
+    about = {"size": SIZE, "space": SPACE, "budget": BUDGET, "seeds": SEEDS}
+    note = "fp32, one thread; curves: best over least, tenths"
+    return about | {"curves": found, "note": note, "rows": rows}
 
 
 if __name__ == "__main__":

@@ -8,17 +8,12 @@ and predicted rate, or why there is none. `times_s` is what the estimate took he
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.roofline.host import measure as host
 
 STEM = "kernel_series"
 
@@ -68,4 +63,4 @@ def measure() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    host_common.save(HERE, STEM, measure())
+    host_common.save(host_common.HERE, STEM, measure())

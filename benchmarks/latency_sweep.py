@@ -18,16 +18,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.memory.cache import chase_model  # noqa: E402
-from stacklib.memory.cache.chase_model import ChaseLevel  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host import pointer_chase  # noqa: E402
+from stacklib.memory.cache import chase_model
+from stacklib.memory.cache.chase_model import ChaseLevel
+from stacklib.roofline.host import pointer_chase
 
 STEM, LATENCY = "latency_sweep", "host_latency.json"
 MODEL = (
@@ -101,28 +97,22 @@ def predict(folder: Path) -> None:
     host_common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@host_common.measures(STEM)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Chase through every size in rounds, unless the prediction is not committed."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    rows = json.loads(predicted.read_text("utf-8"))["rows"]
     found: list[dict[str, Any]] = [
-        {"id": r["id"], "size": r["size"], "times_s": []} for r in rows
+        {"id": r["id"], "size": r["size"], "times_s": []} for r in forecast["rows"]
     ]
     where = random.Random(0)
-    watch = host.Watch()
     for _ in range(ROUNDS):
         for row in found:
             ring, first = pointer_chase.ring(row["size"]), where.randrange(2**24)
             row["times_s"] += pointer_chase.measure(
                 ring, 1, SAMPLES, SAMPLE_S, first, settle=True
             )
-    result = host_common.head(STEM, predicted, watch)
-    result["driver"] = f"{pointer_chase.compiled(1)[0]}, one thread"
-    result["note"] = "one random cycle through every line, walked once before the clock"
-    host_common.save(folder, STEM, result | {"rows": found})
-    return 0
+    driver = f"{pointer_chase.compiled(1)[0]}, one thread"
+    note = "one random cycle through every line, walked once before the clock"
+    return {"driver": driver, "note": note, "rows": found}
 
 
 if __name__ == "__main__":

@@ -19,20 +19,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common as common
+import record
 
-import host_common as common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.kernels.launch.launches import Launches, run_launches  # noqa: E402
-from stacklib.kernels.launch.threads import (  # noqa: E402
-    Overheads,
-    foretold,
-    run_threads,
-    typical,
-)
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.kernels.launch.launches import Launches, run_launches
+from stacklib.kernels.launch.threads import Overheads, foretold, run_threads, typical
+from stacklib.roofline.host import measure as host
 
 COSTS, STEM = "launch_costs", "launches"
 ROUNDS = 9

@@ -22,15 +22,12 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import numpy as np
 
-import host_common  # noqa: E402
-import numpy as np  # noqa: E402
-
-from stacklib.quantizers import Format, dequantize, pack, quantize  # noqa: E402
-from stacklib.quantizers.arrays import encode_into  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.quantizers import Format, dequantize, pack, quantize
+from stacklib.quantizers.arrays import encode_into
+from stacklib.roofline.host import measure as host
 
 ROWS, ROW, ROUNDS = 4096, 4096, 7
 THEIRS = {
@@ -230,7 +227,7 @@ def measure(
         versions=host.versions() | {name: version(name) for name in peers},
         why_no_prediction="a comparison of speed with a named peer in one run",
     )
-    host_common.save(HERE, stem, head)
+    host_common.save(host_common.HERE, stem, head)
 
 
 def touched() -> None:

@@ -27,18 +27,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import record
 
-import record  # noqa: E402
-
-from stacklib import hardware  # noqa: E402
-from stacklib.gpu.issue.occupancy import Occupancy, occupancy  # noqa: E402
-from stacklib.hardware.this_machine import read_machine  # noqa: E402
+from stacklib import hardware
+from stacklib.gpu.issue.occupancy import Occupancy, occupancy
+from stacklib.hardware.this_machine import read_machine
 
 STEM = "occupancy"
 PLACES = ("/usr/local/cuda/include", "/usr/include", "/opt/cuda/include")
-VECTORS = HERE.parent / "tests" / "gpu" / "issue" / "occupancy_cuda.json"
+VECTORS = record.HERE.parent / "tests" / "gpu" / "issue" / "occupancy_cuda.json"
 SEED, RANDOM = 20261122, 10_000  # random cases a capability
 
 DEVICES = {
@@ -91,7 +88,7 @@ def find_header(folder: str | None) -> Path:
 def compile_driver(include: Path, folder: Path) -> Path:
     """Our driver, compiled against the calculator."""
     program = folder / "occupancy"
-    source = HERE / "occupancy.cpp"
+    source = record.HERE / "occupancy.cpp"
     command = ["g++", "-O2", "-I", include, source, "-o", program]
     subprocess.run(command, check=True)
     return program
@@ -231,7 +228,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--include", help="folder of cuda_occupancy.h")
     result, vectors = measure(find_header(parser.parse_args().include))
-    path = record.result_path(HERE / "results", STEM, record.today())
+    path = record.result_path(record.HERE / "results", STEM, record.today())
     record.write(path, result)
     lines = [f'"{key}": {json.dumps(rows)}' for key, rows in vectors.items()]
     VECTORS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -20,19 +20,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import gloo_collectives as gloo
+import host_common as common
+import namespaces
+import record
 
-import gloo_collectives as gloo  # noqa: E402
-import host_common as common  # noqa: E402
-import namespaces  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.interconnect.pipelines.order import Pipeline, pipeline  # noqa: E402
-from stacklib.interconnect.pipelines.run import run_pipeline  # noqa: E402
-from stacklib.interconnect.sharding.processes import run_ranks  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.tinylm.config import DATA, read_config  # noqa: E402
+from stacklib.interconnect.pipelines.order import Pipeline, pipeline
+from stacklib.interconnect.pipelines.run import run_pipeline
+from stacklib.interconnect.sharding.processes import run_ranks
+from stacklib.roofline.host import measure as host
+from stacklib.tinylm.config import DATA, read_config
 
 STEM, COSTS = "pipelined_training", "pipelined_costs"
 STAGES, SEQUENCES, TOKENS, STEPS, TRIES = 2, 1, 128, 12, 3
@@ -150,14 +147,12 @@ def predict(folder: Path) -> None:
     common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@common.measures(STEM)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Run every schedule, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not common.may_measure(predicted):
-        return 2
-    told = json.loads(predicted.read_text(encoding="utf-8"))["rows"]
-    watch, rows, first = host.Watch(), [], True
-    for row in told:
+    rows: list[dict[str, Any]] = []
+    first = True
+    for row in forecast["rows"]:
         times: list[float] = []
         bubbles: list[float] = []
         for _ in range(TRIES):
@@ -178,10 +173,8 @@ def measure(folder: Path) -> int:
         print(f"{row['id']:10} {median(times) * 1e3:7.1f} ms {ratio:6.3f}", rows[-1])
     alone = worked(1, MOST, "turns", STAGES)[0]
     note = f"microbatches of {SEQUENCES} x {TOKENS} ids, one thread a process; gloo"
-    head = common.head(STEM, predicted, watch, note=note, at_once=first)
-    head |= {"alone": {"loss": alone["losses"][-1], "square": alone["square"]}}
-    common.save(folder, STEM, head | {"rows": rows})
-    return 0
+    one = {"loss": alone["losses"][-1], "square": alone["square"]}
+    return {"note": note, "at_once": first, "alone": one, "rows": rows}
 
 
 if __name__ == "__main__":

@@ -18,15 +18,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.roofline.bound import littles_law  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host import pointer_chase  # noqa: E402
+from stacklib.roofline.bound import littles_law
+from stacklib.roofline.host import measure as host
+from stacklib.roofline.host import pointer_chase
 
 LATENCY, CHASES = "host_latency", "pointer_chases"
 MODEL = "max(latency of one chain / chains, 64 B / one core's read bandwidth)"
@@ -57,15 +54,10 @@ def time_all(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def head(kind: str, predicted: Path | None, watch: host.Watch) -> dict[str, Any]:
-    """Who measured, on what, beside how much other work."""
-    return host_common.head(
-        kind,
-        predicted,
-        watch,
-        driver=f"{pointer_chase.compiled(1)[0]}, one thread",
-        note="one random cycle through every line; wall time over all chains' loads",
-    )
+def about() -> dict[str, Any]:
+    """What the head of both results says of the run."""
+    note = "one random cycle through every line; wall time over all chains' loads"
+    return {"driver": f"{pointer_chase.compiled(1)[0]}, one thread", "note": note}
 
 
 def latency(folder: Path) -> int:
@@ -73,7 +65,8 @@ def latency(folder: Path) -> int:
     watch = host.Watch()
     rows = time_all(list(cases((1,))))
     why = "the latencies that predictions start from"
-    found = head(LATENCY, None, watch) | {"why_no_prediction": why, "rows": rows}
+    found = host_common.head(LATENCY, None, watch) | about()
+    found |= {"why_no_prediction": why, "rows": rows}
     record.write(folder / "results" / f"{LATENCY}.json", found)
     for row in rows:
         print(f"{row['id']:12} {median(row['times_s']) * 1e9:8.3f} ns a load")
@@ -102,19 +95,14 @@ def predict(folder: Path) -> int:
     return 0
 
 
-def measure(folder: Path) -> int:
+@host_common.measures(CHASES)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{CHASES}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    forecast = json.loads(predicted.read_text(encoding="utf-8"))
     names = ("id", "level", "size", "chains")
-    watch = host.Watch()
     rows = time_all([{n: row[n] for n in names} for row in forecast["rows"]])
     for told, seen in zip(forecast["rows"], rows, strict=True):
         print(compare(told, seen["times_s"]))
-    host_common.save(folder, CHASES, head(CHASES, predicted, watch) | {"rows": rows})
-    return 0
+    return about() | {"rows": rows}
 
 
 def compare(row: dict[str, Any], times: list[float]) -> str:

@@ -11,18 +11,14 @@ same bytes.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+import record
+from gpu_cases import DEVICES, Case, cases
 
-import record  # noqa: E402
-from gpu_cases import DEVICES, Case, cases  # noqa: E402
-
-from stacklib import hardware  # noqa: E402
-from stacklib.quantity import Quantity  # noqa: E402
-from stacklib.roofline import bound_time  # noqa: E402
+from stacklib import hardware
+from stacklib.quantity import Quantity
+from stacklib.roofline import bound_time
 
 Ceilings = dict[str, Any]
 

@@ -17,13 +17,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.roofline.host._kernels import time_calls  # noqa: E402
+from stacklib.roofline.host import measure as host
+from stacklib.roofline.host._kernels import time_calls
 
 NAME = "quantized_gemv"
 # in the L3 at every width; in memory at all, once with a vector that fills the L1

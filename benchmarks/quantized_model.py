@@ -11,34 +11,19 @@ package (`stacklib/tinylm/data/low_precision`), which `quantized.measured` reads
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import record
 
-import record  # noqa: E402
-
-from stacklib.quantizers import schemes  # noqa: E402
-from stacklib.sweep import progress  # noqa: E402
-from stacklib.tinylm import load  # noqa: E402
-from stacklib.tinylm.corpus import corpus, digest, evaluation_text  # noqa: E402
-from stacklib.tinylm.perplexity import (  # noqa: E402
-    Interval,
-    bits_per_byte,
-    difference,
-    score,
-)
-from stacklib.tinylm.probe import (  # noqa: E402
-    Result,
-    answers,
-    cloze_items,
-    pairs,
-    sentence_cost,
-)
-from stacklib.tinylm.quantized import STORE, layer_inputs, quantized  # noqa: E402
-from stacklib.tinylm.quantized_kv import STORE as KV_STORE  # noqa: E402
-from stacklib.tinylm.quantized_kv import bits_of, kv_scorer  # noqa: E402
+from stacklib.quantizers import schemes
+from stacklib.sweep import progress
+from stacklib.tinylm import load
+from stacklib.tinylm.corpus import corpus, digest, evaluation_text
+from stacklib.tinylm.perplexity import Interval, bits_per_byte, difference, score
+from stacklib.tinylm.probe import Result, answers, cloze_items, pairs, sentence_cost
+from stacklib.tinylm.quantized import STORE, layer_inputs, quantized
+from stacklib.tinylm.quantized_kv import STORE as KV_STORE
+from stacklib.tinylm.quantized_kv import bits_of, kv_scorer
 
 SAMPLES = 24  # training documents whose first tokens calibrate
 LOOKING = (

@@ -11,12 +11,14 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PREDICTIONS = HERE / "predictions"
 RESULTS = HERE / "results"
+sys.path.insert(0, str(HERE.parent))  # the stacklib beside these, not an installed one
 
 
 def today() -> str:

@@ -21,24 +21,21 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import gloo_collectives as gloo
+import host_common as common
+import namespaces
+import record
 
-import gloo_collectives as gloo  # noqa: E402
-import host_common as common  # noqa: E402
-import namespaces  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.interconnect.sharding.held import (  # noqa: E402
+from stacklib.interconnect.sharding.held import (
     TRAINING,
     shard_bytes,
     shard_memory,
     tensor_bytes,
 )
-from stacklib.interconnect.sharding.parts import tensor_shapes  # noqa: E402
-from stacklib.interconnect.sharding.processes import run_ranks  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.tinylm.config import DATA, read_config, shapes  # noqa: E402
+from stacklib.interconnect.sharding.parts import tensor_shapes
+from stacklib.interconnect.sharding.processes import run_ranks
+from stacklib.roofline.host import measure as host
+from stacklib.tinylm.config import DATA, read_config, shapes
 
 STEM, COSTS = "sharded_training", "sharded_costs"
 BATCH, TOKENS, STEPS, TRIES = 4, 128, 12, 3
@@ -159,14 +156,12 @@ def predict(folder: Path) -> None:
     common.foretell(folder, STEM, about, rows)
 
 
-def measure(folder: Path) -> int:
+@common.measures(STEM)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Train every way, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not common.may_measure(predicted):
-        return 2
-    told = json.loads(predicted.read_text(encoding="utf-8"))["rows"]
-    watch, rows, first = host.Watch(), [], True
-    for row in told:
+    rows: list[dict[str, Any]] = []
+    first = True
+    for row in forecast["rows"]:
         times: list[float] = []
         for _ in range(TRIES):
             ranks = worked(row["kind"], row["world"])
@@ -183,9 +178,7 @@ def measure(folder: Path) -> int:
             f" bytes {bytes_:6.3f}, loss {one['losses'][-1]:.6f}"
         )
     note = f"{BATCH} sequences of {TOKENS} ids, AdamW, one thread a process; gloo"
-    head = common.head(STEM, predicted, watch, note=note, at_once=first)
-    common.save(folder, STEM, head | {"rows": rows})
-    return 0
+    return {"note": note, "at_once": first, "rows": rows}
 
 
 if __name__ == "__main__":

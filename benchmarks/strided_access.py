@@ -17,14 +17,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import record
 
-import host_common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.memory.cache import walk  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.memory.cache import walk
 
 STEM, CHASES = "strided_access", "pointer_chases.json"
 SIZE = 2**28  # bytes: eight times the largest cache of the book's machine
@@ -85,19 +81,14 @@ def measured_rows(data: Any, rounds: int = ROUNDS) -> list[dict[str, Any]]:
     return rows
 
 
-def measure(folder: Path) -> int:
+@host_common.measures(STEM)
+def measure(_: Any) -> dict[str, Any]:
     """Walk, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    watch = host.Watch()
     rows = measured_rows(walk.sawtooth(SIZE))
     note = "each walk meets every line once; the sum it read is kept"
-    result = host_common.head(STEM, predicted, watch, note=note)
-    host_common.save(folder, STEM, result | {"rows": rows})
     for row in rows:
         print(f"{row['id']:14} {median(row['times_s']) * 1e3:8.2f} ms")
-    return 0
+    return {"note": note, "rows": rows}
 
 
 if __name__ == "__main__":

@@ -21,18 +21,15 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
+import numpy as np
+import record
 
-import host_common  # noqa: E402
-import numpy as np  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.memory import Cache, TiledMatmul, chain  # noqa: E402
-from stacklib.memory.tile._blocked import GROUP, product_loop  # noqa: E402
-from stacklib.memory.tile.blocked_product import blocked, line_trace  # noqa: E402
-from stacklib.memory.warp._fast import compiled, fast  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.memory import Cache, TiledMatmul, chain
+from stacklib.memory.tile._blocked import GROUP, product_loop
+from stacklib.memory.tile.blocked_product import blocked, line_trace
+from stacklib.memory.warp._fast import compiled, fast
+from stacklib.roofline.host import measure as host
 
 KERNEL, STEM = "tile_kernel", "tile_sweep"
 MODEL = (
@@ -214,12 +211,10 @@ def predict(folder: Path) -> int:
 # -- measurement --------------------------------------------------------------------
 
 
-def measure(folder: Path) -> int:
+@host_common.measures(STEM)
+def measure(_: Any) -> dict[str, Any] | int:
     """Run every case, unless the prediction is not committed as it stands."""
-    predicted = folder / "predictions" / f"{STEM}.json"
-    if not host_common.may_measure(predicted):
-        return 2
-    watch, rng = host.Watch(), random.Random(0)
+    rng = random.Random(0)
     rows: list[dict[str, Any]] = [{**case, "times_s": []} for case in cases()]
     operands = {n: _operands(n) for n in SIZES}
     for _ in range(ROUNDS):
@@ -235,9 +230,7 @@ def measure(folder: Path) -> int:
                 return 1
             row["off"] = float(f"{worst:.1g}")
     note = "fp32, one thread; off: greatest difference from NumPy's product"
-    head = host_common.head(STEM, predicted, watch, note=note)
-    host_common.save(folder, STEM, head | {"rows": rows})
-    return 0
+    return {"note": note, "rows": rows}
 
 
 def _operands(n: int) -> tuple[Any, Any, Any]:

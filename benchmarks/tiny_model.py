@@ -19,20 +19,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+import host_common as common
+import record
 
-import host_common as common  # noqa: E402
-import record  # noqa: E402
-
-from stacklib.roofline.host import measure as host  # noqa: E402
-from stacklib.tinylm import plan  # noqa: E402
-from stacklib.tinylm.config import Config, read_config  # noqa: E402
-from stacklib.tinylm.decode_step import decode_time, prefill_time  # noqa: E402
-from stacklib.tinylm.recipes import RECIPES  # noqa: E402
+from stacklib.roofline.host import measure as host
+from stacklib.tinylm import plan
+from stacklib.tinylm.config import Config, read_config
+from stacklib.tinylm.decode_step import decode_time, prefill_time
+from stacklib.tinylm.recipes import RECIPES
 
 NAME = "tiny_model"
-DATA = HERE.parent / "stacklib" / "tinylm" / "data"
+DATA = record.HERE.parent / "stacklib" / "tinylm" / "data"
 DECODES = (("tiny", 0), ("tiny", 128), ("tiny", 511), ("draft", 128))
 PREFILLS = (("tiny", 64), ("tiny", 512), ("draft", 512))
 ROUNDS, WARM_S = 30, 0.2
@@ -167,13 +164,9 @@ def timed_pass(kind: str, name: str, tokens: int) -> list[float]:
     return times[-ROUNDS:]
 
 
-def measure(folder: Path) -> int:
+@common.measures(NAME)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Collect the runs, time the passes, count the bytes."""
-    path = folder / "predictions" / f"{NAME}.json"
-    if not common.may_measure(path):
-        return 2
-    watch = host.Watch()
-    forecast = json.loads(path.read_text(encoding="utf-8"))
     rows = []
     for told in forecast["rows"]:
         kind, name = told["id"].split("-")[:2]
@@ -194,9 +187,7 @@ def measure(folder: Path) -> int:
     }
     for name, found in counted.items():
         print(name, found, forecast["memory"][name])
-    result = common.head(NAME, path, watch, memory=counted)
-    common.save(folder, NAME, result | {"rows": rows})
-    return 0
+    return {"memory": counted, "rows": rows}
 
 
 if __name__ == "__main__":

@@ -13,17 +13,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.interconnect import Topology, all_reduce, verify  # noqa: E402
-from stacklib.interconnect.schedules.algorithms import KNOWN  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.interconnect import Topology, all_reduce, verify
+from stacklib.interconnect.schedules.algorithms import KNOWN
+from stacklib.roofline.host import measure as host
 
 STEM = "torus"
 ROUNDS = 5
@@ -91,7 +87,7 @@ def main() -> int:
         bars=BARS,
         why_no_prediction="a bar for speed, and a gain that the page derives",
     )
-    host_common.save(HERE, STEM, result)
+    host_common.save(host_common.HERE, STEM, result)
     return 0
 
 

@@ -23,21 +23,14 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+import host_common
 
-import host_common  # noqa: E402
-
-from stacklib.interconnect.parallelism.layout import Layout  # noqa: E402
-from stacklib.interconnect.parallelism.megatron import ROWS, predicted  # noqa: E402
-from stacklib.interconnect.parallelism.plan import (  # noqa: E402
-    RECOMPUTED,
-    layouts,
-    plan,
-)
-from stacklib.interconnect.parallelism.shape import shape_of  # noqa: E402
-from stacklib.interconnect.parallelism.step import step_time  # noqa: E402
-from stacklib.roofline.host import measure as host  # noqa: E402
+from stacklib.interconnect.parallelism.layout import Layout
+from stacklib.interconnect.parallelism.megatron import ROWS, predicted
+from stacklib.interconnect.parallelism.plan import RECOMPUTED, layouts, plan
+from stacklib.interconnect.parallelism.shape import shape_of
+from stacklib.interconnect.parallelism.step import step_time
+from stacklib.roofline.host import measure as host
 
 STEM = "training_step"
 COMMIT = "caa4b11"
@@ -189,7 +182,7 @@ def main() -> int:
         print(f"{row['id']:16} {row['miss']:+.2%} {row['calculon_miss']:+.2%}")
     for row in result["rows"]:
         print(f"{row['id']:16} {1e6 * min(row['times_s']):.0f} us")
-    host_common.save(HERE, STEM, result)
+    host_common.save(host_common.HERE, STEM, result)
     return 0
 
 

@@ -1,9 +1,10 @@
 """The programs that a reader edits and runs in a page."""
 
+import io
 import json
 import re
-from collections.abc import Callable
-from functools import partial
+from contextlib import redirect_stdout
+from dataclasses import dataclass
 
 from _tools import tree
 
@@ -23,6 +24,19 @@ def program(page: str) -> str:
     return found
 
 
-def loop_of(page: str) -> Callable[[], str]:
-    """Reads `page`'s when it is called."""
-    return partial(program, page)
+@dataclass(frozen=True)
+class loop_of:
+    """The one program of a page, read when it is called."""
+
+    page: str
+
+    def __call__(self) -> str:
+        return program(self.page)
+
+    def prints(self, old: str = "", new: str = "") -> str:
+        """What it prints, with ``old`` in it written as ``new``."""
+        text, said = self(), io.StringIO()
+        assert old in text
+        with redirect_stdout(said):
+            exec(text.replace(old, new) if old else text, {})
+        return said.getvalue()

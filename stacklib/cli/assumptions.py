@@ -18,7 +18,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "assumptions",
-        help="judgements that the book's numbers rest on, each with its reason",
         description="Read from the stored numbers of the book's checkout.",
     )
     add_formats(parser)

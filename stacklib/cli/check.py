@@ -19,7 +19,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "check",
-        help="grade exercises",
         description="Grades your copies in my/, each in a process of its own; one "
         "that is not there yet is written, none is changed. Exit status 0: all pass, "
         "1: some do not, 2: bad input.",

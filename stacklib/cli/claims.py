@@ -19,7 +19,6 @@ def add_parser(subparsers: Any) -> None:
 
     parser = subparsers.add_parser(
         "claims",
-        help="claims of the source documents and their verdicts",
         description="Filters combine; with an id, one claim and its derivation.",
     )
     parser.add_argument("id", nargs="?", help="one claim, such as decode-wait-share")

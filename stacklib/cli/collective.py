@@ -33,7 +33,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "collective",
-        help="time of a collective, and the algorithm and protocol NCCL would choose",
         description=(
             "all-reduce, all-gather, reduce-scatter, broadcast, reduce, all-to-all or "
             "send-recv, predicted by NCCL's cost model with its published constants."

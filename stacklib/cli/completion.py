@@ -39,7 +39,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "completion",
-        help="a script that completes these words in bash or zsh",
         description='For one shell: eval "$(stacklib completion bash)"; to keep it, '
         "write that line into ~/.bashrc (or zsh and ~/.zshrc).",
     )

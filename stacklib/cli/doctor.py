@@ -115,9 +115,7 @@ PROGRAMS = (
 
 def add_parser(subparsers: Any) -> None:
     """Register the command."""
-    parser = subparsers.add_parser(
-        "doctor", help="what is installed here, what it is for, how to get the rest"
-    )
+    parser = subparsers.add_parser("doctor")
     add_formats(parser)
     parser.set_defaults(func=run)
 

@@ -13,7 +13,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "fit",
-        help="does a model fit the memory of some chips?",
         description="(weights + KV cache) / tp + reserve <= published capacity, "
         "1 GB = 1e9 B. Exit status 0: fits, 1: does not, 2: bad input. Where engines "
         "keep copies of the cache, a second line has the sum with them.",

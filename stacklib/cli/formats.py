@@ -12,7 +12,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "formats",
-        help="number formats of a few bits, and the numbers of one",
         description="Without a name: every format, its bits and its range. With one: "
         "its numbers by code, where it has at most 8 bits; of a scheme such as nvfp4, "
         "the bits of a number with its scales, the block and the bytes.",

@@ -14,7 +14,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "generate",
-        help="text from the book's own small language model",
         description="Goes on from a prompt, printing each piece as it is made. The "
         "model was trained on Python's documentation and this book: give it a "
         "beginning from there.",

@@ -19,7 +19,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "layout",
-        help="the fastest ways to lay a training step out over chips, and why",
         description="Every layout that divides is timed; those that fit are ranked. "
         "Bytes are those of one chip, one direction. Exit status 1 when none fits.",
     )

@@ -25,7 +25,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "links",
-        help="links and memories, the fastest first; one of them with sources",
         description=(
             "Without a name, every link by its bandwidth in one direction, and every "
             "memory by its bandwidth."

@@ -12,7 +12,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "measure",
-        help="the roofline of this machine, measured",
         description="Bandwidth by working set (triad) and arithmetic rate (matrix "
         "product), then stored so that 'this_machine' means yours.",
     )

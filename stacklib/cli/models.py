@@ -19,7 +19,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "models",
-        help="language models: parameters, KV cache, work by layer",
         description="Without a name, all models: parameters counted from the config "
         "against the published count. Exit status 0, or 1 when a count disagrees.",
     )

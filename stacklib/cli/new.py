@@ -39,7 +39,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "new",
-        help="write a device, claim, section, number or exercise, to be filled in",
         description="Writes files that the tests accept as they are; then fill them.",
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")

@@ -15,7 +15,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "quantize",
-        help="the book's own model in few bits, as a file",
         description="Quantizes every matrix of a model of the book. With --out it "
         "writes GGUF, which llama.cpp runs, or safetensors; without, it says what the "
         "file would hold.",

@@ -26,7 +26,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "roofline",
-        help="peak, bandwidth and ridge of a device; a decode step on it",
         description="Peaks are dense. With --model, the least time of one decode "
         "step: a bound, not a forecast; exit status 1 when it does not fit.",
     )

@@ -21,9 +21,7 @@ HEAD = ("key", "device", "memory", "bandwidth", "formats")
 def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
-        "specs",
-        help="what is known of a device, with sources",
-        description="Without a name, all devices in one line each.",
+        "specs", description="Without a name, all devices in one line each."
     )
     parser.add_argument("device", nargs="?", help="a device, such as h100-sxm")
     parser.add_argument(

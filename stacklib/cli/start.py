@@ -18,7 +18,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "start",
-        help="write your copies of the exercises",
         description="Writes your copies of the exercises into my/. What you wrote "
         "there stays; after an update of the book, a question and tests that you "
         "left as they were become the new ones around your answer.",

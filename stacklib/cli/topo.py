@@ -21,7 +21,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "topo",
-        help="the output of nvidia-smi topo -m: classes of pairs, islands, choices",
         description=(
             "Which pairs are joined by what, which GPUs NVLink joins, what crosses the "
             "root complex, and what NCCL's cost model would choose there."

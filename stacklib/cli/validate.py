@@ -23,7 +23,6 @@ def add_parser(subparsers: Any) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "validate",
-        help="predictions held against published measurements",
         description="Predicts every row of a CSV of measurements or refuses it with "
         "a reason; nothing is fitted. Exit status 0 when the file could be read, "
         "also where rows are refused; 2 for a file that cannot be read.",

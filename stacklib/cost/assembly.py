@@ -14,8 +14,6 @@ from .dies import die
 from .making import fact
 from .spans import Given, Span, span
 
-__all__ = ["Assembly", "assemble", "b200", "if_dearer"]
-
 
 @dataclass(frozen=True, slots=True)
 class Assembly:

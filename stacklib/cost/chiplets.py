@@ -16,8 +16,6 @@ from .dies import CLUSTER, FIELD
 from .wafers import WAFER, Wafer, grid_dies
 from .yields import check_shares, harvested, poisson
 
-__all__ = ["Pieces", "good_dies", "pieces"]
-
 
 @dataclass(frozen=True, slots=True)
 class Pieces:

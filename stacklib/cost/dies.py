@@ -13,8 +13,6 @@ from .spans import Span, span
 from .wafers import WAFER, Wafer, grid_dies
 from .yields import harvested, negative_binomial
 
-__all__ = ["CLUSTER", "FIELD", "Die", "die"]
-
 FIELD = (0.026, 0.033)  # m, what a scanner exposes at once; a larger die is not made
 # The roadmap's value (ITRS); nobody publishes a foundry's.
 CLUSTER = 2.0

@@ -13,8 +13,6 @@ from stacklib.quantity import resolve
 
 from .data import DATA, Range, _Shelf, read_ranges
 
-__all__ = ["fact", "keys", "tables"]
-
 # file -> table -> (words for labels, unit)
 FILES = {
     "making.toml": {

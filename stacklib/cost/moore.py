@@ -16,8 +16,6 @@ from stacklib.roofline.bound.trend import Trend, fit_trend
 
 from .making import fact
 
-__all__ = ["FAMILIES", "Chip", "chips", "clock", "fixed_doubling"]
-
 PERIOD = 1.0  # years over which the fit states growth
 
 

@@ -15,8 +15,6 @@ from stacklib.quantity import Quantity, UnitError, chosen, maximum, minimum
 
 from .data import Range
 
-__all__ = ["Span", "span"]
-
 Given: TypeAlias = "Span | Range | Quantity | float"
 
 

@@ -20,8 +20,6 @@ from .memory import dram_die, hbm_die
 from .spans import Span, span
 from .yields import check_shares
 
-__all__ = ["Trade", "count_wafers", "counted_ends", "factors"]
-
 
 @dataclass(frozen=True, slots=True)
 class Trade:

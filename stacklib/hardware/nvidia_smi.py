@@ -18,8 +18,6 @@ from typing import Any
 
 from stacklib.quantity import Quantity, chosen, resolve
 
-__all__ = ["SmiError", "SmiReading", "read_smi", "smi_sample", "smi_samples"]
-
 _SAMPLES = Path(__file__).parent / "data" / "nvidia_smi"
 _NUMBER = re.compile(r"(-?[\d.]+)\s*([A-Za-z%]*)")
 _UNITS = {"MiB": "MiB", "MHz": "MHz", "W": "W", "%": "%", "x": "1", "": "1"}

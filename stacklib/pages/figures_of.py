@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib.evidence import measurements
+from stacklib.evidence import ledger, measurements, results, runs
 from stacklib.quantity import Quantity, Source
+from stacklib.quantity.core import _make
 
 # Others are named as a quantity names them.
 UNITS = {"tokens/s": "token/s", "TFLOPS": "TFLOP/s", "tokens/s/GPU": "token/s"}
@@ -18,6 +19,34 @@ def published(
     source = Source(title, where or label, "2026-11-25", "secondary")
     key = f"{title}.{label}"
     return Quantity(value, unit, label=label, source=source, kind="claimed", key=key)
+
+
+def quoted(value: float, unit: str, label: str, title: str) -> Quantity:
+    """A figure as a document has it: it has a source, and no record."""
+    return _make(published(value, unit, label, title), key="")
+
+
+def claimed(id: str) -> Quantity:
+    """What a source document says, by the id of the claim."""
+    return ledger.get(id).quantity()
+
+
+def seen(
+    stem: str, value: float, unit: str, label: str, *, where: str = ""
+) -> Quantity:
+    """A number of ``benchmarks/results/<stem>.json``, as its device measured it."""
+    file = results.need(stem)
+    place = where or file["device"]
+    source = Source(f"benchmarks/results/{stem}.json", place, file["date"], "measured")
+    return Quantity(value, unit, label=label, source=source, kind="measured")
+
+
+def foretold(stem: str, value: float, unit: str, label: str) -> Quantity:
+    """A number of the prediction that was committed before that result."""
+    file = results.need(stem)
+    where, words = file["prediction"]["file"], "committed before the run"
+    source = Source(where, words, file["date"], "measured")
+    return runs.foretold(value, unit, label, source)
 
 
 @cache

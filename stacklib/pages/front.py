@@ -90,12 +90,9 @@ def _ratio(result: str, *rows: str) -> float:
     return float(min(found[row] for row in rows))
 
 
-def longest(result: str) -> Quantity:
+@counted(label="most of the peer's time, {result}")
+def longest(result: str) -> float:
     """How many times a peer's time: the most of the shapes of a result file."""
-    return counted(_longest, result, label=f"most of the peer's time, {result}")
-
-
-def _longest(result: str) -> float:
     rows = results.need(result)["rows"]
     return max(float(row["time_over_peer"]) for row in rows)
 

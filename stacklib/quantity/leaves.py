@@ -8,7 +8,9 @@ its source (``Quantity(..., source=..., kind="spec")``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import partial, wraps
+from inspect import signature
+from typing import Any, ParamSpec, overload
 
 from .constants import CONSTANTS
 from .core import Quantity, _fill, _make, _wrap
@@ -16,6 +18,7 @@ from .names import resolve
 from .source import Source
 from .units import UnitError, parse
 
+P = ParamSpec("P")
 _LONG = 40  # characters of an argument that are shown
 
 
@@ -84,15 +87,37 @@ def one_of(unit: str, label: str = "") -> Quantity:
     return Quantity(1, unit, label=label or f"one {unit}", kind="constant")
 
 
+@overload
 def counted(
     function: Callable[..., Any],
     *args: Any,
     unit: str = "",
     label: str = "",
     take: str | Callable[[Any], Any] = "",
+    shown: str = "",
     **kwargs: Any,
-) -> Quantity:
+) -> Quantity: ...
+
+
+@overload
+def counted(
+    *, unit: str = "", label: str = "", shown: str = ""
+) -> Callable[[Callable[P, Any]], Callable[P, Quantity]]: ...
+
+
+def counted(
+    function: Callable[..., Any] | None = None,
+    *args: Any,
+    unit: str = "",
+    label: str = "",
+    take: str | Callable[[Any], Any] = "",
+    shown: str = "",
+    **kwargs: Any,
+) -> Any:
     """What a run counted, with the function and its arguments as its inputs.
+
+    Without a function it is a decorator: what the function below it returns is told
+    so, and ``label`` may name its parameters in braces.
 
     Parameters
     ----------
@@ -105,6 +130,8 @@ def counted(
         What it is called in formulas; default the call.
     take : str or callable
         Which part of the outcome: an attribute, or a function of it.
+    shown : str
+        Unit in which it is printed; default that of the outcome.
 
     Raises
     ------
@@ -116,7 +143,14 @@ def counted(
     --------
     >>> counted(max, [3, 1, 2], label="the largest").text()
     '3'
+    >>> @counted(unit="B", label="bytes of {many} numbers")
+    ... def size(many):
+    ...     return 4 * many
+    >>> size(3).label, size(3).text()
+    ('bytes of 3 numbers', '12 B')
     """
+    if function is None:
+        return partial(_counting, unit, label, shown)
     if function in (float, int, round):
         raise UnitError(
             f"counted({function.__name__}, ...) names no run: give the function that "
@@ -130,18 +164,18 @@ def counted(
     call = _call(function, args, kwargs, take if isinstance(take, str) else "")
     if isinstance(outcome, Quantity):
         unit, outcome = unit or outcome.unit, outcome.to(unit or outcome.unit).value
-    shown = parse(unit or "1")
+    read = parse(unit or "1")
     try:
-        si = float(f"{float(outcome) * shown.factor:.12g}")
+        si = float(f"{float(outcome) * read.factor:.12g}")
     except (TypeError, ValueError):
         raise UnitError(f"{call} gave {outcome!r}, not a number") from None
     checked = Quantity(si)  # finite, or refused
     inputs = tuple(x for x in (*args, *kwargs.values()) if isinstance(x, Quantity))
     blank = object.__new__(Quantity)
-    return _fill(
+    made = _fill(
         blank,
         checked.si,
-        shown,
+        read,
         label or call,
         "counted",
         None,
@@ -151,6 +185,30 @@ def counted(
         "",
         call,
     )
+    return made.to(shown) if shown else made
+
+
+def _counting(
+    unit: str, label: str, shown: str, function: Callable[..., Any]
+) -> Callable[..., Quantity]:
+    takes = signature(function)
+
+    @wraps(function)
+    def told(*args: Any, **kwargs: Any) -> Quantity:
+        given = takes.bind(*args, **kwargs)
+        given.apply_defaults()
+
+        def run(*values: Any) -> Any:
+            return function(**dict(zip(given.arguments, values, strict=True)))
+
+        # The call that is told is of the plain function, not of the quantity.
+        run.__qualname__ = "_" + function.__qualname__.lstrip("_")
+        words = label.format(**given.arguments)
+        return counted(
+            run, *given.arguments.values(), unit=unit, label=words, shown=shown
+        )
+
+    return told
 
 
 def stamp(q: Quantity, family: str) -> Quantity:

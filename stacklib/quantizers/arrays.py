@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from .formats import Format
 
-__all__ = ["decode_array", "encode_array", "encode_into"]
-
 CHUNK = 32768  # numbers; five arrays of four bytes each stay in 1 MiB
 _AS_INT: dict[Any, Any] = {
     np.dtype(np.float32): (np.uint32, 23, 8),

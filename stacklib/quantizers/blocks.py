@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from .scheme import Scheme
 
-__all__ = ["RULES", "decode", "encode", "scale_codes", "scale_values"]
-
 RULES = ("floor", "even", "rceil", "ceil")
 
 

@@ -20,8 +20,6 @@ from .weight_methods import checked_matrix
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["gptq"]
-
 
 def gptq(
     weights: Any,

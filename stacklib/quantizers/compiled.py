@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from .formats import Format
 
-__all__ = ["WORTH", "mx_by_numba"]
-
 WORTH = 1 << 22  # numbers; for fewer, compiling takes longer than the work
 
 

@@ -23,8 +23,6 @@ from .formats import Format
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DISTRIBUTIONS", "SCALES", "expected_error"]
-
 SCALES = (*RULES, "e4m3", "exact")
 PIECES = 256  # of an octave of the largest magnitude
 _erf = np.frompyfunc(math.erf, 1, 1)

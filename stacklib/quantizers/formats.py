@@ -22,8 +22,6 @@ from typing import Any
 
 from stacklib.quantity import resolve
 
-__all__ = ["FORMATS", "ROUNDINGS", "Format", "Row"]
-
 ROUNDINGS = ("nearest", "zero", "stochastic")
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from .scheme import Scheme
 
-__all__ = ["IQ4_NL", "decode", "encode"]
-
 CHUNK = 1 << 15
 # the places of IQ4_NL, in units of its scale (ggml-common.h, kvalues_iq4nl)
 IQ4_NL = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)

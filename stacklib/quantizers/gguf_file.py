@@ -22,8 +22,6 @@ from .scheme import Quantized
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Gguf", "read_gguf", "write_gguf"]
-
 MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
 # ggml.h, enum ggml_type
 PLAIN = {0: np.dtype("<f4"), 1: np.dtype("<f2")}

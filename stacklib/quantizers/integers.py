@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .scheme import Scheme
 
-__all__ = ["decode", "encode"]
-
 CANDIDATES = 20  # of AWQ's search for a clipping range (auto_clip.py)
 TINY = np.float32(2.0**-149)
 

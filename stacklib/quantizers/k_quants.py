@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from .scheme import Scheme
 
-__all__ = ["KINDS", "SUPER", "decode", "encode"]
-
 SUPER = 256  # numbers in a block of blocks
 CHUNK = 256 * SUPER  # its arrays stay in the caches, and a call of NumPy is worth it
 

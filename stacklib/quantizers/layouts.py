@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from .scheme import Scheme
 
-__all__ = ["BLOCKS", "pack", "packed_bytes", "unpack"]
-
 # numbers and bytes of a block of those that have one (ggml-common.h)
 BLOCKS = {
     "q4_0": (32, 18),

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BytePasses", "LogFormat", "byte_split"]
-
 
 @dataclass(frozen=True, slots=True)
 class LogFormat:

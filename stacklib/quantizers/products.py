@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from .scheme import Quantized
 
-__all__ = ["KERNELS", "Packed", "gemv", "packed"]
-
 KERNELS = ("int8_channel", "int4_g128")
 HALF = 64  # bytes of a group of four bits; a constant, so that its loop is unrolled
 

@@ -16,8 +16,6 @@ from .scheme import Quantized, Scheme, scheme_row
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RULES", "dequantize", "padded", "quantize", "rows_of"]
-
 RULES = blocks.RULES
 FAMILIES: dict[str, Any] = {
     "integer": integers,

@@ -10,8 +10,6 @@ from stacklib.quantity import resolve
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["SCHEMES", "Quantized", "Scheme", "scheme_row", "schemes"]
-
 
 @dataclass(frozen=True, slots=True)
 class Scheme:

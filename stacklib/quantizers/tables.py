@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from .scheme import Scheme
 
-__all__ = ["decode", "dynamic_map", "encode"]
-
 CHUNK = 16384
 SMALL = np.float32(2.0**-126)
 SECOND = 256  # scales that share a scale of their own

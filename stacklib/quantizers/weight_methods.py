@@ -18,17 +18,6 @@ from .scheme import Quantized, scheme_row
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "Awq",
-    "OutlierSplit",
-    "Smoothed",
-    "awq",
-    "hessian",
-    "layer_error",
-    "outlier_split",
-    "smoothquant",
-]
-
 ALPHAS = tuple(i / 20 for i in range(20))  # AWQ, auto_scale.py: n_grid = 20
 LEAST = 1e-5  # SmoothQuant, smooth.py: no scale below it
 

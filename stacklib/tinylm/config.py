@@ -10,8 +10,6 @@ from typing import Any
 from stacklib.models import ConfigError
 from stacklib.quantity.bounds import is_whole
 
-__all__ = ["DATA", "NAMES", "Config", "read_config", "shapes"]
-
 DATA = Path(__file__).parent / "data"
 NAMES = ("tiny", "draft", "draft_plain")
 

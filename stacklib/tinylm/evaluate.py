@@ -42,8 +42,6 @@ from .record import QUALITY
 from .sampling import Sampling
 from .tokenizer import Tokenizer
 
-__all__ = ["evaluate", "untrained"]
-
 ORDER = 5
 TUNED_ON = 16  # one training document in this many tunes the discounts
 DRAFTS = ("draft", "draft_plain")

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from .config import Config
 
-__all__ = ["KVCache", "forward"]
-
 Floats: TypeAlias = NDArray[np.float32]
 Weights: TypeAlias = Mapping[str, Floats]
 

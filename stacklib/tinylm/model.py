@@ -20,8 +20,6 @@ from .sampling import Sampling, draw, probabilities
 from .tokenizer import Tokenizer, load_tokenizer
 from .weights import read_weights
 
-__all__ = ["TinyLM", "generate", "load"]
-
 
 def architecture(name: str) -> LanguageModel:
     """One of the book's models, its config read as every other model's is."""

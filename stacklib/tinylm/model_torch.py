@@ -12,8 +12,6 @@ from torch.utils.checkpoint import checkpoint
 
 from .config import Config, shapes
 
-__all__ = ["Decoder"]
-
 
 class Decoder(nn.Module):
     """Logits of every next token, for a batch of sequences.

@@ -13,8 +13,6 @@ from torch import Tensor
 
 from .plan import ROUNDS
 
-__all__ = ["Muon", "orthogonal"]
-
 # Of the polynomial x -> a x + b x^3 + c x^5, chosen by its authors to lift small
 # singular values fast; `plan.ROUNDS` of them bring all of them near one.
 A, B, C = 3.4445, -4.7750, 2.0315

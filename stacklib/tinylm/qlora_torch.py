@@ -30,8 +30,6 @@ from .perplexity import Score, bits_per_byte, difference, score
 from .recipes import Recipe
 from .train_torch import batch_at, text_loss, token_stream
 
-__all__ = ["Adapted", "QloraRun", "code", "measured_bytes", "qlora"]
-
 SCHEME = "nf4_dq"
 ALPHA = 16.0  # the adapter's product is weighed by this over its rank
 PACKAGES = ("asyncio", "concurrent", "email", "http", "json", "logging")

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RECIPES", "Recipe", "pace", "places_at", "probe_places"]
-
 
 @dataclass(frozen=True, slots=True)
 class Recipe:

@@ -10,8 +10,6 @@ from stacklib.quantity.names import resolve
 
 from .config import DATA, NAMES
 
-__all__ = ["quality", "training"]
-
 QUALITY = DATA / "quality.json"
 TAILS = (2.5, 97.5)  # percentiles of a 95 % interval
 

@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from stacklib.quantity.bounds import whole
 
-__all__ = ["Sampling", "draw", "probabilities"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sampling:

@@ -25,8 +25,6 @@ from typing import TypeAlias
 
 from stacklib.sweep import progress
 
-__all__ = ["Tokenizer", "load_tokenizer", "train_tokenizer"]
-
 FILE = Path(__file__).parent / "data" / "tokenizer.json"
 FORMAT = "stacklib byte-pair encoding, version 1"
 # A word with the space before it, a digit, a run of punctuation with the space before

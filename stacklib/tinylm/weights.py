@@ -20,16 +20,6 @@ from numpy.typing import NDArray
 
 from stacklib.quantizers import Quantized, pack, unpack
 
-__all__ = [
-    "CorruptWeights",
-    "from_bf16",
-    "read_quantized",
-    "read_weights",
-    "to_bf16",
-    "write_quantized",
-    "write_weights",
-]
-
 WEIGHTS, MANIFEST = "model.safetensors", "weights.json"
 LONGEST_HEADER = 1 << 20  # bytes; ours are a few thousand
 

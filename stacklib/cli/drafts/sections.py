@@ -100,10 +100,12 @@ def index(chapter: int) -> str:
     row = CHAPTERS[chapter]
     head = f"# {chapter} {row.title}"
     sections = "## Sections\n\n:::{section-list}\n:::"
-    return stored([
-        markdown(f"{row.room}-index", head),
-        markdown(f"{row.room}-sections", sections),
-    ])
+    return stored(
+        [
+            markdown(f"{row.room}-index", head),
+            markdown(f"{row.room}-sections", sections),
+        ]
+    )
 
 
 def lined(bundle: dict[str, Any]) -> dict[str, Any]:

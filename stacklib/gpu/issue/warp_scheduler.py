@@ -19,8 +19,6 @@ from .replay import POLICIES, Replayed, replay
 from .streams import NEEDS, Recorder, Streams
 from .sub_core import KINDS, Issued, Program, SubCore, Trace
 
-__all__ = ["POLICIES", "run"]
-
 # Kinds of a sub-core's instructions as streams call them.
 _KIND = {
     "math": "fp32",

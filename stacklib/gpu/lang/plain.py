@@ -61,7 +61,7 @@ def is_harmless(node: ast.expr) -> bool:
     return True
 
 
-def source_of(function: Any) -> tuple[ast.FunctionDef, str]:
+def source_of(function: Any, what: str = "kernel") -> tuple[ast.FunctionDef, str]:
     """The definition of a Python function, lines numbered as in its file."""
     import textwrap
 
@@ -75,6 +75,6 @@ def source_of(function: Any) -> tuple[ast.FunctionDef, str]:
     tree = ast.parse(textwrap.dedent("".join(lines)))
     found = tree.body[0]
     if not isinstance(found, ast.FunctionDef):
-        raise TypeError(f"{function.__name__}: write the kernel with def")
+        raise TypeError(f"{function.__name__}: write the {what} with def")
     ast.increment_lineno(tree, first - 1)
     return found, inspect.getsourcefile(function) or "<kernel>"

@@ -173,6 +173,7 @@ class Machine:
         t["SP"] = np.array(specials, np.int64).reshape(-1, 2)
         t["grid"] = np.array([*self.grid, self.program.cluster])
         t["dims"] = np.array(self.block)
+        t["width"], t["threads"] = self.width, self.threads
 
     def _depth(self) -> int:
         opens = [OP["IF"], OP["LOOP"]]
@@ -266,8 +267,6 @@ class Machine:
         from .faults import deadlock, fault
 
         t = self.tables
-        names = "P W RR FF ST V B BAR A M8 M16 M32 M64 MF MD H L VC LV G C Q S TR E "
-        names += "LOC LOV SP grid dims scratch FV MB CP"
         said = at.FULL
         while said == at.FULL:
             with np.errstate(all="ignore"):  # whole numbers wrap
@@ -275,9 +274,8 @@ class Machine:
                     self.most or self.blocks,
                     self.units,
                     self.kept,
-                    *(t[name] for name in names.split()),
-                    self.width,
-                    self.threads,
+                    at.Own(*(t[name] for name in at.Own._fields)),
+                    at.Tables(*(t[name] for name in at.Tables._fields)),
                     MOST_ROUNDS,
                     turn,
                     budget,

@@ -25,8 +25,6 @@ from ..issue.instructions import Arithmetic
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["add_step", "canonical", "cut", "dot_tiles", "exponents", "narrowed"]
-
 ZERO = -126  # exponent of a zero, whatever the format
 LOWEST, HIGHEST = -126, 127  # exponents of FP32's normal numbers
 NAN = {"fp32": 0x7FFFFFFF, "fp16": 0x7FFF}  # what a chip writes, of the many there are

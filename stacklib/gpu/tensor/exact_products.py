@@ -22,8 +22,6 @@ from .kinds import CAPABILITY, has, integers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["multiply_doubles", "multiply_whole"]
-
 RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int4": (-8, 7), "uint4": (0, 15)}
 ENDS = -(2**31), 2**31 - 1
 

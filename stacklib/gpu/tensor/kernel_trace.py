@@ -27,16 +27,6 @@ from stacklib.quantity.bounds import above_zero, is_whole, whole
 from .peaks import peak_of
 from .tile_feed import feed_of, feed_time
 
-__all__ = [
-    "Kernel",
-    "busy",
-    "recorded",
-    "run_kernels",
-    "sample",
-    "tensor_share",
-    "window",
-]
-
 RECORDED = Path(__file__).parent / "data" / "simulated_trace.json"
 US = 1e-6
 DEVICE, ROWS, COLUMNS, DEPTH = "h100-sxm", 128, 256, 64

@@ -16,8 +16,6 @@ from stacklib.quantizers import FORMATS, Format
 
 from ..issue.instructions import Arithmetic, arithmetic, generations, instruction
 
-__all__ = ["CAPABILITY", "Kind", "floats", "has", "integers", "kind_of"]
-
 CAPABILITY = {
     "volta": "7.0",
     "turing": "7.5",

@@ -32,8 +32,6 @@ from .tensor_core import checked_sums
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Operand", "multiply", "nvfp4"]
-
 GROUP = 16  # products that are added before a scale of FP4 touches them
 
 

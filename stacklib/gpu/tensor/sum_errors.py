@@ -21,8 +21,6 @@ from .tensor_core import mma
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DRAWN", "by_definition", "definitions"]
-
 Draw = Callable[[Any, tuple[int, int]], Any]
 DRAWN: dict[str, Draw] = {
     "normal": lambda rng, shape: rng.normal(size=shape),

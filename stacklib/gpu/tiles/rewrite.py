@@ -12,12 +12,12 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import textwrap
 from collections.abc import Callable
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ..lang.plain import source_of as definition_of
 from .arithmetic import logical_and, logical_or, truth
 from .functions import maximum, minimum
 from .machine import error
@@ -91,18 +91,7 @@ def _own(value: Any) -> Any:
 
 @cache
 def _code(function: FunctionType) -> CodeType:
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except OSError:
-        raise TypeError(
-            f"{function.__name__}: its source is not at hand; define it in a file or "
-            "cell"
-        ) from None
-    tree = ast.parse(textwrap.dedent("".join(lines)))
-    found = tree.body[0]
-    if not isinstance(found, ast.FunctionDef):
-        raise TypeError(f"{function.__name__}: write the program with def")
-    ast.increment_lineno(tree, first - 1)
+    found, _ = definition_of(function, "program")
     found.decorator_list = []
     for arg in (*found.args.args, *found.args.kwonlyargs, *found.args.posonlyargs):
         arg.annotation = None

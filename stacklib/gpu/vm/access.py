@@ -59,6 +59,7 @@ from .state import (
     T_TURNS,
     TRACED,
     VERSION,
+    Tables,
 )
 
 _ATOMIC, _LOAD, _STORE = (OP[x] for x in ("ATOMIC", "LOAD", "STORE"))
@@ -97,7 +98,7 @@ def indexed(mask: int, R: Any, A: Any, d: int, a: int, b: int, imm: int) -> int:
 
 
 @apart
-def own(
+def private(
     op: int,
     array: int,
     d: int,
@@ -204,42 +205,18 @@ def loaded(
 
 
 @apart
-def accessed(
-    op: int,
-    pc: int,
-    form: int,
-    d: int,
-    a: int,
-    b: int,
-    c: int,
-    imm: int,
-    me: int,
-    mask: int,
-    W: Any,
-    R: Any,
-    F: Any,
-    A: Any,
-    M8: Any,
-    M16: Any,
-    M32: Any,
-    M64: Any,
-    MF: Any,
-    MD: Any,
-    H: Any,
-    L: Any,
-    VC: Any,
-    G: Any,
-    C: Any,
-    Q: Any,
-    S: Any,
-    TR: Any,
-    scratch: Any,
-    FV: Any,
-    LV: Any,
-    width: int,
-    threads: int,
-) -> int:
+def accessed(op: int, pc: int, me: int, mask: int, R: Any, F: Any, t: Tables) -> int:
     """A load, a store or an atomic of the active lanes."""
+    W, A, H = t.W, t.A, t.H
+    L, VC, G = t.L, t.VC, t.G
+    C, Q, TR = t.C, t.Q, t.TR
+    M8, M16, M32 = t.M8, t.M16, t.M32
+    M64, MF, MD = t.M64, t.MF, t.MD
+    scratch, FV, LV = t.scratch, t.FV, t.LV
+    S, width, threads = t.S, t.width, t.threads
+    row = t.P[pc]
+    form, d, a = row[1], row[2], row[3]
+    b, c, imm = row[4], row[5], row[6]
     what = 0
     array = imm
     count = 1
@@ -326,11 +303,11 @@ def accessed(
         if doubtful == 0:
             break
         if doubtful >> lane & 1:
-            at_lane = R[a, lane]
+            element = R[a, lane]
             bad = watched(
                 op,
                 array,
-                at_lane,
+                element,
                 count,
                 lane,
                 shadow,

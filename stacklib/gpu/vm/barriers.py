@@ -49,6 +49,7 @@ from .state import (
     WAITS_FOR,
     WAITS_PC,
     WHO,
+    Tables,
 )
 
 
@@ -106,22 +107,12 @@ def opened(
 
 
 @apart
-def came_to(
-    me: int,
-    pc: int,
-    row: Any,
-    mask: int,
-    W: Any,
-    R: Any,
-    B: Any,
-    BAR: Any,
-    VC: Any,
-    G: Any,
-    E: Any,
-    TR: Any,
-    width: int,
-) -> int:
+def came_to(me: int, pc: int, mask: int, R: Any, BAR: Any, t: Tables) -> int:
     """A warp at ``sync()`` or a named barrier; 1 where it must wait."""
+    W, B, G = t.W, t.B, t.G
+    E, TR, VC = t.E, t.TR, t.VC
+    width = t.width
+    row = t.P[pc]
     slot, how = W[me, SLOT], row[6] % 4
     number, expected = 0, 0
     alive = W[me, ALIVE]

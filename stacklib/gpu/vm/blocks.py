@@ -15,9 +15,7 @@ from .state import (
     B_LIVE,
     B_NUMBER,
     BLOCK,
-    BLOCK_SYNCED,
     DEPTH,
-    GRID_SYNCED,
     LAUNCHED,
     LOCAL,
     MASK,
@@ -28,34 +26,19 @@ from .state import (
     SHARED,
     SLOT,
     STUCK,
-    SYNCED,
+    Own,
+    Tables,
 )
 
 
 @apart
-def begun(
-    slot: int,
-    block: int,
-    W: Any,
-    RR: Any,
-    V: Any,
-    B: Any,
-    BAR: Any,
-    A: Any,
-    H: Any,
-    L: Any,
-    VC: Any,
-    LOV: Any,
-    SP: Any,
-    grid: Any,
-    dims: Any,
-    G: Any,
-    width: int,
-    threads: int,
-    record: int,
-    start: int,
-) -> None:
+def begun(slot: int, block: int, record: int, own: Own, t: Tables) -> None:
     """A block begins: who its threads are, nothing in shared memory."""
+    W, B, A = t.W, t.B, t.A
+    H, L, VC = t.H, t.L, t.VC
+    RR, BAR, LOV = own.RR, own.BAR, own.LOV
+    SP, grid, dims = own.SP, own.grid, own.dims
+    width, threads = t.width, t.threads
     B[slot, B_NUMBER], B[slot, B_LIVE] = block, width
     for n in range(NAMED):
         for k in range(5):
@@ -83,8 +66,6 @@ def begun(
         W[me, BLOCK], W[me, NUMBER] = block, block * width + w
         W[me, RECORD] = record * width + w if record >= 0 else -1
         W[me, SEEN_VERSION] = -1
-        W[me, SYNCED] = W[me, BLOCK_SYNCED] = start
-        W[me, GRID_SYNCED] = start
         for k in range(VC.shape[1]):
             VC[me, k] = 0
         for k in range(LOV.shape[1]):

@@ -47,6 +47,7 @@ from .state import (
     V_RANKS,
     VERSION,
     WAITS_PC,
+    Tables,
 )
 
 _LOAD, _REMOTE = OP["LOAD"], OP["REMOTE_LOAD"]
@@ -156,44 +157,10 @@ def at_cluster(
 
 
 @apart
-def remote(
-    op: int,
-    pc: int,
-    form: int,
-    d: int,
-    a: int,
-    b: int,
-    c: int,
-    imm: int,
-    me: int,
-    mask: int,
-    W: Any,
-    R: Any,
-    F: Any,
-    A: Any,
-    M8: Any,
-    M16: Any,
-    M32: Any,
-    M64: Any,
-    MF: Any,
-    MD: Any,
-    H: Any,
-    L: Any,
-    VC: Any,
-    G: Any,
-    C: Any,
-    Q: Any,
-    S: Any,
-    TR: Any,
-    scratch: Any,
-    FV: Any,
-    LV: Any,
-    B: Any,
-    MB: Any,
-    width: int,
-    threads: int,
-) -> int:
+def remote(op: int, pc: int, me: int, mask: int, R: Any, F: Any, t: Tables) -> int:
     """Load, store or combine in other blocks' shared memory, block after block."""
+    W, B, G = t.W, t.B, t.G
+    MB, TR = t.MB, t.TR
     own, size, at = W[me, SLOT], G[CLUSTER], G[MB_WARPS] + me
     first = own // size * size
     passes = turns = 0
@@ -210,41 +177,7 @@ def remote(
         if B[slot, B_LIVE] == 0:
             return fail(G, ENDED, pc, me, lane, rank, 0)
         W[me, SLOT] = slot
-        said = accessed(
-            _LOAD + op - _REMOTE,
-            pc,
-            form,
-            d,
-            a,
-            b,
-            c,
-            imm,
-            me,
-            some,
-            W,
-            R,
-            F,
-            A,
-            M8,
-            M16,
-            M32,
-            M64,
-            MF,
-            MD,
-            H,
-            L,
-            VC,
-            G,
-            C,
-            Q,
-            S,
-            TR,
-            scratch,
-            FV,
-            LV,
-            width,
-            threads,
-        )
+        said = accessed(_LOAD + op - _REMOTE, pc, me, some, R, F, t)
         W[me, SLOT] = own
         if said:
             return said

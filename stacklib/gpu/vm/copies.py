@@ -29,6 +29,7 @@ from .state import (
     BOX_DST,
     BOX_RANK,
     BOX_SRC,
+    BOXES,
     C_ASKED,
     C_LINES,
     C_REQUESTS,
@@ -77,6 +78,7 @@ from .state import (
     X_NEXT,
     X_PC,
     X_THREAD,
+    Tables,
 )
 
 _LOAD, _STORE, _COMMIT = OP["LOAD"], OP["STORE"], OP["COMMIT"]
@@ -131,38 +133,20 @@ def moved_bytes(to: int, first: int, size: int, M8: Any) -> None:
 
 
 @apart
-def copied(
-    pc: int,
-    me: int,
-    mask: int,
-    a: int,
-    b: int,
-    imm: int,
-    W: Any,
-    R: Any,
-    A: Any,
-    M8: Any,
-    H: Any,
-    L: Any,
-    VC: Any,
-    G: Any,
-    C: Any,
-    Q: Any,
-    S: Any,
-    TR: Any,
-    E: Any,
-    MB: Any,
-    CP: Any,
-    scratch: Any,
-    width: int,
-    threads: int,
-) -> int:
+def copied(pc: int, me: int, mask: int, R: Any, t: Tables) -> int:
     """The active lanes' copies begin (``cp.async``)."""
+    W, A, H = t.W, t.A, t.H
+    L, VC, G = t.L, t.VC, t.G
+    MB, CP, TR = t.MB, t.CP, t.TR
+    C, Q, S = t.C, t.Q, t.S
+    E, M8, width = t.E, t.M8, t.width
+    threads = t.threads
+    a, b, imm = t.P[pc, 3], t.P[pc, 4], t.P[pc, 6]
     count, src, dst = imm % 32, (imm >> 5) % 4096, imm >> 17
     size, slot = A[dst, A_SIZE], W[me, SLOT]
     shadow = slot * A[dst, A_DIMS + 7]
     base = A[dst, A_BASE] + slot * A[dst, A_STRIDE]
-    words, n = scratch[1], 0
+    words, n = t.scratch[1], 0
     row = taken(CP) if A[dst, A_WATCHED] else 1
     if row == 0:
         return FULL
@@ -307,33 +291,16 @@ def box_row(
 
 
 @apart
-def box_copied(
-    pc: int,
-    me: int,
-    mask: int,
-    a: int,
-    b: int,
-    c: int,
-    box: int,
-    W: Any,
-    R: Any,
-    A: Any,
-    M8: Any,
-    H: Any,
-    L: Any,
-    VC: Any,
-    G: Any,
-    C: Any,
-    Q: Any,
-    S: Any,
-    TR: Any,
-    E: Any,
-    MB: Any,
-    CP: Any,
-    width: int,
-    threads: int,
-) -> int:
+def box_copied(pc: int, me: int, mask: int, R: Any, t: Tables) -> int:
     """One thread starts the copy of a box (``cp.async.bulk.tensor``)."""
+    W, A, H = t.W, t.A, t.H
+    L, VC, G = t.L, t.VC, t.G
+    MB, CP, TR = t.MB, t.CP, t.TR
+    C, Q, S = t.C, t.Q, t.S
+    E, M8, width = t.E, t.M8, t.width
+    threads = t.threads
+    a, b, c = t.P[pc, 3], t.P[pc, 4], t.P[pc, 5]
+    box = G[BOXES] + t.P[pc, 6]
     lane = first_lane(mask)
     if mask != 1 << lane:
         return fail(G, MANY_START, pc, me, lane, count_bits(mask), 0)
@@ -360,22 +327,9 @@ def box_copied(
         to = R[a, lane] + n * across
         bad, from_ = 0, first + low
         if high > low:
+            count = high - low
             bad = watched(
-                _LOAD,
-                src,
-                from_,
-                high - low,
-                lane,
-                0,
-                me,
-                A,
-                H,
-                L,
-                W,
-                VC,
-                G,
-                width,
-                threads,
+                _LOAD, src, from_, count, lane, 0, me, A, H, L, W, VC, G, width, threads
             )
         if bad:
             return fail(G, bad, pc, me, lane, G[BAD_ONE], src)

@@ -9,10 +9,8 @@ turn, the next block begins when those before it are finished or all wait.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ._apart import apart, entry
-from .access import accessed, bound, indexed, own
+from .access import accessed, bound, indexed, private
 from .barriers import finished, grid_met
 from .basics import bits_of, count_bits, fail, first_lane
 from .blocks import begun, unstick
@@ -60,6 +58,8 @@ from .state import (
     TOGETHER,
     UNWRITTEN,
     VERSION,
+    Own,
+    Tables,
 )
 from .waiting import ordered
 
@@ -76,47 +76,16 @@ FIRST_FAR = OP["COPY_ASYNC"]
 
 
 @apart
-def step(
-    me: int,
-    turn: int,
-    P: Any,
-    W: Any,
-    R: Any,
-    F: Any,
-    ST: Any,
-    V: Any,
-    B: Any,
-    BAR: Any,
-    A: Any,
-    M8: Any,
-    M16: Any,
-    M32: Any,
-    M64: Any,
-    MF: Any,
-    MD: Any,
-    H: Any,
-    L: Any,
-    VC: Any,
-    LV: Any,
-    G: Any,
-    C: Any,
-    Q: Any,
-    S: Any,
-    TR: Any,
-    E: Any,
-    LOC: Any,
-    LOV: Any,
-    scratch: Any,
-    FV: Any,
-    MB: Any,
-    CP: Any,
-    T: Any,
-    TF: Any,
-    width: int,
-    threads: int,
-    rounds: int,
-) -> int:
+def step(me: int, turn: int, rounds: int, own: Own, t: Tables) -> int:
     """Run a warp until it waits, ends, or has had its turn."""
+    P, W, B = t.P, t.W, t.B
+    A, VC, G = t.A, t.VC, t.G
+    C, Q, S = t.C, t.Q, t.S
+    R, F = own.RR[me], own.FF[me]
+    T, TF = t.scratch[5], t.FV[1]
+    E, TR, width = t.E, t.TR, t.width
+    V, ST, BAR = own.V, own.ST, own.BAR
+    LOC, LOV = own.LOC, own.LOV
     pc, recorded = W[me, PC], W[me, RECORD] >= 0
     done = bad = said = 0
     while done < turn:
@@ -157,41 +126,7 @@ def step(
                 said = uncounted(pc, me, mask, W, G, C)
                 break
             if mask != 0:
-                said = accessed(
-                    op,
-                    pc,
-                    form,
-                    d,
-                    a,
-                    b,
-                    c,
-                    imm,
-                    me,
-                    mask,
-                    W,
-                    R,
-                    F,
-                    A,
-                    M8,
-                    M16,
-                    M32,
-                    M64,
-                    MF,
-                    MD,
-                    H,
-                    L,
-                    VC,
-                    G,
-                    C,
-                    Q,
-                    S,
-                    TR,
-                    scratch,
-                    FV,
-                    LV,
-                    width,
-                    threads,
-                )
+                said = accessed(op, pc, me, mask, R, F, t)
                 if said:
                     break
             # Warps take turns, a store or an atomic each: what one forgot to wait for
@@ -233,7 +168,7 @@ def step(
                 break
         elif op == _LOAD_LOCAL or op == _STORE_LOCAL:
             C[pc, C_REQUESTS] += 1
-            bad = own(op, imm, d, a, b, me, mask, R, A, LOC, LOV)
+            bad = private(op, imm, d, a, b, me, mask, R, A, LOC, LOV)
             if bad >= 0:
                 said = fail(G, UNWRITTEN, pc, me, bad, R[a, bad], imm)
                 break
@@ -242,45 +177,7 @@ def step(
                 said = uncounted(pc, me, mask, W, G, C)
                 break
             if mask != 0:
-                said = far(
-                    op,
-                    pc,
-                    form,
-                    d,
-                    a,
-                    b,
-                    c,
-                    imm,
-                    me,
-                    mask,
-                    W,
-                    R,
-                    F,
-                    A,
-                    M8,
-                    M16,
-                    M32,
-                    M64,
-                    MF,
-                    MD,
-                    H,
-                    L,
-                    VC,
-                    G,
-                    C,
-                    Q,
-                    S,
-                    TR,
-                    E,
-                    scratch,
-                    FV,
-                    LV,
-                    B,
-                    MB,
-                    CP,
-                    width,
-                    threads,
-                )
+                said = far(op, pc, me, mask, R, F, t)
                 if said == FULL:
                     uncounted(pc, me, mask, W, G, C)
                 if said:
@@ -290,9 +187,7 @@ def step(
             break
         elif op >= FIRST_SYNC:
             W[me, PC] = pc
-            bad = ordered(
-                op, pc, me, mask, imm, W, R, P, B, BAR, VC, G, E, TR, MB, CP, H, width
-            )
+            bad = ordered(op, pc, me, mask, imm, R, BAR, t)
             if bad >= 10:
                 said = FAILED
                 break
@@ -318,42 +213,8 @@ def run(
     blocks: int,
     units: int,
     kept: int,
-    P: Any,
-    W: Any,
-    RR: Any,
-    FF: Any,
-    ST: Any,
-    V: Any,
-    B: Any,
-    BAR: Any,
-    A: Any,
-    M8: Any,
-    M16: Any,
-    M32: Any,
-    M64: Any,
-    MF: Any,
-    MD: Any,
-    H: Any,
-    L: Any,
-    VC: Any,
-    LV: Any,
-    G: Any,
-    C: Any,
-    Q: Any,
-    S: Any,
-    TR: Any,
-    E: Any,
-    LOC: Any,
-    LOV: Any,
-    SP: Any,
-    grid: Any,
-    dims: Any,
-    scratch: Any,
-    FV: Any,
-    MB: Any,
-    CP: Any,
-    width: int,
-    threads: int,
+    own: Own,
+    t: Tables,
     rounds: int,
     turn: int,
     budget: int,
@@ -363,6 +224,9 @@ def run(
     Blocks that one unit runs, every ``units``-th, are recorded, ``kept`` of them: those
     that begin together, and the last ones.
     """
+    W, B, G = t.W, t.B, t.G
+    VC, MB, CP = t.VC, t.MB, t.CP
+    width = t.width
     slots = B.shape[0]
     until = G[ISSUED] + budget
     while True:
@@ -380,46 +244,7 @@ def run(
                     if W[me, STATE] != READY or W[me, STUCK]:
                         continue
                     before = G[VERSION]
-                    said = step(
-                        me,
-                        turn,
-                        P,
-                        W,
-                        RR[me],
-                        FF[me],
-                        ST,
-                        V,
-                        B,
-                        BAR,
-                        A,
-                        M8,
-                        M16,
-                        M32,
-                        M64,
-                        MF,
-                        MD,
-                        H,
-                        L,
-                        VC,
-                        LV,
-                        G,
-                        C,
-                        Q,
-                        S,
-                        TR,
-                        E,
-                        LOC,
-                        LOV,
-                        scratch,
-                        FV,
-                        MB,
-                        CP,
-                        scratch[5],
-                        FV[1],
-                        width,
-                        threads,
-                        rounds,
-                    )
+                    said = step(me, turn, rounds, own, t)
                     if said == FAILED or said == FULL:
                         return said
                     moved = True
@@ -456,28 +281,7 @@ def run(
                 if record >= kept:
                     record = -1
             B[free, B_RECORD] = record
-            begun(
-                free,
-                block,
-                W,
-                RR,
-                V,
-                B,
-                BAR,
-                A,
-                H,
-                L,
-                VC,
-                LOV,
-                SP,
-                grid,
-                dims,
-                G,
-                width,
-                threads,
-                record,
-                0,
-            )
+            begun(free, block, record, own, t)
             begun_anew(free, width, W, MB, CP, G, VC.shape[1])
             G[NEXT_BLOCK] += G[STRIDE]
             continue

@@ -58,6 +58,7 @@ from .state import (
     X_ME,
     X_NEXT,
     X_THREAD,
+    Tables,
 )
 
 _MB_EXPECT, _MB_WAIT = OP["MB_EXPECT"], OP["MB_WAIT"]
@@ -192,24 +193,12 @@ def settled(
 
 @apart
 def arrived(
-    pc: int,
-    me: int,
-    mask: int,
-    size: int,
-    a: int,
-    imm: int,
-    W: Any,
-    R: Any,
-    MB: Any,
-    CP: Any,
-    H: Any,
-    VC: Any,
-    G: Any,
-    E: Any,
-    TR: Any,
-    width: int,
+    pc: int, me: int, mask: int, size: int, a: int, imm: int, R: Any, t: Tables
 ) -> int:
     """Each active lane arrives; ``size``: register of the bytes it expects, or -1."""
+    W, MB, CP = t.W, t.MB, t.CP
+    H, VC, G = t.H, t.VC, t.G
+    E, TR, width = t.E, t.TR, t.width
     for lane in range(32):
         if not mask >> lane & 1:
             continue
@@ -236,21 +225,11 @@ def arrived(
 
 @apart
 def waited(
-    pc: int,
-    me: int,
-    mask: int,
-    b: int,
-    a: int,
-    imm: int,
-    W: Any,
-    R: Any,
-    MB: Any,
-    VC: Any,
-    G: Any,
-    TR: Any,
-    width: int,
+    pc: int, me: int, mask: int, b: int, a: int, imm: int, R: Any, t: Tables
 ) -> int:
     """Which lanes must wait for a phase: 0 none, 1 some, or a fault and 10."""
+    W, MB, VC = t.W, t.MB, t.VC
+    G, TR, width = t.G, t.TR, t.width
     waits, at = False, G[MB_WARPS] + me
     for lane in range(32):
         MB[at, lane] = -1
@@ -279,29 +258,14 @@ def waited(
 
 @apart
 def at_mbarrier(
-    op: int,
-    pc: int,
-    me: int,
-    mask: int,
-    a: int,
-    b: int,
-    imm: int,
-    W: Any,
-    R: Any,
-    MB: Any,
-    CP: Any,
-    H: Any,
-    VC: Any,
-    G: Any,
-    E: Any,
-    TR: Any,
-    width: int,
+    op: int, pc: int, me: int, mask: int, imm: int, R: Any, t: Tables
 ) -> int:
     """Arrive or wait: 0 to go on, 1 to wait, or FAILED + 10."""
+    a, b = t.P[pc, 3], t.P[pc, 4]
     if op == _MB_WAIT:
-        return waited(pc, me, mask, b, a, imm, W, R, MB, VC, G, TR, width)
+        return waited(pc, me, mask, b, a, imm, R, t)
     size = b if op == _MB_EXPECT else -1
-    bad = arrived(pc, me, mask, size, a, imm, W, R, MB, CP, H, VC, G, E, TR, width)
+    bad = arrived(pc, me, mask, size, a, imm, R, t)
     return 10 + bad if bad else 0
 
 

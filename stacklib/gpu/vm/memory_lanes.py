@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._apart import apart, inner
-from .formats import (
-    BF16,
-    BOOL,
-    E4M3,
-    E5M2,
-    F16,
-    F32,
-    F64,
-    I8,
-    I16,
-    I32,
-    U8,
-    U16,
-    U32,
-)
+from .formats import BF16, BOOL, E4M3, E5M2, F16, F32, F64, I8, I16, I32, U8, U16, U32
 from .rounding import narrow
 from .state import (
-    ATOMIC_AT,
     ATOMIC_BY,
     BLOCK_SYNCED,
     CLUSTER_SIZE,
@@ -36,7 +21,6 @@ from .state import (
     NUMBER,
     OF_BLOCK,
     OF_WARP,
-    READ_AT,
     READER,
     SYNCED,
     THREAD,
@@ -255,16 +239,25 @@ def encoded(x: float, digits: int, width: int, bias: int, ieee: bool) -> int:
 # -- who touched an element ------------------------------------------------------
 
 
+class Asks(NamedTuple):
+    """A warp that touches an element: its number here, and what it has seen."""
+
+    W: Any  # warps
+    VC: Any  # how far each warp has seen each other
+    me: int
+    width: int  # warps of a block
+    threads: int
+
+
 @inner
-def unordered(
-    warp: int, then: int, W: Any, VC: Any, me: int, width: int, threads: int
-) -> bool:
+def unordered(warp: int, then: int, by: Asks) -> bool:
     """Whether what a warp of the grid did then is not ordered before this warp.
 
     ``warp``: counted over the grid; ``then``: its number among all requests. A barrier,
     a fence and an atomic, or a barrier in memory tell a warp how far it has seen each
     other (``VC``); L. Lamport, *Time, clocks and the ordering of events*, 1978.
     """
+    W, VC, me, width = by.W, by.VC, by.me, by.width
     if W[me, GRID_SYNCED] > then:
         return False
     mine = W[me, NUMBER]
@@ -290,28 +283,19 @@ def together(kind: int, number: int, block: int, size: int) -> bool:
 
 
 @apart
-def races_with(
-    code: int,
-    then: int,
-    thread: int,
-    lane_warp: int,
-    W: Any,
-    VC: Any,
-    me: int,
-    width: int,
-    threads: int,
-) -> bool:
+def races_with(code: int, then: int, thread: int, by: Asks) -> bool:
     """Whether those whom a code names are not ordered before a thread."""
     if code == NOBODY:
         return False
+    W, me, width = by.W, by.me, by.width
     kind, number = code % 4, code // 4 - 1
     if kind == THREAD:
         if number == thread:
             return False
-        warp = number // threads * width + number % threads // 32
-        return unordered(warp, then, W, VC, me, width, threads)
+        warp = number // by.threads * width + number % by.threads // 32
+        return unordered(warp, then, by)
     if kind == OF_WARP:
-        return unordered(number, then, W, VC, me, width, threads)
+        return unordered(number, then, by)
     if W[me, GRID_SYNCED] > then:
         return False
     block = W[me, NUMBER] // width
@@ -323,26 +307,18 @@ def races_with(
 
 
 @apart
-def noted(
-    code: int,
-    then: int,
-    thread: int,
-    W: Any,
-    VC: Any,
-    me: int,
-    width: int,
-    threads: int,
-) -> int:
+def noted(code: int, then: int, thread: int, by: Asks) -> int:
     """Who touched it by now: those not ordered before this thread, and it."""
     mine = 4 * (thread + 1) + THREAD
     if code == NOBODY or code == mine:
         return mine
-    if not races_with(code, then, thread, 0, W, VC, me, width, threads):
+    if not races_with(code, then, thread, by):
         return mine
+    W, me, width = by.W, by.me, by.width
     kind, number = code % 4, code // 4 - 1
     warp = W[me, NUMBER]
     if kind == THREAD:
-        number = number // threads * width + number % threads // 32
+        number = number // by.threads * width + number % by.threads // 32
         kind = OF_WARP
     if kind == OF_WARP:
         if number == warp:
@@ -357,24 +333,15 @@ def noted(
 
 
 @inner
-def others_race(
-    which: int,
-    H: Any,
-    at: int,
-    thread: int,
-    W: Any,
-    VC: Any,
-    me: int,
-    width: int,
-    threads: int,
-) -> bool:
+def others_race(which: int, H: Any, at: int, thread: int, by: Asks) -> bool:
     """Whether those who read an element, or combined with it, are not ordered before.
 
     Several warps of a block are each asked for: a barrier may put some in order.
     """
     code, then = H[at, which], H[at, which + 1]
-    if not races_with(code, then, thread, 0, W, VC, me, width, threads):
+    if not races_with(code, then, thread, by):
         return False
+    W, VC, me, width = by.W, by.VC, by.me, by.width
     block = W[me, NUMBER] // width
     if code % 4 != OF_BLOCK or code // 4 - 1 != block or H[at, WARPS_HERE] == 0:
         return True
@@ -399,6 +366,25 @@ def here(which: int, other: int, H: Any, at: int, thread: int, local: int) -> No
     H[at, WARPS_HERE] |= 1 << local
 
 
+@inner
+def written_race(H: Any, at: int, thread: int, by: Asks) -> bool:
+    """Whether the last write of an element is not ordered before a thread."""
+    it = H[at, WRITER]
+    return it != NOBODY and races_with(4 * it, H[at, WRITTEN_AT], thread, by)
+
+
+@inner
+def joins(
+    which: int, other: int, H: Any, at: int, thread: int, seq: int, by: Asks
+) -> bool:
+    """Note one who reads, or combines; whether a write or the other is unordered."""
+    bad = written_race(H, at, thread, by) or others_race(other, H, at, thread, by)
+    H[at, which] = noted(H[at, which], H[at, which + 1], thread, by)
+    H[at, which + 1] = seq
+    here(which, other, H, at, thread, by.W[by.me, LOCAL])
+    return bad
+
+
 @apart
 def reads(
     H: Any,
@@ -412,17 +398,8 @@ def reads(
     threads: int,
 ) -> bool:
     """Note a read; whether another's write is not ordered before it."""
-    it = H[at, WRITER]
-    bad = it != NOBODY and races_with(
-        4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
-    )
-    bad = bad or others_race(ATOMIC_BY, H, at, thread, W, VC, me, width, threads)
-    H[at, READER] = noted(
-        H[at, READER], H[at, READ_AT], thread, W, VC, me, width, threads
-    )
-    H[at, READ_AT] = seq
-    here(READER, ATOMIC_BY, H, at, thread, W[me, LOCAL])
-    return bad
+    by = Asks(W, VC, me, width, threads)
+    return joins(READER, ATOMIC_BY, H, at, thread, seq, by)
 
 
 @apart
@@ -438,12 +415,9 @@ def writes(
     threads: int,
 ) -> bool:
     """Note a write; whether another's access is not ordered before it."""
-    it = H[at, WRITER]
-    bad = it != NOBODY and races_with(
-        4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
-    )
-    bad = bad or others_race(READER, H, at, thread, W, VC, me, width, threads)
-    bad = bad or others_race(ATOMIC_BY, H, at, thread, W, VC, me, width, threads)
+    by = Asks(W, VC, me, width, threads)
+    bad = written_race(H, at, thread, by) or others_race(READER, H, at, thread, by)
+    bad = bad or others_race(ATOMIC_BY, H, at, thread, by)
     H[at, WRITER], H[at, WRITTEN_AT] = thread + 1, seq
     H[at, READER] = H[at, ATOMIC_BY] = NOBODY
     H[at, WARPS_HERE] = 0
@@ -463,14 +437,5 @@ def adds(
     threads: int,
 ) -> bool:
     """Note an atomic; whether another's read or write is not ordered before it."""
-    it = H[at, WRITER]
-    bad = it != NOBODY and races_with(
-        4 * it, H[at, WRITTEN_AT], thread, 0, W, VC, me, width, threads
-    )
-    bad = bad or others_race(READER, H, at, thread, W, VC, me, width, threads)
-    H[at, ATOMIC_BY] = noted(
-        H[at, ATOMIC_BY], H[at, ATOMIC_AT], thread, W, VC, me, width, threads
-    )
-    H[at, ATOMIC_AT] = seq
-    here(ATOMIC_BY, READER, H, at, thread, W[me, LOCAL])
-    return bad
+    by = Asks(W, VC, me, width, threads)
+    return joins(ATOMIC_BY, READER, H, at, thread, seq, by)

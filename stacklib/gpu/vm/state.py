@@ -6,6 +6,8 @@ instruction and go on from there.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 # A warp.
 (PC, MASK, ALIVE, DEPTH, STATE, WAITS_FOR, SLOT, LOCAL, BLOCK, NUMBER) = range(10)
 (BARRIERS, REQUESTS, RECORD, FELL, SYNCED, BLOCK_SYNCED, GRID_SYNCED) = range(10, 17)
@@ -99,3 +101,49 @@ FINISHED, FAILED, FULL, DEADLOCK, PAUSED = range(5)
     NOT_ALL_OF_CLUSTER,
 ) = range(26)
 FAULTS = 26
+
+
+class Tables(NamedTuple):
+    """What a request to memory and a wait may need of a launch."""
+
+    P: Any  # the program's rows
+    W: Any  # warps
+    B: Any  # blocks that are resident
+    A: Any  # arrays
+    M8: Any  # memory, as bytes, and the same as wider numbers and floats
+    M16: Any
+    M32: Any
+    M64: Any
+    MF: Any
+    MD: Any
+    H: Any  # who touched the elements that are watched
+    L: Any  # which elements were written
+    VC: Any  # how far each warp has seen each other
+    LV: Any  # what values of atomics tell of that
+    G: Any  # the machine
+    C: Any  # what each row did
+    Q: Any  # requests
+    S: Any  # their sectors
+    TR: Any  # what recorded warps issued
+    E: Any  # how many arrive at each event
+    scratch: Any
+    FV: Any  # the same for floats
+    MB: Any  # barriers in shared memory
+    CP: Any  # copies under way
+    width: int  # warps of a block
+    threads: int
+
+
+class Own(NamedTuple):
+    """What else there is of each warp and block."""
+
+    RR: Any  # registers, and the same as floats
+    FF: Any
+    ST: Any  # stacks of masks
+    V: Any  # which lanes have given a name a value
+    BAR: Any  # barriers of blocks
+    LOC: Any  # threads' own arrays
+    LOV: Any  # and which of their elements were set
+    SP: Any  # registers that say who a thread is
+    grid: Any
+    dims: Any

@@ -10,7 +10,7 @@ from .clusters import at_cluster, mapped
 from .copies import grouped
 from .mbarriers import at_mbarrier
 from .program import OP
-from .state import FAILED, RECORD, T_WAIT, TRACED
+from .state import FAILED, RECORD, T_WAIT, TRACED, Tables
 
 _BARRIER, _FENCE, _WARP_BARRIER = (OP[x] for x in ("BARRIER", "FENCE", "WARP_BARRIER"))
 _COMMIT, _WAIT_GROUP, _MAP_RANK = (OP[x] for x in ("COMMIT", "WAIT_GROUP", "MAP_RANK"))
@@ -19,32 +19,19 @@ _CLUSTER_BARRIER, _MB_ARRIVE = OP["CLUSTER_BARRIER"], OP["MB_ARRIVE"]
 
 @apart
 def ordered(
-    op: int,
-    pc: int,
-    me: int,
-    mask: int,
-    imm: int,
-    W: Any,
-    R: Any,
-    P: Any,
-    B: Any,
-    BAR: Any,
-    VC: Any,
-    G: Any,
-    E: Any,
-    TR: Any,
-    MB: Any,
-    CP: Any,
-    H: Any,
-    width: int,
+    op: int, pc: int, me: int, mask: int, imm: int, R: Any, BAR: Any, t: Tables
 ) -> int:
     """0 to go on, 1 to wait, 2 where it went on already, or FAILED + 10."""
+    W, B, G = t.W, t.B, t.G
+    E, TR, MB = t.E, t.TR, t.MB
+    H, VC, CP = t.H, t.VC, t.CP
+    P, width = t.P, t.width
     if op == _WARP_BARRIER:
         return warp_met(pc, me, mask, W, G)
     if mask == 0:
         return 0
     if op == _BARRIER:
-        said = came_to(me, pc, P[pc], mask, W, R, B, BAR, VC, G, E, TR, width)
+        said = came_to(me, pc, mask, R, BAR, t)
         return FAILED + 10 if said <= -10 else said
     if op == _FENCE:
         fenced(me, W, VC, G, width)
@@ -60,8 +47,5 @@ def ordered(
         bad = mapped(pc, me, mask, P[pc, 3], R, MB, G)
         return 10 + bad if bad else 0
     if op >= _MB_ARRIVE:
-        a, b = P[pc, 3], P[pc, 4]
-        return at_mbarrier(
-            op, pc, me, mask, a, b, imm, W, R, MB, CP, H, VC, G, E, TR, width
-        )
+        return at_mbarrier(op, pc, me, mask, imm, R, t)
     return at_grid(pc, me, mask, W, G, E, TR)

@@ -153,6 +153,3 @@ def _checked(experts: int, ranks: int, ranks_per_node: int) -> tuple[int, int]:
     if experts % ranks:
         raise ValueError(f"experts = {experts} do not divide over ranks = {ranks}")
     return local, ranks // local
-
-
-__all__ = ["ONCE", "Copies", "Counted", "count", "expect", "groups_hit"]

@@ -203,13 +203,3 @@ def pxn(
     if not together:
         return Messages(far, each, 0.0)
     return Messages(far // local, each * local, each * far * (local - 1) / local)
-
-
-__all__ = [
-    "Dispatch",
-    "Messages",
-    "dispatch_bytes",
-    "dispatch_time",
-    "pxn",
-    "token_bytes",
-]

@@ -231,6 +231,3 @@ class _Rank:
             else:
                 self.early.append((kind, rows))
         return [row for rows in came for row in rows]
-
-
-__all__ = ["DispatchRun", "expected", "run_dispatch", "token"]

@@ -120,6 +120,3 @@ def _best(scores: list[float], top_k: int, groups: int, take: int) -> tuple[int,
         places = [g * size + e for g in kept for e in range(size)]
         return tuple(sorted(nlargest(top_k, places, key=scores.__getitem__)))
     return tuple(sorted(nlargest(top_k, among, key=scores.__getitem__)))
-
-
-__all__ = ["Routing", "route_experts"]

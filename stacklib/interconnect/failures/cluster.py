@@ -18,19 +18,6 @@ from typing import Any
 
 from stacklib.quantity.bounds import above_zero, at_least, whole
 
-__all__ = [
-    "CAUSES",
-    "Cause",
-    "Drawn",
-    "between_failures",
-    "down",
-    "more_than",
-    "rate_per_part",
-    "run_cluster",
-    "run_repairs",
-    "spares_for",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Cause:

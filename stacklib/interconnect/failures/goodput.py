@@ -15,15 +15,6 @@ from dataclasses import dataclass
 from stacklib.memory.tiers.checkpoint import expected_time
 from stacklib.quantity.bounds import above_zero, at_least, whole
 
-__all__ = [
-    "Replay",
-    "best_interval",
-    "draw_kills",
-    "replay",
-    "steps_for_a_segment",
-    "useful_share",
-]
-
 
 def best_interval(cost: float, between_failures: float) -> float:
     """Seconds between checkpoints that make ``expected_time`` least, to rounding.

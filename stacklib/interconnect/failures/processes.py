@@ -21,8 +21,6 @@ from stacklib.quantity.bounds import above_zero, whole
 from . import worker
 from .goodput import Replay
 
-__all__ = ["Killed", "run_killed", "undisturbed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Killed:

@@ -22,8 +22,6 @@ from itertools import islice, repeat
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import whole
 
-__all__ = ["CODES", "Layer", "code", "count", "frame_bits", "packets", "share", "wire"]
-
 
 @dataclass(frozen=True, slots=True)
 class Layer:

@@ -88,14 +88,3 @@ def data_time(
         time = time + half_ring(device, near * layout.ep, fewer, routed)
         sent = sent + routed * (fewer - 1) / fewer
     return sent, where(group > 1, 1.0, 0.0) * time
-
-
-__all__ = [
-    "Sent",
-    "all_to_all",
-    "data_time",
-    "half_ring",
-    "keys_bytes",
-    "ring_rate",
-    "tensor_layer",
-]

@@ -137,6 +137,3 @@ def head_time(shape: Shape, layout: Layout, tokens: Any, rates: Rates) -> Any:
     device, columns = rates.device, shape.vocab / layout.tp
     done = 6.0 * tokens * columns * shape.hidden * device.operation
     return done / rates.plain + 20.0 * tokens * columns * device.byte / rates.moving
-
-
-__all__ = ["ATTENTION", "Work", "attention_time", "head_time", "layer_time", "products"]

@@ -161,6 +161,3 @@ def hold(layout: Layout, shape: Shape, chips: Any, batch: Any, length: int) -> A
         else:
             bad = bad | wrong
     return bad
-
-
-__all__ = ["Layout", "RECOMPUTE", "faults", "hold"]

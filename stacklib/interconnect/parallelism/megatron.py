@@ -109,6 +109,3 @@ def predicted(row: Row, lean: bool) -> Step:
         dtype="fp16",
         attention="scores",
     )
-
-
-__all__ = ["DEVICE", "LENGTH", "PAPER", "ROWS", "Row", "gpt", "predicted"]

@@ -110,6 +110,3 @@ def memory_of(
     logits = where(layout.pp == 1, 10.0 * shape.vocab / layout.tp, 0.0)
     activations = tokens * (flying * stage + again * one + logits)
     return Memory(cut(3) * WEIGHTS, cut(2) * gradients, cut(1) * OPTIMIZER, activations)
-
-
-__all__ = ["GRADIENTS", "Held", "Memory", "held", "layer_bytes", "memory_of"]

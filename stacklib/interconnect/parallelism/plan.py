@@ -205,6 +205,3 @@ def _seconds(value: float) -> str:
         if value >= scale:
             return f"{value / scale:.3g} {unit}"
     return f"{value * 1e6:.3g} us"
-
-
-__all__ = ["Choice", "divisors", "layouts", "plan", "why"]

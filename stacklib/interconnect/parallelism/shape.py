@@ -175,6 +175,3 @@ def shape_of(model: str | LanguageModel, length: int) -> Shape:
     )
     _known[id(model), length] = (model, found)  # the model lives, so its id is its own
     return found
-
-
-__all__ = ["Kind", "Mat", "Shape", "model_of", "shape_of"]

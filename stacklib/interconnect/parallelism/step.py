@@ -216,6 +216,3 @@ def _says(memory: Memory, device: Device) -> str:
         f"does not fit: {said} = {memory.total / 1e9:.1f} GB > {have:.1f} GB "
         f"on {device.name}"
     )
-
-
-__all__ = ["ADAM_MOVES", "Step", "evaluate", "step_time"]

@@ -126,6 +126,3 @@ def data_waits(
     covered = where(cut > 0, many * work, backward)
     layers = stage_layers(shape.layers, layout)
     return sent, maximum(time / layers, time - covered)
-
-
-__all__ = ["all_layers", "between_stages", "data_waits", "stage_layers"]

@@ -103,6 +103,3 @@ def _long_enough(stages: Any, microbatches: Any, schedule: str) -> None:
 def _always(condition: Any) -> bool:
     """Whether a comparison holds, of an array for each of its numbers."""
     return bool(condition.all() if hasattr(condition, "all") else condition)
-
-
-__all__ = ["SCHEDULES", "bubble", "in_flight"]

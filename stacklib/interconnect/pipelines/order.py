@@ -132,6 +132,3 @@ def _apart(p: int, m: int, depth: int, stage: int) -> list[Work]:
         if k >= late:
             found.append(Work(WEIGHTS, k - late))
     return found + [Work(WEIGHTS, k) for k in range(max(m - late, 0), m)]
-
-
-__all__ = ["Pipeline", "Work", "pipeline"]

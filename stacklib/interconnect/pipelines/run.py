@@ -222,6 +222,3 @@ def _held(order: tuple[Work, ...]) -> int:
         now += (work.kind == FORWARD) - (work.kind in (BACKWARD, WEIGHTS))
         most = max(most, now)
     return most
-
-
-__all__ = ["Deadlock", "PipelineRun", "Span", "check", "run_pipeline"]

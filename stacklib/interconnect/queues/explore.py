@@ -222,6 +222,3 @@ def _count(start: State, edges: dict[State, list[State]], ends: set[State]) -> i
         on = sum(paths[after] for after in edges[state])
         paths[state] = on + (state in ends)
     return paths[start]
-
-
-__all__ = ["Explored", "Move", "Plan", "explore", "program", "replay"]

@@ -143,6 +143,3 @@ class Queue:
     def _note(self, fault: str) -> None:
         if fault:
             self._faults.append(fault)
-
-
-__all__ = ["LANES", "Queue"]

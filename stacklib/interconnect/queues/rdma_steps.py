@@ -153,16 +153,3 @@ def event_faults(steps: Sequence[Step], events: Sequence[Event]) -> list[str]:
         last[event.step] = event.start + busy
         ends[event.message, event.step] = event.end
     return found
-
-
-__all__ = [
-    "Event",
-    "Step",
-    "Way",
-    "completion_steps",
-    "event_faults",
-    "longest_busy",
-    "run_steps",
-    "steps_time",
-    "write_steps",
-]

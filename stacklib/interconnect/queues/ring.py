@@ -84,6 +84,3 @@ def send(ring: Ring) -> tuple[Ring, str]:
     elif ring.slots[ring.place(index)] != index:
         fault = f"entry {index} is read before it is written"
     return ring._replace(sent=index + 1), fault
-
-
-__all__ = ["Ring", "bell", "empty", "fill", "publish", "reserve", "send"]

@@ -232,6 +232,3 @@ def check_sent(sent: list[tuple[int, int]]) -> list[str]:
             faults.append(f"producer {who} sent {mine} where {expected} was next")
         last[who] = max(mine, expected - 1)
     return faults
-
-
-__all__ = ["SharedRun", "check_sent", "run_shared"]

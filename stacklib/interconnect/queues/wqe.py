@@ -180,6 +180,3 @@ def read_wqe(wqe: bytes) -> Write:
         bool(flags & SOLICITED),
         flags & FENCE == FENCE,
     )
-
-
-__all__ = ["SIZE", "SLOT", "Write", "read_wqe", "write_wqe"]

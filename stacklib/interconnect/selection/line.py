@@ -169,6 +169,3 @@ def _within(t: float, free: int) -> float:
     if odd:
         return 2 / pi * (angle + sin(angle) * total)
     return sin(angle) * total
-
-
-__all__ = ["Line", "fit_line", "student"]

@@ -148,6 +148,3 @@ def fabric(
     adds = chip.vendor == "NVIDIA" and c.NVLS_SHARE[kind] > 0
     switch = linked and adds and joined >= BOX
     return Fabric(chip.key, ranks, local, kind, link, rate, far, switch)
-
-
-__all__ = ["Fabric", "architecture_of", "fabric"]

@@ -189,6 +189,3 @@ def _candidate(
         latency(*case, on),
         bandwidth(*case, on),
     )
-
-
-__all__ = ["Candidate", "Choice", "select"]

@@ -200,6 +200,3 @@ def _sends(collective: str, size: float, on: Fabric) -> tuple[str, str, float, f
         rows.append((US * wait + size * beta, protocol, US * wait, beta))
     _, protocol, alpha, beta = min(rows)
     return "sends", protocol, alpha, beta
-
-
-__all__ = ["COLLECTIVES", "Timed", "bus_factor", "collective_time"]

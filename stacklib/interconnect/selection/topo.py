@@ -69,6 +69,3 @@ def choices(
     domain = len(gpus) if whole else 1
     at = fabric(hardware.get(key), len(gpus), nodes=1, domain=domain)
     return [collective_time("all_reduce", size, at) for size in sizes]
-
-
-__all__ = ["choices", "guess", "joined", "links"]

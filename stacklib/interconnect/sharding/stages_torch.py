@@ -273,6 +273,3 @@ def _tie(plan: Pipeline, stage: int, parts: Mapping[int, Part], wire: Wire) -> N
         weight.grad = weight.grad + wire.receive(
             weight.shape, other % plan.stages, ("tied", 0, at)
         )
-
-
-__all__ = ["Done", "Kept", "Part", "Wire", "carry_out"]

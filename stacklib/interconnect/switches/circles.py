@@ -43,6 +43,3 @@ def _walk(
         if found:
             return found
     return []
-
-
-__all__ = ["find_circle"]

@@ -135,15 +135,3 @@ def credit_rate(buffer: Any, *, rate: Any, around: Any) -> Any:
     """
     above_zero(buffer=buffer, rate=rate, around=around)
     return minimum(rate, buffer / around)
-
-
-__all__ = [
-    "busiest_chances",
-    "clash_chance",
-    "credit_rate",
-    "cut_through_time",
-    "headroom",
-    "mean_busiest",
-    "mean_wait",
-    "stored_time",
-]

@@ -313,6 +313,3 @@ class _Fabric:
         one, since = about
         if one.ended is None and one.noticed <= since and one.recover():
             self._at(self.now + RECOVER, self._recover, about)
-
-
-__all__ = ["run_fabric"]

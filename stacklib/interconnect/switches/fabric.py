@@ -118,6 +118,3 @@ def check(wires: Mapping[Port, Wire], flows: list[Flow]) -> None:
             for port in pairwise(path):
                 if port not in wires:
                     raise ValueError(f"flow {number}: no wire {port[0]} -> {port[1]}")
-
-
-__all__ = ["KNOWN", "FabricRun", "Flow", "Port", "Rules", "Wire", "check"]

@@ -60,6 +60,3 @@ class Sending:
         self.alpha *= 1 - GAIN
         self.rate = (self.rate + self.target) / 2
         return self.target - self.rate > 0.01 * self.line
-
-
-__all__ = ["GAIN", "NOTICE", "RECOVER", "Frame", "Sending"]

@@ -100,6 +100,3 @@ def ring(switches: int, wire: Wire) -> tuple[Wires, list[tuple[str, ...]]]:
         passed = [(i + k) % switches for k in range(3)]
         paths.append((f"h{i}", *(f"s{k}" for k in passed), f"h{passed[-1]}"))
     return both_ways(ends, wire), paths
-
-
-__all__ = ["both_ways", "crowd", "ring", "row", "two_tiers"]

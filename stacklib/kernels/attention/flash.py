@@ -15,8 +15,6 @@ from stacklib.quantity import resolve
 
 from .mask import checked
 
-__all__ = ["BACKENDS", "Backend", "flash_attention"]
-
 
 @dataclass(frozen=True, slots=True)
 class Backend:

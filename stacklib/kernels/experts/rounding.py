@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "Rounded",
-    "draw_counts",
-    "kept_bytes",
-    "pad_waste",
-    "padded",
-    "round_tokens",
-    "tiny_scores",
-]
-
 
 def pad_waste(tokens: Any, top_k: Any, experts: Any, tile: Any = TILE) -> Any:
     """Rows padded over rows asked for, in the mean: ``E (M / 2) / (T k)``.

@@ -19,8 +19,6 @@ from stacklib.models.parts import Experts
 from stacklib.quantity import Quantity, ceil
 from stacklib.quantity.bounds import whole
 
-__all__ = ["ExpertTiles", "expert_tiles", "routed_parameters", "tile_efficiency"]
-
 TILE = 128  # rows of a block's tile of outputs; one wgmma instruction has 64 of them
 
 

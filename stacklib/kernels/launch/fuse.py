@@ -29,8 +29,6 @@ from stacklib.quantity import resolve
 
 from .op_graph import Op, OpGraph, read_bytes, verify
 
-__all__ = ["Fusion", "KERNELS", "RULES", "fuse"]
-
 RULES = ("elementwise", "rows", "gather", "siblings", "online")
 KERNELS = ("elementwise", "rows", "gather", "siblings")  # all but online softmax
 

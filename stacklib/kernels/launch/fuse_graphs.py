@@ -11,8 +11,6 @@ from stacklib.quantity.bounds import whole
 
 from .op_graph import Op, OpGraph, Tensor
 
-__all__ = ["attention_graph", "experts_graph", "layernorm_graph"]
-
 
 def _softmax(name: str, source: str, shape: tuple[int, ...]) -> Any:
     """Tensors and operations of a softmax over the last axis."""

@@ -17,8 +17,6 @@ import numpy as np
 from .fuse import Fusion
 from .op_graph import Op, OpGraph, verify, width
 
-__all__ = ["Recorded", "execute"]
-
 
 @dataclass
 class Recorded:

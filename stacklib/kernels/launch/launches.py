@@ -24,16 +24,6 @@ from stacklib.gpu.chip.streams import Command, Ran, run_streams
 from stacklib.quantity import ceil, maximum
 from stacklib.quantity.bounds import at_least, whole
 
-__all__ = [
-    "COSTS",
-    "Cost",
-    "LaunchRun",
-    "Launches",
-    "launch_time",
-    "replay_time",
-    "run_launches",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Cost:

@@ -9,8 +9,6 @@ from typing import Any
 
 from stacklib.quantity import bytes_per_element, resolve
 
-__all__ = ["KINDS", "Op", "OpGraph", "Tensor", "read_bytes", "verify", "width"]
-
 KINDS = ("elementwise", "reduction", "matmul", "gather", "sort")
 INDEX = {"int32": 4, "int64": 8}  # bytes of what gathers go by
 

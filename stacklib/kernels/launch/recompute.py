@@ -28,16 +28,6 @@ from functools import cache
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import at_least, whole
 
-__all__ = [
-    "CheckpointPlan",
-    "Layer",
-    "METHODS",
-    "Segment",
-    "checkpoint_plan",
-    "revolve",
-    "run_plan",
-]
-
 METHODS = ("keep", "every", "sqrt", "optimal")
 BACKWARD = 2  # passes' worth of FLOPs back: for the input and for the weights
 

@@ -21,8 +21,6 @@ from stacklib.tinylm.train_torch import text_loss
 
 from .recompute import CheckpointPlan, Layer, Segment
 
-__all__ = ["gradients", "kept_bytes", "tiny_layers"]
-
 
 def tiny_layers(config: Config, batch: int, tokens: int) -> list[Layer]:
     """The model's blocks, and its norm, head and loss as the last layer."""

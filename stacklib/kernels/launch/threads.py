@@ -18,8 +18,6 @@ from typing import Any
 
 from .launches import Launches
 
-__all__ = ["Overheads", "foretold", "overheads", "run_threads", "typical"]
-
 
 def _spin(seconds: float) -> None:
     until = time.perf_counter() + seconds

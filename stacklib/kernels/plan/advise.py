@@ -24,8 +24,6 @@ from stacklib import hardware
 from stacklib.quantity.bounds import above_zero, at_least
 from stacklib.roofline.work.bounds import bound_time
 
-__all__ = ["Advice", "Option", "Profile", "ROUTES", "Route", "TERMS", "Term", "advise"]
-
 
 @dataclass(frozen=True, slots=True)
 class Profile:

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import above_zero, at_least
 
-__all__ = ["GAINS", "Gain", "gain", "payback", "speedup", "times"]
-
 KINDS = ("faster", "shorter")  # how a share is meant: more work a second, or less time
 
 

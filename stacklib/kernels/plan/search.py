@@ -28,19 +28,6 @@ from stacklib.quantity.bounds import whole
 
 from .search_methods import METHODS, Grid, Moves, Place, Trial, proposals
 
-__all__ = [
-    "METHODS",
-    "Band",
-    "Measured",
-    "Moves",
-    "Search",
-    "SearchError",
-    "Trial",
-    "bands",
-    "expected_best",
-    "search",
-]
-
 BUDGET = 64  # points: an eighth of the space that `benchmarks/kernel_search.py` times
 
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from stacklib.quantity import resolve
 
-__all__ = ["Grid", "METHODS", "Moves", "Place", "Proposals", "Trial", "proposals"]
-
 METHODS = ("random", "hill-climb", "evolutionary", "guided")
 PARENTS = 8  # that an evolutionary search keeps: a fifth of the budgets here
 MUTATE = 0.4  # chance that a child's parameter takes a step: about one of three

@@ -22,8 +22,6 @@ from dataclasses import dataclass
 
 from stacklib.quantity.bounds import above_zero, whole
 
-__all__ = ["MOVES", "Core", "bottleneck", "tile_terms"]
-
 WIDTH, GROUP = 4, 4  # bytes of a number; rows of Y in a pass
 MOVES = {
     "short rows": (("tile_n", 1), ("tile_n", 2)),

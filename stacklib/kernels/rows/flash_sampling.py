@@ -25,8 +25,6 @@ from stacklib.quantity.bounds import whole
 
 from .noise import gumbel, uniform
 
-__all__ = ["Crossed", "Drawn", "draw_in_tiles", "flash_sampling", "sample_by_passes"]
-
 FP32, INDEX = 4, 4  # bytes
 TILE = 512  # tokens a tile takes by default
 

@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["gumbel", "philox", "uniform"]
-
 FACTORS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 KEYS = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))  # added each round
 LOW = np.uint64(0xFFFFFFFF)

@@ -17,13 +17,6 @@ from stacklib.gpu import tiles as tl
 
 from .norms import next_power
 
-__all__ = [
-    "layernorm_masked",
-    "layernorm_reference",
-    "layernorm_unmasked",
-    "run_layernorm",
-]
-
 EPS = 1e-5
 
 

@@ -20,8 +20,6 @@ from typing import Any
 from stacklib.quantity import ceil, log2
 from stacklib.quantity.bounds import above_zero, at_least
 
-__all__ = ["lane_waste", "layernorm_bytes", "next_power", "unmasked_variance"]
-
 
 def next_power(n: Any) -> Any:
     """The least power of two from n up: the tile that holds a row."""

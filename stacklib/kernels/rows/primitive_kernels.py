@@ -21,17 +21,6 @@ from stacklib.quantity.bounds import whole
 
 from .primitives import primitive
 
-__all__ = [
-    "Measured",
-    "digit_counts",
-    "digit_scatter",
-    "measured",
-    "radix_sort",
-    "scan_back",
-    "scan_look_back",
-    "scan_work_efficient",
-]
-
 T = Any  # a Thread
 BLOCK = 64  # threads of a block of the kernels that name it
 SUM, PREFIX = 1, 2  # what a block has told of itself; 0 is nothing

@@ -24,8 +24,6 @@ from typing import Any
 from stacklib.quantity import log2, resolve
 from stacklib.quantity.bounds import at_least, whole
 
-__all__ = ["PRIMITIVES", "Primitive", "look_back_bytes", "primitive", "sort_bytes"]
-
 
 @dataclass(frozen=True, slots=True)
 class Primitive:

@@ -25,8 +25,6 @@ from stacklib.tinylm.sampling import Sampling
 
 from .flash_sampling import FP32, INDEX, Crossed
 
-__all__ = ["Sampled", "sample_fused", "sample_in_passes", "select"]
-
 DIGIT, BUCKETS = 8, 256  # bits of a digit, as radix sorts on GPUs take
 CHIP = 227 * 1024  # bytes of shared memory that a block of an H100 can have
 Floats: TypeAlias = NDArray[np.float64]

@@ -27,18 +27,6 @@ from typing import Any
 from stacklib.quantity import ceil, maximum
 from stacklib.quantity.bounds import above_zero, at_least, whole
 
-__all__ = [
-    "PUBLISHED",
-    "SampleTime",
-    "flash_bytes",
-    "flash_time",
-    "gain_chain",
-    "plain_bytes",
-    "plain_time",
-    "run_head",
-    "step_share",
-]
-
 FP32, PAIR, INDEX = 4, 8, 4  # bytes of a logit, of a score with its index, of an index
 PLAIN_PASSES, PLAIN_LAUNCHES, FLASH_LAUNCHES = 4, 3, 2
 

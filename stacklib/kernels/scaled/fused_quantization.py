@@ -29,17 +29,6 @@ from stacklib.quantity.bounds import whole
 from stacklib.quantizers.scheme import SCHEMES
 from stacklib.roofline.bound.scaling import share_from_speed_up
 
-__all__ = [
-    "PUBLISHED",
-    "Published",
-    "Step",
-    "dequantizing_share",
-    "forward_steps",
-    "forward_time",
-    "implied_share",
-    "quantizing_share",
-]
-
 SCHEME = SCHEMES["mxfp8_e4m3"]
 WIDE = 2  # bytes of BF16
 TILE = 128  # rows and columns of a product's output that a block computes

@@ -37,16 +37,6 @@ if TYPE_CHECKING:
 
     from stacklib.quantizers import Quantized
 
-__all__ = [
-    "Summing",
-    "error_bound",
-    "expected_error",
-    "output_in_fractions",
-    "product_in_fractions",
-    "scaled_product",
-    "summing_error",
-]
-
 BLOCK = 128  # numbers along k that share a scale, and sums between two promotions
 FORM = "e4m3fn"
 POWERS = range(-24, 40)  # exponents that a sum of E4M3 products may be aligned to

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Memory", "run_forward"]
-
 BF16 = Format("bf16")
 
 

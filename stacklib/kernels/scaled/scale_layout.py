@@ -31,16 +31,6 @@ if TYPE_CHECKING:
 
     from stacklib.quantizers import Quantized
 
-__all__ = [
-    "block_scaled_product",
-    "pack_scales",
-    "packed_size",
-    "product_of_packed",
-    "scale_offset",
-    "tensor_memory",
-    "unpack_scales",
-]
-
 ROWS, BLOCKS = 128, 4  # of a tile of scales, a byte each
 LANES = 32  # of tensor memory that a tile fills before it is copied
 TILE = ROWS * BLOCKS

@@ -417,14 +417,3 @@ def attention_time(
         backward,
     )
     return predict(plan(work, on, software))
-
-
-__all__ = [
-    "Attention",
-    "AttentionTime",
-    "SOFTWARE",
-    "Plan",
-    "attention_time",
-    "plan",
-    "predict",
-]

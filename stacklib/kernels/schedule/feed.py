@@ -123,13 +123,3 @@ def promotion_cost(loop: Promoted, steps: int) -> float:
     """Time with promotion over time without, by events."""
     plain = Promoted(loop.feed, 0.0, loop.consumers)
     return promoted_events(loop, steps).time / promoted_events(plain, steps).time
-
-
-__all__ = [
-    "Promoted",
-    "feed_events",
-    "promoted_events",
-    "promoted_of",
-    "promoted_pace",
-    "promotion_cost",
-]

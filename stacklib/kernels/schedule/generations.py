@@ -323,17 +323,3 @@ def next_generation(
         tricks(best, on, rates),
         assumed,
     )
-
-
-__all__ = [
-    "Generation",
-    "Next",
-    "RULES",
-    "Rule",
-    "Trick",
-    "generation",
-    "next_generation",
-    "run",
-    "stages_of",
-    "tricks",
-]

@@ -178,14 +178,3 @@ def schedule(name: str, on: str = "trainium2", tiles: int = QUERY_TILES) -> Sche
         return Schedule(version, tiles * sum(s.time for s in stages), None, busiest)
     timeline = pipeline(stages, tiles)
     return Schedule(version, timeline.time, timeline, busiest)
-
-
-__all__ = [
-    "Engines",
-    "Schedule",
-    "VERSIONS",
-    "Version",
-    "engines",
-    "schedule",
-    "stages_of",
-]

@@ -462,14 +462,3 @@ def _gains(
         if not changed:
             return False
     return True
-
-
-__all__ = [
-    "Event",
-    "Stage",
-    "Timeline",
-    "needs_of",
-    "pipeline",
-    "steady_state",
-    "verify",
-]

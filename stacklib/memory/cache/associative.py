@@ -12,8 +12,6 @@ from math import exp, lgamma, log
 
 from stacklib.quantity.bounds import at_least, whole
 
-__all__ = ["hit_chance"]
-
 
 def hit_chance(distance: float, sets: int, ways: int) -> float:
     """Chance that an access hits a set-associative LRU cache, by its reuse distance."""

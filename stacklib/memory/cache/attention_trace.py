@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from .cache import Cache
 
-__all__ = ["Start", "TiledAttention", "Trace"]
-
 
 @dataclass(frozen=True, slots=True)
 class Start:

@@ -19,8 +19,6 @@ from stacklib.quantity.bounds import whole
 from ._cache_kernel import POLICIES, Shape, run
 from .traffic import Bools, Ints, Traffic
 
-__all__ = ["ON_STORE", "WRITES", "Cache", "checked_sizes", "checked_trace"]
-
 WRITES = ("back", "through")
 ON_STORE = ("fetch", "validate")
 

@@ -20,8 +20,6 @@ from ..warp._fast import fast
 from .cache import Cache, checked_sizes, checked_trace, traffic_of
 from .traffic import Bools, Ints, Traffic, some
 
-__all__ = ["answers", "chain"]
-
 
 def chain(
     levels: Sequence[Cache],

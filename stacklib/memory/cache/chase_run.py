@@ -17,8 +17,6 @@ from .cache import Cache
 from .chain import answers, chain
 from .chase_model import ChaseLevel, check, lines_of
 
-__all__ = ["Chase", "chase"]
-
 LAPS = 2  # the first fills the caches, the second counts
 PLACES = 64  # physical memory, in working sets, over which pages are thrown
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from stacklib.roofline.host.plateaus import plateaus
 
-__all__ = ["FoundLevel", "find_levels"]
-
 STEP = 1.25  # a level is slower than the one before by this much or more
 SPAN = 1.4  # and holds over sizes that differ by this factor
 

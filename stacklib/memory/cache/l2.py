@@ -9,8 +9,6 @@ from stacklib.roofline.work.bounds import device_of
 from .cache import Cache
 from .waves import L2_WAYS
 
-__all__ = ["l2_cache"]
-
 
 def l2_cache(
     on: str | Accelerator, line: int = 128, sector: int | None = None, parts: int = 1

@@ -18,8 +18,6 @@ from stacklib.quantity.bounds import whole
 from ..tile.tiling import TiledMatmul
 from .attention_trace import TiledAttention, Trace
 
-__all__ = ["Recorder", "attend", "multiply"]
-
 Floats: TypeAlias = NDArray[np.floating]
 
 

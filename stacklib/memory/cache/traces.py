@@ -11,8 +11,6 @@ from itertools import accumulate, count
 
 from stacklib.quantity.bounds import above_zero, whole
 
-__all__ = ["TRACES", "conversations", "scans_and_loops", "zipf"]
-
 _SYSTEM_BLOCKS = 12  # of a prompt that all conversations of an application share
 _APPLICATIONS = 3
 

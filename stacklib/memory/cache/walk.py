@@ -18,8 +18,6 @@ from stacklib.quantity.bounds import whole
 from ..warp._fast import fast
 from ..warp.coalescing import strided_pieces
 
-__all__ = ["HOST_LINE", "Walk", "sawtooth", "strided_walk", "walk_seconds"]
-
 HOST_LINE = 64  # bytes
 WIDTH = 4  # bytes of an element
 _IN_LINE = HOST_LINE // WIDTH

@@ -36,8 +36,6 @@ from stacklib.roofline.work.fit import model_of
 
 from .rungs import ladder
 
-__all__ = ["LEVELS", "Passage", "descent", "walked"]
-
 LEVELS = ("HBM", "L2", "shared memory", "registers")
 ROWS = (16, 64)  # of a matrix that one instruction multiplies: mma, wgmma
 COLUMNS = 8  # by so many columns, at least

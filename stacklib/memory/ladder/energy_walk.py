@@ -16,8 +16,6 @@ from stacklib.roofline.work.fit import kv_copies, model_of
 
 from .energy import ACCOUNTS, PATHS, die_area, operation_energy, wire_energy
 
-__all__ = ["EventCount", "count_energy", "ways_across"]
-
 SECTOR = 32  # bytes that move together
 TILE = 128  # sectors that one SM reads before the next SM's turn comes
 PERIOD = 1 << 16  # sectors after which the walk is taken as repeating

@@ -14,8 +14,6 @@ from functools import cached_property
 
 from stacklib.quantity.bounds import is_whole, whole
 
-__all__ = ["Op", "Program", "cyclic_loads"]
-
 
 @dataclass(frozen=True, slots=True)
 class Op:
@@ -110,11 +108,6 @@ class Program:
         made = {name for op in self.ops for name in op.writes}
         came = sum(self.sizes[name] for name in self.inputs & kept)
         return came + sum(self.sizes[name] for name in self.outputs & made & kept)
-
-    @property
-    def streamed_bytes(self) -> int:
-        """Bytes that pass by, whatever the plan."""
-        return sum(self.sizes[name] for name in self.streamed)
 
 
 def cyclic_loads(

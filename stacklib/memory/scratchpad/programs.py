@@ -8,8 +8,6 @@ from stacklib.quantity.bounds import whole
 
 from .operations import Op, Program
 
-__all__ = ["matmul_program", "mlp_program"]
-
 
 def _cut(name: str, size: int, part: int) -> int:
     """How many parts; they must divide."""

@@ -18,8 +18,6 @@ from .operations import Program
 from .programs import matmul_program, mlp_program
 from .spilling import Move, Plan, allocate
 
-__all__ = ["Execution", "PlanError", "execute", "run_matmul", "run_mlp"]
-
 Array: TypeAlias = NDArray[Any]
 Kernel: TypeAlias = Callable[..., None]
 

@@ -18,8 +18,6 @@ from stacklib.roofline.work.bounds import device_of
 from .operations import Program, cyclic_loads
 from .programs import matmul_program
 
-__all__ = ["RING", "SIDE", "SbufCase", "sbuf_case"]
-
 SIDE = 8192  # rows and columns of the weights
 WIDTH, SUM = 2, 4  # bytes of a bf16 number, and of an fp32 sum
 RING = chosen(1, "MiB", label="ring the weights pass through")

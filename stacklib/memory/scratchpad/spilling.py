@@ -16,8 +16,6 @@ from stacklib.quantity.bounds import whole
 
 from .operations import Program
 
-__all__ = ["POLICIES", "Move", "Plan", "allocate"]
-
 POLICIES = ("lru", "belady", "weight")
 
 

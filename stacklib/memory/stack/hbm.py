@@ -9,8 +9,6 @@ from typing import Any
 from stacklib.quantity import Quantity, chosen
 from stacklib.quantity.bounds import above_zero, is_whole, whole
 
-__all__ = ["HEIGHTS", "HbmStack", "built_from", "hbm_stack"]
-
 HEIGHTS = (4, 8, 12, 16)  # dies of a stack that JEDEC's HBM standards name
 
 

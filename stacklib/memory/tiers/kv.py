@@ -21,18 +21,6 @@ from stacklib.roofline.work.work import sized
 
 from .parts import Drive, drive
 
-__all__ = [
-    "KvDemand",
-    "drive_depth",
-    "drives_needed",
-    "kv_demand",
-    "layer_time",
-    "lifetime",
-    "pages_read",
-    "reads_per_second",
-    "step_time",
-]
-
 
 def pages_read(tokens: int, picked: int, per_page: int, block: int = 1) -> float:
     """Pages that hold at least one of the picked tokens, on average.

@@ -16,8 +16,6 @@ from stacklib.hardware.accelerator import Known
 from stacklib.hardware.sourced import read_fields, read_toml, read_value
 from stacklib.quantity import Quantity, assumed, resolve
 
-__all__ = ["Drive", "constant", "constant_names", "drive", "drive_names"]
-
 DATA = Path(__file__).parent / "data"
 DRIVE_FIELDS: dict[str, tuple[str, str]] = {
     "capacity": ("B", "capacity"),

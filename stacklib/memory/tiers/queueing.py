@@ -9,8 +9,6 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
-__all__ = ["Queue", "run_reads", "run_step"]
-
 
 @dataclass(slots=True)
 class Queue:

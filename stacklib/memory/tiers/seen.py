@@ -16,16 +16,6 @@ from stacklib.quantity import Quantity, assumed, chosen, minimum, one_of
 from .parts import constant, drive
 from .tier import Tier
 
-__all__ = [
-    "PRICED",
-    "ddr5_energy",
-    "flash_latency",
-    "hbm2_correction",
-    "hbm2_energy",
-    "sram_energy",
-    "tiers_from",
-]
-
 PRICED = ("sram", "hbm", "ddr5", "cxl", "nvme")  # kinds that a price may be given for
 VIEWPOINTS = ("sm", "core")
 HOST = "epyc_9755"

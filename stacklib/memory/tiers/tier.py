@@ -17,19 +17,6 @@ from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import above_zero, is_whole
 from stacklib.roofline import Infeasible
 
-__all__ = [
-    "Need",
-    "Tier",
-    "average_access_time",
-    "break_even_interval",
-    "cheapest_tier",
-    "geometric_step",
-    "misses_of",
-    "shortfalls",
-    "steps",
-    "textbook_access_time",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Tier:

@@ -14,8 +14,6 @@ from stacklib.quantity.bounds import whole
 from ..cache.cache import Cache
 from ..cache.chain import answers, chain
 
-__all__ = ["TierWalk", "walk_tiers", "zipf_trace"]
-
 
 @dataclass(frozen=True, slots=True)
 class TierWalk:

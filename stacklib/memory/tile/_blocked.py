@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["GROUP", "product_loop", "trace_loop"]
-
 GROUP = 4  # rows of Y, and steps of the sum, that one pass takes in
 
 

@@ -15,8 +15,6 @@ from stacklib.quantity.bounds import whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["chain_bytes", "chain_trace"]
-
 
 def chain_bytes(operations: Any, elements: Any, width: Any, near: Any = 1) -> Any:
     """Bytes that cross to memory and back.

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.plots.drawing import (
-    Box,
-    Drawing,
-    Name,
-    Words,
-    below,
-    draw,
-    flow,
-    grid,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, memory
 
 from .interconnect import interconnect_map
@@ -32,39 +21,39 @@ __all__ = [
 ]
 
 
-def roofline_map() -> Drawing:
+def roofline_map() -> d.Drawing:
     """Chapter 1: what is counted, what limits it, and how a clock is asked."""
-    chip = Box(
+    chip = d.Box(
         "chip",
-        line("a chip", bold=True),
-        flow(
+        d.line("a chip", bold=True),
+        d.flow(
             section("1.1", "reads the model", "layer-2"),
             section("1.3", "memory or lanes", "layer-3"),
             section("1.5", "loads in flight", "layer-6"),
         ),
         role="layer-3",
     )
-    machine = below(
-        flow(
+    machine = d.below(
+        d.flow(
             section("1.2", "the work of a layer", "layer-4"),
             section("1.7", "a host and its clock", "layer-6"),
         ),
         chip,
-        flow(
+        d.flow(
             section("1.6", "more chips", "layer-5"),
             section("1.4", "your own machine", "layer-1"),
         ),
     )
-    told = [line(Name("1.8"), bold=True), "one token, from the key to the screen"]
-    scene = Box("section 1.8", told, machine, role="muted")
+    told = [d.line(d.Name("1.8"), bold=True), "one token, from the key to the screen"]
+    scene = d.Box("section 1.8", told, machine, role="muted")
     title = "Chapter one: what a token costs, what limits it, and where the time goes."
-    return draw(scene, name="map-roofline", title=title, devices=[DEVICE])
+    return d.draw(scene, name="map-roofline", title=title, devices=[DEVICE])
 
 
-def gpu_map() -> Drawing:
+def gpu_map() -> d.Drawing:
     """Chapter 2: the SM opened, in its die, in its package."""
     device = hardware.get(DEVICE)
-    inside = grid(
+    inside = d.grid(
         [
             section("2.1", "threads and lanes", "layer-3", gpu.warp("a warp")),
             section("2.3", "warps that wait", "layer-6", gpu.warp("warps")),
@@ -73,33 +62,38 @@ def gpu_map() -> Drawing:
         ],
         (2, 1),
     )
-    told = [line("an SM", bold=True), (Name("2.2"), ": a kernel runs on it")]
-    sm = Box("section 2.2", told, inside, role="layer-3")
-    die = Box(
+    told = [d.line("an SM", bold=True), (d.Name("2.2"), ": a kernel runs on it")]
+    sm = d.Box("section 2.2", told, inside, role="layer-3")
+    die = d.Box(
         "section 2.6",
-        [line(Name("2.6"), bold=True), ("a die of ", device.compute_units, " SMs")],
+        [d.line(d.Name("2.6"), bold=True), ("a die of ", device.compute_units, " SMs")],
         sm,
         role="layer-1",
     )
     stacks = [memory.stack(device, f"stack {n}") for n in "ABCDE"]
-    package = Box(
+    package = d.Box(
         "section 2.7",
-        [line(Name("2.7"), bold=True), "a package: dies, stacks, and what joins them"],
-        below(die, right_of(*stacks, grow=0)),
+        [
+            d.line(d.Name("2.7"), bold=True),
+            "a package: dies, stacks, and what joins them",
+        ],
+        d.below(die, d.right_of(*stacks, grow=0)),
         role="layer-1",
     )
-    scene = below(package, Words([(Name("2.8"), ": the token, in slots and silicon")]))
+    scene = d.below(
+        package, d.Words([(d.Name("2.8"), ": the token, in slots and silicon")])
+    )
     title = "Chapter two: from a lane to a package."
-    return draw(scene, name="map-gpu", title=title, devices=[DEVICE])
+    return d.draw(scene, name="map-gpu", title=title, devices=[DEVICE])
 
 
-def memory_map() -> Drawing:
+def memory_map() -> d.Drawing:
     """Chapter 3: from a lane outward, level by level."""
     device = hardware.get(DEVICE)
-    near = Box(
+    near = d.Box(
         "SM",
-        line("in an SM", bold=True),
-        grid(
+        d.line("in an SM", bold=True),
+        d.grid(
             [
                 section("3.2", "lanes to sectors", "layer-3", gpu.warp("a warp")),
                 section("3.3", "banks", "layer-2", gpu.banks()),
@@ -112,16 +106,16 @@ def memory_map() -> Drawing:
     )
     cache = section("3.4", "caches: what stays", "layer-2", memory.cache_ways(8))
     stacks = [memory.stack(device, f"stack {n}") for n in "ABCDE"]
-    outer = flow(
-        section("3.7", "a stack", "layer-2", right_of(*stacks[:2], grow=0)),
+    outer = d.flow(
+        section("3.7", "a stack", "layer-2", d.right_of(*stacks[:2], grow=0)),
         section("3.8", "rows and banks", "layer-2", memory.bank_array(1, 12, 3)),
     )
-    far = flow(
+    far = d.flow(
         section("3.9", "host, drive, network", "layer-5"),
         section("3.10", "what it costs", "layer-7"),
     )
-    told = [line(Name("3.1"), bold=True), "the ladder: how far away a byte is"]
-    ladder = Box("section 3.1", told, below(near, cache, outer, far), role="muted")
-    scene = below(ladder, Words([(Name("3.11"), ": the token, level by level")]))
+    told = [d.line(d.Name("3.1"), bold=True), "the ladder: how far away a byte is"]
+    ladder = d.Box("section 3.1", told, d.below(near, cache, outer, far), role="muted")
+    scene = d.below(ladder, d.Words([(d.Name("3.11"), ": the token, level by level")]))
     title = "Chapter three: outward from a lane, each step larger and slower."
-    return draw(scene, name="map-memory", title=title, devices=[DEVICE])
+    return d.draw(scene, name="map-memory", title=title, devices=[DEVICE])

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.plots.drawing import (
-    Drawing,
-    Name,
-    Node,
-    Pipe,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    grid,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then
 from stacklib.plots.drawing.parts import machine
 from stacklib.quantity import chosen
@@ -22,7 +11,7 @@ from stacklib.quantity import chosen
 from .sections import DEVICE, DOWN, cells, group, section
 
 
-def interconnect_map() -> Drawing:
+def interconnect_map() -> d.Drawing:
     """Chapter 6: from the lanes of a link to a cluster at work."""
     job = [
         section("6.12", "tokens to experts", "layer-6"),
@@ -31,7 +20,7 @@ def interconnect_map() -> Drawing:
         section("6.15", "the layout", "layer-7"),
     ]
     port = hardware.link("ib_ndr").per_direction
-    out = ["a GPU's", Shown(port, "GB/s")]
+    out = ["a GPU's", d.Shown(port, "GB/s")]
     rack = section("6.6", "a rack that is one machine", "layer-1", _node())
     way = group(
         "the way out",
@@ -41,23 +30,23 @@ def interconnect_map() -> Drawing:
         section("6.5", "your own wires", "layer-1"),
     )
     inside = hardware.link("nvlink4").per_direction
-    wires = flow(
+    wires = d.flow(
         rack,
-        Pipe("section 6.6", "the way out", port, inside, out, both=True),
+        d.Pipe("section 6.6", "the way out", port, inside, out, both=True),
         way,
         then("the way out", "switches"),
         _switches(),
         gap=2,
     )
-    parts = below(group("what a model sends", "muted", grid(job, (4, 2))), wires)
+    parts = d.below(group("what a model sends", "muted", d.grid(job, (4, 2))), wires)
     told = "a cluster at work, and what fails in it"
     cluster = section("6.16", told, "layer-7", parts)
-    scene = below(cluster, Words([(Name("6.17"), ": the token crosses")]))
+    scene = d.below(cluster, d.Words([(d.Name("6.17"), ": the token crosses")]))
     title = "Chapter six: from the lanes of a link to a cluster that is one machine."
-    return draw(scene, name="map-interconnect", title=title, devices=[DEVICE])
+    return d.draw(scene, name="map-interconnect", title=title, devices=[DEVICE])
 
 
-def _node() -> Node:
+def _node() -> d.Node:
     """Eight GPUs, and what passes over the links between them."""
     rate = hardware.link("nvlink4").per_direction
     links = [
@@ -66,20 +55,20 @@ def _node() -> Node:
         section("6.3", "in fewest steps", "layer-3"),
         section("6.4", "by which algorithm", "layer-4"),
     ]
-    return below(
+    return d.below(
         machine.boards(chosen(8, label="GPUs of a node")),
-        Pipe("boards", "links", rate, rate * 2, both=True, down=DOWN, least=34.0),
-        grid(links, (2, 1)),
+        d.Pipe("boards", "links", rate, rate * 2, both=True, down=DOWN, least=34.0),
+        d.grid(links, (2, 1)),
     )
 
 
-def _switches() -> Node:
+def _switches() -> d.Node:
     """A tree of switches, a port of one, and the other way to join chips."""
     tiers = (cells("spines", 2, {0}), cells("leaves", 4, {1}))
     return group(
         "switches",
         "layer-5",
-        section("6.7", "racks joined", "layer-5", below(*tiers, gap=4)),
+        section("6.7", "racks joined", "layer-5", d.below(*tiers, gap=4)),
         section("6.9", "a queue at a port", "layer-2", cells("frames", 6, {3, 4, 5})),
         section("6.8", "or a torus", "layer-5", cells("torus", 16, {0, 3, 12}, 4)),
     )

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.plots.drawing import (
-    Drawing,
-    Either,
-    Name,
-    Pipe,
-    Words,
-    below,
-    chain,
-    draw,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then
 from stacklib.plots.drawing.parts import memory
 
 from .sections import DEVICE, DOWN, cells, group, section
 
 
-def kernels_map() -> Drawing:
+def kernels_map() -> d.Drawing:
     """Chapter 4: the kernels of a layer between a host and a memory."""
     device = hardware.get(DEVICE)
     norm = section("4.3", "a norm", "layer-2", cells("row", 9, set(range(9)), 3))
@@ -48,16 +38,18 @@ def kernels_map() -> Drawing:
     first = section("4.12", "which to write first", "layer-7")
     search = section("4.11", "a search for its tile", "layer-7")
     host = section("4.1", "a host launches", "layer-5", cells("queue", 8, {0, 1, 2}))
-    stacks = right_of(*[memory.stack(device, f"stack {n}") for n in "ABCDE"], grow=0)
+    stacks = d.right_of(*[memory.stack(device, f"stack {n}") for n in "ABCDE"], grow=0)
     rate, layer = device.memory_bandwidth, "kernels of a layer, on the SMs"
-    scene = below(
-        Either(right_of(first, host, search, even=True), below(first, search, host)),
+    scene = d.below(
+        d.Either(
+            d.right_of(first, host, search, even=True), d.below(first, search, host)
+        ),
         then("section 4.1", layer, down=DOWN),
-        group(layer, "muted", chain(norm, products, attention, end)),
-        Pipe(layer, "section 4.2", rate, rate * 3, both=True, down=DOWN),
+        group(layer, "muted", d.chain(norm, products, attention, end)),
+        d.Pipe(layer, "section 4.2", rate, rate * 3, both=True, down=DOWN),
         section("4.2", "memory: what fusing keeps out of it", "layer-2", stacks),
-        Words([(Name("4.13"), ": the token, kernel by kernel")]),
+        d.Words([(d.Name("4.13"), ": the token, kernel by kernel")]),
         gap=3,
     )
     title = "Chapter four: kernels between the host that starts them and the memory."
-    return draw(scene, name="map-kernels", title=title, devices=[DEVICE])
+    return d.draw(scene, name="map-kernels", title=title, devices=[DEVICE])

@@ -29,8 +29,6 @@ from ..recipes import Recipe
 from ..train_torch import CLIP, optimizers_of, set_rates, text_loss
 from .runs import MEAN_OVER
 
-__all__ = ["RUNS", "Emulated", "Precision", "Tally", "rounded", "train_short"]
-
 HISTORY = 16  # maxima, as in the examples of Transformer Engine; its default is 1,024
 GROWS_AFTER = 20  # steps after which a dynamic loss scale doubles; torch: 2,000
 FIRST_SCALE = 2.0**16

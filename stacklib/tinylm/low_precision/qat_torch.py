@@ -25,8 +25,6 @@ from ..model_torch import Decoder
 from ..perplexity import Score, bits_per_byte, difference, score
 from ..train_torch import CLIP, text_loss
 
-__all__ = ["Aware", "levels", "ptq", "qat", "straight_through"]
-
 # Shares of a row's largest magnitude that are tried as the end of its grid.
 CLIPS = tuple(float(share) for share in np.linspace(0.3, 1.0, 15))
 Quantize = Callable[[Tensor], Tensor]

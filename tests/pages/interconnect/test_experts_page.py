@@ -13,9 +13,8 @@ loop = loop_of("06-interconnect/experts")
 
 
 @pytest.mark.parametrize(("experts", "top_k"), [(256, 8), (1024, 8), (256, 16)])
-def test_the_loop_is_the_package(experts, top_k, capsys: pytest.CaptureFixture[str]):
-    exec(loop().replace("256, 8, 64", f"{experts}, {top_k}, 64"), {})
-    words = capsys.readouterr().out.split()
+def test_the_loop_is_the_package(experts, top_k):
+    words = loop.prints("256, 8, 64", f"{experts}, {top_k}, 64").split()
     apart, by_node = (float(words[words.index("for") - 1]), float(words[-4]))
     case = {"experts": experts, "top_k": top_k, "ranks": 64, "ranks_per_node": 8}
     assert apart == pytest.approx(expect(**case).network, rel=0.02)

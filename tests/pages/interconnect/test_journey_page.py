@@ -10,10 +10,9 @@ from ...programs import loop_of
 loop = loop_of("06-interconnect/journey")
 
 
-def test_the_loop_finds_the_best_size_of_the_page(capsys: pytest.CaptureFixture[str]):
+def test_the_loop_finds_the_best_size_of_the_page():
     pytest.importorskip("torch")
-    exec(loop(), {})
-    said = capsys.readouterr().out.splitlines()
+    said = loop.prints().splitlines()
     assert said[6].endswith(f"soonest with {page.fastest(page.OLD).si:.0f}")
     assert float(said[2].split()[3]) == pytest.approx(
         page.token(page.OLD).si * 1e3, 0.02

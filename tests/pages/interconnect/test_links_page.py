@@ -13,18 +13,16 @@ from ...programs import loop_of
 loop = loop_of("06-interconnect/links")
 
 
-def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):
-    exec(loop(), {})
-    share, rate = capsys.readouterr().out.splitlines()
+def test_the_loop_is_the_package():
+    share, rate = loop.prints().splitlines()
     data, bits = framing.frame_bits(framing.code("RS-FEC"))
     assert share.startswith(f"{100 * data} of {100 * bits} ")
     one = hardware.link("nvlink4").per_direction
     assert rate == f"one direction {one.text()}, both 900 GB/s"
 
 
-def test_the_loop_without_parity(capsys: pytest.CaptureFixture[str]):
-    exec(loop().replace("20, 300", "20, 0"), {})
-    assert "0.9961" in capsys.readouterr().out
+def test_the_loop_without_parity():
+    assert "0.9961" in loop.prints("20, 300", "20, 0")
 
 
 @pytest.mark.rows("key", page.TABLE)

@@ -13,9 +13,8 @@ loop = loop_of("06-interconnect/pipelines")
 
 
 @pytest.mark.parametrize("schedule", ["1f1b", "gpipe", "zb-h1"])
-def test_the_loop_is_the_package(schedule, capsys: pytest.CaptureFixture[str]):
-    exec(loop().replace('"1f1b")', f'"{schedule}")'), {})
-    words = capsys.readouterr().out.replace(",", "").split()
+def test_the_loop_is_the_package(schedule):
+    words = loop.prints('"1f1b")', f'"{schedule}")').replace(",", "").split()
     run = run_pipeline(pipeline(8, 32, schedule))
     assert float(words[1]) == run.time
     assert float(words[3]) == pytest.approx(run.bubble, abs=1e-4)

@@ -13,11 +13,10 @@ from ...programs import loop_of
 loop = loop_of("06-interconnect/selection")
 
 
-def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):
+def test_the_loop_is_the_package():
     names = {"ring": "ring", "tree": "tree", "nvls": "in the switches"}
     ways = {"ll": ", LL", "ll128": ", LL128", "simple": ", Simple"}
-    exec(loop(), {})
-    said = capsys.readouterr().out.splitlines()
+    said = loop.prints().splitlines()
     assert len(said) == 10
     for power, text in zip(range(12, 31, 2), said, strict=True):
         told = page.chosen_by(float(2**power))
@@ -28,12 +27,10 @@ def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):
         ) == pytest.approx(told.time * 1e6, rel=2e-3)
 
 
-def test_without_switches_the_ring_with_ll128_comes_between(capsys):
-    exec(loop().replace('    "in the switches": (25.0, 272000),\n', ""), {})
-    out = capsys.readouterr().out
+def test_without_switches_the_ring_with_ll128_comes_between():
+    out = loop.prints('    "in the switches": (25.0, 272000),\n', "")
     assert out.index("ring, LL128") < out.index("ring, Simple")
-    exec(loop().replace("(15.0, 80571)", "(120.0, 80571)"), {})
-    assert "tree, LL" in capsys.readouterr().out.splitlines()[1]
+    assert "tree, LL" in loop.prints("(15.0, 80571)", "(120.0, 80571)").splitlines()[1]
 
 
 def test_the_choice_changes_where_the_lines_cross():

@@ -15,9 +15,8 @@ loop = loop_of("06-interconnect/torus")
 
 
 @pytest.mark.parametrize("turn", [0, 4])
-def test_the_loop_is_the_package(turn, capsys: pytest.CaptureFixture[str]):
-    exec(loop().replace("4, 4, 8, 4", f"4, 4, 8, {turn}"), {})
-    said = float(capsys.readouterr().out.split()[0])
+def test_the_loop_is_the_package(turn):
+    said = float(loop.prints("4, 4, 8, 4", f"4, 4, 8, {turn}").split()[0])
     assert said == pytest.approx(page.mean(page.SHORT, turn > 0).si, abs=0.05)
 
 

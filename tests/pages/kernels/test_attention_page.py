@@ -22,9 +22,8 @@ def softmax(scores, values):
 
 
 @pytest.mark.parametrize("tile", [1, 2, 6])
-def test_the_loop_ends_at_the_softmax(tile, capsys):
-    exec(loop().replace("tile = 2", f"tile = {tile}"), {})
-    last = float(capsys.readouterr().out.split()[-1])
+def test_the_loop_ends_at_the_softmax(tile):
+    last = float(loop.prints("tile = 2", f"tile = {tile}").split()[-1])
     right = softmax(drawings.SCORES, drawings.VALUES)
     assert last == pytest.approx(right, abs=1e-4)
     told = page.steps(drawings.SCORES, drawings.VALUES, tile)[-1]["output"]

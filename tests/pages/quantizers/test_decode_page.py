@@ -17,9 +17,10 @@ readouts = partial(ask, live.explore, live.controls())
 
 
 @pytest.mark.parametrize("batch", [1, 64, 512])
-def test_the_loop_is_the_page(batch: int, capsys: pytest.CaptureFixture[str]):
-    exec(loop().replace("4.125, 1, 4096", f"4.125, {batch}, 4096"), {})
-    wide, narrow, gain = capsys.readouterr().out.splitlines()
+def test_the_loop_is_the_page(batch: int):
+    wide, narrow, gain = loop.prints(
+        "4.125, 1, 4096", f"4.125, {batch}, 4096"
+    ).splitlines()
     assert float(wide.split()[2]) == pytest.approx(
         1e3 * page.step("bf16", 4096, batch).si, abs=0.006
     )

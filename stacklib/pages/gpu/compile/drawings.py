@@ -6,19 +6,7 @@ from stacklib import hardware
 from stacklib.gpu.code import sass
 from stacklib.gpu.code.compiled import compiled
 from stacklib.pages.gpu import compile as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Name,
-    Node,
-    Opened,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["a_line_to_bits", "the_clock_in_the_code"]
@@ -26,28 +14,28 @@ CONTROL = range(105, 122)  # bits of an instruction that say when
 WORD = 8 * sass.BYTES
 
 
-def a_line_to_bits() -> Drawing:
+def a_line_to_bits() -> d.Drawing:
     """CUDA, PTX, machine code, and one instruction of it opened."""
     made = compiled("twice", "sm_90")
     useful = made.sass.useful
     ptx = page.read(len(made.ptx.code), "PTX instructions")
     code = page.read(len(useful), "machine instructions")
     adds = [i for i, at in enumerate(useful) if at.text.startswith("FADD")]
-    source = Box(
+    source = d.Box(
         "CUDA",
-        [line("CUDA", bold=True), ("a line of ", page.line_bytes())],
+        [d.line("CUDA", bold=True), ("a line of ", page.line_bytes())],
         role="layer-4",
     )
-    middle = Box(
+    middle = d.Box(
         "PTX",
-        [line("PTX", bold=True), (ptx, " instructions")],
-        Cells("of PTX", len(made.ptx.code), 6, side=9.0, role="layer-6"),
+        [d.line("PTX", bold=True), (ptx, " instructions")],
+        d.Cells("of PTX", len(made.ptx.code), 6, side=9.0, role="layer-6"),
         role="layer-6",
     )
-    last = Box(
+    last = d.Box(
         "SASS",
-        [line("SASS", bold=True), (code, " instructions")],
-        Cells(
+        [d.line("SASS", bold=True), (code, " instructions")],
+        d.Cells(
             "of SASS",
             len(useful),
             6,
@@ -58,7 +46,7 @@ def a_line_to_bits() -> Drawing:
         ),
         role="layer-3",
     )
-    bits = Cells(
+    bits = d.Cells(
         "bits",
         WORD,
         (32, 32),
@@ -68,19 +56,19 @@ def a_line_to_bits() -> Drawing:
         lit=frozenset(CONTROL),
         words="the bits that say when are lit",
     )
-    word = Box(
+    word = d.Box(
         "word",
         [
-            line("one instruction: ", chosen(WORD, label="bits"), " bits", bold=True),
+            d.line("one instruction: ", chosen(WORD, label="bits"), " bits", bold=True),
             (chosen(len(CONTROL), label="bits of control"), " of them say when"),
         ],
         bits,
         role="layer-3",
     )
-    stages = flow(source, middle, last)
-    scene = below(stages, Opened("of SASS, lit", "word"), word, gap=4)
+    stages = d.flow(source, middle, last)
+    scene = d.below(stages, d.Opened("of SASS, lit", "word"), word, gap=4)
     title = "One line becomes a dozen and more instructions; one of them computes."
-    return draw(scene, name="compile-stages", title=title)
+    return d.draw(scene, name="compile-stages", title=title)
 
 
 def issue_times() -> list[tuple[str, float, float]]:
@@ -101,9 +89,9 @@ def issue_times() -> list[tuple[str, float, float]]:
     return told
 
 
-def the_clock_in_the_code() -> Drawing:
+def the_clock_in_the_code() -> d.Drawing:
     """The end of `twice` on a line of time: who waits for whom."""
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     last = issue_times()[-5:]
     start, end = last[0][1], max(stop for _, _, stop in last)
     whole = _cycles(end - start, "cycles drawn")
@@ -112,13 +100,13 @@ def the_clock_in_the_code() -> Drawing:
         took = _cycles(stop - begin, f"cycles of {opcode}, {number}")
         told = [
             (
-                Name(opcode),
+                d.Name(opcode),
                 f" {WORDS.get(opcode, 'addresses')}, ",
                 took,
                 " cycles" if took.si > 1 else " cycle",
             )
         ]
-        clip = Clip(
+        clip = d.Clip(
             f"{opcode} {'abcde'[number]}",
             _cycles(begin - start, f"issue of {opcode}, {number}"),
             _cycles(stop - start, f"end of {opcode}, {number}"),
@@ -129,7 +117,7 @@ def the_clock_in_the_code() -> Drawing:
         )
         rows.append(clip)
     title = "The load opens a barrier; the addition waits for it, by a bit of its own."
-    return draw(below(*rows, gap=10), name="compile-clock", title=title)
+    return d.draw(d.below(*rows, gap=10), name="compile-clock", title=title)
 
 
 WORDS = {

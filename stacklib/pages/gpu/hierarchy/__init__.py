@@ -10,7 +10,8 @@ from stacklib.gpu.chip import chips
 from stacklib.gpu.chip.placement import GROUP, Filling
 from stacklib.gpu.chip.spec_sheet import SpecSheet, pcie_rate
 from stacklib.gpu.issue.occupancy import WARP
-from stacklib.quantity import Quantity, Source, assumed, ceil, chosen, counted
+from stacklib.pages.figures_of import seen
+from stacklib.quantity import Quantity, assumed, ceil, chosen, counted
 
 H100, A100, B200, RTX4090 = "h100-sxm", "a100-sxm-80gb", "b200-sxm", "rtx-4090"
 
@@ -27,11 +28,8 @@ def given(value: float, label: str) -> Quantity:
 
 def read(value: float, label: str) -> Quantity:
     """A count from the comparison with CUDA's own calculator."""
-    found = results.load("occupancy")
-    assert found is not None, "a checkout of the book has it"
-    where = f"CUDA's header, compiled: {found['device']}"
-    told = Source("benchmarks/results/occupancy.json", where, found["date"], "measured")
-    return Quantity(value, label=label, source=told, kind="measured")
+    where = f"CUDA's header, compiled: {results.need('occupancy')['device']}"
+    return seen("occupancy", value, "", label, where=where)
 
 
 def warp() -> Quantity:

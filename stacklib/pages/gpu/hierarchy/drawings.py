@@ -4,46 +4,38 @@ from __future__ import annotations
 
 from stacklib.hardware import get
 from stacklib.pages.gpu import hierarchy as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    below,
-    draw,
-    flow,
-    line,
-    scenes,
-)
+from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.plots.drawing.parts import gpu
 from stacklib.quantity import chosen
 
 __all__ = ["an_sm_opened", "two_addresses", "waves_of_tiles"]
 
 
-def an_sm_opened() -> Drawing:
+def an_sm_opened() -> d.Drawing:
     """One SM of an H100: four sub-cores, and the memory that they share."""
     return scenes.sm_opened(page.H100, name="hierarchy-sm")
 
 
-def waves_of_tiles() -> Drawing:
+def waves_of_tiles() -> d.Drawing:
     """A product's tiles over the SMs, wave after wave."""
     return scenes.tiles_in_waves(page.H100, name="hierarchy-waves")
 
 
-def two_addresses() -> Drawing:
+def two_addresses() -> d.Drawing:
     """Grid, block, warp and lane beside GPC, SM, sub-core and lane."""
     device = get(page.H100)
     blocks = chosen(24, label="blocks of the grid, drawn")
-    grid = Box(
+    grid = d.Box(
         "grid",
-        [line("grid", bold=True), (blocks, " blocks")],
-        Cells("blocks", 24, 8, side=9.0, role="layer-4", lit=frozenset({10})),
+        [d.line("grid", bold=True), (blocks, " blocks")],
+        d.Cells("blocks", 24, 8, side=9.0, role="layer-4", lit=frozenset({10})),
         role="layer-4",
     )
-    block = Box(
+    block = d.Box(
         "block",
-        [line("block", bold=True), (page.warps(), " warps")],
-        Cells(
+        [d.line("block", bold=True), (page.warps(), " warps")],
+        d.Cells(
             "warps",
             round(page.warps().si),
             1,
@@ -53,32 +45,36 @@ def two_addresses() -> Drawing:
         ),
         role="layer-4",
     )
-    warp = Box(
+    warp = d.Box(
         "warp",
-        [line("warp", bold=True), (page.warp(), " threads")],
+        [d.line("warp", bold=True), (page.warp(), " threads")],
         gpu.warp("threads", frozenset({20})),
         role="layer-4",
     )
-    chip = Box(
+    chip = d.Box(
         "chip",
-        [line("chip", bold=True), (device.compute_units, " SMs")],
+        [d.line("chip", bold=True), (device.compute_units, " SMs")],
         gpu.sms(device, (22, 22), 5.0, frozenset({10})),
     )
-    core = Box(
+    core = d.Box(
         "SM",
-        [line("SM", bold=True), (page.partitions(), " sub-cores")],
-        Cells("sub-cores", 4, 1, side=(70.0, 8.0), role="layer-3", lit=frozenset({1})),
+        [d.line("SM", bold=True), (page.partitions(), " sub-cores")],
+        d.Cells(
+            "sub-cores", 4, 1, side=(70.0, 8.0), role="layer-3", lit=frozenset({1})
+        ),
     )
-    sub = Box(
+    sub = d.Box(
         "sub-core",
-        [line("sub-core", bold=True), (page.warp(), " lanes")],
-        Cells("lanes", 32, 16, side=9.0, role="layer-3", lit=frozenset({20})),
+        [d.line("sub-core", bold=True), (page.warp(), " lanes")],
+        d.Cells("lanes", 32, 16, side=9.0, role="layer-3", lit=frozenset({20})),
     )
-    program, place = flow(grid, block, warp, gap=14), flow(chip, core, sub, gap=14)
-    scene = below(
-        Box("in the program", line("where it is in the program", bold=True), program),
-        Box("on the chip", line("and on the chip", bold=True), place),
+    program, place = d.flow(grid, block, warp, gap=14), d.flow(chip, core, sub, gap=14)
+    scene = d.below(
+        d.Box(
+            "in the program", d.line("where it is in the program", bold=True), program
+        ),
+        d.Box("on the chip", d.line("and on the chip", bold=True), place),
         gap=10,
     )
     title = "A thread has an address in the program and one on the chip."
-    return draw(scene, name="hierarchy-addresses", title=title, devices=[page.H100])
+    return d.draw(scene, name="hierarchy-addresses", title=title, devices=[page.H100])

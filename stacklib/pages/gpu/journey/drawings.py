@@ -3,19 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.gpu import journey as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 
 __all__ = ["one_column_of_eight", "parts_busy"]
@@ -27,40 +15,42 @@ PARTS = {
 }
 
 
-def parts_busy() -> Drawing:
+def parts_busy() -> d.Drawing:
     """The parts of one chip on the line of time of one token."""
     whole, begin = page.slots("memory").time, chosen(0, "s", "begin")
-    clips: list[Node] = []
+    clips: list[d.Node] = []
     for part, (words, role) in PARTS.items():
         time, share = page.slots(part).time, page.busy(part)
-        told = (f"{words}: ", Shown(time, "ms"), ", ", Shown(share, "%", 2))
-        clips.append(Clip(words, begin, time, whole, [told], role=role, grow=0))
+        told = (f"{words}: ", d.Shown(time, "ms"), ", ", d.Shown(share, "%", 2))
+        clips.append(d.Clip(words, begin, time, whole, [told], role=role, grow=0))
     title = "While one token is read, nothing else on the chip has much to do."
-    return draw(
-        below(*clips, gap=12), name="slots-busy", title=title, devices=[page.DEVICE]
+    return d.draw(
+        d.below(*clips, gap=12), name="slots-busy", title=title, devices=[page.DEVICE]
     )
 
 
-def one_column_of_eight() -> Drawing:
+def one_column_of_eight() -> d.Drawing:
     """A tensor core's product: a tile of weights, and as many columns as readers."""
     title = "A tensor core multiplies eight columns; one reader fills one of them."
     steps = [("one reader", _product(1)), ("eight readers", _product(8))]
-    return draw(steps, name="slots-columns", title=title, devices=[page.DEVICE])
+    return d.draw(steps, name="slots-columns", title=title, devices=[page.DEVICE])
 
 
-def _product(readers: int) -> Node:
+def _product(readers: int) -> d.Node:
     columns = page.columns()
     wide = round(columns.si)
     mine = frozenset(r * wide + c for r in range(16) for c in range(readers))
     zeros = frozenset(range(16 * wide)) - mine
-    weights = Cells("weights", 256, 16, side=9.0, gap=1.5, role="layer-2")
-    tokens = Cells("tokens", 16 * wide, wide, 9.0, 1.5, "layer-4", lit=mine, dark=zeros)
+    weights = d.Cells("weights", 256, 16, side=9.0, gap=1.5, role="layer-2")
+    tokens = d.Cells(
+        "tokens", 16 * wide, wide, 9.0, 1.5, "layer-4", lit=mine, dark=zeros
+    )
     many = chosen(readers, label="readers")
-    left = Box("tile", [line("a tile of weights", bold=True), "read once"], weights)
-    right = Box(
+    left = d.Box("tile", [d.line("a tile of weights", bold=True), "read once"], weights)
+    right = d.Box(
         "columns",
-        [line(columns, " columns", bold=True), (many, " with a token, rest zeros")],
+        [d.line(columns, " columns", bold=True), (many, " with a token, rest zeros")],
         tokens,
         role="layer-4",
     )
-    return flow(left, Words("×", grow=0), right)
+    return d.flow(left, d.Words("×", grow=0), right)

@@ -5,18 +5,7 @@ from __future__ import annotations
 from stacklib import cost
 from stacklib.pages.gpu import package as page
 from stacklib.pages.gpu import silicon as printed
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Measured,
-    Node,
-    Shown,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts.gpu import CHIP, STORE
 from stacklib.plots.drawing.parts.package import Piece, Plan
 from stacklib.plots.drawing.scenes import package_section
@@ -25,17 +14,17 @@ __all__ = ["edges_and_stacks", "package_cut", "tested_or_not"]
 LINK = 1.6  # mm of the band that stands for the link, drawn
 
 
-def edges_and_stacks() -> Drawing:
+def edges_and_stacks() -> d.Drawing:
     """One die and two, joined at either edge, with the stacks that fit."""
     steps = [(layout, _layout(layout)) for layout in page.LAYOUTS]
     title = (
         "Stacks stand at an edge of the die, and the edge that joins two dies has no "
         "room for memory."
     )
-    return draw(steps, name="edges-and-stacks", title=title)  # of no device: plans
+    return d.draw(steps, name="edges-and-stacks", title=title)  # of no device: plans
 
 
-def _layout(layout: str) -> Node:
+def _layout(layout: str) -> d.Node:
     dies, side = page.LAYOUTS[layout]
     other = {"height": "width", "width": "height"}[side]
     wide, high = (cost.fact("field", s).low.to("mm").value for s in (side, other))
@@ -62,13 +51,13 @@ def _layout(layout: str) -> Node:
             )
     plan = Plan("from above", tuple(pieces), (5.0, 4.4))
     told = [
-        (Shown(page.edge(layout), "mm"), " of edge on each side with memory"),
-        (page.sites(layout), " stacks, ", Shown(page.drawn(layout), "TB/s")),
+        (d.Shown(page.edge(layout), "mm"), " of edge on each side with memory"),
+        (page.sites(layout), " stacks, ", d.Shown(page.drawn(layout), "TB/s")),
     ]
-    return Measured(plan, told)
+    return d.Measured(plan, told)
 
 
-def tested_or_not() -> Drawing:
+def tested_or_not() -> d.Drawing:
     """The same dirt on large dies, and on small ones that are tested and paired."""
     title = (
         "A hit takes a large die with it; cut in two, tested and paired, the good "
@@ -78,10 +67,10 @@ def tested_or_not() -> Drawing:
         ("printed as one", _pairs(False)),
         ("cut, tested, paired", _pairs(True)),
     ]
-    return draw(steps, name="tested-or-not", title=title, devices=[page.B200])
+    return d.draw(steps, name="tested-or-not", title=title, devices=[page.B200])
 
 
-def _pairs(tested: bool) -> Node:
+def _pairs(tested: bool) -> d.Node:
     good = [state == 0 for state in printed.states(0)]
     half = len(good) // 2
     keep = frozenset(
@@ -89,7 +78,7 @@ def _pairs(tested: bool) -> Node:
         for i, fine in enumerate(good)
         if fine and (tested or good[(i + half) % len(good)])
     )
-    cells = Cells(
+    cells = d.Cells(
         "dies",
         len(good),
         half,
@@ -101,25 +90,25 @@ def _pairs(tested: bool) -> Node:
         words="two rows of dies; a column is one large die",
     )
     each = "each cell is a die of its own" if tested else "each column is one large die"
-    shown = Box("wafer", [line("dies of one wafer", bold=True), each], cells)
-    made = Box(
+    shown = d.Box("wafer", [d.line("dies of one wafer", bold=True), each], cells)
+    made = d.Box(
         "packages",
-        [line(page.good_pairs(tested), " packages", bold=True), "from this wafer"],
+        [d.line(page.good_pairs(tested), " packages", bold=True), "from this wafer"],
         role="layer-4",
         grow=0.3,
     )
-    lost = Box(
+    lost = d.Box(
         "lost",
         [
-            line(Shown(page.small_yield(), "%", 2), " of small dies good"),
-            (Shown(page.large_yield(), "%", 2), " of large ones, on average"),
+            d.line(d.Shown(page.small_yield(), "%", 2), " of small dies good"),
+            (d.Shown(page.large_yield(), "%", 2), " of large ones, on average"),
         ],
         role="muted",
         grow=0.3,
     )
-    return below(shown, flow(made, lost))
+    return d.below(shown, d.flow(made, lost))
 
 
-def package_cut() -> Drawing:
+def package_cut() -> d.Drawing:
     """The package of an H100, cut across."""
     return package_section("h100-sxm", name="package-cut")

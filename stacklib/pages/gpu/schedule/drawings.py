@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from stacklib import gpu
 from stacklib.hardware import get
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Name,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
 
 __all__ = ["blocks_in_two_stores", "scoreboard"]
@@ -39,22 +26,22 @@ STEPS = (  # words, issued so far, registers whose result has not come
 )
 
 
-def scoreboard() -> Drawing:
+def scoreboard() -> d.Drawing:
     """Instructions in order, and the registers whose results are still to come."""
     steps = [(words, _board(issued, due)) for words, issued, due in STEPS]
     title = "An instruction waits as long as a register that it needs is on the board."
-    return draw(steps, name="schedule-scoreboard", title=title, devices=[DEVICE])
+    return d.draw(steps, name="schedule-scoreboard", title=title, devices=[DEVICE])
 
 
-def _board(issued: int, due: tuple[int, ...]) -> Node:
-    rows: list[Node] = []
+def _board(issued: int, due: tuple[int, ...]) -> d.Node:
+    rows: list[d.Node] = []
     for at, (text, _, needs) in enumerate(PROGRAM):
         waits = at == issued and any(n in due for n in needs)
         state = "issued" if at < issued else "waits" if waits else "later"
         role = {"issued": "layer-3", "waits": "layer-6"}.get(state, "muted")
-        box = Box(f"instruction {at}", Name(text), role=role, lit=state == "waits")
-        rows.append(right_of(box, Words(state, "start", grow=0.3), gap=6))
-    cells = Cells(
+        box = d.Box(f"instruction {at}", d.Name(text), role=role, lit=state == "waits")
+        rows.append(d.right_of(box, d.Words(state, "start", grow=0.3), gap=6))
+    cells = d.Cells(
         "registers due",
         4,
         4,
@@ -64,17 +51,21 @@ def _board(issued: int, due: tuple[int, ...]) -> Node:
         lit=frozenset(due),
         words="registers whose result has not come are lit",
     )
-    board = Box(
+    board = d.Box(
         "scoreboard",
-        [line("scoreboard", bold=True), (Name("R0 R1 R2 R3"),), "lit: still to come"],
+        [
+            d.line("scoreboard", bold=True),
+            (d.Name("R0 R1 R2 R3"),),
+            "lit: still to come",
+        ],
         cells,
         role="layer-4",
         grow=0.5,
     )
-    return flow(below(*rows, gap=4), board, gap=14)
+    return d.flow(d.below(*rows, gap=4), board, gap=14)
 
 
-def blocks_in_two_stores() -> Drawing:
+def blocks_in_two_stores() -> d.Drawing:
     """The register file and shared memory of an SM, and the blocks that fit."""
     steps = [
         ("few registers", _packed(32)),
@@ -82,7 +73,7 @@ def blocks_in_two_stores() -> Drawing:
         ("many", _packed(168)),
     ]
     title = "The store that is full first decides how many blocks an SM holds."
-    return draw(steps, name="schedule-stores", title=title, devices=[DEVICE])
+    return d.draw(steps, name="schedule-stores", title=title, devices=[DEVICE])
 
 
 def _blocks(registers: int) -> int:
@@ -92,7 +83,7 @@ def _blocks(registers: int) -> int:
     return int(held.blocks)
 
 
-def _packed(registers: int) -> Node:
+def _packed(registers: int) -> d.Node:
     device, each = get(DEVICE), bytes_per_element("fp32")
     fit = counted(_blocks, registers, label="blocks that an SM holds")
     own = chosen(registers, label="registers per thread")
@@ -101,19 +92,19 @@ def _packed(registers: int) -> Node:
     shared = chosen(SHARED, "B", "shared memory of a block")
     left = _store("register file", device.registers_per_unit, files, fit)
     right = _store("shared memory", device.shared_per_unit, shared, fit)
-    words = Words(
+    words = d.Words(
         [(own, " registers per thread, ", threads, " threads: ", fit, " blocks")]
     )
-    return below(words, flow(left, right, even=True), gap=8)
+    return d.below(words, d.flow(left, right, even=True), gap=8)
 
 
-def _store(name: str, size: Quantity, each: Quantity, fit: Quantity) -> Box:
+def _store(name: str, size: Quantity, each: Quantity, fit: Quantity) -> d.Box:
     """One cell for each 4 KiB; those that a block has are lit."""
     bytes_ = size.across(1).to("B").named(f"{name} of an SM")
     whole = round(bytes_.si / PORTION)
     taken = (each * fit).named(f"{name}, taken")
     used = round(taken.si / PORTION)
-    cells = Cells(
+    cells = d.Cells(
         f"{name}, cells",
         whole,
         16,
@@ -125,8 +116,8 @@ def _store(name: str, size: Quantity, each: Quantity, fit: Quantity) -> Box:
         words="what blocks have taken is lit",
     )
     told = [
-        line(name, bold=True),
-        (Shown(each, "KiB"), " per block"),
-        (Shown(taken, "KiB"), " taken of ", Shown(bytes_, "KiB")),
+        d.line(name, bold=True),
+        (d.Shown(each, "KiB"), " per block"),
+        (d.Shown(taken, "KiB"), " taken of ", d.Shown(bytes_, "KiB")),
     ]
-    return Box(name, told, cells, role="layer-2")
+    return d.Box(name, told, cells, role="layer-2")

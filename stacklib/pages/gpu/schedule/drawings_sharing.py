@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from stacklib.gpu.chip import slices
 from stacklib.hardware import get
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Pipe,
-    Shown,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import assumed, bytes_per_element, chosen
 
 __all__ = ["a_cluster", "seven_slices"]
 DEVICE = "h100-sxm"
 
 
-def a_cluster() -> Drawing:
+def a_cluster() -> d.Drawing:
     """Two blocks of a product that share a band: one has it from the other."""
     side, step = (
         chosen(128, label="side of a tile"),
@@ -30,25 +19,27 @@ def a_cluster() -> Drawing:
     )
     band = (side * step * bytes_per_element("bf16")).to("B").named("band of a step")
     boxes = [
-        Box(
+        d.Box(
             f"block {letter}",
-            [line("block ", letter, bold=True), "its shared memory"],
-            Cells(f"band {letter}", 16, 8, side=9.0, role="layer-2"),
+            [d.line("block ", letter, bold=True), "its shared memory"],
+            d.Cells(f"band {letter}", 16, 8, side=9.0, role="layer-2"),
             role="layer-3",
         )
         for letter in "AB"
     ]
-    l2 = Box("L2", line("L2", bold=True), role="layer-2")
-    down = Pipe("L2", "block A", band, band, [Shown(band, "KiB")], down=(True, True))
-    link = Pipe(
+    l2 = d.Box("L2", d.line("L2", bold=True), role="layer-2")
+    down = d.Pipe(
+        "L2", "block A", band, band, [d.Shown(band, "KiB")], down=(True, True)
+    )
+    link = d.Pipe(
         "block A", "block B", band, band, ["to the", "other SM"], role="layer-5"
     )
-    scene = below(l2, down, flow(boxes[0], link, boxes[1], gap=0), gap=0)
+    scene = d.below(l2, down, d.flow(boxes[0], link, boxes[1], gap=0), gap=0)
     title = "In a cluster a band comes from the L2 once and goes on between the SMs."
-    return draw(scene, name="sharing-cluster", title=title, devices=[DEVICE])
+    return d.draw(scene, name="sharing-cluster", title=title, devices=[DEVICE])
 
 
-def seven_slices() -> Drawing:
+def seven_slices() -> d.Drawing:
     """A GPU cut into seven: SMs and memory for each, and memory left over."""
     device = get(DEVICE)
     why = "NVIDIA's MIG guide cuts the memory of every GPU into eight."
@@ -56,8 +47,8 @@ def seven_slices() -> Drawing:
     seven = chosen(7, label="instances")
     rate = (device.memory_bandwidth / eight).named("bandwidth of a slice")
     held = (device.memory_capacity / eight).named("memory of a slice")
-    sms = Cells("SM slices", 7, side=(30.0, 26.0), gap=5.0, lit=frozenset({0}))
-    memory = Cells(
+    sms = d.Cells("SM slices", 7, side=(30.0, 26.0), gap=5.0, lit=frozenset({0}))
+    memory = d.Cells(
         "memory slices",
         slices.MEMORY_SLICES,
         side=(30.0, 26.0),
@@ -67,16 +58,18 @@ def seven_slices() -> Drawing:
         dark=frozenset({7}),
         words="the last belongs to nobody",
     )
-    one = Box(
+    one = d.Box(
         "one instance",
-        [line("one of ", seven, bold=True), (held, ", ", Shown(rate, "GB/s"))],
+        [d.line("one of ", seven, bold=True), (held, ", ", d.Shown(rate, "GB/s"))],
         role="layer-4",
     )
-    scene = below(
-        Box("SMs", [line(seven, " slices of SMs", bold=True)], sms),
-        Box("HBM", [line(eight, " of memory", bold=True)], memory, role="layer-2"),
-        right_of(one, Box("left over", "a slice of memory is nobody's", role="muted")),
+    scene = d.below(
+        d.Box("SMs", [d.line(seven, " slices of SMs", bold=True)], sms),
+        d.Box("HBM", [d.line(eight, " of memory", bold=True)], memory, role="layer-2"),
+        d.right_of(
+            one, d.Box("left over", "a slice of memory is nobody's", role="muted")
+        ),
         gap=8,
     )
     title = "Seven instances leave an eighth of the memory to nobody."
-    return draw(scene, name="sharing-slices", title=title, devices=[DEVICE])
+    return d.draw(scene, name="sharing-slices", title=title, devices=[DEVICE])

@@ -147,14 +147,3 @@ def reasons_of(done: Replayed) -> list[tuple[str, int, int]]:
         if total := sum(at.values()):
             found.append((reason, total, max(at, key=lambda line: at[line])))
     return sorted(found, key=lambda one: -one[1])
-
-
-def by_block(done: Replayed, reason: str) -> list[float]:
-    """Cycles that a warp of each block spends on a reason, on average."""
-    spent: dict[int, list[int]] = {}
-    for warp, block in enumerate(map(int, done.streams.block)):
-        parts = timeline(done, [warp])
-        spent.setdefault(block, []).append(
-            sum(p.end - p.start for p in parts if p.reason == reason)
-        )
-    return [sum(cycles) / len(cycles) for cycles in spent.values()]

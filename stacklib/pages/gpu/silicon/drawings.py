@@ -8,19 +8,7 @@ from dataclasses import dataclass
 from stacklib import cost, hardware
 from stacklib.cost.wafers import WAFER, lay
 from stacklib.pages.gpu import silicon as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Measured,
-    Node,
-    Pipe,
-    Shown,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.nodes import Size, centred
 from stacklib.plots.drawing.parts.gpu import CHIP, STORE, sms
 from stacklib.plots.drawing.parts.package import Piece, Plan, die_sides
@@ -34,20 +22,20 @@ ACROSS = 12  # SMs in a row, drawn
 STATES = (("no defect", CHIP), ("sold", "layer-4"), ("thrown away", "muted"))
 
 
-def field_and_slit() -> Drawing:
+def field_and_slit() -> d.Drawing:
     """A field as the slit of light is swept over it, beside the die of an H100."""
     title = (
         "A scanner sweeps a slit of light over one field; a die has to fit into it, "
         "and that of an H100 nearly fills it."
     )
     steps = [(words, _swept(at)) for words, at in _STEPS]
-    return draw(steps, name="field-and-slit", title=title, devices=[H100])
+    return d.draw(steps, name="field-and-slit", title=title, devices=[H100])
 
 
 _STEPS = (("begins", 0.08), ("half way", 0.5), ("done, and on", 0.92))
 
 
-def _swept(at: float) -> Node:
+def _swept(at: float) -> d.Node:
     width, height = (cost.fact("field", side).low for side in ("width", "height"))
     wide, high = width.to("mm").value, height.to("mm").value
     top = at * high - SLIT / 2
@@ -56,30 +44,30 @@ def _swept(at: float) -> Node:
         Piece("slit of light", 0.0, top, wide, SLIT, "layer-6", ["slit"], True),
         Piece("not yet", 0.0, top + SLIT, wide, high - top - SLIT, "muted"),
     )
-    field = Measured(
+    field = d.Measured(
         Plan("field", pieces),
-        [line("one field", bold=True), (width, " × ", height), cost.reticle()],
+        [d.line("one field", bold=True), (width, " × ", height), cost.reticle()],
     )
     long, short = die_sides(hardware.get(H100))
     die = Piece("die", 0.0, 0.0, short.to("mm").value, long.to("mm").value, CHIP)
-    own = Measured(
+    own = d.Measured(
         Plan("H100", (die,)),
         [
-            line("the die of an H100", bold=True),
+            d.line("the die of an H100", bold=True),
             page.h100(),
             (
-                Shown(
+                d.Shown(
                     (page.h100() / cost.reticle()).named("H100's die over a field"), "%"
                 ),
                 " of a field",
             ),
         ],
     )
-    return flow(field, own, gap=30)
+    return d.flow(field, own, gap=30)
 
 
 @dataclass(frozen=True)
-class Disc(Node):
+class Disc(d.Node):
     """A wafer and its dies, to scale, each die in the colour of its state."""
 
     states: tuple[int, ...]
@@ -114,7 +102,7 @@ class Disc(Node):
                 sheet.rects(Look(role, 0.9 if role == "muted" else 0.45), *boxes)
 
 
-def wafer_and_dirt() -> Drawing:
+def wafer_and_dirt() -> d.Drawing:
     """A wafer of a B200's dies, with defects; then with spare SMs."""
     title = (
         "Dirt falls on a wafer wherever it likes; spare SMs bring many of the dies "
@@ -122,24 +110,26 @@ def wafer_and_dirt() -> Drawing:
     )
     told = (("all SMs needed", 0), ("some SMs spare", page.SPARES))
     steps = [(words, _wafer(spare)) for words, spare in told]
-    return draw(steps, name="wafer-and-dirt", title=title, devices=["b200-sxm"])
+    return d.draw(steps, name="wafer-and-dirt", title=title, devices=["b200-sxm"])
 
 
-def _wafer(spare: int) -> Node:
+def _wafer(spare: int) -> d.Node:
     side = page.b200_die().si ** 0.5
     width = min(side, page.WIDTH)
     disc = Disc(tuple(page.states(spare)), (width, side * side / width))
     words = ("without a defect", "hit, and sold with dead SMs", "hit, and thrown away")
     told = [
-        Box(name, [line(page.so_many(i, spare), " dies", bold=True), text], role=role)
+        d.Box(
+            name, [d.line(page.so_many(i, spare), " dies", bold=True), text], role=role
+        )
         for i, ((name, role), text) in enumerate(zip(STATES, words, strict=True))
         if page.so_many(i, spare).si
     ]
-    disc_ = Measured(disc, [(page.wafer(), " across, ", page.die().gross, " dies")])
-    return flow(disc_, below(*told), gap=20)
+    disc_ = d.Measured(disc, [(page.wafer(), " across, ", page.die().gross, " dies")])
+    return d.flow(disc_, d.below(*told), gap=20)
 
 
-def bit_across() -> Drawing:
+def bit_across() -> d.Drawing:
     """The way of a bit from the memory controller to one SM: near, mean, far."""
     ways = (
         ("a near SM", (4, 4, 0), page.nearest()),
@@ -151,27 +141,27 @@ def bit_across() -> Drawing:
         "A bit pays for every millimetre of wire between its controller and the SM "
         "that asked for it."
     )
-    return draw(steps, name="bit-across", title=title, devices=[H100])
+    return d.draw(steps, name="bit-across", title=title, devices=[H100])
 
 
-def _across(along: tuple[int, int, int], length: Quantity) -> Node:
+def _across(along: tuple[int, int, int], length: Quantity) -> d.Node:
     """``along``: row where the bit enters, row and column of its SM."""
     device, (first, last, column) = hardware.get(H100), along
     over = {first * ACROSS + i for i in range(column + 1)}
     down = {i * ACROSS + column for i in range(first, last + 1)}
-    cells: Cells = sms(device, (ACROSS, ACROSS), 15.0, lit=frozenset(over | down))
-    die = Box("die", line("the die; SMs on the way lit", bold=True), cells)
-    told = Box(
+    cells: d.Cells = sms(device, (ACROSS, ACROSS), 15.0, lit=frozenset(over | down))
+    die = d.Box("die", d.line("the die; SMs on the way lit", bold=True), cells)
+    told = d.Box(
         "way",
         [
-            line("way of a bit", bold=True),
-            Shown(length, "mm"),
-            ("energy ", Shown(page.bit_over(length), "pJ/bit")),
+            d.line("way of a bit", bold=True),
+            d.Shown(length, "mm"),
+            ("energy ", d.Shown(page.bit_over(length), "pJ/bit")),
         ],
         role="layer-5",
         grow=0.3,
     )
     rate = device.memory_bandwidth
-    stack = Box("HBM", ["HBM stacks"], role=STORE, grow=0.2)
-    pipe = Pipe("HBM", "die", rate, rate)
-    return flow(stack, pipe, die, told, gap=4)
+    stack = d.Box("HBM", ["HBM stacks"], role=STORE, grow=0.2)
+    pipe = d.Pipe("HBM", "die", rate, rate)
+    return d.flow(stack, pipe, die, told, gap=4)

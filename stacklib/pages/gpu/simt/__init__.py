@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity
 
 RUNS = "launch_speed"
 
@@ -13,20 +13,10 @@ RUNS = "launch_speed"
 def faster(chosen: Callable[[list[Quantity]], Quantity]) -> Quantity:
     """Times as fast as numba's simulator kernels run: their ``median`` or ``min``."""
     from stacklib.evidence import results
+    from stacklib.pages.figures_of import seen
 
-    found = results.load(RUNS)
-    if found is None:
-        raise results.ResultError(f"{RUNS}: not measured; run `benchmarks/{RUNS}.py`")
-    source = Source(
-        f"benchmarks/results/{RUNS}.json", found["device"], found["date"], "measured"
-    )
-    rows = found["rows"]
-    return chosen(
-        [
-            Quantity(row["ratio"], label=row["id"], source=source, kind="measured")
-            for row in rows
-        ]
-    )
+    rows = results.need(RUNS)["rows"]
+    return chosen([seen(RUNS, row["ratio"], "", row["id"]) for row in rows])
 
 
 def first_warp(

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Name,
-    Node,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 
 __all__ = ["a_tile_read_too_early", "lanes_at_a_branch"]
@@ -22,7 +12,7 @@ TAKEN = frozenset(i for i in LANES if i // ALIKE % 2 == 0)
 SIDE = 8  # of the tile that is drawn
 
 
-def lanes_at_a_branch() -> Drawing:
+def lanes_at_a_branch() -> d.Drawing:
     """A warp of 32 lanes whose neighbours take different paths."""
     steps = [
         ("load", _warp("dst = src[i]", LANES)),
@@ -31,14 +21,14 @@ def lanes_at_a_branch() -> Drawing:
         ("store", _warp("out[i] = dst", LANES)),
     ]
     title = "Both sides of a branch are issued; each with the lanes that took it."
-    return draw(steps, name="simt-branch", title=title, devices=["h100-sxm"])
+    return d.draw(steps, name="simt-branch", title=title, devices=["h100-sxm"])
 
 
-def _warp(text: str, lit: frozenset[int]) -> Node:
+def _warp(text: str, lit: frozenset[int]) -> d.Node:
     active = chosen(len(lit), label="active lanes")
     waits = chosen(32 - len(lit), label="lanes that wait")
-    code = Box("instruction", line(Name(text), bold=True), role="layer-6")
-    lanes = Cells(
+    code = d.Box("instruction", d.line(d.Name(text), bold=True), role="layer-6")
+    lanes = d.Cells(
         "lanes",
         32,
         (32, 16),
@@ -49,26 +39,26 @@ def _warp(text: str, lit: frozenset[int]) -> Node:
         dark=LANES - lit,
         words="active lanes are lit",
     )
-    warp = Box("warp", line("one warp, one instruction"), lanes, role="layer-3")
-    said = Box("account", [(active, " active, ", waits, " wait")], role="muted")
-    return below(code, warp, said, gap=7)
+    warp = d.Box("warp", d.line("one warp, one instruction"), lanes, role="layer-3")
+    said = d.Box("account", [(active, " active, ", waits, " wait")], role="muted")
+    return d.below(code, warp, said, gap=7)
 
 
-def a_tile_read_too_early() -> Drawing:
+def a_tile_read_too_early() -> d.Drawing:
     """A tile in shared memory: written by rows, read down a column."""
     steps = [
         ("without a barrier", _tile(3, early=True)),
         ("after the barrier", _tile(SIDE, early=False)),
     ]
     title = "Only a barrier says that the rows of other warps are there."
-    return draw(steps, name="simt-race", title=title, devices=["h100-sxm"])
+    return d.draw(steps, name="simt-race", title=title, devices=["h100-sxm"])
 
 
-def _tile(written: int, early: bool) -> Node:
+def _tile(written: int, early: bool) -> d.Node:
     rows = chosen(written, label="rows written")
     whole = chosen(SIDE, label="rows of the tile drawn")
     full = frozenset(range(written * SIDE))
-    tile = Cells(
+    tile = d.Cells(
         "tile",
         SIDE * SIDE,
         SIDE,
@@ -79,21 +69,23 @@ def _tile(written: int, early: bool) -> Node:
         dark=frozenset(range(SIDE * SIDE)) - full,
         words="rows that have been written are lit",
     )
-    writers = Box(
+    writers = d.Box(
         "writers",
         [
-            line("each warp writes a row", bold=True),
+            d.line("each warp writes a row", bold=True),
             (rows, " of ", whole, " are there"),
         ],
         role="layer-3",
     )
     wrong = ["reads a column", "of rows that are not there"]
     right = ["reads a column", "that is complete"]
-    reader = Box(
+    reader = d.Box(
         "reader",
-        [line("one warp", bold=True), *(wrong if early else right)],
+        [d.line("one warp", bold=True), *(wrong if early else right)],
         role="layer-6" if early else "layer-4",
         lit=early,
     )
-    store = Box("shared memory", line("shared memory", bold=True), tile, role="layer-2")
-    return flow(writers, store, reader, gap=10)
+    store = d.Box(
+        "shared memory", d.line("shared memory", bold=True), tile, role="layer-2"
+    )
+    return d.flow(writers, store, reader, gap=10)

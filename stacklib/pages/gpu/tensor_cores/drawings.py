@@ -6,19 +6,7 @@ from stacklib import gpu, hardware
 from stacklib.hardware import Accelerator, microarchitecture
 from stacklib.pages.gpu import tensor_cores as page
 from stacklib.pages.gpu.tensor_cores import operands
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Pipe,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts.gpu import CHIP, STORE
 from stacklib.quantity import Quantity, chosen
 
@@ -28,7 +16,7 @@ SHOWN = 22  # places of a sum that are drawn
 WARP_TILE = 64  # rows and columns that a warp of Ampere keeps
 
 
-def who_holds_what() -> Drawing:
+def who_holds_what() -> d.Drawing:
     """The three tiles of one warp's instruction; the numbers of one lane lit."""
     title = (
         "An instruction of one warp multiplies two tiles that lie in the registers "
@@ -36,10 +24,10 @@ def who_holds_what() -> Drawing:
     )
     told = (("first lane", 0), ("a middle lane", 13), ("last lane", 31))
     steps = [(words, _tiles(lane)) for words, lane in told]
-    return draw(steps, name="mma-lanes", title=title, devices=["a100-sxm-80gb"])
+    return d.draw(steps, name="mma-lanes", title=title, devices=["a100-sxm-80gb"])
 
 
-def _tiles(lane: int) -> Node:
+def _tiles(lane: int) -> d.Node:
     m, n, k = (
         operands.side(length, words)
         for length, words in (
@@ -51,26 +39,26 @@ def _tiles(lane: int) -> Node:
     left = _tile("weights", operands.left_of, lane, (m, k), STORE)
     right = _tile("tokens", operands.right_of_lane, lane, (k, n), "layer-4")
     sums = _tile("sums", operands.sums_of, lane, (m, n), CHIP)
-    times, gives = (Words(sign, grow=0) for sign in ("×", "="))
-    return flow(left, times, right, gives, sums, gap=6)
+    times, gives = (d.Words(sign, grow=0) for sign in ("×", "="))
+    return d.flow(left, times, right, gives, sums, gap=6)
 
 
 def _tile(
     name: str, which: object, lane: int, sides: tuple[Quantity, Quantity], role: str
-) -> Box:
+) -> d.Box:
     assert callable(which)
     across = round(sides[1].si)
     lit = frozenset(r * across + c for r, c in which(lane))
-    cells = Cells(name, round(sides[0].si) * across, across, 9.0, 1.5, role, lit=lit)
+    cells = d.Cells(name, round(sides[0].si) * across, across, 9.0, 1.5, role, lit=lit)
     told = [
-        line(name, bold=True),
+        d.line(name, bold=True),
         (sides[0], " × ", sides[1]),
         (operands.held(which, name), " per lane"),
     ]
-    return Box(f"tile of {name}", told, cells, role=role)
+    return d.Box(f"tile of {name}", told, cells, role=role)
 
 
-def operand_paths() -> Drawing:
+def operand_paths() -> d.Drawing:
     """Where operands come from in three generations; arrows as wide as bytes."""
     a100, h100, b200 = (
         hardware.get(key) for key in ("a100-sxm-80gb", "h100-sxm", "b200-sxm")
@@ -79,8 +67,8 @@ def operand_paths() -> Drawing:
         "Operands took a shorter way with each generation, and the tile of one "
         "instruction grew."
     )
-    scene = flow(_by_registers(a100), _direct(h100), _direct(b200), gap=12, even=True)
-    return draw(
+    scene = d.flow(_by_registers(a100), _direct(h100), _direct(b200), gap=12, even=True)
+    return d.draw(
         scene,
         name="operand-paths",
         title=title,
@@ -93,53 +81,53 @@ def _rate(device: Accelerator, rows: int, columns: int) -> Quantity:
     return operands.tile_rate(device.key, rows, columns, units)
 
 
-def _pipe(start: str, rate: Quantity, end: str) -> Pipe:
+def _pipe(start: str, rate: Quantity, end: str) -> d.Pipe:
     full = operands.tile_rate("a100-sxm-80gb", operands.ROWS, operands.COLUMNS)
-    return Pipe(start, end, rate, full, down=(True, True), least=30.0)
+    return d.Pipe(start, end, rate, full, down=(True, True), least=30.0)
 
 
-def _by_registers(device: Accelerator) -> Box:
+def _by_registers(device: Accelerator) -> d.Box:
     m, n, _ = operands.largest(device.key)
     tile = chosen(WARP_TILE, label="side of a warp's tile")
-    inside = below(
-        Box("shared memory", role=STORE),
+    inside = d.below(
+        d.Box("shared memory", role=STORE),
         _pipe("shared memory", _rate(device, WARP_TILE, WARP_TILE), "registers"),
-        Box("registers", ["registers", ("tiles of ", tile, " × ", tile)], role=STORE),
+        d.Box("registers", ["registers", ("tiles of ", tile, " × ", tile)], role=STORE),
         _pipe("registers", _rate(device, m, n), "tensor cores"),
         _cores(device),
         _sums(device, "registers"),
         gap=0,
     )
-    return Box(device.short, line(device, bold=True), inside, role="muted")
+    return d.Box(device.short, d.line(device, bold=True), inside, role="muted")
 
 
-def _direct(device: Accelerator) -> Box:
+def _direct(device: Accelerator) -> d.Box:
     m, n, _ = operands.largest(device.key)
     own = gpu.instruction(device.key).sums
-    inside = below(
-        Box("shared memory", role=STORE),
+    inside = d.below(
+        d.Box("shared memory", role=STORE),
         _pipe("shared memory", _rate(device, m, n), "tensor cores"),
         _cores(device),
         _sums(device, own),
         gap=0,
     )
-    return Box(device.short, line(device, bold=True), inside, role="muted")
+    return d.Box(device.short, d.line(device, bold=True), inside, role="muted")
 
 
-def _cores(device: Accelerator) -> Box:
+def _cores(device: Accelerator) -> d.Box:
     m, n, k = operands.largest(device.key)
     sides = [operands.side(x, "a side") for x in (m, n, k)]
     many = chosen(gpu.instruction(device.key).units, label="SMs together")
     of = " SM" if many.si == 1 else " SMs"
     told = [
-        line("tensor cores", bold=True),
+        d.line("tensor cores", bold=True),
         (sides[0], " × ", sides[1], " × ", sides[2]),
         ("of ", many, of),
     ]
-    return Box("tensor cores", told, lit=True, role=CHIP)
+    return d.Box("tensor cores", told, lit=True, role=CHIP)
 
 
-def _sums(device: Accelerator, place: str) -> Box:
+def _sums(device: Accelerator, place: str) -> d.Box:
     whole = (
         microarchitecture(device).constants["tensor_memory"]
         if place == "tensor memory"
@@ -147,12 +135,12 @@ def _sums(device: Accelerator, place: str) -> Box:
     )
     told = [
         f"sums in {place}",
-        (Shown(operands.sums_size(device.key), "KiB"), " of ", whole),
+        (d.Shown(operands.sums_size(device.key), "KiB"), " of ", whole),
     ]
-    return Box("sums", told, role="layer-4")
+    return d.Box("sums", told, role="layer-4")
 
 
-def sum_cut() -> Drawing:
+def sum_cut() -> d.Drawing:
     """Places of a running sum, and which bits of the next product fall off."""
     title = (
         "A product is shifted to the exponent of the sum; what lies beyond the last "
@@ -160,10 +148,10 @@ def sum_cut() -> Drawing:
     )
     told = (("early sum", 4), ("longer sum", 8), ("long sum", 11))
     steps = [(words, _places(shift)) for words, shift in told]
-    return draw(steps, name="sum-cut", title=title, devices=["h100-sxm"])
+    return d.draw(steps, name="sum-cut", title=title, devices=["h100-sxm"])
 
 
-def _places(shift: int) -> Node:
+def _places(shift: int) -> d.Node:
     keeps = page.kept("e4m3fn")
     kept = 1 + round(keeps.si)
     mine = range(shift, shift + SIGNIFICAND)
@@ -172,7 +160,7 @@ def _places(shift: int) -> Node:
     gone = chosen(lost, label="bits of it that are cut")
     own = frozenset(place for place in mine if place < kept)
     cut = frozenset(place for place in mine if place >= kept)
-    total = Cells(
+    total = d.Cells(
         "running sum",
         SHOWN,
         side=(11.0, 18.0),
@@ -180,7 +168,7 @@ def _places(shift: int) -> Node:
         role=CHIP,
         lit=frozenset(range(kept)),
     )
-    product = Cells(
+    product = d.Cells(
         "product",
         SHOWN,
         side=(11.0, 18.0),
@@ -190,16 +178,16 @@ def _places(shift: int) -> Node:
         dark=cut,
     )
     end = (gone, " of its bits are cut off (pale)") if lost else "all its bits stay"
-    return below(
-        Box(
+    return d.below(
+        d.Box(
             "sum",
-            [line("running sum", bold=True), (keeps, " places behind the point")],
+            [d.line("running sum", bold=True), (keeps, " places behind the point")],
             total,
             role=CHIP,
         ),
-        Box(
+        d.Box(
             "addend",
-            [line("next product", bold=True), ("shifted by ", by), end],
+            [d.line("next product", bold=True), ("shifted by ", by), end],
             product,
             role="layer-4",
         ),

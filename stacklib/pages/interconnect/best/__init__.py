@@ -57,13 +57,10 @@ def at_once(name: str) -> Quantity:
     return counted(_ways, name, label=f"chunks a step, {name}")
 
 
-def _diameter(name: str) -> int:
-    return board(name).diameter
-
-
-def diameter(name: str) -> Quantity:
+@counted(label="steps across, {name}")
+def diameter(name: str) -> int:
     """Steps between the chips that are farthest apart."""
-    return counted(_diameter, name, label=f"steps across, {name}")
+    return board(name).diameter
 
 
 def sends(chunks: int) -> Quantity:
@@ -95,64 +92,46 @@ def schedule(name: str, chunks: int) -> Schedule:
     return made
 
 
-def _steps(name: str, chunks: int) -> int:
+@counted(label="fewest steps, {name}, {chunks}")
+def steps(name: str, chunks: int) -> int:
+    """Steps of the schedule that was found."""
     return schedule(name, chunks).steps
 
 
-def steps(name: str, chunks: int) -> Quantity:
-    """Steps of the schedule that was found."""
-    return counted(_steps, name, chunks, label=f"fewest steps, {name}, {chunks}")
-
-
-def _proved() -> int:
+@counted(label="optima proved")
+def proved() -> int:
+    """Boards and chunk counts whose fewest steps are proved."""
     return sum(row["steps"] == row["low"] for row in rows().values())
 
 
-def proved() -> Quantity:
-    """Boards and chunk counts whose fewest steps are proved."""
-    return counted(_proved, label="optima proved")
-
-
-def _by_solver() -> int:
+@counted(label="bounds that only the solver proves")
+def by_solver() -> int:
+    """Of these the ones where counting was not enough."""
     return sum(row["why"] == "solver" for row in rows().values())
 
 
-def by_solver() -> Quantity:
-    """Of these the ones where counting was not enough."""
-    return counted(_by_solver, label="bounds that only the solver proves")
-
-
-def _tried(ranks: int) -> int:
+@counted(label="boards of {ranks} chips")
+def boards(ranks: int) -> int:
+    """Boards of so many chips."""
     names = [name for name in known.BOARDS if board(name).ranks == ranks]
     return len(names)
-
-
-def boards(ranks: int) -> Quantity:
-    """Boards of so many chips."""
-    return counted(_tried, ranks, label=f"boards of {ranks} chips")
 
 
 # -- the ring on them ------------------------------------------------------------------
 
 
-def _ring(name: str) -> int:
+@counted(label="steps of the ring, {name}")
+def ring(name: str = SWITCH) -> int:
+    """Steps of the ring along a circle of a board."""
     made = known.ring_on(board(name))
     assert made is not None and verify(made).holds and not board(name).overfull(made)
     return made.steps
 
 
-def ring(name: str = SWITCH) -> Quantity:
-    """Steps of the ring along a circle of a board."""
-    return counted(_ring, name, label=f"steps of the ring, {name}")
-
-
-def _share(name: str) -> float:
-    return least_share(board(name))
-
-
-def share(name: str) -> Quantity:
+@counted(label="arrays a cable must carry, {name}")
+def share(name: str) -> float:
     """Arrays that a cable must carry, however finely they are cut."""
-    return counted(_share, name, label=f"arrays a cable must carry, {name}")
+    return least_share(board(name))
 
 
 def ring_share(name: str = SWITCH) -> Quantity:

@@ -5,17 +5,7 @@ from __future__ import annotations
 from stacklib.interconnect.networks.shapes_scaleup import CUBE_MESH
 from stacklib.pages.interconnect import best as page
 from stacklib.pages.interconnect.collectives.drawings import held
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Words,
-    below,
-    draw,
-    grid,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import counted
 
 __all__ = ["cube_mesh"]
@@ -38,9 +28,9 @@ def _near(chip: int) -> str:
     return " ".join(NAMES[one] + "'" * (found[one] - 1) for one in order)
 
 
-def _chip(chip: int, mask: int, told: str, busy: bool) -> Box:
+def _chip(chip: int, mask: int, told: str, busy: bool) -> d.Box:
     name = f"chip {NAMES[chip]}"
-    cells = Cells(
+    cells = d.Cells(
         f"parts in {name}",
         len(NAMES),
         side=(13.0, 13.0),
@@ -49,16 +39,16 @@ def _chip(chip: int, mask: int, told: str, busy: bool) -> Box:
         lit=frozenset(at for at in range(len(NAMES)) if mask >> at & 1),
         words="a cell for each chip, lit where its part is in the sum",
     )
-    words = [line(name, bold=True), line(told)]
-    return Box(name, words, cells if busy else None, role=CHIP, lit=busy)
+    words = [d.line(name, bold=True), d.line(told)]
+    return d.Box(name, words, cells if busy else None, role=CHIP, lit=busy)
 
 
-def _frame(after: int) -> Node:
+def _frame(after: int) -> d.Node:
     """All chips after some steps of the schedule of whole arrays that was found."""
     made = page.schedule(page.CUBE, 1)
     state = held(made)[after]
     sends = made.by_step()[after - 1] if after else ()
-    boxes: list[Node] = []
+    boxes: list[d.Node] = []
     for chip in range(len(NAMES)):
         came = sorted(s.source for s in sends if s.destination == chip)
         adds = any(s.reduce for s in sends if s.destination == chip)
@@ -69,17 +59,17 @@ def _frame(after: int) -> Node:
         boxes.append(_chip(chip, state[chip][0], told, bool(came)))
     cables = counted(_cables, 0, label="cables of a chip, cube mesh")
     foot = (
-        line("who each is joined to, a dash for a second cable; ", cables, " cables")
+        d.line("who each is joined to, a dash for a second cable; ", cables, " cables")
         if not after
-        else line("lit: chips whose parts are in the sum", role="muted")
+        else d.line("lit: chips whose parts are in the sum", role="muted")
     )
-    return below(grid(boxes, (4, 2)), Words([foot]), gap=6)
+    return d.below(d.grid(boxes, (4, 2)), d.Words([foot]), gap=6)
 
 
-def cube_mesh() -> Drawing:
+def cube_mesh() -> d.Drawing:
     """The board, and the sums on it step by step."""
     frames = [
         (words, _frame(at)) for at, words in enumerate(("the board", "first step"))
     ]
     title = "Partners swap first; then each side of the board, all joined, adds up."
-    return draw(frames, name="best-cube-mesh", title=title)
+    return d.draw(frames, name="best-cube-mesh", title=title)

@@ -204,22 +204,17 @@ def seconds(algorithm: str, ranks: int, of: float) -> float:
     return min(map(float, found))
 
 
-def _crossing(one: str, other: str, ranks: int) -> float:
-    """Bytes from which the first is quicker: by halving the range of sizes."""
+@counted(unit="B", label="size where {one} passes {other}, {ranks} chips")
+def crossing(
+    one: str = "ring", other: str = "double_binary_tree", ranks: int = TP
+) -> float:
+    """Size from which a ring beats a pipelined tree, by halving the range of sizes."""
     low, high = 2.0**10, 2.0**36
     for _ in range(50):
         middle = (low * high) ** 0.5
         ahead = seconds(one, ranks, middle) < seconds(other, ranks, middle)
         low, high = (low, middle) if ahead else (middle, high)
     return high
-
-
-def crossing(
-    one: str = "ring", other: str = "double_binary_tree", ranks: int = TP
-) -> Quantity:
-    """Size from which a ring beats a pipelined tree."""
-    label = f"size where {one} passes {other}, {ranks} chips"
-    return counted(_crossing, one, other, ranks, unit="B", label=label)
 
 
 def gain(ranks: int = TP) -> Quantity:

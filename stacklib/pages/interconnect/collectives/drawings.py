@@ -7,18 +7,7 @@ from functools import cache
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.schedule import Schedule
 from stacklib.pages.interconnect import collectives as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    grid,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then
 from stacklib.quantity import chosen, counted
 
@@ -44,7 +33,7 @@ def held(schedule: Schedule) -> list[Held]:
     return found
 
 
-def _chip(rank: int, chunks: tuple[int, ...], told: str, busy: bool) -> Box:
+def _chip(rank: int, chunks: tuple[int, ...], told: str, busy: bool) -> d.Box:
     """A column a chunk, a row a contribution."""
     name = f"chip {'ABCDE'[rank]}"
     lit = {
@@ -53,7 +42,7 @@ def _chip(rank: int, chunks: tuple[int, ...], told: str, busy: bool) -> Box:
         for row in range(FEW)
         if mask >> row & 1
     }
-    cells = Cells(
+    cells = d.Cells(
         f"sums of {name}",
         FEW * len(chunks),
         len(chunks),
@@ -62,25 +51,25 @@ def _chip(rank: int, chunks: tuple[int, ...], told: str, busy: bool) -> Box:
         lit=frozenset(lit),
         words="a column a chunk, lit for each chip whose part is in it",
     )
-    words = [line(name, bold=True), line(told, role="ink")]
-    return Box(name, words, cells, role=CHIP, lit=busy)
+    words = [d.line(name, bold=True), d.line(told, role="ink")]
+    return d.Box(name, words, cells, role=CHIP, lit=busy)
 
 
-def _frame(schedule: Schedule, after: int) -> Node:
+def _frame(schedule: Schedule, after: int) -> d.Node:
     """All chips after a step, and who sent in it."""
     state = held(schedule)[after]
     sends = schedule.by_step()[after - 1] if after else ()
-    boxes: list[Node] = []
+    boxes: list[d.Node] = []
     for rank in range(FEW):
         to = sorted({s.destination for s in sends if s.source == rank})
         told = " and ".join("ABCDE"[one] for one in to)
         words = f"sent to {told}" if told else "sent nothing" if after else "its own"
         boxes.append(_chip(rank, state[rank], words, bool(to)))
-    foot = line("a column a chunk, lit for each chip summed in it", role="muted")
-    return below(grid(boxes, (5, 2)), Words([foot]), gap=6)
+    foot = d.line("a column a chunk, lit for each chip summed in it", role="muted")
+    return d.below(d.grid(boxes, (5, 2)), d.Words([foot]), gap=6)
 
 
-def ring_and_tree() -> Drawing:
+def ring_and_tree() -> d.Drawing:
     """Frames of a ring of four chips, then of a tree."""
     ring, tree = all_reduce(FEW), all_reduce(FEW, "tree")
     frames = [
@@ -92,7 +81,7 @@ def ring_and_tree() -> Drawing:
         "A ring keeps every chip busy with one part of the array. "
         "A tree moves all of it at once, and most chips wait."
     )
-    return draw(frames, name="collectives-ring-tree", title=title)
+    return d.draw(frames, name="collectives-ring-tree", title=title)
 
 
 def _sends(way: str) -> int:
@@ -102,7 +91,7 @@ def _sends(way: str) -> int:
     return len(mine)
 
 
-def through_the_switch() -> Drawing:
+def through_the_switch() -> d.Drawing:
     """One array up from each chip, one down to each: the switch adds."""
     up = counted(_sends, "up", label="arrays that a chip sends, sum in the switch")
     down = counted(_sends, "down", label="arrays that a chip receives, from the switch")
@@ -110,8 +99,8 @@ def through_the_switch() -> Drawing:
     ring = page.share("ring")
     wait = page.wait("in_switch")
 
-    def frame(switch: str, told: str, going: bool) -> Node:
-        cells = Cells(
+    def frame(switch: str, told: str, going: bool) -> d.Node:
+        cells = d.Cells(
             "arrays of the chips",
             page.TP,
             side=(26.0, 14.0),
@@ -120,50 +109,56 @@ def through_the_switch() -> Drawing:
             lit=frozenset(range(page.TP)) if going else frozenset(),
             words="one a chip; lit where it holds the sum",
         )
-        chips_ = Box(
-            "chips", [line(chips, " chips", bold=True), told], cells, role=CHIP
+        chips_ = d.Box(
+            "chips", [d.line(chips, " chips", bold=True), told], cells, role=CHIP
         )
-        adds = Box("switch", [line("switch", bold=True), switch], role=SWITCH, lit=True)
+        adds = d.Box(
+            "switch", [d.line("switch", bold=True), switch], role=SWITCH, lit=True
+        )
         ways = (then("chips", "switch", down=(True, True)), adds)
         if going:
             ways = (then("switch", "chips", down=(True, True)), chips_)
-            return below(adds, *ways, gap=2)
-        return below(chips_, *ways, gap=2)
+            return d.below(adds, *ways, gap=2)
+        return d.below(chips_, *ways, gap=2)
 
-    waits = line("each step waits ", Shown(wait, "ns"), role="muted")
+    waits = d.line("each step waits ", d.Shown(wait, "ns"), role="muted")
     frames = [
         (
             "up",
-            below(
+            d.below(
                 frame("adds what arrives, keeps one sum", "", False),
-                Words([line("each chip sends ", up, " array", bold=True), waits]),
+                d.Words([d.line("each chip sends ", up, " array", bold=True), waits]),
             ),
         ),
         (
             "down",
-            below(
+            d.below(
                 frame("copies the sum to every port", "each holds the sum", True),
-                Words([line("each chip receives ", down, " array", bold=True), waits]),
+                d.Words(
+                    [d.line("each chip receives ", down, " array", bold=True), waits]
+                ),
             ),
         ),
         (
             "beside a ring",
-            below(
-                Box(
+            d.below(
+                d.Box(
                     "ring",
                     [
-                        line("around a ring", bold=True),
-                        line("each chip sends ", Shown(ring), " arrays"),
-                        line("in ", page.steps("ring"), " steps"),
+                        d.line("around a ring", bold=True),
+                        d.line("each chip sends ", d.Shown(ring), " arrays"),
+                        d.line("in ", page.steps("ring"), " steps"),
                     ],
                     role=CHIP,
                 ),
-                Box(
+                d.Box(
                     "in the switch",
                     [
-                        line("through the switch", bold=True),
-                        line("each chip sends ", up, " array"),
-                        line("in ", page.steps("in_switch"), " steps of half the way"),
+                        d.line("through the switch", bold=True),
+                        d.line("each chip sends ", up, " array"),
+                        d.line(
+                            "in ", page.steps("in_switch"), " steps of half the way"
+                        ),
                     ],
                     role=SWITCH,
                     lit=True,
@@ -172,4 +167,4 @@ def through_the_switch() -> Drawing:
         ),
     ]
     title = "A switch that adds takes each array once and gives the sum back once."
-    return draw(frames, name="collectives-switch", title=title)
+    return d.draw(frames, name="collectives-switch", title=title)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from stacklib.evidence import results, runs
+from stacklib.evidence import results
+from stacklib.pages import figures_of
 from stacklib.pages.interconnect import collectives as page
 from stacklib.plots.marks import Spec, axis, chart, line, sizes
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity
 
 LINES = {
     "ring": "ring",
@@ -70,23 +71,16 @@ def _gloo(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def measured(name: str) -> Quantity:
     """Median of processes that send and receive through gloo."""
-    file = results.need(GLOO)
-    row = _gloo(name, file["rows"])
-    where = f"benchmarks/results/{GLOO}.json"
-    source = Source(where, file["device"], file["date"], "measured")
-    value = median(row["times_s"])
+    value = median(_gloo(name, results.need(GLOO)["rows"])["times_s"])
     label = f"{page.NAMES[name]}, processes over gloo"
-    return Quantity(value, "s", label=label, source=source, kind="measured").to("µs")
+    return figures_of.seen(GLOO, value, "s", label).to("µs")
 
 
 def foretold(name: str) -> Quantity:
     """What was predicted of them."""
-    file = results.need(GLOO)
     row = _gloo(name, results.prediction(GLOO)["rows"])
-    where = file["prediction"]["file"]
-    source = Source(where, "committed before the run", file["date"], "measured")
     label = f"{page.NAMES[name]}, predicted over gloo"
-    return runs.foretold(row["predicted_s"], "s", label, source).to("µs")
+    return figures_of.foretold(GLOO, row["predicted_s"], "s", label).to("µs")
 
 
 def three_ways() -> list[dict[str, Any]]:

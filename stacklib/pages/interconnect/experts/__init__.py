@@ -138,15 +138,11 @@ def took(ranks: int, kind: str = "dispatch") -> Quantity:
     return measured((ROWS if kind == "dispatch" else BACK)[ranks]).to("µs")
 
 
-def _fixed(without: int) -> float:
+@counted(unit="s", label="beyond the least time, without {without} GPUs", shown="µs")
+def fixed(without: int = 0) -> float:
+    """What other sizes' dispatches take beyond their least time, in the median."""
     more = [took(r).si - floor(r).si for r in ROWS if r != without]
     return float(f"{median(more):.4g}")
-
-
-def fixed(without: int = 0) -> Quantity:
-    """What other sizes' dispatches take beyond their least time, in the median."""
-    label = f"beyond the least time, without {without} GPUs"
-    return counted(_fixed, without, unit="s", label=label).to("µs")
 
 
 def foretold(ranks: int, kind: str = "dispatch") -> Quantity:
@@ -155,12 +151,9 @@ def foretold(ranks: int, kind: str = "dispatch") -> Quantity:
     return whole.named(f"{kind} foretold, {ranks} GPUs")
 
 
-def off(kind: str) -> Quantity:
+@counted(label="largest error, {kind}")
+def off(kind: str) -> float:
     """The largest error, its sign dropped."""
-    return counted(_off, kind, label=f"largest error, {kind}")
-
-
-def _off(kind: str) -> float:
     sizes = (*ROWS, LARGEST) if kind == "dispatch" else tuple(BACK)
     return max(abs(foretold(r, kind).si / took(r, kind).si - 1) for r in sizes)
 
@@ -268,14 +261,11 @@ def case(key: str) -> Quantity:
 SKEW, DRAWN = 0.5, 1024
 
 
-def _busiest(skew: float, ranks: int) -> float:
+@counted(label="busiest GPU over mean, skew {skew}")
+def busiest(skew: float, ranks: int = TRAINED) -> float:
+    """Copies that the busiest GPU receives over the mean one's."""
     drawn = route_experts(DRAWN, experts=EXPERTS, top_k=TOP, skew=skew, seed=1)
     return count(drawn, ranks=ranks, ranks_per_node=NODE).imbalance
-
-
-def busiest(skew: float, ranks: int = TRAINED) -> Quantity:
-    """Copies that the busiest GPU receives over the mean one's."""
-    return counted(_busiest, skew, ranks, label=f"busiest GPU over mean, skew {skew}")
 
 
 def messages(*, together: bool) -> Quantity:

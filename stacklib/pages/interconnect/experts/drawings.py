@@ -7,17 +7,7 @@ from functools import cache
 from stacklib.interconnect.experts.count import Counted, count
 from stacklib.interconnect.experts.route import Routing, route_experts
 from stacklib.pages.interconnect import experts as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Pipe,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine, model
 from stacklib.quantity import Quantity, counted
 
@@ -46,34 +36,34 @@ def _held() -> set[int]:
     return {expert * RANKS // page.EXPERTS for expert in _token().chosen[0]}
 
 
-def to_its_experts() -> Drawing:
+def to_its_experts() -> d.Drawing:
     """One token and its experts on two nodes, by two ways of sending."""
     steps = [(words, _nodes(once)) for once, words in WAYS.items()]
     title = "The port is the narrow way, and the one where a copy per node saves most."
-    return draw(steps, name="experts-two-nodes", title=title, devices=["h800_sxm"])
+    return d.draw(steps, name="experts-two-nodes", title=title, devices=["h800_sxm"])
 
 
-def _nodes(once: str) -> Node:
+def _nodes(once: str) -> d.Node:
     network: Quantity = counted(
         _moved, once, "network", label=f"copies over the network, {once}"
     )
-    wire = Pipe(
+    wire = d.Pipe(
         "switch here",
         "switch there",
         page.nic(),
         page.nvlink(),
-        [line(network, " copies", bold=True), page.nic(), "per port"],
+        [d.line(network, " copies", bold=True), page.nic(), "per port"],
         role=machine.LINKS,
         least=64.0,
     )
-    return flow(_node("here", 0, once), wire, _node("there", 1, once), gap=2)
+    return d.flow(_node("here", 0, once), wire, _node("there", 1, once), gap=2)
 
 
-def _node(name: str, number: int, once: str) -> Node:
+def _node(name: str, number: int, once: str) -> d.Node:
     first = number * page.NODE
     lit = frozenset(r - first for r in _held() if first <= r < first + page.NODE)
     label = "the token's node" if number == 0 else "another node"
-    cells = Cells(
+    cells = d.Cells(
         f"GPUs {name}",
         page.NODE,
         side=(17.0, 17.0),
@@ -82,7 +72,7 @@ def _node(name: str, number: int, once: str) -> Node:
         lit=lit,
         words="those that hold one of its experts are lit",
     )
-    wire = Pipe(
+    wire = d.Pipe(
         f"GPUs {name}",
         f"switch {name}",
         page.nvlink(),
@@ -93,16 +83,16 @@ def _node(name: str, number: int, once: str) -> Node:
         role=machine.LINKS,
         least=42.0,
     )
-    switch = Box(
+    switch = d.Box(
         f"switch {name}",
         ["NVSwitch, and a port per GPU"],
         role=machine.LINKS,
     )
-    told = [line(label, bold=True)]
+    told = [d.line(label, bold=True)]
     if number == 0:
         near = counted(_moved, once, "nvlink", label=f"copies over NVLink, {once}")
-        told.append(line("over NVLink in all: ", near, " copies"))
+        told.append(d.line("over NVLink in all: ", near, " copies"))
     else:
-        told.append(line("lit: holds an expert of it", role="muted"))
+        told.append(d.line("lit: holds an expert of it", role="muted"))
     role = model.TOKEN if number == 0 else machine.NODE
-    return Box(f"node {name}", told, below(cells, wire, switch, gap=2), role=role)
+    return d.Box(f"node {name}", told, d.below(cells, wire, switch, gap=2), role=role)

@@ -6,14 +6,13 @@ from functools import cache
 
 from stacklib import cost as prices
 from stacklib import hardware, models
-from stacklib.evidence import ledger
 from stacklib.interconnect import Topology, all_reduce, cost
 from stacklib.interconnect.networks.cuts import narrowest
 from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size, levels_for
-from stacklib.pages.figures_of import published
+from stacklib.pages.figures_of import claimed as claimed
+from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels import launches
 from stacklib.quantity import Quantity, chosen, counted
-from stacklib.quantity.core import _make
 
 SHEET = "Spreadsheet of what H100 clusters cost, August 2024"
 ON_CPO = "On CPO, part 4: today's major CPO products, 2026"
@@ -23,11 +22,6 @@ SHEETS = {2048: 96, 16_384: 768, 65_536: 5120, 131_072: 10_240}  # GPUs: switche
 PORT = 50e9  # B/s in one direction: NDR, of the small networks that are built
 THIN = 960  # hosts of the tree with thinner leaves: 80 leaves of 12
 SHAPES = ("fat tree", "fat tree, thinner leaves", "dragonfly", "torus")
-
-
-def quoted(value: float, unit: str, label: str, title: str) -> Quantity:
-    """A figure as a document has it: it has a source, and no record."""
-    return _make(published(value, unit, label, title), key="")
 
 
 # -- a fat tree in closed form ---------------------------------------------------------
@@ -99,12 +93,9 @@ def triple() -> Quantity:
 # -- the spreadsheet -------------------------------------------------------------------
 
 
-def need(gpus: int) -> Quantity:
+@counted(label="switches for {gpus} GPUs")
+def need(gpus: int) -> int:
     """Switches of 64 ports that so many GPUs need: (2 n - 1) N / k."""
-    return counted(_need, gpus, label=f"switches for {gpus} GPUs")
-
-
-def _need(gpus: int) -> int:
     return (2 * levels_for(gpus, RADIX) - 1) * gpus // RADIX
 
 
@@ -133,25 +124,18 @@ def built(hosts: int = 16_384) -> Topology:
     return made
 
 
-def _parts(name: str) -> int:
+@counted(label="{name} counted, 16,384 GPUs")
+def parts(name: str) -> int:
+    """Switches or cables counted in the graph."""
     return built().parts()[name]
 
 
-def parts(name: str) -> Quantity:
-    """Switches or cables counted in the graph."""
-    return counted(_parts, name, label=f"{name} counted, 16,384 GPUs")
-
-
-def _flow(over: float) -> float:
+@counted(unit="B/s", label="maximum flow for a GPU, {over} to 1", shown="GB/s")
+def flow(over: float = 1) -> float:
+    """B/s of each GPU of a half to the other half, by a maximum flow."""
     tree = Topology.fat_tree(8, 3, over, link=PORT)
     half = tree.ranks // 2
     return narrowest(range(half), range(half, tree.ranks), tree.capacity)[0] / half
-
-
-def flow(over: float = 1) -> Quantity:
-    """B/s of each GPU of a half to the other half, by a maximum flow."""
-    label = f"maximum flow for a GPU, {over} to 1"
-    return counted(_flow, over, unit="B/s", label=label).to("GB/s")
 
 
 def port() -> Quantity:
@@ -178,14 +162,11 @@ def shape(name: str) -> Topology:
     return made
 
 
-def _each(name: str, part: str) -> float:
+@counted(label="{part} for a GPU, {name}")
+def each(name: str, part: str) -> float:
+    """Switch ports or cables for each GPU, counted in the graph."""
     net = shape(name)
     return net.parts()[part] / net.ranks
-
-
-def each(name: str, part: str) -> Quantity:
-    """Switch ports or cables for each GPU, counted in the graph."""
-    return counted(_each, name, part, label=f"{part} for a GPU, {name}")
 
 
 def paid(name: str) -> Quantity:
@@ -194,14 +175,10 @@ def paid(name: str) -> Quantity:
     return (ports + each(name, "link") * price("cable")).named(f"price, {name}")
 
 
-def _across(name: str) -> float:
-    return shape(name).bisection().per_chip
-
-
-def across(name: str) -> Quantity:
+@counted(unit="B/s", label="bisection for a GPU, {name}", shown="GB/s")
+def across(name: str) -> float:
     """B/s of each GPU of a half to the other half."""
-    label = f"bisection for a GPU, {name}"
-    return counted(_across, name, unit="B/s", label=label).to("GB/s")
+    return shape(name).bisection().per_chip
 
 
 # -- switches as sold ------------------------------------------------------------------
@@ -224,11 +201,6 @@ def sold(key: str, part: str) -> Quantity:
 def reach(key: str, high: int) -> Quantity:
     """GPUs under so many levels of it, a port each."""
     return size("hosts", round(sold(key, "ports").si), high)
-
-
-def claimed(name: str) -> Quantity:
-    """A figure of the document."""
-    return ledger.get(name).quantity()
 
 
 def planes() -> Quantity:

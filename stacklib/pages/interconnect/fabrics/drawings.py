@@ -3,19 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.interconnect import fabrics as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Pipe,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["rails"]
@@ -48,56 +36,56 @@ FOOT = {
 }
 
 
-def rails() -> Drawing:
+def rails() -> d.Drawing:
     """What is lit carries a message between two GPUs of two servers."""
     steps = [(words, _network(words)) for words in WAYS]
     title = "A GPU meets its own place of every other server at one switch."
-    return draw(steps, name="fabrics-rails", title=title)
+    return d.draw(steps, name="fabrics-rails", title=title)
 
 
-def _network(words: str) -> Node:
+def _network(words: str) -> d.Node:
     lit = WAYS[words]
     eight = chosen(GPUS, label="ports of a server")
     server = (page.port() * eight).named("up from a server")
     both = (server * chosen(2, label="servers drawn")).named("up from the rails")
-    return below(
-        Box(
+    return d.below(
+        d.Box(
             "spines",
-            [line("switches over the rails", bold=True)],
+            [d.line("switches over the rails", bold=True)],
             _cells("spine switches", SPINES, TOP, lit.get("spines", frozenset())),
             role=TOP,
         ),
-        Pipe(
+        d.Pipe(
             "rails",
             "spines",
             both,
             both,
-            [line("as much again: ", Shown(both, "GB/s"))],
+            [d.line("as much again: ", d.Shown(both, "GB/s"))],
             both=True,
             down=(True, True),
             role=LINK,
             least=46.0,
         ),
-        Box(
+        d.Box(
             "rails",
-            [line("rails, a switch for each place", bold=True)],
+            [d.line("rails, a switch for each place", bold=True)],
             _cells("rail switches", GPUS, SWITCH, lit["rails"]),
             role=SWITCH,
         ),
-        right_of(_up("A", server, both), _up("B", server, both), even=True),
-        right_of(_server("A", lit), _server("B", lit), even=True),
-        Words([line(FOOT[words], bold=True), line("rates: in one direction")]),
+        d.right_of(_up("A", server, both), _up("B", server, both), even=True),
+        d.right_of(_server("A", lit), _server("B", lit), even=True),
+        d.Words([d.line(FOOT[words], bold=True), d.line("rates: in one direction")]),
         gap=3,
     )
 
 
-def _cells(name: str, count: int, role: str, lit: frozenset[int]) -> Cells:
-    return Cells(name, count, side=(14.0, 12.0), gap=3.0, role=role, lit=lit)
+def _cells(name: str, count: int, role: str, lit: frozenset[int]) -> d.Cells:
+    return d.Cells(name, count, side=(14.0, 12.0), gap=3.0, role=role, lit=lit)
 
 
-def _up(name: str, rate: Quantity, full: Quantity) -> Pipe:
-    told = [line(Shown(rate, "GB/s"))]
-    return Pipe(
+def _up(name: str, rate: Quantity, full: Quantity) -> d.Pipe:
+    told = [d.line(d.Shown(rate, "GB/s"))]
+    return d.Pipe(
         f"server {name}",
         "rails",
         rate,
@@ -110,13 +98,13 @@ def _up(name: str, rate: Quantity, full: Quantity) -> Pipe:
     )
 
 
-def _server(name: str, lit: dict[str, frozenset[int]]) -> Box:
+def _server(name: str, lit: dict[str, frozenset[int]]) -> d.Box:
     gpus = _cells(f"GPUs of {name}", GPUS, GPU, lit[name])
-    inside = Box(
+    inside = d.Box(
         f"NVSwitch of {name}",
         "NVSwitch",
         role=SWITCH,
         lit=f"{name} inside" in lit,
     )
-    told = [line(f"server {name}", bold=True)]
-    return Box(f"server {name}", told, below(gpus, inside, gap=4), role="layer-1")
+    told = [d.line(f"server {name}", bold=True)]
+    return d.Box(f"server {name}", told, d.below(gpus, inside, gap=4), role="layer-1")

@@ -9,8 +9,8 @@ from stacklib.evidence import results
 from stacklib.interconnect.failures import cluster, goodput, processes
 from stacklib.memory.tiers import checkpoint
 from stacklib.memory.tiers.parts import constant, drive
-from stacklib.pages.figures_of import published
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.pages.figures_of import published, seen
+from stacklib.quantity import Quantity, chosen, counted
 
 MODEL, DEVICE = "llama-3.1-405b", "h100_sxm"
 LARGE = 100_000  # GPUs
@@ -19,19 +19,6 @@ HERD = "The Llama 3 Herd of Models"
 REPAIR_H, WAITING = 24, 0.01  # hours that a host is away; share of the time to wait
 STEPS, EVERY, FAILS = 40, 6, 0.12  # of the small run
 SEED, SEGMENTS = 4, 2_000
-
-__all__ = [
-    "best",
-    "between",
-    "causes_of",
-    "drawn_between",
-    "interrupted",
-    "lost",
-    "lost_drawn",
-    "spares",
-    "useful",
-]
-
 
 # -- how often something fails ---------------------------------------------------------
 
@@ -102,15 +89,12 @@ def _drawn(hosts: int, seed: int) -> cluster.Drawn:
     return cluster.run_cluster(rates, hosts=hosts, time=time, seed=seed)
 
 
-def _drawn_between() -> float:
+@counted(unit="s", label="between failures, drawn")
+def drawn_between() -> float:
+    """The mean time between failures where every host has clocks of its own."""
     hosts = int(constant("llama3_gpus").si) // PER_HOST
     times = [t for seed in range(5) for t in _drawn(hosts, seed).times]
     return 5 * constant("llama3_days").si / len(times)
-
-
-def drawn_between() -> Quantity:
-    """The mean time between failures where every host has clocks of its own."""
-    return counted(_drawn_between, unit="s", label="between failures, drawn")
 
 
 def effective() -> Quantity:
@@ -133,7 +117,9 @@ def spares(number: int = 0) -> Quantity:
     return counted(cluster.spares_for, broken(number), WAITING, label="spare hosts")
 
 
-def _short(number: int) -> float:
+@counted(label="time with too few spares, drawn")
+def short(number: int = 0) -> float:
+    """Share of the time with too few spares, drawn."""
     rate = (share_of("gpu") + share_of("host")).si * per_gpu().si
     found = cluster.run_repairs(
         rate * PER_HOST,
@@ -142,11 +128,6 @@ def _short(number: int) -> float:
         spares=int(spares(number).si),
     )
     return found[1]
-
-
-def short(number: int = 0) -> Quantity:
-    """Share of the time with too few spares, drawn."""
-    return counted(_short, number, label="time with too few spares, drawn")
 
 
 # -- what a checkpoint costs, and how often to take one --------------------------------
@@ -241,27 +222,21 @@ def drives() -> Quantity:
 # -- real processes ----------------------------------------------------------------
 
 
-def _mean_steps() -> float:
+@counted(label="steps, mean")
+def mean_steps() -> float:
+    """Steps executed on average until the small run is through, closed form."""
     segments, rest = divmod(STEPS, EVERY)
     steps = goodput.steps_for_a_segment
     return segments * steps(EVERY, FAILS) + (steps(rest, FAILS) if rest else 0)
 
 
-def mean_steps() -> Quantity:
-    """Steps executed on average until the small run is through, closed form."""
-    return counted(_mean_steps, label="steps, mean")
-
-
-def _mean_replayed() -> float:
+@counted(label="steps, mean of replays")
+def mean_replayed() -> float:
+    """The same, from many replays."""
     runs = range(SEGMENTS)
     kills = [goodput.draw_kills(FAILS, seed) for seed in runs]
     done = [goodput.replay(STEPS, EVERY, kill).executed for kill in kills]
     return sum(done) / len(done)
-
-
-def mean_replayed() -> Quantity:
-    """The same, from many replays."""
-    return counted(_mean_replayed, label="steps, mean of replays")
 
 
 def replayed() -> goodput.Replay:
@@ -274,31 +249,22 @@ def killed() -> processes.Killed:
     return processes.run_killed(STEPS, EVERY, goodput.draw_kills(FAILS, SEED))
 
 
-def _by_processes() -> int:
+@counted(label="steps executed by processes")
+def by_processes() -> int:
+    """Steps that the processes executed."""
     return killed().counts.executed
 
 
-def by_processes() -> Quantity:
-    """Steps that the processes executed."""
-    return counted(_by_processes, label="steps executed by processes")
-
-
-def _executed() -> int:
+@counted(label="steps executed")
+def executed() -> int:
+    """Steps that the replay of these kills executes."""
     return replayed().executed
 
 
-def _restarts() -> int:
-    return replayed().restarts
-
-
-def executed() -> Quantity:
-    """Steps that the replay of these kills executes."""
-    return counted(_executed, label="steps executed")
-
-
-def restarts() -> Quantity:
+@counted(label="kills")
+def restarts() -> int:
     """Processes killed in it."""
-    return counted(_restarts, label="kills")
+    return replayed().restarts
 
 
 # -- a training of the book's model ----------------------------------------------------
@@ -306,16 +272,9 @@ def restarts() -> Quantity:
 
 def interrupted(field: str) -> Quantity:
     """What was seen of the training that was killed."""
-    file = results.need("interrupted_training")
-    (row,) = (row for row in file["rows"] if row["id"] == "killed")
-    where = "benchmarks/results/interrupted_training.json"
-    source = Source(where, file["device"], file["date"], "measured")
-    return Quantity(
-        float(row[field]),
-        label=f"training killed, {field}",
-        source=source,
-        kind="measured",
-    )
+    name = "interrupted_training"
+    (row,) = (row for row in results.need(name)["rows"] if row["id"] == "killed")
+    return seen(name, float(row[field]), "", f"training killed, {field}")
 
 
 def rows(number: int = 0) -> list[dict[str, Any]]:

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.interconnect import failures as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    chain,
-    draw,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu
 
 __all__ = ["rates_add", "time_twice"]
@@ -27,20 +16,24 @@ WAYS = {"seldom": 24, "in between": 5, "all the time": 1}
 ROLES = {WORK: gpu.CHIP, SAVING: "layer-5", AGAIN: "muted", STARTING: "layer-6"}
 
 
-def rates_add() -> Drawing:
+def rates_add() -> d.Drawing:
     """From one GPU to a cluster: the mean time between failures shrinks as 1 / N."""
     one = (1 / page.per_gpu()).named("between failures, one GPU").to("year")
     boxes = [
-        Box(
+        d.Box(
             "one GPU",
-            ["one GPU", line("and its share of the rest", role="muted")],
-            below(Words([line(Shown(one, "year"), bold=True)])),
+            ["one GPU", d.line("and its share of the rest", role="muted")],
+            d.below(d.Words([d.line(d.Shown(one, "year"), bold=True)])),
             role=gpu.CHIP,
         ),
-        Box(
+        d.Box(
             "a server",
-            ["a server", line(page.per_host(), " GPUs, all needed", role="muted")],
-            below(Words([line(Shown(page.between(page.PER_HOST), "day"), bold=True)])),
+            ["a server", d.line(page.per_host(), " GPUs, all needed", role="muted")],
+            d.below(
+                d.Words(
+                    [d.line(d.Shown(page.between(page.PER_HOST), "day"), bold=True)]
+                )
+            ),
             role=gpu.CHIP,
         ),
     ]
@@ -51,18 +44,20 @@ def rates_add() -> Drawing:
         mean = page.between(number)
         size = page.gpus(number)
         boxes.append(
-            Box(
+            d.Box(
                 name,
-                [name, line(size, " GPUs, all needed", role="muted")],
-                below(
-                    Words([line(Shown(mean, unit), bold=True)]),
-                    Words([line(Shown(page.broken(number), ""), " hosts in repair")]),
+                [name, d.line(size, " GPUs, all needed", role="muted")],
+                d.below(
+                    d.Words([d.line(d.Shown(mean, unit), bold=True)]),
+                    d.Words(
+                        [d.line(d.Shown(page.broken(number), ""), " hosts in repair")]
+                    ),
                 ),
                 role="layer-6",
             )
         )
     title = "Every part that all others wait for brings its own failures along."
-    return draw(chain(*boxes), name="failures-add", title=title)
+    return d.draw(d.chain(*boxes), name="failures-add", title=title)
 
 
 def spent(every: int) -> list[str]:
@@ -89,22 +84,22 @@ def spent(every: int) -> list[str]:
     return doing
 
 
-def time_twice() -> Drawing:
+def time_twice() -> d.Drawing:
     """The same two failures, with three intervals between checkpoints."""
     steps = [(name, _lanes(name, every)) for name, every in WAYS.items()]
     title = "Rare checkpoints are paid for in work done again, frequent ones at once."
-    return draw(steps, name="failures-twice", title=title)
+    return d.draw(steps, name="failures-twice", title=title)
 
 
-def _lanes(name: str, every: int) -> Node:
+def _lanes(name: str, every: int) -> d.Node:
     """A row for each thing that can be done; lit where it is."""
     doing = spent(every)
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     for what, role in ROLES.items():
         on = frozenset(at for at, now in enumerate(doing) if now == what)
         rows += [
-            Words([line(what, bold=True)]),
-            Cells(
+            d.Words([d.line(what, bold=True)]),
+            d.Cells(
                 f"{what}, {name}",
                 UNITS,
                 side=(6.5, 8.0),
@@ -114,5 +109,5 @@ def _lanes(name: str, every: int) -> Node:
                 words=f"{what} where lit",
             ),
         ]
-    told = Words([line("time to the right; two failures", role="muted")])
-    return below(*rows, told, gap=5)
+    told = d.Words([d.line("time to the right; two failures", role="muted")])
+    return d.below(*rows, told, gap=5)

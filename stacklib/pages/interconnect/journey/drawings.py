@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from stacklib import hardware
 from stacklib.pages.interconnect import journey as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu
 from stacklib.quantity import Quantity
 
@@ -24,7 +14,7 @@ SLOT = 0.3e-3  # seconds that a cell stands for
 CELLS = 28
 
 
-def three_exchanges() -> Drawing:
+def three_exchanges() -> d.Drawing:
     """Reading, pauses, exchanges: by bytes alone, by NCCL, by the engine's kernels."""
     steps = [
         ("bytes alone", _both(lambda device: page.bytes_alone(device))),
@@ -32,10 +22,10 @@ def three_exchanges() -> Drawing:
         ("own kernels", _both(lambda device: page.exchanges(device, way=page.OWN))),
     ]
     title = "The newer chip reads sooner and exchanges no sooner."
-    return draw(steps, name="crossing-token", title=title)
+    return d.draw(steps, name="crossing-token", title=title)
 
 
-def _both(of: object) -> Node:
+def _both(of: object) -> d.Node:
     assert callable(of)
     boxes = []
     for device in (page.OLD, page.NEW):
@@ -45,14 +35,14 @@ def _both(of: object) -> Node:
             "pauses": (page.pauses(device), "layer-4"),
             "exchanges": (of(device), gpu.CHIP),
         }
-        rows: list[Node] = []
+        rows: list[d.Node] = []
         begun = 0.0
         for what, (time, role) in parts.items():
             first, last = begun / SLOT, (begun + time.si) / SLOT
             lit = frozenset(range(round(first), max(round(last), round(first) + 1)))
             rows += [
-                Words([line(f"{what}: ", Shown(time, "ms"))]),
-                Cells(
+                d.Words([d.line(f"{what}: ", d.Shown(time, "ms"))]),
+                d.Cells(
                     f"{what}, {name}",
                     CELLS,
                     side=(8.0, 7.0),
@@ -64,6 +54,6 @@ def _both(of: object) -> Node:
             ]
             begun += time.si
         boxes.append(
-            Box(name, line(name, bold=True), below(*rows, gap=4), role="muted")
+            d.Box(name, d.line(name, bold=True), d.below(*rows, gap=4), role="muted")
         )
-    return below(*boxes, gap=10)
+    return d.below(*boxes, gap=10)

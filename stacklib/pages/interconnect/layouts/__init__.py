@@ -112,38 +112,24 @@ def _array() -> float:
     return 2.0 * LENGTH * models.get(MODEL).hidden
 
 
-def rate(what: str) -> Quantity:
+@counted(unit="B/s per_chip per_direction", label="payload of a {what}")
+def rate(what: str) -> float:
     """Payload of a chip, one direction: ``link`` or ``port``, as NCCL gets it."""
-    return counted(
-        _rate, what, unit="B/s per_chip per_direction", label=f"payload of a {what}"
-    )
-
-
-def _rate(what: str) -> float:
     return float(getattr(device_of(DEVICE), what))
 
 
-def ring(inner: int, ways: int) -> Quantity:
+@counted(
+    unit="B/s per_chip per_direction",
+    label="payload in a ring of {ways}, {inner} apart",
+)
+def ring(inner: int, ways: int) -> float:
     """Payload that a chip of a group's rings has."""
-    return counted(
-        _ring,
-        inner,
-        ways,
-        unit="B/s per_chip per_direction",
-        label=f"payload in a ring of {ways}, {inner} apart",
-    )
-
-
-def _ring(inner: int, ways: int) -> float:
     return float(ring_rate(device_of(DEVICE), inner, ways))
 
 
-def half(ways: int) -> Quantity:
+@counted(unit="s", label="half an all-reduce, {ways} chips")
+def half(ways: int) -> float:
     """Time of half an all-reduce of a layer."""
-    return counted(_half, ways, unit="s", label=f"half an all-reduce, {ways} chips")
-
-
-def _half(ways: int) -> float:
     return float(half_ring(device_of(DEVICE), 1, ways, _array()))
 
 
@@ -321,12 +307,9 @@ def megatron_rows() -> list[dict[str, Any]]:
     return found
 
 
-def miss(who: str, what: str) -> Quantity:
+@counted(label="{what} miss of {who}")
+def miss(who: str, what: str) -> float:
     """Mean or largest miss of the eight."""
-    return counted(_miss, who, what, label=f"{what} miss of {who}")
-
-
-def _miss(who: str, what: str) -> float:
     return float(stored()["errors"][who][what])
 
 
@@ -346,12 +329,9 @@ def _misses(by: str) -> list[float]:
     ]
 
 
-def error(by: str, share: float) -> Quantity:
+@counted(label="{share:.0%} of misses, new {by}")
+def error(by: str, share: float) -> float:
     """A quantile of the misses, wall times of whole runs left out."""
-    return counted(_error, by, share, label=f"{share:.0%} of misses, new {by}")
-
-
-def _error(by: str, share: float) -> float:
     return quantile(_misses(by), share)
 
 
@@ -372,12 +352,9 @@ def worst() -> tuple[str, ...]:
     return tuple(o.row.id for o in kept[:5])
 
 
-def off(id: str) -> Quantity:
+@counted(label="predicted over measured, {id}")
+def off(id: str) -> float:
     """Predicted over measured, for a row whose source the fit never saw."""
-    return counted(_off, id, label=f"predicted over measured, {id}")
-
-
-def _off(id: str) -> float:
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
 
 

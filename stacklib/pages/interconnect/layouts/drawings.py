@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.pages.interconnect import layouts as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    grid,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 
 __all__ = ["grid_of_chips"]
@@ -34,34 +23,38 @@ def members(layout: Layout) -> dict[str, frozenset[int]]:
     inner = layout.tp * layout.cp
     return {
         "tensor": frozenset(range(layout.tp)),
-        "data": frozenset(inner * d for d in range(layout.dp)),
+        "data": frozenset(inner * k for k in range(layout.dp)),
         "pipeline": frozenset(inner * layout.dp * p for p in range(layout.pp)),
     }
 
 
-def grid_of_chips() -> Drawing:
+def grid_of_chips() -> d.Drawing:
     """Eight servers of eight chips, three layouts."""
     page.ranking()
     steps = [(words, _scene(name)) for name, words in SCENES.items()]
     title = "Neighbours exchange over NVLink, the others through a port each."
-    return draw(steps, name="layouts-grid", title=title)
+    return d.draw(steps, name="layouts-grid", title=title)
 
 
-def _scene(name: str) -> Node:
+def _scene(name: str) -> d.Node:
     layout = page.LAYOUTS[name]
     groups = {k: v for k, v in members(layout).items() if len(v) > 1}
-    told = [line("a row: a server; lit: exchange with the first chip", bold=True)]
+    told = [d.line("a row: a server; lit: exchange with the first chip", bold=True)]
     link, port = page.rate("link").to("GB/s"), page.rate("port").to("GB/s")
     told.append(
-        line("a chip sends ", Shown(link, "GB/s"), " inside, ", Shown(port, "GB/s"))
+        d.line(
+            "a chip sends ", d.Shown(link, "GB/s"), " inside, ", d.Shown(port, "GB/s")
+        )
     )
-    told.append(line("to other servers, one direction"))
+    told.append(d.line("to other servers, one direction"))
     boxes = [_box(kind, chips, name) for kind, chips in groups.items()]
-    return below(grid(boxes, (len(boxes), min(2, len(boxes)))), Words(told), gap=6)
+    return d.below(
+        d.grid(boxes, (len(boxes), min(2, len(boxes)))), d.Words(told), gap=6
+    )
 
 
-def _box(kind: str, chips: frozenset[int], name: str) -> Box:
-    cells = Cells(
+def _box(kind: str, chips: frozenset[int], name: str) -> d.Box:
+    cells = d.Cells(
         f"{kind}, {SCENES[name]}",
         page.CHIPS,
         BOX,
@@ -72,6 +65,6 @@ def _box(kind: str, chips: frozenset[int], name: str) -> Box:
         words=f"{kind} group, lit",
     )
     many = chosen(len(chips), label=f"{kind} group, {name}")
-    return Box(
-        kind, [line(kind, bold=True), line(many, " chips")], cells, role=ROLES[kind]
+    return d.Box(
+        kind, [d.line(kind, bold=True), d.line(many, " chips")], cells, role=ROLES[kind]
     )

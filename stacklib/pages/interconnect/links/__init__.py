@@ -67,12 +67,9 @@ def both(key: str) -> Quantity:
     return claims.both(key)
 
 
-def farthest() -> Quantity:
+@counted(label="widest gap to what is printed")
+def farthest() -> float:
     """The widest gap between lanes x rate x code and what is printed."""
-    return counted(_farthest, label="widest gap to what is printed")
-
-
-def _farthest() -> float:
     gaps = (hardware.link(key) for key in TABLE)
     return max(abs(v) for link in gaps for v in link_residuals(link).values())
 

@@ -149,18 +149,15 @@ def _mean(load: float) -> float:
     return mean(_loaded(load))
 
 
-def _worst(load: float) -> float:
-    return max(_loaded(load))
-
-
 def busy_run(load: float) -> Quantity:
     """Mean of messages that a run sends behind others."""
     return counted(_mean, load, unit="s", label=f"run at {load:.0%}").to("us")
 
 
-def worst(load: float) -> Quantity:
+@counted(unit="s", label="slowest at {load:.0%}", shown="us")
+def worst(load: float) -> float:
     """The slowest of them."""
-    return counted(_worst, load, unit="s", label=f"slowest at {load:.0%}").to("us")
+    return max(_loaded(load))
 
 
 def load_rows() -> list[dict[str, Any]]:
@@ -179,22 +176,16 @@ def load_rows() -> list[dict[str, Any]]:
 # -- hashed and sprayed ----------------------------------------------------------------
 
 
-def _clash() -> float:
+@counted(label="chance that two flows share a spine")
+def clash() -> float:
+    """Chance that at least two of the flows share a spine."""
     return float(closed.clash_chance(SPINES, SPINES))
 
 
-def clash() -> Quantity:
-    """Chance that at least two of the flows share a spine."""
-    return counted(_clash, label="chance that two flows share a spine")
-
-
-def _busiest() -> float:
-    return float(closed.mean_busiest(SPINES, SPINES))
-
-
-def busiest() -> Quantity:
+@counted(label="flows on the busiest spine")
+def busiest() -> float:
     """Mean number of flows on the spine that got most."""
-    return counted(_busiest, label="flows on the busiest spine")
+    return float(closed.mean_busiest(SPINES, SPINES))
 
 
 FAR = 300  # m of the cables of one spine, where one is farther than the others
@@ -240,26 +231,10 @@ def spread(name: str, far: bool = False) -> Quantity:
     return counted(_tiers, name, far, unit="s", label=label).to("us")
 
 
-def _resent(name: str) -> int:
-    return tiers(name, True).resent
-
-
-def resent(name: str) -> Quantity:
+@counted(label="frames resent, {name}")
+def resent(name: str) -> int:
     """Frames sent again, with one spine farther than the others."""
-    return counted(_resent, name, label=f"frames resent, {name}")
-
-
-def route_rows() -> list[dict[str, Any]]:
-    """Each way to use the spines, with spines alike and with one farther."""
-    return [
-        {
-            "frames": name,
-            "all alike": spread(name),
-            "one farther": spread(name, True),
-            "resent": resent(name),
-        }
-        for name in ROUTES
-    ]
+    return tiers(name, True).resent
 
 
 def alone() -> Quantity:
@@ -356,13 +331,10 @@ def circle(control: str = "pause") -> FabricRun:
     return run_fabric(wires, flows, Rules(control=control, buffer=8192))
 
 
-def _stuck() -> int:
-    return sum(end is None for end in circle().ended)
-
-
-def stuck() -> Quantity:
+@counted(label="flows that never end")
+def stuck() -> int:
     """Flows of the ring that never end."""
-    return counted(_stuck, label="flows that never end")
+    return sum(end is None for end in circle().ended)
 
 
 @cache

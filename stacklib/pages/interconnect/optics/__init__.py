@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware, models
-from stacklib.evidence import ledger
 from stacklib.interconnect.optics import budget as light
 from stacklib.interconnect.optics import errors
 from stacklib.interconnect.optics.failing import (
@@ -16,16 +15,11 @@ from stacklib.interconnect.optics.failing import (
     fit_of,
     run_failures,
 )
-from stacklib.interconnect.optics.ports import (
-    PORTS,
-    PRESS,
-    ends,
-    energy_per_bit,
-)
-from stacklib.pages.figures_of import published
+from stacklib.interconnect.optics.ports import PORTS, PRESS, ends, energy_per_bit
+from stacklib.pages.figures_of import claimed as claimed
+from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels import journey
 from stacklib.quantity import Quantity, chosen, counted
-from stacklib.quantity.core import _make
 
 DEVICE, WAYS = "h100_sxm", tuple(PORTS)
 RATE = "bit/s per_direction"
@@ -41,11 +35,6 @@ FIT, SWITCHES, PORTS_EACH = 500, 100_000, 64  # as claimed of a fleet
 REPAIR = 4.0  # hours
 RUN_PORTS, RUN_DAYS = 64_000, 1000  # of the run
 RESPONSIVITY = 0.8  # A/W
-
-
-def quoted(value: float, unit: str, label: str, title: str) -> Quantity:
-    """A figure as a document has it: it has a source, and no record."""
-    return _make(published(value, unit, label, title), key="")
 
 
 # -- watts -----------------------------------------------------------------------------
@@ -277,11 +266,6 @@ def lost() -> Quantity:
 
 
 # -- failures --------------------------------------------------------------------------
-
-
-def claimed(name: str) -> Quantity:
-    """A figure of the document."""
-    return ledger.get(name).quantity()
 
 
 def fit() -> Quantity:

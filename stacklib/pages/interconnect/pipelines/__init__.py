@@ -14,13 +14,7 @@ from stacklib.kernels.launch.launches import replay_time
 from stacklib.pages.figures_of import measured
 from stacklib.pages.kernels import journey
 from stacklib.pages.kernels.launches import claims
-from stacklib.quantity import (
-    Quantity,
-    bytes_per_element,
-    chosen,
-    counted,
-    one_of,
-)
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
 from stacklib.roofline import decode_step
 
 MODEL, DEVICE, LINK = "llama-3-70b", "h100_sxm", "nvlink4"
@@ -158,13 +152,10 @@ def closed(name: str) -> Quantity:
     return told.named(f"bubble, {name}")
 
 
-def _held(name: str) -> float:
-    return max(run(name).held)
-
-
-def held(name: str) -> Quantity:
+@counted(label="microbatches held, {name}")
+def held(name: str) -> float:
     """Microbatches whose activations the fullest stage holds."""
-    return counted(_held, name, label=f"microbatches held, {name}")
+    return max(run(name).held)
 
 
 def held_closed(name: str) -> float:
@@ -207,16 +198,11 @@ def idle() -> Quantity:
 # -- beside a measured gain ------------------------------------------------------------
 
 
-def _gain(rounds: int, chunks: int) -> float:
+@counted(label="gain of chunks, {rounds} microbatches")
+def gain(rounds: int = STAGES, chunks: int = CHUNKS) -> float:
+    """What chunks gain in a step of so many microbatches."""
     plain, cut = bubble(STAGES, rounds), bubble(STAGES, rounds, interleave=chunks)
     return (1 + plain) / (1 + cut)
-
-
-def gain(rounds: int = STAGES, chunks: int = CHUNKS) -> Quantity:
-    """What chunks gain in a step of so many microbatches."""
-    return counted(
-        _gain, rounds, chunks, label=f"gain of chunks, {rounds} microbatches"
-    )
 
 
 def rate(id: str) -> Quantity:
@@ -235,13 +221,10 @@ def bubble_then() -> Quantity:
     return told.named("bubble, as many microbatches as stages")
 
 
-def _finer() -> float:
-    return (1 + bubble(STAGES, STAGES)) / (1 + bubble(STAGES, MICROBATCHES))
-
-
-def finer() -> Quantity:
+@counted(label="gain of finer microbatches")
+def finer() -> float:
     """What more microbatches would gain there instead."""
-    return counted(_finer, label="gain of finer microbatches")
+    return (1 + bubble(STAGES, STAGES)) / (1 + bubble(STAGES, MICROBATCHES))
 
 
 def slower() -> Quantity:

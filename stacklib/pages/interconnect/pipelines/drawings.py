@@ -5,20 +5,7 @@ from __future__ import annotations
 from stacklib.interconnect.pipelines.order import FORWARD, pipeline
 from stacklib.interconnect.pipelines.run import run_pipeline
 from stacklib.pages.interconnect import pipelines as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Either,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine, model
 from stacklib.quantity import Quantity, chosen, counted
 
@@ -34,7 +21,7 @@ SCHEDULES = {
 LETTERS = "ABCDEFGH"
 
 
-def who_reads() -> Drawing:
+def who_reads() -> d.Drawing:
     """Which of eight GPUs reads weights, from one token's time to the next."""
     many = page.STAGES
     ways = {
@@ -44,13 +31,13 @@ def who_reads() -> Drawing:
     }
     steps = [(words, _reading(words, lit)) for words, lit in ways.items()]
     title = "A token in a pipeline keeps one stage busy, and the others wait for it."
-    return draw(steps, name="pipeline-reading", title=title, devices=["h100-sxm"])
+    return d.draw(steps, name="pipeline-reading", title=title, devices=["h100-sxm"])
 
 
-def _reading(words: str, lit: frozenset[int]) -> Node:
+def _reading(words: str, lit: frozenset[int]) -> d.Node:
     many = page.STAGES
     wide, phone = (
-        Cells(
+        d.Cells(
             "GPUs",
             many * many,
             many,
@@ -72,25 +59,25 @@ def _reading(words: str, lit: frozenset[int]) -> Node:
     alone = chosen(1, label="tokens in work, one")
     tokens = page.stages() if words.startswith("eight") else alone
     label = [
-        line("a row: a GPU", bold=True),
-        line("a column: time in which a stage reads; lit: it reads", role="muted"),
+        d.line("a row: a GPU", bold=True),
+        d.line("a column: time in which a stage reads; lit: it reads", role="muted"),
     ]
-    foot = flow(
-        Box("tokens", line("tokens in work: ", tokens), role=model.TOKEN),
-        Box("time", line(text, Shown(time, "ms"), bold=True), role="muted"),
+    foot = d.flow(
+        d.Box("tokens", d.line("tokens in work: ", tokens), role=model.TOKEN),
+        d.Box("time", d.line(text, d.Shown(time, "ms"), bold=True), role="muted"),
         gap=6,
     )
-    grid = Either(wide, phone, stretch=False)
-    return below(Box("machine", label, grid, role=machine.NODE), foot)
+    grid = d.Either(wide, phone, stretch=False)
+    return d.below(d.Box("machine", label, grid, role=machine.NODE), foot)
 
 
-def lanes() -> Drawing:
+def lanes() -> d.Drawing:
     """Forwards and backwards of a small step over time, a lane for each stage."""
     steps = [(words, _step(words)) for words in SCHEDULES]
     title = (
         "The faint cells are the bubble: a stage has nothing to do yet, or any more."
     )
-    return draw(steps, name="pipeline-lanes", title=title)
+    return d.draw(steps, name="pipeline-lanes", title=title)
 
 
 def _run(words: str) -> tuple[list[set[int]], list[set[int]]]:
@@ -117,11 +104,11 @@ def _wait(words: str) -> float:
     )
 
 
-def _step(words: str) -> Node:
+def _step(words: str) -> d.Node:
     ahead, rest = _run(words)
     rows = [
-        right_of(
-            Words([line(f"stage {LETTERS[n]}")], "start", grow=0),
+        d.right_of(
+            d.Words([d.line(f"stage {LETTERS[n]}")], "start", grow=0),
             _lane(f"stage {LETTERS[n]}, {words}", ahead[n], rest[n]),
             gap=8,
             grow=0,
@@ -129,15 +116,17 @@ def _step(words: str) -> Node:
         for n in range(STAGES)
     ]
     wait: Quantity = counted(_wait, words, label=f"waiting over work, {words}")
-    foot = line("waiting over work: ", Shown(wait, "%"), bold=True)
-    key = line("full: forward; pale: backward; faint: waits", role="muted")
-    return below(Box("pipeline", None, below(*rows, gap=4)), Words([foot, key]), gap=6)
+    foot = d.line("waiting over work: ", d.Shown(wait, "%"), bold=True)
+    key = d.line("full: forward; pale: backward; faint: waits", role="muted")
+    return d.below(
+        d.Box("pipeline", None, d.below(*rows, gap=4)), d.Words([foot, key]), gap=6
+    )
 
 
-def _lane(name: str, ahead: set[int], rest: set[int]) -> Node:
+def _lane(name: str, ahead: set[int], rest: set[int]) -> d.Node:
     waits = frozenset(range(SLOTS)) - ahead - rest
     wide, phone = (
-        Cells(
+        d.Cells(
             name,
             SLOTS,
             side=(side, 15.0),
@@ -149,4 +138,4 @@ def _lane(name: str, ahead: set[int], rest: set[int]) -> Node:
         )
         for side, gap in ((10.4, 1.0), (5.2, 0.6))
     )
-    return Either(wide, phone)
+    return d.Either(wide, phone)

@@ -7,7 +7,8 @@ from typing import Any
 
 from stacklib.evidence import results, runs
 from stacklib.interconnect.pipelines.closed import bubble
-from stacklib.quantity import Quantity, Source, counted
+from stacklib.pages import figures_of
+from stacklib.quantity import Quantity, counted
 
 RUN, COSTS = "pipelined_training", "pipelined_costs"
 STAGES, MOST = 2, 8  # microbatches
@@ -30,29 +31,25 @@ def cases() -> dict[str, dict[str, Any]]:
 
 def seen(id: str, what: str) -> Quantity:
     """Median seconds of a step, waiting over work, or the first stage's activations."""
-    case, file = cases()[id], results.need(RUN)
-    where = f"benchmarks/results/{RUN}.json"
-    source = Source(where, file["device"], file["date"], "measured")
+    case = cases()[id]
     value, unit = {
         "time": (median(case["times_s"]), "s"),
         "bubble": (case["bubble"], ""),
         "kept": (case["kept_bytes"][0], "B"),
     }[what]
-    made = Quantity(value, unit, label=f"{what}, {id}", source=source, kind="measured")
+    made = figures_of.seen(RUN, value, unit, f"{what}, {id}")
     return made.to({"s": "ms", "B": "MB"}[unit]) if unit else made
 
 
 def foretold(id: str, what: str) -> Quantity:
     """The same as predicted."""
-    told, file = cases()[id]["told"], results.need(RUN)
-    where = file["prediction"]["file"]
-    source = Source(where, "committed before the run", file["date"], "measured")
+    told = cases()[id]["told"]
     value, unit = {
         "time": (told["predicted_s"], "s"),
         "bubble": (told["bubble"], ""),
         "kept": (told["kept_bytes"][0], "B"),
     }[what]
-    made = runs.foretold(value, unit, f"predicted {what}, {id}", source)
+    made = figures_of.foretold(RUN, value, unit, f"predicted {what}, {id}")
     return made.to({"s": "ms", "B": "MB"}[unit]) if unit else made
 
 
@@ -86,36 +83,27 @@ def _errors() -> list[float]:
     return [abs(foretold(id, "time").si / seen(id, "time").si - 1) for id in NAMES]
 
 
-def most_off() -> Quantity:
+@counted(label="largest error of a step in stages")
+def most_off() -> float:
     """The largest error of a step's time."""
-    return counted(_most_off, label="largest error of a step in stages")
-
-
-def _most_off() -> float:
     return max(_errors())
 
 
-def half_off() -> Quantity:
+@counted(label="median error of a step in stages")
+def half_off() -> float:
     """The median error of a step's time."""
-    return counted(_half_off, label="median error of a step in stages")
-
-
-def _half_off() -> float:
     return median(_errors())
 
 
 def part(number: int) -> Quantity:
     """What a microbatch takes on a stage, measured alone: forward and backward."""
-    file = results.need(COSTS)
-    where = f"benchmarks/results/{COSTS}.json"
-    source = Source(where, file["device"], file["date"], "measured")
     seconds = sum(
         median(row["times_s"])
-        for row in file["rows"]
+        for row in results.need(COSTS)["rows"]
         if row["id"].startswith(f"turns-{STAGES}-") and row["part"] == number
     )
     label = f"a microbatch on stage {number}"
-    return Quantity(seconds, "s", label=label, source=source, kind="measured").to("ms")
+    return figures_of.seen(COSTS, seconds, "s", label).to("ms")
 
 
 def gain() -> Quantity:
@@ -123,12 +111,9 @@ def gain() -> Quantity:
     return (seen(PLAIN, "time") / seen(APART, "time")).named("gain of ZB-H1, measured")
 
 
-def loss_off() -> Quantity:
+@counted(label="largest difference from one stage")
+def loss_off() -> float:
     """The largest difference of loss or gradients' squares from one stage, relative."""
-    return counted(_loss_off, label="largest difference from one stage")
-
-
-def _loss_off() -> float:
     alone = results.need(RUN)["alone"]
     return max(
         abs(case[what] / alone[what] - 1)

@@ -78,21 +78,15 @@ def used(name: str) -> Quantity:
     return (gpus * links.named("links of a GPU")).named(f"ports used, {name}")
 
 
-def hops(name: str) -> Quantity:
+@counted(label="links between GPUs, {name}")
+def hops(name: str) -> int:
     """Links from the first GPU to the last."""
-    return counted(_hops, name, label=f"links between GPUs, {name}")
-
-
-def _hops(name: str) -> int:
     return topology(name).routes(0, RACKS[name].gpus - 1).hops
 
 
-def planes() -> Quantity:
+@counted(label="ways between two GPUs of an NVL72")
+def planes() -> int:
     """Shortest ways between two GPUs of an NVL72."""
-    return counted(_planes, label="ways between two GPUs of an NVL72")
-
-
-def _planes() -> int:
     return topology("NVL72").routes(0, 71).count
 
 
@@ -113,30 +107,21 @@ def pair() -> Quantity:
     return (shared() * link).named("between two GPUs that leave chips out")
 
 
-def total(name: str) -> Quantity:
+@counted(unit="B/s", label="all links both ways, {name}")
+def total(name: str) -> float:
     """All links of a rack, both directions."""
-    return counted(_total, name, unit="B/s", label=f"all links both ways, {name}")
-
-
-def _total(name: str) -> float:
     return topology(name).bandwidth
 
 
-def half() -> Quantity:
+@counted(unit="B/s", label="between halves of an NVL72, one way")
+def half() -> float:
     """From one half of the rack to the other, one direction."""
-    return counted(_half, unit="B/s", label="between halves of an NVL72, one way")
-
-
-def _half() -> float:
     return topology("NVL72").bisection().bandwidth
 
 
-def without_one() -> Quantity:
+@counted(unit="B/s", label="a GPU's, one switch chip gone")
+def without_one() -> float:
     """What a GPU has left between halves when a switch chip fails, one direction."""
-    return counted(_without_one, unit="B/s", label="a GPU's, one switch chip gone")
-
-
-def _without_one() -> float:
     rack = topology("NVL72")
     return rack.fail(rack.ranks).bisection().per_chip
 

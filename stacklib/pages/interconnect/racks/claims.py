@@ -63,13 +63,10 @@ def packed(wiring: str = "packed") -> Quantity:
     return counted(island_count, *sizes, wiring, label=f"islands, {wiring}")
 
 
-def _total() -> float:
-    return rack().bandwidth
-
-
-def total() -> Quantity:
+@counted(unit="B/s", label="all links of an NVL72, both ways")
+def total() -> float:
     """Every link of every GPU, both directions."""
-    return counted(_total, unit="B/s", label="all links of an NVL72, both ways")
+    return rack().bandwidth
 
 
 def per_switch() -> Quantity:

@@ -6,19 +6,7 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.pages.interconnect import racks as page
-from stacklib.plots.drawing import (
-    Box,
-    Drawing,
-    Name,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.nodes import GAP, Size
 from stacklib.plots.drawing.parts import gpu, machine
 from stacklib.plots.drawing.sheet import Look, Rect, Sheet, Way
@@ -31,7 +19,7 @@ SHOWN = 4  # GPUs and switch chips that are drawn of each wiring
 
 
 @dataclass(frozen=True)
-class Wires(Node):
+class Wires(d.Node):
     """Straight wires from a row of boxes above to a row below, both evenly spaced.
 
     ``pairs`` are places in the two rows; the lit ones are drawn thicker.
@@ -69,23 +57,23 @@ def _middle(rect: Rect, at: int, of: int) -> float:
     return rect.x + step * at + (step - GAP) / 2
 
 
-def two_wirings() -> Drawing:
+def two_wirings() -> d.Drawing:
     """A link to every switch chip, and all links to one; a few of each are drawn."""
     rack, post = page.RACKS["NVL72"], page.POST
     wide = hardware.link("nvlink5").link_bandwidth
     full = hardware.link("nvlink5").per_direction
-    scene = flow(
+    scene = d.flow(
         _wiring(
             "spread",
             [
-                line(Name("NVL72"), ": a link to each chip", bold=True),
+                d.line(d.Name("NVL72"), ": a link to each chip", bold=True),
                 (
                     chosen(rack.chips, label="switch chips of an NVL72"),
                     " chips of ",
                     chosen(rack.ports, label="ports of a switch chip"),
                     " ports",
                 ),
-                ("a wire: ", Shown(wide, "GB/s"), " each way"),
+                ("a wire: ", d.Shown(wide, "GB/s"), " each way"),
             ],
             ["GPU 0", "GPU 1", "...", "GPU 71"],
             ["chip 0", "chip 1", "...", "chip 17"],
@@ -94,14 +82,14 @@ def two_wirings() -> Drawing:
         _wiring(
             "packed",
             [
-                line("the post: all links to one", bold=True),
+                d.line("the post: all links to one", bold=True),
                 (
                     chosen(post.chips, label="planes of the post"),
                     " planes of ",
                     chosen(post.ports, label="ports of a plane"),
                     " ports",
                 ),
-                ("a wire: ", Shown(full, "GB/s"), " each way"),
+                ("a wire: ", d.Shown(full, "GB/s"), " each way"),
             ],
             ["GPU 0", "GPU 7", "GPU 8", "GPU 71"],
             ["plane 0", "plane 1", "...", "plane 8"],
@@ -111,7 +99,7 @@ def two_wirings() -> Drawing:
         even=True,
     )
     title = "Both wirings use every port. Only one of them is a rack."
-    return draw(scene, name="rack-wirings", title=title, devices=["gb200"])
+    return d.draw(scene, name="rack-wirings", title=title, devices=["gb200"])
 
 
 def _wiring(
@@ -120,15 +108,15 @@ def _wiring(
     above: list[str],
     under: list[str],
     pairs: tuple[tuple[int, int], ...],
-) -> Node:
+) -> d.Node:
     joined = {b for a, b in pairs if a == 0}
     lit = {a for a, b in pairs if b in joined}
     gpus = [
-        Box(f"GPU: {word}, {name}", _short(word), role=gpu.CHIP, lit=at in lit)
+        d.Box(f"GPU: {word}, {name}", _short(word), role=gpu.CHIP, lit=at in lit)
         for at, word in enumerate(above)
     ]
     chips = [
-        Box(
+        d.Box(
             f"switch: {word}, {name}",
             _short(word),
             role=machine.LINKS,
@@ -137,12 +125,14 @@ def _wiring(
         for at, word in enumerate(under)
     ]
     wires = Wires(f"wires, {name}", len(above), len(under), pairs, f"wires {name}")
-    words = Words([line("lit: joined with the first GPU", role="muted")])
-    rows = below(right_of(*gpus, even=True), wires, right_of(*chips, even=True), gap=0)
-    inside = below(rows, words, gap=6)
-    return Box(name, told, inside, role="muted")
+    words = d.Words([d.line("lit: joined with the first GPU", role="muted")])
+    rows = d.below(
+        d.right_of(*gpus, even=True), wires, d.right_of(*chips, even=True), gap=0
+    )
+    inside = d.below(rows, words, gap=6)
+    return d.Box(name, told, inside, role="muted")
 
 
 def _short(word: str) -> list[object]:
     """A word a line, so that a phone has room."""
-    return [line(Name(part)) for part in word.split()]
+    return [d.line(d.Name(part)) for part in word.split()]

@@ -196,13 +196,9 @@ def under_way(start: str) -> Quantity:
     return (one / pace(start)).named(f"messages under way, started by a {start}")
 
 
-def ran(start: str) -> Quantity:
+@counted(unit="s", label="a dispatch event by event, started by a {start}", shown="us")
+def ran(start: str) -> float:
     """The dispatch once more, event by event."""
-    label = f"a dispatch event by event, started by a {start}"
-    return counted(_ran, start, unit="s", label=label).to("us")
-
-
-def _ran(start: str) -> float:
     events = run_steps(steps(start, token()), round(copies().si))
     return max(event.end for event in events)
 
@@ -229,22 +225,16 @@ def explored(left_out: str = "") -> Explored:
     return explore(*CASE, plan)
 
 
-def _states() -> int:
+@counted(label="states of the queue")
+def states() -> int:
+    """States that two producers and a port can reach."""
     return explored().states
 
 
-def _ways() -> int:
-    return explored().interleavings
-
-
-def states() -> Quantity:
-    """States that two producers and a port can reach."""
-    return counted(_states, label="states of the queue")
-
-
-def ways() -> Quantity:
+@counted(label="ways through the states")
+def ways() -> int:
     """Ways through them, from the start to the end."""
-    return counted(_ways, label="ways through the states")
+    return explored().interleavings
 
 
 def _found(left_out: str) -> int:

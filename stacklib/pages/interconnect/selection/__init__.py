@@ -215,12 +215,9 @@ def rows_judged(what: str = "all") -> Quantity:
     return chosen(count, label=f"collectives, {what}")
 
 
-def off(id: str) -> Quantity:
+@counted(label="predicted over measured, {id}")
+def off(id: str) -> float:
     """Predicted over measured, by a fit without the row's source."""
-    return counted(_off, id, label=f"predicted over measured, {id}")
-
-
-def _off(id: str) -> float:
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
 
 
@@ -240,16 +237,12 @@ def run(id: str) -> Quantity:
     return counted(_seconds_of, id, unit="s", label=label).to("us")
 
 
-def _foretold(id: str) -> float:
+@counted(unit="s", label="predicted time of {id}, source unseen", shown="us")
+def foretold(id: str) -> float:
+    """The same predicted by a fit that has not seen its source."""
     found = next(o for o in judged("source").outcomes if o.row.id == id)
     rate = found.row.unit not in ("ms", "us")
     return _seconds_of(id) * (1 / found.ratio if rate else found.ratio)
-
-
-def foretold(id: str) -> Quantity:
-    """The same predicted by a fit that has not seen its source."""
-    label = f"predicted time of {id}, source unseen"
-    return counted(_foretold, id, unit="s", label=label).to("us")
 
 
 def named(algorithm: str, protocol: str) -> str:

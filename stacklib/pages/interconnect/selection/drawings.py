@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from stacklib.interconnect.selection import constants as c
 from stacklib.pages.interconnect import selection as page
-from stacklib.plots.drawing import (
-    Box,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    grid,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity
 
 __all__ = ["board"]
@@ -23,7 +12,7 @@ __all__ = ["board"]
 WAY, SWITCH, OUT = "layer-3", "layer-2", "muted"
 
 
-def board() -> Drawing:
+def board() -> d.Drawing:
     """Every candidate with its time; what is taken is lit."""
     steps = [
         ("for a token", _frame(page.size())),
@@ -32,16 +21,22 @@ def board() -> Drawing:
     title = (
         "The selector times every pair of algorithm and protocol and takes the least."
     )
-    return draw(steps, name="selection-board", title=title)
+    return d.draw(steps, name="selection-board", title=title)
 
 
-def _frame(of: Quantity) -> Node:
+def _frame(of: Quantity) -> d.Node:
     """All candidates for one size."""
     taken = page.chosen_by(of.si)
     best = taken.algorithm, taken.protocol
-    asked = Box(
+    asked = d.Box(
         "the call",
-        [line("all-reduce of ", Shown(of, "KiB" if of.si < 1e6 else "MiB"), bold=True)],
+        [
+            d.line(
+                "all-reduce of ",
+                d.Shown(of, "KiB" if of.si < 1e6 else "MiB"),
+                bold=True,
+            )
+        ],
         role="muted",
     )
     groups = [
@@ -49,18 +44,18 @@ def _frame(of: Quantity) -> Node:
         _algorithm("tree", "tree", tuple(c.PROTOCOLS), of, best),
         _algorithm("nvls", "in the switches", ("simple",), of, best),
     ]
-    refused = Box(
+    refused = d.Box(
         "out of the question",
         [
-            line("out of the question here", bold=True),
-            line("PAT: not for sums to all"),
-            line("CollNet, NVLS tree: more nodes"),
-            line("switches: Simple only"),
+            d.line("out of the question here", bold=True),
+            d.line("PAT: not for sums to all"),
+            d.line("CollNet, NVLS tree: more nodes"),
+            d.line("switches: Simple only"),
         ],
         role=OUT,
     )
-    told = Words([line("lit: the least time, taken", role="muted")])
-    return below(asked, grid([*groups, refused], (2, 1)), told, gap=8)
+    told = d.Words([d.line("lit: the least time, taken", role="muted")])
+    return d.below(asked, d.grid([*groups, refused], (2, 1)), told, gap=8)
 
 
 def _algorithm(
@@ -69,21 +64,21 @@ def _algorithm(
     protocols: tuple[str, ...],
     of: Quantity,
     best: tuple[str, str],
-) -> Node:
+) -> d.Node:
     boxes = []
     for protocol in protocols:
         name = (algorithm, protocol)
         boxes.append(
-            Box(
+            d.Box(
                 f"{words}, {page.PROTOCOLS[protocol]}",
                 [
-                    line(page.PROTOCOLS[protocol], bold=True),
-                    line(Shown(page.candidate("time", name, of), "µs")),
+                    d.line(page.PROTOCOLS[protocol], bold=True),
+                    d.line(d.Shown(page.candidate("time", name, of), "µs")),
                 ],
                 role=SWITCH if algorithm == "nvls" else WAY,
                 lit=name == best,
             )
         )
     role = SWITCH if algorithm == "nvls" else WAY
-    inside = right_of(*boxes, gap=6, even=True)
-    return Box(words, [line(words, bold=True)], inside, role=role)
+    inside = d.right_of(*boxes, gap=6, even=True)
+    return d.Box(words, [d.line(words, bold=True)], inside, role=role)

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from stacklib import hardware, models
-from stacklib.evidence import results, runs
+from stacklib.evidence import runs
 from stacklib.interconnect.sharding.held import (
     Held,
     kept_activations,
@@ -15,9 +15,10 @@ from stacklib.interconnect.sharding.held import (
     tensor_bytes,
     tensor_message,
 )
+from stacklib.pages import figures_of
 from stacklib.pages.interconnect.links.claims import one_way, plain
 from stacklib.pages.interconnect.sharding import claims
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted
 
 RUN, MODEL, TP, RANKS, DEVICE = "sharded_training", "llama-3-70b", 8, 64, "h100_sxm"
 SEQUENCE = 4096  # tokens of a training sequence
@@ -152,12 +153,6 @@ def large(which: str) -> Quantity:
 # -- the tiny model, run ---------------------------------------------------------------
 
 
-def _source() -> Source:
-    file = results.need(RUN)
-    where = f"benchmarks/results/{RUN}.json"
-    return Source(where, file["device"], file["date"], "measured")
-
-
 def cases() -> dict[str, dict[str, Any]]:
     """Runs, each with what was predicted of it."""
     return runs.beside(RUN)
@@ -171,9 +166,7 @@ def seen(id: str, what: str) -> Quantity:
         "carried": (case["carried_bytes"], "B"),
         "held": (sum(case["held"].values()), "B"),
     }[what]
-    made = Quantity(
-        value, unit, label=f"{what}, {id}", source=_source(), kind="measured"
-    )
+    made = figures_of.seen(RUN, value, unit, f"{what}, {id}")
     return made.to("ms" if unit == "s" else "MB")
 
 
@@ -186,30 +179,21 @@ def foretold(id: str, what: str) -> Quantity:
         "form": (told["form_bytes"], "B"),
         "held": (sum(told["held"].values()), "B"),
     }[what]
-    file = results.need(RUN)
-    where = file["prediction"]["file"]
-    source = Source(where, "committed before the run", file["date"], "measured")
-    made = runs.foretold(value, unit, f"predicted {what}, {id}", source)
+    made = figures_of.foretold(RUN, value, unit, f"predicted {what}, {id}")
     return made.to("ms" if unit == "s" else "MB")
 
 
-def bytes_off() -> Quantity:
+@counted(label="largest error of bytes on the wire")
+def bytes_off() -> float:
     """The largest error of the bytes on the wire."""
-    return counted(_bytes_off, label="largest error of bytes on the wire")
-
-
-def _bytes_off() -> float:
     return max(
         abs(foretold(id, "carried").si / seen(id, "carried").si - 1) for id in CASES
     )
 
 
-def loss_off() -> Quantity:
+@counted(label="largest difference of a loss")
+def loss_off() -> float:
     """The largest difference of a loss from that of one process, relative."""
-    return counted(_loss_off, label="largest difference of a loss")
-
-
-def _loss_off() -> float:
     alone = cases()["alone-1"]["losses"]
     return max(
         abs(a / b - 1)
@@ -218,12 +202,9 @@ def _loss_off() -> float:
     )
 
 
-def time_off() -> Quantity:
+@counted(label="median error of a step's time")
+def time_off() -> float:
     """The median error of a step's time."""
-    return counted(_time_off, label="median error of a step's time")
-
-
-def _time_off() -> float:
     return median(
         abs(foretold(id, "time").si / seen(id, "time").si - 1) for id in CASES
     )

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from stacklib.interconnect.sharding.held import shard_bytes, shard_memory
 from stacklib.pages.interconnect import sharding as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Name,
-    Node,
-    Words,
-    below,
-    draw,
-    grid,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["four_chips"]
@@ -24,7 +13,7 @@ CHIPS, UNITS = 4, 4  # drawn; cells of each kind
 KINDS = {"weights": "layer-3", "gradients": "layer-4", "optimizer": "layer-5"}
 
 
-def four_chips() -> Drawing:
+def four_chips() -> d.Drawing:
     """Every chip's part of weights, gradients and optimizer state."""
     steps = [
         ("data parallel", _scene(0, "all of it, for its samples", "its gradients")),
@@ -32,14 +21,14 @@ def four_chips() -> Drawing:
         ("tensor parallel", _scene(None, "its columns of each matrix", "activations")),
     ]
     title = "A chip holds all of the model or its part, and sends what it lacks."
-    return draw(steps, name="sharding-chips", title=title)
+    return d.draw(steps, name="sharding-chips", title=title)
 
 
-def _scene(zero: int | None, words: str, sent: str) -> Node:
+def _scene(zero: int | None, words: str, sent: str) -> d.Node:
     chips = [_chip(rank, zero) for rank in range(CHIPS)]
-    told = [line("rows: weights, gradients, optimizer; lit: held", bold=True)]
-    told.append(line(words))
-    told.append(line("sends: ", sent))
+    told = [d.line("rows: weights, gradients, optimizer; lit: held", bold=True)]
+    told.append(d.line(words))
+    told.append(d.line("sends: ", sent))
     count = chosen(CHIPS, label="chips drawn")
     if zero is not None:
         given = {what: page.each(what) for what in page.BYTES}
@@ -49,16 +38,16 @@ def _scene(zero: int | None, words: str, sent: str) -> Node:
         text = (
             held.named("held by a drawn chip").to("GB"),
             " of ",
-            Name("Llama-3-70B"),
+            d.Name("Llama-3-70B"),
         )
-        told.append(line("holds: ", *text))
+        told.append(d.line("holds: ", *text))
         label = "sent by a drawn chip in a step"
-        told.append(line("per step: ", out.named(label).to("GB"), ", one direction"))
-    return below(grid(chips, (CHIPS, 2)), Words(told), gap=6)
+        told.append(d.line("per step: ", out.named(label).to("GB"), ", one direction"))
+    return d.below(d.grid(chips, (CHIPS, 2)), d.Words(told), gap=6)
 
 
-def _chip(rank: int, zero: int | None) -> Box:
-    rows: list[Node] = []
+def _chip(rank: int, zero: int | None) -> d.Box:
+    rows: list[d.Node] = []
     for kind, role in KINDS.items():
         each = UNITS // CHIPS
         if zero == 0:
@@ -68,7 +57,7 @@ def _chip(rank: int, zero: int | None) -> Box:
         else:
             lit = frozenset({rank})
         name = f"{kind}, chip {'ABCD'[rank]}"
-        cells = Cells(name, UNITS, CHIPS, side=(16.0, 9.0), role=role, lit=lit)
+        cells = d.Cells(name, UNITS, CHIPS, side=(16.0, 9.0), role=role, lit=lit)
         rows.append(cells)
     name = f"chip {'ABCD'[rank]}"
-    return Box(name, [line(name, bold=True)], below(*rows, gap=3), role="layer-1")
+    return d.Box(name, [d.line(name, bold=True)], d.below(*rows, gap=3), role="layer-1")

@@ -161,12 +161,9 @@ def chips(shape: Shape) -> Quantity:
     return counted(prod, shape, label=f"chips of {' x '.join(map(str, shape))}")
 
 
-def exponent() -> Quantity:
+@counted(label="exponent of the bisection")
+def exponent() -> float:
     """Slope of the built cubes' bisection against their chips, on log axes."""
-    return counted(_exponent, label="exponent of the bisection")
-
-
-def _exponent() -> float:
     from math import log
 
     sides = (4, 6, 8, 10)
@@ -207,14 +204,11 @@ def refused() -> str:
     raise AssertionError("the racks fit")
 
 
-def _moved() -> int:
+@counted(label="connections moved")
+def moved() -> int:
+    """Connections that change when a spare takes a broken cube's place."""
     before = cross_connect((8, 8, 16))
     return before.replaced(3).moved(before)
-
-
-def moved() -> Quantity:
-    """Connections that change when a spare takes a broken cube's place."""
-    return counted(_moved, label="connections moved")
 
 
 def well() -> Quantity:

@@ -5,19 +5,7 @@ from __future__ import annotations
 from stacklib.interconnect import Topology
 from stacklib.interconnect.networks.shapes_optical import cross_connect
 from stacklib.pages.interconnect import torus as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    chain,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 
 __all__ = ["cubes_and_mirrors", "reached_after"]
@@ -34,26 +22,26 @@ def reached(twist: bool) -> list[int]:
     return [net.routes(0, chip).hops for chip in range(net.ranks)]
 
 
-def reached_after() -> Drawing:
+def reached_after() -> d.Drawing:
     """Chips that a message can have reached after so many links."""
     plain, turned = reached(False), reached(True)
     steps = [
         (
             f"links: {hops}",
-            flow(_grid("plain", plain, hops), _grid("twisted", turned, hops), gap=24),
+            d.flow(_grid("plain", plain, hops), _grid("twisted", turned, hops), gap=24),
         )
         for hops in range(1, max(plain) + 1)
     ]
     title = (
         "A twist turns the wraps of the short axis into short cuts along the long one."
     )
-    return draw(steps, name="torus-reached", title=title)
+    return d.draw(steps, name="torus-reached", title=title)
 
 
-def _grid(name: str, far: list[int], hops: int) -> Node:
+def _grid(name: str, far: list[int], hops: int) -> d.Node:
     near = [chip for chip, links in enumerate(far) if links <= hops]
     # The long axis runs to the right; two copies of the short one make it visible.
-    cells = Cells(
+    cells = d.Cells(
         f"chips of the {name} one, {hops}",
         len(far),
         FLAT[1],
@@ -64,15 +52,15 @@ def _grid(name: str, far: list[int], hops: int) -> Node:
         words="chips reached where lit",
     )
     many = chosen(len(near), label=f"reached, {name}, {hops} links")
-    return Box(
+    return d.Box(
         name,
-        [line(name, bold=True), line("reached: ", Shown(many, ""))],
+        [d.line(name, bold=True), d.line("reached: ", d.Shown(many, ""))],
         cells,
         role="layer-5",
     )
 
 
-def cubes_and_mirrors() -> Drawing:
+def cubes_and_mirrors() -> d.Drawing:
     """Two cubes joined by a mirror, before one of them fails and after."""
     before = cross_connect(TRAY)
     after = before.replaced(BROKEN)
@@ -81,48 +69,48 @@ def cubes_and_mirrors() -> Drawing:
         ("a spare takes its place", _joined(after.joins[0], BROKEN)),
     ]
     title = "When a cube fails, only mirrors move: no cable is touched."
-    return draw(steps, name="torus-mirrors", title=title)
+    return d.draw(steps, name="torus-mirrors", title=title)
 
 
-def _joined(joins: tuple[tuple[int, int], ...], gone: int | None) -> Node:
+def _joined(joins: tuple[tuple[int, int], ...], gone: int | None) -> d.Node:
     """The cube that fails, or its spare, between the switch and its neighbour."""
     fresh = max(one for pair in joins for one in pair)
     this = BROKEN if gone is None else fresh
     (after,) = (b for a, b in joins if a == this)
     first = chosen(this, label="cube")
     second = chosen(after, label="neighbour")
-    path = chain(
-        Box(
+    path = d.chain(
+        d.Box(
             "a cube",
-            [line("cube ", first, bold=True), line("face + x", role="muted")],
-            Cells(
+            [d.line("cube ", first, bold=True), d.line("face + x", role="muted")],
+            d.Cells(
                 "chips of a cube", 16, 4, side=7.0, role="layer-5", lit=frozenset({5})
             ),
             role="layer-5",
         ),
-        Box(
+        d.Box(
             "optical switch",
             [
-                line("optical switch", bold=True),
-                line(page.used_ports(), " ports in use"),
-                line("one place of the face", role="muted"),
+                d.line("optical switch", bold=True),
+                d.line(page.used_ports(), " ports in use"),
+                d.line("one place of the face", role="muted"),
             ],
             role="layer-2",
         ),
-        Box(
+        d.Box(
             "its neighbour",
-            [line("cube ", second, bold=True), line("face - x", role="muted")],
-            Cells("its chips", 16, 4, side=7.0, role="layer-5", lit=frozenset({5})),
+            [d.line("cube ", second, bold=True), d.line("face - x", role="muted")],
+            d.Cells("its chips", 16, 4, side=7.0, role="layer-5", lit=frozenset({5})),
             role="layer-5",
         ),
     )
     words = "no cube is down" if gone is None else "down, and dark to the mirrors"
-    out = Box(
+    out = d.Box(
         "out of use",
-        [line("cube ", chosen(BROKEN, label="cube down"), bold=True)]
+        [d.line("cube ", chosen(BROKEN, label="cube down"), bold=True)]
         if gone is not None
-        else [line("spares", bold=True)],
-        Words([line(words, role="muted")]),
+        else [d.line("spares", bold=True)],
+        d.Words([d.line(words, role="muted")]),
         role="muted",
     )
-    return below(path, out, gap=10)
+    return d.below(path, out, gap=10)

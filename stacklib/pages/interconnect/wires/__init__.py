@@ -11,6 +11,7 @@ from stacklib.evidence import results, runs
 from stacklib.interconnect import fit_line
 from stacklib.interconnect.schedules.closed import closed_count
 from stacklib.interconnect.selection.line import Line
+from stacklib.pages.figures_of import seen
 from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, counted
 
 RUN, SMALL, LINKS, BARE = (
@@ -38,17 +39,6 @@ SHAPES = ("100 Mbit/s", "1 Gbit/s", "2 ms", "200 Mbit/s, 1 ms")
 # -- alpha and beta --------------------------------------------------------------------
 
 
-def _source(stem: str) -> Source:
-    file = results.need(stem)
-    where = f"benchmarks/results/{stem}.json"
-    return Source(where, file["device"], file["date"], "measured")
-
-
-def _seen(stem: str, value: float, unit: str, label: str) -> Quantity:
-    """A measured value with its file."""
-    return Quantity(value, unit, label=label, source=_source(stem), kind="measured")
-
-
 @cache
 def step_line(world: int = WORLD) -> Line:
     """The line through medians of one step of small rings."""
@@ -61,14 +51,14 @@ def step_line(world: int = WORLD) -> Line:
 def alpha(world: int = WORLD) -> Quantity:
     """What a step costs before its first byte."""
     label = f"alpha of a step, {world} processes"
-    return _seen(SMALL, step_line(world).alpha, "s", label).to("µs")
+    return seen(SMALL, step_line(world).alpha, "s", label).to("µs")
 
 
 def alpha_error(world: int = WORLD) -> Quantity:
     """Half of its interval of 95 in 100."""
     low, high = step_line(world).alpha_interval
     label = f"half of alpha's interval, {world} processes"
-    return _seen(SMALL, (high - low) / 2, "s", label).to("µs")
+    return seen(SMALL, (high - low) / 2, "s", label).to("µs")
 
 
 def level() -> Quantity:
@@ -85,7 +75,7 @@ def rate(world: int = WORLD, end: int | None = None) -> Quantity:
     beta = line.beta if end is None else line.beta_interval[1 - end]
     words = "" if end is None else f", {('low', 'high')[end]} end"
     label = f"bandwidth of a step, {world} processes{words}"
-    return _seen(SMALL, 1 / beta, "B/s", label).to("GB/s")
+    return seen(SMALL, 1 / beta, "B/s", label).to("GB/s")
 
 
 def longest_message() -> Quantity:
@@ -122,7 +112,7 @@ def name_of(algorithm: str, size: int, collective: str = "all_reduce") -> str:
 def timed(algorithm: str, size: int, collective: str = "all_reduce") -> Quantity:
     """Median seconds of a case."""
     id = name_of(algorithm, size, collective)
-    return _seen(RUN, median(cases()[id]["times_s"]), "s", f"sockets, {id}").to("ms")
+    return seen(RUN, median(cases()[id]["times_s"]), "s", f"sockets, {id}").to("ms")
 
 
 def foretold(algorithm: str, size: int, collective: str = "all_reduce") -> Quantity:
@@ -168,12 +158,9 @@ def slower(size: int = LARGE) -> Quantity:
     return counted(_slowest, size, label="measured over predicted, two processes")
 
 
-def schedules() -> Quantity:
+@counted(label="schedules over sockets")
+def schedules() -> int:
     """Schedules that ran, over both numbers of processes."""
-    return counted(_schedules, label="schedules over sockets")
-
-
-def _schedules() -> int:
     ours = (case for case in cases().values() if case["algorithm"] != "library")
     return len({(c["world"], c["collective"], c["algorithm"]) for c in ours})
 
@@ -239,13 +226,13 @@ def link_line(name: str) -> Line:
 def link_alpha(name: str) -> Quantity:
     """Alpha as found."""
     stem = BARE if name == "bare" else LINKS
-    return _seen(stem, link_line(name).alpha, "s", f"alpha found, {name}").to("µs")
+    return seen(stem, link_line(name).alpha, "s", f"alpha found, {name}").to("µs")
 
 
 def link_rate(name: str) -> Quantity:
     """Bandwidth as found."""
     stem = BARE if name == "bare" else LINKS
-    return _seen(stem, link_line(name).bandwidth, "B/s", f"rate found, {name}").to(
+    return seen(stem, link_line(name).bandwidth, "B/s", f"rate found, {name}").to(
         "MB/s"
     )
 

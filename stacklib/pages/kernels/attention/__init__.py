@@ -13,14 +13,8 @@ from stacklib.kernels.attention import exponent, witnesses
 from stacklib.kernels.attention.count import io_count
 from stacklib.kernels.schedule.attention_time import Attention, plan, predict
 from stacklib.kernels.written import cubins
-from stacklib.pages.figures_of import measured
-from stacklib.quantity import (
-    Quantity,
-    Source,
-    bytes_per_element,
-    chosen,
-    counted,
-)
+from stacklib.pages.figures_of import measured, seen
+from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, counted
 from stacklib.quantity.leaves import stamp
 
 if TYPE_CHECKING:
@@ -308,30 +302,20 @@ def steps(
 # -- measured on the book's machine ----------------------------------------------------
 
 
-def _source(name: str, id: str) -> Source:
-    found = results.need(name)
-    return Source(f"benchmarks/results/{name}.json", id, found["date"], "measured")
-
-
 def growth(which: str, count: int = TOKENS) -> Quantity:
     """Memory beyond inputs and result that a run took."""
+    name = "flash_attention_numpy"
     row = next(
         r
-        for r in results.need("flash_attention_numpy")["memory"]
+        for r in results.need(name)["memory"]
         if (r["which"], r["tokens"]) == (which, count)
     )
-    source = _source("flash_attention_numpy", row["id"])
     label = f"memory, {which}, {count:,} tokens"
-    value = row["growth_bytes"]
-    return Quantity(value, "B", label=label, source=source, kind="measured")
+    return seen(name, row["growth_bytes"], "B", label, where=row["id"])
 
 
 def over_peer(name: str = "flash_attention_numpy") -> Quantity:
     """Time over that of torch's own kernel in C++, one thread."""
     row = results.need(name)["rows"][0]
-    return Quantity(
-        row["time_over_peer"],
-        label=f"{name} over torch's",
-        source=_source(name, row["id"]),
-        kind="measured",
-    )
+    label = f"{name} over torch's"
+    return seen(name, row["time_over_peer"], "", label, where=row["id"])

@@ -3,21 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.kernels import attention as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Nothing,
-    Pipe,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
 
@@ -32,33 +18,33 @@ PART = 2  # keys of a tile
 # -- where the scores are --------------------------------------------------------------
 
 
-def tiles_of_scores() -> Drawing:
+def tiles_of_scores() -> d.Drawing:
     """One head by three kernels, and in tiles."""
     steps = [
         ("three kernels", _way("three kernels", page.unfused(), written=True)),
         ("in tiles", _way("in tiles", page.in_tiles(), written=False)),
     ]
     title = "In tiles one tile of the scores exists at a time, and none is written."
-    return draw(steps, name="tiles-of-scores", title=title, devices=[page.DEVICE])
+    return d.draw(steps, name="tiles-of-scores", title=title, devices=[page.DEVICE])
 
 
-def _way(words: str, moved: Quantity, *, written: bool) -> Node:
-    asked = Pipe(
+def _way(words: str, moved: Quantity, *, written: bool) -> d.Node:
+    asked = d.Pipe(
         "global memory",
         "SM",
         moved,
         page.unfused(),
-        [line(moved, bold=True)],
+        [d.line(moved, bold=True)],
         both=True,
         least=60.0,
     )
-    return flow(_memory(words, written), asked, _chip(words, written), gap=8)
+    return d.flow(_memory(words, written), asked, _chip(words, written), gap=8)
 
 
-def _memory(words: str, written: bool) -> Node:
+def _memory(words: str, written: bool) -> d.Node:
     """Queries down, keys and values across, the scores between them."""
     every = frozenset(range(ACROSS * ACROSS))
-    square = Cells(
+    square = d.Cells(
         "scores",
         ACROSS * ACROSS,
         ACROSS,
@@ -72,61 +58,61 @@ def _memory(words: str, written: bool) -> Node:
     seen = frozenset(range(ACROSS)) if written else frozenset({COLUMN})
     mine = frozenset(range(ACROSS)) if written else frozenset({ROW})
     keys, values = (
-        Cells(name, ACROSS, ACROSS, (SIDE, THIN), GAP, model.WEIGHT, seen)
+        d.Cells(name, ACROSS, ACROSS, (SIDE, THIN), GAP, model.WEIGHT, seen)
         for name in ("K", "V")
     )
     queries, out = (
-        Cells(name, ACROSS, 1, (THIN, SIDE), GAP, model.TOKEN, mine)
+        d.Cells(name, ACROSS, 1, (THIN, SIDE), GAP, model.TOKEN, mine)
         for name in ("Q", "O")
     )
 
-    def across(name: str, cells: Cells) -> Node:
-        return right_of(Words(name), cells, Nothing((16.0, THIN), grow=0), gap=6)
+    def across(name: str, cells: d.Cells) -> d.Node:
+        return d.right_of(d.Words(name), cells, d.Nothing((16.0, THIN), grow=0), gap=6)
 
-    return Box(
+    return d.Box(
         "global memory",
-        [line("global memory", bold=True), (Shown(page.matrix()), " of scores")]
+        [d.line("global memory", bold=True), (d.Shown(page.matrix()), " of scores")]
         if written
-        else [line("global memory", bold=True), "no scores"],
-        below(
+        else [d.line("global memory", bold=True), "no scores"],
+        d.below(
             across("K", keys),
             across("V", values),
-            right_of(Words("Q"), queries, square, out, Words("O"), gap=6),
+            d.right_of(d.Words("Q"), queries, square, out, d.Words("O"), gap=6),
             gap=5,
         ),
         role=gpu.STORE,
     )
 
 
-def _chip(words: str, written: bool) -> Node:
+def _chip(words: str, written: bool) -> d.Node:
     """What stays on the chip while a tile of queries is under way."""
     tile = (page.operand() / page.passes()).named("tile of an operand")
     each = bytes_per_element("fp32")
     scores = (page.rows() * page.rows() * each).named("tile of scores, fp32")
     lit, after = not written, "written" if written else "used up"
     held = [
-        Box(
+        d.Box(
             "tile of Q",
-            ["a tile of Q" if written else "a tile of Q, kept", Shown(tile)],
+            ["a tile of Q" if written else "a tile of Q, kept", d.Shown(tile)],
             role=model.TOKEN,
             lit=lit,
         ),
-        Box(
+        d.Box(
             "tiles of K and V",
-            ["a tile of K, a tile of V", (Shown(tile), " each")],
+            ["a tile of K, a tile of V", (d.Shown(tile), " each")],
             role=model.WEIGHT,
         ),
-        Box(
+        d.Box(
             "tile of scores",
-            [f"a tile of scores, {after}", Shown(scores)],
+            [f"a tile of scores, {after}", d.Shown(scores)],
             role="layer-6",
         ),
     ]
     state = ["maximum, sum and", "output of each row, kept"]
     if written:
         state = ["nothing is kept from", "one kernel to the next"]
-    held.append(Box("state", state, role=model.TOKEN, lit=lit))
-    return Box("SM", line("an SM", bold=True), below(*held, gap=5), role=gpu.CHIP)
+    held.append(d.Box("state", state, role=model.TOKEN, lit=lit))
+    return d.Box("SM", d.line("an SM", bold=True), d.below(*held, gap=5), role=gpu.CHIP)
 
 
 # -- a row, tile by tile ---------------------------------------------------------------
@@ -137,14 +123,18 @@ def state(at: int, what: str) -> float:
     return page.steps(SCORES, VALUES, PART)[at][what]
 
 
-def row_in_tiles() -> Drawing:
+def row_in_tiles() -> d.Drawing:
     """Three tiles of keys: maximum, factor, sum, output."""
     boxes = [_after(at) for at in range(len(SCORES) // PART)]
     whole = counted(_whole, label="by the softmax of the whole row")
-    end = Words([line("the softmax of the whole row gives ", Shown(whole, None, 4))])
+    end = d.Words(
+        [d.line("the softmax of the whole row gives ", d.Shown(whole, None, 4))]
+    )
     title = "A row carries three numbers from tile to tile, and ends at its softmax."
-    return draw(
-        below(flow(*boxes, gap=10, even=True), end), name="row-in-tiles", title=title
+    return d.draw(
+        d.below(d.flow(*boxes, gap=10, even=True), end),
+        name="row-in-tiles",
+        title=title,
     )
 
 
@@ -153,11 +143,11 @@ def _whole() -> float:
     return last["output"]
 
 
-def _after(at: int) -> Node:
+def _after(at: int) -> d.Node:
     tile = ("first", "second", "third")[at]
 
-    def of(what: str) -> Shown:
-        return Shown(counted(state, at, what, label=f"{what}, {tile} tile"), None, 4)
+    def of(what: str) -> d.Shown:
+        return d.Shown(counted(state, at, what, label=f"{what}, {tile} tile"), None, 4)
 
     cut = slice(at * PART, (at + 1) * PART)
     told = zip(SCORES[cut], VALUES[cut], strict=True)
@@ -172,18 +162,18 @@ def _after(at: int) -> Node:
     ]
     new = at and state(at, "max") > state(at - 1, "max")
     shrink = ("what was there × ", of("factor")) if at else "nothing was there"
-    inside = below(
-        Box(f"scores {tile}", given, role=model.WEIGHT),
-        Box(
+    inside = d.below(
+        d.Box(f"scores {tile}", given, role=model.WEIGHT),
+        d.Box(
             f"maximum {tile}", [("maximum ", of("max"))], role="layer-6", lit=bool(new)
         ),
-        Box(
+        d.Box(
             f"factor {tile}",
             [shrink],
             role="layer-6" if new else "muted",
         ),
-        Box(f"sum {tile}", [("sum ", of("sum"))], role=model.TOKEN),
-        Box(f"output {tile}", [("output ", of("output"))], role=model.TOKEN),
+        d.Box(f"sum {tile}", [("sum ", of("sum"))], role=model.TOKEN),
+        d.Box(f"output {tile}", [("output ", of("output"))], role=model.TOKEN),
         gap=4,
     )
-    return Box(f"{tile} tile", line(f"{tile} tile of keys", bold=True), inside)
+    return d.Box(f"{tile} tile", d.line(f"{tile} tile of keys", bold=True), inside)

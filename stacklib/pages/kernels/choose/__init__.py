@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from stacklib import hardware
-from stacklib.evidence import ledger
 from stacklib.kernels.launch.launches import replay_time
 from stacklib.kernels.plan.advise import ROUTES, TERMS, Advice, Profile, advise
+from stacklib.pages.figures_of import claimed
 from stacklib.pages.kernels.choose import claims
 from stacklib.quantity import Quantity, Source, assumed, chosen, counted
 from stacklib.roofline import decode_step
 from stacklib.tinylm.config import DATA, Config, read_config, shapes
-
-__all__ = ["PARTS", "ROUTES", "advice", "saved", "share", "shares", "slowness"]
 
 FILE = Path(__file__).with_name("profile.json")
 PARTS = ("products", "attention", "elementwise", "loss", "the rest")
@@ -32,6 +30,7 @@ STEPS_OF_MUON = 5  # iterations of Newton and Schulz, three products each
 BACKWARD = 2.5  # operations of attention's backward pass over those of its forward one
 PASSES = 5  # of the logits: one read and one written forward, two and one backward
 ONE = "one kernel for a token's step"
+claim = claimed  # a figure of a source document
 YEAR, FEW, MANY = 8760, 8, 128  # hours; GPUs of a small fleet and of a large one
 
 
@@ -377,12 +376,9 @@ def break_even(name: str = ONE) -> Quantity:
 # -- a Triton kernel, and what it is held against --------------------------------------
 
 
-def fewer() -> Quantity:
+@counted(label="bytes of seven calls over those of one kernel")
+def fewer() -> float:
     """Times fewer bytes for a layer norm as one kernel."""
-    return counted(_fewer, label="bytes of seven calls over those of one kernel")
-
-
-def _fewer() -> float:
     return _norm().unfused_bytes / _norm().fused_bytes
 
 
@@ -395,20 +391,12 @@ def _norm_calls() -> int:
     return sum(map(len, _norm().kernels))
 
 
-def claim(key: str) -> Quantity:
-    """A figure of a source document."""
-    return ledger.get(key).quantity()
-
-
 def over_triton(software: str) -> Quantity:
     """Median speed of an attention kernel over Triton's, published pairs."""
     return counted(claims.ratio, software, label=f"{software} over Triton")
 
 
-def pairs(software: str) -> Quantity:
+@counted(label="pairs of {software}")
+def pairs(software: str) -> int:
     """Shapes on which both were published."""
-    return counted(_pairs, software, label=f"pairs of {software}")
-
-
-def _pairs(software: str) -> int:
     return len(claims.pairs(software))

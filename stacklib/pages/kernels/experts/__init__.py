@@ -92,19 +92,16 @@ def exact(tokens: int = TOKENS) -> Quantity:
     return counted(_waste, tokens, label=f"padding, even router, {tokens}")
 
 
+@counted(label="padding, drawn, {tokens}")
 @cache
-def _drawn(tokens: int) -> float:
+def drawn(tokens: int = TOKENS) -> float:
+    """The same for batches that were drawn."""
     import numpy as np
 
     random, many = np.random.default_rng(9), experts()
     sizes = {"tokens": tokens, "top_k": many.top_k, "experts": many.experts}
     found = [draw_counts(random, **sizes) for _ in range(DRAWN // tokens)]
     return float(sum(padded(n, TILE).sum() for n in found) / sum(map(sum, found)))
-
-
-def drawn(tokens: int = TOKENS) -> Quantity:
-    """The same for batches that were drawn."""
-    return counted(_drawn, tokens, label=f"padding, drawn, {tokens}")
 
 
 def share(waste: Quantity) -> Quantity:

@@ -3,20 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.kernels import experts as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Either,
-    Node,
-    Nothing,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import model
 from stacklib.quantity import Quantity, counted
 
@@ -24,48 +11,48 @@ __all__ = ["padded_and_rounded"]
 SHOWN, CELL, MOST = 5, 32, 6  # experts drawn; rows of a cell; tiles of an expert
 
 
-def padded_and_rounded() -> Drawing:
+def padded_and_rounded() -> d.Drawing:
     """Experts of a real batch: a tile is cells, those of padding are dark."""
     steps = [("padded", _batch(0)), ("rounded", _batch(1))]
     title = "Each expert pads its last tile, or rounds its tokens to whole tiles."
-    return draw(steps, name="expert-tiles", title=title)
+    return d.draw(steps, name="expert-tiles", title=title)
 
 
 def _count(expert: int, after: int) -> int:
     return int(page.rounded("tiny").counts[after][expert])
 
 
-def _batch(after: int) -> Node:
+def _batch(after: int) -> d.Node:
     words = "rounded" if after else "padded"
     rows = [_expert(n, after) for n in range(SHOWN)]
     if after:
-        foot = line(
+        foot = d.line(
             "no padding; other choices: ",
-            Shown(page.after("tiny", "pairs_changed"), "%", 2),
+            d.Shown(page.after("tiny", "pairs_changed"), "%", 2),
             bold=True,
         )
     else:
-        foot = line(
+        foot = d.line(
             "padding over rows asked for: ",
-            Shown(page.after("tiny", "waste"), "%", 3),
+            d.Shown(page.after("tiny", "waste"), "%", 3),
             bold=True,
         )
-    told = [line(f"tokens of the first experts, {words}", bold=True)]
+    told = [d.line(f"tokens of the first experts, {words}", bold=True)]
     key = ("a group of cells: a tile of ", page.tile(), " rows; faint: padding")
-    return below(
-        Box("experts", told, below(*rows, gap=4), role=model.TOKEN),
-        Words([foot, line(*key, role="muted")]),
+    return d.below(
+        d.Box("experts", told, d.below(*rows, gap=4), role=model.TOKEN),
+        d.Words([foot, d.line(*key, role="muted")]),
         gap=6,
     )
 
 
-def _expert(expert: int, after: int) -> Node:
+def _expert(expert: int, after: int) -> d.Node:
     name = f"expert {'ABCDEFGH'[expert]}"
     count = _count(expert, after)
     tokens: Quantity = counted(_count, expert, after, label=f"tokens, {name}, {after}")
-    label = Words([line(tokens)], "start")
+    label = d.Words([d.line(tokens)], "start")
     wide, phone = (
-        right_of(
+        d.right_of(
             label,
             *(_tile(name, n, count, side) for n in range(MOST)),
             gap=4,
@@ -73,18 +60,18 @@ def _expert(expert: int, after: int) -> Node:
         )
         for side in ((17.0, 12.0), (7.4, 10.0))
     )
-    return Either(wide, phone)
+    return d.Either(wide, phone)
 
 
-def _tile(name: str, number: int, count: int, side: tuple[float, float]) -> Node:
+def _tile(name: str, number: int, count: int, side: tuple[float, float]) -> d.Node:
     """A tile of an expert, or the room of one that it does not need."""
     each, gap = page.TILE // CELL, 0.7
     across = each
     left = count - number * page.TILE
     if left <= 0:
-        return Nothing((across * (side[0] + gap) - gap, side[1]), grow=0)
+        return d.Nothing((across * (side[0] + gap) - gap, side[1]), grow=0)
     full = min(each, left // CELL)
-    return Cells(
+    return d.Cells(
         f"{name}, tile {'abcdef'[number]}",
         each,
         across,

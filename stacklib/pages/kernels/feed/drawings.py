@@ -6,21 +6,7 @@ from dataclasses import dataclass
 
 from stacklib.kernels.schedule.feed import feed_events
 from stacklib.pages.kernels import feed as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Either,
-    Node,
-    Nothing,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.nodes import Size, room_of
 from stacklib.plots.drawing.parts import gpu, model
 from stacklib.plots.drawing.sheet import Look, Rect, Sheet, Way
@@ -35,7 +21,7 @@ DOWN, ACROSS = 16, 16  # tiles of the result that are drawn
 
 
 @dataclass(frozen=True)
-class Lane(Node):
+class Lane(d.Node):
     """What one part does over time: spans on a trace, words over it."""
 
     name: str
@@ -71,7 +57,7 @@ class Lane(Node):
                 sheet.rects(Look(role, alpha), part)
 
 
-def buffers_in_turns() -> Drawing:
+def buffers_in_turns() -> d.Drawing:
     """What stands in each buffer over time, and when the tensor cores multiply."""
     told = {"one buffer": 1, "two": 2, "three": 3}
     steps = [(words, _turns(count)) for words, count in told.items()]
@@ -79,10 +65,10 @@ def buffers_in_turns() -> Drawing:
         "A buffer is loaded, waits for its turn, and is read; with three of them the "
         "tensor cores find the next step ready."
     )
-    return draw(steps, name="buffers-in-turns", title=title, devices=["h100-sxm"])
+    return d.draw(steps, name="buffers-in-turns", title=title, devices=["h100-sxm"])
 
 
-def _turns(count: int) -> Node:
+def _turns(count: int) -> d.Node:
     events = feed_events(page.feed(count), 8)
     loads, products = events.of("load"), events.of("multiply")
     own: list[list[Span]] = [[] for _ in range(count)]
@@ -92,68 +78,68 @@ def _turns(count: int) -> Node:
             (load.there, work.start, "layer-2", 0.25),
             (work.start, work.end, gpu.CHIP, 0.8),
         ]
-    lanes: list[Node] = [
+    lanes: list[d.Node] = [
         Lane(f"buffer {name}", tuple(spans), SHOWN, f"buffer {name}")
         for name, spans in zip("ABC", own, strict=False)
     ]
     worked = tuple((w.start, w.end, gpu.CHIP, 0.95) for w in products)
     lanes.append(Lane("tensor cores", worked, SHOWN, "tensor cores"))
-    key = flow(
+    key = d.flow(
         _key("loads on their way", "layer-2", 0.75),
         _key("full, waits", "layer-2", 0.25),
         _key("read by the tensor cores", gpu.CHIP, 0.8),
         gap=10,
     )
-    said = Words(
+    said = d.Words(
         [
-            line(
+            d.line(
                 "tensor cores busy in ",
-                Shown(page.busy(count), "%"),
+                d.Shown(page.busy(count), "%"),
                 " of a long loop's cycles",
                 bold=True,
             )
         ]
     )
-    return below(*lanes, key, said, gap=6)
+    return d.below(*lanes, key, said, gap=6)
 
 
 def _key(words: str, role: str, alpha: float) -> Lane:
     return Lane(f"key: {words}", ((0.0, 1.0, role, alpha),), 6.0, words, grow=1.0)
 
 
-def next_tiles() -> Drawing:
+def next_tiles() -> d.Drawing:
     """Eight blocks in three orders, and the bands of A and B that they read."""
     steps = [(words, _order(words, group)) for words, group in page.GROUPS.items()]
     title = "Eight blocks that lie in a square read fewer bytes than eight in a row."
-    return draw(steps, name="next-tiles", title=title)
+    return d.draw(steps, name="next-tiles", title=title)
 
 
-def _order(words: str, group: int) -> Node:
+def _order(words: str, group: int) -> d.Node:
     down, across = page.bands(group)
     lit = frozenset(r * ACROSS + c for r in range(down) for c in range(across))
     rows, columns = frozenset(range(down)), frozenset(range(across))
     made = []
     for wide, high in ((19.0, 9.0), (12.0, 7.0)):
         gap = 1.0
-        top = Cells(
+        top = d.Cells(
             "bands of B", ACROSS, ACROSS, (wide, 14.0), gap, model.WEIGHT, columns
         )
-        left = Cells("bands of A", DOWN, 1, (14.0, high), gap, model.TOKEN, rows)
-        tiles = Cells(
+        left = d.Cells("bands of A", DOWN, 1, (14.0, high), gap, model.TOKEN, rows)
+        tiles = d.Cells(
             "tiles of C", DOWN * ACROSS, ACROSS, (wide, high), gap, gpu.CHIP, lit
         )
         made.append(
-            below(
-                right_of(Nothing((14.0, 14.0), grow=0), top, gap=6),
-                right_of(left, tiles, gap=6),
+            d.below(
+                d.right_of(d.Nothing((14.0, 14.0), grow=0), top, gap=6),
+                d.right_of(left, tiles, gap=6),
                 gap=6,
             )
         )
     blocks = chosen(page.BLOCKS, label="blocks that start together")
-    told = Box(
+    told = d.Box(
         "read",
         [
-            line(words, bold=True),
+            d.line(words, bold=True),
             (
                 blocks,
                 " tiles want ",
@@ -162,8 +148,8 @@ def _order(words: str, group: int) -> Node:
                 chosen(across, label=f"bands of B, {words}"),
                 " of B, above",
             ),
-            line(page.bytes_read(group), " for all of them", bold=True),
+            d.line(page.bytes_read(group), " for all of them", bold=True),
         ],
         role="muted",
     )
-    return below(Either(made[0], made[1]), told, gap=8)
+    return d.below(d.Either(made[0], made[1]), told, gap=8)

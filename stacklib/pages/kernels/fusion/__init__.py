@@ -254,54 +254,36 @@ def _walked(method: str) -> float:
     return run_plan(chain(), plan(method)).peak
 
 
-def again(method: str) -> Quantity:
+@counted(label="work again, {method}")
+def again(method: str) -> float:
     """FLOPs run again, as a share of a step's."""
-    return counted(_again, method, label=f"work again, {method}")
-
-
-def _again(method: str) -> float:
     return plan(method).overhead
 
 
-def root(kept: int = 1) -> Quantity:
+@counted(label="layers of a segment, {kept} inputs kept")
+def root(kept: int = 1) -> float:
     """Layers of a segment by the square root, each keeping so many inputs."""
-    return counted(_root, kept, label=f"layers of a segment, {kept} inputs kept")
-
-
-def _root(kept: int) -> float:
     return math.sqrt(models.get(MODEL).layers / kept)
 
 
-def by_segments(length: int) -> Quantity:
+@counted(unit="B", label="activations, segments of {length}", shown="GB")
+def by_segments(length: int) -> float:
     """Activations at the peak with segments of so many layers, in closed form."""
-    label = f"activations, segments of {length}"
-    return counted(_by_segments, length, unit="B", label=label).to("GB")
-
-
-def _by_segments(length: int) -> float:
     return (math.ceil(models.get(MODEL).layers / length) + KEPT * length) * row().si
 
 
-def tiny_foretold(method: str) -> Quantity:
+@counted(unit="B", label="tiny model, {method}, predicted", shown="MB")
+def tiny_foretold(method: str) -> float:
     """Activations of the tiny model's step, by ``tinylm.plan`` cut into layers."""
-    label = f"tiny model, {method}, predicted"
-    return counted(_tiny, method, unit="B", label=label).to("MB")
-
-
-def _tiny(method: str) -> float:
     from .tiny_torch import planned
 
     return planned(method).memory
 
 
-def tiny_kept(method: str) -> Quantity:
-    """The same as torch's autograd keeps it, run by the plan."""
-    label = f"tiny model, {method}, kept by torch"
-    return counted(_kept, method, unit="B", label=label).to("MB")
-
-
+@counted(unit="B", label="tiny model, {method}, kept by torch", shown="MB")
 @cache
-def _kept(method: str) -> float:
+def tiny_kept(method: str) -> float:
+    """The same as torch's autograd keeps it, run by the plan."""
     from .tiny_torch import kept
 
     return kept(method)

@@ -6,18 +6,7 @@ from stacklib.kernels.launch.fuse import fuse
 from stacklib.kernels.launch.op_graph import Op, OpGraph, read_bytes
 from stacklib.pages.kernels import fusion as page
 from stacklib.pages.kernels.fusion import graphs
-from stacklib.plots.drawing import (
-    Box,
-    Drawing,
-    Node,
-    Pipe,
-    Shown,
-    below,
-    chain,
-    draw,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu
 from stacklib.quantity import Quantity, counted
 
@@ -37,12 +26,12 @@ WORDS = {
 SMALL = {"shifted", "root"}  # a number a row: drawn with the mean
 
 
-def traffic_that_disappears() -> Drawing:
+def traffic_that_disappears() -> d.Drawing:
     """The norm of a prompt as kernels of an operation each, and as one."""
     graph = graphs.norm(page.PROMPT)
     fused = fuse(graph, graphs.LIBRARY)
     most = max((_through(graph, op) for op in graph.ops), key=lambda q: q.si)
-    apart: list[Node] = [
+    apart: list[d.Node] = [
         _row(op.output, _through(graph, op), most)
         for op in graph.ops
         if op.output not in SMALL
@@ -50,26 +39,28 @@ def traffic_that_disappears() -> Drawing:
     whole = counted(
         page._moved, page.PROMPT, True, "add, norm", unit="B", label="fused, all of it"
     )
-    inside = chain(
+    inside = d.chain(
         *(
-            Box(WORDS[name], role=gpu.CHIP)
+            d.Box(WORDS[name], role=gpu.CHIP)
             for kernel in fused.kernels
             for name in kernel
             if name not in SMALL
         ),
         down=(True, True),
     )
-    one = Box("one kernel", line("one kernel", bold=True), inside, gpu.CHIP, lit=True)
+    one = d.Box(
+        "one kernel", d.line("one kernel", bold=True), inside, gpu.CHIP, lit=True
+    )
     steps = [
-        ("one by one", right_of(below(*apart, gap=4), _memory(), gap=0)),
-        ("fused", right_of(one, _pipe("one kernel", whole, most), _memory(), gap=0)),
+        ("one by one", d.right_of(d.below(*apart, gap=4), _memory(), gap=0)),
+        ("fused", d.right_of(one, _pipe("one kernel", whole, most), _memory(), gap=0)),
     ]
     title = "Fused, every edge between two operations stays on the chip."
-    return draw(steps, name="fusion-edges", title=title, devices=["h100-sxm"])
+    return d.draw(steps, name="fusion-edges", title=title, devices=["h100-sxm"])
 
 
-def _memory() -> Node:
-    return Box("HBM", line("HBM", bold=True), role=gpu.STORE, grow=0.35)
+def _memory() -> d.Node:
+    return d.Box("HBM", d.line("HBM", bold=True), role=gpu.STORE, grow=0.35)
 
 
 def _bytes(graph: OpGraph, op: Op) -> int:
@@ -82,16 +73,16 @@ def _through(graph: OpGraph, op: Op) -> Quantity:
     return counted(_bytes, graph, op, unit="B", label=f"bytes to {WORDS[op.output]}")
 
 
-def _row(name: str, moved: Quantity, most: Quantity) -> Node:
+def _row(name: str, moved: Quantity, most: Quantity) -> d.Node:
     words = WORDS[name]
-    box = Box(words, role=gpu.CHIP)
-    return right_of(box, _pipe(words, moved, most), gap=0)
+    box = d.Box(words, role=gpu.CHIP)
+    return d.right_of(box, _pipe(words, moved, most), gap=0)
 
 
-def _pipe(start: str, moved: Quantity, most: Quantity) -> Pipe:
+def _pipe(start: str, moved: Quantity, most: Quantity) -> d.Pipe:
     share = min(moved, most, key=lambda q: q.si)
-    label = [(Shown(moved, "MB"),)]
+    label = [(d.Shown(moved, "MB"),)]
     level = (False, False)
-    return Pipe(
+    return d.Pipe(
         start, "HBM", share, most, label, both=True, down=level, least=96.0, grow=0.0
     )

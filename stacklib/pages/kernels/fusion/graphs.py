@@ -11,18 +11,6 @@ from stacklib.kernels.launch.op_graph import Op, OpGraph, Tensor
 HIDDEN, HEADS, KV_HEADS, HEAD_DIM, INNER = 8192, 8, 1, 128, 3584
 LIBRARY = ("elementwise", "rows", "siblings")  # within a part: products by a library
 
-__all__ = [
-    "HEADS",
-    "HEAD_DIM",
-    "HIDDEN",
-    "INNER",
-    "LIBRARY",
-    "PARTS",
-    "attention",
-    "graph",
-    "layer",
-]
-
 
 class Drawn:
     """A graph under construction: tensors by name, operations in order."""

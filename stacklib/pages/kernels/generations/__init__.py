@@ -177,12 +177,9 @@ def busy(count: int) -> Quantity:
     return counted(groups, count, take="overlapped", label=label)
 
 
-def worth(trick: str) -> Quantity:
+@counted(label="rate with {trick} over without")
+def worth(trick: str) -> float:
     """What a trick of FlashAttention-4 is worth on a B200."""
-    return counted(_worth, trick, label=f"rate with {trick} over without")
-
-
-def _worth(trick: str) -> float:
     return next(t.gain for t in tricks(RULES["fa4"], B200) if t.name == trick)
 
 
@@ -336,12 +333,9 @@ def rows_judged(what: str) -> Quantity:
     return chosen(count, label=f"kernels, {what}")
 
 
-def off(id: str) -> Quantity:
+@counted(label="predicted over measured, {id}")
+def off(id: str) -> float:
     """Predicted over measured, for a row whose source the fit never saw."""
-    return counted(_off, id, label=f"predicted over measured, {id}")
-
-
-def _off(id: str) -> float:
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
 
 

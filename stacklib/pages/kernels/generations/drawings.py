@@ -7,18 +7,7 @@ from dataclasses import dataclass
 from stacklib import hardware
 from stacklib.kernels.schedule.pipeline import Event
 from stacklib.pages.kernels import generations as page
-from stacklib.plots.drawing import (
-    Box,
-    Clip,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.nodes import Size
 from stacklib.plots.drawing.sheet import Look, Rect, Sheet, Way
 from stacklib.plots.drawing.words import Line
@@ -35,35 +24,39 @@ ROLES = ("layer-3", "layer-4")  # of the groups
 START, SPAN = 6, 2.06  # the tile that the window begins with, and its periods
 
 
-def cycles_of_a_tile() -> Drawing:
+def cycles_of_a_tile() -> d.Drawing:
     """For how long a tile keeps each unit of an SM busy, on three chips."""
     chips = [_chip(key) for key in (page.A100, page.H100, page.B200)]
     title = (
         "From chip to chip products take half the cycles; exponentials take as many "
         "as before."
     )
-    note = Words([("cycles of an SM, for a tile of ", page.exponentials(), " scores")])
-    picture = below(flow(*chips, gap=12, even=True), note)
-    return draw(
+    note = d.Words(
+        [("cycles of an SM, for a tile of ", page.exponentials(), " scores")]
+    )
+    picture = d.below(d.flow(*chips, gap=12, even=True), note)
+    return d.draw(
         picture, name="tile-cycles", title=title, devices=[page.A100, page.H100]
     )
 
 
-def _chip(key: str) -> Node:
+def _chip(key: str) -> d.Node:
     device = hardware.get(key)
     whole = page.cycles("products", page.A100)
     zero = chosen(0, label="the start")
-    clips: list[Node] = []
+    clips: list[d.Node] = []
     for part, (words, role) in UNITS.items():
         busy = page.cycles(part, key)
-        told = [words, line(Shown(busy, None, 4), bold=True)]
+        told = [words, d.line(d.Shown(busy, None, 4), bold=True)]
         name = f"{part} of {device.short}"
-        clips.append(Clip(name, zero, busy, whole, told, role=role, grow=0))
-    return Box(f"SM of {device.short}", line(device, bold=True), below(*clips, gap=9))
+        clips.append(d.Clip(name, zero, busy, whole, told, role=role, grow=0))
+    return d.Box(
+        f"SM of {device.short}", d.line(device, bold=True), d.below(*clips, gap=9)
+    )
 
 
 @dataclass(frozen=True)
-class Track(Node):
+class Track(d.Node):
     """A unit's time: what it does and for whom, one bar an event."""
 
     name: str
@@ -91,38 +84,38 @@ class Track(Node):
                 sheet.write(words, box, (*way, self.name), "middle")
 
 
-def groups_in_turns() -> Drawing:
+def groups_in_turns() -> d.Drawing:
     """One warp group, then two, on the tensor cores and the exponential units."""
     steps = [("one warp group", _turns(1)), ("two in turns", _turns(2))]
     title = "While one group takes its exponentials, the other multiplies."
-    return draw(steps, name="groups-in-turns", title=title, devices=[page.H100])
+    return d.draw(steps, name="groups-in-turns", title=title, devices=[page.H100])
 
 
-def _turns(count: int) -> Node:
+def _turns(count: int) -> d.Node:
     found = page.groups(count)
     begin = found.timeline.of("QK 0")[START].start
     span = SPAN * max(page.groups(n).pace for n in (1, 2))
-    tracks: list[Node] = []
+    tracks: list[d.Node] = []
     for unit, words in (("tensor", "tensor cores"), ("exp", "exponential units")):
         events = [e for e in found.timeline.events if e.unit == unit]
         name = f"{words}, {count} {'group' if count == 1 else 'groups'}"
         tracks.append(
-            below(
-                Words(line(words, bold=True), align="start"),
+            d.below(
+                d.Words(d.line(words, bold=True), align="start"),
                 Track(name, tuple(_spans(events, begin, span))),
                 gap=3,
             )
         )
-    busy = Words(
+    busy = d.Words(
         [
             (
                 "the tensor cores multiply in ",
-                Shown(page.busy(count), "%"),
+                d.Shown(page.busy(count), "%"),
                 " of the time",
             )
         ]
     )
-    return below(*tracks, busy, gap=8)
+    return d.below(*tracks, busy, gap=8)
 
 
 def _spans(

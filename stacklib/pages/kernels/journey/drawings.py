@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.kernels import journey as page
-from stacklib.plots.drawing import (
-    Box,
-    Clip,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 
 __all__ = ["four_ways", "prompt_before_and_after"]
@@ -21,39 +11,42 @@ DEVICE = "h100_sxm"
 ZERO = chosen(0, "s", "begin")
 
 
-def four_ways() -> Drawing:
+def four_ways() -> d.Drawing:
     """A bar for each way to start a step; its dark end is the time of reading."""
     whole = page.step("operator by operator", DEVICE)
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     for way in page.WAYS:
         step = page.step(way, DEVICE)
-        told = (f"{way}: ", Shown(step, "ms"), ", ", page.kernels(way), " kernels")
+        told = (f"{way}: ", d.Shown(step, "ms"), ", ", page.kernels(way), " kernels")
         waits = (step - page.reading(DEVICE)).named(f"not reading, {way}")
-        rows.append(Clip(way, waits, step, whole, [told], role="layer-2", grow=0))
-    note = Words([line("lit: the time in which memory is read", role="muted")])
+        rows.append(d.Clip(way, waits, step, whole, [told], role="layer-2", grow=0))
+    note = d.Words([d.line("lit: the time in which memory is read", role="muted")])
     title = "The same bytes, four ways to start the kernels that read them."
-    return draw(
-        below(*rows, note, gap=7), name="token-four-ways", title=title, devices=[DEVICE]
+    return d.draw(
+        d.below(*rows, note, gap=7),
+        name="token-four-ways",
+        title=title,
+        devices=[DEVICE],
     )
 
 
-def prompt_before_and_after() -> Drawing:
+def prompt_before_and_after() -> d.Drawing:
     """The parts of a prompt one after the other, as found and as left."""
     whole = page.first(after=False)
     roles = ("layer-3", "layer-2", "layer-4")
-    boxes: list[Node] = []
+    boxes: list[d.Node] = []
     for after, words in ((False, "as it was found"), (True, "as it is left")):
         begin, clips = ZERO, []
         for (part, pair), role in zip(page.prompt().items(), roles, strict=True):
             end = (begin + pair[after]).named(f"end of {part}, {words}")
-            told = [(f"{part}: ", Shown(pair[after], "ms"))]
+            told = [(f"{part}: ", d.Shown(pair[after], "ms"))]
             clips.append(
-                Clip(f"{part}, {words}", begin, end, whole, told, role=role, grow=0)
+                d.Clip(f"{part}, {words}", begin, end, whole, told, role=role, grow=0)
             )
             begin = end
-        total = [line(words, bold=True), ("in all ", Shown(begin, "ms"))]
-        boxes.append(Box(words, total, below(*clips, gap=5, grow=0), role="muted"))
+        total = [d.line(words, bold=True), ("in all ", d.Shown(begin, "ms"))]
+        boxes.append(d.Box(words, total, d.below(*clips, gap=5, grow=0), role="muted"))
     title = "A prompt's kernels: fewer bits, no scores in memory, fewer crossings."
-    return draw(
-        below(*boxes), name="prompt-before-after", title=title, devices=[DEVICE]
+    return d.draw(
+        d.below(*boxes), name="prompt-before-after", title=title, devices=[DEVICE]
     )

@@ -9,13 +9,12 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from stacklib import hardware, models
-from stacklib.evidence import ledger, results, runs
+from stacklib.evidence import results
 from stacklib.gpu.chip.streams import Command, run_streams
-from stacklib.kernels.launch.launches import (
-    launch_time,
-    replay_time,
-)
-from stacklib.pages.figures_of import published
+from stacklib.kernels.launch.launches import launch_time, replay_time
+from stacklib.pages import figures_of
+from stacklib.pages.figures_of import claimed as claimed
+from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels.launches import claims
 from stacklib.quantity import Quantity, Source, chosen, counted, one_of
 from stacklib.quantity.core import _make
@@ -72,13 +71,10 @@ def per_layer(part: str = "") -> Quantity:
     return counted(_number, part, label=f"kernels of a layer {part}".strip())
 
 
-def _moved(name: str) -> int:
-    return sum(k.bytes for k in layer() if k.part in PARTS[name])
-
-
-def moved(name: str) -> Quantity:
+@counted(unit="B", label="bytes, {name}")
+def moved(name: str) -> int:
     """Bytes that the kernels of a row of ``PARTS`` read and write."""
-    return counted(_moved, name, unit="B", label=f"bytes, {name}")
+    return sum(k.bytes for k in layer() if k.part in PARTS[name])
 
 
 def _of(name: str) -> int:
@@ -90,22 +86,16 @@ def started(name: str) -> Quantity:
     return counted(_of, name, label=f"kernels, {name}")
 
 
-def _longest() -> float:
+@counted(unit="s", label="largest product of a layer", shown="µs")
+def longest() -> float:
+    """Time in which a device reads what the largest product reads."""
     return max(k.bytes for k in layer()) / hardware.get(DEVICE).memory_bandwidth.si
 
 
-def longest() -> Quantity:
-    """Time in which a device reads what the largest product reads."""
-    return counted(_longest, unit="s", label="largest product of a layer").to("µs")
-
-
-def _small() -> int:
-    return sum(k.bytes < SMALL for k in layer())
-
-
-def small() -> Quantity:
+@counted(label="kernels of a layer that move little")
+def small() -> int:
     """Kernels of a layer that move next to nothing."""
-    return counted(_small, label="kernels of a layer that move little")
+    return sum(k.bytes < SMALL for k in layer())
 
 
 def layers() -> Quantity:
@@ -196,8 +186,7 @@ def mixed(name: str, end: str = "low") -> Quantity:
 def tokens_a_second(way: str) -> Quantity:
     """Llama-7B on an A100, as PyTorch's blog has it: eager, or compiled as a graph."""
     value = {"eager": 25.5, "compiled": 107.0}[way]
-    quoted = published(value, "", f"tokens per second, {way}", BLOG)
-    return _make(quoted, key="")
+    return quoted(value, "", f"tokens per second, {way}", BLOG)
 
 
 def blog_step(way: str) -> Quantity:
@@ -218,11 +207,6 @@ def blog_foretold() -> Quantity:
     return (blog_kernels() * cost("eager", "low")).named("predicted, A100").to("ms")
 
 
-def claimed(name: str) -> Quantity:
-    """A figure of the document."""
-    return ledger.get(name).quantity()
-
-
 @cache
 def threads() -> dict[str, dict[str, Any]]:
     """Cases of the threads' run, each with what was predicted of it."""
@@ -235,22 +219,14 @@ def threads() -> dict[str, dict[str, Any]]:
 
 def measured(id: str) -> Quantity:
     """Median time of a case on this machine."""
-    file = results.need("launches")
-    where = "benchmarks/results/launches.json"
-    source = Source(where, file["device"], file["date"], "measured")
     value = median(threads()[id]["times_s"])
-    return Quantity(
-        value, "s", label=f"threads, {id}", source=source, kind="measured"
-    ).to("ms")
+    return figures_of.seen("launches", value, "s", f"threads, {id}").to("ms")
 
 
 def foretold(id: str) -> Quantity:
     """What was predicted of the case before."""
-    file = results.need("launches")
-    where = file["prediction"]["file"]
-    source = Source(where, "committed before the run", file["date"], "measured")
     value = threads()[id]["predicted_s"]
-    return runs.foretold(value, "s", f"predicted, {id}", source).to("ms")
+    return figures_of.foretold("launches", value, "s", f"predicted, {id}").to("ms")
 
 
 def thread_gain() -> Quantity:
@@ -258,12 +234,9 @@ def thread_gain() -> Quantity:
     return (measured("eager-short") / measured("graph-short")).named("gain of a graph")
 
 
-def farthest() -> Quantity:
+@counted(label="largest error of a prediction")
+def farthest() -> float:
     """The largest error of the predictions for the threads, with its sign dropped."""
-    return counted(_farthest, label="largest error of a prediction")
-
-
-def _farthest() -> float:
     ratios = (foretold(id).si / measured(id).si for id in threads())
     return max(abs(ratio - 1) for ratio in ratios)
 

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from stacklib.kernels.launch.launches import Launches, run_launches
 from stacklib.pages.kernels import launches as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    chain,
-    draw,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then
 from stacklib.plots.drawing.parts import gpu
 
@@ -30,7 +19,7 @@ LANES = {
 }
 
 
-def way_to_the_chip() -> Drawing:
+def way_to_the_chip() -> d.Drawing:
     """Who touches a kernel before it runs: each for itself, and all as a graph."""
     eager = page.cost("eager", "low").named("host's time for an operator")
     replay = page.cost("replay", "low").named("host's time for a graph")
@@ -40,25 +29,25 @@ def way_to_the_chip() -> Drawing:
         (
             "one by one",
             _way(
-                [line("host: ", many, " times ", Shown(eager, "µs"), bold=True)],
+                [d.line("host: ", many, " times ", d.Shown(eager, "µs"), bold=True)],
                 [
                     ("Python", "calls an operator", True),
                     ("dispatcher", "checks, allocates", True),
                     ("driver", "writes a command", True),
                 ],
-                [line("device", bold=True)],
+                [d.line("device", bold=True)],
                 [("front end", "fetches a command", False), ("SMs", "run it", False)],
             ),
         ),
         (
             "as a graph",
             _way(
-                [line("host: once ", Shown(replay, "µs"), bold=True)],
+                [d.line("host: once ", d.Shown(replay, "µs"), bold=True)],
                 [
                     ("Python", "calls replay", False),
                     ("driver", "submits the graph", False),
                 ],
-                [line("device: ", many, " times ", Shown(node, "µs"), bold=True)],
+                [d.line("device: ", many, " times ", d.Shown(node, "µs"), bold=True)],
                 [
                     ("nodes", "lie in its memory", True),
                     ("front end", "goes to the next", True),
@@ -68,7 +57,7 @@ def way_to_the_chip() -> Drawing:
         ),
     ]
     title = "One by one, the host handles every kernel. A graph is handed over once."
-    return draw(steps, name="launch-way", title=title)
+    return d.draw(steps, name="launch-way", title=title)
 
 
 Stop = tuple[str, str, bool]
@@ -76,33 +65,35 @@ Stop = tuple[str, str, bool]
 
 def _way(
     host: list[object], upper: list[Stop], device: list[object], lower: list[Stop]
-) -> Node:
-    return below(
-        Box("host", host, _stops(upper, HOST), role=HOST),
+) -> d.Node:
+    return d.below(
+        d.Box("host", host, _stops(upper, HOST), role=HOST),
         then("host", "queue", down=DOWN),
-        Box("queue", ["queue", line("commands, in order", role="muted")], role="muted"),
+        d.Box(
+            "queue", ["queue", d.line("commands, in order", role="muted")], role="muted"
+        ),
         then("queue", "device", down=DOWN),
-        Box("device", device, _stops(lower, gpu.CHIP), role=gpu.CHIP),
+        d.Box("device", device, _stops(lower, gpu.CHIP), role=gpu.CHIP),
         gap=2,
     )
 
 
-def _stops(stops: list[Stop], role: str) -> Node:
+def _stops(stops: list[Stop], role: str) -> d.Node:
     boxes = [
-        Box(name, [line(name, bold=True), does], role=role, lit=lit)
+        d.Box(name, [d.line(name, bold=True), does], role=role, lit=lit)
         for name, does, lit in stops
     ]
-    return chain(*boxes)
+    return d.chain(*boxes)
 
 
-def who_waits() -> Drawing:
+def who_waits() -> d.Drawing:
     """Host and device over time, event by event, for three ways to submit."""
     steps = [(words, _lanes(words, plan)) for words, plan in LANES.items()]
     title = "Whoever takes longer for a kernel sets the pace, and the other waits."
-    return draw(steps, name="launch-waits", title=title)
+    return d.draw(steps, name="launch-waits", title=title)
 
 
-def _lanes(words: str, plan: Launches) -> Node:
+def _lanes(words: str, plan: Launches) -> d.Node:
     """A cell for each unit of time; lit where host or device is at work."""
     run = run_launches(plan)
     lit: dict[str, set[int]] = {"submit": set(), "kernel": set()}
@@ -110,13 +101,13 @@ def _lanes(words: str, plan: Launches) -> Node:
         what = run.commands[one.command].name
         if what in lit:
             lit[what] |= set(range(round(one.start), round(one.end)))
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     for what, name, role in (
         ("submit", "host submits", HOST),
         ("kernel", "device runs", gpu.CHIP),
     ):
         on = frozenset(at for at in lit[what] if at < SLOTS)
-        cells = Cells(
+        cells = d.Cells(
             f"{name}, {words}",
             SLOTS,
             side=(10.0, 14.0),
@@ -125,6 +116,6 @@ def _lanes(words: str, plan: Launches) -> Node:
             lit=on,
             words=f"{name} where lit",
         )
-        rows += [Words([line(name, bold=True)]), cells]
-    told = Words([line("lit: at work; time to the right", role="muted")])
-    return below(*rows, told, gap=5)
+        rows += [d.Words([d.line(name, bold=True)]), cells]
+    told = d.Words([d.line("lit: at work; time to the right", role="muted")])
+    return d.below(*rows, told, gap=5)

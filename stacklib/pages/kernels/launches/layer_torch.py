@@ -21,8 +21,6 @@ except ModuleNotFoundError as missing:
 from torch.nn.functional import linear, scaled_dot_product_attention, silu
 from torch.utils._python_dispatch import TorchDispatchMode
 
-__all__ = ["Kernel", "Recorder", "decode_layer", "layer_of"]
-
 NO_KERNEL = {"_unsafe_view"}  # besides views, of which the schema tells
 
 

@@ -132,12 +132,9 @@ def all_layers(splits: int = 0, keys: int = KEYS, on: str = CHIP) -> Quantity:
     )
 
 
-def pieces(keys: int = KEYS, on: str = CHIP) -> Quantity:
+@counted(label="pieces of {keys} tokens")
+def pieces(keys: int = KEYS, on: str = CHIP) -> int:
     """Into how many the room's prediction cuts the keys."""
-    return counted(_pieces, keys, on, label=f"pieces of {keys} tokens")
-
-
-def _pieces(keys: int, on: str) -> int:
     return _plan(keys, on).grid.splits
 
 
@@ -203,12 +200,9 @@ def kind_rows() -> list[dict[str, Any]]:
     ]
 
 
-def columns() -> Quantity:
+@counted(label="columns loaded")
+def columns() -> float:
     """Columns of the cache that the absorbed attention loaded for each token, run."""
-    return counted(_columns, label="columns loaded")
-
-
-def _columns() -> float:
     import numpy as np
 
     from stacklib.kernels.attention.mla_decode import LatentHeads, absorbed

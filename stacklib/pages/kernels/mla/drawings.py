@@ -4,37 +4,25 @@ from __future__ import annotations
 
 from stacklib import hardware
 from stacklib.pages.kernels import mla as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    chain,
-    draw,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
 from stacklib.quantity import chosen
 
 __all__ = ["cache_rows", "split_and_merge"]
 
 
-def split_and_merge() -> Drawing:
+def split_and_merge() -> d.Drawing:
     """The cache of one KV head, the SMs that read it, and the merge."""
     every = int(page.pieces().si)
     steps = [("one block", _read(1)), ("split", _read(every))]
     title = "A cache cut into tiles is read by as many SMs as it has tiles."
-    return draw(steps, name="split-kv", title=title, devices=[page.CHIP])
+    return d.draw(steps, name="split-kv", title=title, devices=[page.CHIP])
 
 
-def _read(splits: int) -> Node:
+def _read(splits: int) -> d.Node:
     tiles, units = int(page.pieces().si), hardware.get(page.CHIP).compute_units
     sms = int(units.si)
-    cache = Cells(
+    cache = d.Cells(
         "tiles of keys and values",
         tiles,
         8,
@@ -44,7 +32,7 @@ def _read(splits: int) -> Node:
         lit=frozenset(range(tiles)),
         words="a tile is some keys with their values",
     )
-    chip = Cells(
+    chip = d.Cells(
         "SMs",
         sms,
         12,
@@ -55,7 +43,7 @@ def _read(splits: int) -> Node:
         dark=frozenset(range(splits, sms)),
         words="those that read are lit",
     )
-    results = Cells(
+    results = d.Cells(
         "partial results",
         tiles,
         8,
@@ -69,41 +57,41 @@ def _read(splits: int) -> Node:
     some = chosen(splits, label="blocks that read")
     told = page.all_layers(splits)
     boxes = [
-        Box(
+        d.Box(
             "cache",
             [
-                line("one KV head", bold=True),
+                d.line("one KV head", bold=True),
                 (page.tile(), " tokens per tile"),
             ],
             cache,
             role=model.TOKEN,
         ),
-        Box(
+        d.Box(
             "chip",
-            [line(some, " of ", units, " SMs", bold=True), "read"],
+            [d.line(some, " of ", units, " SMs", bold=True), "read"],
             chip,
             role=gpu.CHIP,
         ),
-        Box(
+        d.Box(
             "results",
-            [line("partial results", bold=True), "max, sum, output"],
+            [d.line("partial results", bold=True), "max, sum, output"],
             results,
             role="layer-4",
         ),
-        Box(
+        d.Box(
             "merge",
             [
-                line("merge", bold=True),
+                d.line("merge", bold=True),
                 "nothing to do" if splits == 1 else "one output",
             ],
             role="layer-4",
         ),
     ]
-    foot = line("all layers: ", Shown(told, "us"), bold=True)
-    return below(chain(*boxes), Words([foot]), gap=8)
+    foot = d.line("all layers: ", d.Shown(told, "us"), bold=True)
+    return d.below(d.chain(*boxes), d.Words([foot]), gap=8)
 
 
-def cache_rows() -> Drawing:
+def cache_rows() -> d.Drawing:
     """What a token leaves in a layer by kind of attention, bars to scale."""
     kinds = page.kinds()
     steps = [
@@ -111,10 +99,10 @@ def cache_rows() -> Drawing:
         ("without MHA", _bars(tuple(kinds)[1:], "GQA")),
     ]
     title = "Bytes of a token and layer by kind of attention, for the same heads."
-    return draw(steps, name="cache-rows", title=title)
+    return d.draw(steps, name="cache-rows", title=title)
 
 
-def _bars(names: tuple[str, ...], most: str) -> Node:
+def _bars(names: tuple[str, ...], most: str) -> d.Node:
     kinds, begin = page.kinds(), chosen(0, "B", "begin")
     told = {
         "MHA": "a key and a value for each head",
@@ -123,17 +111,17 @@ def _bars(names: tuple[str, ...], most: str) -> Node:
         "MLA": "one latent with its place",
     }
     bars = [
-        Clip(
+        d.Clip(
             kind,
             begin,
             kinds[kind],
             kinds[most],
             [
-                line(f"{kind}: ", Shown(kinds[kind], "B", 5), bold=True),
+                d.line(f"{kind}: ", d.Shown(kinds[kind], "B", 5), bold=True),
                 told[kind],
             ],
             "layer-6" if kind == "MLA" else model.TOKEN,
         )
         for kind in names
     ]
-    return Box("cache of a token", None, below(*bars, gap=7), role=model.TOKEN)
+    return d.Box("cache of a token", None, d.below(*bars, gap=7), role=model.TOKEN)

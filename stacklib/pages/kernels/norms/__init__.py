@@ -96,12 +96,9 @@ def _side(at: int, index: int) -> float:
 # -- the norms of a step ---------------------------------------------------------------
 
 
-def norms() -> Quantity:
+@counted(label="norms of a step")
+def norms() -> int:
     """Norms that a token passes: two a layer, one at the end."""
-    return counted(_norms, label="norms of a step")
-
-
-def _norms() -> int:
     return 2 * int(models.get(MODEL).layers) + 1
 
 
@@ -163,12 +160,9 @@ def asked(rows: int, columns: int) -> dict[str, int]:
     return dict(ran(rows, columns)[1].traffic.asked)
 
 
-def chain() -> Quantity:
+@counted(unit="s", label="one row on the tile machine")
+def chain() -> float:
     """Time of one row, where nothing but its own chain of steps is waited for."""
-    return counted(_chain, unit="s", label="one row on the tile machine")
-
-
-def _chain() -> float:
     return float(ran(1, width())[1].time)
 
 
@@ -211,12 +205,9 @@ def told(name: str, what: str) -> Quantity:
     return counted(getattr(row, what), BLOCK, label=f"{what} of {name}, formula")
 
 
-def seen(name: str, what: str) -> Quantity:
+@counted(label="{what} of {name}, counted")
+def seen(name: str, what: str) -> int:
     """The same as the SIMT machine counted it."""
-    return counted(_seen, name, what, label=f"{what} of {name}, counted")
-
-
-def _seen(name: str, what: str) -> int:
     return int(getattr(_measured(name), f"counted_{what}"))
 
 

@@ -5,20 +5,7 @@ from __future__ import annotations
 from stacklib.kernels.rows.norms import unmasked_variance
 from stacklib.kernels.rows.primitives import PRIMITIVES
 from stacklib.pages.kernels import norms as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Name,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
 from stacklib.quantity import chosen, counted
 
@@ -29,7 +16,7 @@ SIDE = 17.0  # of a cell of the tree
 LEAVES = 8  # numbers of the row that is summed in the drawing
 
 
-def lanes_beyond_a_row() -> Drawing:
+def lanes_beyond_a_row() -> d.Drawing:
     """A row of 768 in 1,024 lanes: loaded, centred, and centred with a mask."""
     inside, lanes = page.SMALL // EACH, int(page.lanes().si) // EACH
     pad = frozenset(range(inside, lanes))
@@ -46,32 +33,32 @@ def lanes_beyond_a_row() -> Drawing:
             lanes,
             pad,
             True,
-            ["the rest holds minus the mean", ("variance ", Shown(wrong, None, 4))],
+            ["the rest holds minus the mean", ("variance ", d.Shown(wrong, None, 4))],
         ),
         _lanes(
             "masked again",
             lanes,
             pad,
             False,
-            ["the rest is zero as before", ("variance ", Shown(right, None, 4))],
+            ["the rest is zero as before", ("variance ", d.Shown(right, None, 4))],
         ),
     ]
     each = chosen(EACH, label="lanes of a cell")
     row = chosen(page.SMALL, label="numbers of the row")
-    head = Words(
+    head = d.Words(
         [
-            line("a row of ", row, " in ", page.lanes(), " lanes", bold=True),
-            line("one cell is ", each, " lanes", role="muted"),
+            d.line("a row of ", row, " in ", page.lanes(), " lanes", bold=True),
+            d.line("one cell is ", each, " lanes", role="muted"),
         ]
     )
     title = "Lanes beyond the row are harmless until the mean is taken off them."
-    return draw(below(head, *parts, gap=9), name="norm-lanes", title=title)
+    return d.draw(d.below(head, *parts, gap=9), name="norm-lanes", title=title)
 
 
 def _lanes(
     name: str, lanes: int, pad: frozenset[int], bad: bool, told: list[object]
-) -> Node:
-    own = Cells(
+) -> d.Node:
+    own = d.Cells(
         f"numbers, {name}",
         lanes - len(pad),
         (lanes - len(pad), 12),
@@ -80,7 +67,7 @@ def _lanes(
         role=model.TOKEN,
         words="lanes that hold the row",
     )
-    rest = Cells(
+    rest = d.Cells(
         f"beyond, {name}",
         len(pad),
         (len(pad), 4),
@@ -91,13 +78,13 @@ def _lanes(
         dark=frozenset() if bad else frozenset(range(len(pad))),
         words="lanes beyond the row" + (", lit: they count" if bad else ""),
     )
-    cells = right_of(own, rest, gap=8, grow=0)
+    cells = d.right_of(own, rest, gap=8, grow=0)
     role = "layer-6" if bad else "layer-3"
-    words = Words([line(name, bold=True), *told], align="start", grow=1)
-    return Box(name, None, flow(cells, words, gap=12), role=role, lit=False)
+    words = d.Words([d.line(name, bold=True), *told], align="start", grow=1)
+    return d.Box(name, None, d.flow(cells, words, gap=12), role=role, lit=False)
 
 
-def sum_as_a_tree() -> Drawing:
+def sum_as_a_tree() -> d.Drawing:
     """Eight numbers summed: levels down, sums across, and the same for a row."""
     levels, width = [], LEAVES
     while width >= 1:
@@ -107,24 +94,24 @@ def sum_as_a_tree() -> Drawing:
     work = counted(PRIMITIVES["reduce"].work, LEAVES, label="sums of the drawn tree")
     deep = counted(PRIMITIVES["reduce"].depth, LEAVES, label="levels of the drawn tree")
     long = counted(PRIMITIVES["reduce"].work, page.width(), label="sums of a row")
-    told = Box(
+    told = d.Box(
         "account",
         [
-            line("drawn: ", work, " sums, ", deep, " steps", bold=True),
+            d.line("drawn: ", work, " sums, ", deep, " steps", bold=True),
             ("a row of ", chosen(page.width(), label="numbers of a row"), ":"),
             (long, " sums, ", page.levels(), " steps"),
         ],
         role="muted",
         grow=0,
     )
-    tree = Box("tree", None, below(*rows, gap=7), role="layer-3")
+    tree = d.Box("tree", None, d.below(*rows, gap=7), role="layer-3")
     title = "A sum as a tree: the same additions, few of them one after the other."
-    return draw(flow(tree, told, gap=12), name="norm-tree", title=title)
+    return d.draw(d.flow(tree, told, gap=12), name="norm-tree", title=title)
 
 
-def _level(at: int, count: int) -> Node:
-    return Cells(
-        Name("numbers" if not at else "the sum" if count == 1 else f"step {at}"),
+def _level(at: int, count: int) -> d.Node:
+    return d.Cells(
+        d.Name("numbers" if not at else "the sum" if count == 1 else f"step {at}"),
         count,
         side=(SIDE, SIDE),
         gap=2**at * (SIDE + 2) - SIDE,  # each below the middle of its two

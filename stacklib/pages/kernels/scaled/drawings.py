@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from stacklib.kernels.scaled.scale_layout import LANES, scale_offset
 from stacklib.pages.kernels import scaled as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import model
 from stacklib.quantity import chosen
 
@@ -25,19 +16,19 @@ TOLD = {
 BYTES = 16  # of a lane
 
 
-def packed_scales() -> Drawing:
+def packed_scales() -> d.Drawing:
     """A tile's rows and blocks, its scales, and where they lie when packed."""
     steps = [(words, _tile(words, rows)) for words, rows in TOLD.items()]
     title = (
         "Four rows that lie a quarter of a tile apart share a lane of sixteen bytes."
     )
-    return draw(steps, name="packed-scales", title=title, devices=["b200-sxm"])
+    return d.draw(steps, name="packed-scales", title=title, devices=["b200-sxm"])
 
 
-def _tile(words: str, rows: tuple[int, ...]) -> Node:
+def _tile(words: str, rows: tuple[int, ...]) -> d.Node:
     blocks, whole = range(page.BLOCKS), page.ROWS * page.BLOCKS
     lit = frozenset(row * page.BLOCKS + block for row in rows for block in blocks)
-    numbers = Cells(
+    numbers = d.Cells(
         "blocks of numbers",
         whole,
         page.BLOCKS,
@@ -47,7 +38,7 @@ def _tile(words: str, rows: tuple[int, ...]) -> Node:
         lit=lit,
         words="rows down, a cell a block",
     )
-    scales = Cells(
+    scales = d.Cells(
         "their scales",
         whole,
         page.BLOCKS,
@@ -58,7 +49,7 @@ def _tile(words: str, rows: tuple[int, ...]) -> Node:
         words="a byte a block",
     )
     places = [scale_offset(row, block, page.BLOCKS) for row in rows for block in blocks]
-    packed = Cells(
+    packed = d.Cells(
         "packed scales",
         whole,
         BYTES,
@@ -70,18 +61,18 @@ def _tile(words: str, rows: tuple[int, ...]) -> Node:
     )
     each = [chosen(n, label=w) for n, w in ((page.ROWS, "rows"), (32, "a block"))]
     lanes, wide = (chosen(n, label=w) for n, w in ((LANES, "lanes"), (BYTES, "bytes")))
-    left = Box(
+    left = d.Box(
         "as they are quantized",
         [
-            line("numbers and scales", bold=True),
+            d.line("numbers and scales", bold=True),
             (each[0], " rows, blocks of ", each[1]),
         ],
         flow_pair(numbers, scales),
         role="muted",
     )
-    right = Box(
+    right = d.Box(
         "as they are read",
-        [line("packed", bold=True), (lanes, " lanes of ", wide, " bytes")],
+        [d.line("packed", bold=True), (lanes, " lanes of ", wide, " bytes")],
         packed,
         role="muted",
     )
@@ -89,11 +80,11 @@ def _tile(words: str, rows: tuple[int, ...]) -> Node:
     for at, row in enumerate(rows):
         told += [", "] if at else []
         told += [page.offset(row)]
-    note = Box("offsets", [tuple(told)], role="muted", grow=0)
-    return below(flow(left, right, gap=12), note, gap=8)
+    note = d.Box("offsets", [tuple(told)], role="muted", grow=0)
+    return d.below(d.flow(left, right, gap=12), note, gap=8)
 
 
-def flow_pair(numbers: Node, scales: Node) -> Node:
+def flow_pair(numbers: d.Node, scales: d.Node) -> d.Node:
     """Numbers, and their scales right beside them on both canvases."""
     from stacklib.plots.drawing import right_of
 

@@ -11,7 +11,7 @@ from functools import cache
 from statistics import mean, median
 from typing import Any
 
-from stacklib.evidence import ledger, results
+from stacklib.evidence import results
 from stacklib.kernels.plan import published
 from stacklib.kernels.plan.search import (
     METHODS,
@@ -24,6 +24,7 @@ from stacklib.kernels.plan.search import (
 )
 from stacklib.kernels.plan.tile_profile import MOVES
 from stacklib.kernels.schedule import nki
+from stacklib.pages.figures_of import claimed as claim
 from stacklib.quantity import Quantity, Source, chosen, counted
 
 __all__ = ["METHODS", "SPACE", "run", "seconds"]
@@ -258,11 +259,6 @@ def spread() -> Quantity:
 
 
 # -- searches that others ran ----------------------------------------------------------
-
-
-def claim(key: str) -> Quantity:
-    """A figure of a source document."""
-    return ledger.get(key).quantity()
 
 
 def days() -> Quantity:

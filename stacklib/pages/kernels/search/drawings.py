@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from stacklib.pages.kernels import search as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Opened,
-    Words,
-    below,
-    chain,
-    draw,
-    grid,
-    line,
-)
+from stacklib.plots import drawing as d
 
 __all__ = ["the_loop"]
 SIDE = len(page.SPACE["tile_n"])  # tiles across and down, of one ``tile_m``
 HERE, MOTHER, FATHER = (4, 3), (1, 6), (6, 2)  # rows and columns of tiles that were met
 
 
-def the_loop() -> Drawing:
+def the_loop() -> d.Drawing:
     """Propose, compile, measure, keep; and where each method proposes from."""
-    loop = chain(
-        Box(
-            "propose", [line("propose", bold=True), "a tile"], lit=True, role="layer-4"
+    loop = d.chain(
+        d.Box(
+            "propose",
+            [d.line("propose", bold=True), "a tile"],
+            lit=True,
+            role="layer-4",
         ),
-        Box("compile", "compile"),
-        Box("measure", "measure"),
-        Box("keep", ["keep the faster,", "and propose again"]),
+        d.Box("compile", "compile"),
+        d.Box("measure", "measure"),
+        d.Box("keep", ["keep the faster,", "and propose again"]),
     )
     every = {(row, column) for row in range(SIDE) for column in range(SIDE)}
     row, column = HERE
@@ -49,13 +40,15 @@ def the_loop() -> Drawing:
         ),
         _way("guided", {(row, column + 1)}, {HERE}, "where the profile points"),
     ]
-    told = Box(
-        "next", line("where the next tile may lie", bold=True), grid(ways, (4, 2))
+    told = d.Box(
+        "next", d.line("where the next tile may lie", bold=True), d.grid(ways, (4, 2))
     )
-    note = Words([line("full: proposed from; tinted: may be proposed", role="muted")])
+    note = d.Words(
+        [d.line("full: proposed from; tinted: may be proposed", role="muted")]
+    )
     title = "Four searches differ in where the next tile may lie, and in nothing else."
-    scene = below(loop, Opened("propose", "next"), told, note)
-    return draw(scene, name="search-loop", title=title)
+    scene = d.below(loop, d.Opened("propose", "next"), told, note)
+    return d.draw(scene, name="search-loop", title=title)
 
 
 def _near(places: set[tuple[int, int]]) -> set[tuple[int, int]]:
@@ -66,12 +59,12 @@ def _near(places: set[tuple[int, int]]) -> set[tuple[int, int]]:
 
 def _way(
     method: str, may: set[tuple[int, int]], known: set[tuple[int, int]], words: str
-) -> Node:
+) -> d.Node:
     def at(places: set[tuple[int, int]]) -> frozenset[int]:
         return frozenset(row * SIDE + column for row, column in places)
 
     every = frozenset(range(SIDE * SIDE))
-    cells = Cells(
+    cells = d.Cells(
         f"tiles, {method}",
         SIDE * SIDE,
         SIDE,
@@ -82,7 +75,7 @@ def _way(
         dark=every - at(may) - at(known),
         words=words,
     )
-    return Box(method, [line(method, bold=True), *_folded(words)], cells)
+    return d.Box(method, [d.line(method, bold=True), *_folded(words)], cells)
 
 
 def _folded(words: str) -> list[str]:

@@ -8,20 +8,7 @@ from stacklib.hardware.warp_rules import rule
 from stacklib.memory import Tile
 from stacklib.memory.warp.swizzle import Place, matching_swizzle, padded
 from stacklib.pages.memory import banks as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Either,
-    Node,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu
 from stacklib.quantity import Quantity, chosen
 
@@ -37,7 +24,7 @@ def _same(offset: int) -> int:
     return offset
 
 
-def column_in_banks() -> Drawing:
+def column_in_banks() -> d.Drawing:
     """The same column of the same tile: as it lies, padded, and swizzled."""
     ways: list[tuple[str, Place]] = [
         ("as it lies", _same),
@@ -46,17 +33,17 @@ def column_in_banks() -> Drawing:
     ]
     steps = [(words, _tile(words, place)) for words, place in ways]
     title = "A bank gives one word per pass, so what lies in one bank waits in line."
-    return draw(steps, name="column-in-banks", title=title)
+    return d.draw(steps, name="column-in-banks", title=title)
 
 
-def _tile(words: str, place: Place) -> Node:
+def _tile(words: str, place: Place) -> d.Node:
     wanted = {place(row * ROW + WANTED * WORD) // WORD for row in range(BANKS)}
     held = {place(byte) // WORD for byte in range(0, SQUARE.bytes, WORD)}
     rows = max(held) // BANKS + 1
     passes = page.column(SQUARE, place=place).named(f"passes, {words}")
     free = frozenset(range(rows * BANKS)) - held
     made = [
-        Cells(
+        d.Cells(
             "words",
             rows * BANKS,
             BANKS,
@@ -71,21 +58,21 @@ def _tile(words: str, place: Place) -> Node:
     ]
     busy = frozenset(w % BANKS for w in wanted)
     row = [
-        Cells("banks", BANKS, side=side, gap=1.2, role="layer-5", lit=busy)
+        d.Cells("banks", BANKS, side=side, gap=1.2, role="layer-5", lit=busy)
         for side in ((16.0, 9.0), (7.4, 9.0))
     ]
-    memory = Box(
+    memory = d.Box(
         "shared memory",
-        line("a tile in ", rule("banks"), " banks, ", rule("lanes"), " words wanted"),
-        below(
-            Either(made[0], made[1]),
-            Words("banks that give a word:"),
-            Either(row[0], row[1]),
+        d.line("a tile in ", rule("banks"), " banks, ", rule("lanes"), " words wanted"),
+        d.below(
+            d.Either(made[0], made[1]),
+            d.Words("banks that give a word:"),
+            d.Either(row[0], row[1]),
             gap=4,
         ),
         role=gpu.STORE,
     )
-    clip = Clip(
+    clip = d.Clip(
         "passes",
         chosen(0, label="begin"),
         passes,
@@ -94,52 +81,52 @@ def _tile(words: str, place: Place) -> Node:
         role="layer-4",
         grow=0,
     )
-    return below(memory, clip, gap=8)
+    return d.below(memory, clip, gap=8)
 
 
-def swizzled_bits() -> Drawing:
+def swizzled_bits() -> d.Drawing:
     """An address in bits: the row is XORed into the bank, and stays itself."""
     steps = [(f"row {words}", _bits(row)) for words, row in ROWS]
     title = "The swizzle flips bits of the bank where the row has ones: rows part."
-    return draw(steps, name="swizzled-bits", title=title)
+    return d.draw(steps, name="swizzled-bits", title=title)
 
 
 ROWS = (("one", 1), ("two", 2), ("five", 5))
 
 
-def _number(name: str, value: int, role: str, label: str) -> Box:
+def _number(name: str, value: int, role: str, label: str) -> d.Box:
     """A number of five bits: a cell a bit, ones lit."""
     bits = (BANKS - 1).bit_length()
     ones = frozenset(i for i in range(bits) if value >> (bits - 1 - i) & 1)
-    cells = Cells(
+    cells = d.Cells(
         f"bits of the {name}", bits, side=(17.0, 17.0), gap=3.0, role=role, lit=ones
     )
     said = chosen(value, label=label)
-    return Box(name, line(name, ": ", said, bold=True), cells, role=role, grow=1)
+    return d.Box(name, d.line(name, ": ", said, bold=True), cells, role=role, grow=1)
 
 
-def _bits(row: int) -> Node:
+def _bits(row: int) -> d.Node:
     after = WANTED ^ row
     unchanged = f"row {row}"
-    before = right_of(
+    before = d.right_of(
         _number("row", row, "layer-6", unchanged),
         _number("column", WANTED, gpu.STORE, "column"),
         gap=6,
         even=True,
     )
-    then = right_of(
+    then = d.right_of(
         _number("row, as before", row, "layer-6", unchanged),
         _number("bank", after, "layer-4", f"bank of row {row}"),
         gap=6,
         even=True,
     )
-    told = Words(
-        [line("column XOR row", bold=True), "a bit changes where the row's is one"]
+    told = d.Words(
+        [d.line("column XOR row", bold=True), "a bit changes where the row's is one"]
     )
-    return below(before, told, then, gap=8)
+    return d.below(before, told, then, gap=8)
 
 
-def a_chunk_of_each_row() -> Drawing:
+def a_chunk_of_each_row() -> d.Drawing:
     """Eight rows of eight chunks: what one phase of an ldmatrix takes."""
     chunk = chosen(16, "B", "bytes of a chunk")
     side = round((rule("banks") * rule("word") / chunk).si)
@@ -154,7 +141,7 @@ def a_chunk_of_each_row() -> Drawing:
     made = []
     for words, at, found in ways:
         lit = frozenset(row * side + at(row) for row in range(side))
-        cells = Cells(
+        cells = d.Cells(
             f"chunks, {words}",
             side * side,
             side,
@@ -164,7 +151,9 @@ def a_chunk_of_each_row() -> Drawing:
             lit=lit,
         )
         passes = found.named(f"passes of an ldmatrix phase, {words}")
-        told = [line(words, bold=True), (chunk, " per chunk; passes: ", passes)]
-        made.append(Box(words, told, cells, role=gpu.STORE))
+        told = [d.line(words, bold=True), (chunk, " per chunk; passes: ", passes)]
+        made.append(d.Box(words, told, cells, role=gpu.STORE))
     title = "The same chunk of every row: in one place, then in all of them."
-    return draw(flow(*made, gap=10, even=True), name="chunk-of-each-row", title=title)
+    return d.draw(
+        d.flow(*made, gap=10, even=True), name="chunk-of-each-row", title=title
+    )

@@ -13,14 +13,8 @@ from stacklib.memory.cache.strides import column_fills, fullest_set
 from stacklib.memory.cache.traces import TRACES
 from stacklib.memory.cache.waves import Reads, wave_reads
 from stacklib.memory.tile.tiling import TiledMatmul
-from stacklib.quantity import (
-    Quantity,
-    Source,
-    bytes_per_element,
-    chosen,
-    constant,
-    counted,
-)
+from stacklib.pages.figures_of import seen
+from stacklib.quantity import Quantity, bytes_per_element, chosen, constant, counted
 
 DEVICE, MODEL = "h100-sxm", "llama-3-70b"
 TOKENS, TILE = 16000, 128
@@ -159,16 +153,8 @@ def peer() -> list[Quantity]:
     from stacklib.evidence import results
 
     found = results.need("cache")
-    file = "benchmarks/results/cache.json"
-    source = Source(file, found["device"], found["date"], "measured")
     times = {
-        row["id"]: Quantity(
-            median(row["times_s"]),
-            "s",
-            label=f"time of {row['id']}",
-            source=source,
-            kind="measured",
-        )
+        row["id"]: seen("cache", median(row["times_s"]), "s", f"time of {row['id']}")
         for row in found["rows"]
     }
     cases = {row["case"] for row in found["rows"]}

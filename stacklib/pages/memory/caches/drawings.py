@@ -5,22 +5,8 @@ from __future__ import annotations
 from stacklib import hardware, models
 from stacklib.memory.cache.replacement import misses
 from stacklib.pages.memory import caches as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Either,
-    Node,
-    Nothing,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-    right_of,
-    scenes,
-)
+from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.plots.drawing.parts import gpu
 from stacklib.quantity import chosen, counted
 
@@ -30,7 +16,7 @@ TRACE = "ABACBADCAB"
 ROOMS = (("room for two", 2), ("room for three", 3), ("room for four", 4))
 
 
-def set_of_a_cache() -> Drawing:
+def set_of_a_cache() -> d.Drawing:
     """How an address finds its line."""
     return scenes.cache_set(page.DEVICE, name="caches-set")
 
@@ -44,17 +30,17 @@ def stacks() -> list[list[str]]:
     return found
 
 
-def stack_of_lru() -> Drawing:
+def stack_of_lru() -> d.Drawing:
     """Ten accesses, and under each the lines by how lately they were used."""
     steps = [(words, _accesses(words, room)) for words, room in ROOMS]
     title = (
         "A line found at place d of the stack is a hit in every cache with more than "
         "d lines."
     )
-    return draw(steps, name="stack-of-lru", title=title)
+    return d.draw(steps, name="stack-of-lru", title=title)
 
 
-def _accesses(words: str, room: int) -> Node:
+def _accesses(words: str, room: int) -> d.Node:
     deepest, found = len(set(TRACE)), stacks()
     held = chosen(room, label=f"lines, {words}")
     count = chosen(len(TRACE), label="accesses")
@@ -62,41 +48,43 @@ def _accesses(words: str, room: int) -> Node:
     hit = (count - missed).named(f"hits, {words}")
     inside = [_row(depth, found) for depth in range(room)]
     beyond = [_row(depth, found) for depth in range(room, deepest)]
-    parts: list[Node] = [
-        Box(
+    parts: list[d.Node] = [
+        d.Box(
             "accesses",
-            line("accesses, one after the other", bold=True),
-            right_of(*(Words(line(key, bold=True)) for key in TRACE), even=True),
+            d.line("accesses, one after the other", bold=True),
+            d.right_of(*(d.Words(d.line(key, bold=True)) for key in TRACE), even=True),
             role="layer-4",
         ),
-        Box(
+        d.Box(
             "cache",
-            line("lines held, the latest on top: ", held, "; hits: ", hit, bold=True),
-            below(*inside, gap=3),
+            d.line("lines held, the latest on top: ", held, "; hits: ", hit, bold=True),
+            d.below(*inside, gap=3),
             role=gpu.STORE,
         ),
     ]
     if beyond:
-        parts.append(Box("gone", "gone already", below(*beyond, gap=3), role="muted"))
-    return below(*parts, gap=5)
+        parts.append(
+            d.Box("gone", "gone already", d.below(*beyond, gap=3), role="muted")
+        )
+    return d.below(*parts, gap=5)
 
 
-def _row(depth: int, found: list[list[str]]) -> Node:
+def _row(depth: int, found: list[list[str]]) -> d.Node:
     """What stands at one place of the stack, access by access."""
-    made: list[Node] = []
+    made: list[d.Node] = []
     for at, (key, stack) in enumerate(zip(TRACE, found, strict=True)):
         mine = stack[depth] if depth < len(stack) else ""
         if not mine:
-            made.append(Nothing())
+            made.append(d.Nothing())
         elif mine == key:
             name = f"{key} found at access {at}"
-            made.append(Box(name, line(mine, bold=True), role="layer-4", lit=True))
+            made.append(d.Box(name, d.line(mine, bold=True), role="layer-4", lit=True))
         else:
-            made.append(Words(mine))
-    return right_of(*made, gap=4, even=True)
+            made.append(d.Words(mine))
+    return d.right_of(*made, gap=4, even=True)
 
 
-def blocks_at_once() -> Drawing:
+def blocks_at_once() -> d.Drawing:
     """Which blocks of attention run together, and what keys and values they want."""
     plan = page.attention()
     steps = [
@@ -104,10 +92,10 @@ def blocks_at_once() -> Drawing:
         ("all heads abreast", _wave("all heads abreast", plan.heads)),
     ]
     title = "The same blocks in another order want more than the L2 holds."
-    return draw(steps, name="blocks-at-once", title=title, devices=[page.DEVICE])
+    return d.draw(steps, name="blocks-at-once", title=title, devices=[page.DEVICE])
 
 
-def _wave(words: str, abreast: int) -> Node:
+def _wave(words: str, abreast: int) -> d.Node:
     plan, chip = page.attention(), hardware.get(page.DEVICE)
     groups = models.get(page.MODEL).size("kv_heads", "groups of heads")
     rows, tiles = round(groups.si), page.TOKENS // page.TILE
@@ -115,7 +103,7 @@ def _wave(words: str, abreast: int) -> Node:
     deep = page.units() // abreast
     lit = frozenset(row * tiles + at for row in range(many) for at in range(deep))
     cells = [
-        Cells(
+        d.Cells(
             "blocks",
             rows * tiles,
             tiles,
@@ -134,16 +122,16 @@ def _wave(words: str, abreast: int) -> Node:
     spread = chosen(many, label=f"groups, {words}")
     wanted = (group * spread).named(f"keys and values wanted, {words}")
     begin = chosen(0, "B", "begin")
-    layer = Box(
+    layer = d.Box(
         "attention",
         [
-            line("blocks of one layer: a row per group of heads", bold=True),
+            d.line("blocks of one layer: a row per group of heads", bold=True),
             (chip.compute_units, " of them run at once, lit"),
         ],
-        Either(cells[0], cells[1]),
+        d.Either(cells[0], cells[1]),
     )
     clips = [
-        Clip(
+        d.Clip(
             "wanted",
             begin,
             wanted,
@@ -152,7 +140,7 @@ def _wave(words: str, abreast: int) -> Node:
             "layer-4",
             grow=0,
         ),
-        Clip(
+        d.Clip(
             "L2",
             begin,
             chip.l2_capacity,
@@ -161,8 +149,8 @@ def _wave(words: str, abreast: int) -> Node:
             gpu.STORE,
         ),
     ]
-    return below(layer, *clips, gap=9)
+    return d.below(layer, *clips, gap=9)
 
 
 def _bar(words: str, size: object) -> list[object]:
-    return [(words, Shown(size, "MiB", 2))]  # type: ignore[arg-type]
+    return [(words, d.Shown(size, "MiB", 2))]  # type: ignore[arg-type]

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from stacklib import hardware, models
 from stacklib.memory.ladder.descent import Passage, descent
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Node,
-    Pipe,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import (
     Quantity,
     bytes_per_element,
@@ -32,7 +20,7 @@ BATCH, CONTEXT = 128, 1024
 SHORT, TALL = 16, 64
 
 
-def four_levels() -> Drawing:
+def four_levels() -> d.Drawing:
     """Each level with its bandwidth, and the time it is busy; for three cases."""
     cases = [
         ("one reader", descent(MODEL, on=DEVICE, tp=CHIPS)),
@@ -43,28 +31,28 @@ def four_levels() -> Drawing:
     title = (
         "Every weight passes four levels; the one that is busy longest sets the pace."
     )
-    return draw(steps, name="descent-levels", title=title, devices=[DEVICE])
+    return d.draw(steps, name="descent-levels", title=title, devices=[DEVICE])
 
 
 def _many(rows: int) -> tuple[Passage, ...]:
     return descent(MODEL, on=DEVICE, batch=BATCH, context=CONTEXT, rows=rows)
 
 
-def _levels(passed: tuple[Passage, ...]) -> Node:
+def _levels(passed: tuple[Passage, ...]) -> d.Node:
     full = passed[0].rate
     whole = passed[0].time
     for one in passed:
         whole = maximum(whole, one.time)
     for one in passed[:-1]:  # registers have no arrow
         full = maximum(full, one.rate)
-    nodes: list[Node] = []
+    nodes: list[d.Node] = []
     for one in passed:
         nodes.append(_level(one, whole))
         if one is not passed[-1]:
             after = passed[passed.index(one) + 1]
             rate = one.rate.named(f"bandwidth of the {one.level}")
-            label = Shown(rate, level=None if one.level == "HBM" else one.level)
-            pipe = Pipe(
+            label = d.Shown(rate, level=None if one.level == "HBM" else one.level)
+            pipe = d.Pipe(
                 one.level,
                 after.level,
                 rate,
@@ -74,21 +62,21 @@ def _levels(passed: tuple[Passage, ...]) -> Node:
                 least=30.0,
             )
             nodes.append(pipe)
-    return below(*nodes, gap=0)
+    return d.below(*nodes, gap=0)
 
 
-def _level(one: Passage, whole: Quantity) -> Box:
-    told = [(Shown(one.bytes, "GB"), " pass, busy for ", Shown(one.time, "ms"))]
+def _level(one: Passage, whole: Quantity) -> d.Box:
+    told = [(d.Shown(one.bytes, "GB"), " pass, busy for ", d.Shown(one.time, "ms"))]
     zero = chosen(0, "s", "begin")
     busiest = one.time.si == whole.si
     role = "layer-4" if busiest else "layer-2"
     name = f"{one.level} busy"
-    clip = Clip(name, zero, one.time, whole, told, role=role, grow=0)
-    head = line(one.level, bold=True)
-    return Box(one.level, head, clip, role="layer-2", lit=busiest)
+    clip = d.Clip(name, zero, one.time, whole, told, role=role, grow=0)
+    head = d.line(one.level, bold=True)
+    return d.Box(one.level, head, clip, role="layer-2", lit=busiest)
 
 
-def strips_and_vectors() -> Drawing:
+def strips_and_vectors() -> d.Drawing:
     """The up projection on one chip: strips, and the vector that each SM draws."""
     model, device = models.get(MODEL), hardware.get(DEVICE)
     sms, width = device.compute_units, bytes_per_element("bf16")
@@ -100,7 +88,7 @@ def strips_and_vectors() -> Drawing:
     vector = (hidden * width).to("B").named("input vector of the layer")
     every = (vector * drawers).named("input vectors that the L2 delivers")
     many = round(strips.si)
-    cells = Cells(
+    cells = d.Cells(
         "strips",
         many,
         (56, 28),
@@ -111,30 +99,30 @@ def strips_and_vectors() -> Drawing:
         words="those that run now are lit",
     )
     told = [
-        line("one matrix on one chip: ", Shown(weights, "MB"), bold=True),
+        d.line("one matrix on one chip: ", d.Shown(weights, "MB"), bold=True),
         (strips, " strips, ", drawers, " run at once"),
     ]
-    one = Cells("vector", 1, 1, side=(120.0, 12.0), role="layer-4")
-    head = [line("the input vector: ", Shown(vector, "kB"), bold=True)]
-    pipe = Pipe(
+    one = d.Cells("vector", 1, 1, side=(120.0, 12.0), role="layer-4")
+    head = [d.line("the input vector: ", d.Shown(vector, "kB"), bold=True)]
+    pipe = d.Pipe(
         "vector",
         "strips",
         every,
         weights,
-        [(Shown(every, "MB"), ": once for each SM")],
+        [(d.Shown(every, "MB"), ": once for each SM")],
         down=(True, True),
         role="layer-4",
         least=30.0,
     )
-    scene = below(
-        Box("L2", head, one, role="layer-4"),
+    scene = d.below(
+        d.Box("L2", head, one, role="layer-4"),
         pipe,
-        Box("matrix", told, cells, role="layer-2"),
-        Words([("weights come once, the vector ", drawers, " times")]),
+        d.Box("matrix", told, cells, role="layer-2"),
+        d.Words([("weights come once, the vector ", drawers, " times")]),
         gap=0,
     )
     title = "A weight crosses the L2 once; the vector crosses it once for every SM."
-    return draw(scene, name="descent-strips", title=title, devices=[DEVICE])
+    return d.draw(scene, name="descent-strips", title=title, devices=[DEVICE])
 
 
 def _strips(rows: int) -> int:

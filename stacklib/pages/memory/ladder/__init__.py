@@ -6,9 +6,10 @@ from functools import cache
 from statistics import median
 
 from stacklib import hardware
-from stacklib.evidence import ledger, results
+from stacklib.evidence import results
 from stacklib.memory.cache.chase_model import ChaseLevel, served
 from stacklib.memory.ladder.rungs import Rung, ladder
+from stacklib.pages.figures_of import claimed as claimed
 from stacklib.pages.roofline.this_machine import machine
 from stacklib.quantity import Quantity, assumed, constant, counted, one_of, stamp
 
@@ -35,11 +36,6 @@ def of(level: str, field: str, device: str = H100) -> Quantity:
 def cycles(level: str) -> Quantity:
     """Cycles of a load from a level of an H100, without the unit."""
     return of(level, "cycles") / one_of("cycle")
-
-
-def claimed(id: str) -> Quantity:
-    """What a source document prints."""
-    return ledger.get(id).quantity()
 
 
 def lanes() -> Quantity:

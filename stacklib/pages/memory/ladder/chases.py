@@ -19,6 +19,7 @@ from stacklib.evidence import results, runs
 from stacklib.evidence.ledger import DATA
 from stacklib.memory.cache.chase_model import gpu_levels, half_of_l2, latency
 from stacklib.memory.cache.find_levels import FoundLevel, find_levels
+from stacklib.pages.figures_of import seen
 from stacklib.pages.roofline.this_machine import machine
 from stacklib.quantity import Quantity, Source
 
@@ -242,22 +243,12 @@ def cache_rows() -> list[CacheRow]:
 
 def _earlier() -> dict[str, Quantity]:
     """Latencies of the run that the prediction of the sweep stands on."""
-    result = results.need("host_latency")
-    source = Source(
-        "benchmarks/results/host_latency.json",
-        result["device"],
-        result["date"],
-        "measured",
-    )
+    name = "host_latency"
     return {
-        row["level"]: Quantity(
-            median(row["times_s"]),
-            "s",
-            label=f"{row['level']}, one chain before",
-            source=source,
-            kind="measured",
+        row["level"]: seen(
+            name, median(row["times_s"]), "s", f"{row['level']}, one chain before"
         )
-        for row in result["rows"]
+        for row in results.need(name)["rows"]
     }
 
 

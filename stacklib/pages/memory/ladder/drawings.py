@@ -6,20 +6,7 @@ from stacklib import hardware
 from stacklib.memory.cache.chase_model import half_of_l2
 from stacklib.memory.ladder.rungs import Rung
 from stacklib.pages.memory import ladder as page
-from stacklib.plots.drawing import (
-    Box,
-    Clip,
-    Drawing,
-    Node,
-    Nothing,
-    Pipe,
-    Shown,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, memory
 from stacklib.quantity import Quantity, chosen
 
@@ -31,46 +18,46 @@ RING = (3, 6, 1, 7, 2, 0, 4, 5)  # where each cell points: one cycle through all
 ZERO = chosen(0, "s", "begin")
 
 
-def ladder_to_scale() -> Drawing:
+def ladder_to_scale() -> d.Drawing:
     """Every rung with what it holds, and how long a load from it takes, to scale."""
     steps = [("on the chip and its memory", _ladder(NEAR)), ("beyond", _ladder(FAR))]
     title = "Each rung down answers later: one load from each, on one scale of time."
-    return draw(steps, name="ladder-to-scale", title=title, devices=[page.H100])
+    return d.draw(steps, name="ladder-to-scale", title=title, devices=[page.H100])
 
 
-def _ladder(names: tuple[str, ...]) -> Node:
+def _ladder(names: tuple[str, ...]) -> d.Node:
     rungs = [page.rungs()[name] for name in names]
     whole = page.of(names[-1], "latency")
-    return below(*(_rung(rung, whole) for rung in rungs), gap=4)
+    return d.below(*(_rung(rung, whole) for rung in rungs), gap=4)
 
 
-def _rung(rung: Rung, whole: Quantity) -> Node:
-    told: list[object] = [line(rung.name, bold=True)]
+def _rung(rung: Rung, whole: Quantity) -> d.Node:
+    told: list[object] = [d.line(rung.name, bold=True)]
     if rung.unit_capacity is not None:
-        told.append(("per SM ", Shown(rung.unit_capacity, "KiB")))
+        told.append(("per SM ", d.Shown(rung.unit_capacity, "KiB")))
     if rung.chip_capacity is not None and rung.owner != "beyond":
         big = "GB" if rung.chip_capacity.si > 1e9 else "MB"
-        told.append(("in all ", Shown(rung.chip_capacity, big)))
+        told.append(("in all ", d.Shown(rung.chip_capacity, big)))
     if rung.chip_bandwidth is not None and rung.owner != "beyond":
-        told.append(("at ", Shown(rung.chip_bandwidth, "TB/s", level=rung.name)))
-    box = Box(rung.name, told, role=gpu.STORE, room=(150.0, 0.0), grow=0)
+        told.append(("at ", d.Shown(rung.chip_bandwidth, "TB/s", level=rung.name)))
+    box = d.Box(rung.name, told, role=gpu.STORE, room=(150.0, 0.0), grow=0)
     takes = rung.latency
     assert takes is not None
     takes = takes.named(f"latency of a load from {rung.name}")
-    long = Shown(takes, "µs" if takes.si > 1e-6 else "ns")
+    long = d.Shown(takes, "µs" if takes.si > 1e-6 else "ns")
     role = "layer-4" if rung.name == "HBM" else gpu.STORE
-    clip = Clip(f"load from {rung.name}", ZERO, takes, whole, [(long,)], role=role)
-    return right_of(box, below(clip, gap=0), gap=10)
+    clip = d.Clip(f"load from {rung.name}", ZERO, takes, whole, [(long,)], role=role)
+    return d.right_of(box, d.below(clip, gap=0), gap=10)
 
 
-def two_sides() -> Drawing:
+def two_sides() -> d.Drawing:
     """A load of one SM: to the near side of the L2, across to the far one, to HBM."""
     steps = [(words, _way(words)) for words in ("near side", "far side", "HBM")]
     title = "Half of the L2 lies across the chip, nearly as far away as HBM."
-    return draw(steps, name="two-sides", title=title, devices=[page.H100])
+    return d.draw(steps, name="two-sides", title=title, devices=[page.H100])
 
 
-def _way(to: str) -> Node:
+def _way(to: str) -> d.Node:
     device = hardware.get(page.H100)
     half = half_of_l2(device)
     rungs = {"near side": "L2", "far side": "L2, far side", "HBM": "HBM"}
@@ -78,30 +65,30 @@ def _way(to: str) -> Node:
     whole = page.of("HBM", "latency")
     rate = device.memory_bandwidth
     sides = [
-        Box(
+        d.Box(
             f"{name} of the L2",
-            [line(f"L2, {name}", bold=True), half],
+            [d.line(f"L2, {name}", bold=True), half],
             role=gpu.STORE,
             lit=to == name,
         )
         for name in ("near side", "far side")
     ]
-    home = Box("SM", [line("this SM", bold=True), "waits"], role=gpu.CHIP, lit=True)
-    stack = Box(
+    home = d.Box("SM", [d.line("this SM", bold=True), "waits"], role=gpu.CHIP, lit=True)
+    stack = d.Box(
         "HBM",
-        line("HBM", bold=True),
+        d.line("HBM", bold=True),
         memory.stack(device, "stack", lit=to == "HBM"),
         role=gpu.STORE,
         lit=to == "HBM",
     )
     reached = ("near side", "far side", "HBM").index(to)
 
-    def go(start: str, end: str, at: int) -> Pipe | Nothing:
+    def go(start: str, end: str, at: int) -> d.Pipe | d.Nothing:
         if at > reached:
-            return Nothing((22.0, 22.0), grow=0)
-        return Pipe(start, end, rate, rate, "", least=22.0, role="layer-5", grow=0)
+            return d.Nothing((22.0, 22.0), grow=0)
+        return d.Pipe(start, end, rate, rate, "", least=22.0, role="layer-5", grow=0)
 
-    chip = flow(
+    chip = d.flow(
         home,
         go("SM", "near side of the L2", 0),
         sides[0],
@@ -111,19 +98,19 @@ def _way(to: str) -> Node:
         stack,
         gap=3,
     )
-    clip = Clip(
+    clip = d.Clip(
         "waits",
         ZERO,
         takes,
         whole,
-        [(Shown(takes, "ns"), " until the number is here")],
+        [(d.Shown(takes, "ns"), " until the number is here")],
         role="layer-4",
         grow=0,
     )
-    return below(chip, clip, gap=10)
+    return d.below(chip, clip, gap=10)
 
 
-def chase_ring() -> Drawing:
+def chase_ring() -> d.Drawing:
     """Four loads of a chase: each cell says where the next one lies."""
     steps = []
     at = 0
@@ -131,15 +118,15 @@ def chase_ring() -> Drawing:
         steps.append((f"{words} load", _chase(at, number)))
         at = RING[at]
     title = "Each cell holds the place of the next, so no load can start early."
-    return draw(steps, name="chase-ring", title=title, devices=[page.H100])
+    return d.draw(steps, name="chase-ring", title=title, devices=[page.H100])
 
 
-def _chase(at: int, number: int) -> Node:
+def _chase(at: int, number: int) -> d.Node:
     takes = page.of("HBM", "latency").named("latency of HBM")
     cells = [
-        Box(
+        d.Box(
             f"cell {'abcdefgh'[place]}",
-            [line("abcdefgh"[place], bold=True), ("to " + "abcdefgh"[to])],
+            [d.line("abcdefgh"[place], bold=True), ("to " + "abcdefgh"[to])],
             role=gpu.STORE,
             lit=place == at,
         )
@@ -151,12 +138,12 @@ def _chase(at: int, number: int) -> Node:
         f"time of loads, {number + 1}"
     )
     whole = (takes * loads).named("time of all loads drawn")
-    told = [("done after ", Shown(end, "ns"))]
-    clip = Clip("this load", begin, end, whole, told, role="layer-4", grow=0)
-    ring = Box(
+    told = [("done after ", d.Shown(end, "ns"))]
+    clip = d.Clip("this load", begin, end, whole, told, role="layer-4", grow=0)
+    ring = d.Box(
         "working set",
-        line("memory: the working set", bold=True),
-        right_of(*cells, gap=3, even=True),
+        d.line("memory: the working set", bold=True),
+        d.right_of(*cells, gap=3, even=True),
         role="muted",
     )
-    return below(ring, clip, gap=10)
+    return d.below(ring, clip, gap=10)

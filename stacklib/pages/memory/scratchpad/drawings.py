@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from stacklib.hardware import get
 from stacklib.memory.tiers.spill import two_tiers
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Node,
-    Pipe,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["a_loop_nearly_fits", "a_memory_behind"]
 BLOCKS = 8
 
 
-def a_loop_nearly_fits() -> Drawing:
+def a_loop_nearly_fits() -> d.Drawing:
     """Eight blocks, room for seven: what is thrown out is what is needed next."""
     every = frozenset(range(BLOCKS))
     steps = [
@@ -34,12 +21,12 @@ def a_loop_nearly_fits() -> Drawing:
         ("turn round instead", _buffer(every - {0}, 0, "only one is missing")),
     ]
     title = "With room for all but one, LRU throws out what the loop needs next."
-    return draw(steps, name="scratchpad-loop", title=title)
+    return d.draw(steps, name="scratchpad-loop", title=title)
 
 
-def _buffer(held: frozenset[int], gone: int, words: str) -> Node:
+def _buffer(held: frozenset[int], gone: int, words: str) -> d.Node:
     many, room = chosen(BLOCKS, label="blocks"), chosen(BLOCKS - 1, label="places")
-    cells = Cells(
+    cells = d.Cells(
         "blocks",
         BLOCKS,
         side=(30.0, 26.0),
@@ -49,13 +36,15 @@ def _buffer(held: frozenset[int], gone: int, words: str) -> Node:
         dark=frozenset({gone}),
         words="blocks that are held are lit",
     )
-    loop = Box("loop", [("the loop needs ", many, " blocks, in order")], role="layer-4")
-    told = [line("a buffer with ", room, " places", bold=True)]
-    buffer = Box("buffer", told, cells, role="layer-2")
-    return below(loop, buffer, Box("leaves", words, role="layer-6"), gap=7)
+    loop = d.Box(
+        "loop", [("the loop needs ", many, " blocks, in order")], role="layer-4"
+    )
+    told = [d.line("a buffer with ", room, " places", bold=True)]
+    buffer = d.Box("buffer", told, cells, role="layer-2")
+    return d.below(loop, buffer, d.Box("leaves", words, role="layer-6"), gap=7)
 
 
-def a_memory_behind() -> Drawing:
+def a_memory_behind() -> d.Drawing:
     """A GPU's memory and the CPU's behind a link; how long each is read."""
     knee = two_tiers("gb200").knee
     steps = [
@@ -64,10 +53,10 @@ def a_memory_behind() -> Drawing:
         ("a fifth", _step(chosen(0.2, label="share spilled"))),
     ]
     title = "Two memories are read at once, until the far one takes longer."
-    return draw(steps, name="scratchpad-far", title=title, devices=["gb200"])
+    return d.draw(steps, name="scratchpad-far", title=title, devices=["gb200"])
 
 
-def _step(share: Quantity) -> Node:
+def _step(share: Quantity) -> d.Node:
     pair, device = two_tiers("gb200"), get("gb200")
     near = pair.near.named("bandwidth of the GPU's memory")
     far = pair.far.named("bandwidth of the link, one way")
@@ -81,34 +70,34 @@ def _step(share: Quantity) -> Node:
     )
     whole = t_near if t_near.si > t_far.si else t_far
     zero = chosen(0, "s", "begin")
-    parts = flow(
-        Box("LPDDR", line("CPU, LPDDR", bold=True), role="layer-2"),
-        Pipe(
-            "LPDDR", "GPU", far, near, [Shown(far, "GB/s")], role="layer-5", both=True
+    parts = d.flow(
+        d.Box("LPDDR", d.line("CPU, LPDDR", bold=True), role="layer-2"),
+        d.Pipe(
+            "LPDDR", "GPU", far, near, [d.Shown(far, "GB/s")], role="layer-5", both=True
         ),
-        Box("GPU", line(device, bold=True)),
-        Pipe("GPU", "HBM", near, near, [Shown(near, "TB/s")], both=True),
-        Box("HBM", line("HBM", bold=True), role="layer-2"),
+        d.Box("GPU", d.line(device, bold=True)),
+        d.Pipe("GPU", "HBM", near, near, [d.Shown(near, "TB/s")], both=True),
+        d.Box("HBM", d.line("HBM", bold=True), role="layer-2"),
         gap=0,
     )
-    return below(
+    return d.below(
         parts,
-        Words([(Shown(share, "%"), " of ", total, " lie far away")]),
-        Clip(
+        d.Words([(d.Shown(share, "%"), " of ", total, " lie far away")]),
+        d.Clip(
             "near",
             zero,
             t_near,
             whole,
-            [("HBM: ", Shown(t_near, "ms"))],
+            [("HBM: ", d.Shown(t_near, "ms"))],
             role="layer-2",
             grow=0,
         ),
-        Clip(
+        d.Clip(
             "far",
             zero,
             t_far,
             whole,
-            [("over the link: ", Shown(t_far, "ms"))],
+            [("over the link: ", d.Shown(t_far, "ms"))],
             role="layer-5",
             grow=0,
         ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib import hardware
-from stacklib.evidence import ledger
 from stacklib.memory import Tier, drive, kv_demand
 from stacklib.memory.ladder import energy
 from stacklib.memory.tiers import checkpoint
@@ -14,6 +13,7 @@ from stacklib.memory.tiers.mix import Mix, cheapest_mix, zipf_pages
 from stacklib.memory.tiers.parts import constant
 from stacklib.memory.tiers.tier import Need, break_even_interval, steps
 from stacklib.models import get
+from stacklib.pages.figures_of import claimed
 from stacklib.quantity import Quantity, assumed, ceil, chosen, counted, maximum, one_of
 
 from . import priced
@@ -23,11 +23,6 @@ SM = ("shared", "hbm", "ddr", "cxl", "nvme")
 LLAMA, LATENT = "llama-3-70b", "deepseek-v3"
 CONTEXT, TOP_K, DRIVES, GPUS = 131_072, 2048, 4, 16
 ENDS = {"latency": (-1, 0), "price": (0, -1)}
-
-
-def claimed(id: str) -> Quantity:
-    """What a source document says."""
-    return ledger.get(id).quantity()
 
 
 # -- the tiers, from an SM ---------------------------------------------------------

@@ -9,21 +9,7 @@ from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.fit import fit_tile
 from stacklib.memory.tile.tiling import tile_traffic
 from stacklib.pages.memory import caches
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Either,
-    Node,
-    Nothing,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
 from stacklib.quantity import Quantity, chosen, counted
 
@@ -36,19 +22,19 @@ TILES = (("a square", 128, 128), ("a rectangle", 128, 256), ("too large", 192, 1
 DEVICE = "h100-sxm"
 
 
-def bands_of_a_tile() -> Drawing:
+def bands_of_a_tile() -> d.Drawing:
     """One tile of the result and the two bands that it needs, for three sizes."""
     steps = [(words, _product(words, side)) for words, side in SIDES]
     title = "A tile of the result wants a band of each matrix, and nothing else."
-    return draw(steps, name="bands-of-a-tile", title=title)
+    return d.draw(steps, name="bands-of-a-tile", title=title)
 
 
-def _square(name: str, lit: frozenset[int], role: str) -> Node:
-    cells = Cells(name, SMALL * SMALL, SMALL, side=7.0, gap=1.3, role=role, lit=lit)
-    return below(Words(line(name, bold=True)), cells, gap=3, grow=0)
+def _square(name: str, lit: frozenset[int], role: str) -> d.Node:
+    cells = d.Cells(name, SMALL * SMALL, SMALL, side=7.0, gap=1.3, role=role, lit=lit)
+    return d.below(d.Words(d.line(name, bold=True)), cells, gap=3, grow=0)
 
 
-def _product(words: str, side: int) -> Node:
+def _product(words: str, side: int) -> d.Node:
     first = SMALL // 2 if side < SMALL // 2 else 0
     band = range(first, first + side)
     every = range(SMALL)
@@ -60,72 +46,74 @@ def _product(words: str, side: int) -> Node:
     each = (edge * whole * chosen(2, label="bands")).named(f"numbers of both, {words}")
     read = (tiles * each).named(f"numbers read, {words}")
     assert read.si == tile_traffic(SMALL, SMALL, SMALL, side, side) - SMALL * SMALL
-    told = Box(
+    told = d.Box(
         "count",
         [
             (tiles, " tiles"),
             ("each reads ", each),
-            line("in all ", read, bold=True),
+            d.line("in all ", read, bold=True),
         ],
         role="muted",
         grow=0,
     )
-    upper = right_of(told, _square("W", columns, model.WEIGHT), gap=12, even=True)
-    lower = right_of(
+    upper = d.right_of(told, _square("W", columns, model.WEIGHT), gap=12, even=True)
+    lower = d.right_of(
         _square("X", rows, model.TOKEN),
         _square("result", rows & columns, gpu.CHIP),
         gap=12,
         even=True,
     )
-    return below(upper, lower, gap=8)
+    return d.below(upper, lower, gap=8)
 
 
-def what_fits() -> Drawing:
+def what_fits() -> d.Drawing:
     """What a block of one SM holds: steps of its operands, and its sums."""
     steps = [(words, _held(words, a, b)) for words, a, b in TILES]
     title = "The sums fill their part of the registers before the operands fill theirs."
-    return draw(steps, name="what-fits", title=title, devices=[DEVICE])
+    return d.draw(steps, name="what-fits", title=title, devices=[DEVICE])
 
 
-def _held(words: str, rows: int, columns: int) -> Node:
+def _held(words: str, rows: int, columns: int) -> d.Node:
     tile = fit_tile(DEVICE, rows, columns)
     down, across = (chosen(n, label=f"side, {words}") for n in (rows, columns))
     parts = [
         ("shared memory", "operands staged", tile.staged, tile.store.staging),
         ("registers for sums", "sums", tile.sums, tile.store.sums),
     ]
-    made: list[Node] = []
+    made: list[d.Node] = []
     begin = chosen(0, "B", "begin")
     for place, what, held, room in parts:
         most = fit_tile(DEVICE, 192, 192).sums if place != "shared memory" else room
         over, room = held.si > room.si, room.named(f"room for {what}")
         most = most.named(f"scale of {what}")
         amount = held.named(f"{what}, {words}")
-        clips = below(
-            Clip(
+        clips = d.below(
+            d.Clip(
                 f"{what} held",
                 begin,
                 amount,
                 most,
-                [(f"{what}: ", Shown(amount, "KiB"))],
+                [(f"{what}: ", d.Shown(amount, "KiB"))],
                 "layer-6" if over else "layer-4",
                 grow=0,
             ),
-            Clip(
+            d.Clip(
                 f"{place}, room",
                 begin,
                 room,
                 most,
-                [("room: ", Shown(room, "KiB"))],
+                [("room: ", d.Shown(room, "KiB"))],
                 gpu.STORE,
                 grow=0,
             ),
             gap=5,
         )
-        made.append(Box(place, line(place, bold=True), clips, role=gpu.STORE, lit=over))
-    head = Words(
+        made.append(
+            d.Box(place, d.line(place, bold=True), clips, role=gpu.STORE, lit=over)
+        )
+    head = d.Words(
         [
-            line(
+            d.line(
                 "tile of ",
                 down,
                 " x ",
@@ -136,14 +124,14 @@ def _held(words: str, rows: int, columns: int) -> Node:
             )
         ]
     )
-    return below(head, right_of(*made, gap=10, even=True), gap=6)
+    return d.below(head, d.right_of(*made, gap=10, even=True), gap=6)
 
 
-def what_a_wave_shares() -> Drawing:
+def what_a_wave_shares() -> d.Drawing:
     """The tiles that run at once in three orders, and the bands that they want."""
     steps = [(words, _wave(words, group)) for words, group in ORDERS]
     title = "Tiles that run at once share bands: the squarer the wave, the fewer."
-    return draw(steps, name="what-a-wave-shares", title=title, devices=[DEVICE])
+    return d.draw(steps, name="what-a-wave-shares", title=title, devices=[DEVICE])
 
 
 def _bands(order: tuple[TiledMatmul, int]) -> int:
@@ -156,7 +144,7 @@ def _first(plan: TiledMatmul, group: int) -> list[tuple[int, int]]:
     return list(islice(plan.order("grouped", group), caches.units()))
 
 
-def _wave(words: str, group: int) -> Node:
+def _wave(words: str, group: int) -> d.Node:
     plan, units = caches.product(), hardware.get(DEVICE).compute_units
     down, across = plan.grid
     wave = _first(plan, group)
@@ -168,24 +156,32 @@ def _wave(words: str, group: int) -> Node:
     made = []
     for wide, high in ((6.2, 3.2), (3.3, 2.6)):
         gap = 0.7
-        top = Cells(
+        top = d.Cells(
             "bands of W", across, across, (wide, 9.0), gap, model.WEIGHT, columns
         )
-        left = Cells("bands of X", down, 1, (9.0, high), gap, model.TOKEN, rows)
-        tiles = Cells("tiles", down * across, across, (wide, high), gap, gpu.CHIP, lit)
+        left = d.Cells("bands of X", down, 1, (9.0, high), gap, model.TOKEN, rows)
+        tiles = d.Cells(
+            "tiles", down * across, across, (wide, high), gap, gpu.CHIP, lit
+        )
         made.append(
-            below(
-                right_of(Nothing((9.0, 9.0), grow=0), top, gap=6),
-                right_of(left, tiles, gap=6),
+            d.below(
+                d.right_of(d.Nothing((9.0, 9.0), grow=0), top, gap=6),
+                d.right_of(left, tiles, gap=6),
                 gap=6,
             )
         )
-    told = Box(
+    told = d.Box(
         "wanted",
         [
-            line(units, " tiles run at once and want ", wanted, " bands", bold=True),
-            ("not ", alone, ", one pair each: ", Shown(saved, None, 2), " times fewer"),
+            d.line(units, " tiles run at once and want ", wanted, " bands", bold=True),
+            (
+                "not ",
+                alone,
+                ", one pair each: ",
+                d.Shown(saved, None, 2),
+                " times fewer",
+            ),
         ],
         role="muted",
     )
-    return below(Either(made[0], made[1]), told, gap=8)
+    return d.below(d.Either(made[0], made[1]), told, gap=8)

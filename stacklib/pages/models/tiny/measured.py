@@ -11,22 +11,6 @@ from stacklib.quantity import Quantity, Source
 from stacklib.tinylm.config import shapes
 from stacklib.tinylm.record import quality, training
 
-__all__ = [
-    "acceptance_rows",
-    "cost_rows",
-    "curve",
-    "kept_bytes",
-    "measured_quality",
-    "of_quality",
-    "parameter_rows",
-    "probe_rows",
-    "quality_rows",
-    "run",
-    "speed_rows",
-    "speeds",
-    "training",
-]
-
 SHOWN = {
     "tiny": "tiny",
     "draft": "draft, distilled",

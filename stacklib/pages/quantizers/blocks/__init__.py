@@ -35,12 +35,9 @@ def bits(scheme: str) -> Quantity:
     return chosen(SCHEMES[scheme].bits, "bit", label=f"bits of a number, {scheme}")
 
 
-def packed(scheme: str) -> Quantity:
+@counted(unit="B", label="bytes of 64 numbers, {scheme}")
+def packed(scheme: str) -> int:
     """Bytes of a row of 64 numbers, as they stand in a file."""
-    return counted(_packed, scheme, unit="B", label=f"bytes of 64 numbers, {scheme}")
-
-
-def _packed(scheme: str) -> int:
     import numpy as np
 
     from stacklib.quantizers import quantize
@@ -62,16 +59,13 @@ def _sizes() -> Any:
     return np.concatenate([drawn * phase for phase in PHASES]).astype(np.float32)
 
 
-def _cut(element: str, rule: str) -> float:
+@counted(label="blocks cut, {element}, {rule}")
+def cut(element: str, rule: str) -> float:
+    """Share of blocks of normal numbers whose largest one is cut off."""
     from stacklib.quantizers.blocks import scale_codes, scale_values
 
     scale = scale_values()[scale_codes(_sizes(), element, rule)]
     return float((_sizes() / scale > Format(element).largest).mean())
-
-
-def cut(element: str, rule: str) -> Quantity:
-    """Share of blocks of normal numbers whose largest one is cut off."""
-    return counted(_cut, element, rule, label=f"blocks cut, {element}, {rule}")
 
 
 def above(high: float, end: float) -> Quantity:
@@ -173,12 +167,9 @@ def three_ways(scheme: str) -> dict[str, Quantity]:
     }
 
 
-def apart(of: str) -> Quantity:
+@counted(label="{of}, apart from the integral")
+def apart(of: str) -> float:
     """Largest distance over all schemes: ``drawn`` or ``model`` from the integral."""
-    return counted(_apart, of, label=f"{of}, apart from the integral")
-
-
-def _apart(of: str) -> float:
     pairs = {
         "drawn": (by_drawing, by_integral),
         "model": (of_the_model, of_the_model_foretold),

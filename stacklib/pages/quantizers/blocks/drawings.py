@@ -3,20 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.quantizers import blocks as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Opened,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 from stacklib.quantizers import SCHEMES, Format
 
@@ -25,24 +12,24 @@ NUMBERS = 64
 SIDE = (13.0, 18.0)  # of a byte
 
 
-def bytes_of_blocks() -> Drawing:
+def bytes_of_blocks() -> d.Drawing:
     """The same numbers in both formats of four bits, byte by byte."""
     mx = [_run(f"block {n}", 1, 16) for n in (1, 2)]
     nv = [_run("blocks of NVFP4", 4, 32)]
     title = "A scale of a byte before its numbers, two of them to a byte."
-    rows = below(_format("mxfp4", mx), _format("nvfp4", nv), gap=12)
-    return draw(rows, name="q-block-bytes", title=title)
+    rows = d.below(_format("mxfp4", mx), _format("nvfp4", nv), gap=12)
+    return d.draw(rows, name="q-block-bytes", title=title)
 
 
-def _run(name: str, scales: int, codes: int) -> Node:
-    scale = Cells(
+def _run(name: str, scales: int, codes: int) -> d.Node:
+    scale = d.Cells(
         f"scales, {name}",
         scales,
         side=SIDE,
         role="layer-6",
         words="a byte each",
     )
-    code = Cells(
+    code = d.Cells(
         f"codes, {name}",
         codes,
         (codes, 16),
@@ -50,27 +37,29 @@ def _run(name: str, scales: int, codes: int) -> Node:
         role="layer-4",
         words="two numbers to a byte",
     )
-    return right_of(scale, code, gap=4, grow=0)
+    return d.right_of(scale, code, gap=4, grow=0)
 
 
-def _format(scheme: str, runs: list[Node]) -> Box:
+def _format(scheme: str, runs: list[d.Node]) -> d.Box:
     row = SCHEMES[scheme]
     block = chosen(row.block, label=f"numbers of a block, {scheme}")
-    drawn = Shown(chosen(NUMBERS, label="numbers drawn"))
+    drawn = d.Shown(chosen(NUMBERS, label="numbers drawn"))
     told = [
-        line(scheme.upper(), ": ", Shown(page.bits(scheme), "bit"), " each", bold=True),
+        d.line(
+            scheme.upper(), ": ", d.Shown(page.bits(scheme), "bit"), " each", bold=True
+        ),
         (
-            Shown(page.packed(scheme), "B"),
+            d.Shown(page.packed(scheme), "B"),
             " for ",
             drawn,
             " numbers, a scale for every ",
             block,
         ),
     ]
-    return Box(scheme, told, flow(*runs, gap=8), role="layer-3")
+    return d.Box(scheme, told, d.flow(*runs, gap=8), role="layer-3")
 
 
-def two_levels() -> Drawing:
+def two_levels() -> d.Drawing:
     """Of a number in NVFP4: three factors, and who shares each."""
     e4m3, e2m1 = Format("e4m3fn"), Format("e2m1")
     ends = [
@@ -78,42 +67,42 @@ def two_levels() -> Drawing:
         for f in (e4m3, e2m1)
     ]
     block = chosen(SCHEMES["nvfp4"].block, label="numbers of a block, nvfp4")
-    tensor = Box(
+    tensor = d.Box(
         "scale of the tensor",
-        [line("one scale for the tensor", bold=True), "in FP32"],
-        Cells("one", 1, side=(16.0, 14.0), role="layer-2", lit=frozenset({0})),
+        [d.line("one scale for the tensor", bold=True), "in FP32"],
+        d.Cells("one", 1, side=(16.0, 14.0), role="layer-2", lit=frozenset({0})),
         role="layer-2",
     )
-    scales = Cells(
+    scales = d.Cells(
         "scales of blocks", 16, side=(16.0, 14.0), role="layer-6", lit=frozenset({5})
     )
-    codes = Cells(
+    codes = d.Cells(
         "numbers of a block", 16, side=(16.0, 14.0), role="layer-4", lit=frozenset({9})
     )
-    middle = Box(
+    middle = d.Box(
         "E4M3",
-        [line("a scale for each block", bold=True), ("in E4M3, up to ", ends[0])],
+        [d.line("a scale for each block", bold=True), ("in E4M3, up to ", ends[0])],
         scales,
         role="layer-6",
     )
-    inner = Box(
+    inner = d.Box(
         "E2M1",
         [
-            line("a code for each number", bold=True),
+            d.line("a code for each number", bold=True),
             ("in E2M1, up to ", ends[1], ", ", block, " to a block"),
         ],
         codes,
         role="layer-4",
     )
-    note = Words([line("a number is the product of all three", role="muted")])
+    note = d.Words([d.line("a number is the product of all three", role="muted")])
     title = "The second level keeps the scales of blocks inside E4M3."
-    scene = below(
+    scene = d.below(
         tensor,
-        Opened("one, lit", "E4M3"),
+        d.Opened("one, lit", "E4M3"),
         middle,
-        Opened("scales of blocks, lit", "E2M1"),
+        d.Opened("scales of blocks, lit", "E2M1"),
         inner,
         note,
         gap=2,
     )
-    return draw(scene, name="q-nvfp4", title=title)
+    return d.draw(scene, name="q-nvfp4", title=title)

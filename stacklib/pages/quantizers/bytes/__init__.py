@@ -63,11 +63,6 @@ def _last_code(base: float, size: int) -> int:
     return int(form.encode(claims.ladder(base, size)[-1]))
 
 
-def own_error(base: float, size: int) -> float:
-    """Largest relative error of the ladder on the grid of its own steps."""
-    return claims.on_dividing_grid(base, size)
-
-
 def first_turn() -> Quantity:
     """Position at which some pair is a full turn off, on the grid of the ends."""
     return counted(claims.first_turn, BASE, head(), label="position of a full turn")
@@ -104,25 +99,19 @@ def _domain() -> tuple[int, int]:
     return a.size * b.size, equal
 
 
-def _agreeing() -> int:
+@counted(label="products compared")
+def agreeing() -> int:
+    """Pairs of operands, every one of which gives the product of wide arithmetic."""
     total, equal = _domain()
     if equal != total:
         raise ValueError(f"{total - equal} products differ")
     return equal
 
 
-def agreeing() -> Quantity:
-    """Pairs of operands, every one of which gives the product of wide arithmetic."""
-    return counted(_agreeing, label="products compared")
-
-
-def differing() -> Quantity:
+@counted(label="wrong with a signed low byte")
+def differing() -> float:
     """Share of products that are wrong if the low byte is taken as signed."""
-    return counted(_differing, label="wrong with a signed low byte")
-
-
-def _differing() -> float:
-    """From the definition: the low byte reads 256 less wherever its top bit is set."""
+    # From the definition: the low byte reads 256 less wherever its top bit is set.
     top = 1 << NARROW - 1
     return (top / (1 << NARROW)) * (1 - 1 / (1 << NARROW))
 

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.quantizers import bytes as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Pipe,
-    Shown,
-    below,
-    draw,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["two_passes"]
@@ -25,37 +14,37 @@ def _bits(count: int, label: str) -> Quantity:
     return chosen(count, "bit", label=label)
 
 
-def two_passes() -> Drawing:
+def two_passes() -> d.Drawing:
     """The wide operand on top, a column for each of its bytes, the sum at the foot."""
     wide = _bits(page.WIDE, "bits of the wide operand")
-    cells = right_of(
+    cells = d.right_of(
         _byte("its high bits", HIGH), _byte("its low bits", LOW), gap=5, grow=0
     )
-    told = [line("a", bold=True), ("whole, with a sign: ", Shown(wide, "bit"))]
+    told = [d.line("a", bold=True), ("whole, with a sign: ", d.Shown(wide, "bit"))]
     total = _bits(page.WIDE + page.NARROW, "bits of the sum")
-    scene = below(
-        Box("a", told, cells, role="layer-2"),
-        right_of(
+    scene = d.below(
+        d.Box("a", told, cells, role="layer-2"),
+        d.right_of(
             _pass("high", "signed", "moved up by a byte", HIGH),
             _pass("low", "without a sign", "as it is", LOW),
             gap=14,
             even=True,
         ),
-        Box("sum", [line("sum", bold=True), Shown(total, "bit")], role="layer-6"),
+        d.Box("sum", [d.line("sum", bold=True), d.Shown(total, "bit")], role="layer-6"),
         gap=6,
     )
     title = "A multiplier of bytes makes a wide product in two passes and a sum."
-    return draw(scene, name="q-byte-split", title=title)
+    return d.draw(scene, name="q-byte-split", title=title)
 
 
-def _byte(name: str, role: str) -> Cells:
-    return Cells(name, page.NARROW, side=(11.0, 14.0), gap=1.5, role=role)
+def _byte(name: str, role: str) -> d.Cells:
+    return d.Cells(name, page.NARROW, side=(11.0, 14.0), gap=1.5, role=role)
 
 
-def _pass(name: str, sign: str, then: str, role: str) -> Node:
+def _pass(name: str, sign: str, then: str, role: str) -> d.Node:
     byte = _bits(page.NARROW, f"bits of the {name} byte")
     product = _bits(2 * page.NARROW, f"bits of the {name} product")
-    into = Pipe(
+    into = d.Pipe(
         f"{name} byte",
         f"{name} multiplier",
         byte,
@@ -63,7 +52,7 @@ def _pass(name: str, sign: str, then: str, role: str) -> Node:
         down=(True, True),
         role=role,
     )
-    out = Pipe(
+    out = d.Pipe(
         f"{name} multiplier",
         f"{name} product",
         product,
@@ -71,11 +60,11 @@ def _pass(name: str, sign: str, then: str, role: str) -> Node:
         down=(True, True),
         role=role,
     )
-    return below(
-        Box(f"{name} byte", [line(f"{name} byte"), sign], role=role),
+    return d.below(
+        d.Box(f"{name} byte", [d.line(f"{name} byte"), sign], role=role),
         into,
-        Box(f"{name} multiplier", [line("x b", bold=True)], role="layer-4"),
+        d.Box(f"{name} multiplier", [d.line("x b", bold=True)], role="layer-4"),
         out,
-        Box(f"{name} product", [line(f"{name} product"), then], role=role),
+        d.Box(f"{name} product", [d.line(f"{name} product"), then], role=role),
         gap=3,
     )

@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.quantizers import decode as page
-from stacklib.plots.drawing import (
-    Box,
-    Drawing,
-    Node,
-    Pipe,
-    Shown,
-    below,
-    draw,
-    grid,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["way_of_a_weight"]
@@ -29,42 +19,42 @@ EXPANDED = {
 }
 
 
-def way_of_a_weight() -> Drawing:
+def way_of_a_weight() -> d.Drawing:
     """From memory through registers to the multiplier, for four ways."""
     parts = [_way(key) for key in SHOWN]
     title = "Memory sees the bits of the weight, the multiplier the wider operand's."
-    return draw(
-        grid(parts, (len(parts), 2), gap=8),
+    return d.draw(
+        d.grid(parts, (len(parts), 2), gap=8),
         name="q-expanded",
         title=title,
         devices=[DEVICE],
     )
 
 
-def _way(key: str) -> Node:
+def _way(key: str) -> d.Node:
     way = page.WAYS[key]
     bits = chosen(way.bits, "bit", label=f"bits of a weight, {way.words}")
     wide = chosen(
         max(way.bits, OPERAND[way.peak]), "bit", label=f"bits at the core, {way.words}"
     )
     peak = page.peak(key, DEVICE)
-    memory = Box(
+    memory = d.Box(
         f"memory, {way.words}",
-        [line("memory", bold=True), (Shown(bits, "bit", 3), " a weight")],
+        [d.line("memory", bold=True), (d.Shown(bits, "bit", 3), " a weight")],
         role="layer-2",
     )
-    registers = Box(
+    registers = d.Box(
         f"registers, {way.words}",
-        [line("registers", bold=True), EXPANDED[key]],
+        [d.line("registers", bold=True), EXPANDED[key]],
         role="layer-3",
         lit="expanded" in EXPANDED[key],
     )
-    core = Box(
+    core = d.Box(
         f"tensor core, {way.words}",
-        [line("tensor core", bold=True), (Shown(peak, "PFLOP/s", 3), " dense")],
+        [d.line("tensor core", bold=True), (d.Shown(peak, "PFLOP/s", 3), " dense")],
         role="layer-4",
     )
-    scene = below(
+    scene = d.below(
         memory,
         _pipe(f"memory, {way.words}", f"registers, {way.words}", bits),
         registers,
@@ -72,9 +62,9 @@ def _way(key: str) -> Node:
         core,
         gap=2,
     )
-    return Box(way.words, line(way.words, bold=True), scene)
+    return d.Box(way.words, d.line(way.words, bold=True), scene)
 
 
-def _pipe(start: str, end: str, bits: Quantity) -> Pipe:
+def _pipe(start: str, end: str, bits: Quantity) -> d.Pipe:
     """As wide as what goes through of one weight."""
-    return Pipe(start, end, bits, FULL, [], down=(True, True), least=18.0)
+    return d.Pipe(start, end, bits, FULL, [], down=(True, True), least=18.0)

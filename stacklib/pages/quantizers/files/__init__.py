@@ -122,30 +122,21 @@ def _parts() -> dict[str, int]:
     return found
 
 
-def part(name: str) -> Quantity:
+@counted(unit="B", label="{name} of the file")
+def part(name: str) -> int:
     """Bytes of a part of the file."""
-    return counted(_part, name, unit="B", label=f"{name} of the file")
-
-
-def _part(name: str) -> int:
     return _parts()[name]
 
 
-def _size() -> int:
+@counted(unit="B", label="bytes of the file")
+def size() -> int:
+    """Bytes of the whole file."""
     return len(file_bytes())
 
 
-def size() -> Quantity:
-    """Bytes of the whole file."""
-    return counted(_size, unit="B", label="bytes of the file")
-
-
-def parameters() -> Quantity:
+@counted(label="weights of the book's model")
+def parameters() -> int:
     """Weights of the book's model."""
-    return counted(_parameters, label="weights of the book's model")
-
-
-def _parameters() -> int:
     return int(made().model.parameters)
 
 
@@ -165,30 +156,21 @@ def whole() -> Quantity:
     return spread(size(), "bits by the file")
 
 
-def embedding() -> Quantity:
+@counted(label="weights of the embedding")
+def embedding() -> int:
     """Weights of the embedding."""
-    return counted(_embedding, label="weights of the embedding")
-
-
-def _embedding() -> int:
     return int(made().model.weights["model.embed_tokens.weight"].size)
 
 
-def fallbacks() -> Quantity:
+@counted(label="matrices that fall back")
+def fallbacks() -> int:
     """Matrices in another format than the file is named after."""
-    return counted(_fallbacks, label="matrices that fall back")
-
-
-def _fallbacks() -> int:
     return len(made().fallbacks)
 
 
-def row_length() -> Quantity:
+@counted(label="length of such a row")
+def row_length() -> int:
     """Length of the rows that the super-block does not divide."""
-    return counted(_row_length, label="length of such a row")
-
-
-def _row_length() -> int:
     model = made()
     return int(model.model.weights[next(iter(model.fallbacks))].shape[-1])
 
@@ -210,13 +192,10 @@ def texts(tokens: int = TOKENS) -> dict[str, str]:
     return found
 
 
-def misread() -> Quantity:
+@counted(label="farthest logit, nibbles misread")
+def misread() -> float:
     """How far the farthest logit moves when neighbours are read out of a byte."""
-    return counted(_misread, label="farthest logit, nibbles misread")
-
-
-def _misread() -> float:
-    """One matrix of the first layer is read so, and one token is looked at."""
+    # One matrix of the first layer is read so, and one token is looked at.
     import dataclasses
 
     from stacklib.quantizers import dequantize

@@ -5,20 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.pages.quantizers import files as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Node,
-    Pipe,
-    Shown,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["a_super_block", "the_file_in_parts", "the_way_of_a_weight"]
@@ -26,9 +13,11 @@ ROW = 16  # bytes of a drawn row
 WIDE = chosen(16, "bit", label="bits of an operand in bf16")
 
 
-def _bytes(name: str, count: Quantity, role: str, lit: set[int] | None = None) -> Cells:
+def _bytes(
+    name: str, count: Quantity, role: str, lit: set[int] | None = None
+) -> d.Cells:
     across = min(ROW, round(count.si))
-    return Cells(
+    return d.Cells(
         name,
         round(count.si),
         across,
@@ -39,10 +28,10 @@ def _bytes(name: str, count: Quantity, role: str, lit: set[int] | None = None) -
     )
 
 
-def a_super_block() -> Drawing:
+def a_super_block() -> d.Drawing:
     """Byte by byte: two numbers in fp16, scales, and codes in pairs of blocks."""
     two = (page.ends_bytes() / chosen(2, label="numbers in fp16")).named("each fp16")
-    head = right_of(
+    head = d.right_of(
         _bytes("d", two, "layer-6"),
         _bytes("d least", two, "layer-4"),
         _bytes("scales", page.scale_bytes(), "layer-5"),
@@ -50,11 +39,11 @@ def a_super_block() -> Drawing:
         grow=0,
     )
     codes = _bytes("codes", page.code_bytes(), "layer-3", set(range(2 * ROW)))
-    told = [line("a super-block: ", Shown(page.block(), "B"), bold=True)]
-    inside = below(head, codes, gap=2, grow=0)
-    words = below(
-        Box("fp16", ["d and d least", ("fp16: ", page.ends_bytes())], role="layer-6"),
-        Box(
+    told = [d.line("a super-block: ", d.Shown(page.block(), "B"), bold=True)]
+    inside = d.below(head, codes, gap=2, grow=0)
+    words = d.below(
+        d.Box("fp16", ["d and d least", ("fp16: ", page.ends_bytes())], role="layer-6"),
+        d.Box(
             "six bits",
             [
                 "scale and least of each block",
@@ -62,7 +51,7 @@ def a_super_block() -> Drawing:
             ],
             role="layer-5",
         ),
-        Box(
+        d.Box(
             "nibbles",
             [
                 ("codes: ", page.code_bytes()),
@@ -74,15 +63,15 @@ def a_super_block() -> Drawing:
         gap=6,
     )
     title = "Most of a super-block is codes; its scales have scales of their own."
-    scene = flow(Box("super-block", told, inside, role="muted"), words, gap=12)
-    return draw(scene, name="q-super-block", title=title)
+    scene = d.flow(d.Box("super-block", told, inside, role="muted"), words, gap=12)
+    return d.draw(scene, name="q-super-block", title=title)
 
 
-def the_file_in_parts() -> Drawing:
+def the_file_in_parts() -> d.Drawing:
     """Bytes of the book's file, one part after the other."""
     roles = ("layer-3", "layer-5", "layer-4", "layer-6", "layer-2")
     at, have = chosen(0, "B", "begin"), page.size()
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     told = {
         "codes": "codes of four bits",
         "scales": "scales",
@@ -92,41 +81,43 @@ def the_file_in_parts() -> Drawing:
     }
     for (name, words), role in zip(told.items(), roles, strict=True):
         end = (at + page.part(name)).named(f"{name}, end")
-        label = [(f"{words}: ", Shown(page.part(name), "kB"))]
-        rows.append(Clip(name, at, end, have, label, role=role, grow=0))
+        label = [(f"{words}: ", d.Shown(page.part(name), "kB"))]
+        rows.append(d.Clip(name, at, end, have, label, role=role, grow=0))
         at = end
     told_size = have.named("all of the file")
-    rows.append(Box("file", [("the file: ", Shown(told_size, "kB", 4))], role="muted"))
+    rows.append(
+        d.Box("file", [("the file: ", d.Shown(told_size, "kB", 4))], role="muted")
+    )
     title = "A file is more than its codes: scales, another format, and a vocabulary."
-    return draw(below(*rows, gap=7), name="q-file", title=title)
+    return d.draw(d.below(*rows, gap=7), name="q-file", title=title)
 
 
-def the_way_of_a_weight() -> Drawing:
+def the_way_of_a_weight() -> d.Drawing:
     """From the file to the tensor core, expanded in the SM or not at all."""
     title = "Codes travel packed; where they are expanded, the tensor core decides."
     packed = page.block_bits().named("bits of a weight, Q4_K, packed")
     four = page.block_bits("nvfp4").named("bits of a weight, NVFP4, packed")
-    scene = below(
+    scene = d.below(
         _way("W4A16", packed, "registers: expanded", WIDE, "products of bf16"),
         _way("W4A4", four, "registers: as they are", four, "products of FP4, scaled"),
         gap=14,
     )
-    return draw(scene, name="q-weight-way", title=title)
+    return d.draw(scene, name="q-weight-way", title=title)
 
 
-def _way(name: str, held: Quantity, place: str, last: Quantity, core: str) -> Node:
+def _way(name: str, held: Quantity, place: str, last: Quantity, core: str) -> d.Node:
     stops: list[tuple[str, list[Any], str]] = [
-        (f"{name}: file", [line(name, bold=True), "file"], "muted"),
+        (f"{name}: file", [d.line(name, bold=True), "file"], "muted"),
         (f"{name}: HBM", ["HBM", "packed"], "layer-2"),
         (f"{name}: SM", ["SM", *place.split(": ")], "layer-3"),
         (f"{name}: core", ["tensor core", core], "layer-4"),
     ]
-    nodes: list[Node] = []
+    nodes: list[d.Node] = []
     for number, (stop, words, role) in enumerate(stops):
         if number:
             rate = last if number == len(stops) - 1 else held
             nodes.append(
-                Pipe(stops[number - 1][0], stop, rate, WIDE, Shown(rate, "bit", 2))
+                d.Pipe(stops[number - 1][0], stop, rate, WIDE, d.Shown(rate, "bit", 2))
             )
-        nodes.append(Box(stop, words, role=role))
-    return flow(*nodes, gap=3)
+        nodes.append(d.Box(stop, words, role=role))
+    return d.flow(*nodes, gap=3)

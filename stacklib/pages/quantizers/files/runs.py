@@ -41,21 +41,15 @@ def _passages(equal: bool) -> int:
     return int(stored()["cut"]["equal" if equal else "passages"])
 
 
-def types() -> Quantity:
+@counted(label="types of files")
+def types() -> int:
     """Types that llama.cpp loaded."""
-    return counted(_types, label="types of files")
-
-
-def _types() -> int:
     return len(stored()["rows"])
 
 
-def continued() -> Quantity:
+@counted(label="tokens of a continuation")
+def continued() -> int:
     """Tokens of each continuation."""
-    return counted(_continued, label="tokens of a continuation")
-
-
-def _continued() -> int:
     return int(stored()["tokens"])
 
 
@@ -78,28 +72,19 @@ def partings() -> list[tuple[float, float, float]]:
     ]
 
 
-def parted() -> Quantity:
+@counted(label="texts that part")
+def parted() -> int:
     """Texts that part, over all types."""
-    return counted(_parted, label="texts that part")
-
-
-def _parted() -> int:
     return len(partings())
 
 
-def gap() -> Quantity:
+@counted(label="gap where texts part")
+def gap() -> float:
     """Median of our gap between both leading logits where texts part."""
-    return counted(_gap, label="gap where texts part")
-
-
-def _gap() -> float:
     return median(ours for ours, _, _ in partings())
 
 
-def largest_gap() -> Quantity:
+@counted(label="largest gap where texts part")
+def largest_gap() -> float:
     """The largest such gap."""
-    return counted(_largest_gap, label="largest gap where texts part")
-
-
-def _largest_gap() -> float:
     return max(ours for ours, _, _ in partings())

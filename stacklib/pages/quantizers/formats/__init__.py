@@ -60,13 +60,10 @@ def least_normal(name: str) -> Quantity:
     return counted(_of, name, "least_normal", label=f"least normal of {name}")
 
 
-def _digits(name: str) -> float:
-    return (Format(name).row.significand + 1) * math.log10(2)
-
-
-def digits(name: str) -> Quantity:
+@counted(label="decimal digits of {name}")
+def digits(name: str) -> float:
     """Decimal digits of the significand, its leading one counted."""
-    return counted(_digits, name, label=f"decimal digits of {name}")
+    return (Format(name).row.significand + 1) * math.log10(2)
 
 
 def how_many(name: str) -> Quantity:
@@ -217,10 +214,7 @@ def every_code(name: str) -> float:
     return (2 - 2.0**-row.significand) * 2.0**power
 
 
-def octaves(name: str) -> Quantity:
+@counted(label="octaves of {name} above one")
+def octaves(name: str) -> int:
     """Powers of two from one to the end of a format."""
-    return counted(_octaves, name, label=f"octaves of {name} above one")
-
-
-def _octaves(name: str) -> int:
     return math.frexp(Format(name).largest)[1]

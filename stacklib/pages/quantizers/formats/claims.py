@@ -6,7 +6,7 @@ import math
 
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.kinds import floats
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import counted
 from stacklib.quantizers import Format
 
 BLACKWELL = "blackwell"
@@ -28,11 +28,8 @@ def four_bit_layouts(names: tuple[str, ...]) -> list[str]:
     return [form.name for form in forms if form.bits == 4 and form.row.exponent]
 
 
-def _largest(name: str) -> Quantity:
-    return counted(_top, name, label=f"largest {name}")
-
-
-def _top(name: str) -> float:
+@counted(label="largest {name}")
+def _largest(name: str) -> float:
     return Format(name).largest
 
 

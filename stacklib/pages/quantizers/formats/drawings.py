@@ -3,19 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.quantizers import formats as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    grid,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import chosen, counted
 from stacklib.quantizers import Format
 
@@ -23,21 +11,21 @@ __all__ = ["bits_and_line"]
 NAME = "e4m3fn"
 
 
-def bits_and_line() -> Drawing:
+def bits_and_line() -> d.Drawing:
     """The exponent chooses an octave of the line, the significand a place in it."""
     form = Format(NAME)
     code = form.encode(page.EXAMPLE)
     row = form.row
     field, rest = code >> row.significand, code & (1 << row.significand) - 1
     title = "The exponent chooses an octave of the line, the significand a place in it."
-    scene = below(_bits(code, field, rest), _line(field, rest), gap=14)
-    return draw(scene, name="q-bits-line", title=title)
+    scene = d.below(_bits(code, field, rest), _line(field, rest), gap=14)
+    return d.draw(scene, name="q-bits-line", title=title)
 
 
-def _field(name: str, bits: int, value: int, role: str, words: str) -> Box:
+def _field(name: str, bits: int, value: int, role: str, words: str) -> d.Box:
     lit = frozenset(i for i in range(bits) if value >> bits - 1 - i & 1)
     dark = frozenset(range(bits)) - lit
-    cells = Cells(
+    cells = d.Cells(
         f"bits of {name}",
         bits,
         side=16.0,
@@ -46,25 +34,25 @@ def _field(name: str, bits: int, value: int, role: str, words: str) -> Box:
         dark=dark,
         words="a one is lit",
     )
-    return Box(name, [line(name, bold=True), words], cells, role=role)
+    return d.Box(name, [d.line(name, bold=True), words], cells, role=role)
 
 
-def _bits(code: int, field: int, rest: int) -> Node:
+def _bits(code: int, field: int, rest: int) -> d.Node:
     form = Format(NAME)
     row = form.row
     held = counted(form.decode, code, label="what the code stands for")
     given = chosen(page.EXAMPLE, label="a number")
-    parts = right_of(
+    parts = d.right_of(
         _field("sign", 1, 0, "layer-6", "plus"),
         _field("exponent", row.exponent, field, "layer-3", "which octave"),
         _field("significand", row.significand, rest, "layer-4", "which place in it"),
         gap=8,
     )
-    told = Words([(Shown(given), " is stored as ", Shown(held, None, 5))])
-    return below(told, parts, gap=8)
+    told = d.Words([(d.Shown(given), " is stored as ", d.Shown(held, None, 5))])
+    return d.below(told, parts, gap=8)
 
 
-def _octave(field: int, lit: int | None) -> Box:
+def _octave(field: int, lit: int | None) -> d.Box:
     form = Format(NAME)
     row = form.row
     places = 1 << row.significand
@@ -73,7 +61,7 @@ def _octave(field: int, lit: int | None) -> Box:
     low = counted(form.decode, first, label=f"first number of octave {field}")
     step = counted(_apart, field, label=f"step of octave {field}")
     nan = frozenset({places - 1}) if last > form.top else frozenset()
-    cells = Cells(
+    cells = d.Cells(
         f"octave {field}",
         places,
         side=(9.0, 16.0),
@@ -83,10 +71,12 @@ def _octave(field: int, lit: int | None) -> Box:
         words="NaN is dark" if nan else "",
     )
     told = [
-        ("from ", Shown(low, None, 3)),
-        ("steps of ", Shown(step, None, 3)),
+        ("from ", d.Shown(low, None, 3)),
+        ("steps of ", d.Shown(step, None, 3)),
     ]
-    return Box(f"from field {field}", told, cells, role="layer-3", lit=lit is not None)
+    return d.Box(
+        f"from field {field}", told, cells, role="layer-3", lit=lit is not None
+    )
 
 
 def _apart(field: int) -> float:
@@ -95,8 +85,8 @@ def _apart(field: int) -> float:
     return form.decode(first + 1) - form.decode(first)
 
 
-def _line(field: int, rest: int) -> Node:
+def _line(field: int, rest: int) -> d.Node:
     top = Format(NAME).top >> Format(NAME).row.significand
     shown = (0, 1, field, field + 1, top)
     octaves = [_octave(at, rest if at == field else None) for at in shown]
-    return grid(octaves, (len(octaves), 2), gap=8)
+    return d.grid(octaves, (len(octaves), 2), gap=8)

@@ -58,15 +58,12 @@ def peak(*, by_row: bool) -> Quantity:
     return counted(_peak, by_row, label=label)
 
 
-def lost(bits: int) -> Quantity:
+@counted(label="relative error in {bits} bits, foretold")
+def lost(bits: int) -> float:
     """Relative error of a row of normal numbers in so many bits, as step over root 12.
 
     The largest of a row is that of the guide's sample.
     """
-    return counted(_lost, bits, label=f"relative error in {bits} bits, foretold")
-
-
-def _lost(bits: int) -> float:
     return _peak(True) / (2 ** (bits - 1) - 1) / math.sqrt(12)
 
 
@@ -138,10 +135,7 @@ def weights_off(scheme: str, clip: str | None = None) -> Quantity:
     return counted(weight_error, scheme, clip, label=label)
 
 
-def codes() -> Quantity:
+@counted(label="codes of symmetric INT8")
+def codes() -> int:
     """Codes that a symmetric INT8 quantizer uses."""
-    return counted(_codes, label="codes of symmetric INT8")
-
-
-def _codes() -> int:
     return int(2 * Format("int8").largest + 1)

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from stacklib.pages.quantizers import integers as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 
 __all__ = ["whose_scale"]
 TOKENS, CHANNELS, LARGE = 8, 16, 5  # drawn, and the channel that is large
 
 
-def whose_scale() -> Drawing:
+def whose_scale() -> d.Drawing:
     """Inputs of a layer: tokens down, channels across; three ways to share."""
     column = {token * CHANNELS + LARGE for token in range(TOKENS)}
     told = {
@@ -33,14 +22,14 @@ def whose_scale() -> Drawing:
     }
     parts = [_grid(way, role, lit) for way, (role, lit) in told.items()]
     title = "A large channel sets the scale of all who share with it."
-    note = Words([line("lit: the numbers that share one scale", role="muted")])
-    return draw(
-        below(flow(*parts, gap=12, even=True), note), name="q-scale", title=title
+    note = d.Words([d.line("lit: the numbers that share one scale", role="muted")])
+    return d.draw(
+        d.below(d.flow(*parts, gap=12, even=True), note), name="q-scale", title=title
     )
 
 
-def _grid(way: str, role: str, lit: set[int]) -> Node:
-    cells = Cells(
+def _grid(way: str, role: str, lit: set[int]) -> d.Node:
+    cells = d.Cells(
         f"inputs, {way}",
         TOKENS * CHANNELS,
         CHANNELS,
@@ -50,7 +39,7 @@ def _grid(way: str, role: str, lit: set[int]) -> Node:
         lit=frozenset(lit),
         words="tokens down, channels across",
     )
-    large = Cells(
+    large = d.Cells(
         f"the large channel, {way}",
         CHANNELS,
         CHANNELS,
@@ -61,6 +50,6 @@ def _grid(way: str, role: str, lit: set[int]) -> Node:
         dark=frozenset(range(CHANNELS)) - {LARGE},
         words="the channel that is large",
     )
-    off = Shown(page.off(way, outliers=True), "%", 2)
-    label = [line(way, bold=True), ("product off by ", off)]
-    return Box(way, label, below(large, cells, gap=4, grow=0), role=role)
+    off = d.Shown(page.off(way, outliers=True), "%", 2)
+    label = [d.line(way, bold=True), ("product off by ", off)]
+    return d.Box(way, label, d.below(large, cells, gap=4, grow=0), role=role)

@@ -83,13 +83,10 @@ def room() -> Quantity:
     return (have - held).named("room beside the weights")
 
 
-def _fitting(context: int, bits: int) -> int:
-    return int((room() / cached(context, bits)).si)
-
-
-def fitting(context: int, bits: int) -> Quantity:
+@counted(label="sequences that fit, {bits} bits")
+def fitting(context: int, bits: int) -> int:
     """Sequences whose caches fit beside the weights."""
-    return counted(_fitting, context, bits, label=f"sequences that fit, {bits} bits")
+    return int((room() / cached(context, bits)).si)
 
 
 def tail(bits: int) -> Quantity:
@@ -112,14 +109,10 @@ def _row(bits: int, way: str) -> Any:
     raise ValueError(f"{bits} bits, {way}: not run")
 
 
-def _loss(bits: int, way: str, end: str) -> float:
-    return float(getattr(_row(bits, way).loss, end))
-
-
-def loss(bits: int, way: str, end: str = "value") -> Quantity:
+@counted(unit="bit/B", label="loss, {bits} bits, {way}, {end}")
+def loss(bits: int, way: str, end: str = "value") -> float:
     """Bits a byte that the small model loses; ``end``: value, low or high."""
-    label = f"loss, {bits} bits, {way}, {end}"
-    return counted(_loss, bits, way, end, unit="bit/B", label=label)
+    return float(getattr(_row(bits, way).loss, end))
 
 
 def ways_of(bits: int) -> list[str]:

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from stacklib import models
 from stacklib.pages.quantizers import kv as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 
 __all__ = ["a_page_of_the_cache"]
@@ -24,15 +12,15 @@ CHANNELS, TOKENS, WAITING = 32, page.GROUP, 5  # that are drawn
 KEYS, VALUES = "layer-3", "layer-4"
 
 
-def a_page_of_the_cache() -> Drawing:
+def a_page_of_the_cache() -> d.Drawing:
     """Tokens down, channels across: who shares a scale, and who waits for one."""
     title = "Keys share a scale down a channel, values across a token."
-    parts = flow(_keys(), _values(), gap=14, even=True)
-    return draw(parts, name="q-kv-page", title=title, devices=[page.CHIP])
+    parts = d.flow(_keys(), _values(), gap=14, even=True)
+    return d.draw(parts, name="q-kv-page", title=title, devices=[page.CHIP])
 
 
-def _grid(name: str, lit: set[int], role: str) -> Cells:
-    return Cells(
+def _grid(name: str, lit: set[int], role: str) -> d.Cells:
+    return d.Cells(
         name,
         CHANNELS * TOKENS,
         CHANNELS,
@@ -44,9 +32,9 @@ def _grid(name: str, lit: set[int], role: str) -> Cells:
     )
 
 
-def _keys() -> Node:
+def _keys() -> d.Node:
     column = {token * CHANNELS + 9 for token in range(TOKENS)}
-    scales = Cells(
+    scales = d.Cells(
         "scales of the keys",
         CHANNELS,
         CHANNELS,
@@ -56,7 +44,7 @@ def _keys() -> Node:
         lit=frozenset({9}),
         words="a least number and a step for each channel",
     )
-    waiting = Cells(
+    waiting = d.Cells(
         "tokens that wait",
         CHANNELS * WAITING,
         CHANNELS,
@@ -68,22 +56,24 @@ def _keys() -> Node:
     )
     group = chosen(page.GROUP, label="tokens of a group")
     told = [
-        line("keys of a head", bold=True),
+        d.line("keys of a head", bold=True),
         ("a group: one channel, ", group, " tokens"),
     ]
-    inside = below(
+    inside = d.below(
         scales, _grid("codes of the keys", column, KEYS), waiting, gap=6, grow=0
     )
-    return below(
-        Box("keys", told, inside, role=KEYS),
-        Box("tail", "last tokens wait, in bf16, until the group is full", role="muted"),
+    return d.below(
+        d.Box("keys", told, inside, role=KEYS),
+        d.Box(
+            "tail", "last tokens wait, in bf16, until the group is full", role="muted"
+        ),
         gap=6,
     )
 
 
-def _values() -> Node:
+def _values() -> d.Node:
     row = {11 * CHANNELS + channel for channel in range(CHANNELS)}
-    scales = Cells(
+    scales = d.Cells(
         "scales of the values",
         TOKENS,
         1,
@@ -96,24 +86,26 @@ def _values() -> Node:
     group = chosen(page.GROUP, label="channels of a group")
     size = models.get(page.MODEL).size("head_dim", "head size")
     told = [
-        line("values of a head", bold=True),
+        d.line("values of a head", bold=True),
         ("a group: one token, ", group, " of ", size, " channels"),
     ]
-    inside = right_of(_grid("codes of the values", row, VALUES), scales, gap=8, grow=0)
-    bits = Shown(page.stored_bits(4), "bit")
-    return below(
-        Box("values", told, inside, role=VALUES),
-        Words(
+    inside = d.right_of(
+        _grid("codes of the values", row, VALUES), scales, gap=8, grow=0
+    )
+    bits = d.Shown(page.stored_bits(4), "bit")
+    return d.below(
+        d.Box("values", told, inside, role=VALUES),
+        d.Words(
             [
                 (
                     "codes of ",
-                    Shown(chosen(4, "bit", "bits of a code")),
+                    d.Shown(chosen(4, "bit", "bits of a code")),
                     ", with their scales ",
                     bits,
                 )
             ]
         ),
-        Box(
+        d.Box(
             "nobody", "a token is complete at once: nobody waits", role="muted", grow=0
         ),
         gap=6,

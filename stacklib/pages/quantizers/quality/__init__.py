@@ -92,14 +92,11 @@ def answers() -> dict[str, Any]:
     return found
 
 
-def _asked(part: str) -> int:
+@counted(label="number of {part}")
+def asked(part: str) -> int:
+    """How many ``documents``, ``pairs`` or ``cloze`` items there are."""
     kept = answers()
     return len(kept["bytes"] if part == "documents" else kept["rows"]["bf16"][part])
-
-
-def asked(part: str) -> Quantity:
-    """How many ``documents``, ``pairs`` or ``cloze`` items there are."""
-    return counted(_asked, part, label=f"number of {part}")
 
 
 @cache

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.quantizers import quality as page
-from stacklib.plots.drawing import (
-    Box,
-    Clip,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    flow,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.tinylm.probe import pairs
 
@@ -26,7 +15,7 @@ def _cost(scheme: str, which: int) -> float:
     return page.sentence_costs(scheme)[which]
 
 
-def one_pair_two_models() -> Drawing:
+def one_pair_two_models() -> d.Drawing:
     """What each model pays for the right and for the wrong sentence, in nats."""
     costs = {
         (scheme, which): counted(
@@ -39,7 +28,7 @@ def one_pair_two_models() -> Drawing:
     zero = chosen(0, label="nothing")
     boxes = [_model(scheme, costs, zero, top) for scheme in MODELS]
     title = "A pair is answered by the sentence that costs the model less."
-    return draw(flow(*boxes, gap=14, even=True), name="q-pair", title=title)
+    return d.draw(d.flow(*boxes, gap=14, even=True), name="q-pair", title=title)
 
 
 def _model(
@@ -47,22 +36,24 @@ def _model(
     costs: dict[tuple[str, int], Quantity],
     zero: Quantity,
     top: Quantity,
-) -> Node:
+) -> d.Node:
     pair, words = pairs()[page.PAIR], MODELS[scheme]
-    clips: list[Node] = []
+    clips: list[d.Node] = []
     for which, text in enumerate((pair.good, pair.bad)):
         cost = costs[scheme, which]
         name = f"{('right', 'wrong')[which]} sentence, {words}"
-        told = [f"“{text}”", (Shown(cost, None, 4), " nats")]
+        told = [f"“{text}”", (d.Shown(cost, None, 4), " nats")]
         role = ("layer-4", "layer-6")[which]
-        clips.append(Clip(name, zero, cost, top, told, role=role, grow=0))
+        clips.append(d.Clip(name, zero, cost, top, told, role=role, grow=0))
     right = costs[scheme, 0].si < costs[scheme, 1].si
     verdict = "right" if right else "wrong"
-    return below(
-        Box(f"model {words}", line("the model ", words, bold=True), below(*clips)),
-        Box(
+    return d.below(
+        d.Box(
+            f"model {words}", d.line("the model ", words, bold=True), d.below(*clips)
+        ),
+        d.Box(
             f"answer {words}",
-            Words([(f"it answers {verdict}",)]).label,
+            d.Words([(f"it answers {verdict}",)]).label,
             role="layer-4" if right else "layer-6",
         ),
         gap=6,

@@ -59,27 +59,21 @@ def rise(id: str, source: str) -> Quantity:
     return (published(id) / published(WIDE[source]) - 1).named(f"rise of {id}")
 
 
-def _order(source: str) -> float:
+@counted(label="rank correlation, {source}")
+def order(source: str) -> float:
+    """Rank correlation of a published ladder with the small model's losses."""
     ladder = LADDERS[source]
     theirs = [_published()[id].value for id in ladder]
     ours = [row(*scheme).loss.value for scheme in ladder.values()]
     return statistics.spearman(theirs, ours)
 
 
-def order(source: str) -> Quantity:
-    """Rank correlation of a published ladder with the small model's losses."""
-    return counted(_order, source, label=f"rank correlation, {source}")
-
-
-def _by_bits(source: str) -> float:
+@counted(label="rank correlation by bits, {source}")
+def by_bits(source: str) -> float:
+    """The same if bits of a weight alone had made the order."""
     ladder = LADDERS[source]
     theirs = [_published()[id].value for id in ladder]
     return statistics.spearman(theirs, [-row(*s).bits for s in ladder.values()])
-
-
-def by_bits(source: str) -> Quantity:
-    """The same if bits of a weight alone had made the order."""
-    return counted(_by_bits, source, label=f"rank correlation by bits, {source}")
 
 
 def rungs(source: str) -> Quantity:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import comb
 
-__all__ = ["front", "mcnemar", "ranks", "spearman"]
-
 
 def mcnemar(lost: int, gained: int) -> float:
     """Chance of a split as uneven as this if each flip were a fair coin.

@@ -121,10 +121,7 @@ def worse(element: str, block: int, source: str, rule: str = "floor") -> Quantit
     return counted(ratio, element, block, source, rule, label=label)
 
 
-def wins(rule: str, source: str) -> Quantity:
+@counted(label="fields of {rule}, {source}")
+def wins(rule: str, source: str) -> int:
     """Fields of the atlas in which a rule is among the best."""
-    return counted(_wins, rule, source, label=f"fields of {rule}, {source}")
-
-
-def _wins(rule: str, source: str) -> int:
     return sum(rule in best(e, b, source) for e in ELEMENTS for b in BLOCKS)

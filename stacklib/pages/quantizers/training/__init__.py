@@ -75,24 +75,16 @@ def ran(fmt: str, loss_scale: float | str = 1.0) -> runs.ClassifierRun:
     return runs.train_classifier(fmt, loss_scale)
 
 
-def _accuracy(fmt: str, loss_scale: float | str) -> float:
+@counted(label="accuracy, {fmt}, {loss_scale}")
+def accuracy(fmt: str, loss_scale: float | str = 1.0) -> float:
+    """Share of unseen samples whose class it finds."""
     return ran(fmt, loss_scale).accuracy
 
 
-def accuracy(fmt: str, loss_scale: float | str = 1.0) -> Quantity:
-    """Share of unseen samples whose class it finds."""
-    label = f"accuracy, {fmt}, {loss_scale}"
-    return counted(_accuracy, fmt, loss_scale, label=label)
-
-
-def _zeroed(fmt: str, loss_scale: float | str) -> float:
-    return ran(fmt, loss_scale).zeroed
-
-
-def zeroed(fmt: str, loss_scale: float | str = 1.0) -> Quantity:
+@counted(label="gradients lost, {fmt}, {loss_scale}")
+def zeroed(fmt: str, loss_scale: float | str = 1.0) -> float:
     """Share of its gradients that become zero."""
-    label = f"gradients lost, {fmt}, {loss_scale}"
-    return counted(_zeroed, fmt, loss_scale, label=label)
+    return ran(fmt, loss_scale).zeroed
 
 
 def last_scale() -> float:
@@ -116,13 +108,10 @@ def works(fmt: str) -> list[int]:
     return [power for power, percent in found if percent > 90]
 
 
-def _window(fmt: str) -> int:
-    return works(fmt)[-1] - works(fmt)[0]
-
-
-def window(fmt: str) -> Quantity:
+@counted(label="window of {fmt}")
+def window(fmt: str) -> int:
     """Powers of two from the least loss scale that works to the largest."""
-    return counted(_window, fmt, label=f"window of {fmt}")
+    return works(fmt)[-1] - works(fmt)[0]
 
 
 @cache
@@ -158,52 +147,37 @@ def octaves(value: float) -> float:
 ENDS = {"mean": 1, "low": 2, "high": 3}
 
 
-def _behind(run: str, end: str) -> float:
+@counted(label="over bf16, {run}, {end}")
+def behind(run: str, end: str = "mean") -> float:
+    """Nats a token of unseen text that a run has over bf16 when it ends."""
     return runs.behind(run)[-1][ENDS[end]]
 
 
-def behind(run: str, end: str = "mean") -> Quantity:
-    """Nats a token of unseen text that a run has over bf16 when it ends."""
-    return counted(_behind, run, end, label=f"over bf16, {run}, {end}")
-
-
-def _lost(run: str) -> float:
+@counted(label="gradients lost, {run}")
+def lost(run: str) -> float:
+    """Share of a run's gradients that rounding made zero, mean of its seeds."""
     seeds = runs.curves("fp8")["runs"][run]["seeds"]
     return float(sum(seed["backward"]["zeroed"] for seed in seeds) / len(seeds))
 
 
-def lost(run: str) -> Quantity:
-    """Share of a run's gradients that rounding made zero, mean of its seeds."""
-    return counted(_lost, run, label=f"gradients lost, {run}")
-
-
-def _once(width: str) -> float:
+@counted(unit="bit/B", label="rounded once, {width}")
+def once(width: str) -> float:
+    """Bits a byte of the draft rounded after training; ``control``: not rounded."""
     return float(runs.curves("qat")["ptq"][width]["bits_per_byte"][0])
 
 
-def once(width: str) -> Quantity:
-    """Bits a byte of the draft rounded after training; ``control``: not rounded."""
-    return counted(_once, width, unit="bit/B", label=f"rounded once, {width}")
-
-
-def _trained(width: str) -> float:
+@counted(unit="bit/B", label="trained rounded, {width}")
+def trained(width: str) -> float:
+    """The same when its last steps saw rounded weights; mean of three seeds."""
     seeds = runs.curves("qat")["runs"][width]["seeds"]
     return runs.interval([seed["bits_per_byte"][-1] for seed in seeds])[0]
 
 
-def trained(width: str) -> Quantity:
-    """The same when its last steps saw rounded weights; mean of three seeds."""
-    return counted(_trained, width, unit="bit/B", label=f"trained rounded, {width}")
-
-
-def _control(width: str) -> float:
+@counted(unit="bit/B", label="trained, rounded, {width}")
+def control(width: str) -> float:
+    """The same when those steps saw exact weights, and the end was rounded."""
     seeds = runs.curves("qat")["runs"]["control"]["seeds"]
     return runs.interval([seed["then"][width] for seed in seeds])[0]
-
-
-def control(width: str) -> Quantity:
-    """The same when those steps saw exact weights, and the end was rounded."""
-    return counted(_control, width, unit="bit/B", label=f"trained, rounded, {width}")
 
 
 def _adapted(stage: str, end: int) -> float:
@@ -222,14 +196,11 @@ def adapted_reach() -> Quantity:
     return counted(_adapted, "after", 1, unit="bit/B", label="half of the interval")
 
 
-def _beyond(part: str) -> float:
+@counted(label="{part}, found over foretold")
+def beyond(part: str) -> float:
+    """Share by which the bytes found in a part exceed those of the sheet."""
     seed = runs.curves("qlora")["seeds"][0]
     return float(seed["measured"][part] / seed["sheet"][part] - 1)
-
-
-def beyond(part: str) -> Quantity:
-    """Share by which the bytes found in a part exceed those of the sheet."""
-    return counted(_beyond, part, label=f"{part}, found over foretold")
 
 
 def memory(rank: int) -> runs.QloraMemory:

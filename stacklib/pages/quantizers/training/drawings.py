@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.pages.quantizers import training as page
-from stacklib.plots.drawing import (
-    Box,
-    Clip,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen, counted
 
 __all__ = ["memory_in_parts", "where_gradients_lie"]
@@ -24,21 +14,21 @@ TOP = 17  # exponent at which the drawn line ends
 RANK = 64
 
 
-def where_gradients_lie() -> Drawing:
+def where_gradients_lie() -> d.Drawing:
     """Powers of two to the right: what a format has, and where the gradients are."""
     whole = counted(page.octaves, 2.0**TOP, label="powers of two drawn")
-    rows: list[Node] = [
-        Words([line("each step to the right doubles", role="muted")]),
+    rows: list[d.Node] = [
+        d.Words([d.line("each step to the right doubles", role="muted")]),
         _gradients("the gradients", 0, whole),
     ]
     for key, name in page.FORMATS.items():
         rows.append(_format(key, name, whole))
     rows.append(_gradients("the gradients, loss scaled", page.FIRST, whole))
     title = "The gradients lie where FP16 has no numbers, until the loss is scaled."
-    return draw(below(*rows, gap=7), name="q-gradients", title=title)
+    return d.draw(d.below(*rows, gap=7), name="q-gradients", title=title)
 
 
-def _gradients(name: str, power: int, whole: Quantity) -> Node:
+def _gradients(name: str, power: int, whole: Quantity) -> d.Node:
     scale = chosen(2**power, label=f"loss scale of {name}")
     ends = [
         (counted(page.gradient_at, share, label=f"{share} of gradients") * scale)
@@ -51,18 +41,18 @@ def _gradients(name: str, power: int, whole: Quantity) -> Node:
     begin, end = (
         counted(page.octaves, e.si, label=f"place of {e.label}") for e in ends
     )
-    told = [(f"{name}: ", Shown(ends[0], None, 2), " to ", Shown(ends[1], None, 2))]
-    return Clip(name, begin, end, whole, told, role="layer-6", grow=0)
+    told = [(f"{name}: ", d.Shown(ends[0], None, 2), " to ", d.Shown(ends[1], None, 2))]
+    return d.Clip(name, begin, end, whole, told, role="layer-6", grow=0)
 
 
-def _format(key: str, name: str, whole: Quantity) -> Node:
+def _format(key: str, name: str, whole: Quantity) -> d.Node:
     low, high = page.smallest(key), page.largest(key)
     begin = counted(_place, low.si, label=f"place of the smallest of {name}")
     end = counted(_place, high.si, label=f"place of the largest of {name}")
-    told: list[Any] = [f"{name}: from ", Shown(low, None, 2)]
+    told: list[Any] = [f"{name}: from ", d.Shown(low, None, 2)]
     if high.si < 2.0**TOP:
-        told += [" to ", Shown(high, None, 3)]
-    return Clip(name, begin, end, whole, [tuple(told)], role="layer-3", grow=0)
+        told += [" to ", d.Shown(high, None, 3)]
+    return d.Clip(name, begin, end, whole, [tuple(told)], role="layer-3", grow=0)
 
 
 def _place(value: float) -> float:
@@ -70,25 +60,27 @@ def _place(value: float) -> float:
     return min(max(page.octaves(value), 0.0), page.octaves(2.0**TOP))
 
 
-def memory_in_parts() -> Drawing:
+def memory_in_parts() -> d.Drawing:
     """Bytes of a step of QLoRA, one part after the other, beside a card's."""
     parts, have = page.grouped(RANK), page.card()
     at = chosen(0, "B", "begin")
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     roles = ("layer-3", "layer-4", "layer-5", "layer-6")
     for (name, size), role in zip(parts.items(), roles, strict=True):
         end = (at + size).named(f"{name}, end")
-        told = [(f"{name}: ", Shown(size.named(f"bytes of {name}"), "GB"))]
-        rows.append(Clip(name, at, end, have, told, role=role, grow=0))
+        told = [(f"{name}: ", d.Shown(size.named(f"bytes of {name}"), "GB"))]
+        rows.append(d.Clip(name, at, end, have, told, role=role, grow=0))
         at = end
     total = page.memory(RANK).total.named("all parts")
     told_card = have.named("memory of the card")
     rows.append(
-        Box(
+        d.Box(
             "card",
-            [(Shown(total, "GB"), " of ", Shown(told_card, "GB"))],
+            [(d.Shown(total, "GB"), " of ", d.Shown(told_card, "GB"))],
             role="muted",
         )
     )
     title = "With its base frozen in NF4, a whole step fits a card with room to spare."
-    return draw(below(*rows, gap=7), name="q-qlora", title=title, devices=[page.CARD])
+    return d.draw(
+        d.below(*rows, gap=7), name="q-qlora", title=title, devices=[page.CARD]
+    )

@@ -18,7 +18,6 @@ NARROW = ("int4_g128", "q3_k", "q2_k")
 TOKENS = 16  # of a sample
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # samples
 FACTOR, CHANNELS, ALPHA = 64.0, (7, 100), 0.5  # of the outliers, and of SmoothQuant
-SMOOTH = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def reading() -> Quantity:
@@ -99,7 +98,9 @@ def weights_off(method: str, scheme: str = SCHEME) -> Quantity:
     return counted(weight_error, method, scheme, label=label)
 
 
-def _correlation() -> float:
+@counted(label="correlation of two inputs, median")
+def correlation() -> float:
+    """Median magnitude of the correlation of two inputs of the layer."""
     import numpy as np
 
     from stacklib.quantizers import hessian
@@ -111,23 +112,13 @@ def _correlation() -> float:
     return round(middle, 4)  # the inputs are fp32: later digits are the BLAS's
 
 
-def correlation() -> Quantity:
-    """Median magnitude of the correlation of two inputs of the layer."""
-    return counted(_correlation, label="correlation of two inputs, median")
-
-
 # -- whole models ----------------------------------------------------------------------
 
 
-def loss(scheme: str, method: str = "round") -> Quantity:
-    """Bits a byte that the book's own model loses; measured, stored."""
-    return counted(
-        _loss, scheme, method, unit="bit/B", label=f"loss, {scheme}, {method}"
-    )
-
-
+@counted(unit="bit/B", label="loss, {scheme}, {method}")
 @cache
-def _loss(scheme: str, method: str) -> float:
+def loss(scheme: str, method: str = "round") -> float:
+    """Bits a byte that the book's own model loses; measured, stored."""
     from stacklib.tinylm.quantized import measured
 
     (row,) = (r for r in measured() if (r.scheme, r.method) == (scheme, method))
@@ -141,14 +132,9 @@ def schemes_run(method: str) -> list[str]:
     return [row.scheme for row in measured() if row.method == method]
 
 
-def bits(scheme: str) -> Quantity:
+@counted(unit="bit", label="bits of a weight, model in {scheme}")
+def bits(scheme: str) -> float:
     """Bits of a weight, scales counted, of the whole model as it was packed."""
-    return counted(
-        _bits, scheme, unit="bit", label=f"bits of a weight, model in {scheme}"
-    )
-
-
-def _bits(scheme: str) -> float:
     from stacklib.tinylm.quantized import measured
 
     return float(next(row.bits for row in measured() if row.scheme == scheme))
@@ -204,12 +190,9 @@ def two_columns(w: tuple[float, float], c: float, step: float) -> dict[str, Any]
 PAIR, TOGETHER = (0.45, 0.3), 0.9  # two weights in steps, correlation of their inputs
 
 
-def pair(what: str) -> Quantity:
+@counted(label="two weights, {what}")
+def pair(what: str) -> float:
     """Squared error, ``rounded`` or ``passed`` on, or where the second ``aim``s."""
-    return counted(_pair, what, label=f"two weights, {what}")
-
-
-def _pair(what: str) -> float:
     found = two_columns(PAIR, TOGETHER, 1.0)
     if what == "aim":
         return float(found["moved"])

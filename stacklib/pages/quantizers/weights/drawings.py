@@ -3,21 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.quantizers import weights as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Either,
-    Node,
-    Shown,
-    Words,
-    below,
-    chain,
-    draw,
-    flow,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 from stacklib.quantizers import SCHEMES
 
@@ -31,37 +17,39 @@ DONE = {
 }
 
 
-def error_to_the_right() -> Drawing:
+def error_to_the_right() -> d.Drawing:
     """Columns rounded, the column in turn, and those that make up for it."""
     key = [
-        Box(words, role=role, lit=words == "rounded now")
+        d.Box(words, role=role, lit=words == "rounded now")
         for words, (_, role) in DONE.items()
     ]
     told = [
-        line("a row of the inverse Hessian", bold=True),
+        d.line("a row of the inverse Hessian", bold=True),
         "how far each column to the right moves",
     ]
-    matrix = Box(
+    matrix = d.Box(
         "matrix",
-        line("the weights, column by column", bold=True),
-        Either(_matrix(30.0, 12.0), _matrix(16.0, 10.0)),
+        d.line("the weights, column by column", bold=True),
+        d.Either(_matrix(30.0, 12.0), _matrix(16.0, 10.0)),
         role="muted",
     )
-    row = Box("inverse Hessian", told, Either(_row(30.0), _row(16.0)), role="layer-2")
-    scene = below(
-        flow(*key, gap=6, even=True),
+    row = d.Box(
+        "inverse Hessian", told, d.Either(_row(30.0), _row(16.0)), role="layer-2"
+    )
+    scene = d.below(
+        d.flow(*key, gap=6, even=True),
         matrix,
         row,
-        flow(_off("round", "rounded"), _off("gptq", "GPTQ"), gap=8, even=True),
+        d.flow(_off("round", "rounded"), _off("gptq", "GPTQ"), gap=8, even=True),
         gap=6,
     )
     title = "What one column loses, the columns to its right make up for."
-    return draw(scene, name="q-passed-on", title=title)
+    return d.draw(scene, name="q-passed-on", title=title)
 
 
-def _matrix(wide: float, high: float) -> Node:
+def _matrix(wide: float, high: float) -> d.Node:
     parts = [
-        Cells(
+        d.Cells(
             f"columns {words}",
             ROWS * count,
             count,
@@ -72,12 +60,12 @@ def _matrix(wide: float, high: float) -> Node:
         )
         for words, (count, role) in DONE.items()
     ]
-    return right_of(*parts, gap=2, grow=0)
+    return d.right_of(*parts, gap=2, grow=0)
 
 
-def _row(wide: float) -> Node:
+def _row(wide: float) -> d.Node:
     """Under the matrix, column under column."""
-    return Cells(
+    return d.Cells(
         "row of the inverse",
         COLUMNS,
         side=(wide, 10.0),
@@ -87,21 +75,21 @@ def _row(wide: float) -> Node:
     )
 
 
-def _off(method: str, words: str) -> Box:
+def _off(method: str, words: str) -> d.Box:
     told = [
-        line(words, bold=True),
-        ("weights off by ", Shown(page.weights_off(method), "%", 3)),
-        ("product off by ", Shown(page.off(method), "%", 3)),
+        d.line(words, bold=True),
+        ("weights off by ", d.Shown(page.weights_off(method), "%", 3)),
+        ("product off by ", d.Shown(page.off(method), "%", 3)),
     ]
-    return Box(f"result, {words}", told, role="muted")
+    return d.Box(f"result, {words}", told, role="muted")
 
 
-def formats_of_a_layer() -> Drawing:
+def formats_of_a_layer() -> d.Drawing:
     """A layer that serves with weights in four bits, in the order that data flow."""
-    cache = Box("KV cache", ["KV cache", "FP8 or BF16"], role="layer-2")
-    attention = Box(
+    cache = d.Box("KV cache", ["KV cache", "FP8 or BF16"], role="layer-2")
+    attention = d.Box(
         "attention",
-        [line("attention", bold=True), "softmax FP32"],
+        [d.line("attention", bold=True), "softmax FP32"],
         cache,
         role="layer-6",
     )
@@ -129,20 +117,20 @@ def formats_of_a_layer() -> Drawing:
         "inputs of products: BF16 or FP8; their sums: FP32",
         "embedding and head often stay in BF16",
     ]
-    scene = below(chain(first, second, down=(True, True)), Words(told), gap=6)
+    scene = d.below(d.chain(first, second, down=(True, True)), d.Words(told), gap=6)
     title = "Only the matrices go to four bits; sums and norms stay wide."
-    return draw(scene, name="q-layer-formats", title=title)
+    return d.draw(scene, name="q-layer-formats", title=title)
 
 
-def _half(name: str, *parts: Box) -> Box:
-    return Box(name, line(name, bold=True), chain(*parts), role="muted")
+def _half(name: str, *parts: d.Box) -> d.Box:
+    return d.Box(name, d.line(name, bold=True), d.chain(*parts), role="muted")
 
 
-def _wide(name: str, form: str, words: str = "") -> Box:
-    return Box(name, [line(words or name, bold=True), form], role="layer-3")
+def _wide(name: str, form: str, words: str = "") -> d.Box:
+    return d.Box(name, [d.line(words or name, bold=True), form], role="layer-3")
 
 
-def _product(name: str) -> Box:
-    weights = Box(f"weights, {name}", "weights: INT4", role="layer-2", lit=True)
-    told = line(f"{name} product", bold=True)
-    return Box(f"product, {name}", told, weights, role="layer-4")
+def _product(name: str) -> d.Box:
+    weights = d.Box(f"weights, {name}", "weights: INT4", role="layer-2", lit=True)
+    told = d.line(f"{name} product", bold=True)
+    return d.Box(f"product, {name}", told, weights, role="layer-4")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stacklib import gpu, hardware, roofline
 from stacklib.gpu.issue.warp_programs import KERNELS, round_cycles, round_slots
+from stacklib.pages.figures_of import seen
 from stacklib.pages.roofline.roofline.five_operations import ceilings
 from stacklib.quantity import Quantity, Source, assumed, chosen, counted, one_of
 from stacklib.roofline.bound import bakeoff, littles_law
@@ -85,11 +86,7 @@ def chase_latency() -> Quantity:
 
     found = results.need("host_latency")
     row = next(r for r in found["rows"] if r["level"] == "memory")
-    where = "benchmarks/results/host_latency.json"
-    source = Source(where, found["device"], found["date"], "measured")
-    return Quantity(
-        median(row["times_s"]), "s", label="one chain", source=source, kind="measured"
-    )
+    return seen("host_latency", median(row["times_s"]), "s", "one chain")
 
 
 def stream_lines() -> Quantity:

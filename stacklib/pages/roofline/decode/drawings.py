@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from stacklib import hardware
 from stacklib.pages.roofline import decode as page
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Clip,
-    Drawing,
-    Shown,
-    below,
-    draw,
-    line,
-    scenes,
-)
+from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["a_share_in_caches", "two_clocks", "where_weights_come_from"]
 
 
-def where_weights_come_from() -> Drawing:
+def where_weights_come_from() -> d.Drawing:
     """The whole chip, its memory lit: every weight comes through one arrow."""
     return scenes.whole_machine(page.DEVICE, lit="HBM", name="decode-machine")
 
@@ -31,12 +22,12 @@ def share() -> Quantity:
     return (read / chosen(2, label="chips")).named("weights read by one chip")
 
 
-def a_share_in_caches() -> Drawing:
+def a_share_in_caches() -> d.Drawing:
     """One chip's share of the weights, a cell for what its biggest cache holds."""
     device = hardware.get(page.DEVICE)
     held = device.l2_capacity
     many = (share() / held).to("1").named("caches full of weights")
-    cells = Cells(
+    cells = d.Cells(
         "weights",
         round(many.si),
         (74, 42),
@@ -47,33 +38,33 @@ def a_share_in_caches() -> Drawing:
         words="one cell lit: all that the cache holds",
     )
     told = [
-        line(
-            "weights that one chip reads per token: ", Shown(share(), "GB"), bold=True
+        d.line(
+            "weights that one chip reads per token: ", d.Shown(share(), "GB"), bold=True
         ),
         ("one cell is ", held, "; there are ", many),
     ]
-    cache = Box(
+    cache = d.Box(
         "L2",
-        [line("L2, the biggest cache", bold=True), held],
-        Cells("one cell", 1, side=6.4, role="layer-2", lit=frozenset({0})),
+        [d.line("L2, the biggest cache", bold=True), held],
+        d.Cells("one cell", 1, side=6.4, role="layer-2", lit=frozenset({0})),
         role="layer-2",
         grow=0.2,
     )
-    scene = below(Box("HBM", told, cells, role="layer-2"), cache, gap=10)
+    scene = d.below(d.Box("HBM", told, cells, role="layer-2"), cache, gap=10)
     title = "Nothing on the chip can keep the weights: its biggest cache is one cell."
-    return draw(scene, name="decode-caches", title=title, devices=[device.key])
+    return d.draw(scene, name="decode-caches", title=title, devices=[device.key])
 
 
-def two_clocks() -> Drawing:
+def two_clocks() -> d.Drawing:
     """The step on a line of time: bytes above, arithmetic below, to scale."""
     step = page.case()
     begin, whole = chosen(0, "s", "begin"), step.t_memory
-    memory = Clip(
+    memory = d.Clip(
         "memory bus",
         begin,
         step.t_memory.named("time to move the bytes"),
         whole,
-        [("memory bus: ", Shown(step.t_memory, "ms"), ", busy all the time")],
+        [("memory bus: ", d.Shown(step.t_memory, "ms"), ", busy all the time")],
         role="layer-2",
         grow=0,
     )
@@ -82,16 +73,16 @@ def two_clocks() -> Drawing:
         many = chosen(batch, label="sequences at once")
         takes = page.case(batch=batch).t_compute.named(f"arithmetic of {batch} at once")
         rows.append(
-            Clip(
+            d.Clip(
                 f"tensor cores, {batch}",
                 begin,
                 takes.named(f"time of the arithmetic of {batch}"),
                 whole,
-                [("tensor cores, ", many, " at once: ", Shown(takes, "µs"))],
+                [("tensor cores, ", many, " at once: ", d.Shown(takes, "µs"))],
                 role="layer-3",
                 grow=0,
             )
         )
-    scene = below(*rows, gap=14)
+    scene = d.below(*rows, gap=14)
     title = "On one line of time the arithmetic of a token is a sliver of its reading."
-    return draw(scene, name="decode-clocks", title=title, devices=[page.DEVICE])
+    return d.draw(scene, name="decode-clocks", title=title, devices=[page.DEVICE])

@@ -91,13 +91,6 @@ def row_wires() -> Quantity:
     return read / hardware.get(DEVICE).memory_bandwidth
 
 
-def kv_layer() -> Quantity:
-    """Keys and values that the token leaves in one layer, on one of eight chips."""
-    model = models.get(MODEL)
-    each = model.kv_bytes_per_token(DTYPE) / layers_of_model()
-    return each / chosen(CHIPS, label="chips")
-
-
 def energy_memory() -> Quantity:
     """Energy of reading the bytes, were HBM3 like HBM2, whose figure is published."""
     return trip().memory_bytes.to("bit") * hardware.memory("hbm2").energy

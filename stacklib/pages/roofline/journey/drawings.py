@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from stacklib.pages.roofline import journey as page
-from stacklib.plots.drawing import (
-    Box,
-    Clip,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-    scenes,
-)
+from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.journey.events import PER_LAYER, Event
 
@@ -39,19 +29,19 @@ LAYERS = {
 }
 
 
-def where_the_token_is() -> Drawing:
+def where_the_token_is() -> d.Drawing:
     """A chip, its board, its node, its rack."""
     return scenes.chip_to_rack(page.DEVICE, name="journey-machine")
 
 
-def a_layer_in_time() -> Drawing:
+def a_layer_in_time() -> d.Drawing:
     """The events of one layer on one line of time."""
-    scene = below(*layer_clips(), gap=10)
+    scene = d.below(*layer_clips(), gap=10)
     title = "Inside a layer the chips read; the arithmetic hides under the reading."
-    return draw(scene, name="journey-layer", title=title, devices=[page.DEVICE])
+    return d.draw(scene, name="journey-layer", title=title, devices=[page.DEVICE])
 
 
-def layer_clips() -> list[Clip]:
+def layer_clips() -> list[d.Clip]:
     """One clip an event; what is done meanwhile begins where the reading does."""
     own = [e for e in page.trip().layer_events[:PER_LAYER] if e.time is not None]
     begun = free = chosen(0, "s", "begin")
@@ -64,37 +54,37 @@ def layer_clips() -> list[Clip]:
     return clips
 
 
-def _clip(event: Event, begun: Quantity, whole: Quantity) -> Clip:
+def _clip(event: Event, begun: Quantity, whole: Quantity) -> d.Clip:
     assert event.time is not None
     end = (begun + event.time).named(f"end of: {event.what}")
     takes = event.time.named(f"time of: {event.what}")
-    told = (f"{SHORT[event.what]}: ", Shown(takes, "ns" if takes.si < 1e-7 else "µs"))
+    told = (f"{SHORT[event.what]}: ", d.Shown(takes, "ns" if takes.si < 1e-7 else "µs"))
     role = f"layer-{event.layer}"
-    return Clip(event.what, begun, end, whole, [told], role=role, grow=0)
+    return d.Clip(event.what, begun, end, whole, [told], role=role, grow=0)
 
 
-def down_the_stack() -> Drawing:
+def down_the_stack() -> d.Drawing:
     """The layers of the stack, each with its part of the token's trip."""
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     for layer, words in LAYERS.items():
         inside = _share(layer)
-        told = line(words, bold=True)
-        rows.append(Box(f"layer of {words}", told, inside, role=f"layer-{layer}"))
-    scene = below(*rows, gap=6)
+        told = d.line(words, bold=True)
+        rows.append(d.Box(f"layer of {words}", told, inside, role=f"layer-{layer}"))
+    scene = d.below(*rows, gap=6)
     title = "One layer of the stack has the token nearly all the time: memory."
-    return draw(scene, name="journey-stack", title=title, devices=[page.DEVICE])
+    return d.draw(scene, name="journey-stack", title=title, devices=[page.DEVICE])
 
 
-def _share(layer: int) -> Node:
+def _share(layer: int) -> d.Node:
     """A clip of the layer's time; words where it has none yet."""
     times = [e.all("time") for e in page.trip().events if e.layer == layer]
     known = [time for time in times if time is not None]
     if not known:
-        return Words("no time yet")
+        return d.Words("no time yet")
     time = sum(known[1:], known[0]).named(f"time in layer {layer} of the stack")
     zero = chosen(0, "s", "begin")
-    took = Shown(time, "ms" if layer == 2 else "µs")
-    return Clip(
+    took = d.Shown(time, "ms" if layer == 2 else "µs")
+    return d.Clip(
         f"time of {layer}",
         zero,
         time,

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from stacklib import roofline
-from stacklib.plots.drawing import (
-    Clip,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-    scenes,
-)
+from stacklib.plots import drawing as d
+from stacklib.plots.drawing import scenes
 from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.work.bounds import Bound
 
@@ -22,7 +13,7 @@ CHUNKS = "ABCD"
 A100 = "a100-sxm-80gb"
 
 
-def a_matrix_meets_more() -> Drawing:
+def a_matrix_meets_more() -> d.Drawing:
     """The same weights beside one token and beside eight."""
     return scenes.gemv_beside_gemm("h100-sxm", name="roof-gemm")
 
@@ -32,17 +23,17 @@ def thin() -> Bound:
     return roofline.bound_on(roofline.matmul(m=128, n=4096, k=4096), A100)
 
 
-def loads_hide_work() -> Drawing:
+def loads_hide_work() -> d.Drawing:
     """Loading and computing in one, two and four chunks, on one line of time."""
     steps = [(f"{words}", _chunks(n)) for words, n in _CASES]
     title = "Cut the work into chunks and the shorter time hides behind the longer."
-    return draw(steps, name="roof-overlap", title=title, devices=[A100])
+    return d.draw(steps, name="roof-overlap", title=title, devices=[A100])
 
 
 _CASES = (("all at once", 1), ("in halves", 2), ("in quarters", 4))
 
 
-def _chunks(many: int) -> Node:
+def _chunks(many: int) -> d.Node:
     moving = thin().t_memory.named("time to move the thin product")
     doing = thin().t_compute.named("time to compute the thin product")
     whole = (moving + doing).named("moving, then computing")
@@ -52,16 +43,16 @@ def _chunks(many: int) -> Node:
     slower = moving if moving.si > doing.si else doing
     last = one if moving.si > doing.si else first
     took = (slower + last).named(f"time in {many} chunks")
-    end = Clip(
+    end = d.Clip(
         "in all",
         chosen(0, "s", "begin"),
         took,
         whole,
-        [line("in all ", Shown(took, "µs"), bold=True)],
+        [d.line("in all ", d.Shown(took, "µs"), bold=True)],
         role="layer-4",
         grow=0,
     )
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     loaded = free = chosen(0, "s", "begin")
     for i in range(many):
         arrived = (loaded + first).named(f"chunk {CHUNKS[i]} has arrived")
@@ -70,10 +61,12 @@ def _chunks(many: int) -> Node:
         rows.append(_clip(f"load {CHUNKS[i]}", loaded, arrived, whole))
         rows.append(_clip(f"compute {CHUNKS[i]}", begun, free, whole))
         loaded = arrived
-    words = Words([("load, ", Shown(moving, "µs"), "; compute, ", Shown(doing, "µs"))])
-    return below(words, *rows, end, gap=3)
+    words = d.Words(
+        [("load, ", d.Shown(moving, "µs"), "; compute, ", d.Shown(doing, "µs"))]
+    )
+    return d.below(words, *rows, end, gap=3)
 
 
-def _clip(name: str, begin: Quantity, end: Quantity, whole: Quantity) -> Clip:
+def _clip(name: str, begin: Quantity, end: Quantity, whole: Quantity) -> d.Clip:
     role = "layer-2" if name.startswith("load") else "layer-3"
-    return Clip(name, begin, end, whole, None, role=role, high=9.0, grow=0)
+    return d.Clip(name, begin, end, whole, None, role=role, high=9.0, grow=0)

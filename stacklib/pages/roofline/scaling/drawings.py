@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from stacklib.pages.roofline import scaling as page
-from stacklib.plots.drawing import (
-    Box,
-    Clip,
-    Drawing,
-    Node,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.journey.token_journey import journey
 
 __all__ = ["a_part_shrinks", "chips_that_agree"]
 
 
-def a_part_shrinks() -> Drawing:
+def a_part_shrinks() -> d.Drawing:
     """The step as one, before; with the layer faster; with the layer free."""
     share, gain = page.layer_share(), page.layer_gain()
     rest = (1 - share).named("share of everything else")
@@ -30,24 +20,24 @@ def a_part_shrinks() -> Drawing:
         ("the layer as fast as reported", (share / gain).named("layer, faster")),
         ("the layer for nothing", zero),
     ]
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     for words, part in cases:
         whole = (rest + part).named(f"the step, {words}")
         speed = (1 / whole).named(f"speed-up, {words}")
         told = (words, ": ", speed, " times as fast") if rows else (words,)
-        rows.append(Words([line(*told, bold=True)]))
+        rows.append(d.Words([d.line(*told, bold=True)]))
         rows.append(_row(f"rest, {words}", zero, rest, "everything else ", "muted"))
         if part.si:
             rows.append(_row(f"layer, {words}", rest, whole, "the layer ", "layer-4"))
     title = "A part that shrinks uncovers the rest; the rest does not move."
-    return draw(below(*rows, gap=8), name="scaling-part", title=title)
+    return d.draw(d.below(*rows, gap=8), name="scaling-part", title=title)
 
 
-def _row(name: str, begin: Quantity, end: Quantity, words: str, role: str) -> Clip:
+def _row(name: str, begin: Quantity, end: Quantity, words: str, role: str) -> d.Clip:
     took = (end - begin).named(f"share of the old step: {name}")
     one = chosen(1, label="the old step")
-    label = [(words, Shown(took, "%", 2))]
-    return Clip(name, begin, end, one, label, role=role, grow=0)
+    label = [(words, d.Shown(took, "%", 2))]
+    return d.Clip(name, begin, end, one, label, role=role, grow=0)
 
 
 def reading_and_exchange(chips: int) -> tuple[Quantity, Quantity]:
@@ -58,10 +48,10 @@ def reading_and_exchange(chips: int) -> tuple[Quantity, Quantity]:
     return trip.step.t_memory, sum(known[1:], known[0]).named("time of all exchanges")
 
 
-def chips_that_agree() -> Drawing:
+def chips_that_agree() -> d.Drawing:
     """Two, four and eight chips: reading is shared out, the exchange is not."""
     whole = sum(reading_and_exchange(2)[1:], reading_and_exchange(2)[0])
-    rows: list[Node] = []
+    rows: list[d.Node] = []
     for chips in (2, 4, 8):
         many = chosen(chips, label="chips")
         reads, says = reading_and_exchange(chips)
@@ -69,16 +59,18 @@ def chips_that_agree() -> Drawing:
         reads = reads.named(f"time of the reads on {chips} chips")
         says = says.named(f"time of the exchanges of {chips} chips")
         both = (reads + says).named(f"both on {chips} chips")
-        label = [("read ", Shown(reads, "ms"))]
-        told = [("add up ", Shown(says, "µs"))]
-        inside = below(
-            Clip(
+        label = [("read ", d.Shown(reads, "ms"))]
+        told = [("add up ", d.Shown(says, "µs"))]
+        inside = d.below(
+            d.Clip(
                 f"reads of {chips}", zero, reads, whole, label, role="layer-2", grow=0
             ),
-            Clip(f"adds of {chips}", reads, both, whole, told, role="layer-5", grow=0),
+            d.Clip(
+                f"adds of {chips}", reads, both, whole, told, role="layer-5", grow=0
+            ),
             gap=4,
         )
-        rows.append(Box(f"{chips} chips", line(many, " chips", bold=True), inside))
+        rows.append(d.Box(f"{chips} chips", d.line(many, " chips", bold=True), inside))
     title = "More chips share out the reading; what they must tell one another stays."
-    scene = below(*rows, gap=8)
-    return draw(scene, name="scaling-chips", title=title, devices=["h100-sxm"])
+    scene = d.below(*rows, gap=8)
+    return d.draw(scene, name="scaling-chips", title=title, devices=["h100-sxm"])

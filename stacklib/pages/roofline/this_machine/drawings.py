@@ -3,20 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.roofline.this_machine import machine
-from stacklib.plots.drawing import (
-    Box,
-    Cells,
-    Drawing,
-    Node,
-    Nothing,
-    Pipe,
-    Shown,
-    Words,
-    below,
-    draw,
-    line,
-    right_of,
-)
+from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
 from stacklib.roofline.host import streams
 
@@ -25,18 +12,18 @@ UNITS = {"L1": "KiB", "L2": "MiB", "L3": "MiB"}
 LINE = 8  # elements of a line, as many as are drawn
 
 
-def this_machine_opened() -> Drawing:
+def this_machine_opened() -> d.Drawing:
     """One core, its caches and the memory, an arrow as wide as what was measured."""
     rows = {row.level: row for row in machine.level_rows(1)}
     full = _rate(rows["L1"])
-    nodes: list[Node] = [Box("core", line("one core", bold=True))]
+    nodes: list[d.Node] = [d.Box("core", d.line("one core", bold=True))]
     for name, row in rows.items():
         inner = nodes[-1]
-        assert isinstance(inner, Box)
+        assert isinstance(inner, d.Box)
         nodes.append(_pipe(name, inner.name, _rate(row), full))
         nodes.append(_level(row))
     title = "One core's bytes come the slower, the farther away they lie."
-    return draw(below(*nodes, gap=0), name="host-opened", title=title)
+    return d.draw(d.below(*nodes, gap=0), name="host-opened", title=title)
 
 
 def _rate(row: machine.LevelRow) -> Quantity:
@@ -44,28 +31,28 @@ def _rate(row: machine.LevelRow) -> Quantity:
     return row.rate
 
 
-def _pipe(name: str, inner: str, rate: Quantity, full: Quantity) -> Pipe:
-    label = [(Shown(rate, "GB/s"), ", measured")]
-    return Pipe(name, inner, rate, full, label, down=(True, True), least=28.0)
+def _pipe(name: str, inner: str, rate: Quantity, full: Quantity) -> d.Pipe:
+    label = [(d.Shown(rate, "GB/s"), ", measured")]
+    return d.Pipe(name, inner, rate, full, label, down=(True, True), least=28.0)
 
 
-def _level(row: machine.LevelRow) -> Box:
-    told: list[object] = [line(row.level, bold=True)]
+def _level(row: machine.LevelRow) -> d.Box:
+    told: list[object] = [d.line(row.level, bold=True)]
     if row.reported is not None and row.found is not None:
         unit = UNITS[row.level]
-        told.append((Shown(row.reported, unit), " as reported"))
-        told.append((Shown(row.found, unit), " as the curve shows"))
-    return Box(row.level, told, role="layer-2")
+        told.append((d.Shown(row.reported, unit), " as reported"))
+        told.append((d.Shown(row.found, unit), " as the curve shows"))
+    return d.Box(row.level, told, role="layer-2")
 
 
-def a_copys_lines() -> Drawing:
+def a_copys_lines() -> d.Drawing:
     """Lines on the bus for a copy: with ordinary stores, and past the cache."""
     steps = [("ordinary stores", _copy(True)), ("past the cache", _copy(False))]
     title = "A store fetches the line that it overwrites, unless it is told not to."
-    return draw(steps, name="host-copy", title=title)
+    return d.draw(steps, name="host-copy", title=title)
 
 
-def _copy(fetched: bool) -> Node:
+def _copy(fetched: bool) -> d.Node:
     one = chosen(1, label="one element")
     size = chosen(8, "B", "bytes of an fp64 number")
     counted = streams.counted_bytes("copy", one, size)
@@ -76,18 +63,18 @@ def _copy(fetched: bool) -> Node:
         _bus("the line of b, written", "layer-4", True),
     ]
     words = moved.named("bytes on the bus for an element")
-    return below(
-        Box("core", [line("core: b[i] = a[i]", bold=True)]),
-        Words("each line crosses the memory bus"),
+    return d.below(
+        d.Box("core", [d.line("core: b[i] = a[i]", bold=True)]),
+        d.Words("each line crosses the memory bus"),
         *lanes,
-        Box("memory", [("per element: ", words)], role="layer-2"),
+        d.Box("memory", [("per element: ", words)], role="layer-2"),
         gap=7,
     )
 
 
-def _bus(words: str, role: str, there: bool) -> Node:
+def _bus(words: str, role: str, there: bool) -> d.Node:
     """A line on the bus, or the place where it is not."""
-    cells = Cells(
+    cells = d.Cells(
         words,
         LINE,
         side=(16.0, 11.0),
@@ -96,4 +83,6 @@ def _bus(words: str, role: str, there: bool) -> Node:
         dark=frozenset() if there else frozenset(range(LINE)),
     )
     said = words if there else "not fetched"
-    return right_of(cells, Nothing((6.0, 0.0), grow=0), Words(said, "start", grow=1.0))
+    return d.right_of(
+        cells, d.Nothing((6.0, 0.0), grow=0), d.Words(said, "start", grow=1.0)
+    )
