@@ -11,6 +11,7 @@ from matplotlib.text import Text
 
 SLACK = 1.5  # points that two texts may share: ascents and descents are rarely full
 EDGE = 1.0  # points that a text may reach over the frame
+PEN = RendererAgg(1, 1, 72)  # texts are measured with it, nothing is drawn
 
 Box = tuple[float, float, float, float]  # left, low, right, high
 
@@ -62,13 +63,13 @@ def _texts(ax: Axes) -> Iterator[Text]:
 
 def boxes(ax: Axes) -> list[tuple[str, Box]]:
     """Every text of the drawing and where it stands, in points."""
-    _, _, wide, high = frame_of(ax)
-    renderer = RendererAgg(int(wide), int(high), 72)
-    ax.figure.draw(renderer)  # ticks have their texts only once drawn
+    ax.apply_aspect()
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.get_tightbbox(PEN)  # puts its label in place
     found = []
     for text in _texts(ax):
         if text.get_text().strip():
-            box = text.get_window_extent(renderer)
+            box = text.get_window_extent(PEN)
             found.append((text.get_text(), (box.x0, box.y0, box.x1, box.y1)))
     return found
 
