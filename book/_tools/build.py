@@ -26,6 +26,8 @@ STAMP = BUILT / "built.json"
 # Top folders that no page is made from.
 APART = ("_build", "dist", "my", "node_modules", "runs", "tests")
 
+# Sets print in one order; a product takes no core from the other process's pages.
+ALIKE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
 SPHINX = "from _tools.build import sphinx; raise SystemExit(sphinx())"
 STEP = re.compile(r"(reading sources|writing output|highlighting module code)\.\.\.")
 PERCENT = re.compile(r"\[ *(\d+)%")
@@ -149,7 +151,7 @@ def build() -> int:
     running = subprocess.Popen(
         [sys.executable, "-c", SPHINX],
         cwd=ROOT,
-        env={**os.environ, "PYTHONHASHSEED": "0"},  # sets print in one order
+        env={**os.environ, **ALIKE},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
