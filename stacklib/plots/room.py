@@ -51,7 +51,7 @@ class Room:
 
 def _texts(ax: Axes) -> Iterator[Text]:
     """Every text that is drawn: ticks within the limits, labels, names."""
-    yield from (*ax.texts, *ax.figure.texts, ax.xaxis.label, ax.yaxis.label)
+    yield from (*ax.texts, *ax.figure.texts, ax.xaxis.label)
     for axis in (ax.xaxis, ax.yaxis):
         low, high = sorted(axis.get_view_interval())
         for at, text in zip(
@@ -64,8 +64,7 @@ def _texts(ax: Axes) -> Iterator[Text]:
 def boxes(ax: Axes) -> list[tuple[str, Box]]:
     """Every text of the drawing and where it stands, in points."""
     ax.apply_aspect()
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.get_tightbbox(PEN)  # puts its label in place
+    ax.xaxis.get_tightbbox(PEN)  # puts its label in place
     found = []
     for text in _texts(ax):
         if text.get_text().strip():
