@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from by_page import by_page, keep
+from by_page import remember, watch
 from claims_table import cell
 from computed_links import digest
 from docutils import nodes
@@ -78,26 +78,18 @@ class Assumptions(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         rows = found(Path(self.env.srcdir))
-        remembered(self.env)[self.env.docname] = digest({"rows": rows})
+        remember(self.env, "assumption_digests", {"": digest({"rows": rows})})
         count = nodes.paragraph("", f"{len(rows)} assumptions.")
         return [count, table(rows, self.env.docname)]
 
 
-def remembered(env: Any) -> dict[str, str]:
-    """Digests by page, kept in Sphinx's pickled environment."""
-    return by_page(env, "assumption_digests")
-
-
-def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
-    """Pages whose table would read differently now."""
-    pages = remembered(env)
-    now = digest({"rows": found(Path(env.srcdir))}) if pages else ""
-    return [page for page, old in pages.items() if old != now]
+def state(app: Sphinx, _: Any) -> str:
+    """Digest of the table's rows."""
+    return digest({"rows": found(Path(app.srcdir))})
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive and the check of remembered pages."""
     app.add_directive("assumptions", Assumptions, override=True)
-    app.connect("env-get-outdated", outdated)
-    keep(app, "assumption_digests")
+    watch(app, "assumption_digests", state)
     return {"version": "1", "env_version": 1, "parallel_read_safe": True}

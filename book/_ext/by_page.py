@@ -6,6 +6,7 @@ they be put together when it ends.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -30,3 +31,22 @@ def keep(app: Sphinx, name: str) -> None:
 
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
+
+
+def remember(env: Any, name: str, digests: dict[Any, str]) -> None:
+    """Note digests, by key, of what the page being read shows."""
+    by_page(env, name).setdefault(env.docname, {}).update(digests)
+
+
+def watch(app: Sphinx, name: str, now: Callable[[Sphinx, Any], str]) -> None:
+    """Have a page read again when a digest that it noted is not its key's `now`."""
+
+    def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
+        return [
+            page
+            for page, shown in by_page(env, name).items()
+            if any(now(app, key) != old for key, old in shown.items())
+        ]
+
+    app.connect("env-get-outdated", outdated)
+    keep(app, name)

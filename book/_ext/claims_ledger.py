@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from by_page import by_page, keep
+from by_page import by_page, remember, watch
 from computed_links import computed_number, digest
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -18,6 +18,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxTranslator
 from stacklib import pages
 from stacklib.evidence import DOCUMENTS, VERDICTS, Judgement, counted
 
+SHOWN = "claims_digests"  # by page the chapters it shows, None is the whole ledger
 TITLES = (
     "Roofline",
     "GPU architecture",
@@ -124,7 +125,7 @@ class ClaimsLedger(SphinxDirective):
     option_spec: ClassVar = {}
 
     def run(self) -> list[nodes.Node]:
-        remembered(self.env)[self.env.docname] = state()
+        remember(self.env, SHOWN, {None: state(self.env.app, None)})
         judged = pages.claims()
         whole = ledger(count=counted(judged))
         for chapter, title in enumerate(TITLES, 1):
@@ -215,26 +216,14 @@ def pass_by(self: SphinxTranslator, node: nodes.Node) -> None:
 # ---- pages that would read differently now ----
 
 
-def state() -> str:
-    """Digest of the whole ledger."""
-    return digest({"rows": [row.row for row in pages.claims()]})
-
-
-def remembered(env: Any) -> dict[str, str]:
-    """Digests by page, kept in Sphinx's pickled environment."""
-    return by_page(env, "claims_ledger_digests")
-
-
-def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
-    """Pages whose ledger would read differently now."""
-    shown = remembered(env)
-    now = state() if shown else ""
-    return [page for page, old in shown.items() if old != now]
+def state(app: Sphinx, chapter: int | None) -> str:
+    """Digest of a chapter's rows, or of the whole ledger."""
+    return digest({"rows": [row.row for row in pages.claims(chapter=chapter)]})
 
 
 def add_assets(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None:
     """The ledger's style and script, on its own page only."""
-    if page in remembered(app.env):
+    if None in by_page(app.env, SHOWN).get(page, ()):
         app.add_css_file("claims.css")
         app.add_js_file("claims.js", loading_method="defer")
 
@@ -250,7 +239,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     others = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_by, pass_by))
     for node, opened, closed in writers:
         app.add_node(node, override=True, html=(opened, closed), **others)
-    app.connect("env-get-outdated", outdated)
-    keep(app, "claims_ledger_digests")
+    watch(app, SHOWN, state)
     app.connect("html-page-context", add_assets)
     return {"version": "1", "env_version": 1, "parallel_read_safe": True}

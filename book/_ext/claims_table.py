@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from by_page import by_page, keep
-from claims_ledger import number, verdict_class
-from computed_links import digest, nearest
+from by_page import remember
+from claims_ledger import SHOWN, number, state, verdict_class
+from computed_links import nearest
 from docutils import nodes
 from docutils.parsers.rst import directives
 from exercise_box import folded
@@ -76,8 +76,7 @@ class OfChapter(SphinxDirective):
     def of(self) -> int:
         """The chapter asked for, remembered with the state of its rows."""
         chapter = self.chapter()
-        shown = remembered(self.env).setdefault(self.env.docname, {})
-        shown[chapter] = state(chapter)
+        remember(self.env, SHOWN, {chapter: state(self.env.app, chapter)})
         return chapter
 
     def chapter(self) -> int:
@@ -147,36 +146,15 @@ class ClaimsTable(OfChapter):
         return shown
 
 
-def state(chapter: int) -> str:
-    """Digest of a chapter's rows."""
-    return digest({"rows": [row.row for row in pages.claims(chapter=chapter)]})
-
-
-def remembered(env: Any) -> dict[str, dict[int, str]]:
-    """Digests by page and chapter, kept in Sphinx's pickled environment."""
-    return by_page(env, "claims_table_digests")
-
-
 def together(app: Sphinx, env: Any, docs: list[str]) -> None:
     """Have pages that show claims read first, so by one process, which judges once."""
     docs.sort(key=lambda page: b"{claims-" not in Path(env.doc2path(page)).read_bytes())
 
 
-def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
-    """Pages whose table would read differently now."""
-    return [
-        page
-        for page, tables in remembered(env).items()
-        if any(state(chapter) != old for chapter, old in tables.items())
-    ]
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directive and the check of remembered pages."""
+    """Register both directives."""
     app.add_directive("claims-table", ClaimsTable, override=True)
     app.add_directive("claims-count", ClaimsCount, override=True)
     app.setup_extension("claims_ledger")
-    app.connect("env-get-outdated", outdated)
     app.connect("env-before-read-docs", together)
-    keep(app, "claims_table_digests")
     return {"version": "1", "env_version": 1, "parallel_read_safe": True}

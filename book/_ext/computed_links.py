@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from _tools import leaves, said
-from by_page import by_page, keep
+from by_page import remember, watch
 from docutils import nodes
 from shared_trees import shared
 from sphinx.application import Sphinx
@@ -151,25 +151,13 @@ class ComputedLinks(SphinxTransform):
             end += page_trees(trees=as_script(shared({**trees, **own})))
         if trees:
             digests = {name: digest(tree) for name, tree in trees.items()}
-            remembered(self.env)[self.env.docname] = digests
+            remember(self.env, "computed_number_digests", digests)
 
 
-def remembered(env: Any) -> dict[str, dict[str, str]]:
-    """Digests by page and name, kept in Sphinx's pickled environment."""
-    return by_page(env, "computed_number_digests")
-
-
-def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
-    """Pages whose own text did not change but whose numbers did."""
+def state(app: Sphinx, name: str) -> str:
+    """Digest of a number's derivation; empty where no cell says it any more."""
     numbers = numbers_of(app)
-
-    def moved(stored: dict[str, str]) -> bool:
-        return any(
-            name not in numbers or digest(numbers[name].tree()) != old
-            for name, old in stored.items()
-        )
-
-    return [page for page, stored in remembered(env).items() if moved(stored)]
+    return digest(numbers[name].tree()) if name in numbers else ""
 
 
 def open_span(self: SphinxTranslator, node: computed_number) -> None:
@@ -212,7 +200,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         **dict.fromkeys(others, (skip, pass_by)),
     )
     app.add_transform(ComputedLinks)
-    app.connect("env-get-outdated", outdated)
     app.connect("env-check-consistency", hold)
-    keep(app, "computed_number_digests")
+    watch(app, "computed_number_digests", state)
     return {"version": "1", "env_version": 1, "parallel_read_safe": True}

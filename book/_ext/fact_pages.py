@@ -8,7 +8,6 @@ all into an ordinary page, which is read again when the data changed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -24,8 +23,9 @@ import fact_models
 import fact_peaks
 import fact_prices
 import fact_runs
-from assets import STATIC
+from assets import STATIC, digest
 from by_page import by_page, keep
+from computed_links import digest as digest_of
 from docutils import nodes
 from fact_html import Sheet, escape
 from first_terms import found_by
@@ -120,14 +120,6 @@ PAGES: dict[str, Callable[[str], Iterator[Fact]]] = {
 # ---- what the pages are made from ----
 
 
-def digest(paths: list[Path]) -> str:
-    """Digest of names and bytes."""
-    found = hashlib.sha256()
-    for path in sorted(paths):
-        found.update(path.name.encode() + path.read_bytes())
-    return found.hexdigest()[:16]
-
-
 def shared_sources() -> list[Path]:
     """All that every generated page depends on: code, styles, common data."""
     own = [*Path(__file__).parent.glob("*.py"), *STATIC.glob("*.*")]
@@ -150,8 +142,7 @@ def state(app: Sphinx) -> dict[str, str]:
     own = [contents] if contents.is_file() else []
     common = digest([*shared_sources(), *own])
     pages = {fact.page: f"{common} {fact.made_from}" for fact in facts(env)}
-    every = json.dumps([common, pages])
-    return {"": hashlib.sha256(every.encode()).hexdigest()[:16], **pages}
+    return {"": digest_of({"": common, **pages}), **pages}
 
 
 def stamp(app: Sphinx) -> Path:

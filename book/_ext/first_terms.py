@@ -109,9 +109,7 @@ def is_prose(text: nodes.Text) -> bool:
     """Whether a text stands in a sentence, and in no link, code or formula."""
     above = list(ancestors(text))
     return any(isinstance(a, PLAIN) for a in above) and not any(
-        isinstance(a, NOT_WORDS)
-        or type(a).__name__ == "computed_number"
-        for a in above
+        isinstance(a, NOT_WORDS) or type(a).__name__ == "computed_number" for a in above
     )
 
 

@@ -1,63 +1,66 @@
-"""The sidebar is made once a folder, and marked on each page.
+"""The sidebar is made once, and each page writes it from where it stands.
 
-The theme resolves the whole tree of contents anew for every page. Pages of one folder
-differ in it only by the mark of where the reader is: the page's own entry and those
-above it. So a folder's sidebar is made once without a mark, and each page marks a copy.
+The theme resolves the whole tree of contents anew for every page. Pages differ in it
+only by the way to each link, and by the mark of where the reader is: the page's own
+entry and those above it.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache, partial
 from typing import Any
 
-from bs4 import BeautifulSoup
 from pydata_sphinx_theme.toctree import add_toctree_functions
 from sphinx.application import Sphinx
+from sphinx.util.osutil import relative_uri
+
+LINK = re.compile(r'(?<=href=")[^":]+(?=")')  # one within the book
+ENTRY = re.compile(r'(?<=<li class="toctree-l)\d')
 
 
 @cache
-def unmarked(app: Sphinx, page: str, options: tuple[tuple[str, Any], ...]) -> str:
-    """The theme's sidebar for a page that is in no tree of contents."""
+def unmarked(app: Sphinx, options: tuple[tuple[str, Any], ...]) -> list[str]:
+    """Lines of the theme's sidebar, for a page at the root that is in no contents."""
+    page = "-"  # what is called so is no page
     context: dict[str, Any] = {
         "toctree": partial(app.builder._get_local_toctree, page)  # type: ignore
     }
     add_toctree_functions(app, page, "", context, None)
-    return str(context["generate_toctree_html"](**dict(options)))
+    return str(context["generate_toctree_html"](**dict(options))).split("\n")
 
 
-def marked(sidebar: str, href: str) -> str:
-    """A sidebar with the entry that leads to `href` as the page being read."""
-    soup = BeautifulSoup(sidebar, "html.parser")
-    entry = soup.find("a", href=href)
-    if entry is None:  # the book's first page, say
-        return sidebar
-    entry["href"] = "#"
-    entry["class"] = ["current", *entry["class"]]
-    for above in entry.parents:
-        if above.name == "ul":
-            above["class"] = ["current", *above.get("class", [])]
-        elif above.name == "li":
-            depth, *others = above["class"]
-            above["class"] = [depth, "current", "active", *others]
-            for part in above.find_all("details", recursive=False):
-                part["open"] = "open"
-    return str(soup)
+def marked(sidebar: list[str], here: str) -> str:
+    """A sidebar with the entry that leads to `here` as the page being read."""
+    lines, above = list(sidebar), list[int]()
+    for n, line in enumerate(sidebar):  # an entry with others under it opens a list
+        if f'href="{here}"' in line:
+            lines[n] = entered(line.replace('<a class="', '<a class="current '))
+            for one in above:
+                held = lines[one].replace('<ul class="', '<ul class="current ')
+                lines[one] = entered(held.replace("<ul>", '<ul class="current">'))
+            break
+        if line.startswith("</ul>"):
+            above.pop()
+        elif "<ul" in line:
+            above.append(n)
+    return LINK.sub(lambda to: relative_uri(here, to[0]) or "#", "\n".join(lines))
+
+
+def entered(line: str) -> str:
+    """An entry as one that the reader is in."""
+    line = ENTRY.sub(r"\g<0> current active", line)
+    return line.replace("<details>", '<details open="open">')
 
 
 def on_page(app: Sphinx, page: str, template: str, context: Any, _: Any) -> None:
     """Give the page's template the kept sidebar in place of the theme's own."""
-    made = context["generate_toctree_html"]
-    beside = f"{page.rpartition('/')[0]}/-".lstrip("/")  # what is called so is no page
-    if page.startswith("_modules/"):  # no document is near: the depth alone counts
-        beside = "/".join("-" * len(page.split("/")))
+    made, here = context["generate_toctree_html"], app.builder.get_target_uri(page)
 
     def sidebar(**options: Any) -> Any:
         if options.get("startdepth") or options.get("collapse"):
             return made(**options)  # what else differs from page to page
-        kept = unmarked(app, beside, tuple(sorted(options.items())))
-        if page not in app.env.found_docs:
-            return kept
-        return marked(kept, app.builder.get_relative_uri(beside, page))
+        return marked(unmarked(app, tuple(sorted(options.items()))), here)
 
     context["generate_toctree_html"] = sidebar
 

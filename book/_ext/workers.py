@@ -24,6 +24,11 @@ def declare(app: Sphinx) -> None:
             app.extensions[name].parallel_read_safe = True
 
 
+def number_nothing(app: Sphinx, config: Any) -> None:
+    """Leave figures without numbers: none has one, and to count reads every page."""
+    config.numfig = False
+
+
 def drop_unshown(app: Sphinx, env: Any) -> None:
     """Forget modules of which no page shows anything, lest they get a source page.
 
@@ -53,5 +58,6 @@ def share(
 def setup(app: Sphinx) -> dict[str, Any]:
     """Declare what others left open, and tidy what they leave."""
     app.connect("builder-inited", declare)
+    app.connect("config-inited", number_nothing, priority=900)  # after those who do
     app.connect("env-updated", drop_unshown)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

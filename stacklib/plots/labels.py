@@ -10,12 +10,11 @@ from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
 from .layout import spread
-from .room import Box, Room
+from .room import PEN, Box, Room
 from .spec import STROKES
 
 SIZE = 10.7
@@ -30,10 +29,8 @@ Mark = Mapping[str, Any]
 
 def width(text: str, ax: Axes, size: float = SIZE) -> float:
     """Points a text takes, in the font matplotlib ships (wider than most)."""
-    canvas = ax.figure.bbox
-    renderer = RendererAgg(int(canvas.width), int(canvas.height), 72)
     probe = ax.text(0, 0, text, fontsize=size)
-    found = float(probe.get_window_extent(renderer).width)
+    found = float(probe.get_window_extent(PEN).width)
     probe.remove()
     return found
 

@@ -11,6 +11,7 @@ from matplotlib.text import Text
 
 SLACK = 1.5  # points that two texts may share: ascents and descents are rarely full
 EDGE = 1.0  # points that a text may reach over the frame
+PEN = RendererAgg(1, 1, 72)  # texts are measured with it, nothing is drawn
 
 Box = tuple[float, float, float, float]  # left, low, right, high
 
@@ -50,7 +51,7 @@ class Room:
 
 def _texts(ax: Axes) -> Iterator[Text]:
     """Every text that is drawn: ticks within the limits, labels, names."""
-    yield from (*ax.texts, *ax.figure.texts, ax.xaxis.label, ax.yaxis.label)
+    yield from (*ax.texts, *ax.figure.texts, ax.xaxis.label)
     for axis in (ax.xaxis, ax.yaxis):
         low, high = sorted(axis.get_view_interval())
         for at, text in zip(
@@ -62,13 +63,12 @@ def _texts(ax: Axes) -> Iterator[Text]:
 
 def boxes(ax: Axes) -> list[tuple[str, Box]]:
     """Every text of the drawing and where it stands, in points."""
-    _, _, wide, high = frame_of(ax)
-    renderer = RendererAgg(int(wide), int(high), 72)
-    ax.figure.draw(renderer)  # ticks have their texts only once drawn
+    ax.apply_aspect()
+    ax.xaxis.get_tightbbox(PEN)  # puts its label in place
     found = []
     for text in _texts(ax):
         if text.get_text().strip():
-            box = text.get_window_extent(renderer)
+            box = text.get_window_extent(PEN)
             found.append((text.get_text(), (box.x0, box.y0, box.x1, box.y1)))
     return found
 
