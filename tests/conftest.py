@@ -4,6 +4,7 @@ A check that could not run here skips with "<what>: not run (<why>)"; those reas
 are repeated after everything else, where nobody overlooks them.
 """
 
+import gc
 import io
 import os
 import re
@@ -37,6 +38,13 @@ def not_run(reason: str) -> str:
 def pytest_configure(config: pytest.Config) -> None:
     """Know ``pytest.mark.rows``."""
     config.pluginmanager.register(rows)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: no need to walk it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
