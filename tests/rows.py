@@ -8,8 +8,6 @@ all where they run. A hash of the package draws: the same for the same tree, oth
 after any change, so that all are tried in time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from functools import cache

@@ -1,7 +1,5 @@
 """Published kernels, run: what is stored is what runs, and how far it is off."""
 
-from __future__ import annotations
-
 import pytest
 
 np = pytest.importorskip("numpy")

@@ -1,7 +1,5 @@
 """Families A and C: rows read right, refused with the reason, predicted from specs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Family B: rows read right, refused with what is missing, predicted from specs."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import hardware

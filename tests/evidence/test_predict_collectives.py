@@ -1,7 +1,5 @@
 """Family D: rows read right, refused with what is missing, predicted from specs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """No launch of these tests takes less than any part of the chip needs for its work."""
 
-from __future__ import annotations
-
 import pytest
 
 

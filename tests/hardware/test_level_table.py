@@ -1,7 +1,5 @@
 """One table of a device's levels: sizes as printed, rates and latencies as measured."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

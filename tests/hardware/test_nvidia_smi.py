@@ -1,7 +1,5 @@
 """nvidia-smi's output: both formats, old and new names, and what is not its output."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Closed forms of kernels on round numbers, by walking through what they stand for."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Thread to lane, block to unit: closed form, counting, and the machine's own word."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

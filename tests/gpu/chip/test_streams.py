@@ -1,7 +1,5 @@
 """Streams against the closed form, the checker against planted faults."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """The recorded output of NVIDIA's compiler: whole, self-consistent, and repeatable."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """The PTX of NVIDIA's compiler, interpreted: three ways to one result, bit by bit."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A decode step in issue slots: the closed form, and the kernel that was counted."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Divergence three ways: distinct paths, the machine's counts, masks on this one."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Occupancy: NVIDIA's calculator's answers, and what must hold of any."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

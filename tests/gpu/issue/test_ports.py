@@ -1,7 +1,5 @@
 """The constants of ports: every one has a source, or is another's by name."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import hardware

@@ -1,7 +1,5 @@
 """The clock against closed forms, the database's peaks, and its own bounds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What a recorder writes down, and what it refuses."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sub-core against closed forms, bounds of any scheduler, and its own checker."""
 
-from __future__ import annotations
-
 import dataclasses
 from fractions import Fraction
 

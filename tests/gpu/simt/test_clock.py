@@ -1,7 +1,5 @@
 """The clock on kernels whose time is known: peaks, latencies, turns, and samples."""
 
-from __future__ import annotations
-
 import warnings
 from types import SimpleNamespace
 

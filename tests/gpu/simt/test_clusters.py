@@ -1,7 +1,5 @@
 """Clusters: blocks that reach each other's shared memory."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

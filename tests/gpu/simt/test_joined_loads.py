@@ -1,7 +1,5 @@
 """Loads of neighbours in shared memory that become one wide load."""
 
-from __future__ import annotations
-
 import random
 from collections import OrderedDict
 

@@ -1,7 +1,5 @@
 """Kernels at the edge of the language: what is refused, what must come out equal."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Warps that wait: mbarriers, copies that go on meanwhile, clusters."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tile copies, clusters, MIG and DPX: counted, and in closed form."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

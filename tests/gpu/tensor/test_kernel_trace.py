@@ -1,7 +1,5 @@
 """Timelines: the simulator that makes them, and what is read from them."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """The pipeline that feeds a tensor core: closed form, simulator, checker."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

@@ -1,7 +1,5 @@
 """Experts' exchange: drawn, counted and in closed form; bytes, times and messages."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from math import sqrt

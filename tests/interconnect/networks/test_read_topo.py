@@ -1,7 +1,5 @@
 """Matrices of nvidia-smi topo -m, of several versions, read; planted faults named."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Routes, loads and cuts against networkx and against every split; planted faults."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise, product
 
 import pytest

@@ -1,7 +1,5 @@
 """Tori and their twists: loads to the known values, closing, cubes and mirrors."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import prod
 

@@ -1,7 +1,5 @@
 """A queue: posted, run against a list, explored whole, and between processes."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import pytest

@@ -1,7 +1,5 @@
 """The steps of a write: closed form against events, and planted faults."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Every algorithm at every number of ranks: proved, run, and no byte too many."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Planted faults: each is found, and named with its step, rank and chunk."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A line through times: what was planted comes back, and intervals hold it."""
 
-from __future__ import annotations
-
 import random
 from statistics import NormalDist
 

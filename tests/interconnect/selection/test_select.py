@@ -1,7 +1,5 @@
 """NCCL's choice: crossovers, refusals, and the cells of a published tuning log."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Sharded training: closed form, the parameter list counted, integers exact."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A fabric: closed forms, runs frame by frame, and planted faults."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from math import comb

@@ -1,7 +1,5 @@
 """How long an attention takes: bounds by name, shares of its parts, bad input."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The pipeline model: events, steady state, the checker and its planted faults."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The product model: never faster than the roofline, one formula three ways."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

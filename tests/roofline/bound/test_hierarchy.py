@@ -1,7 +1,5 @@
 """Bandwidth by working set, latency by level."""
 
-from __future__ import annotations
-
 import math
 import random
 

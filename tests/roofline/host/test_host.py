@@ -1,7 +1,5 @@
 """The roofline of this machine: timing, streams, record, predictions."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -1,7 +1,5 @@
 """Bandwidth by working set: counting, sweeping, finding the levels."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import random

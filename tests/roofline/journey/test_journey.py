@@ -1,7 +1,5 @@
 """The token's journey: the list, the formula and the clock agree."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest
