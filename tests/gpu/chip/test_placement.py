@@ -16,6 +16,8 @@ from stacklib.gpu.chip.placement import (
 )
 from stacklib.gpu.simt import kernels
 
+from ...rows import refusals
+
 SMALL = [
     (x, y, z) for x, y, z in itertools.product(range(1, 9), range(1, 7), (1, 2, 5))
 ]
@@ -118,24 +120,20 @@ def test_arrays_and_numbers_alike():
         assert found.waves[i] == one.waves and found.idle_units[i] == one.idle_units
 
 
-@pytest.mark.rows(
-    ("grid", "block", "says"),
-    [
-        (1, 1025, "1,025 threads > 1,024"),
-        (1, (1024, 2), "2,048 threads > 1,024"),
-        (1, (1, 1, 65), "block.z = 65: at most 64"),
-        (1, (2, 2048), "4,096 threads > 1,024"),
-        ((1, 65536), 1, "grid.y = 65,536: at most 65,535"),
-        (2**31, 1, "grid.x = 2,147,483,648"),
-        (0, 1, "grid = 0"),
-        (1, True, "block = True"),
-        (1, (1, 2, 3, 4), "one to three"),
-        (1, 32.0, "block = 32.0"),
-    ],
+test_limits_of_a_launch = refusals(
+    (1, 1025, "1,025 threads > 1,024"),
+    (1, (1024, 2), "2,048 threads > 1,024"),
+    (1, (1, 1, 65), "block.z = 65: at most 64"),
+    (1, (2, 2048), "4,096 threads > 1,024"),
+    ((1, 65536), 1, "grid.y = 65,536: at most 65,535"),
+    (2**31, 1, "grid.x = 2,147,483,648"),
+    (0, 1, "grid = 0"),
+    (1, True, "block = True"),
+    (1, (1, 2, 3, 4), "one to three"),
+    (1, 32.0, "block = 32.0"),
+    by=check_launch,
+    error=(ValueError, TypeError),
 )
-def test_limits_of_a_launch(grid, block, says):
-    with pytest.raises((ValueError, TypeError), match=says):
-        check_launch(grid, block)
 
 
 def test_bad_input():

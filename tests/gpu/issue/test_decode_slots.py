@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ...rows import refusals
+
 np = pytest.importorskip("numpy")
 
 from stacklib import gpu, hardware, models  # noqa: E402
@@ -53,17 +55,12 @@ def test_more_chips_share_the_work():
         assert few.time.si == pytest.approx(4 * many.time.si)
 
 
-@pytest.mark.rows(
-    "call, words",
-    [
-        (lambda: matvec_instructions(0, 64), "rows = 0"),
-        (lambda: matvec_instructions(1, 65), "k = 65: a multiple of 64"),
-        (lambda: matvec_instructions(True, 64), "rows = True"),
-        (lambda: decode_slots("mixtral-8x7b"), "descent of their own"),
-        (lambda: decode_slots("llama-9"), "llama-9"),
-        (lambda: decode_slots(tp=1), "does not fit"),
-    ],
+test_what_it_refuses = refusals(
+    (lambda: matvec_instructions(0, 64), "rows = 0"),
+    (lambda: matvec_instructions(1, 65), "k = 65: a multiple of 64"),
+    (lambda: matvec_instructions(True, 64), "rows = True"),
+    (lambda: decode_slots("mixtral-8x7b"), "descent of their own"),
+    (lambda: decode_slots("llama-9"), "llama-9"),
+    (lambda: decode_slots(tp=1), "does not fit"),
+    error=(ValueError, LookupError),
 )
-def test_what_it_refuses(call, words):
-    with pytest.raises((ValueError, LookupError), match=words):
-        call()

@@ -8,6 +8,7 @@ import pytest
 from stacklib import gpu, hardware
 from stacklib.gpu.simt.one_thread import run_one_by_one
 
+from ...rows import refusals
 from .test_machine import launch, line_of, refused, same, written
 
 H100 = hardware.get("h100-sxm")
@@ -353,16 +354,12 @@ def _many_values(t, out):
     out[0] = t.thread.x * 1.0
 
 
-@pytest.mark.rows(
-    ("kernel", "says"),
-    [
-        (_exp, "np.exp takes no value that differs by lane; use t.exp"),
-        (_larger, "np.maximum takes no .*; use t.max"),
-        (_angle, "np.arctan takes no .*; a thread has t.exp"),
-        (_one_value, r"stored by 32 lanes at once; the values are equal \(7.0\)"),
-        (_many_values, "written while another lane uses it"),
-    ],
+test_a_message_names_what_to_write_instead = refusals(
+    (_exp, "np.exp takes no value that differs by lane; use t.exp"),
+    (_larger, "np.maximum takes no .*; use t.max"),
+    (_angle, "np.arctan takes no .*; a thread has t.exp"),
+    (_one_value, r"stored by 32 lanes at once; the values are equal \(7.0\)"),
+    (_many_values, "written while another lane uses it"),
+    by=lambda kernel: gpu.launch(kernel, 1, 32, "h100-sxm", gpu.empty(32, float)),
+    error=gpu.KernelError,
 )
-def test_a_message_names_what_to_write_instead(kernel, says):
-    with pytest.raises(gpu.KernelError, match=says):
-        gpu.launch(kernel, 1, 32, "h100-sxm", gpu.empty(32, float))

@@ -20,6 +20,8 @@ from stacklib.gpu.chip.slices import (
 from stacklib.gpu.tensor.dpx import FUSED, PLAIN, REPLACES, align, per_cell
 from stacklib.gpu.tensor.tile_copies import WAYS, count, slots, step_cycles
 
+from ...rows import refusals
+
 whole = st.integers(1, 6)
 
 
@@ -108,19 +110,13 @@ def test_unfolding_the_fused_gives_the_plain():
     assert unfolded == PLAIN
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: count(0, "TMA"), "0"),
-        (lambda: count(1.5, "TMA"), "1.5"),
-        (lambda: count(16, "tma"), "'tma'"),
-        (lambda: slots(16, "dma"), "'dma'"),
-        (lambda: clusters_that_fit([16], 0), "size = 0"),
-        (lambda: placements(["5g"]), "'5g'"),
-        (lambda: align("", "A", fused=True), "0 and 1"),
-        (lambda: align("A", "A", fused=True, opened=-1), "opened = -1"),
-    ],
+test_bad_input = refusals(
+    (lambda: count(0, "TMA"), "0"),
+    (lambda: count(1.5, "TMA"), "1.5"),
+    (lambda: count(16, "tma"), "'tma'"),
+    (lambda: slots(16, "dma"), "'dma'"),
+    (lambda: clusters_that_fit([16], 0), "size = 0"),
+    (lambda: placements(["5g"]), "'5g'"),
+    (lambda: align("", "A", fused=True), "0 and 1"),
+    (lambda: align("A", "A", fused=True, opened=-1), "opened = -1"),
 )
-def test_bad_input(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()

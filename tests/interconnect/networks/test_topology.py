@@ -12,6 +12,8 @@ from stacklib.interconnect.networks.paths import islands
 from stacklib.interconnect.networks.topology import Topology
 from stacklib.quantity import Quantity, UnknownName
 
+from ...rows import refusals
+
 nx = pytest.importorskip("networkx")
 
 
@@ -229,24 +231,19 @@ def test_parts_are_counted_and_priced():
             net.cost(prices)
 
 
-@pytest.mark.rows(
-    ("ranks", "nodes", "links", "says"),
-    [
-        (0, 1, [], "ranks = 0"),
-        (2, 1, [], "nodes = 1"),
-        (2, 2, [(0, 0, 1.0)], "none to itself"),
-        (2, 2, [(0, 2, 1.0)], "node 2: nodes are 0 to 1"),
-        (2, 2, [(0, 1, 0.0)], "bandwidth of 0 -> 1 = 0.0"),
-        (2, 2, [(0, 1, float("nan"))], "bandwidth of 0 -> 1 = nan"),
-        (2, 2, [(0, 1, 1.0, -1.0)], "latency of 0 -> 1"),
-        (2, 2, [(0, 1, 1.0, 0.0, 0)], "cables of 0 -> 1 = 0"),
-        (2, 2, [(0, 1)], "source, destination, bandwidth"),
-        (2, 2, [(0, 1, 1.0), (0, 1, 1.0)], "0 -> 1 is given twice"),
-    ],
+test_bad_networks_are_refused = refusals(
+    (0, 1, [], "ranks = 0"),
+    (2, 1, [], "nodes = 1"),
+    (2, 2, [(0, 0, 1.0)], "none to itself"),
+    (2, 2, [(0, 2, 1.0)], "node 2: nodes are 0 to 1"),
+    (2, 2, [(0, 1, 0.0)], "bandwidth of 0 -> 1 = 0.0"),
+    (2, 2, [(0, 1, float("nan"))], "bandwidth of 0 -> 1 = nan"),
+    (2, 2, [(0, 1, 1.0, -1.0)], "latency of 0 -> 1"),
+    (2, 2, [(0, 1, 1.0, 0.0, 0)], "cables of 0 -> 1 = 0"),
+    (2, 2, [(0, 1)], "source, destination, bandwidth"),
+    (2, 2, [(0, 1, 1.0), (0, 1, 1.0)], "0 -> 1 is given twice"),
+    by=lambda ranks, nodes, links: Topology("bad", ranks, nodes, links),
 )
-def test_bad_networks_are_refused(ranks, nodes, links, says):
-    with pytest.raises(ValueError, match=says):
-        Topology("bad", ranks, nodes, links)
 
 
 def test_bad_questions_are_refused():

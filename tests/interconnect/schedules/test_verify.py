@@ -16,6 +16,8 @@ from stacklib.interconnect.schedules.run import run
 from stacklib.interconnect.schedules.schedule import Schedule, Send
 from stacklib.interconnect.schedules.verify import verify
 
+from ...rows import refusals
+
 PAIRS = [(c, a) for c, table in KNOWN.items() for a in table]
 REDUCING = [(c, a) for c, a in PAIRS if c in ("all_reduce", "reduce_scatter")]
 AMONG_RANKS = [(c, a) for c, a in REDUCING if a not in ("in_switch", "collnet")]
@@ -223,27 +225,22 @@ def of(sends):
     return Schedule("all_reduce", "mine", 2, 1, sends)
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (
-            lambda: Schedule("all_reduce", "x", 2, 1, [(1, 0, 1, 0, 1), (0,) * 5]),
-            "send 1",
-        ),
-        (lambda: Schedule("all_reduce", "x", 2, 1, [(-1, 0, 1, 0, 1)]), "steps -1"),
-        (lambda: Schedule("all_reduce", "x", 2, 1, [(0, 0, 1)]), "send 0 is"),
-        (lambda: Schedule("all_reduce", "x", 2, 1, [(0, 0.5, 1, 0, True)]), "whole"),
-        (lambda: Schedule("all_reduce", "x", 2, 1, [7]), "send 0 is"),
-        (lambda: Schedule("all_gather", "x", 2, 3, ()), "multiple of 2"),
-        (lambda: Schedule("all_to_all", "x", 2, 2, ()), "has 4"),
-        (lambda: Schedule("broadcast", "x", 2, 1, (), root=2), "root = 2"),
-        (lambda: Schedule("all_reduce", "x", 0, 1, ()), "ranks = 0"),
-        (lambda: Schedule("sum", "x", 1, 1, ()), "unknown collective"),
-    ],
+test_bad_input_is_refused = refusals(
+    (
+        lambda: Schedule("all_reduce", "x", 2, 1, [(1, 0, 1, 0, 1), (0,) * 5]),
+        "send 1",
+    ),
+    (lambda: Schedule("all_reduce", "x", 2, 1, [(-1, 0, 1, 0, 1)]), "steps -1"),
+    (lambda: Schedule("all_reduce", "x", 2, 1, [(0, 0, 1)]), "send 0 is"),
+    (lambda: Schedule("all_reduce", "x", 2, 1, [(0, 0.5, 1, 0, True)]), "whole"),
+    (lambda: Schedule("all_reduce", "x", 2, 1, [7]), "send 0 is"),
+    (lambda: Schedule("all_gather", "x", 2, 3, ()), "multiple of 2"),
+    (lambda: Schedule("all_to_all", "x", 2, 2, ()), "has 4"),
+    (lambda: Schedule("broadcast", "x", 2, 1, (), root=2), "root = 2"),
+    (lambda: Schedule("all_reduce", "x", 0, 1, ()), "ranks = 0"),
+    (lambda: Schedule("sum", "x", 1, 1, ()), "unknown collective"),
+    error=(ValueError, LookupError),
 )
-def test_bad_input_is_refused(call, says):
-    with pytest.raises((ValueError, LookupError), match=says):
-        call()
 
 
 @pytest.mark.slow

@@ -17,6 +17,8 @@ from stacklib.roofline.host import streams
 from stacklib.roofline.host.plateaus import _crossing
 from stacklib.roofline.host.streams import Plateau, StreamPoint, plateaus, sizes
 
+from ...rows import refusals
+
 KIB = 2**10
 
 
@@ -224,19 +226,14 @@ def test_small_steps_are_one_level():
     assert len(plateaus(at, rates)) == 1
 
 
-@pytest.mark.rows(
-    ("at", "rates", "message"),
-    [
-        ([1, 2, 3], [1, 1, 1], "four or more"),
-        ([1, 2, 3, 4], [1, 1], "4 sizes and 2"),
-        ([1, 3, 2, 4], [1] * 4, "must grow"),
-        ([1, 2, 3, 4], [1, 0, 1, 1], "above zero"),
-        ([1, 2, 3, 4], [1, math.nan, 1, 1], "above zero"),
-    ],
+test_a_curve_that_is_none_is_refused = refusals(
+    ([1, 2, 3], [1, 1, 1], "four or more"),
+    ([1, 2, 3, 4], [1, 1], "4 sizes and 2"),
+    ([1, 3, 2, 4], [1] * 4, "must grow"),
+    ([1, 2, 3, 4], [1, 0, 1, 1], "above zero"),
+    ([1, 2, 3, 4], [1, math.nan, 1, 1], "above zero"),
+    by=plateaus,
 )
-def test_a_curve_that_is_none_is_refused(at, rates, message):
-    with pytest.raises(ValueError, match=message):
-        plateaus(at, rates)
 
 
 @pytest.mark.rows(("step", "span"), [(1, 2), (0.5, 2), (1.4, 0.9), (1.4, 0)])
