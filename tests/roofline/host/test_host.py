@@ -248,11 +248,6 @@ def test_the_bar_is_drawn_only_when_asked(capsys):
     assert "2/2" in capsys.readouterr().err
 
 
-def test_importing_the_room_needs_no_numpy():
-    code = "import sys; sys.modules['numpy'] = None; import stacklib.roofline.host"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 # -- record ------------------------------------------------------------------
 
 
