@@ -6,7 +6,6 @@ import pytest
 @pytest.fixture(autouse=True)
 def bounds_hold(monkeypatch):
     """Every time that is made, checked."""
-    pytest.importorskip("numpy")
     from stacklib.gpu.simt.times import Times
 
     made = Times.__init__

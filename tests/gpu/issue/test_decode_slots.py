@@ -1,16 +1,15 @@
 """A decode step in issue slots: the closed form, and the kernel that was counted."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stacklib import gpu, hardware, models
+from stacklib.gpu.issue.decode_slots import ROW, decode_slots, matvec_instructions
+from stacklib.gpu.simt import kernels
+
 from ...rows import refusals
-
-np = pytest.importorskip("numpy")
-
-from stacklib import gpu, hardware, models  # noqa: E402
-from stacklib.gpu.issue.decode_slots import ROW, decode_slots, matvec_instructions  # noqa: E402
-from stacklib.gpu.simt import kernels  # noqa: E402
 
 
 @given(blocks=st.integers(1, 3), warps=st.integers(1, 4), steps=st.integers(1, 5))

@@ -1,16 +1,15 @@
 """Divergence three ways: distinct paths, the machine's counts, masks on this one."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stacklib import gpu
+from stacklib.gpu.issue import divergence
+from stacklib.gpu.simt import kernels
+
 from ...rows import refusals
-
-np = pytest.importorskip("numpy")
-
-from stacklib import gpu  # noqa: E402
-from stacklib.gpu.issue import divergence  # noqa: E402
-from stacklib.gpu.simt import kernels  # noqa: E402
 
 PATHS = st.integers(1, 4).flatmap(
     lambda warps: st.lists(st.integers(0, 31), min_size=32 * warps, max_size=32 * warps)

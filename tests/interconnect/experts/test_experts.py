@@ -4,6 +4,7 @@ import itertools
 from collections import Counter
 from math import sqrt
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,7 +124,6 @@ def test_floors_of_77_and_194_us():
 
 
 def test_floats_quantities_and_arrays_say_the_same():
-    numpy = pytest.importorskip("numpy")
     rates = {"nvlink": 160e9, "network": 50e9, "latency": 40e-6}
     tokens = numpy.array([1.0, 128.0, 4096.0])
     swept = dispatch_time(dispatch_bytes(tokens, ranks=64, header=16), **rates)

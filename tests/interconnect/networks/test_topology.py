@@ -2,6 +2,7 @@
 
 from itertools import combinations, pairwise, product
 
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +14,6 @@ from stacklib.interconnect.networks.topology import Topology
 from stacklib.quantity import Quantity, UnknownName
 
 from ...rows import refusals
-
-nx = pytest.importorskip("networkx")
 
 
 @st.composite

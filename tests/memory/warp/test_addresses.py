@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +19,6 @@ from stacklib.memory.warp.transposing import WAYS
 from stacklib.quantity import Quantity
 
 from ...rows import refusals
-
-np = pytest.importorskip("numpy")
 
 PLACES = st.lists(st.none() | st.integers(0, 500), min_size=1, max_size=32)
 WIDTH = st.sampled_from(WIDTHS)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -133,7 +134,6 @@ def test_a_complement_covers_what_was_skipped_and_nothing_twice(part, size):
 
 
 def test_row_major_is_how_numpy_stores():
-    numpy = pytest.importorskip("numpy")
     made = row_major(3, 4, 5)
     array = numpy.arange(60).reshape(3, 4, 5)
     for place in numpy.ndindex(3, 4, 5):
