@@ -12,8 +12,6 @@ A case is timed only after a moment in which nothing else ran, and only the medi
 counts. This rule was fixed before the run.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -10,8 +10,6 @@ which is made before the clock runs. It has no sectors: there it moves whole lin
 the lines are what is compared.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from statistics import median
 from time import perf_counter

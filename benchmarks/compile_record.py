@@ -7,8 +7,6 @@ from the oldest PTX for four real ones, which is what a driver does with it; and
 ptxas says to matrix instructions and bulk copies on each target.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -9,8 +9,6 @@ as Llama-2-70B (another vocabulary), mlsysim shares no model over chips. A third
 keeps its recorded time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

@@ -6,8 +6,6 @@ PTX by nvcc for compute capability 8.0, machine code from it by ptxas for Hopper
 opcodes are counted by the nvdisasm inside Triton's wheel.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

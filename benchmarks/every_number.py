@@ -8,8 +8,6 @@ format has it) and torch, which saturates. A NaN may become any NaN: which one i
 library's own.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from typing import Any
 

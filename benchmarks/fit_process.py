@@ -6,8 +6,6 @@ The whole process is timed, from start to exit, beside a Python that does nothin
 The peer's figure is a recorded one: its import alone.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -10,8 +10,6 @@ the rate one core gets from the cache that holds its arrays. Matrix products are
 call on all cores. A blocked case runs the same passes on blocks that fit the L2.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -9,8 +9,6 @@ error of the formula in float32 before its time counts. Memory is how far a proc
 its own grows beyond inputs and result while it calls once.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -10,8 +10,6 @@ other side of a half way; where the texts part, both leading logits and their ga
 kept. Besides, llama.cpp cuts passages into tokens by the vocabulary of the file.
 """
 
-from __future__ import annotations
-
 import tempfile
 from importlib.metadata import version
 from pathlib import Path

@@ -11,8 +11,6 @@ is predicted from these two and the closed form. Bytes are counted by the kernel
 network namespace where nobody else sends.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

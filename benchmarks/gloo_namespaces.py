@@ -10,8 +10,6 @@ alpha, and to beta what its rate makes of a byte with its share of the headers, 
 that is more. Where namespaces are not permitted, the loopback is measured, and only it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -4,8 +4,6 @@ It prints, for every case, when it began and ended each round: the clock is the
 machine's, so that the parent can compare ranks.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

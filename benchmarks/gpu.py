@@ -10,8 +10,6 @@ file is rewritten after every section, so a killed run keeps what it had. Clocks
 are sampled, never set.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import json

@@ -4,8 +4,6 @@ Shared by gpu.py (runs them with torch) and predict_gpu.py (predicts them with
 stacklib); imports neither. ``operations`` and ``bytes`` count each operand once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

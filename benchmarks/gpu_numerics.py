@@ -7,8 +7,6 @@ those of ordinary sums: a rehearsal. ``tests/gpu/tensor/test_measured.py`` compa
 device's answers with ``stacklib.gpu.mma``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -5,8 +5,6 @@ a torch version or device does not have raises here, and the case is recorded as
 failed with that reason.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

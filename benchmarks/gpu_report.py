@@ -1,7 +1,5 @@
 """What a GPU says about itself, and the versions a measurement depends on."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import platform
 import subprocess

@@ -7,8 +7,6 @@ copies of the operands to push each out of L2 before its turn comes again; writi
 a flush buffer instead would leave dirty lines for the timed call to write back.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import subprocess

@@ -5,8 +5,6 @@ package around it. A case whose id ends in *check* is small and ragged: its resu
 held to float64, within twice the error of torch's formula in the same precision.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import sys

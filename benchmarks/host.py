@@ -7,8 +7,6 @@
 The peer is the roofline itself: how far is NumPy's BLAS from it, and where.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

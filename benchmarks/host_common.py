@@ -1,7 +1,5 @@
 """What the CPU benchmarks share: the refusal before a commit, a result's head."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -9,8 +9,6 @@ it moves, the one read for the sake of a write among them. The levels are predic
 to end where the system says its caches do.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from dataclasses import asdict

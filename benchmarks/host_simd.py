@@ -8,8 +8,6 @@ instruction sets, and one assumption that is named in the file: how many cycles 
 addition waits for the one before it. Python's own speed is predicted by nothing.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict
 from pathlib import Path

@@ -9,8 +9,6 @@ same weights, bit for bit. Where each process resumes and how many steps are don
 is predicted; times are noted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

@@ -8,8 +8,6 @@ much for each instruction. `ptxas` is not the compiler inside a driver, but both
 PTX into the same machine code.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 from pathlib import Path

@@ -10,8 +10,6 @@ come out the same every time. The prediction runs the same searches on the terms
 stored roofline: how far above the best each method is after so many trials.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

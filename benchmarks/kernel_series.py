@@ -6,8 +6,6 @@ Every row of family K at its published shape and device, by `gpu.estimate`: publ
 and predicted rate, or why there is none. `times_s` is what the estimate took here.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

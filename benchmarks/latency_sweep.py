@@ -9,8 +9,6 @@ caches, sizes and ways, and from the size of the pages: NumPy asks for huge page
 four MiB on, and below that a page of four KiB lies anywhere.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

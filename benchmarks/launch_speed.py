@@ -9,8 +9,6 @@ in a process of its own. Both leave what NumPy computes, or nothing is written. 
 fifty times as fast by the median, and never less than five.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -10,8 +10,6 @@ to a submission, to a kernel and to a barrier is measured first; the closed form
 over launches, streams over one) need none of them.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import asdict

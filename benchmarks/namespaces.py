@@ -6,8 +6,6 @@ kernel's `netem`; where it has none, a relay between two tun devices delays each
 and spaces packets at the rate. All of it needs root; without it there is the loopback.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import selectors

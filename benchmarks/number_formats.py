@@ -10,8 +10,6 @@ Codes, scales and bytes must be equal before a time counts; the searched scales 
 must lose no more than ggml's.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

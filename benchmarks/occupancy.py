@@ -11,8 +11,6 @@ A disagreement is a case with another number of blocks, or with a limiter that t
 calculator does not name.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -11,8 +11,6 @@ part keeps of a microbatch, counted then, over the order of work. Loss and gradi
 should equal those of one stage to rounding.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

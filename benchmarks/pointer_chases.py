@@ -8,8 +8,6 @@ Little's law says what more chains should buy: latency over chains, until one co
 has all the bytes it can stream.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

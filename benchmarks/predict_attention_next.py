@@ -8,8 +8,6 @@ same table on the devices of FA-2 to FA-4. To be scored when rates are published
 date is that of the commit.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

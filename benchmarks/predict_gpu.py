@@ -8,8 +8,6 @@ distance to the measurement is what the benchmark is for. The same specs give th
 same bytes.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -11,8 +11,6 @@ and proved again by a test without the solver; that it found none has to be beli
 run again. Where its time is up, the row has bounds.
 """
 
-from __future__ import annotations
-
 import time
 from importlib.metadata import version
 from pathlib import Path

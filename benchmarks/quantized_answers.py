@@ -6,8 +6,6 @@
 document and question by question, so this keeps those of a few; five minutes.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import sys

@@ -9,8 +9,6 @@ each kernel runs when its matrix lies in the L2. The prediction is the slower of
 two. Ours run through numba; torch's are the kernels its CPU backend ships.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -8,8 +8,6 @@ scheme after the other on one thread; twenty minutes. The results are data of th
 package (`stacklib/tinylm/data/low_precision`), which `quantized.measured` reads.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

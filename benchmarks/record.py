@@ -3,8 +3,6 @@
 Standard library only: the GPU benchmark runs where nothing else is installed.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

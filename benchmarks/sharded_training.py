@@ -11,8 +11,6 @@ which `gloo_collectives.json` showed, so that FSDP has two figures. Losses shoul
 those of one process to rounding.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -9,8 +9,6 @@ stands what the walk would take if every line came alone, as in the stored chase
 independent pointers: no prefetcher helps.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -10,8 +10,6 @@ brings from the second cache and from the third, and the stored roofline how fas
 are. The prediction adds the three; the longest of them alone is kept beside it.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

@@ -9,8 +9,6 @@ committed; a decode step and a prefill are timed here, and so are the bytes that
 training step keeps for its backward pass, with and without recomputation.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

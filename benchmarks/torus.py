@@ -8,8 +8,6 @@ nodes are to take less than a second, by symmetry, and the twist of 4 x 4 x 8 is
 ranks in ten.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable

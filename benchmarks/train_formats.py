@@ -11,8 +11,6 @@ same model rounded after its training, and trained on without rounding; the mode
 before its weights were NF4.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import hashlib

@@ -10,8 +10,6 @@ recorded answers stand. Speed is measured beside: one step, an array of layouts,
 plan whose winner is held to an exhaustive search by ``step_time``.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import subprocess

@@ -7,8 +7,6 @@ and no memory, the launches of the wrappers are caught, and each kernel is compi
 sm_90 by the assembler inside Triton's wheel.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

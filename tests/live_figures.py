@@ -1,7 +1,5 @@
 """The live figures of the book, found where they are shown, and what one says."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

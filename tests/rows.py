@@ -8,10 +8,9 @@ all where they run. A hash of the package draws: the same for the same tree, oth
 after any change, so that all are tried in time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
+from collections.abc import Callable
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -43,6 +42,21 @@ def table(mark: pytest.Mark, case: pytest.Function) -> list[dict[str, Any]]:
         draw = random.Random(f"{sources()} {case.nodeid} {names}")
         made = [made[at] for at in sorted(draw.sample(range(len(made)), few))]
     return [dict(zip(columns, row, strict=True)) for row in made]
+
+
+def refusals(
+    *rows: tuple[Any, ...],
+    by: Callable[..., Any] = lambda call: call(),
+    error: type[Exception] | tuple[type[Exception], ...] = ValueError,
+) -> Callable[..., None]:
+    """A test of what is refused: each row what is given, and words of the error."""
+
+    @pytest.mark.rows(("given", "words"), [(row[:-1], row[-1]) for row in rows])
+    def test(given: tuple[Any, ...], words: str) -> None:
+        with pytest.raises(error, match=words):
+            by(*given)
+
+    return test
 
 
 def pytest_configure(config: pytest.Config) -> None:

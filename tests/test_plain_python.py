@@ -29,7 +29,8 @@ assert explain(maximum(time, time))""",
     "hardware": """
 from stacklib import hardware
 for name in hardware.names():
-    assert hardware.get(name).name""",
+    assert hardware.get(name).name
+assert len(hardware.levels("h100")) == 6""",
     "models": """
 from stacklib import models
 assert models.get("llama-3-70b").parameters > 0""",
@@ -41,7 +42,10 @@ assert not roofline.fit_memory(llama, on=h100, dtype="bf16").fits
 assert roofline.ridge(h100, "bf16")
 assert roofline.matmul(m=1, n=8, k=8, dtype="bf16").operations
 from stacklib.roofline.host import pipelines
-assert pipelines.compare(64)""",
+assert pipelines.compare(64)
+from stacklib.roofline.host.streams import plateaus, sizes
+at = sizes(2**26, 2)
+assert len(plateaus(at, [1e9 if s < 2**20 else 1e8 for s in at])) == 2""",
     "cost": """
 from stacklib import cost
 assert cost.wafer_price("n5").low and cost.defect_density("n5").high
@@ -68,13 +72,37 @@ assert gpu.tile_waves(m=256, n=256, rows=128, columns=128, units=132).waves == 1
 from stacklib import memory
 assert memory.sectors([4 * lane for lane in range(32)])
 assert memory.bank_conflicts([4 * lane for lane in range(32)]) is not None
-memory.Swizzle""",
-    "kernels": "from stacklib import kernels\nkernels.io_count, kernels.pipeline",
+memory.Swizzle
+from stacklib.memory.cache.chase_model import gpu_levels, served
+from stacklib.memory.ladder.rungs import ladder
+levels = gpu_levels("h100-sxm")
+assert ladder("h100-sxm") and sum(served(2**20, levels)) == 1""",
+    "kernels": """
+from stacklib import kernels
+from stacklib.kernels.attention.exponent import exponent_counted
+from stacklib.kernels.attention.flash import flash_attention
+from stacklib.kernels.attention.witnesses import Tiling, formula
+from stacklib.kernels.launch import fuse, recompute, threads
+from stacklib.kernels.launch.launches import Launches, run_launches
+from stacklib.kernels.plan import advise, published, search, tile_profile
+from stacklib.kernels.rows import norms, primitives, sampling_time
+count = kernels.io_count(tokens=8, head_dim=8, tile_q=4, tile_k=4, causal=True)
+assert count.bytes == 2 * 8 * (8 + 2 * (4 + 8) + 8) and kernels.pipeline
+exponent_counted(tokens=512, head_dim=8, on_chip=4096)
+formula(Tiling(8, 8, 4, 4))
+assert abs(run_launches(Launches(3, 2e-6, 1e-6)).time - 7e-6) < 1e-12
+search.search({"x": [1, 2]}, lambda p: p["x"], method="random", budget=2, seed=0)""",
     "accelerators": """
 from stacklib import accelerators
 assert accelerators.cycles(m=4, n=4, k=4, rows=2, cols=2, dataflow="os")""",
-    "interconnect": "from stacklib import interconnect\n"
-    "interconnect.cost, interconnect.verify",
+    "interconnect": """
+from stacklib import interconnect
+from stacklib.interconnect.schedules.algorithms import all_reduce
+from stacklib.interconnect.schedules.closed import closed_cost
+from stacklib.interconnect.schedules.cost import cost
+made = all_reduce(9, "double_binary_tree", chunks=8)
+assert interconnect.verify(made).holds and interconnect.cost
+assert cost(made, size=1, alpha=1, beta=1).time > 0""",
     "quantizers": """
 from stacklib import quantizers
 assert quantizers.Format("e4m3fn").encode(1.0) is not None""",

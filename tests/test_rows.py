@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from . import rows
 
 pytest_plugins = ["pytester"]
@@ -84,3 +86,12 @@ def test_a_table_without_rows_is_refused(pytester):
     told = pytester.runpytest_inprocess("-p", "no:xdist", plugins=[rows])
     told.assert_outcomes(errors=1)
     told.stdout.fnmatch_lines("*no row of n: a table without rows tests nothing*")
+
+
+def test_what_is_taken_or_refused_in_other_words_fails():
+    refused = rows.refusals(("x", "invalid"), by=int)
+    refused(("x",), "invalid literal")
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        refused(("1",), "invalid literal")
+    with pytest.raises(AssertionError, match="not match"):
+        refused(("x",), "too large")

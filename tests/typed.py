@@ -1,7 +1,5 @@
 """Every command with every flag that it documents, as it is typed at a prompt."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ or script makes every page so (their addresses in the pages carry a digest), and
 changed ``book/vendor`` makes one page so, which is enough to have it copied.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

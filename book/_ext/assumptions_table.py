@@ -3,8 +3,6 @@
 Read from the stored numbers of the notebooks, as ``stacklib assumptions`` reads them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

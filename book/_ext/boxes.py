@@ -7,8 +7,6 @@ waterfall, ``{measured}`` what a device did (device, date and raw data are read 
 result file, never typed). The boxes that do more have modules of their own.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from pathlib import Path

@@ -4,8 +4,6 @@ Pages may be read by several processes: each remembers its own, and Sphinx asks 
 they be put together when it ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

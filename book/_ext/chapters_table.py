@@ -10,8 +10,6 @@ Wherever prose names a chapter by its number, a written one becomes a link to it
 page, and one that is not is marked *planned*: no sentence has to say it.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterator

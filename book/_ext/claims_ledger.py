@@ -5,8 +5,6 @@ the search box, the filters and an address for what they show. Each claim has an
 anchor of its own, ``#claim-ID``.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from by_page import by_page, remember, watch

@@ -6,8 +6,6 @@ a citation of ours come first; those whose check is not written yet are folded b
 counted, so that nothing is hidden.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar

@@ -8,8 +8,6 @@ with one under ``-W``. The derivations of a page's numbers are embedded once at 
 as JSON, for ``quantities.js``. Print and pages without JavaScript keep the plain text.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import json

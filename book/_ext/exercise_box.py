@@ -4,8 +4,6 @@ Question, level and hint come from the file's docstring, the folded solution fro
 answer region, and the stub is derived from that; nothing is typed twice.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What published tables got wrong: every row, by cause, beside what we compute."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from fact_html import Sheet, escape, link, table

@@ -1,7 +1,5 @@
 """A page for each device of the database, and the table of all of them."""
 
-from __future__ import annotations
-
 from fact_html import (
     UNKNOWN,
     Cell,

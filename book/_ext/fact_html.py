@@ -4,8 +4,6 @@ A fact page is HTML written from the database. Its numbers open like those of th
 prose (``quantities.js``): a ``Sheet`` collects their derivations, once each.
 """
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Links and memories: tables of all, and links as a ladder on one log axis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """A page for each model of the database, and the table of all of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from fact_devices import devices

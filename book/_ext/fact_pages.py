@@ -6,8 +6,6 @@ only when a digest of what it is made from changed; ``{facts NAME}`` puts a tabl
 all into an ordinary page, which is read again when the data changed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Every printed peak of a GPU beside the product of its factors."""
 
-from __future__ import annotations
-
 from fact_html import Cell, Column, Row, Sheet, sift
 
 from stacklib import gpu

@@ -1,7 +1,5 @@
 """Prices with their dates: devices, wafers, defects, memory, packaging."""
 
-from __future__ import annotations
-
 from fact_html import Cell, Column, Row, Sheet, escape, sift, table
 
 from stacklib import cost, hardware

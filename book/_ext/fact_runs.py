@@ -1,7 +1,5 @@
 """Which models fit a device, and how fast a token can come at best."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

@@ -7,8 +7,6 @@ written. Where the glossary says that a page explains a term, search has that pa
 first.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -4,8 +4,6 @@ A page then loads no MathJax and none of its fonts, and has its formulas without
 and on paper. MathJax runs once, in the Node that pip installed (``typeset.js``).
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import multiprocessing

@@ -9,8 +9,6 @@ link to the page that shows it.
 ``{mark-key}``: what each mark in a figure says.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

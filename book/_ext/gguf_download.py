@@ -4,8 +4,6 @@ It is written when the book is built, so that no copy of the weights is kept: th
 is what ``stacklib quantize tiny --scheme q4_k`` writes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

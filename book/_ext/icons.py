@@ -4,8 +4,6 @@ The theme loads a script that draws every icon there is, 1.5 MB, and holds the s
 fonts. Its style sheet names the glyphs; ``icons.css`` puts this font before them.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@
 ``{"date": "2026-11-21", "python": "3.11.7", "machine": "2-core x86-64"}``.
 """
 
-from __future__ import annotations
-
 import html
 import json
 from pathlib import Path

@@ -11,8 +11,6 @@ question; with it, the fold opens once a prediction is committed. The prediction
 stays in the reader's browser.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from boxes import box

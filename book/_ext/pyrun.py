@@ -4,8 +4,6 @@ The code may use the standard library and the plain-Python core of ``stacklib``.
 Without JavaScript and in print it is an ordinary listing.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from docutils import nodes

@@ -6,8 +6,6 @@ path is taken. Of one module some names are offered by the room and others stand
 the API pages under the module itself; a source page's links back follow each name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable
 from typing import Any

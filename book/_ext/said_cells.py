@@ -4,8 +4,6 @@ A notebook says each number where it computes it. On the page the number opens i
 and a fold after every few paragraphs would only stand in the reader's way.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from docutils import nodes

@@ -6,8 +6,6 @@ function or a fact page: its names, what it says, and further words that stand i
 tables and code. What folds, labels a box or answers a prediction is not said.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Iterator

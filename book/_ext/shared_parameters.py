@@ -4,8 +4,6 @@ An API page shows the words of that page, as a link to it, for every parameter t
 docstring leaves out; what comes back is told by its annotation where no section does.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Mapping

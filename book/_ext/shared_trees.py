@@ -5,8 +5,6 @@ subtree that occurs more than once gets a name of its own, and stands as that na
 it was (``quantities.js`` puts it back).
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

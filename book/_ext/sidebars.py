@@ -5,8 +5,6 @@ only by the way to each link, and by the mark of where the reader is: the page's
 entry and those above it.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache, partial
 from typing import Any

@@ -19,8 +19,6 @@ travels it does so once, and not at all for readers who prefer no motion.
 computed from their words when the book is built.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

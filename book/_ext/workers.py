@@ -4,8 +4,6 @@ How many, `_tools.build` says (Sphinx's `parallel`). Sphinx asks every extension
 whether it can be run so; two of the book's have never said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

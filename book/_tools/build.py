@@ -3,8 +3,6 @@
 Nothing is built when nothing that the build reads has changed, nor what it wrote.
 """
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import json

@@ -5,8 +5,6 @@ figures, claims, exercises and predictions by name; headings, prose, table rows,
 outputs and code in order.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

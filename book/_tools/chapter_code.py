@@ -1,7 +1,5 @@
 """Lines of a chapter's report that are read from code and data, not from pages."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

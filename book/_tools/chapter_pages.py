@@ -1,7 +1,5 @@
 """Lines of a chapter's report that are read from its pages."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -3,8 +3,6 @@
 What passes a budget is argued for in `book/budget.toml`, which holds the budgets too.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from _tools import chapter_code, durations, size, tree

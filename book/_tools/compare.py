@@ -5,8 +5,6 @@ apart from a sentence that changed: texts are compared with their digits masked,
 where those agree, as they stand. Pages of the API are compared by presence alone.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

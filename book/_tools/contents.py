@@ -4,8 +4,6 @@ A chapter is written when ``book/_toc.yml`` lists its first page. Its sections a
 numbered in that order; annexes have no number. Nothing here is typed twice.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ exercise or page that shows it and the callables that compute it. An entry holds
 the section exists, each callable imports, and the section's code calls it.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterator

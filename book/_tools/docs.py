@@ -6,8 +6,6 @@ style. A parameter that `book/api/parameters.md` explains needs no words of its 
 return value none that its annotation says.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib

@@ -4,8 +4,6 @@
 both layouts, with its alternative text.
 """
 
-from __future__ import annotations
-
 import html
 import importlib
 import pkgutil

@@ -4,8 +4,6 @@ Seconds are user and system time of a process and of the children it has waited 
 The suite is held to a number of them, because wall time depends on who else is at work.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import time

@@ -6,8 +6,6 @@ changes or `--measured` asks for new ones. Bracket texts of computed links are
 refreshed in every page; `make links` does that alone.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

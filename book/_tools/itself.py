@@ -6,8 +6,6 @@ to change when a chapter is written, and none may say of a chapter that it will 
 nor of a planned one what it does. Messages of the package are read as well.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

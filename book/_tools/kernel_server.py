@@ -4,8 +4,6 @@ It has one client, on the socket whose number it is given; with the client's end
 ends, and so do its kernels. See `_tools.kernels`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -6,8 +6,6 @@ has done. `make execute` and `make test-all` start every kernel anew, as a reade
 Jupyter does, so that no notebook lives by an import that was made for it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -6,8 +6,6 @@ matplotlib are kept to the files named for them, and in `stacklib` only `pages` 
 `cli` import `plots`.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ key is looked up anew; a value that differs is a stale leaf. A leaf that was rea
 result file is stale when the file is not the one that was read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache

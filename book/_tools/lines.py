@@ -1,7 +1,5 @@
 """One line of a chapter's report: counts against totals, and what is missing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

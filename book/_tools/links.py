@@ -4,8 +4,6 @@ Only a plain `<a href="https://...">` may leave the host. What a script requests
 run time is the browser test's to see.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -5,8 +5,6 @@ column of a table, in a sentence of an exercise that says "suppose" or where the
 value is from, or in a phrase of `book/allowlist.toml`.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable, Iterator

@@ -10,8 +10,6 @@ what functions it calls; a mutant runs those files only, the nearest and cheapes
 until a test fails.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import contextlib

@@ -4,8 +4,6 @@ Strict nbval passes a cell whose execution count was stripped without comparing
 anything. These checks close that gap, and hold the form of the cells.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator

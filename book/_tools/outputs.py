@@ -9,8 +9,6 @@ The patterns of `tests/book/nbval.cfg` are applied to both sides.
 As a pytest plugin (`-p _tools.outputs`) this is how nbval compares.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

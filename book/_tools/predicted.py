@@ -6,8 +6,6 @@ strict ancestor of the first commit that holds the measured rows. A shallow clon
 cannot know; then the check is not run, and says so.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

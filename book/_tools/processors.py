@@ -11,8 +11,6 @@ it compiles for. Here they are run one setting a process, and told in a row of a
     python -m _tools.processors Zen chapters/04-kernels/sampling.ipynb
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import hashlib

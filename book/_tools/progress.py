@@ -4,8 +4,6 @@ A plugin of pytest's that stands in for its dots. What is left is estimated from
 CPU seconds that each file took in the last whole run, where one is stored.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator

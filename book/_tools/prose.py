@@ -4,8 +4,6 @@ Positions count; nothing here rewrites text. Blanked regions keep their length, 
 that what is found in a blanked copy can be quoted from the original.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

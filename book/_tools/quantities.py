@@ -6,8 +6,6 @@ versions, section numbers, shapes (128x128) and counts up to a dozen (two chips,
 chapters) are not.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

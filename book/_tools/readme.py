@@ -4,8 +4,6 @@
 number is followed by ``<!--#q:name-->``. `make links` writes them, a test compares.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

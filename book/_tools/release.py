@@ -4,8 +4,6 @@ Run after the book was built. Without Chromium there is no PDF: that is said, th
 is made, and the exit status is 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """The zips and the wheel of a release, equal bytes for equal sources."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

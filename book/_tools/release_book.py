@@ -1,7 +1,5 @@
 """The built book as one HTML document to print: title, contents, pages, endings."""
 
-from __future__ import annotations
-
 import html
 import itertools
 import json

@@ -5,8 +5,6 @@ What a reader should not see at once (hints, answers, solutions) moves to the en
 Page numbers are left open, for whoever prints to fill in.
 """
 
-from __future__ import annotations
-
 import html
 import posixpath
 import re

@@ -4,8 +4,6 @@ The code of a figure becomes a line that names its cell; sentences that ask for 
 or a click go, as does what a page marks as ``st-screen``.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ What is compared is what strict nbval compares; what is stored is in one normal 
 so that a run that finds nothing new changes no byte.
 """
 
-from __future__ import annotations
-
 import copy
 import platform
 import re

@@ -4,8 +4,6 @@ A cell that ends in ``say(...)`` stores its numbers with their derivations. Thos
 pages without cells stand in `book/said.json`, which `make execute` writes.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 from collections.abc import Iterable, Iterator

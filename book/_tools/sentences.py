@@ -5,8 +5,6 @@ that a run counted cannot be: its notebook is run again, in a copy, where the ru
 on a leaf that moved. Nothing is written; `make execute` does that.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -1,7 +1,5 @@
 """Serve a folder on loopback, compressed, and open it in the reader's browser."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import http.server

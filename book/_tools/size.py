@@ -3,8 +3,6 @@
 Growth is seen, not forbidden, up to one limit: no module over 500 lines.
 """
 
-from __future__ import annotations
-
 import ast
 import statistics
 import sys

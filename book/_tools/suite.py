@@ -5,8 +5,6 @@ first and in a session of its own. Tests and notebooks share the other, so that 
 last lines can say what both cost and which checks were not run.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -5,8 +5,6 @@ is what a reader meets without opening a fold: Markdown outside of `{dropdown}`,
 and outputs that no tag hides.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

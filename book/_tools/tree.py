@@ -1,7 +1,5 @@
 """Where things stand in the repo: notebooks, pages, exercises."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

@@ -12,8 +12,6 @@ page. MathJax is not copied: it sets the formulas when the book is built
 Work is skipped while ``package-lock.json`` and the sources stay the same.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The benchmark of Amdahl's law: cases, prediction, and its refusals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

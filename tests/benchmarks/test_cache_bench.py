@@ -14,7 +14,6 @@ HERE = Path(record.__file__).parent
 
 @pytest.fixture
 def bench():
-    pytest.importorskip("numpy")
     return importlib.import_module("cache")
 
 

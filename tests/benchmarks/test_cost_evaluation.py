@@ -5,14 +5,12 @@ import json
 import statistics
 from pathlib import Path
 
-import pytest
 import record
 
 RESULTS = Path(record.__file__).parent / "results"
 
 
 def test_one_cost_evaluation_is_a_row_for_every_model_three_ways():
-    pytest.importorskip("numpy")
     bench = importlib.import_module("cost_evaluation")
     result = bench.measure(rounds=1, calls=2)
     rows = {row["id"]: row for row in result["rows"]}

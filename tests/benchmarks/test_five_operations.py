@@ -1,7 +1,5 @@
 """The five operations: predicted from the roofline, measured only after a commit."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The host benchmark predicts from its roofline and measures only after a commit."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

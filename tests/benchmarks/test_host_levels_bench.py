@@ -1,7 +1,5 @@
 """Level and width benchmarks predict from what is stored, measure after a commit."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Occupancy against CUDA's calculator: stored answers, planted faults, the bar."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil

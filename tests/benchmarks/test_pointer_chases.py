@@ -1,7 +1,5 @@
 """Chases are predicted from committed files and run only after a commit."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Prediction and result files: whole, dated, and never over another day's."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

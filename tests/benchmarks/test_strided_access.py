@@ -1,7 +1,5 @@
 """Strided walks are predicted from committed files and run only after a commit."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

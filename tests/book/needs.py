@@ -1,7 +1,5 @@
 """What a test needs of the machine: without it the test is skipped, in CI it fails."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

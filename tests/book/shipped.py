@@ -1,7 +1,5 @@
 """Running what is typed against what is shipped: each artefact as its reader has it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -5,8 +5,6 @@ the dark on a phone, and tries what needs Python, a reload or no script on a few
 is the whole of it: each page in both themes on both devices.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -3,8 +3,6 @@
 Every count asserted here is computed by ``pages.claims`` with the same filters.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import cache

@@ -1,7 +1,5 @@
 """The Sphinx extensions, on a tiny book with two stored numbers."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import json

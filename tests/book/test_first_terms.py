@@ -1,7 +1,5 @@
 """The first use of each term links to the glossary, later ones do not."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The way in: the stack map, the readiness page, the plan, the glossary."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fact pages: what they say against the database, and what a reader can do there."""
 
-from __future__ import annotations
-
 import dataclasses
 import html
 import json

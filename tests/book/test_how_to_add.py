@@ -1,7 +1,5 @@
 """Every command of *How to add* runs as printed and leaves a sound tree."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the book says of itself is so, and goes on being so when a chapter lands."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """What a reader who moves by keys meets before the text of a page."""
 
-from __future__ import annotations
-
 import pytest
 
 from . import browser as b

@@ -1,7 +1,5 @@
 """Names in the drawings of live figures: none on another, none cut, none missing."""
 
-from __future__ import annotations
-
 import json
 import random
 

@@ -1,7 +1,5 @@
 """A page printed from the browser: what should not be seen at once comes last."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every download is opened: served, installed, executed, checked."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The PDF: pages become one document, nothing is cut, and the text is all there."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

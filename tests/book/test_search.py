@@ -1,7 +1,5 @@
 """What the book's search has first, for queries as a reader types them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

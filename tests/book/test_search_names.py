@@ -1,7 +1,5 @@
 """The search index: what a row holds, and what is kept of a book built in part."""
 
-from __future__ import annotations
-
 import io
 import re
 from types import SimpleNamespace

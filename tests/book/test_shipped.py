@@ -5,8 +5,6 @@ as a program of its own in every artefact and runs every notebook of the zip, wi
 `STACKLIB_ROOT` and without, printing how many were run and how many failed.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -1,7 +1,5 @@
 """Tables of facts in a real browser: sorting, sifting, the address, comparison."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

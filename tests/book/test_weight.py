@@ -3,8 +3,6 @@
 The fast set weighs a page with formulas and the longest one; the slow set all pages.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import re

@@ -1,7 +1,5 @@
 """What ``stacklib doctor`` finds, and what it says of what it does not."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

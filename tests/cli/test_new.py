@@ -3,8 +3,6 @@
 That what it writes is sound is told by ``tests/book/test_how_to_add.py``.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Terminals that cannot take an answer: a full disk, ASCII, a closed pipe, a file."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

@@ -6,6 +6,8 @@ from stacklib import cost
 from stacklib.cost import die, span
 from stacklib.quantity import Quantity, UnknownName, explain
 
+from ..rows import refusals
+
 
 def mm2(value: float) -> Quantity:
     return Quantity(value, "mm2", label="area")
@@ -53,22 +55,17 @@ def test_the_cost_explains_itself():
     assert "wafer price" in text and "AnandTech" in text and "dies on a wafer" in text
 
 
-@pytest.mark.rows(
-    "arguments, message",
-    [
-        ({}, "by its area, or by"),
-        ({"area": mm2(100), "width": Quantity(1, "mm")}, "by its area, or by"),
-        ({"width": Quantity(1, "mm")}, "both needed"),
-        ({"area": mm2(0)}, "above zero"),
-        ({"area": mm2(46225)}, "scanner exposes"),
-        ({"width": Quantity(40, "mm"), "height": Quantity(5, "mm")}, "scanner"),
-        ({"area": mm2(100), "yields": Quantity(1.5)}, "no more than all"),
-        ({"area": mm2(100), "node": ""}, "a node is needed"),
-    ],
+test_what_is_no_die_is_refused = refusals(
+    ({}, "by its area, or by"),
+    ({"area": mm2(100), "width": Quantity(1, "mm")}, "by its area, or by"),
+    ({"width": Quantity(1, "mm")}, "both needed"),
+    ({"area": mm2(0)}, "above zero"),
+    ({"area": mm2(46225)}, "scanner exposes"),
+    ({"width": Quantity(40, "mm"), "height": Quantity(5, "mm")}, "scanner"),
+    ({"area": mm2(100), "yields": Quantity(1.5)}, "no more than all"),
+    ({"area": mm2(100), "node": ""}, "a node is needed"),
+    by=lambda arguments: die(**{"node": "n5", **arguments}),
 )
-def test_what_is_no_die_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        die(**{"node": "n5", **arguments})
 
 
 def test_a_plain_number_is_asked_back():

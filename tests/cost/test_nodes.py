@@ -13,6 +13,8 @@ from stacklib.cost.nodes import GAINS, NODES, mixed_density, path, shrink_blocks
 from stacklib.quantity import Quantity, UnknownName
 from stacklib.roofline.bound.trend import resampled
 
+from ..rows import refusals
+
 STATED = [n for n in NODES if n != "n7"]  # chip density is not stated from N7
 
 
@@ -65,19 +67,14 @@ def test_an_arithmetic_mean_would_be_seen():
     assert abs(shrink_blocks(shares, gains) - wrong) > 0.4
 
 
-@pytest.mark.rows(
-    "shares, gains, message",
-    [
-        ({"a": 0.5}, {"a": 1.0}, "add up to 0.5"),
-        ({"a": 1.0}, {"b": 1.0}, "needs both"),
-        ({"a": 1.5, "b": -0.5}, {"a": 1.0, "b": 1.0}, "share of b = -0.5"),
-        ({"a": 1.0}, {"a": 0.0}, "above zero"),
-        ({}, {}, "needs both"),
-    ],
+test_a_mix_that_is_none_is_refused = refusals(
+    ({"a": 0.5}, {"a": 1.0}, "add up to 0.5"),
+    ({"a": 1.0}, {"b": 1.0}, "needs both"),
+    ({"a": 1.5, "b": -0.5}, {"a": 1.0, "b": 1.0}, "share of b = -0.5"),
+    ({"a": 1.0}, {"a": 0.0}, "above zero"),
+    ({}, {}, "needs both"),
+    by=mixed_density,
 )
-def test_a_mix_that_is_none_is_refused(shares, gains, message):
-    with pytest.raises(ValueError, match=message):
-        mixed_density(shares, gains)
 
 
 def test_no_blocks_are_refused():

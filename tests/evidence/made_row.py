@@ -1,7 +1,5 @@
 """A row of measurements, made up."""
 
-from __future__ import annotations
-
 from stacklib.evidence.measurements import Measurement
 from stacklib.evidence.predict import PREDICTORS
 

@@ -54,7 +54,6 @@ def test_what_is_possible_passes(value, unit, role):
 
 
 def test_a_cache_writes_what_was_dirtied_and_reads_what_was_touched():
-    pytest.importorskip("numpy")
     from stacklib.memory import Cache, chain
 
     levels = [Cache(256, 1, 128, 32), Cache(512, 2, 64)]

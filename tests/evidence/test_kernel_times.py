@@ -1,16 +1,13 @@
 """Published kernels, run: what is stored is what runs, and how far it is off."""
 
-from __future__ import annotations
-
+import numpy as np
 import pytest
 
-np = pytest.importorskip("numpy")
-
-from stacklib import gpu, hardware  # noqa: E402
-from stacklib.evidence import kernel_runs, kernel_times  # noqa: E402
-from stacklib.evidence.validate import outcome, quantile, read_back  # noqa: E402
-from stacklib.gpu.chip import microbenchmarks as kernels  # noqa: E402
-from stacklib.roofline.bound import hierarchy  # noqa: E402
+from stacklib import gpu, hardware
+from stacklib.evidence import kernel_runs, kernel_times
+from stacklib.evidence.validate import outcome, quantile, read_back
+from stacklib.gpu.chip import microbenchmarks as kernels
+from stacklib.roofline.bound import hierarchy
 
 ROWS = {row.id: row for row in kernel_runs.FAMILY}
 # One of every kernel and every part that bounds one, some of which are run again.

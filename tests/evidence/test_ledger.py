@@ -13,6 +13,8 @@ from stacklib.evidence import (
     pins,
 )
 
+from ..rows import refusals
+
 RIDGE = "h200-ridge"
 GOOD = {
     "id": "a-claim",
@@ -99,18 +101,14 @@ def test_an_unknown_claim_suggests_the_nearest():
         ledger.get("h200-rigde")
 
 
-@pytest.mark.rows(
-    ("raw", "says"),
-    [
-        ({"no-such-claim": "A paper"}, "'no-such-claim' is no claim"),
-        ({RIDGE: "A data sheet"}, "'h200-ridge' is no claim of verdict 'external'"),
-        ({"fa3-740": " "}, "'fa3-740' names no source"),
-        ({"fa3-740": 3}, "'fa3-740' names no source"),
-    ],
+test_a_source_of_no_external_claim_is_refused = refusals(
+    ({"no-such-claim": "A paper"}, "'no-such-claim' is no claim"),
+    ({RIDGE: "A data sheet"}, "'h200-ridge' is no claim of verdict 'external'"),
+    ({"fa3-740": " "}, "'fa3-740' names no source"),
+    ({"fa3-740": 3}, "'fa3-740' names no source"),
+    by=ledger.checked_sources,
+    error=LedgerError,
 )
-def test_a_source_of_no_external_claim_is_refused(raw, says):
-    with pytest.raises(LedgerError, match=says):
-        ledger.checked_sources(raw)
 
 
 # -- pinned ---------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Published rows held to physics: a rate that no device has is found, in every file."""
 
-from __future__ import annotations
-
 import csv
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Families A and C: rows read right, refused with the reason, predicted from specs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -13,6 +11,7 @@ from stacklib.evidence.predict.gemm import _copies, _shape, product_of
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound import gemm, hierarchy
 
+from ..rows import refusals
 from .made_row import predict, row
 
 SHAPE = "m=64;n=4096;k=8192;dtype=bf16"
@@ -112,25 +111,21 @@ def test_projections_of_a_model_take_its_shape():
         assert _shape(row("A", config, subject=f"Llama-3-70B {kind}")) == shape
 
 
-@pytest.mark.rows(
-    ("config", "changes", "reason"),
-    [
-        ("dtype=bf16", {}, "m, n and k"),
-        ("m=64;n=64;dtype=bf16", {}, "'k'"),
-        ("m=64;n=64;k=0;dtype=bf16", {}, "k=0"),
-        ("m=1e400;n=64;k=8;dtype=bf16", {}, "m="),
-        (SHAPE.replace("bf16", "fp3"), {}, "fp3"),
-        ("m=99999999999;n=64;k=64;dtype=bf16", {}, "does not fit"),
-        (SHAPE, {"system": "Cray-1"}, "Cray-1"),
-        (SHAPE, {"metric": "speedup"}, "speedup"),
-        (SHAPE.replace("bf16", "nvfp4"), {}, "fp4"),
-        ("num_tokens=1;tp=1;dtype=fp16", {"subject": "Lama-9 mlp_up_proj"}, "Lama-9"),
-        ("num_tokens=1;dtype=fp16", {"subject": "Llama-3-70B norm"}, "norm"),
-    ],
+test_refusals_name_what_is_missing = refusals(
+    ("dtype=bf16", {}, "m, n and k"),
+    ("m=64;n=64;dtype=bf16", {}, "'k'"),
+    ("m=64;n=64;k=0;dtype=bf16", {}, "k=0"),
+    ("m=1e400;n=64;k=8;dtype=bf16", {}, "m="),
+    (SHAPE.replace("bf16", "fp3"), {}, "fp3"),
+    ("m=99999999999;n=64;k=64;dtype=bf16", {}, "does not fit"),
+    (SHAPE, {"system": "Cray-1"}, "Cray-1"),
+    (SHAPE, {"metric": "speedup"}, "speedup"),
+    (SHAPE.replace("bf16", "nvfp4"), {}, "fp4"),
+    ("num_tokens=1;tp=1;dtype=fp16", {"subject": "Lama-9 mlp_up_proj"}, "Lama-9"),
+    ("num_tokens=1;dtype=fp16", {"subject": "Llama-3-70B norm"}, "norm"),
+    by=lambda config, changes: predict(row("A", config, **changes)),
+    error=Refusal,
 )
-def test_refusals_name_what_is_missing(config, changes, reason):
-    with pytest.raises(Refusal, match=reason):
-        predict(row("A", config, **changes))
 
 
 def test_sustained_rates_without_a_shape_are_those_of_a_large_product():
@@ -166,20 +161,18 @@ def test_latencies_come_in_the_unit_of_the_row():
     assert cycles.value == slow.cycles.si < hierarchy.load_cycles("h100-sxm", "l2")
 
 
-@pytest.mark.rows(
-    ("subject", "changes", "reason"),
-    [
-        ("load latency constant L1", {"unit": "cycles"}, "constant"),
-        ("load latency L3", {"unit": "cycles"}, "L3"),
-        ("STREAM read", {"system": "TPU v9"}, "TPU v9"),
-        ("branch rate", {}, "branch rate"),
-        ("clock under load", {"metric": "min_observed_clock"}, "clock"),
-        ("softmax", {}, "dtype"),
-    ],
+test_what_family_c_cannot_say = refusals(
+    ("load latency constant L1", {"unit": "cycles"}, "constant"),
+    ("load latency L3", {"unit": "cycles"}, "L3"),
+    ("STREAM read", {"system": "TPU v9"}, "TPU v9"),
+    ("branch rate", {}, "branch rate"),
+    ("clock under load", {"metric": "min_observed_clock"}, "clock"),
+    ("softmax", {}, "dtype"),
+    by=lambda subject, changes: memory(
+        subject, "m=8;n=8" if "softmax" in subject else "", **changes
+    ),
+    error=Refusal,
 )
-def test_what_family_c_cannot_say(subject, changes, reason):
-    with pytest.raises(Refusal, match=reason):
-        memory(subject, "m=8;n=8" if "softmax" in subject else "", **changes)
 
 
 def test_nothing_of_a_row_but_shape_and_device_moves_its_forecast():

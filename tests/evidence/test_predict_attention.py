@@ -1,7 +1,5 @@
 """Family B: rows read right, refused with what is missing, predicted from specs."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import hardware
@@ -9,6 +7,7 @@ from stacklib.evidence.measurements import Measurement, Refusal, fitted
 from stacklib.evidence.predict.attention import attention_of, software_of
 from stacklib.evidence.validate import validate
 
+from ..rows import refusals
 from . import made_row
 from .made_row import predict
 
@@ -78,23 +77,19 @@ def test_a_prompt_of_an_engine_pays_for_writing_its_cache():
     assert whole.value > alone.value
 
 
-@pytest.mark.rows(
-    ("config", "changes", "says"),
-    [
-        (SHAPE.replace("head_dim=128;", ""), {}, "'head_dim'"),
-        (SHAPE.replace("heads=16;", ""), {}, "'heads'"),
-        (SHAPE.replace("seq=4096;", ""), {}, "'seq'"),
-        (SHAPE.replace("fp16", "fp99"), {}, "'fp99'"),
-        (SHAPE + ";kv_heads=3", {}, "kv_heads = 3"),
-        (SHAPE, {"metric": "energy"}, "'energy'"),
-        (SHAPE + ";window=128", {}, "window = 128"),
-        (SHAPE, {"system": "no such card"}, "no such card"),
-        ("", {"metric": "max_throughput", "subject": "sparse MLA"}, "topk and shape"),
-    ],
+test_refusals_name_what_is_missing = refusals(
+    (SHAPE.replace("head_dim=128;", ""), {}, "'head_dim'"),
+    (SHAPE.replace("heads=16;", ""), {}, "'heads'"),
+    (SHAPE.replace("seq=4096;", ""), {}, "'seq'"),
+    (SHAPE.replace("fp16", "fp99"), {}, "'fp99'"),
+    (SHAPE + ";kv_heads=3", {}, "kv_heads = 3"),
+    (SHAPE, {"metric": "energy"}, "'energy'"),
+    (SHAPE + ";window=128", {}, "window = 128"),
+    (SHAPE, {"system": "no such card"}, "no such card"),
+    ("", {"metric": "max_throughput", "subject": "sparse MLA"}, "topk and shape"),
+    by=lambda config, changes: predict(row(config, **changes)),
+    error=Refusal,
 )
-def test_refusals_name_what_is_missing(config, changes, says):
-    with pytest.raises(Refusal, match=says):
-        predict(row(config, **changes))
 
 
 def test_forward_and_backward_in_one_time_follow_each_other():

@@ -1,7 +1,5 @@
 """Family D: rows read right, refused with what is missing, predicted from specs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -18,6 +16,7 @@ from stacklib.interconnect.experts.count import expect
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.timed import KERNEL
 
+from ..rows import refusals
 from . import made_row
 from .made_row import predict
 
@@ -102,25 +101,21 @@ def test_a_set_algorithm_is_taken():
     assert unknown == predict(row()).value  # one node has no such tree
 
 
-@pytest.mark.rows(
-    ("config", "changes", "says"),
-    [
-        ("ngpus=8", {}, "msg_bytes"),
-        ("msg_bytes=8", {"system": "H100 SXM"}, "'ngpus'"),
-        (SHAPE, {"system": "4 nodes, GPU type unstated"}, "no device"),
-        (SHAPE, {"subject": "matrix product"}, "model_or_kernel"),
-        (SHAPE, {"metric": "energy", "unit": "J"}, "'energy'"),
-        ("ngpus=12;msg_bytes=8", {}, "nodes of 8"),
-        ("ngpus=8;msg_bytes=0", {}, "one byte"),
-        ("ngpus=8;msg_bytes=many", {}, "msg_bytes='many'"),
-        (SHAPE, {"system": "TPU v5e"}, "TPU v5e"),
-        ("tokens=128;topk=8;hidden=7168", {"subject": "MoE dispatch"}, "'ep'"),
-        ("ep=8;topk=8;hidden=7168", {"subject": "MoE dispatch"}, "'tokens'"),
-    ],
+test_refusals_name_what_is_missing = refusals(
+    ("ngpus=8", {}, "msg_bytes"),
+    ("msg_bytes=8", {"system": "H100 SXM"}, "'ngpus'"),
+    (SHAPE, {"system": "4 nodes, GPU type unstated"}, "no device"),
+    (SHAPE, {"subject": "matrix product"}, "model_or_kernel"),
+    (SHAPE, {"metric": "energy", "unit": "J"}, "'energy'"),
+    ("ngpus=12;msg_bytes=8", {}, "nodes of 8"),
+    ("ngpus=8;msg_bytes=0", {}, "one byte"),
+    ("ngpus=8;msg_bytes=many", {}, "msg_bytes='many'"),
+    (SHAPE, {"system": "TPU v5e"}, "TPU v5e"),
+    ("tokens=128;topk=8;hidden=7168", {"subject": "MoE dispatch"}, "'ep'"),
+    ("ep=8;topk=8;hidden=7168", {"subject": "MoE dispatch"}, "'tokens'"),
+    by=lambda config, changes: predict(row(config, **changes)),
+    error=Refusal,
 )
-def test_refusals_name_what_is_missing(config, changes, says):
-    with pytest.raises(Refusal, match=says):
-        predict(row(config, **changes))
 
 
 def test_combines_have_twice_the_bytes_of_dispatches():

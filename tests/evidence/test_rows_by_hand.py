@@ -1,7 +1,5 @@
 """What a row says, read by hand: sizes, levels, layouts, batches, models."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

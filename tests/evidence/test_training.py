@@ -11,6 +11,8 @@ from stacklib.evidence.validate import BARS, quantile
 from stacklib.evidence.validate.report import in_unit
 from stacklib.hardware import efficiency_override
 
+from ..rows import refusals
+
 ROWS = [row for row in measurements.public() if row.family == "F"]
 BY_ID = {row.id: row for row in ROWS}
 
@@ -86,21 +88,17 @@ def test_rows_of_other_devices_and_spellings(
     assert low < found < high
 
 
-@pytest.mark.rows(
-    ("changed", "says"),
-    [
-        ({"subject": "Secret"}, "'hidden'"),
-        ({"subject": "Some-MoE-30B-A3B"}, "'hidden'"),
-        ({"metric": "loss"}, "'loss'"),
-        ({"metric": "gpu_hours", "unit": "GPU-h"}, "'tokens'"),
-        ({"settings": ""}, "'seq'"),
-        ({"settings": "ngpus=eight"}, "'eight'"),
-        ({"system": "unknown chip"}, "unknown chip"),
-    ],
+test_refusals_name_what_is_missing = refusals(
+    ({"subject": "Secret"}, "'hidden'"),
+    ({"subject": "Some-MoE-30B-A3B"}, "'hidden'"),
+    ({"metric": "loss"}, "'loss'"),
+    ({"metric": "gpu_hours", "unit": "GPU-h"}, "'tokens'"),
+    ({"settings": ""}, "'seq'"),
+    ({"settings": "ngpus=eight"}, "'eight'"),
+    ({"system": "unknown chip"}, "unknown chip"),
+    by=lambda changed: predicted(BY_ID["F-0003"], **changed),
+    error=Refusal,
 )
-def test_refusals_name_what_is_missing(changed, says):
-    with pytest.raises(Refusal, match=says):
-        predicted(BY_ID["F-0003"], **changed)
 
 
 def test_the_factor_is_of_frameworks_alone():

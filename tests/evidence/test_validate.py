@@ -5,6 +5,7 @@ import math
 import sys
 import time
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -192,7 +193,6 @@ def test_a_row_is_scored_under_one_key(family, config, metric, key):
 @settings(deadline=None)  # the first call imports NumPy
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.floats(0, 1))
 def test_quantiles_are_numpys(values, share):
-    numpy = pytest.importorskip("numpy")
     expected = float(numpy.quantile(numpy.array(values), share))
     assert quantile(values, share) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 

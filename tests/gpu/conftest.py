@@ -1,14 +1,11 @@
 """No launch of these tests takes less than any part of the chip needs for its work."""
 
-from __future__ import annotations
-
 import pytest
 
 
 @pytest.fixture(autouse=True)
 def bounds_hold(monkeypatch):
     """Every time that is made, checked."""
-    pytest.importorskip("numpy")
     from stacklib.gpu.simt.times import Times
 
     made = Times.__init__

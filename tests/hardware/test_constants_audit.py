@@ -1,7 +1,5 @@
 """Constants of architectures against the lines that their sources print."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Efficiency factors and the constants of architectures."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import hardware

@@ -1,13 +1,13 @@
 """nvidia-smi's output: both formats, old and new names, and what is not its output."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib.hardware import read_smi, smi_sample
 from stacklib.hardware.nvidia_smi import SmiError, smi_samples
+
+from ..rows import refusals
 
 BUSY, IDLE = smi_sample("h100_busy"), smi_sample("rtx4090_idle")
 
@@ -68,28 +68,24 @@ def test_every_mask_of_reasons(bits):
     assert len(read_smi(text)[0].reasons) == bits.bit_count()
 
 
-@pytest.mark.rows(
-    ("text", "says"),
-    [
-        ("", "nothing to read"),
-        (None, "None: the text"),
-        (b"GPU 0", "the text"),
-        ("# only a comment\n", "nothing to read"),
-        ("| NVIDIA-SMI 580.95  Driver Version: 580 |\n", "plain table"),
-        ("NVIDIA L4, 23034\n", "keep the header"),
-        ("name, memory.total [MiB]\n", "no GPU under it"),
-        ("name, memory.total [MiB]\nNVIDIA L4\n", "1 values under 2 columns"),
-        ("name, memory.total [MiB]\nNVIDIA L4, 22.5 GiB\n", "not a number of MiB"),
-        ("name, memory.total [MiB]\nNVIDIA L4, lots\n", "'lots' is not a number"),
-        ("name, memory.total [MiB]\nNVIDIA L4, 1.2.3\n", "'1.2.3' is not a number"),
-        ("name, mig.mode.current\nNVIDIA L4, maybe\n", "neither Enabled nor Disabled"),
-        ("name, clocks_event_reasons.active\nL4, none\n", "no hex mask"),
-        (BUSY.replace("Product Name", "Product Nome"), "without a Product Name"),
-    ],
+test_what_is_not_its_output = refusals(
+    ("", "nothing to read"),
+    (None, "None: the text"),
+    (b"GPU 0", "the text"),
+    ("# only a comment\n", "nothing to read"),
+    ("| NVIDIA-SMI 580.95  Driver Version: 580 |\n", "plain table"),
+    ("NVIDIA L4, 23034\n", "keep the header"),
+    ("name, memory.total [MiB]\n", "no GPU under it"),
+    ("name, memory.total [MiB]\nNVIDIA L4\n", "1 values under 2 columns"),
+    ("name, memory.total [MiB]\nNVIDIA L4, 22.5 GiB\n", "not a number of MiB"),
+    ("name, memory.total [MiB]\nNVIDIA L4, lots\n", "'lots' is not a number"),
+    ("name, memory.total [MiB]\nNVIDIA L4, 1.2.3\n", "'1.2.3' is not a number"),
+    ("name, mig.mode.current\nNVIDIA L4, maybe\n", "neither Enabled nor Disabled"),
+    ("name, clocks_event_reasons.active\nL4, none\n", "no hex mask"),
+    (BUSY.replace("Product Name", "Product Nome"), "without a Product Name"),
+    by=read_smi,
+    error=SmiError,
 )
-def test_what_is_not_its_output(text, says):
-    with pytest.raises(SmiError, match=says):
-        read_smi(text)
 
 
 def test_samples_say_what_they_are():

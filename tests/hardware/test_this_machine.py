@@ -1,7 +1,5 @@
 """The machine read from its own files; unknown stays unknown."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

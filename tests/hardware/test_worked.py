@@ -1,7 +1,5 @@
 """The database's small rules, one row each, on devices that differ in them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Closed forms of the room on round numbers, by their sums and definitions."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Closed forms of kernels on round numbers, by walking through what they stand for."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 
@@ -15,12 +13,7 @@ from stacklib.kernels.experts.tiles import (
     routed_parameters,
     tile_efficiency,
 )
-from stacklib.kernels.launch.launches import (
-    Launches,
-    launch_time,
-    replay_time,
-    run_launches,
-)
+from stacklib.kernels.launch import launches
 from stacklib.kernels.rows import sampling_time as draw
 
 
@@ -29,16 +22,16 @@ def test_launches_step_by_step():
     for _ in range(5):  # the host submits; a kernel begins when told and when free
         host += 3.0
         device = max(host, device) + 2.0 + 0.5
-    assert launch_time(5, 2.0, submit_s=3.0, start_s=0.5) == device == 17.5
-    assert launch_time(5, 4.0, submit_s=3.0, start_s=0.5) == 3 + 5 * 4.5
+    assert launches.launch_time(5, 2.0, submit_s=3.0, start_s=0.5) == device == 17.5
+    assert launches.launch_time(5, 4.0, submit_s=3.0, start_s=0.5) == 3 + 5 * 4.5
     # rounds of two, two and one, each waited for
-    paced = launch_time(5, 4.0, submit_s=3.0, every=2, barrier_s=1.0)
+    paced = launches.launch_time(5, 4.0, submit_s=3.0, every=2, barrier_s=1.0)
     assert paced == 2 * (3 + 2 * 4 + 1) + (3 + 4 + 1)
-    replayed = replay_time(4, 1.5, replay_s=2.0, node_s=0.5, replays=3)
+    replayed = launches.replay_time(4, 1.5, replay_s=2.0, node_s=0.5, replays=3)
     assert replayed == 2 + 3 * 4 * 2.0
     for streams, depth, every in product((1, 2), (None, 3), (None, 2)):
-        plan = Launches(6, 4.0, 3.0, streams=streams, every=every, depth=depth)
-        ran = run_launches(plan)
+        plan = launches.Launches(6, 4.0, 3.0, streams=streams, every=every, depth=depth)
+        ran = launches.run_launches(plan)
         assert ran.submitting == 18 and 0 <= ran.idle < ran.time
         if depth is None:
             assert ran.time == pytest.approx(plan.time)

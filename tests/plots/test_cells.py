@@ -3,11 +3,11 @@
 import copy
 import re
 
-import pytest
-
 from stacklib import plots
 from stacklib.evidence import guard
 from stacklib.plots import spec as grammar
+
+from ..rows import refusals
 
 CELLS = {
     "kind": "cells",
@@ -35,29 +35,25 @@ def test_cells_pass_the_grammar_and_the_guard():
     assert guard.faults([grammar.guard_entry(GOOD, "f")]) == []
 
 
-@pytest.mark.rows(
-    ("bad", "says"),
-    [
-        (with_cells(x=[0]), "1 x and 2 y"),
-        (with_cells(shades=[1]), "1 shades, 2 cells"),
-        (with_cells(shades=[1, 1.5]), "shade 1.5"),
-        (with_cells(shades=[1, "x"]), "'x'"),
-        (with_cells(texts=["a"]), "1 texts"),
-        (with_cells(texts=["a", "12345"]), "12345"),
-        (with_cells(texts=["a", 3]), "3 is no text"),
-        (
-            {
-                **GOOD,
-                "x": {"label": "x", "scale": "log"},
-                "marks": [{**CELLS, "x": [1, 2]}],
-            },
-            "linear axes",
-        ),
-    ],
+test_cells_outside_the_grammar_are_refused = refusals(
+    (with_cells(x=[0]), "1 x and 2 y"),
+    (with_cells(shades=[1]), "1 shades, 2 cells"),
+    (with_cells(shades=[1, 1.5]), "shade 1.5"),
+    (with_cells(shades=[1, "x"]), "'x'"),
+    (with_cells(texts=["a"]), "1 texts"),
+    (with_cells(texts=["a", "12345"]), "12345"),
+    (with_cells(texts=["a", 3]), "3 is no text"),
+    (
+        {
+            **GOOD,
+            "x": {"label": "x", "scale": "log"},
+            "marks": [{**CELLS, "x": [1, 2]}],
+        },
+        "linear axes",
+    ),
+    by=grammar.check,
+    error=plots.SpecError,
 )
-def test_cells_outside_the_grammar_are_refused(bad, says):
-    with pytest.raises(plots.SpecError, match=says):
-        grammar.check(bad)
 
 
 def test_the_digest_counts_what_cells_show_and_nothing_new_elsewhere():

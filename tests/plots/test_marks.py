@@ -22,6 +22,8 @@ from stacklib.plots import (
 from stacklib.plots.marks import across, down
 from stacklib.plots.spec import KINDS, digest
 
+from ..rows import refusals
+
 AXES = {"x": axis("Batch", log=True), "y": axis("Rate (TFLOP/s)", unit="TFLOP/s")}
 
 
@@ -85,38 +87,33 @@ def test_a_chart_draws_and_leaves_out_cells_without_a_place():
     assert "load</text>" in plots.figure(bars, name="bars", alt="one bar").svg
 
 
-@pytest.mark.rows(
-    ("make", "says"),
-    [
-        (lambda: line([1, 2], [3], "a", "predicted"), "2 x and 1 y"),
-        (lambda: line([1], [float("nan")], "a", "predicted"), "nan"),
-        (lambda: line([1], [2], "a", "felt"), "'felt'"),
-        (lambda: line([1], [2], "a", "predicted", at="start"), "'start'"),
-        (lambda: line([], [], "a", "predicted"), "needs x"),
-        (lambda: line([1], [2], "a", "predicted", hue=3), "line 'a' takes no 'hue'"),
-        (lambda: dots([1], [2], "a", "measured", spread=[]), "spread pair"),
-        (lambda: bar(1, float("inf"), 0, "a", "simulated"), "inf"),
-        (lambda: places([1, 2], 0, "a", to=[1]), "1 to and 2 y"),
-        (lambda: places(1, 0, "a", to=float("nan")), "nan"),
-        (lambda: places(1, 0, "a", "measured"), "measured"),
-        (lambda: rule("a", "predicted"), "x=None, y=None"),
-        (lambda: rule("a", "predicted", x=1, y=2), "x=1, y=2"),
-        (lambda: rule("a", "predicted", y=1, to=2), "to=2"),
-        (lambda: band("a", "claimed", x=[1]), "pair"),
-        (lambda: cells([(0, 0)], "a", "simulated", shade=2), "shade 2"),
-        (lambda: cells([(0, 0)], "a", "simulated", texts=["12345"]), "12345"),
-        (lambda: axis("x", limits=[1]), "pair"),
-        (lambda: chart("t", **AXES, marks=[rule("a", "predicted", x=0)]), "0 on a log"),
-        (lambda: chart(" ", **AXES, marks=[]), "title"),
-        (
-            lambda: chart("t", **AXES, marks=[cells([(1, 1)], "a", "simulated")]),
-            "cells need linear axes",
-        ),
-    ],
+test_what_the_grammar_does_not_know_is_refused = refusals(
+    (lambda: line([1, 2], [3], "a", "predicted"), "2 x and 1 y"),
+    (lambda: line([1], [float("nan")], "a", "predicted"), "nan"),
+    (lambda: line([1], [2], "a", "felt"), "'felt'"),
+    (lambda: line([1], [2], "a", "predicted", at="start"), "'start'"),
+    (lambda: line([], [], "a", "predicted"), "needs x"),
+    (lambda: line([1], [2], "a", "predicted", hue=3), "line 'a' takes no 'hue'"),
+    (lambda: dots([1], [2], "a", "measured", spread=[]), "spread pair"),
+    (lambda: bar(1, float("inf"), 0, "a", "simulated"), "inf"),
+    (lambda: places([1, 2], 0, "a", to=[1]), "1 to and 2 y"),
+    (lambda: places(1, 0, "a", to=float("nan")), "nan"),
+    (lambda: places(1, 0, "a", "measured"), "measured"),
+    (lambda: rule("a", "predicted"), "x=None, y=None"),
+    (lambda: rule("a", "predicted", x=1, y=2), "x=1, y=2"),
+    (lambda: rule("a", "predicted", y=1, to=2), "to=2"),
+    (lambda: band("a", "claimed", x=[1]), "pair"),
+    (lambda: cells([(0, 0)], "a", "simulated", shade=2), "shade 2"),
+    (lambda: cells([(0, 0)], "a", "simulated", texts=["12345"]), "12345"),
+    (lambda: axis("x", limits=[1]), "pair"),
+    (lambda: chart("t", **AXES, marks=[rule("a", "predicted", x=0)]), "0 on a log"),
+    (lambda: chart(" ", **AXES, marks=[]), "title"),
+    (
+        lambda: chart("t", **AXES, marks=[cells([(1, 1)], "a", "simulated")]),
+        "cells need linear axes",
+    ),
+    error=SpecError,
 )
-def test_what_the_grammar_does_not_know_is_refused(make, says):
-    with pytest.raises(SpecError, match=says):
-        make()
 
 
 def test_the_browser_draws_every_kind():

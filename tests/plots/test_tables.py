@@ -9,6 +9,8 @@ from stacklib.evidence import guard
 from stacklib.plots.spec import readout
 from stacklib.quantity import Quantity, UnitError, chosen
 
+from ..rows import refusals
+
 
 def show(rows, **options):
     return plots.table(rows, name="planted", caption="A <caption>.", **options)
@@ -33,18 +35,14 @@ def test_no_float_prints_more_than_four_digits():
     assert found.frame.iloc[0].tolist() == ["0.3333", "12,350", "70553706496"]
 
 
-@pytest.mark.rows(
-    ("other", "says"),
-    [
-        (chosen(1, "GB"), "t"),
-        (7, "mixes quantities with 7"),
-        (7.0, "mixes quantities with 7.0"),
-        ("fast", "mixes quantities with 'fast'"),
-    ],
+test_a_column_that_mixes_units_is_refused = refusals(
+    (chosen(1, "GB"), "t"),
+    (7, "mixes quantities with 7"),
+    (7.0, "mixes quantities with 7.0"),
+    ("fast", "mixes quantities with 'fast'"),
+    by=lambda other: show([{"t": ms(1)}, {"t": other}]),
+    error=UnitError,
 )
-def test_a_column_that_mixes_units_is_refused(other, says):
-    with pytest.raises(UnitError, match=says):
-        show([{"t": ms(1)}, {"t": other}])
 
 
 def test_rates_at_two_clocks_stand_side_by_side():
@@ -113,22 +111,18 @@ def test_the_bundle_is_deterministic():
     assert {"text/html", "text/plain", guard.MIME} == set(first._repr_mimebundle_())
 
 
-@pytest.mark.rows(
-    ("rows", "options", "says"),
-    [
-        ([], {}, "needs rows"),
-        ([{"a": 1}, {"b": 1}], {}, "differ"),
-        ([{"a": 1}], {"digits": 5}, "digits=5"),
-        ([{"a": 1}], {"units": {"b": "ms"}}, "no column 'b'"),
-        ([{"a": 1}], {"roles": {"b": "link"}}, "no column 'b'"),
-        ([{"a": 1}], {"chips": [1, 2]}, "2 values for 1 rows"),
-        ([{"a": 1}], {"colour": "red"}, "colour"),
-        ([7], {}, "not 7"),
-    ],
+test_a_bad_table_is_refused = refusals(
+    ([], {}, "needs rows"),
+    ([{"a": 1}, {"b": 1}], {}, "differ"),
+    ([{"a": 1}], {"digits": 5}, "digits=5"),
+    ([{"a": 1}], {"units": {"b": "ms"}}, "no column 'b'"),
+    ([{"a": 1}], {"roles": {"b": "link"}}, "no column 'b'"),
+    ([{"a": 1}], {"chips": [1, 2]}, "2 values for 1 rows"),
+    ([{"a": 1}], {"colour": "red"}, "colour"),
+    ([7], {}, "not 7"),
+    by=lambda rows, options: show(rows, **options),
+    error=plots.SpecError,
 )
-def test_a_bad_table_is_refused(rows, options, says):
-    with pytest.raises(plots.SpecError, match=says):
-        show(rows, **options)
 
 
 def test_a_typed_number_is_refused_with_its_label_wherever_it_stands():

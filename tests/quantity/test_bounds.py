@@ -1,7 +1,5 @@
 """Numbers at the boundary: what formulas of several rooms refuse."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is typed at a prompt: formats, rounding, misspelt names, `dir`, reprs."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import subprocess

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,7 +132,6 @@ def test_printed_number_is_within_half_a_unit_of_its_last_digit(value, digits):
 
 
 def test_helpers_take_floats_quantities_and_arrays():
-    numpy = pytest.importorskip("numpy")
     array = numpy.array([1.0, 4.0])
     assert maximum(1, 2) == 2
     assert list(maximum(array, 2.0)) == [2, 4]
@@ -146,7 +146,6 @@ def test_helpers_take_floats_quantities_and_arrays():
 
 
 def test_array_and_quantity_do_not_mix():
-    numpy = pytest.importorskip("numpy")
     with pytest.raises(ValueError, match="sweep with floats"):
         numpy.ones(3) * Quantity(1, "s")
 

@@ -5,31 +5,18 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklib import hardware, models
-from stacklib.quantity import (
-    Quantity,
-    ceil,
-    chosen,
-    counted,
-    exp,
-    explain,
-    log2,
-    maximum,
-    minimum,
-    say,
-    where,
-)
+from stacklib import hardware, models, quantity
 from stacklib.quantity.store import dump, load
 
 H100 = hardware.get("h100-sxm")
 
 
-def back(q: Quantity) -> Quantity:
+def back(q: quantity.Quantity) -> quantity.Quantity:
     nodes, roots = dump({"q": q})
     return load(json.loads(json.dumps(nodes)))[roots["q"]]
 
 
-small = st.integers(1, 50).map(lambda n: chosen(n, "GB", label=f"n{n}"))
+small = st.integers(1, 50).map(lambda n: quantity.chosen(n, "GB", label=f"n{n}"))
 
 
 def grow(parts):
@@ -37,47 +24,49 @@ def grow(parts):
     return st.one_of(
         pair.map(lambda p: p[0] + p[1]),
         pair.map(lambda p: p[0] - p[1]),
-        pair.map(lambda p: p[0] * (p[1] / chosen(3, "GB"))),
-        pair.map(lambda p: maximum(*p)),
-        pair.map(lambda p: minimum(*p).named("least")),
-        pair.map(lambda p: where(p[0] < p[1], *p)),
-        pair.map(lambda p: where(p[0].si > 5, *p)),
-        parts.map(lambda p: p * ceil(p / chosen(2, "GB"))),
+        pair.map(lambda p: p[0] * (p[1] / quantity.chosen(3, "GB"))),
+        pair.map(lambda p: quantity.maximum(*p)),
+        pair.map(lambda p: quantity.minimum(*p).named("least")),
+        pair.map(lambda p: quantity.where(p[0] < p[1], *p)),
+        pair.map(lambda p: quantity.where(p[0].si > 5, *p)),
+        parts.map(lambda p: p * quantity.ceil(p / quantity.chosen(2, "GB"))),
     )
 
 
 @given(st.recursive(small, grow, max_leaves=12))
 def test_what_is_read_back_derives_the_same(q):
     again = back(q)
-    assert explain(again) == explain(q) and again.si == q.si
+    assert quantity.explain(again) == quantity.explain(q) and again.si == q.si
     assert again.tags == q.tags and again.tree() == q.tree()
 
 
 def test_every_operation_and_leaf_is_read_back():
-    run = counted(len, "abc", label="three")
+    run = quantity.counted(len, "abc", label="three")
     ratio = models.get("llama-3-70b").parameters / 1e9
     for q in (
-        log2(ratio) + exp(chosen(2)),
+        quantity.log2(ratio) + quantity.exp(quantity.chosen(2)),
         (run * 2) ** 2,
         -ratio,
         abs(-run),
         run,
         H100.memory_bandwidth.to("bit/s"),
         H100.memory_bandwidth.across(8),
-        ratio * chosen(1, "MAC").to("FLOP"),
+        ratio * quantity.chosen(1, "MAC").to("FLOP"),
     ):
         assert back(q).tree() == q.tree()
 
 
 def test_equal_subtrees_are_stored_once():
-    time = chosen(140, "GB", label="weights") / H100.memory_bandwidth
-    same = chosen(140, "GB", label="weights") / H100.memory_bandwidth
+    time = quantity.chosen(140, "GB", label="weights") / H100.memory_bandwidth
+    same = quantity.chosen(140, "GB", label="weights") / H100.memory_bandwidth
     nodes, roots = dump({"a": time, "b": same, "c": time + same})
     assert roots["a"] == roots["b"] and len(nodes) == 4
 
 
 def test_a_moved_leaf_goes_through_the_stored_derivation():
-    said = say("t", a=(chosen(6.7, "TB") / H100.memory_bandwidth, "A time."))
+    said = quantity.say(
+        "t", a=(quantity.chosen(6.7, "TB") / H100.memory_bandwidth, "A time.")
+    )
     nodes = list(map(json.loads, said.stored()["nodes"]))
     asked = []
     again = load(nodes, moved=lambda key, old: asked.append(key) or 2 * old)
@@ -92,9 +81,9 @@ def stored(q) -> float:
 
 
 def test_of_a_run_six_digits_are_stored_of_a_count_all():
-    assert stored(counted(lambda: 1234567.8)) == 1234570
-    assert stored(counted(lambda: 1234567)) == 1234567
-    in_ns = counted(lambda: 1234567, unit="ns")
+    assert stored(quantity.counted(lambda: 1234567.8)) == 1234570
+    assert stored(quantity.counted(lambda: 1234567)) == 1234567
+    in_ns = quantity.counted(lambda: 1234567, unit="ns")
     assert stored(in_ns) == in_ns.si
-    assert stored(counted(lambda: 2 / 3, unit="ms")) == 0.000666667
-    assert stored(counted(sum, [2 / 3])) == 0.666666666667  # no run: exact
+    assert stored(quantity.counted(lambda: 2 / 3, unit="ms")) == 0.000666667
+    assert stored(quantity.counted(sum, [2 / 3])) == 0.666666666667  # no run: exact

@@ -1,7 +1,5 @@
 """Numbers, formulas and messages worked out by hand: one row, one rule."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

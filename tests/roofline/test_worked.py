@@ -1,7 +1,5 @@
 """Formulas of the room on round numbers and known devices, counted another way."""
 
-from __future__ import annotations
-
 import math
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise

@@ -11,6 +11,8 @@ from stacklib.quantizers import Format
 from stacklib.tinylm.low_precision import runs as lp
 from stacklib.tinylm.model import architecture
 
+from ..rows import refusals
+
 
 def classes_found(seed: int = 0) -> dict[str, bool]:
     """Whether each way of training finds more than nine classes of ten."""
@@ -101,22 +103,18 @@ def test_a_run_repeats_by_seed():
     assert again[0] == again[1] != again[2]
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        ({"fmt": "fp12"}, "unknown format"),
-        ({"fmt": "e8m0"}, "with a sign"),
-        ({"loss_scale": math.nan}, "loss_scale = nan"),
-        ({"loss_scale": 0.0}, "loss_scale = 0.0"),
-        ({"loss_scale": "static"}, "loss_scale = 'static'"),
-        ({"mean_over": 0}, "mean_over = 0"),
-        ({"steps": 1.5}, "steps = 1.5"),
-        ({"seed": -1}, "seed = -1"),
-    ],
+test_bad_input_is_named = refusals(
+    ({"fmt": "fp12"}, "unknown format"),
+    ({"fmt": "e8m0"}, "with a sign"),
+    ({"loss_scale": math.nan}, "loss_scale = nan"),
+    ({"loss_scale": 0.0}, "loss_scale = 0.0"),
+    ({"loss_scale": "static"}, "loss_scale = 'static'"),
+    ({"mean_over": 0}, "mean_over = 0"),
+    ({"steps": 1.5}, "steps = 1.5"),
+    ({"seed": -1}, "seed = -1"),
+    by=lambda call: lp.train_classifier(**call),
+    error=(ValueError, LookupError),
 )
-def test_bad_input_is_named(call, message):
-    with pytest.raises((ValueError, LookupError), match=message):
-        lp.train_classifier(**call)
 
 
 # -- memory of QLoRA

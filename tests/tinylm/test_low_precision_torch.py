@@ -21,6 +21,8 @@ from stacklib.tinylm.model_torch import Decoder
 from stacklib.tinylm.perplexity import bits_per_byte, score
 from stacklib.tinylm.train_torch import text_loss
 
+from ..rows import refusals
+
 
 @pytest.fixture(autouse=True)
 def one_thread():
@@ -177,19 +179,15 @@ def test_the_distance_to_a_reference_is_relative(short_run):
     assert 0 < other["distance"][0] < 0.2
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        ({"forward": "fp4"}, "unknown training format"),
-        ({"scaling": "late"}, "scaling = 'late'"),
-        ({"loss_scale": 0.0}, "loss_scale = 0.0"),
-        ({"loss_scale": float("nan")}, "loss_scale = nan"),
-        ({"loss_scale": "auto"}, "loss_scale = 'auto'"),
-    ],
+test_a_precision_that_is_none_is_named = refusals(
+    ({"forward": "fp4"}, "unknown training format"),
+    ({"scaling": "late"}, "scaling = 'late'"),
+    ({"loss_scale": 0.0}, "loss_scale = 0.0"),
+    ({"loss_scale": float("nan")}, "loss_scale = nan"),
+    ({"loss_scale": "auto"}, "loss_scale = 'auto'"),
+    by=lambda call: ft.Precision(**call),
+    error=(ValueError, LookupError),
 )
-def test_a_precision_that_is_none_is_named(call, message):
-    with pytest.raises((ValueError, LookupError), match=message):
-        ft.Precision(**call)
 
 
 def test_a_run_needs_batches_and_a_mean_over_them(small_config):
@@ -392,19 +390,16 @@ def test_qlora_lowers_the_loss_and_holds_the_bytes_of_its_sheet():
     assert np.array_equal(run.model.weights[gains], draft.weights[gains])
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        ({"steps": 0}, "steps = 0"),
-        ({"rank": 1.5}, "rank = 1.5"),
-        ({"seed": -1}, "seed = -1"),
-        ({"rate": float("nan")}, "rate = nan"),
-        ({"documents": DOCUMENTS[:15]}, "15 documents"),
-    ],
+test_a_qlora_that_cannot_be_is_named = refusals(
+    ({"steps": 0}, "steps = 0"),
+    ({"rank": 1.5}, "rank = 1.5"),
+    ({"seed": -1}, "seed = -1"),
+    ({"rate": float("nan")}, "rate = nan"),
+    ({"documents": DOCUMENTS[:15]}, "15 documents"),
+    by=lambda call: qlora_torch.qlora(
+        "draft", **{"steps": 1, "documents": DOCUMENTS} | call
+    ),
 )
-def test_a_qlora_that_cannot_be_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        qlora_torch.qlora("draft", **{"steps": 1, "documents": DOCUMENTS} | call)
 
 
 # -- what was stored

@@ -1,7 +1,5 @@
 """The tree of a chip: products against the printed counts, and walked unit by unit."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

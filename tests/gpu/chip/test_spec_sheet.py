@@ -1,7 +1,5 @@
 """nvidia-smi read into a spec sheet: rates now and at best, and what misleads."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The recorded output of NVIDIA's compiler: whole, self-consistent, and repeatable."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 
@@ -19,6 +17,8 @@ from stacklib.gpu.code.compiled import (
 )
 from stacklib.gpu.code.ptx import parse
 from stacklib.quantity import UnknownName
+
+from ...rows import refusals
 
 EVERY = [(k, t) for k in kernels() for t in TARGETS]
 installed = pytest.mark.skipif(
@@ -174,18 +174,13 @@ def test_tensor_copies_have_one_to_five_dimensions():
     assert not gpu.accepted("cp.async.bulk", "sm_80").accepted
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: gpu.compiled("twise"), "twice"),
-        (lambda: gpu.compiled("twice", "sm_91"), "sm_90"),
-        (lambda: gpu.accepted("wgmma.mma_sync", "sm_90a"), "wgmma.mma_async"),
-        (lambda: ptx_text("twice", "81"), "80"),
-    ],
+test_unknown_names_suggest = refusals(
+    (lambda: gpu.compiled("twise"), "twice"),
+    (lambda: gpu.compiled("twice", "sm_91"), "sm_90"),
+    (lambda: gpu.accepted("wgmma.mma_sync", "sm_90a"), "wgmma.mma_async"),
+    (lambda: ptx_text("twice", "81"), "80"),
+    error=UnknownName,
 )
-def test_unknown_names_suggest(call, says):
-    with pytest.raises(UnknownName, match=says):
-        call()
 
 
 def test_rows_of_another_form():

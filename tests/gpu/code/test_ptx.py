@@ -1,7 +1,5 @@
 """The PTX of NVIDIA's compiler, interpreted: three ways to one result, bit by bit."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from fractions import Fraction
@@ -17,6 +15,8 @@ from stacklib.gpu.code import ptx_values
 from stacklib.gpu.code.compiled import PTX_FOR, kernels, ptx_text
 from stacklib.gpu.code.ptx import PtxError, parse
 from stacklib.gpu.code.ptx_run import run_ptx
+
+from ...rows import refusals
 
 RNG = np.random.default_rng(7)
 
@@ -291,18 +291,14 @@ def test_a_lane_of_the_mask_is_missing():
         run_ptx(BODY.format(body), 1, 32, np.zeros(1, np.int32))
 
 
-@pytest.mark.rows(
-    ("args", "says"),
-    [
-        ((), "1 kernel|takes .u64"),
-        ((np.zeros(3),), "float64"),
-        ((True,), "whole number"),
-        ((1.5,), "whole number"),
-    ],
+test_arguments = refusals(
+    ((), "1 kernel|takes .u64"),
+    ((np.zeros(3),), "float64"),
+    ((True,), "whole number"),
+    ((1.5,), "whole number"),
+    by=lambda args: run_ptx(BODY.format(""), 1, 1, *args),
+    error=TypeError,
 )
-def test_arguments(args, says):
-    with pytest.raises(TypeError, match=says):
-        run_ptx(BODY.format(""), 1, 1, *args)
 
 
 def test_one_kernel():

@@ -1,7 +1,5 @@
 """Random streams, and a twin of the replay that goes through every cycle."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import ceil, floor
 

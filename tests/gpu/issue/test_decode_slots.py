@@ -1,16 +1,15 @@
 """A decode step in issue slots: the closed form, and the kernel that was counted."""
 
-from __future__ import annotations
-
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-np = pytest.importorskip("numpy")
+from stacklib import gpu, hardware, models
+from stacklib.gpu.issue.decode_slots import ROW, decode_slots, matvec_instructions
+from stacklib.gpu.simt import kernels
 
-from stacklib import gpu, hardware, models  # noqa: E402
-from stacklib.gpu.issue.decode_slots import ROW, decode_slots, matvec_instructions  # noqa: E402
-from stacklib.gpu.simt import kernels  # noqa: E402
+from ...rows import refusals
 
 
 @given(blocks=st.integers(1, 3), warps=st.integers(1, 4), steps=st.integers(1, 5))
@@ -55,17 +54,12 @@ def test_more_chips_share_the_work():
         assert few.time.si == pytest.approx(4 * many.time.si)
 
 
-@pytest.mark.rows(
-    "call, words",
-    [
-        (lambda: matvec_instructions(0, 64), "rows = 0"),
-        (lambda: matvec_instructions(1, 65), "k = 65: a multiple of 64"),
-        (lambda: matvec_instructions(True, 64), "rows = True"),
-        (lambda: decode_slots("mixtral-8x7b"), "descent of their own"),
-        (lambda: decode_slots("llama-9"), "llama-9"),
-        (lambda: decode_slots(tp=1), "does not fit"),
-    ],
+test_what_it_refuses = refusals(
+    (lambda: matvec_instructions(0, 64), "rows = 0"),
+    (lambda: matvec_instructions(1, 65), "k = 65: a multiple of 64"),
+    (lambda: matvec_instructions(True, 64), "rows = True"),
+    (lambda: decode_slots("mixtral-8x7b"), "descent of their own"),
+    (lambda: decode_slots("llama-9"), "llama-9"),
+    (lambda: decode_slots(tp=1), "does not fit"),
+    error=(ValueError, LookupError),
 )
-def test_what_it_refuses(call, words):
-    with pytest.raises((ValueError, LookupError), match=words):
-        call()

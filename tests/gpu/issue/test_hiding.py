@@ -1,7 +1,5 @@
 """Registers to bandwidth: the chain of three steps, and the sub-core beside it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The constants of ports: every one has a source, or is another's by name."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import hardware
@@ -10,6 +8,8 @@ from stacklib.gpu.issue.instructions import part_count
 from stacklib.gpu.issue.machine import PORTS, machine_of
 from stacklib.gpu.issue.streams import KINDS
 from stacklib.hardware import UnknownSpec
+
+from ...rows import refusals
 
 
 def test_every_architecture_has_every_constant_and_says_whose():
@@ -40,14 +40,9 @@ def test_every_kind_has_a_way_and_no_result_comes_before_its_port_is_free(device
     assert len(machine.size(1, 1, 1)) == 21 and len(machine.table()) == 11 * len(KINDS)
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: ports.constant("hopper", "wings"), "no such port constant"),
-        (lambda: ports.architecture_of(hardware.get("p100-sxm2")), "pascal 6.0"),
-        (lambda: machine_of("h100-sxm", active=0), "active = 0"),
-    ],
+test_what_is_unknown_is_refused = refusals(
+    (lambda: ports.constant("hopper", "wings"), "no such port constant"),
+    (lambda: ports.architecture_of(hardware.get("p100-sxm2")), "pascal 6.0"),
+    (lambda: machine_of("h100-sxm", active=0), "active = 0"),
+    error=(UnknownSpec, ValueError),
 )
-def test_what_is_unknown_is_refused(call, says):
-    with pytest.raises((UnknownSpec, ValueError), match=says):
-        call()

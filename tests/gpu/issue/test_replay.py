@@ -1,7 +1,5 @@
 """The clock against closed forms, the database's peaks, and its own bounds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 
@@ -14,6 +12,8 @@ from stacklib.gpu.issue.streams import Recorder
 from stacklib.gpu.issue.timeline import timeline
 from stacklib.gpu.issue.waves import blocks_to_replay, busiest, extrapolate
 from stacklib.roofline.bound import hierarchy
+
+from ...rows import refusals
 
 H100 = "h100-sxm"
 DEVICES = (
@@ -262,25 +262,20 @@ def product():
     return tape.streams()
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (
-            lambda: replay(stuck(), H100, resident=1),
-            "line 13 waits for event 0: 1 of 2",
-        ),
-        (lambda: replay(product(), H100, resident=1), "without a request"),
-        (lambda: replay(chains(1, 1, 2), H100, resident=0), "resident = 0"),
-        (lambda: replay(chains(1, 1, 2), H100, resident=1, policy="x"), "'x'"),
-        (lambda: replay(requests("load_global", 1, l2=4096), H100, resident=1), "4095"),
-        (lambda: replay(chains(1, 1, 2), "mi300x", resident=1), "ports of"),
-        (lambda: replay(chains(1, 1, 2, "fp64"), "titan-rtx", resident=1), "'fp64'"),
-        (
-            lambda: extrapolate(replay(copies(4, 1, 1, 1), H100, resident=1), 3, 1),
-            "few",
-        ),
-    ],
+test_bad_input = refusals(
+    (
+        lambda: replay(stuck(), H100, resident=1),
+        "line 13 waits for event 0: 1 of 2",
+    ),
+    (lambda: replay(product(), H100, resident=1), "without a request"),
+    (lambda: replay(chains(1, 1, 2), H100, resident=0), "resident = 0"),
+    (lambda: replay(chains(1, 1, 2), H100, resident=1, policy="x"), "'x'"),
+    (lambda: replay(requests("load_global", 1, l2=4096), H100, resident=1), "4095"),
+    (lambda: replay(chains(1, 1, 2), "mi300x", resident=1), "ports of"),
+    (lambda: replay(chains(1, 1, 2, "fp64"), "titan-rtx", resident=1), "'fp64'"),
+    (
+        lambda: extrapolate(replay(copies(4, 1, 1, 1), H100, resident=1), 3, 1),
+        "few",
+    ),
+    error=(ValueError, hardware.UnknownSpec),
 )
-def test_bad_input(call, says):
-    with pytest.raises((ValueError, hardware.UnknownSpec), match=says):
-        call()

@@ -4,8 +4,6 @@ RRZE gpu-benches (repository te42kyfo/gpu-benches, gpu-stream: main.cu, and the 
 of five cards): two blocks a unit of so many threads each, one double a thread; GB/s.
 """
 
-from __future__ import annotations
-
 import csv
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The replay against a twin that skips nothing, a checker, and planted faults."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import random

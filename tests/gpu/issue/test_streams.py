@@ -1,13 +1,13 @@
 """What a recorder writes down, and what it refuses."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
 import pytest
 
 from stacklib.gpu.issue.streams import KINDS, Recorder, Streams, checked
+
+from ...rows import refusals
 
 
 def two_warps() -> Streams:
@@ -37,26 +37,20 @@ def faulty(**columns):
     return lambda: checked(dataclasses.replace(two_warps(), **columns))
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: Recorder().streams(), "at least one warp"),
-        (lambda: Recorder().add("fp32"), "call warp"),
-        (lambda: Recorder().warp(1), "in order"),
-        (lambda: Recorder().event(0), "arrivals = 0"),
-        (faulty(line=[1]), "line: 1 rows of 4"),
-        (faulty(kind=[0, 0, 0, len(KINDS)]), f"kind = {len(KINDS)}"),
-        (faulty(wait=[-1, -1, -1, 0]), "wait = 0"),
-        (faulty(arrive=[0, 0, 0, -1], events=[2]), "event 0: 3 arrivals, complete"),
-        (faulty(first=[0, 0, 4]), "warp 0 has no instructions"),
-        (faulty(block=[0, 2]), "warp 1 is of block 2"),
-        (faulty(needs=[(-1,) * 4] * 3 + [(1, -1, -1, -1)]), "warp 1, instruction 1"),
-        (faulty(needs=np.array([[-1] * 4] * 3 + [[1, 0, 0, 0]])), "needs"),
-    ],
+test_bad_input = refusals(
+    (lambda: Recorder().streams(), "at least one warp"),
+    (lambda: Recorder().add("fp32"), "call warp"),
+    (lambda: Recorder().warp(1), "in order"),
+    (lambda: Recorder().event(0), "arrivals = 0"),
+    (faulty(line=[1]), "line: 1 rows of 4"),
+    (faulty(kind=[0, 0, 0, len(KINDS)]), f"kind = {len(KINDS)}"),
+    (faulty(wait=[-1, -1, -1, 0]), "wait = 0"),
+    (faulty(arrive=[0, 0, 0, -1], events=[2]), "event 0: 3 arrivals, complete"),
+    (faulty(first=[0, 0, 4]), "warp 0 has no instructions"),
+    (faulty(block=[0, 2]), "warp 1 is of block 2"),
+    (faulty(needs=[(-1,) * 4] * 3 + [(1, -1, -1, -1)]), "warp 1, instruction 1"),
+    (faulty(needs=np.array([[-1] * 4] * 3 + [[1, 0, 0, 0]])), "needs"),
 )
-def test_bad_input(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()
 
 
 def test_an_unknown_kind_is_told_its_neighbours():

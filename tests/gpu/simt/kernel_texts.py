@@ -6,8 +6,6 @@ exchange only where it is plain who takes part: in no loop that some lanes leave
 and under no branch inside a loop.
 """
 
-from __future__ import annotations
-
 import random
 
 HELPERS = """

@@ -1,7 +1,5 @@
 """What a launch says that goes wrong."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Constant memory, arrays that live across launches, a thread's own arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,13 +1,12 @@
 """The caches under a launch: what goes back was dirty, and stores read nothing."""
 
+import numpy as np
 import pytest
 
-np = pytest.importorskip("numpy")
-
-from stacklib import hardware  # noqa: E402
-from stacklib.gpu.simt import cache_hits  # noqa: E402
-from stacklib.gpu.simt.requests import KINDS, Traffic  # noqa: E402
-from stacklib.gpu.vm import state as at  # noqa: E402
+from stacklib import hardware
+from stacklib.gpu.simt import cache_hits
+from stacklib.gpu.simt.requests import KINDS, Traffic
+from stacklib.gpu.vm import state as at
 
 
 def asked(kind: str, sectors) -> Traffic:

@@ -1,21 +1,18 @@
 """The clock on kernels whose time is known: peaks, latencies, turns, and samples."""
 
-from __future__ import annotations
-
 import warnings
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-np = pytest.importorskip("numpy")
-
-from stacklib import gpu, hardware  # noqa: E402
-from stacklib.gpu.issue.machine import machine_of  # noqa: E402
-from stacklib.gpu.issue.ports import fp32_lanes  # noqa: E402
-from stacklib.gpu.issue.streams import KINDS  # noqa: E402
-from stacklib.gpu.issue.timeline import timeline  # noqa: E402
-from stacklib.gpu.simt import kernels, launcher  # noqa: E402
-from stacklib.gpu.simt.sampled import Unmodelled  # noqa: E402
+from stacklib import gpu, hardware
+from stacklib.gpu.issue.machine import machine_of
+from stacklib.gpu.issue.ports import fp32_lanes
+from stacklib.gpu.issue.streams import KINDS
+from stacklib.gpu.issue.timeline import timeline
+from stacklib.gpu.simt import kernels, launcher
+from stacklib.gpu.simt.sampled import Unmodelled
 
 DEVICES = [
     "v100-sxm2-32gb",

@@ -1,7 +1,5 @@
 """Clusters: blocks that reach each other's shared memory."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -31,28 +29,6 @@ def test_blocks_read_each_other():
     blocks = src.reshape(2, 4, 64)
     expected = np.roll(blocks, -1, axis=1)[..., ::-1].ravel()
     np.testing.assert_array_equal(ran.results["dst"], expected)
-
-
-def cluster_histogram(t, src, dst):
-    """The bins of a histogram lie across the blocks of a cluster."""
-    bins = t.shared(16, np.int32)
-    i = t.thread.x
-    if i < 16:
-        bins[i] = 0
-    t.cluster_sync()
-    value = src[t.block.x * 64 + i]
-    t.atomic_add(t.remote(bins, value // 16), value % 16, 1)
-    t.cluster_sync()
-    if i < 16:
-        t.atomic_add(dst, t.cluster_rank * 16 + i, bins[i])
-
-
-def test_a_histogram_over_a_cluster():
-    src = (np.arange(512) * 37 % 64 // 3).astype(np.int32)
-    ran = gpu.launch(
-        cluster_histogram, 8, 64, "h100", src, np.zeros(64, np.int32), cluster=4
-    )
-    np.testing.assert_array_equal(ran.results["dst"], np.bincount(src, minlength=64))
 
 
 def no_first_sync(t, out):

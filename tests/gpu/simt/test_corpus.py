@@ -1,7 +1,5 @@
 """Literal ports of classic kernels: NumPy, numba's simulator and the machine agree."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Races: the compact record against every pair of accesses, one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

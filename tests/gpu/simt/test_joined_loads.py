@@ -1,22 +1,19 @@
 """Loads of neighbours in shared memory that become one wide load."""
 
-from __future__ import annotations
-
 import random
 from collections import OrderedDict
 
+import numpy as np
 import pytest
 
-np = pytest.importorskip("numpy")
+from stacklib import gpu
+from stacklib.gpu.lang import builder, joined
+from stacklib.gpu.lang.builder import KernelError
+from stacklib.gpu.simt.plan import planned
+from stacklib.gpu.thread import compile_once
+from stacklib.gpu.vm.program import FIELDS, OP
 
-from stacklib import gpu  # noqa: E402
-from stacklib.gpu.lang import builder, joined  # noqa: E402
-from stacklib.gpu.lang.builder import KernelError  # noqa: E402
-from stacklib.gpu.simt.plan import planned  # noqa: E402
-from stacklib.gpu.thread import compile_once  # noqa: E402
-from stacklib.gpu.vm.program import FIELDS, OP  # noqa: E402
-
-from .test_machine import same, written  # noqa: E402
+from .test_machine import same, written
 
 THREADS, SIDE = 64, 32  # a tile of 32x32 by 64 threads of 4x4, in steps of 4
 WIDTH = FIELDS.index("c")

@@ -1,7 +1,5 @@
 """Kernels at the edge of the language: what is refused, what must come out equal."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
@@ -10,6 +8,8 @@ import pytest
 from stacklib import gpu, hardware
 from stacklib.gpu.simt.one_thread import run_one_by_one
 
+from ...rows import refusals
+from .corpus import sorts
 from .test_machine import launch, line_of, refused, same, written
 
 H100 = hardware.get("h100-sxm")
@@ -206,26 +206,6 @@ def test_atomics_do_not_race_with_themselves():
 # -- programs of other people ---------------------------------------------------
 
 
-def bitonic(t, a):
-    i = t.thread.x
-    s = t.shared(128, np.int32)
-    s[i] = a[t.block.x * 128 + i]
-    t.sync()
-    k = 2
-    while k <= 128:
-        j = k // 2
-        while j > 0:
-            p = i ^ j
-            if p > i:
-                x, y = s[i], s[p]
-                if (x > y) == ((i & k) == 0):
-                    s[i], s[p] = y, x
-            t.sync()
-            j //= 2
-        k *= 2
-    a[t.block.x * 128 + i] = s[i]
-
-
 def online_softmax(t, x, y, n):
     row, m, s = t.block.x, -float("inf"), 0.0
     for j in range(t.lane, n, 32):
@@ -258,11 +238,11 @@ def warp_scan(t, x, y):
 
 
 def test_bitonic_sort():
-    a = np.random.default_rng(2).integers(-1000, 1000, 256).astype(np.int32)
-    ran = same(bitonic, 2, 128, a)
-    assert (ran.results["a"] == np.sort(a.reshape(2, -1), axis=1).ravel()).all()
-    # One barrier after the load, one for each of 7 * 8 / 2 steps; 8 warps.
-    assert ran.counters.warps["barrier"] == 8 * (1 + 28)
+    a = np.random.default_rng(2).integers(-1000, 1000, 128).astype(np.int32)
+    ran = same(sorts.bitonic_sort, 1, 128, a, rest=(128,))
+    assert (ran.results["keys"] == np.sort(a)).all()
+    # One barrier after the load, one for each of 7 * 8 / 2 steps; 4 warps.
+    assert ran.counters.warps["barrier"] == 4 * (1 + 28)
 
 
 @pytest.mark.rows("n", [32, 77, 100])
@@ -355,16 +335,12 @@ def _many_values(t, out):
     out[0] = t.thread.x * 1.0
 
 
-@pytest.mark.rows(
-    ("kernel", "says"),
-    [
-        (_exp, "np.exp takes no value that differs by lane; use t.exp"),
-        (_larger, "np.maximum takes no .*; use t.max"),
-        (_angle, "np.arctan takes no .*; a thread has t.exp"),
-        (_one_value, r"stored by 32 lanes at once; the values are equal \(7.0\)"),
-        (_many_values, "written while another lane uses it"),
-    ],
+test_a_message_names_what_to_write_instead = refusals(
+    (_exp, "np.exp takes no value that differs by lane; use t.exp"),
+    (_larger, "np.maximum takes no .*; use t.max"),
+    (_angle, "np.arctan takes no .*; a thread has t.exp"),
+    (_one_value, r"stored by 32 lanes at once; the values are equal \(7.0\)"),
+    (_many_values, "written while another lane uses it"),
+    by=lambda kernel: gpu.launch(kernel, 1, 32, "h100-sxm", gpu.empty(32, float)),
+    error=gpu.KernelError,
 )
-def test_a_message_names_what_to_write_instead(kernel, says):
-    with pytest.raises(gpu.KernelError, match=says):
-        gpu.launch(kernel, 1, 32, "h100-sxm", gpu.empty(32, float))

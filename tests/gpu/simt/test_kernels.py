@@ -1,7 +1,5 @@
 """Kernels: every result equals NumPy, every count equals a closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Launches and their reports: occupancy, caches, time, and what is refused."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The SIMT machine against the same kernels run one thread at a time."""
 
-from __future__ import annotations
-
 import linecache
 import textwrap
 

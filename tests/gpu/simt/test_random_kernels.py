@@ -1,7 +1,5 @@
 """A thousand kernels, with all that the language has, against one thread at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Warps that wait: mbarriers, copies that go on meanwhile, clusters."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -239,45 +237,36 @@ def test_others_need_a_barrier_besides():
     refused(no_barrier_after, np.arange(64, dtype=F32), gpu.empty(64), words=words)
 
 
-def read_by_several(t, src, dst):
+def read_by_several(early):
     """Every element of a stage is read by two warps, then written anew."""
-    cells = t.shared(64)
-    full, empty = t.mbarrier(64), t.mbarrier(64)
-    i = t.thread.x % 64
-    if t.warp < 2:
-        for k in range(5):
-            empty.wait(k % 2 ^ 1)
-            cells[i] = src[64 * k + i]
-            full.arrive()
-    else:
-        for k in range(5):
-            full.wait(k % 2)
-            dst[64 * k + i] = cells[i] + cells[63 - i]
-            empty.arrive()
 
+    def kernel(t, src, dst):
+        cells = t.shared(64)
+        full, empty = t.mbarrier(64), t.mbarrier(64)
+        i = t.thread.x % 64
+        if t.warp < 2:
+            for k in range(5):
+                empty.wait(k % 2 ^ 1)
+                cells[i] = src[64 * k + i]
+                full.arrive()
+        else:
+            for k in range(5):
+                full.wait(k % 2)
+                if early:
+                    empty.arrive()
+                dst[64 * k + i] = cells[i] + cells[63 - i]
+                if not early:
+                    empty.arrive()
 
-def read_after_arriving(t, src, dst):
-    cells = t.shared(64)
-    full, empty = t.mbarrier(64), t.mbarrier(64)
-    i = t.thread.x % 64
-    if t.warp < 2:
-        for k in range(5):
-            empty.wait(k % 2 ^ 1)
-            cells[i] = src[64 * k + i]
-            full.arrive()
-    else:
-        for k in range(5):
-            full.wait(k % 2)
-            empty.arrive()
-            dst[64 * k + i] = cells[i] + cells[63 - i]
+    return kernel
 
 
 def test_a_stage_that_two_warps_read():
     src = np.arange(320, dtype=F32)
-    ran = gpu.launch(read_by_several, 1, 128, "h100", src, gpu.empty(320))
+    ran = gpu.launch(read_by_several(early=False), 1, 128, "h100", src, gpu.empty(320))
     rows = src.reshape(5, 64)
     np.testing.assert_array_equal(ran.results["dst"], (rows + rows[:, ::-1]).ravel())
-    said = refused(read_after_arriving, src, gpu.empty(320), block=128)
+    said = refused(read_by_several(early=True), src, gpu.empty(320), block=128)
     assert "shared array 1" in said
 
 
@@ -362,22 +351,16 @@ def box_others_not_waited(t, src, dst):
         dst[0] = tile[0, 0]
 
 
-def box_too_many_bytes(t, src, dst):
-    tile = t.shared((8, 16))
-    bar = t.mbarrier(1)
-    if t.thread.x == 0:
-        bar.expect(256)
-        t.bulk_copy(tile, src, (0, 0), (8, 16), bar)
-    bar.wait(0)
+def box_of_bytes(count):
+    def kernel(t, src, dst):
+        tile = t.shared((8, 16))
+        bar = t.mbarrier(1)
+        if t.thread.x == 0:
+            bar.expect(count)
+            t.bulk_copy(tile, src, (0, 0), (8, 16), bar)
+        bar.wait(0)
 
-
-def box_too_few_bytes(t, src, dst):
-    tile = t.shared((8, 16))
-    bar = t.mbarrier(1)
-    if t.thread.x == 0:
-        bar.expect(1024)
-        t.bulk_copy(tile, src, (0, 0), (8, 16), bar)
-    bar.wait(0)
+    return kernel
 
 
 def box_of_all(t, src, dst):
@@ -398,8 +381,8 @@ def box_too_large(t, src, dst):
     [
         (box_not_waited, ["tile" * 0, "lane 0", "shared array 1[0, 0]"]),
         (box_others_not_waited, ["thread 32, lane 0"]),
-        (box_too_many_bytes, ["256 bytes more have landed", "lane 0"]),
-        (box_too_few_bytes, ["deadlock", "512 bytes are to come"]),
+        (box_of_bytes(256), ["256 bytes more have landed", "lane 0"]),
+        (box_of_bytes(1024), ["deadlock", "512 bytes are to come"]),
         (box_of_all, ["32 lanes start the same bulk copy"]),
         (box_too_large, ["(8, 16), the box (8, 20)"]),
     ],

@@ -1,7 +1,5 @@
 """Tile copies, clusters, MIG and DPX: counted, and in closed form."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 
@@ -9,18 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.gpu.chip.slices import (
-    MEMORY_SLICES,
-    PROFILES,
-    cluster_bytes,
-    cluster_bytes_counted,
-    clusters_that_fit,
-    place_clusters,
-    placements,
-    unused,
-)
+from stacklib.gpu.chip import slices
 from stacklib.gpu.tensor.dpx import FUSED, PLAIN, REPLACES, align, per_cell
 from stacklib.gpu.tensor.tile_copies import WAYS, count, slots, step_cycles
+
+from ...rows import refusals
 
 whole = st.integers(1, 6)
 
@@ -38,8 +29,8 @@ def test_tma_is_one_copy_whatever_the_tile():
 
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=8), st.integers(1, 16), whole)
 def test_clusters_are_placed_as_many_as_fit(units, size, blocks):
-    placed = place_clusters(units, size, blocks)
-    assert len(placed) == clusters_that_fit(units, size, blocks)
+    placed = slices.place_clusters(units, size, blocks)
+    assert len(placed) == slices.clusters_that_fit(units, size, blocks)
     ends = list(itertools.accumulate(units))
     for cluster in placed:  # all in one GPC
         assert len({sum(u >= e for e in ends) for u in cluster}) == 1
@@ -49,32 +40,34 @@ def test_clusters_are_placed_as_many_as_fit(units, size, blocks):
 
 @given(whole, whole, whole, whole, whole)
 def test_a_cluster_loads_each_once(tile_m, tile_n, k, rows, columns):
-    assert cluster_bytes_counted(tile_m, tile_n, k, rows, columns) == pytest.approx(
-        cluster_bytes(tile_m, tile_n, k, rows, columns)
-    )
+    assert slices.cluster_bytes_counted(
+        tile_m, tile_n, k, rows, columns
+    ) == pytest.approx(slices.cluster_bytes(tile_m, tile_n, k, rows, columns))
 
 
 def test_as_many_instances_as_the_guide_says():
     # NVIDIA MIG User Guide, "Number of Instances Available", A100 and H100
     guide = {"1g": 7, "2g": 3, "3g": 2, "4g": 1, "7g": 1}
     for name, most in guide.items():
-        assert placements([name] * most) is not None
-        assert placements([name] * (most + 1)) is None
-    assert placements(["4g", "3g"]) and not placements(["4g", "4g"])
-    assert placements(["3g", "3g", "1g"]) is None  # no memory slice is left
+        assert slices.placements([name] * most) is not None
+        assert slices.placements([name] * (most + 1)) is None
+    assert slices.placements(["4g", "3g"]) and not slices.placements(["4g", "4g"])
+    assert slices.placements(["3g", "3g", "1g"]) is None  # no memory slice is left
 
 
 def test_no_placement_overlaps():
     for many in itertools.product(range(8), range(4), range(3), range(2), range(2)):
-        wanted = [n for n, k in zip(PROFILES, many, strict=True) for _ in range(k)]
-        found = placements(wanted)
+        wanted = [
+            n for n, k in zip(slices.PROFILES, many, strict=True) for _ in range(k)
+        ]
+        found = slices.placements(wanted)
         if found is None or not wanted:
             continue
-        used = [s + i for n, s in found for i in range(PROFILES[n].memory)]
-        assert len(used) == len(set(used)) and max(used) < MEMORY_SLICES
-        assert all(share >= 0 for share in unused(wanted))
-    assert unused(["1g"] * 7) == (0, Fraction(1, 8))
-    assert unused(["3g"] * 2) == (Fraction(1, 7), 0)
+        used = [s + i for n, s in found for i in range(slices.PROFILES[n].memory)]
+        assert len(used) == len(set(used)) and max(used) < slices.MEMORY_SLICES
+        assert all(share >= 0 for share in slices.unused(wanted))
+    assert slices.unused(["1g"] * 7) == (0, Fraction(1, 8))
+    assert slices.unused(["3g"] * 2) == (Fraction(1, 7), 0)
 
 
 def plain(a, b, match=2, miss=-1, opened=3, extended=1):
@@ -110,19 +103,13 @@ def test_unfolding_the_fused_gives_the_plain():
     assert unfolded == PLAIN
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: count(0, "TMA"), "0"),
-        (lambda: count(1.5, "TMA"), "1.5"),
-        (lambda: count(16, "tma"), "'tma'"),
-        (lambda: slots(16, "dma"), "'dma'"),
-        (lambda: clusters_that_fit([16], 0), "size = 0"),
-        (lambda: placements(["5g"]), "'5g'"),
-        (lambda: align("", "A", fused=True), "0 and 1"),
-        (lambda: align("A", "A", fused=True, opened=-1), "opened = -1"),
-    ],
+test_bad_input = refusals(
+    (lambda: count(0, "TMA"), "0"),
+    (lambda: count(1.5, "TMA"), "1.5"),
+    (lambda: count(16, "tma"), "'tma'"),
+    (lambda: slots(16, "dma"), "'dma'"),
+    (lambda: slices.clusters_that_fit([16], 0), "size = 0"),
+    (lambda: slices.placements(["5g"]), "'5g'"),
+    (lambda: align("", "A", fused=True), "0 and 1"),
+    (lambda: align("A", "A", fused=True, opened=-1), "opened = -1"),
 )
-def test_bad_input(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()

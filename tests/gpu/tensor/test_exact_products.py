@@ -16,6 +16,8 @@ from stacklib.gpu.tensor.scaled import Operand, multiply, nvfp4
 from stacklib.quantity import UnknownName
 from stacklib.quantizers import Format
 
+from ...rows import refusals
+
 ONE = {form: Format(form).encode(1.0) for form in ("e2m1", "e2m3", "e4m3fn", "fp16")}
 
 
@@ -129,87 +131,76 @@ def test_integers_by_generation():
     assert set(kinds.CAPABILITY) == set(generations())
 
 
-@pytest.mark.rows(
-    ("call", "words"),
-    [
-        (
-            lambda: square(ones("e2m1", [127, 127]), generation="hopper"),
-            "hopper tensor cores have no e2m1 x e2m1 with e8m0 scales; they have: tf32",
-        ),
-        (
-            lambda: square(ones("e2m3"), generation="ada"),
-            "ada tensor cores have no e2m3 x e2m3; they have: .*e4m3fn, int8, int4",
-        ),
-        (
-            lambda: square(ones("e2m3", [56] * 4, "e4m3fn")),
-            r"no such kind; there are mxf8f6f4 \(e8m0, 32\)",
-        ),
-        (lambda: square(ones("e4m3fn", [127, 127]), kind="mxf4"), "as mxf4"),
-        (
-            lambda: multiply(ones("fp16"), column(ones("e4m3fn"))),
-            "only e4m3fn, e5m2, e3m2, e2m3, e2m1 may be mixed",
-        ),
-        (
-            lambda: multiply_whole([[1]], [[1]], dtype="int4"),
-            "hopper tensor cores have no int4; they have: .*int8, fp64",
-        ),
-        (
-            lambda: multiply_doubles([[1]], [[1]], generation="turing"),
-            "turing tensor cores have no fp64; they have: fp16, int8, int4",
-        ),
-    ],
+test_what_a_chip_lacks_is_refused_with_what_it_has = refusals(
+    (
+        lambda: square(ones("e2m1", [127, 127]), generation="hopper"),
+        "hopper tensor cores have no e2m1 x e2m1 with e8m0 scales; they have: tf32",
+    ),
+    (
+        lambda: square(ones("e2m3"), generation="ada"),
+        "ada tensor cores have no e2m3 x e2m3; they have: .*e4m3fn, int8, int4",
+    ),
+    (
+        lambda: square(ones("e2m3", [56] * 4, "e4m3fn")),
+        r"no such kind; there are mxf8f6f4 \(e8m0, 32\)",
+    ),
+    (lambda: square(ones("e4m3fn", [127, 127]), kind="mxf4"), "as mxf4"),
+    (
+        lambda: multiply(ones("fp16"), column(ones("e4m3fn"))),
+        "only e4m3fn, e5m2, e3m2, e2m3, e2m1 may be mixed",
+    ),
+    (
+        lambda: multiply_whole([[1]], [[1]], dtype="int4"),
+        "hopper tensor cores have no int4; they have: .*int8, fp64",
+    ),
+    (
+        lambda: multiply_doubles([[1]], [[1]], generation="turing"),
+        "turing tensor cores have no fp64; they have: fp16, int8, int4",
+    ),
+    error=UnknownName,
 )
-def test_what_a_chip_lacks_is_refused_with_what_it_has(call, words):
-    with pytest.raises(UnknownName, match=words):
-        call()
 
 
-@pytest.mark.rows(
-    ("call", "words"),
-    [
-        (lambda: square(ones("e2m1", [127] * 3)), r"scales of a are \(1, 3\) for k"),
-        (
-            lambda: multiply(ones("e2m1", [127] * 2), column(ones("e2m1", [127] * 4))),
-            r"scales of b are \(4, 1\): mxf4 has one for 32 numbers along k, \(2, 1\)",
+test_bad_input_is_named_with_the_fix = refusals(
+    (lambda: square(ones("e2m1", [127] * 3)), r"scales of a are \(1, 3\) for k"),
+    (
+        lambda: multiply(ones("e2m1", [127] * 2), column(ones("e2m1", [127] * 4))),
+        r"scales of b are \(4, 1\): mxf4 has one for 32 numbers along k, \(2, 1\)",
+    ),
+    (
+        lambda: multiply(ones("e2m1"), column(ones("e2m1", [127] * 2))),
+        "a has no scales and the other has: ones are code 127",
+    ),
+    (
+        lambda: multiply(
+            ones("e2m1", [127] * 4), column(ones("e2m1", [56] * 4, "e4m3fn"))
         ),
-        (
-            lambda: multiply(ones("e2m1"), column(ones("e2m1", [127] * 2))),
-            "a has no scales and the other has: ones are code 127",
-        ),
-        (
-            lambda: multiply(
-                ones("e2m1", [127] * 4), column(ones("e2m1", [56] * 4, "e4m3fn"))
-            ),
-            "scales of a are e8m0 and of b e4m3fn",
-        ),
-        (
-            lambda: square(ones("e2m1", [184, 56, 56, 56], "e4m3fn")),
-            "code 184: these scales have no sign, code & 127",
-        ),
-        (lambda: square(ones("e2m1", [127] * 2), accumulate="fp16"), "adds in fp32"),
-        (
-            lambda: square(Operand(np.full((1, 32), 16), "e2m1")),
-            "code 16: e2m1 has 4 bits",
-        ),
-        (
-            lambda: square(Operand(np.full((1, 32), 1.0), "e2m1")),
-            "a matrix of whole numbers is needed",
-        ),
-        (lambda: multiply(ones("e2m1"), ones("e2m1")), "k differs"),
-        (lambda: multiply_whole([[128]], [[1]]), "int8 is -128 to 127, clip first"),
-        (lambda: multiply_whole([[0.5]], [[1]]), "whole numbers is needed"),
-        (lambda: multiply_whole([[1, 2]], [[1]]), "k differs"),
-        (lambda: multiply_whole([[1]], [[1]], [[1, 2]]), "c is"),
-        (lambda: multiply_whole([[1]], [[1]], other="int4"), "the same width"),
-        (lambda: multiply_doubles([[1, 2]], [[1]]), "matrices that fit"),
-        (lambda: multiply_doubles([[1]], [[1]], [[1, 2]]), "c is"),
-        (lambda: sum_errors.by_definition("gamma"), "normal, uniform"),
-        (lambda: sum_errors.definitions(np.ones(2), np.ones(3)), "the same"),
-    ],
+        "scales of a are e8m0 and of b e4m3fn",
+    ),
+    (
+        lambda: square(ones("e2m1", [184, 56, 56, 56], "e4m3fn")),
+        "code 184: these scales have no sign, code & 127",
+    ),
+    (lambda: square(ones("e2m1", [127] * 2), accumulate="fp16"), "adds in fp32"),
+    (
+        lambda: square(Operand(np.full((1, 32), 16), "e2m1")),
+        "code 16: e2m1 has 4 bits",
+    ),
+    (
+        lambda: square(Operand(np.full((1, 32), 1.0), "e2m1")),
+        "a matrix of whole numbers is needed",
+    ),
+    (lambda: multiply(ones("e2m1"), ones("e2m1")), "k differs"),
+    (lambda: multiply_whole([[128]], [[1]]), "int8 is -128 to 127, clip first"),
+    (lambda: multiply_whole([[0.5]], [[1]]), "whole numbers is needed"),
+    (lambda: multiply_whole([[1, 2]], [[1]]), "k differs"),
+    (lambda: multiply_whole([[1]], [[1]], [[1, 2]]), "c is"),
+    (lambda: multiply_whole([[1]], [[1]], other="int4"), "the same width"),
+    (lambda: multiply_doubles([[1, 2]], [[1]]), "matrices that fit"),
+    (lambda: multiply_doubles([[1]], [[1]], [[1, 2]]), "c is"),
+    (lambda: sum_errors.by_definition("gamma"), "normal, uniform"),
+    (lambda: sum_errors.definitions(np.ones(2), np.ones(3)), "the same"),
 )
-def test_bad_input_is_named_with_the_fix(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
 
 
 def test_has_is_one_line():

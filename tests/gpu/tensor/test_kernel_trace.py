@@ -1,7 +1,5 @@
 """Timelines: the simulator that makes them, and what is read from them."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest
@@ -18,6 +16,8 @@ from stacklib.gpu.tensor.kernel_trace import (
     tensor_share,
     window,
 )
+
+from ...rows import refusals
 
 PEAK = hardware.get("h100-sxm").peak("bf16").si
 event = st.fixed_dictionaries(
@@ -89,17 +89,11 @@ def test_busy_is_not_utilisation():
     assert summed / window(events) > busy(events)
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        (lambda: run_kernels([], 0), "units = 0"),
-        (lambda: run_kernels([Kernel("k", 0, 0.0, 1, 0.0)], 1), "time above it"),
-        (lambda: window([]), "no complete event"),
-        (lambda: busy([{"ph": "X", "cat": "kernel", "ts": -1, "dur": 2}]), "ts = -1"),
-        (lambda: window([{"ph": "X", "ts": 1, "dur": "2"}]), "dur = '2'"),
-        (lambda: tensor_share([{"ph": "X", "ts": 1, "dur": 2}], 0), "peak = 0"),
-    ],
+test_what_makes_no_sense_is_refused = refusals(
+    (lambda: run_kernels([], 0), "units = 0"),
+    (lambda: run_kernels([Kernel("k", 0, 0.0, 1, 0.0)], 1), "time above it"),
+    (lambda: window([]), "no complete event"),
+    (lambda: busy([{"ph": "X", "cat": "kernel", "ts": -1, "dur": 2}]), "ts = -1"),
+    (lambda: window([{"ph": "X", "ts": 1, "dur": "2"}]), "dur = '2'"),
+    (lambda: tensor_share([{"ph": "X", "ts": 1, "dur": 2}], 0), "peak = 0"),
 )
-def test_what_makes_no_sense_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

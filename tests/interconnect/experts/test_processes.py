@@ -1,7 +1,5 @@
 """Experts between processes: results exact, copies as counted, deaths named."""
 
-from __future__ import annotations
-
 from multiprocessing import active_children
 
 import pytest

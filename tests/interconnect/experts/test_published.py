@@ -5,8 +5,6 @@ What a low-latency exchange needs beyond its floor is nearly the same from 8 ran
 the bytes and were not looked at.
 """
 
-from __future__ import annotations
-
 from statistics import median
 
 import pytest

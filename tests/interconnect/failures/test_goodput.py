@@ -14,6 +14,8 @@ from stacklib.memory.tiers.checkpoint import (
     young_interval,
 )
 
+from ...rows import refusals
+
 
 @settings(max_examples=60, deadline=None)
 @given(st.floats(1e-3, 1e4), st.floats(10.0, 1e7))
@@ -84,15 +86,9 @@ def test_a_worker_that_hangs_ends_within_its_limit(monkeypatch, tmp_path):
         processes.run_killed(4, 2, [], limit_s=0.2)
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: goodput.replay(0, 3, []), "steps = 0"),
-        (lambda: goodput.steps_for_a_segment(3, 1.0), "fails = 1.0"),
-        (lambda: goodput.best_interval(0, 5.0), "cost = 0"),
-        (lambda: processes.run_killed(4, 2, [], limit_s=-1), "limit_s = -1"),
-    ],
+test_bad_input_is_named = refusals(
+    (lambda: goodput.replay(0, 3, []), "steps = 0"),
+    (lambda: goodput.steps_for_a_segment(3, 1.0), "fails = 1.0"),
+    (lambda: goodput.best_interval(0, 5.0), "cost = 0"),
+    (lambda: processes.run_killed(4, 2, [], limit_s=-1), "limit_s = -1"),
 )
-def test_bad_input_is_named(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()

@@ -1,7 +1,5 @@
 """Packets on a torus: each arrives by a shortest path, and the twist gains as told."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from stacklib.interconnect import Topology, all_gather, all_reduce, cost, simulate
@@ -39,7 +40,6 @@ def test_a_ring_is_its_closed_form_and_at_its_bound_but_for_latency():
 
 
 def test_floats_quantities_and_arrays_agree():
-    np = pytest.importorskip("numpy")
     schedule = all_reduce(8, "tree")
     bare = cost(schedule, BOX, size=SIZE)
     whole = cost(schedule, BOX, size=Quantity(SIZE, "B", label="an array"))

@@ -1,7 +1,5 @@
 """Matrices of nvidia-smi topo -m, of several versions, read; planted faults named."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 
@@ -17,6 +15,8 @@ from stacklib.interconnect.networks.read_topo import (
 )
 from stacklib.interconnect.networks.topo_network import topo_network
 from stacklib.quantity import UnknownName
+
+from ...rows import refusals
 
 FOUR = topo_sample("four_cards")
 
@@ -153,19 +153,15 @@ def test_a_planted_fault_is_named_by_its_line(old, new, says):
         read_topo(FOUR.replace(old, new, 1))
 
 
-@pytest.mark.rows(
-    ("text", "says"),
-    [
-        ("", "nothing to read"),
-        ("# only a comment\n", "nothing to read"),
-        (None, "the text that nvidia-smi"),
-        ("| NVIDIA-SMI 550 |", "line 1, .* no line of devices"),
-        ("GPU0 X NV1\nGPU1 NV1 X", "no line of devices"),
-    ],
+test_other_text_is_refused = refusals(
+    ("", "nothing to read"),
+    ("# only a comment\n", "nothing to read"),
+    (None, "the text that nvidia-smi"),
+    ("| NVIDIA-SMI 550 |", "line 1, .* no line of devices"),
+    ("GPU0 X NV1\nGPU1 NV1 X", "no line of devices"),
+    by=read_topo,
+    error=TopoError,
 )
-def test_other_text_is_refused(text, says):
-    with pytest.raises(TopoError, match=says):
-        read_topo(text)
 
 
 def test_bad_questions():

@@ -1,7 +1,5 @@
 """Shapes counted by hand and in closed form, and the racks of the chapter."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

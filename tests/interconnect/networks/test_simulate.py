@@ -1,7 +1,5 @@
 """Schedules over networks: closed forms without contention, by hand with it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

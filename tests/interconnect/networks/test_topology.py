@@ -1,9 +1,8 @@
 """Routes, loads and cuts against networkx and against every split; planted faults."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise, product
 
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +13,7 @@ from stacklib.interconnect.networks.paths import islands
 from stacklib.interconnect.networks.topology import Topology
 from stacklib.quantity import Quantity, UnknownName
 
-nx = pytest.importorskip("networkx")
+from ...rows import refusals
 
 
 @st.composite
@@ -231,24 +230,19 @@ def test_parts_are_counted_and_priced():
             net.cost(prices)
 
 
-@pytest.mark.rows(
-    ("ranks", "nodes", "links", "says"),
-    [
-        (0, 1, [], "ranks = 0"),
-        (2, 1, [], "nodes = 1"),
-        (2, 2, [(0, 0, 1.0)], "none to itself"),
-        (2, 2, [(0, 2, 1.0)], "node 2: nodes are 0 to 1"),
-        (2, 2, [(0, 1, 0.0)], "bandwidth of 0 -> 1 = 0.0"),
-        (2, 2, [(0, 1, float("nan"))], "bandwidth of 0 -> 1 = nan"),
-        (2, 2, [(0, 1, 1.0, -1.0)], "latency of 0 -> 1"),
-        (2, 2, [(0, 1, 1.0, 0.0, 0)], "cables of 0 -> 1 = 0"),
-        (2, 2, [(0, 1)], "source, destination, bandwidth"),
-        (2, 2, [(0, 1, 1.0), (0, 1, 1.0)], "0 -> 1 is given twice"),
-    ],
+test_bad_networks_are_refused = refusals(
+    (0, 1, [], "ranks = 0"),
+    (2, 1, [], "nodes = 1"),
+    (2, 2, [(0, 0, 1.0)], "none to itself"),
+    (2, 2, [(0, 2, 1.0)], "node 2: nodes are 0 to 1"),
+    (2, 2, [(0, 1, 0.0)], "bandwidth of 0 -> 1 = 0.0"),
+    (2, 2, [(0, 1, float("nan"))], "bandwidth of 0 -> 1 = nan"),
+    (2, 2, [(0, 1, 1.0, -1.0)], "latency of 0 -> 1"),
+    (2, 2, [(0, 1, 1.0, 0.0, 0)], "cables of 0 -> 1 = 0"),
+    (2, 2, [(0, 1)], "source, destination, bandwidth"),
+    (2, 2, [(0, 1, 1.0), (0, 1, 1.0)], "0 -> 1 is given twice"),
+    by=lambda ranks, nodes, links: Topology("bad", ranks, nodes, links),
 )
-def test_bad_networks_are_refused(ranks, nodes, links, says):
-    with pytest.raises(ValueError, match=says):
-        Topology("bad", ranks, nodes, links)
 
 
 def test_bad_questions_are_refused():

@@ -1,7 +1,5 @@
 """Tori and their twists: loads to the known values, closing, cubes and mirrors."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import prod
 
@@ -16,6 +14,8 @@ from stacklib.interconnect.networks.shapes_optical import (
     run_goodput,
 )
 from stacklib.interconnect.networks.topology import Topology
+
+from ...rows import refusals
 
 XY = {"x": {"z": 4}, "y": {"z": 4}}
 VECTORS = [  # all pairs' traffic, all shortest paths alike: the busiest link
@@ -130,30 +130,25 @@ def test_the_bisection_of_9216_chips_a_chip():
     assert found.per_chip / 1e9 == pytest.approx(16.67, abs=0.01)
 
 
-@pytest.mark.rows(
-    ("shape", "twist", "says"),
-    [
-        ((4, 4, 8), {"x": {"x": 2}}, "does not close: the wrap of x moves 2 along x"),
-        ((4, 4, 8), {"x": {"z": 8}}, "does not close: .* which is 8 long"),
-        ((4, 4, 8), {"x": {"y": 2}, "y": {"x": 2}}, "does not close: .* in a circle"),
-        ((4, 4, 8), {"x": {"y": 1}, "y": {"z": 1}, "z": {"x": 1}}, "in a circle"),
-        ((4, 4, 8), {"x": {"z": 1.5}}, "a whole number"),
-        ((4, 4, 8), {"q": {"z": 4}}, "'q' is none of the axes xyz"),
-        ((4, 4, 8), {"x": {3: 4}}, "3 is none of the axes"),
-        ((4, 4, 8), {"x": 4}, "an axis and a shift"),
-        ((4, 4, 8), "z", "say which wrap"),
-        ((4, 4, 4), True, "no twist of shape"),
-        ((4, 4, 12), True, "no twist of shape"),
-        ((4, 8), True, "no twist of shape"),
-        ((), None, "from 1 to 6 axes"),
-        ((1, 1), None, "two chips"),
-        ((4, 0), None, "length of y in shape .* = 0"),
-        ((4, 2.5), None, "length of y"),
-    ],
+test_bad_shapes_and_twists_that_do_not_close_are_refused = refusals(
+    ((4, 4, 8), {"x": {"x": 2}}, "does not close: the wrap of x moves 2 along x"),
+    ((4, 4, 8), {"x": {"z": 8}}, "does not close: .* which is 8 long"),
+    ((4, 4, 8), {"x": {"y": 2}, "y": {"x": 2}}, "does not close: .* in a circle"),
+    ((4, 4, 8), {"x": {"y": 1}, "y": {"z": 1}, "z": {"x": 1}}, "in a circle"),
+    ((4, 4, 8), {"x": {"z": 1.5}}, "a whole number"),
+    ((4, 4, 8), {"q": {"z": 4}}, "'q' is none of the axes xyz"),
+    ((4, 4, 8), {"x": {3: 4}}, "3 is none of the axes"),
+    ((4, 4, 8), {"x": 4}, "an axis and a shift"),
+    ((4, 4, 8), "z", "say which wrap"),
+    ((4, 4, 4), True, "no twist of shape"),
+    ((4, 4, 12), True, "no twist of shape"),
+    ((4, 8), True, "no twist of shape"),
+    ((), None, "from 1 to 6 axes"),
+    ((1, 1), None, "two chips"),
+    ((4, 0), None, "length of y in shape .* = 0"),
+    ((4, 2.5), None, "length of y"),
+    by=Topology.torus,
 )
-def test_bad_shapes_and_twists_that_do_not_close_are_refused(shape, twist, says):
-    with pytest.raises(ValueError, match=says):
-        Topology.torus(shape, twist)
 
 
 # -- cubes ----------------------------------------------------------------------------
@@ -206,19 +201,14 @@ def test_a_spare_takes_a_broken_cube_s_place():
         after.replaced(3)
 
 
-@pytest.mark.rows(
-    ("shape", "more", "says"),
-    [
-        ((4, 4, 6), {}, "6 is no multiple of 4"),
-        ((4, 4, 8), {"twist": {"x": {"z": 3}}}, "3 is no multiple of 4"),
-        ((8, 8), {}, "three axes"),
-        ((16, 16, 16), {"failed": [5]}, "needs 64 cubes: 63 of 64"),
-        ((4, 4, 4), {"failed": [64]}, "failed cube 64"),
-    ],
+test_cubes_that_cannot_be_had_are_refused = refusals(
+    ((4, 4, 6), {}, "6 is no multiple of 4"),
+    ((4, 4, 8), {"twist": {"x": {"z": 3}}}, "3 is no multiple of 4"),
+    ((8, 8), {}, "three axes"),
+    ((16, 16, 16), {"failed": [5]}, "needs 64 cubes: 63 of 64"),
+    ((4, 4, 4), {"failed": [64]}, "failed cube 64"),
+    by=lambda shape, more: Topology.ocs(shape, **more),
 )
-def test_cubes_that_cannot_be_had_are_refused(shape, more, says):
-    with pytest.raises(ValueError, match=says):
-        Topology.ocs(shape, **more)
 
 
 def test_mirrors_let_whole_tori_run_when_cubes_fail():

@@ -1,7 +1,5 @@
 """Parts of a step on a toy machine whose every rate is another number."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

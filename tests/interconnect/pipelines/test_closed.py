@@ -1,7 +1,5 @@
 """The bubble in closed form: three kinds of numbers, schedules against each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

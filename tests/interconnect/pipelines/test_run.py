@@ -1,7 +1,5 @@
 """Pipelines run event by event, held to the closed forms; wrong orders are named."""
 
-from __future__ import annotations
-
 from array import array
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A queue: posted, run against a list, explored whole, and between processes."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import pytest
@@ -13,6 +11,8 @@ from stacklib.interconnect.queues.explore import Plan, explore, program, replay
 from stacklib.interconnect.queues.queue import LANES, Queue
 from stacklib.interconnect.queues.shared import check_sent, run_shared
 from stacklib.interconnect.queues.wqe import read_wqe
+
+from ...rows import refusals
 
 
 def messages(count, first=0):
@@ -218,20 +218,14 @@ def test_the_checker_of_what_was_sent():
     assert check_sent([(0, 0), (0, 0)]) == ["producer 0 sent 0 where 1 was next"]
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: Queue(3), "a power of two"),
-        (lambda: Queue(0), "slots = 0"),
-        (lambda: Queue(1 << 17), "a power of two"),
-        (lambda: Queue(4, start=-1), "start = -1"),
-        (lambda: Queue(64).post([]), "0 messages"),
-        (lambda: Queue(64).post(messages(33)), "33 messages"),
-        (lambda: Queue(64).reserve(0), "count = 0"),
-        (lambda: run_shared(entries=5), "multiples of batch"),
-        (lambda: run_shared(slots=24), "power of two"),
-    ],
+test_bad_input_is_refused = refusals(
+    (lambda: Queue(3), "a power of two"),
+    (lambda: Queue(0), "slots = 0"),
+    (lambda: Queue(1 << 17), "a power of two"),
+    (lambda: Queue(4, start=-1), "start = -1"),
+    (lambda: Queue(64).post([]), "0 messages"),
+    (lambda: Queue(64).post(messages(33)), "33 messages"),
+    (lambda: Queue(64).reserve(0), "count = 0"),
+    (lambda: run_shared(entries=5), "multiples of batch"),
+    (lambda: run_shared(slots=24), "power of two"),
 )
-def test_bad_input_is_refused(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()

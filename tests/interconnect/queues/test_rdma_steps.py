@@ -1,7 +1,5 @@
 """The steps of a write: closed form against events, and planted faults."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +15,8 @@ from stacklib.interconnect.queues.rdma_steps import (
     write_steps,
 )
 from stacklib.quantity import chosen
+
+from ...rows import refusals
 
 WAY = Way(500e-9, 63e9, 300e-9, 5.6e-9, 145e-9, 50e9, 142e-9, 588e-9)
 
@@ -83,16 +83,10 @@ def test_planted_faults_are_named():
     ]
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: write_steps(WAY, 0), "size = 0"),
-        (lambda: write_steps(WAY, 8, "ghost"), "start = 'ghost'"),
-        (lambda: write_steps(Way(*([-1.0] * 8)), 8), "rate = -1.0"),
-        (lambda: run_steps(write_steps(WAY, 8), 0), "messages = 0"),
-        (lambda: steps_time(write_steps(WAY, 8), 0), "messages = 0"),
-    ],
+test_bad_input_is_refused = refusals(
+    (lambda: write_steps(WAY, 0), "size = 0"),
+    (lambda: write_steps(WAY, 8, "ghost"), "start = 'ghost'"),
+    (lambda: write_steps(Way(*([-1.0] * 8)), 8), "rate = -1.0"),
+    (lambda: run_steps(write_steps(WAY, 8), 0), "messages = 0"),
+    (lambda: steps_time(write_steps(WAY, 8), 0), "messages = 0"),
 )
-def test_bad_input_is_refused(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()

@@ -1,7 +1,5 @@
 """The 48 bytes of an RDMA write: against vectors, there and back, and refused."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest

@@ -1,7 +1,5 @@
 """One process of a gloo run: every collective against exact sums, then a dead peer."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Closed forms held to the sends, and three kinds of numbers."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The same schedules over processes that send and receive."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys

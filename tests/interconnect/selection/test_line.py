@@ -1,7 +1,5 @@
 """A line through times: what was planted comes back, and intervals hold it."""
 
-from __future__ import annotations
-
 import random
 from statistics import NormalDist
 
@@ -10,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.interconnect.selection.line import fit_line, student
+
+from ...rows import refusals
 
 SIZES = [float(1 << k) for k in range(6, 31, 2)]
 
@@ -80,20 +80,15 @@ def test_student_is_normal_in_the_end():
     assert student(2001, 0.95) == pytest.approx(NormalDist().inv_cdf(0.975), rel=1e-3)
 
 
-@pytest.mark.rows(
-    ("sizes", "times", "level", "says"),
-    [
-        ([1, 2], [1, 2], 0.95, "2 points"),
-        ([1, 2, 3], [1, 2], 0.95, "3 sizes and 2 times"),
-        ([1, 1, 1], [1, 2, 3], 0.95, "every size is 1"),
-        ([1, 2, -3], [1, 2, 3], 0.95, r"sizes\[2\] = -3"),
-        ([1, float("nan"), 3], [1, 2, 3], 0.95, r"sizes\[1\] = nan"),
-        ([1, 2, 3], [1, 0, 3], 0.95, r"times\[1\] = 0"),
-        ([1, 2, 3], [1, 2, float("nan")], 0.95, r"times\[2\] = nan"),
-        ([1, 2, 3], [1, 2, float("inf")], 0.95, r"times\[2\] = inf"),
-        ([1, 2, 3], [1, 2, 3], 1.0, "level = 1.0"),
-    ],
+test_bad_input_is_refused = refusals(
+    ([1, 2], [1, 2], 0.95, "2 points"),
+    ([1, 2, 3], [1, 2], 0.95, "3 sizes and 2 times"),
+    ([1, 1, 1], [1, 2, 3], 0.95, "every size is 1"),
+    ([1, 2, -3], [1, 2, 3], 0.95, r"sizes\[2\] = -3"),
+    ([1, float("nan"), 3], [1, 2, 3], 0.95, r"sizes\[1\] = nan"),
+    ([1, 2, 3], [1, 0, 3], 0.95, r"times\[1\] = 0"),
+    ([1, 2, 3], [1, 2, float("nan")], 0.95, r"times\[2\] = nan"),
+    ([1, 2, 3], [1, 2, float("inf")], 0.95, r"times\[2\] = inf"),
+    ([1, 2, 3], [1, 2, 3], 1.0, "level = 1.0"),
+    by=lambda sizes, times, level: fit_line(sizes, times, level=level),
 )
-def test_bad_input_is_refused(sizes, times, level, says):
-    with pytest.raises(ValueError, match=says):
-        fit_line(sizes, times, level=level)

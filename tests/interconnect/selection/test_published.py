@@ -4,8 +4,6 @@ Nothing is fitted: rates are the table's defaults. Small sizes miss what a launc
 Python takes, and switches take longer to come up to speed than a line says.
 """
 
-from __future__ import annotations
-
 from statistics import median, quantiles
 
 from stacklib.evidence.measurements import public

@@ -1,19 +1,11 @@
 """NCCL's choice: crossovers, refusals, and the cells of a published tuning log."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.interconnect.selection import constants as c
-from stacklib.interconnect.selection.model import (
-    bandwidth,
-    latency,
-    refusal,
-    steps,
-    tree_share,
-)
+from stacklib.interconnect.selection import model
 from stacklib.interconnect.selection.select import select
 from stacklib.quantity import Quantity
 from stacklib.quantity.names import UnknownName
@@ -117,9 +109,9 @@ def test_latencies_of_a_published_log(collective, algorithm, cells):
     for protocol, cell in zip(c.PROTOCOLS, cells, strict=True):
         if cell is None:  # 448.0 there: a step of a simple tree was 28 us, and is 4
             continue
-        got = latency(collective, algorithm, protocol, on) * 1e6
+        got = model.latency(collective, algorithm, protocol, on) * 1e6
         if protocol != "simple" and algorithm == "collnet_direct":
-            assert refusal(collective, algorithm, protocol, on)
+            assert model.refusal(collective, algorithm, protocol, on)
             continue  # the log has a latency of what is never used
         assert got == pytest.approx(cell, abs=0.051)
 
@@ -131,15 +123,15 @@ def test_where_the_present_release_differs_from_that_log():
         ("ll", 43.4, 1.0, 2.7),
         ("ll128", 79.4, 1.9, 4),
     ):
-        now = latency("all_reduce", "ring", protocol, on) * 1e6
+        now = model.latency("all_reduce", "ring", protocol, on) * 1e6
         assert now + 2 * (outer - inner) == pytest.approx(cell, abs=0.051)
 
 
 def test_bandwidths_of_that_log():
     """20.0 on the bus is 20.0 of a broadcast and 21.3 of an all-gather."""
     on = select("broadcast", 1, ranks=16, channels=2, channel_bandwidth=10e9).machine
-    assert bandwidth("broadcast", "ring", "simple", on) == pytest.approx(20e9)
-    assert bandwidth("all_gather", "ring", "simple", on) / 1e9 == pytest.approx(
+    assert model.bandwidth("broadcast", "ring", "simple", on) == pytest.approx(20e9)
+    assert model.bandwidth("all_gather", "ring", "simple", on) / 1e9 == pytest.approx(
         21.3, abs=0.05
     )
 
@@ -210,11 +202,11 @@ def test_rates_and_the_tables_are_whole():
     for table in (c.LL_MOST, c.RING_LL128_MOST, c.TREE_LL128_MOST, c.TREE_MOST):
         assert list(table) == list(c.ARCHITECTURES)
     assert {len(row) for row in c.TREE_SHARE.values()} == {24}
-    assert steps("all_reduce", 8) == 14 and steps("all_gather", 8) == 7
+    assert model.steps("all_reduce", 8) == 14 and model.steps("all_gather", 8) == 7
     on = select("all_reduce", 1, ranks=8).machine
-    assert tree_share("tree", "ll", 63, on) == 1.0
-    assert tree_share("tree", "ll", 1 << 18, on) == 0.4
-    assert tree_share("ring", "ll", 1 << 18, on) == 1.0
+    assert model.tree_share("tree", "ll", 63, on) == 1.0
+    assert model.tree_share("tree", "ll", 1 << 18, on) == 0.4
+    assert model.tree_share("ring", "ll", 1 << 18, on) == 1.0
 
 
 @settings(deadline=None, max_examples=60)

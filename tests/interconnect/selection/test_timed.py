@@ -1,7 +1,5 @@
 """Times on devices: NCCL's model at its core, what it leaves out, other kernels."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import hardware

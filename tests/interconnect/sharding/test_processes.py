@@ -1,7 +1,5 @@
 """Processes that belong together: what they print, and what is left when one dies."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

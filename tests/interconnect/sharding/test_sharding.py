@@ -1,7 +1,5 @@
 """Sharded training: closed form, the parameter list counted, integers exact."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np
@@ -12,6 +10,8 @@ from hypothesis import strategies as st
 from stacklib.interconnect.schedules.cost import least_share
 from stacklib.interconnect.sharding import held, parts, steps
 from stacklib.tinylm.config import DATA, read_config, shapes
+
+from ...rows import refusals
 
 TINY = shapes(read_config(DATA / "tiny" / "config.json"))
 COUNT = sum(map(prod, TINY.values()))
@@ -112,18 +112,12 @@ def test_tensor_parallel_bytes():
     assert held.tensor_bytes(80, 8192, 1, 8) == pytest.approx(160 * 16384 * 2 * 7 / 8)
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: held.shard_memory(1e9, 4, 4), "zero = 4"),
-        (lambda: held.shard_memory(0, 4), "parameters = 0"),
-        (lambda: held.shard_memory(1e9, 0), "ranks = 0"),
-        (lambda: held.shard_bytes(float("nan"), 2), "parameters = nan"),
-        (lambda: parts.tensor_shapes(TINY, 3), "ways must divide"),
-        (lambda: steps.data_parallel_step(*_case(0), ranks=5), "12 samples among 5"),
-        (lambda: parts.count_held(TINY, 2, 0, 7), "zero = 7"),
-    ],
+test_bad_input_is_refused = refusals(
+    (lambda: held.shard_memory(1e9, 4, 4), "zero = 4"),
+    (lambda: held.shard_memory(0, 4), "parameters = 0"),
+    (lambda: held.shard_memory(1e9, 0), "ranks = 0"),
+    (lambda: held.shard_bytes(float("nan"), 2), "parameters = nan"),
+    (lambda: parts.tensor_shapes(TINY, 3), "ways must divide"),
+    (lambda: steps.data_parallel_step(*_case(0), ranks=5), "12 samples among 5"),
+    (lambda: parts.count_held(TINY, 2, 0, 7), "zero = 7"),
 )
-def test_bad_input_is_refused(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()

@@ -1,7 +1,5 @@
 """Stages as processes over sockets: one loss, and an end when a stage dies."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

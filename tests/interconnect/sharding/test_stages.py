@@ -4,8 +4,6 @@ Stages are threads here, and what they send each other goes through a dictionary
 processes over sockets they are slow to start (`test_stage_processes`).
 """
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """A fabric: closed forms, runs frame by frame, and planted faults."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -15,6 +13,8 @@ from stacklib.interconnect.switches import closed, shapes
 from stacklib.interconnect.switches.engine import run_fabric
 from stacklib.interconnect.switches.fabric import Flow, Rules, Wire
 from stacklib.quantity import chosen
+
+from ...rows import refusals
 
 RATE = 50e9
 WIRE = Wire(RATE, 20e-9)
@@ -211,24 +211,19 @@ def test_quantities_go_through():
     assert closed.mean_wait(0.5, 1.0, spread=1.0) == 1.0
 
 
-@pytest.mark.rows(
-    ("call", "says"),
-    [
-        (lambda: Rules(forwarding="teleport"), "teleport"),
-        (lambda: Rules(control="hope"), "hope"),
-        (lambda: Rules(latency=-1.0), "latency = -1.0"),
-        (lambda: Rules(buffer=float("nan")), "buffer = nan"),
-        (lambda: closed.mean_wait(1.0, 1e-6), "1 - load"),
-        (lambda: closed.clash_chance(0, 4), "flows = 0"),
-        (lambda: shapes.ring(2, WIRE), "switches = 2"),
-        (lambda: run_fabric({}, [Flow((("a", "b"),), 1)]), "no wire a -> b"),
-        (lambda: run_fabric({}, [Flow((), 1)]), "no path"),
-        (lambda: run_fabric({}, [Flow((("a", "b"), ("a", "c")), 1)]), "several ports"),
-        (lambda: run_fabric({}, [Flow((("a", "b"),), 0)]), "size of flow 0 = 0"),
-        (lambda: run_fabric({("a", "b"): Wire(0.0)}, []), "rate of a -> b"),
-        (lambda: run_fabric({("a", "b"): Wire(1.0)}, []), "flows is empty"),
-    ],
+test_bad_input_is_refused = refusals(
+    (lambda: Rules(forwarding="teleport"), "teleport"),
+    (lambda: Rules(control="hope"), "hope"),
+    (lambda: Rules(latency=-1.0), "latency = -1.0"),
+    (lambda: Rules(buffer=float("nan")), "buffer = nan"),
+    (lambda: closed.mean_wait(1.0, 1e-6), "1 - load"),
+    (lambda: closed.clash_chance(0, 4), "flows = 0"),
+    (lambda: shapes.ring(2, WIRE), "switches = 2"),
+    (lambda: run_fabric({}, [Flow((("a", "b"),), 1)]), "no wire a -> b"),
+    (lambda: run_fabric({}, [Flow((), 1)]), "no path"),
+    (lambda: run_fabric({}, [Flow((("a", "b"), ("a", "c")), 1)]), "several ports"),
+    (lambda: run_fabric({}, [Flow((("a", "b"),), 0)]), "size of flow 0 = 0"),
+    (lambda: run_fabric({("a", "b"): Wire(0.0)}, []), "rate of a -> b"),
+    (lambda: run_fabric({("a", "b"): Wire(1.0)}, []), "flows is empty"),
+    error=(ValueError, LookupError),
 )
-def test_bad_input_is_refused(call, says):
-    with pytest.raises((ValueError, LookupError), match=says):
-        call()

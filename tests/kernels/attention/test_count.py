@@ -1,8 +1,5 @@
 """Three ways to count what tiles move: by formula, by recorded loads, by sectors."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -162,20 +159,3 @@ def test_bad_sizes_are_named():
         Tiling(8, 12, 4, 4)
     with pytest.raises(ValueError, match="tokens = 0"):
         Tiling(0, 8, 4, 4)
-
-
-def test_the_count_needs_nothing_but_the_standard_library():
-    script = (
-        "import sys; sys.modules['numpy'] = None\n"
-        "from stacklib.kernels.attention.count import io_count\n"
-        "from stacklib.kernels.attention.exponent import exponent_counted\n"
-        "from stacklib.kernels.attention.flash import flash_attention\n"
-        "from stacklib.kernels.attention.witnesses import Tiling, formula\n"
-        "print(io_count(tokens=8, head_dim=8, tile_q=4, tile_k=4, causal=True).bytes)\n"
-        "exponent_counted(tokens=512, head_dim=8, on_chip=4096)\n"
-        "formula(Tiling(8, 8, 4, 4))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert int(done.stdout) == 2 * 8 * (8 + 2 * (4 + 8) + 8)

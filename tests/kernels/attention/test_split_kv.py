@@ -12,13 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from attention_cases import made
 
+from stacklib.kernels.attention import split_kv
 from stacklib.kernels.attention.naive import naive_attention
-from stacklib.kernels.attention.split_kv import (
-    gather,
-    merge,
-    paged_decode,
-    split_decode,
-)
 
 few = st.integers(1, 4)
 
@@ -28,7 +23,7 @@ few = st.integers(1, 4)
 def test_pieces_are_merged_exactly_in_any_number(batch, group, kv, keys, wide, data):
     splits = data.draw(st.integers(1, keys))
     x = made(1, batch, group * kv, kv, 2, keys, wide, np.float64)
-    out, lse = split_decode(*x, splits=splits)
+    out, lse = split_kv.split_decode(*x, splits=splits)
     assert np.allclose(out, naive_attention(*x), rtol=1e-12, atol=1e-12)
     scores = wide**-0.5 * x[0] @ np.repeat(x[1], group, axis=1).swapaxes(-1, -2)
     assert np.allclose(lse, np.log(np.exp(scores).sum(-1)), rtol=1e-12, atol=1e-12)
@@ -37,11 +32,11 @@ def test_pieces_are_merged_exactly_in_any_number(batch, group, kv, keys, wide, d
 def test_merging_is_associative_and_does_not_mind_the_order():
     rng = np.random.default_rng(2)
     parts = [(rng.standard_normal((3, 4)), 9 * rng.standard_normal(3)) for _ in "abcd"]
-    whole = merge(parts)
+    whole = split_kv.merge(parts)
     for other in (
-        merge([merge(parts[:2]), merge(parts[2:])]),
-        merge([parts[3], merge(parts[:3])]),
-        merge(parts[::-1]),
+        split_kv.merge([split_kv.merge(parts[:2]), split_kv.merge(parts[2:])]),
+        split_kv.merge([parts[3], split_kv.merge(parts[:3])]),
+        split_kv.merge(parts[::-1]),
     ):
         assert all(
             np.allclose(x, y, rtol=1e-13) for x, y in zip(whole, other, strict=True)
@@ -51,9 +46,9 @@ def test_merging_is_associative_and_does_not_mind_the_order():
 def test_a_piece_that_a_row_does_not_see_counts_for_nothing():
     nothing = np.zeros((2, 3)), np.full(2, -np.inf)
     part = np.ones((2, 3)), np.array([800.0, -800.0])  # beyond what exp holds
-    out, lse = merge([nothing, part, nothing])
+    out, lse = split_kv.merge([nothing, part, nothing])
     assert np.array_equal(out, part[0]) and np.array_equal(lse, part[1])
-    out, lse = merge([nothing, nothing])
+    out, lse = split_kv.merge([nothing, nothing])
     assert (out == 0).all() and (lse == -np.inf).all()
 
 
@@ -85,19 +80,19 @@ def test_pages_in_any_order_give_what_tokens_in_order_give(page):
             at = table[one, token // page], slice(None), token % page
             k_pages[at], v_pages[at] = k[:, token], v[:, token]
         right[one] = naive_attention(q[one][None], k[None], v[None], causal=True)[0]
-    found = paged_decode(q, k_pages, v_pages, table, lengths)
+    found = split_kv.paged_decode(q, k_pages, v_pages, table, lengths)
     assert np.allclose(found, right, rtol=1e-12, atol=1e-12)
 
 
 def test_tables_that_do_not_fit_are_refused():
     pages, q = np.zeros((4, 1, 2, 8)), np.zeros((1, 1, 1, 8))
     with pytest.raises(ValueError, match="9 tokens need 5 pages of 2: the table's row"):
-        gather(pages, np.array([0, 1]), 9)
+        split_kv.gather(pages, np.array([0, 1]), 9)
     with pytest.raises(ValueError, match=r"pages \[0, 4\]: the pool has pages 0 to 3"):
-        gather(pages, np.array([0, 4]), 3)
+        split_kv.gather(pages, np.array([0, 4]), 3)
     with pytest.raises(ValueError, match="2 lengths: one row"):
-        paged_decode(q, pages, pages, np.zeros((1, 2), int), [1, 2])
+        split_kv.paged_decode(q, pages, pages, np.zeros((1, 2), int), [1, 2])
     with pytest.raises(ValueError, match="splits = 9 of 8 keys"):
-        split_decode(*made(5, 1, 1, 1, 1, 8, 4), splits=9)
+        split_kv.split_decode(*made(5, 1, 1, 1, 1, 8, 4), splits=9)
     with pytest.raises(ValueError, match="parts is empty"):
-        merge([])
+        split_kv.merge([])

@@ -1,7 +1,5 @@
 """Advice on a profile: the sum, the order, and the cases everybody asks about."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -178,28 +176,3 @@ def test_when_seven_days_of_search_have_paid():
         published.payback(week, 2, 0.1)
     with pytest.raises(ValueError, match="faster = 0"):
         published.payback(week, 0.5, 0)
-
-
-def test_models_and_plans_need_no_numpy():
-    names = (
-        "launch.launches",
-        "launch.threads",
-        "launch.fuse",
-        "launch.recompute",
-        "rows.norms",
-        "rows.sampling_time",
-        "rows.primitives",
-        "plan.advise",
-        "plan.published",
-        "plan.search",
-        "plan.tile_profile",
-    )
-    lines = ["import sys", "sys.modules['numpy'] = None"]
-    lines += [f"import stacklib.kernels.{name}" for name in names]
-    lines += [
-        "from stacklib.kernels.launch.launches import Launches, run_launches",
-        "from stacklib.kernels.plan.search import search",
-        "assert abs(run_launches(Launches(3, 2e-6, 1e-6)).time - 7e-6) < 1e-12",
-        "search({'x': [1, 2]}, lambda p: p['x'], method='random', budget=2, seed=0)",
-    ]
-    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

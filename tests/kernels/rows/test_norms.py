@@ -10,18 +10,15 @@ from stacklib.gpu.lang.values import KernelError
 from stacklib.kernels.launch.fuse import fuse
 from stacklib.kernels.launch.fuse_graphs import layernorm_graph
 from stacklib.kernels.launch.fuse_run import execute
+from stacklib.kernels.rows import norms
 from stacklib.kernels.rows.norm_tiles import (
     layernorm_masked,
     layernorm_reference,
     run_layernorm,
 )
-from stacklib.kernels.rows.norms import (
-    lane_waste,
-    layernorm_bytes,
-    next_power,
-    unmasked_variance,
-)
 from stacklib.roofline.count.passes import moved
+
+from ...rows import refusals
 
 
 def rows(count, columns, mean=1.0, seed=0):
@@ -37,7 +34,7 @@ def test_the_guides_sample_finds_a_third_too_much_at_768():
     right = run_layernorm(x, ones, 0 * ones).results
     assert wrong["var"] == pytest.approx(4 / 3, rel=1e-5)
     assert right["var"] == pytest.approx(1, rel=1e-5)
-    assert unmasked_variance(1.0, 1.0, 768, 1024) == pytest.approx(4 / 3)
+    assert norms.unmasked_variance(1.0, 1.0, 768, 1024) == pytest.approx(4 / 3)
     # Its rows come out with a deviation of sqrt(3/4), and nobody sees a wrong shape.
     assert wrong["y"].std(-1) == pytest.approx(0.75**0.5, rel=1e-4)
 
@@ -58,13 +55,13 @@ def test_the_fix_is_the_reference_and_the_sample_errs_by_the_formula(
         right.results["y"], layernorm_reference(x, weight, bias), atol=2e-5
     )
     wrong = run_layernorm(x, weight, bias, masked=False)
-    told = unmasked_variance(1.0, mean, columns, next_power(columns))
+    told = norms.unmasked_variance(1.0, mean, columns, norms.next_power(columns))
     assert wrong.results["var"] == pytest.approx(told, rel=1e-3)
 
 
 def test_the_sample_is_right_where_the_row_fills_its_tile_or_has_no_mean():
-    assert unmasked_variance(1.0, 5.0, 1024, 1024) == 1.0
-    assert unmasked_variance(1.0, 0.0, 768, 1024) == 1.0
+    assert norms.unmasked_variance(1.0, 5.0, 1024, 1024) == 1.0
+    assert norms.unmasked_variance(1.0, 0.0, 768, 1024) == 1.0
 
 
 def test_bytes_by_formula_by_the_machine_and_by_the_graph():
@@ -74,7 +71,7 @@ def test_bytes_by_formula_by_the_machine_and_by_the_graph():
     variances = 4 * m  # an output of its own, to look at
     assert report.levels.read == m * n * 4 + 2 * n * 4
     assert report.traffic.asked["store"] == m * n * 4 + variances
-    told = layernorm_bytes(m, n, 4)
+    told = norms.layernorm_bytes(m, n, 4)
     assert report.levels.read + report.traffic.asked["store"] - variances == told
     graph = layernorm_graph(m, n, "fp32")
     given_ = {"x": x, "w": w, "b": w}
@@ -86,12 +83,12 @@ def test_bytes_by_formula_by_the_machine_and_by_the_graph():
 
 
 def test_waste_of_the_next_power_of_two():
-    assert next_power(768) == 1024 and lane_waste(768) == 0.25
-    assert lane_waste(1024) == 0
-    assert lane_waste(1025) == pytest.approx(0.4995, abs=1e-4)
-    assert max(lane_waste(n) for n in range(1, 4097)) < 0.5
+    assert norms.next_power(768) == 1024 and norms.lane_waste(768) == 0.25
+    assert norms.lane_waste(1024) == 0
+    assert norms.lane_waste(1025) == pytest.approx(0.4995, abs=1e-4)
+    assert max(norms.lane_waste(n) for n in range(1, 4097)) < 0.5
     for n in range(1, 300):
-        assert next_power(n) == 1 << (n - 1).bit_length()
+        assert norms.next_power(n) == 1 << (n - 1).bit_length()
 
 
 def test_no_lane_writes_past_the_last_row():
@@ -118,20 +115,14 @@ def test_a_tile_too_small_for_its_row_leaves_numbers_unwritten():
     assert (ran.results["y"][0, 8:] == 9).all()
 
 
-@pytest.mark.rows(
-    ("call", "words"),
-    [
-        (lambda: run_layernorm(np.ones((2, 4)), np.ones(3), np.ones(3)), r"\(3,\)"),
-        (lambda: run_layernorm(np.ones(4), np.ones(4), np.ones(4)), r"x \(4,\)"),
-        (lambda: run_layernorm(np.ones((0, 4)), np.ones(4), np.ones(4)), r"\(0, 4\)"),
-        (lambda: next_power(0), "n = 0"),
-        (lambda: unmasked_variance(1.0, 1.0, 8, 4), "block = 4"),
-        (lambda: layernorm_bytes(0, 4, 4), "rows = 0"),
-    ],
+test_bad_input_is_named = refusals(
+    (lambda: run_layernorm(np.ones((2, 4)), np.ones(3), np.ones(3)), r"\(3,\)"),
+    (lambda: run_layernorm(np.ones(4), np.ones(4), np.ones(4)), r"x \(4,\)"),
+    (lambda: run_layernorm(np.ones((0, 4)), np.ones(4), np.ones(4)), r"\(0, 4\)"),
+    (lambda: norms.next_power(0), "n = 0"),
+    (lambda: norms.unmasked_variance(1.0, 1.0, 8, 4), "block = 4"),
+    (lambda: norms.layernorm_bytes(0, 4, 4), "rows = 0"),
 )
-def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
 
 
 def test_the_machine_finds_a_mask_that_was_left_out():

@@ -7,6 +7,7 @@ import pytest
 
 from stacklib import gpu
 from stacklib.gpu.lang.values import KernelError
+from stacklib.kernels.rows import primitives
 from stacklib.kernels.rows.primitive_kernels import (
     BLOCK,
     digit_scatter,
@@ -15,22 +16,16 @@ from stacklib.kernels.rows.primitive_kernels import (
     scan_back,
     scan_work_efficient,
 )
-from stacklib.kernels.rows.primitives import (
-    PRIMITIVES,
-    look_back_bytes,
-    primitive,
-    sort_bytes,
-)
 from stacklib.quantity import UnknownName
 
 
-@pytest.mark.rows("name", PRIMITIVES)
+@pytest.mark.rows("name", primitives.PRIMITIVES)
 @pytest.mark.rows("n", [32, 256, 1024])
 def test_work_and_depth_are_what_the_machine_counts(name, n):
     found = measured(name, n)
     assert found.counted_work == found.work
     assert found.counted_depth == found.depth
-    assert found.work >= primitive(name).least_work(n)
+    assert found.work >= primitives.primitive(name).least_work(n)
 
 
 def test_the_work_efficient_scan_does_less_and_waits_longer():
@@ -56,7 +51,7 @@ def test_looking_back_scans_in_one_pass_over_memory(blocks):
     got, report = scan_back(src)
     assert (got == src.cumsum()).all()
     asked = report.traffic.asked
-    told = look_back_bytes(len(src), 8)
+    told = primitives.look_back_bytes(len(src), 8)
     # Besides, flags and sums of blocks: some words a block that is looked at.
     assert told <= asked["load"] + asked["store"] < told + 64 * blocks * 3 + 64
 
@@ -75,7 +70,7 @@ def test_a_radix_sort_sorts_and_moves_what_the_formula_says(n, bits, digit):
         mine = (now >> shift) % 2**digit
         counts += sum(len(set(mine[i : i + 32].tolist())) for i in range(0, n, 32))
         now = now[np.argsort(mine, kind="stable")]
-    moved = sort_bytes(n, key_bits=bits, digit_bits=digit, width=8)
+    moved = primitives.sort_bytes(n, key_bits=bits, digit_bits=digit, width=8)
     assert done.asked == moved + 8 * counts
     assert len(done.reports) == 2 * passes
 
@@ -114,7 +109,7 @@ def test_a_pass_keeps_the_order_of_equals():
         (lambda: radix_sort([-1], bits=4), ValueError, "from -1"),
         (lambda: radix_sort([1], bits=12, digit=12), ValueError, "12 bits"),
         (lambda: scan_back(np.arange(65)), ValueError, "65 elements"),
-        (lambda: look_back_bytes(0), ValueError, "n = 0"),
+        (lambda: primitives.look_back_bytes(0), ValueError, "n = 0"),
     ],
 )
 def test_bad_input_is_named(call, error, words):

@@ -1,7 +1,5 @@
 """How long an attention takes: bounds by name, shares of its parts, bad input."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +12,8 @@ from stacklib.kernels.schedule.attention_time import (
     plan,
 )
 from stacklib.roofline.work.fit import Infeasible
+
+from ...rows import refusals
 
 PROMPT = {
     "batch": 4,
@@ -146,20 +146,16 @@ def test_without_tiles_the_backward_pass_moves_more_scores():
     assert 1.4 < backward / forward < 2.1  # three passes for two, four products for two
 
 
-@pytest.mark.rows(
-    ("change", "says"),
-    [
-        ({"heads": 10, "kv_heads": 4}, "heads = 10, kv_heads = 4"),
-        ({"queries": 0}, "queries = 0"),
-        ({"head_dim": 1.5}, r"head_dim = 1\.5"),
-        ({"queries": 8192}, "queries = 8192 > keys = 4096"),
-        ({"software": "tunde"}, "tuned"),
-        ({"dtype": "fp99"}, "fp99"),
-    ],
+test_bad_input_is_refused = refusals(
+    ({"heads": 10, "kv_heads": 4}, "heads = 10, kv_heads = 4"),
+    ({"queries": 0}, "queries = 0"),
+    ({"head_dim": 1.5}, r"head_dim = 1\.5"),
+    ({"queries": 8192}, "queries = 8192 > keys = 4096"),
+    ({"software": "tunde"}, "tuned"),
+    ({"dtype": "fp99"}, "fp99"),
+    by=lambda change: attention_time("h100", **PROMPT | change),
+    error=(ValueError, LookupError),
 )
-def test_bad_input_is_refused(change, says):
-    with pytest.raises((ValueError, LookupError), match=says):
-        attention_time("h100", **PROMPT | change)
 
 
 def test_what_does_not_fit_is_infeasible_and_no_time():

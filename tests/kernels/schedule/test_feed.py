@@ -1,7 +1,5 @@
 """DeepGEMM's feed: closed form, recurrence and events; promotion and its cost."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

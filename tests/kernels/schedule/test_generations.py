@@ -1,7 +1,5 @@
 """FlashAttention's generations by one table, and what it says of the next."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from dataclasses import replace

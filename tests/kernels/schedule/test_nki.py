@@ -1,7 +1,5 @@
 """Eleven versions of AWS's attention kernel on Trainium's engines."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import hardware

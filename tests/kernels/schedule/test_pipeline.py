@@ -1,7 +1,5 @@
 """The pipeline model: events, steady state, the checker and its planted faults."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -16,6 +14,8 @@ from stacklib.kernels.schedule.pipeline import (
     steady_state,
     verify,
 )
+
+from ...rows import refusals
 
 times = st.floats(0.1, 20).map(lambda x: round(x, 3))
 
@@ -141,27 +141,22 @@ def test_two_warp_groups_take_turns_and_one_does_not():
     assert steady_state(both.stages) == pytest.approx(4.0, rel=1e-6)
 
 
-@pytest.mark.rows(
-    ("stages", "tiles", "buffers", "says"),
-    [
-        ([], 1, None, "at least one stage"),
-        ([("a", 1), ("a", 2)], 1, None, "'a' is given 2 times"),
-        ([("a", -1)], 1, None, "time = -1"),
-        ([("a", float("nan"))], 1, None, "time = nan"),
-        ([("a",)], 1, None, r"\(name, time\)"),
-        ([("a", "b")], 1, None, "no number"),
-        ([("a", 1)], 0, None, "tiles = 0"),
-        ([("a", 1), ("b", 1)], 2, 0, "buffers of a = 0"),
-        ([("a", 1), ("b", 1)], 2, {"c": 1}, "buffers of 'c'"),
-        ([("a", 1), ("b", 1)], 2, {"b": 1}, "no stage needs"),
-        ([Stage("a", 1, "u", ("b",)), ("b", 1)], 1, None, "each other"),
-        ([Stage("a", 1, "u", ("x",))], 1, None, "needs 'x'"),
-        ([Stage("a", 1, "u", (("a", -1),))], 1, None, "later tile"),
-    ],
+test_bad_input_is_refused = refusals(
+    ([], 1, None, "at least one stage"),
+    ([("a", 1), ("a", 2)], 1, None, "'a' is given 2 times"),
+    ([("a", -1)], 1, None, "time = -1"),
+    ([("a", float("nan"))], 1, None, "time = nan"),
+    ([("a",)], 1, None, r"\(name, time\)"),
+    ([("a", "b")], 1, None, "no number"),
+    ([("a", 1)], 0, None, "tiles = 0"),
+    ([("a", 1), ("b", 1)], 2, 0, "buffers of a = 0"),
+    ([("a", 1), ("b", 1)], 2, {"c": 1}, "buffers of 'c'"),
+    ([("a", 1), ("b", 1)], 2, {"b": 1}, "no stage needs"),
+    ([Stage("a", 1, "u", ("b",)), ("b", 1)], 1, None, "each other"),
+    ([Stage("a", 1, "u", ("x",))], 1, None, "needs 'x'"),
+    ([Stage("a", 1, "u", (("a", -1),))], 1, None, "later tile"),
+    by=pipeline,
 )
-def test_bad_input_is_refused(stages, tiles, buffers, says):
-    with pytest.raises(ValueError, match=says):
-        pipeline(stages, tiles, buffers)
 
 
 def test_slots_that_never_come_free_are_said():

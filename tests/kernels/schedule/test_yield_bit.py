@@ -1,7 +1,5 @@
 """The yield bit: found in recorded code, and what it is worth on the scheduler."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib.gpu.code.compiled import compiled, kernels

@@ -17,6 +17,8 @@ from stacklib.memory.cache import _cache_kernel as kernel
 from stacklib.memory.cache.cache import WRITES
 from stacklib.memory.warp._fast import fast
 
+from ...rows import refusals
+
 KNOWN = json.loads(Path(__file__).with_name("pycachesim.json").read_text())
 
 
@@ -276,39 +278,29 @@ def test_bytes_are_conserved_down_a_chain():
     assert far.misses < near.misses
 
 
-@pytest.mark.rows(
-    ("fields", "message"),
-    [
-        ({"size": 0}, "size = 0"),
-        ({"size": 1000}, "do not divide"),
-        ({"ways": -1}, "ways = -1"),
-        ({"line": 1.5}, "line = 1.5"),
-        ({"policy": "mru"}, "use one of lru"),
-        ({"sector": 48}, "sector = 48"),
-        ({"size": 3 * 512, "hashed": True}, "hashed over 3 sets"),
-        ({"write": "around"}, "write = 'around': one of back, through"),
-        ({"ways": 3, "size": 3 * 128, "policy": "plru"}, "a power of two"),
-    ],
+test_what_is_no_cache_is_refused = refusals(
+    ({"size": 0}, "size = 0"),
+    ({"size": 1000}, "do not divide"),
+    ({"ways": -1}, "ways = -1"),
+    ({"line": 1.5}, "line = 1.5"),
+    ({"policy": "mru"}, "use one of lru"),
+    ({"sector": 48}, "sector = 48"),
+    ({"size": 3 * 512, "hashed": True}, "hashed over 3 sets"),
+    ({"write": "around"}, "write = 'around': one of back, through"),
+    ({"ways": 3, "size": 3 * 128, "policy": "plru"}, "a power of two"),
+    by=lambda fields: Cache(**{"size": 4096, "ways": 4, **fields}),
 )
-def test_what_is_no_cache_is_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        Cache(**{"size": 4096, "ways": 4, **fields})
 
 
-@pytest.mark.rows(
-    ("addresses", "stores", "message"),
-    [
-        ([], None, "a trace"),
-        ([-8], None, "address -8"),
-        ([0.5], None, "a trace"),
-        ([0, 8], [True], "1 stores for 2"),
-        ([[0]], None, "a trace"),
-        ([0, 8], [0, 1], "stores of int64: True or False"),
-    ],
+test_what_is_no_trace_is_refused = refusals(
+    ([], None, "a trace"),
+    ([-8], None, "address -8"),
+    ([0.5], None, "a trace"),
+    ([0, 8], [True], "1 stores for 2"),
+    ([[0]], None, "a trace"),
+    ([0, 8], [0, 1], "stores of int64: True or False"),
+    by=Cache(4096, 4).run,
 )
-def test_what_is_no_trace_is_refused(addresses, stores, message):
-    with pytest.raises(ValueError, match=message):
-        Cache(4096, 4).run(addresses, stores)
 
 
 def test_a_chain_of_nothing_is_refused():

@@ -10,6 +10,8 @@ from stacklib.memory.cache import _cache_kernel as kernel
 from stacklib.memory.cache import chain as chains
 from stacklib.memory.cache.cache import ON_STORE, WRITES
 
+from ...rows import refusals
+
 LINES = [(32, 32), (64, 32), (128, 32), (128, 128), (96, 48), (64, 64), (128, 64)]
 
 
@@ -161,13 +163,13 @@ def test_a_store_of_a_whole_sector_fetches_nothing_where_it_is_validated():
     assert part.bytes_in == 32
 
 
-@pytest.mark.rows(
-    ("sizes", "message"),
-    [(0, "below one"), ([1], "1 sizes"), (1.5, "float"), (33, "reach beyond")],
+test_what_is_no_size_is_refused = refusals(
+    (0, "below one"),
+    ([1], "1 sizes"),
+    (1.5, "float"),
+    (33, "reach beyond"),
+    by=lambda sizes: Cache(128, 1, 128, 32).run([0, 32], None, sizes),
 )
-def test_what_is_no_size_is_refused(sizes, message):
-    with pytest.raises(ValueError, match=message):
-        Cache(128, 1, 128, 32).run([0, 32], None, sizes)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from stacklib.memory import Cache, Hierarchy, chain
 from stacklib.memory.cache import _hierarchy_kernel as kernel
 from stacklib.memory.cache.hierarchy import INCLUSIONS
 
+from ...rows import refusals
 from .test_cache import trace_of
 
 VICTIMS = json.loads(Path(__file__).with_name("pycachesim_victims.json").read_text())
@@ -192,20 +193,15 @@ def test_a_dirty_line_reaches_memory_once():
 ONE = Cache(128, 2, 64)
 
 
-@pytest.mark.rows(
-    ("levels", "inclusion", "message"),
-    [
-        ((ONE,), "inclusive", "1 levels: two at least"),
-        ((ONE, ONE), "none", "one of inclusive, exclusive"),
-        ((ONE, Cache(256, 2, 128)), "inclusive", "whole lines of one size"),
-        ((ONE, Cache(128, 2, 64, sector=32)), "exclusive", "whole lines of one size"),
-        ((ONE, Cache(128, 2, 64, policy="plru")), "exclusive", "lru or fifo"),
-        ((ONE, Cache(128, 2, 64, write="through")), "inclusive", "written back"),
-        ((ONE, Cache(128, 2, 64, stores_renew=False)), "inclusive", "stores fetch"),
-        ((ONE, Cache(128, 2, 64, on_store="validate")), "exclusive", "stores fetch"),
-        ((ONE, Cache(128, 2, 64, hashed=True)), "inclusive", "modulo the sets"),
-    ],
+test_what_is_no_hierarchy_is_refused = refusals(
+    ((ONE,), "inclusive", "1 levels: two at least"),
+    ((ONE, ONE), "none", "one of inclusive, exclusive"),
+    ((ONE, Cache(256, 2, 128)), "inclusive", "whole lines of one size"),
+    ((ONE, Cache(128, 2, 64, sector=32)), "exclusive", "whole lines of one size"),
+    ((ONE, Cache(128, 2, 64, policy="plru")), "exclusive", "lru or fifo"),
+    ((ONE, Cache(128, 2, 64, write="through")), "inclusive", "written back"),
+    ((ONE, Cache(128, 2, 64, stores_renew=False)), "inclusive", "stores fetch"),
+    ((ONE, Cache(128, 2, 64, on_store="validate")), "exclusive", "stores fetch"),
+    ((ONE, Cache(128, 2, 64, hashed=True)), "inclusive", "modulo the sets"),
+    by=Hierarchy,
 )
-def test_what_is_no_hierarchy_is_refused(levels, inclusion, message):
-    with pytest.raises(ValueError, match=message):
-        Hierarchy(levels, inclusion)

@@ -12,6 +12,8 @@ from stacklib.memory.cache import reuse as ru
 from stacklib.memory.cache.associative import hit_chance
 from stacklib.memory.cache.replacement import misses
 
+from ...rows import refusals
+
 TRACES = st.lists(st.integers(0, 12), min_size=1, max_size=120)
 
 
@@ -103,18 +105,13 @@ def test_a_fully_associative_cache_leaves_nothing_to_chance():
     assert ru.expected_hits([1, 2, 3], 4, 2) == 0
 
 
-@pytest.mark.rows(
-    ("arguments", "message"),
-    [
-        ((-1, 2, 2), "distance = -1"),
-        ((float("nan"), 2, 2), "distance = nan"),
-        ((1, 0, 2), "sets = 0"),
-        ((1, 2, True), "ways = True"),
-    ],
+test_what_has_no_chance_is_refused = refusals(
+    ((-1, 2, 2), "distance = -1"),
+    ((float("nan"), 2, 2), "distance = nan"),
+    ((1, 0, 2), "sets = 0"),
+    ((1, 2, True), "ways = True"),
+    by=lambda arguments: hit_chance(*arguments),
 )
-def test_what_has_no_chance_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        hit_chance(*arguments)
 
 
 def test_a_loop_hits_all_or_nothing():

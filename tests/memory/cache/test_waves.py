@@ -10,6 +10,8 @@ from stacklib.memory.cache.attention_trace import TiledAttention
 from stacklib.memory.cache.recorded import Recorder, attend, multiply
 from stacklib.memory.cache.waves import stream_trace, wave_reads, waves
 
+from ...rows import refusals
+
 TILE = 64  # bytes; a tile of 4 rows of 8 numbers of 2 bytes
 
 
@@ -246,20 +248,15 @@ GOOD = {
 }
 
 
-@pytest.mark.rows(
-    ("fields", "message"),
-    [
-        ({"heads": 5}, "heads = 5 is no multiple of kv_heads = 2"),
-        ({"heads": 0}, "heads = 0"),
-        ({"width": True}, "width = True"),
-        ({"queries": 60}, "queries = 60 is no multiple of tile_q"),
-        ({"keys": 32, "causal": True}, "causal with 64 queries and 32 keys"),
-        ({"head_dim": 2.0}, "head_dim = 2.0"),
-    ],
+test_what_is_no_attention_is_refused = refusals(
+    ({"heads": 5}, "heads = 5 is no multiple of kv_heads = 2"),
+    ({"heads": 0}, "heads = 0"),
+    ({"width": True}, "width = True"),
+    ({"queries": 60}, "queries = 60 is no multiple of tile_q"),
+    ({"keys": 32, "causal": True}, "causal with 64 queries and 32 keys"),
+    ({"head_dim": 2.0}, "head_dim = 2.0"),
+    by=lambda fields: TiledAttention(**{**GOOD, **fields}),
 )
-def test_what_is_no_attention_is_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        TiledAttention(**{**GOOD, **fields})
 
 
 def test_what_cannot_run_is_refused():

@@ -11,6 +11,8 @@ from stacklib.hardware.stacks import accesses
 from stacklib.memory.dram.bursts import Bus, count_stream, stack_bus, strided_beats
 from stacklib.quantity import Quantity
 
+from ...rows import refusals
+
 BUSES = st.builds(
     Bus,
     parts=st.integers(1, 24),
@@ -97,35 +99,29 @@ def test_memories_that_are_not_stacked():
     assert moved["GDDR6"] == moved["GDDR5"] == moved["LPDDR5"] == 32
 
 
-@pytest.mark.rows(
-    ("fields", "message"),
-    [
-        ({"parts": 0}, "parts = 0"),
-        ({"width": True}, "width = True"),
-        ({"burst": 1.5}, "burst = 1.5"),
-        ({"width": 1, "burst": 4}, "no whole bytes"),
-        ({"rate": 0}, "rate = 0"),
-        ({"rate": math.nan}, "rate = nan"),
-    ],
+test_what_is_no_bus_is_refused = refusals(
+    ({"parts": 0}, "parts = 0"),
+    ({"width": True}, "width = True"),
+    ({"burst": 1.5}, "burst = 1.5"),
+    ({"width": 1, "burst": 4}, "no whole bytes"),
+    ({"rate": 0}, "rate = 0"),
+    ({"rate": math.nan}, "rate = nan"),
+    by=lambda fields: Bus(
+        **{"parts": 4, "width": 32, "burst": 8, "rate": 1e9, **fields}
+    ),
 )
-def test_what_is_no_bus_is_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        Bus(**{"parts": 4, "width": 32, "burst": 8, "rate": 1e9, **fields})
 
 
-@pytest.mark.rows(
-    ("addresses", "given", "message"),
-    [
-        ([], {}, "no addresses"),
-        ([-1], {}, "address = -1"),
-        ([1.5], {}, "address = 1.5"),
-        ([0], {"size": 0}, "size = 0"),
-        ([0], {"window": 0}, "window = 0"),
-    ],
+test_bad_requests_are_named = refusals(
+    ([], {}, "no addresses"),
+    ([-1], {}, "address = -1"),
+    ([1.5], {}, "address = 1.5"),
+    ([0], {"size": 0}, "size = 0"),
+    ([0], {"window": 0}, "window = 0"),
+    by=lambda addresses, given: count_stream(
+        stack_bus("hbm3"), addresses, **{"size": 32, **given}
+    ),
 )
-def test_bad_requests_are_named(addresses, given, message):
-    with pytest.raises(ValueError, match=message):
-        count_stream(stack_bus("hbm3"), addresses, **{"size": 32, **given})
 
 
 def test_bad_stacks_are_named():

@@ -17,6 +17,7 @@ from stacklib.memory.dram.traffic import chunks, compare, pieces, told
 from stacklib.memory.dram.verify import verify
 from stacklib.memory.warp._fast import fast
 
+from ...rows import refusals
 from .places import KINDS, PARTS, burst, one_bank
 
 
@@ -312,49 +313,34 @@ def test_pieces_stay_below_their_closed_form_and_near_it():
 # -- what is refused ------------------------------------------------------------
 
 
-@pytest.mark.rows(
-    ("fields", "message"),
-    [
-        ({"policy": "ajar"}, "policy 'ajar'"),
-        ({"scheduler": "best"}, "scheduler 'best'"),
-        ({"queue": 0}, "queue = 0"),
-        ({"queue": True}, "queue = True"),
-        ({"queue": 2.5}, "queue = 2.5"),
-        ({"refresh": "daily"}, "refresh 'daily'"),
-        ({"mapping": "bank:row:column:group"}, "row first"),
-        ({"mapping": "row:bank"}, "row first"),
-        ({"refresh": "some"}, "all banks at once"),
-    ],
+test_what_is_no_channel_is_refused = refusals(
+    ({"policy": "ajar"}, "policy 'ajar'"),
+    ({"scheduler": "best"}, "scheduler 'best'"),
+    ({"queue": 0}, "queue = 0"),
+    ({"queue": True}, "queue = True"),
+    ({"queue": 2.5}, "queue = 2.5"),
+    ({"refresh": "daily"}, "refresh 'daily'"),
+    ({"mapping": "bank:row:column:group"}, "row first"),
+    ({"mapping": "row:bank"}, "row first"),
+    ({"refresh": "some"}, "all banks at once"),
+    by=lambda fields: DramChannel("ddr4-3200", **fields),
 )
-def test_what_is_no_channel_is_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        DramChannel("ddr4-3200", **fields)
 
 
-@pytest.mark.rows(
-    ("arguments", "message"),
-    [
-        (([],), "no addresses"),
-        (([-64],), "address = -64"),
-        (([0.5],), "address = 0.5"),
-        (([0], [True, False]), "2 stores for 1"),
-    ],
+test_what_is_no_trace_is_refused = refusals(
+    (([],), "no addresses"),
+    (([-64],), "address = -64"),
+    (([0.5],), "address = 0.5"),
+    (([0], [True, False]), "2 stores for 1"),
+    by=lambda arguments: DramChannel("hbm3").run(*arguments),
 )
-def test_what_is_no_trace_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        DramChannel("hbm3").run(*arguments)
 
 
-@pytest.mark.rows(
-    ("more", "message"),
-    [
-        ({"arrivals": [5, 4]}, "do not fall"),
-        ({"arrivals": [-1, 0]}, "clocks from 0"),
-        ({"window": -1}, "window = -1"),
-        ({"road": 0.5}, "road = 0.5"),
-        ({"arrivals": [1]}, "1 arrivals for 2"),
-    ],
+test_times_that_make_no_sense_are_refused = refusals(
+    ({"arrivals": [5, 4]}, "do not fall"),
+    ({"arrivals": [-1, 0]}, "clocks from 0"),
+    ({"window": -1}, "window = -1"),
+    ({"road": 0.5}, "road = 0.5"),
+    ({"arrivals": [1]}, "1 arrivals for 2"),
+    by=lambda more: DramChannel("hbm3").run([0, 32], **more),
 )
-def test_times_that_make_no_sense_are_refused(more, message):
-    with pytest.raises(ValueError, match=message):
-        DramChannel("hbm3").run([0, 32], **more)

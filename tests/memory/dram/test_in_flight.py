@@ -15,6 +15,8 @@ from stacklib.memory.dram.in_flight import (
 )
 from stacklib.roofline.bound import littles_law
 
+from ...rows import refusals
+
 
 def by_states(requests: int, channels: int, service: float, road: float) -> float:
     """The rate from the stationary distribution: product form, all states summed."""
@@ -110,15 +112,10 @@ def test_what_is_no_network_is_refused(arguments, message):
         closed_run(*arguments)
 
 
-@pytest.mark.rows(
-    ("arguments", "message"),
-    [
-        ({"each": 0}, "each = 0"),
-        ({"each": 8, "threads": 4096}, "holds 2048"),
-        ({"each": 8, "threads": 0}, "threads = 0"),
-        ({"each": 8, "stored": -4}, "stored"),
-    ],
+test_what_no_device_can_do_is_refused = refusals(
+    ({"each": 0}, "each = 0"),
+    ({"each": 8, "threads": 4096}, "holds 2048"),
+    ({"each": 8, "threads": 0}, "threads = 0"),
+    ({"each": 8, "stored": -4}, "stored"),
+    by=lambda arguments: saturate("h100-sxm", **arguments),
 )
-def test_what_no_device_can_do_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        saturate("h100-sxm", **arguments)

@@ -10,14 +10,8 @@ import numpy as np
 import pytest
 
 from stacklib.hardware import UnknownSpec, memory, memory_names
+from stacklib.memory.dram import cell
 from stacklib.memory.dram import rates as dram
-from stacklib.memory.dram.cell import (
-    ELECTRON,
-    cell_facts,
-    spread,
-    typical_cell,
-    weakest,
-)
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.quantity import Quantity, UnknownName
 
@@ -173,14 +167,14 @@ def test_random_reads_find_the_limit_that_binds():
         dram.random_rate("ddr4-3200", 99)
 
 
-CELL = typical_cell()
+CELL = cell.typical_cell()
 
 
 def test_a_cell_drains_as_its_charge_over_its_leak_says():
     for celsius in (85, 95):
         told = CELL.retention(celsius)
         # Electrons that leave at random: the mean of n has a spread of 1 / sqrt(n).
-        few = told * CELL.leaks(celsius) / ELECTRON
+        few = told * CELL.leaks(celsius) / cell.ELECTRON
         seen = [CELL.drained(seed, celsius) / told for seed in range(5)]
         assert sum(seen) / 5 == pytest.approx(1, abs=4 / (5 * few) ** 0.5)
         assert len(set(seen)) == 5
@@ -189,22 +183,22 @@ def test_a_cell_drains_as_its_charge_over_its_leak_says():
 
 
 def test_a_cell_says_where_each_of_its_numbers_is_from():
-    facts = cell_facts()
+    facts = cell.cell_facts()
     assert all(q.source is not None for q in facts.values())
     assert (CELL.capacitance, CELL.leakage) == pytest.approx((30e-15, 1e-15))
     assert CELL.bitline < CELL.capacitance * (CELL.supply / 2 / CELL.margin - 1)
 
 
 def test_the_interval_of_the_standard_is_the_tail_and_no_cell_of_its_own():
-    width = spread(CELL.retention(), 1000, 1e11, 0.256)
-    assert weakest(CELL.retention(), width, 1e8) == pytest.approx(0.256)
-    least = weakest(CELL.retention(), width, 1e11)
+    width = cell.spread(CELL.retention(), 1000, 1e11, 0.256)
+    assert cell.weakest(CELL.retention(), width, 1e8) == pytest.approx(0.256)
+    least = cell.weakest(CELL.retention(), width, 1e11)
     assert 0.064 < least < 0.256 < 10 * 0.256 < CELL.retention()
     # Cells drawn one by one: the least of n, on average, is where the curve has it.
     draw, n = random.Random(1), 400
     curve = NormalDist(math.log(CELL.retention()), width)
     lots = [min(draw.gauss(curve.mean, width) for _ in range(n)) for _ in range(60)]
-    below = sum(math.exp(t) < weakest(CELL.retention(), width, n) for t in lots)
+    below = sum(math.exp(t) < cell.weakest(CELL.retention(), width, n) for t in lots)
     assert below / 60 == pytest.approx(1 - (1 - 1 / n) ** n, abs=0.16)
 
 
@@ -223,7 +217,7 @@ def test_what_is_no_cell_is_refused(fields, message):
     with pytest.raises(ValueError, match="seed = -1"):
         CELL.drained(-1)
     with pytest.raises(ValueError, match="no lower tail"):
-        spread(1.0, 1000, 1e11, 2.0)
+        cell.spread(1.0, 1000, 1e11, 2.0)
 
 
 def test_unknown_names_and_fields_are_named():

@@ -1,7 +1,5 @@
 """Bytes of a token by level: the formula against a walk over every strip."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import hardware

@@ -8,13 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import hardware, memory
-from stacklib.memory.ladder import energy
-from stacklib.memory.ladder.energy_walk import (
-    TILE,
-    EventCount,
-    count_energy,
-    ways_across,
-)
+from stacklib.memory.ladder import energy, energy_walk
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 
@@ -36,7 +30,7 @@ def test_sector_by_sector_it_is_the_formula(
     step = memory.decode_energy(
         model, on=on, account=account, dtype=dtype, tp=tp, batch=batch, context=context
     )
-    counted = count_energy(
+    counted = energy_walk.count_energy(
         model,
         on=on,
         account=account,
@@ -54,7 +48,9 @@ def test_sector_by_sector_it_is_the_formula(
 
 @pytest.mark.rows("grid", [4, 8, 16, 32])
 def test_hashed_addresses_find_half_a_side_and_a_third(grid):
-    ways = ways_across(grid, sectors=TILE * grid**2)  # every SM once
+    ways = energy_walk.ways_across(
+        grid, sectors=energy_walk.TILE * grid**2
+    )  # every SM once
     mean = sum(ways) / len(ways)
     assert mean == pytest.approx(1 / 2 + (1 - 1 / grid**2) / 3, rel=2e-3)
     assert energy.wire_length(1.0) == pytest.approx(5 / 6)
@@ -70,8 +66,8 @@ def test_the_way_across_takes_floats_arrays_and_quantities():
 @given(st.integers(0, 10_000), st.sampled_from([1, 2, 4]))
 @settings(deadline=None)
 def test_ways_are_taken_in_turn(sectors, grid):
-    ways = ways_across(grid, 300)
-    count = EventCount(ways)
+    ways = energy_walk.ways_across(grid, 300)
+    count = energy_walk.EventCount(ways)
     count.read(sectors * 16, 16)
     assert count.sectors == sectors
     slow = math.fsum(ways[i % len(ways)] for i in range(sectors))
@@ -79,7 +75,7 @@ def test_ways_are_taken_in_turn(sectors, grid):
 
 
 def test_a_sector_that_is_part_empty_still_moves():
-    count = EventCount(ways_across(1))
+    count = energy_walk.EventCount(energy_walk.ways_across(1))
     count.read(17, 16)  # 34 bytes
     assert count.sectors == 2
 
@@ -120,9 +116,9 @@ def test_what_makes_no_sense_is_refused():
     with pytest.raises(ValueError, match="account 'guess'"):
         memory.decode_energy("llama-3-8b", on="h100-sxm", account="guess")
     with pytest.raises(ValueError, match="account 'guess'"):
-        count_energy("llama-3-8b", on="h100-sxm", account="guess")
+        energy_walk.count_energy("llama-3-8b", on="h100-sxm", account="guess")
     with pytest.raises(ValueError, match="grid 24"):
-        count_energy("llama-3-8b", on="h100-sxm", grid=24)
+        energy_walk.count_energy("llama-3-8b", on="h100-sxm", grid=24)
     with pytest.raises(Infeasible):
         memory.decode_energy("llama-3-70b", on="h100-sxm")
     step = memory.decode_energy("llama-3-8b", on="h100-sxm")

@@ -14,6 +14,8 @@ from stacklib.memory.scratchpad.programs import matmul_program, mlp_program
 from stacklib.memory.scratchpad.run import PlanError, execute, run_matmul, run_mlp
 from stacklib.memory.scratchpad.spilling import POLICIES, allocate
 
+from ...rows import refusals
+
 
 def loop(blocks, rounds, size=1):
     """Every block read in order, several times round."""
@@ -281,35 +283,27 @@ def test_a_forgotten_store_is_seen():
         execute(program, replace(plan, moves=moves), 4, arrays, [lambda *_: None] * 3)
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        (lambda: Program({}, []), "no operations"),
-        (lambda: Program({"a": 0}, [Op("0", ("a",))]), "size of 'a' is 0"),
-        (lambda: Program({"a": True}, [Op("0", ("a",))]), "size of 'a' is True"),
-        (lambda: Program({}, [Op("0", ("a",))]), "size of 'a' is None"),
-        (
-            lambda: Program({"a": 1}, [Op("0", ("a",))], frozenset("z")),
-            "'z' is used by no",
-        ),
-        (
-            lambda: Program(
-                {"a": 1}, [Op("0", ("a",))] * 2, frozenset(), frozenset("a")
-            ),
-            "streamed and used more",
-        ),
-        (lambda: allocate(loop(2, 1), 0), "capacity = 0"),
-        (lambda: allocate(loop(2, 1), 2, "fifo"), "policy 'fifo'"),
-        (
-            lambda: allocate(Program({"a": 3, "b": 4}, [Op("add", ("a", "b"))]), 6),
-            "'add' needs 7 bytes at once, 6 are",
-        ),
-        (lambda: cyclic_loads(0, 1, 1, "lru"), "blocks = 0"),
-        (lambda: cyclic_loads(1, 1, 1, "clock"), "policy 'clock'"),
-        (lambda: matmul_program(4, 4, 10, block_k=4, panel_n=4), "4 do not divide 10"),
-        (lambda: mlp_program(0, 4, 8, block=4), "rows = 0"),
-    ],
+test_bad_input_is_refused = refusals(
+    (lambda: Program({}, []), "no operations"),
+    (lambda: Program({"a": 0}, [Op("0", ("a",))]), "size of 'a' is 0"),
+    (lambda: Program({"a": True}, [Op("0", ("a",))]), "size of 'a' is True"),
+    (lambda: Program({}, [Op("0", ("a",))]), "size of 'a' is None"),
+    (
+        lambda: Program({"a": 1}, [Op("0", ("a",))], frozenset("z")),
+        "'z' is used by no",
+    ),
+    (
+        lambda: Program({"a": 1}, [Op("0", ("a",))] * 2, frozenset(), frozenset("a")),
+        "streamed and used more",
+    ),
+    (lambda: allocate(loop(2, 1), 0), "capacity = 0"),
+    (lambda: allocate(loop(2, 1), 2, "fifo"), "policy 'fifo'"),
+    (
+        lambda: allocate(Program({"a": 3, "b": 4}, [Op("add", ("a", "b"))]), 6),
+        "'add' needs 7 bytes at once, 6 are",
+    ),
+    (lambda: cyclic_loads(0, 1, 1, "lru"), "blocks = 0"),
+    (lambda: cyclic_loads(1, 1, 1, "clock"), "policy 'clock'"),
+    (lambda: matmul_program(4, 4, 10, block_k=4, panel_n=4), "4 do not divide 10"),
+    (lambda: mlp_program(0, 4, 8, block=4), "rows = 0"),
 )
-def test_bad_input_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

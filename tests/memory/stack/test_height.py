@@ -10,6 +10,8 @@ from stacklib import hardware
 from stacklib.memory.stack.height import Section, gap_share, inferred, thickest_die
 from stacklib.quantity import Quantity
 
+from ...rows import refusals
+
 LENGTH = st.floats(0, 300)
 
 
@@ -59,16 +61,13 @@ def test_a_ratio_that_leaves_no_gap_is_refused():
         inferred(12, 8)
 
 
-@pytest.mark.rows(
-    ("fields", "message"),
-    [
-        ({"dies": 0}, "dies = 0"),
-        ({"dies": True}, "dies = True"),
-        ({"die": 0}, "die = 0"),
-        ({"gap": -1}, "gap = -1"),
-        ({"rest": float("nan")}, "rest = nan"),
-    ],
+test_what_is_no_section_is_refused = refusals(
+    ({"dies": 0}, "dies = 0"),
+    ({"dies": True}, "dies = True"),
+    ({"die": 0}, "die = 0"),
+    ({"gap": -1}, "gap = -1"),
+    ({"rest": float("nan")}, "rest = nan"),
+    by=lambda fields: Section(
+        **{"dies": 8, "die": 50, "gap": 10, "rest": 240, **fields}
+    ),
 )
-def test_what_is_no_section_is_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        Section(**{"dies": 8, "die": 50, "gap": 10, "rest": 240, **fields})

@@ -17,6 +17,8 @@ from stacklib.memory.stack.shoreline import (
 )
 from stacklib.quantity import Quantity
 
+from ...rows import refusals
+
 STEP = 0.25
 
 
@@ -93,19 +95,13 @@ def test_a_better_process_takes_less_power_in_the_ratio_named():
     assert n3p == pytest.approx(sum(2e12 * 8 / 2048 * 0.29e-12 for _ in range(2048)))
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        (lambda: stacks_along(0, 11), "edge = 0"),
-        (lambda: stacks_along(33, -1), "width = -1"),
-        (lambda: stacks_along(33, math.nan), "width = nan"),
-        (lambda: stacks_along(33, 11, -1), "gap = -1"),
-        (lambda: packed((33, 26), (11, 10), sides=3), "sides = 3"),
-        (lambda: packed((33, 0), (11, 10)), "die: 0"),
-        (lambda: ucie_edge("silicon"), "package 'silicon'"),
-        (lambda: interface_power(Quantity(1, "TB/s"), "N7"), "process 'N7'"),
-    ],
+test_bad_lengths_are_named = refusals(
+    (lambda: stacks_along(0, 11), "edge = 0"),
+    (lambda: stacks_along(33, -1), "width = -1"),
+    (lambda: stacks_along(33, math.nan), "width = nan"),
+    (lambda: stacks_along(33, 11, -1), "gap = -1"),
+    (lambda: packed((33, 26), (11, 10), sides=3), "sides = 3"),
+    (lambda: packed((33, 0), (11, 10)), "die: 0"),
+    (lambda: ucie_edge("silicon"), "package 'silicon'"),
+    (lambda: interface_power(Quantity(1, "TB/s"), "N7"), "process 'N7'"),
 )
-def test_bad_lengths_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -13,6 +13,8 @@ from stacklib.memory.tiers.kv import drives_needed
 from stacklib.memory.tiers.queueing import Queue, run_reads, run_step
 from stacklib.quantity import Quantity
 
+from ...rows import refusals
+
 DRIVE = memory.drive("micron-9550")
 
 
@@ -77,19 +79,14 @@ def test_a_small_page_takes_several_for_a_token():
     assert found.pages.si == 80 * 10 * 8 and found.amplification.si == 1
 
 
-@pytest.mark.rows(
-    "given_, message",
-    [
-        ({"context": 0}, "context"),
-        ({"context": 10, "top_k": 0}, "top_k"),
-        ({"context": 10, "top_k": True}, "top_k"),
-        ({"context": 100, "top_k": 10, "block": 3}, "block = 3"),
-        ({"context": 100, "top_k": 10, "block": 0}, "block"),
-    ],
+test_a_demand_of_nothing_is_refused = refusals(
+    ({"context": 0}, "context"),
+    ({"context": 10, "top_k": 0}, "top_k"),
+    ({"context": 10, "top_k": True}, "top_k"),
+    ({"context": 100, "top_k": 10, "block": 3}, "block = 3"),
+    ({"context": 100, "top_k": 10, "block": 0}, "block"),
+    by=lambda asked: memory.kv_demand("llama-3-70b", **asked),
 )
-def test_a_demand_of_nothing_is_refused(given_, message):
-    with pytest.raises(ValueError, match=message):
-        memory.kv_demand("llama-3-70b", **given_)
 
 
 def test_a_cache_with_windows_is_refused():

@@ -13,6 +13,8 @@ from stacklib.memory.tiers.tier import Need
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 
+from ...rows import refusals
+
 
 def tier(name, ns, gbs, gb, usd):
     return Tier(
@@ -138,20 +140,15 @@ def test_groups_are_their_pages(exponent):
     assert at == 3000
 
 
-@pytest.mark.rows(
-    "sizes, heat, message",
-    [
-        ((), (), "0 sizes"),
-        ((1.0,), (0.5, 0.5), "1 sizes"),
-        ((0.0,), (1.0,), "bytes"),
-        ((1.0, 1.0), (0.7, 0.7), "sum to"),
-        ((1.0, 1.0), (0.2, 0.8), "hottest first"),
-        ((math.nan,), (1.0,), "bytes"),
-    ],
+test_pages_that_are_none_are_refused = refusals(
+    ((), (), "0 sizes"),
+    ((1.0,), (0.5, 0.5), "1 sizes"),
+    ((0.0,), (1.0,), "bytes"),
+    ((1.0, 1.0), (0.7, 0.7), "sum to"),
+    ((1.0, 1.0), (0.2, 0.8), "hottest first"),
+    ((math.nan,), (1.0,), "bytes"),
+    by=Pages,
 )
-def test_pages_that_are_none_are_refused(sizes, heat, message):
-    with pytest.raises(ValueError, match=message):
-        Pages(sizes, heat)
 
 
 def test_zipf_refuses_what_has_no_pages():

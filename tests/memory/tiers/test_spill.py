@@ -14,6 +14,8 @@ from stacklib.memory.tiers.spill import (
 )
 from stacklib.quantity import Quantity
 
+from ...rows import refusals
+
 SHARE, RATE = st.floats(0, 1), st.floats(0.1, 100)
 
 
@@ -93,20 +95,14 @@ def test_what_fits_is_not_spilled_and_what_fits_nowhere_is_refused():
         pair.time(large)
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        (lambda: layer_steps([], [], 1, 1), "as many each"),
-        (lambda: layer_steps([1], [1, 2], 1, 1), "1 and 2 layers"),
-        (lambda: layer_steps([1], [1], 0, 1), "rates 0"),
-        (lambda: layer_steps([1], [1], 1, float("nan")), "nan"),
-        (lambda: layer_steps([-1], [1], 1, 1), "below zero"),
-        (lambda: layer_steps([1], [1], 1, 1, ahead=True), "ahead = True"),
-        (lambda: spread(1, 1.5, 2, "even"), "share 1.5"),
-        (lambda: spread(1, 0.5, 2, "odd"), "'odd'"),
-        (lambda: two_tiers("gb200", sharers=0), "sharers = 0"),
-    ],
+test_bad_input_is_refused = refusals(
+    (lambda: layer_steps([], [], 1, 1), "as many each"),
+    (lambda: layer_steps([1], [1, 2], 1, 1), "1 and 2 layers"),
+    (lambda: layer_steps([1], [1], 0, 1), "rates 0"),
+    (lambda: layer_steps([1], [1], 1, float("nan")), "nan"),
+    (lambda: layer_steps([-1], [1], 1, 1), "below zero"),
+    (lambda: layer_steps([1], [1], 1, 1, ahead=True), "ahead = True"),
+    (lambda: spread(1, 1.5, 2, "even"), "share 1.5"),
+    (lambda: spread(1, 0.5, 2, "odd"), "'odd'"),
+    (lambda: two_tiers("gb200", sharers=0), "sharers = 0"),
 )
-def test_bad_input_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -15,6 +15,8 @@ from stacklib.memory.tiers.tier import Need, average_access_time
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 
+from ...rows import refusals
+
 RATES = st.lists(st.floats(0, 1), max_size=5)
 
 
@@ -189,22 +191,17 @@ def test_the_refusal_holds_every_sum():
     assert "delivers 10 GB/s, 20 GB/s is asked" in text
 
 
-@pytest.mark.rows(
-    "bad",
-    [
-        {"capacity": 0},
-        {"capacity": math.nan},
-        {"capacity": True},
-        {"capacity": math.inf},
-        {"capacity": 1, "latency": -1},
-        {"capacity": 1, "latency": "1 ns"},
-        {"capacity": 1, "bandwidth": -1},
-        {"capacity": 1, "bandwidth": math.inf},
-    ],
+test_a_need_is_a_number = refusals(
+    ({"capacity": 0}, "capacity = 0"),
+    ({"capacity": math.nan}, "capacity = nan"),
+    ({"capacity": True}, "capacity = True"),
+    ({"capacity": math.inf}, "only the latency may be infinite"),
+    ({"capacity": 1, "latency": -1}, "latency = -1"),
+    ({"capacity": 1, "latency": "1 ns"}, "latency = '1 ns'"),
+    ({"capacity": 1, "bandwidth": -1}, "bandwidth = -1"),
+    ({"capacity": 1, "bandwidth": math.inf}, "only the latency may be infinite"),
+    by=lambda fields: Need(**fields),
 )
-def test_a_need_is_a_number(bad):
-    with pytest.raises(ValueError, match=r"capacity|latency|bandwidth|infinite"):
-        Need(**bad)
 
 
 def test_no_tiers_and_no_price():

@@ -9,6 +9,8 @@ from stacklib.memory import Cache, TiledMatmul
 from stacklib.memory.tile import _blocked as loops
 from stacklib.memory.tile.blocked_product import blocked, line_trace, tiled_product
 
+from ...rows import refusals
+
 SIZE, TILE = st.integers(1, 37), st.integers(1, 20)
 
 
@@ -106,25 +108,17 @@ def test_rows_a_power_of_two_apart_drive_each_other_out():
     assert moved(1024) > 4 * moved(1040)
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        (lambda: line_trace(TiledMatmul(6, 16, 8, 4, 16, 4, 4)), "m = 6"),
-        (lambda: line_trace(TiledMatmul(8, 16, 8, 4, 8, 4, 4)), "tile_n = 8"),
-        (
-            lambda: blocked(
-                np.ones((2, 3)), np.ones((3, 2)), TiledMatmul(2, 2, 2, 1, 1)
-            ),
-            r"x of shape \(2, 3\)",
+test_bad_operands_are_refused = refusals(
+    (lambda: line_trace(TiledMatmul(6, 16, 8, 4, 16, 4, 4)), "m = 6"),
+    (lambda: line_trace(TiledMatmul(8, 16, 8, 4, 8, 4, 4)), "tile_n = 8"),
+    (
+        lambda: blocked(np.ones((2, 3)), np.ones((3, 2)), TiledMatmul(2, 2, 2, 1, 1)),
+        r"x of shape \(2, 3\)",
+    ),
+    (
+        lambda: blocked(
+            np.ones((2, 2)), np.ones((2, 2)), TiledMatmul(2, 2, 2, 1, 1), how="blas"
         ),
-        (
-            lambda: blocked(
-                np.ones((2, 2)), np.ones((2, 2)), TiledMatmul(2, 2, 2, 1, 1), how="blas"
-            ),
-            "how 'blas'",
-        ),
-    ],
+        "how 'blas'",
+    ),
 )
-def test_bad_operands_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -4,6 +4,7 @@ import threading
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from stacklib.memory.warp import _fast
@@ -41,7 +42,6 @@ def test_who_comes_while_another_compiles_waits_and_finds_it_in_the_cache(
     fcntl = pytest.importorskip("fcntl")
     numba = pytest.importorskip("numba")
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    np = pytest.importorskip("numpy")
     given = np.array([1.0, 2.0]), np.zeros(1)
     mine = _fast.once(numba.njit(cache=True)(add))
     waits = threading.Thread(target=mine, args=given)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -18,6 +19,8 @@ from stacklib.memory.warp.layout import (
     multiplied,
     row_major,
 )
+
+from ...rows import refusals
 
 HERE = Path(__file__)
 KNOWN = json.loads(HERE.with_name("pycute.json").read_text())
@@ -131,7 +134,6 @@ def test_a_complement_covers_what_was_skipped_and_nothing_twice(part, size):
 
 
 def test_row_major_is_how_numpy_stores():
-    numpy = pytest.importorskip("numpy")
     made = row_major(3, 4, 5)
     array = numpy.arange(60).reshape(3, 4, 5)
     for place in numpy.ndindex(3, 4, 5):
@@ -144,20 +146,15 @@ def test_a_matrix_divides_into_tiles():
     assert sorted(tiled.offsets) == list(range(24))
 
 
-@pytest.mark.rows(
-    ("shape", "stride", "message"),
-    [
-        ((2, 3), (1,), "other brackets"),
-        ((2, (2, 2)), (1, 2), "other brackets"),
-        ((0, 2), None, "no size from 1"),
-        ((2.0,), None, "no size from 1"),
-        ((2,), (-1,), "below zero"),
-        ((True,), None, "no size from 1"),
-    ],
+test_what_is_no_layout_is_refused = refusals(
+    ((2, 3), (1,), "other brackets"),
+    ((2, (2, 2)), (1, 2), "other brackets"),
+    ((0, 2), None, "no size from 1"),
+    ((2.0,), None, "no size from 1"),
+    ((2,), (-1,), "below zero"),
+    ((True,), None, "no size from 1"),
+    by=Layout,
 )
-def test_what_is_no_layout_is_refused(shape, stride, message):
-    with pytest.raises(ValueError, match=message):
-        Layout(shape, stride)
 
 
 def test_a_coordinate_outside_is_refused():

@@ -14,6 +14,8 @@ from stacklib.memory.warp.swizzle_proof import FAMILY, prove, rank, rank_ways
 from stacklib.memory.warp.swizzle_search import candidates, search_swizzle
 from stacklib.memory.warp.tiles import Pattern, extra, least_ways, worst
 
+from ...rows import refusals
+
 KNOWN = json.loads(Path(__file__).with_name("pycute.json").read_text())
 HALVES = Tile(32, 64, 2)  # the tile of the posts: 64 columns of fp16
 
@@ -180,31 +182,25 @@ def test_where_no_swizzle_helps_the_search_says_so():
     assert search.tried == len(set(candidates(4, 8)))
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        (lambda: Swizzle(2, 0, 1), "shift of at least 2"),
-        (lambda: Swizzle(-1, 0, 0), "bits = -1"),
-        (lambda: Swizzle(1, -1, 1), "base = -1"),
-        (lambda: Swizzle(1.0, 0, 1), "bits = 1.0"),
-        (lambda: Swizzle(1, 0, 1)(-1), "offset = -1"),
-        (lambda: Swizzle(1, 0, 1)(0.5), "offset = 0.5"),
-        (lambda: Swizzle(1, 0, 1).on_bytes(3), "width = 3"),
-        (lambda: matching_swizzle(96, 4), "pitch = 96"),
-        (lambda: matching_swizzle(8, 16), "pitch = 8"),
-        (lambda: matching_swizzle(128, 2), "width = 2"),
-        (lambda: padded(0, 4), "row = 0"),
-        (lambda: padded(8, -4), "padding = -4"),
-        (lambda: Tile(0, 4, 4), "rows = 0"),
-        (lambda: Tile(4, 4, 3), "width = 3"),
-        (lambda: Tile(8, 9, 2).matrices(), "rows of 18 bytes"),
-        (lambda: worst(HALVES.matrices(), padded(128, 2)), "no multiple of its 16"),
-        (lambda: least_ways(HALVES.down(), 12), "together = 12"),
-        (lambda: search_swizzle([]), "no request"),
-        (lambda: search_swizzle([HALVES.matrices()], keep=4), "keep = 4"),
-        (lambda: rank_ways([1] * 6, same), "6 bits of lanes"),
-    ],
+test_what_cannot_be_is_refused_with_its_value = refusals(
+    (lambda: Swizzle(2, 0, 1), "shift of at least 2"),
+    (lambda: Swizzle(-1, 0, 0), "bits = -1"),
+    (lambda: Swizzle(1, -1, 1), "base = -1"),
+    (lambda: Swizzle(1.0, 0, 1), "bits = 1.0"),
+    (lambda: Swizzle(1, 0, 1)(-1), "offset = -1"),
+    (lambda: Swizzle(1, 0, 1)(0.5), "offset = 0.5"),
+    (lambda: Swizzle(1, 0, 1).on_bytes(3), "width = 3"),
+    (lambda: matching_swizzle(96, 4), "pitch = 96"),
+    (lambda: matching_swizzle(8, 16), "pitch = 8"),
+    (lambda: matching_swizzle(128, 2), "width = 2"),
+    (lambda: padded(0, 4), "row = 0"),
+    (lambda: padded(8, -4), "padding = -4"),
+    (lambda: Tile(0, 4, 4), "rows = 0"),
+    (lambda: Tile(4, 4, 3), "width = 3"),
+    (lambda: Tile(8, 9, 2).matrices(), "rows of 18 bytes"),
+    (lambda: worst(HALVES.matrices(), padded(128, 2)), "no multiple of its 16"),
+    (lambda: least_ways(HALVES.down(), 12), "together = 12"),
+    (lambda: search_swizzle([]), "no request"),
+    (lambda: search_swizzle([HALVES.matrices()], keep=4), "keep = 4"),
+    (lambda: rank_ways([1] * 6, same), "6 bits of lanes"),
 )
-def test_what_cannot_be_is_refused_with_its_value(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -32,6 +32,8 @@ from stacklib.plots.drawing.picture import WIDTH, lay_out
 from stacklib.plots.drawing.sheet import Rect
 from stacklib.quantity import Quantity, chosen
 
+from ...rows import refusals
+
 RATE = chosen(2, "TB/s", "a rate")
 
 
@@ -100,38 +102,34 @@ def test_a_chain_has_an_arrow_from_each_part_to_the_next():
     assert phone.rect_of("a").foot < phone.rect_of("b").y
 
 
-@pytest.mark.rows(
-    ("scene", "says"),
-    [
-        (
-            below(Words("over"), Moved(Words("under"), (0, -20))),
-            "'over' lies on 'under'",
+test_a_planted_fault_is_refused = refusals(
+    (
+        below(Words("over"), Moved(Words("under"), (0, -20))),
+        "'over' lies on 'under'",
+    ),
+    (below(Box("over"), Moved(Box("under"), (0, -20))), "lies on"),
+    (below(Box("a"), Moved(Words("astray"), (0, -15))), "'astray' lies on 'a'"),
+    (Box("a", inside=Moved(Words("astray"), (0, 14))), "cut by 'a'"),
+    (Box("a", inside=Moved(Box("b"), (0, 9))), "'b' leaves 'a'"),
+    (Moved(Words("astray"), (-400, 0)), "cut by the frame"),
+    (
+        Words("words of a line that is longer than a phone is wide, and by far"),
+        "cut by the frame",
+    ),
+    (Cells("many", 200), "cut by the frame"),
+    (
+        right_of(
+            Words("from here"),
+            Words("through this"),
+            Note("a", "to"),
+            Words("end"),
+            Box("a", grow=0),
         ),
-        (below(Box("over"), Moved(Box("under"), (0, -20))), "lies on"),
-        (below(Box("a"), Moved(Words("astray"), (0, -15))), "'astray' lies on 'a'"),
-        (Box("a", inside=Moved(Words("astray"), (0, 14))), "cut by 'a'"),
-        (Box("a", inside=Moved(Box("b"), (0, 9))), "'b' leaves 'a'"),
-        (Moved(Words("astray"), (-400, 0)), "cut by the frame"),
-        (
-            Words("words of a line that is longer than a phone is wide, and by far"),
-            "cut by the frame",
-        ),
-        (Cells("many", 200), "cut by the frame"),
-        (
-            right_of(
-                Words("from here"),
-                Words("through this"),
-                Note("a", "to"),
-                Words("end"),
-                Box("a", grow=0),
-            ),
-            "runs through",
-        ),
-    ],
+        "runs through",
+    ),
+    by=show,
+    error=SpecError,
 )
-def test_a_planted_fault_is_refused(scene, says):
-    with pytest.raises(SpecError, match=says):
-        show(scene)
 
 
 @pytest.mark.rows("typed", ["132 SMs", "by 3.35 TB/s", ("at ", "4 KiB"), "5-high"])

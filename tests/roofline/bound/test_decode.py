@@ -1,5 +1,6 @@
 """The decode step: closed form against counting, three number types, infeasible."""
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -155,7 +156,6 @@ def test_reserve_without_unit_raises():
 
 
 def test_scalar_models_run_on_floats_quantities_and_arrays():
-    numpy = pytest.importorskip("numpy")
     device = hardware.get("h100")
     weights, kv = MODEL.weight_bytes("bf16"), MODEL.kv_bytes_per_token("bf16")
     peak, bandwidth = device.peak("bf16"), device.memory_bandwidth

@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,7 +68,6 @@ def test_floats_give_the_numbers_of_the_quantities(
 
 @pytest.mark.rows("model", ["llama-3-70b", "deepseek-v4-pro", "gemma-3-27b"])
 def test_arrays_give_the_numbers_of_the_floats(model):
-    numpy = pytest.importorskip("numpy")
     batch = numpy.array([[1], [7], [64], [4096]])
     context = numpy.array([0, 1, 127, 4096, 131072])
     same = {"on": "b200", "dtype": "fp8", "tp": 16}
@@ -108,7 +108,6 @@ def test_bad_input_never_gives_a_plain_number(bad):
 
 
 def test_a_bad_number_inside_an_array_is_refused():
-    numpy = pytest.importorskip("numpy")
     for value in (0.0, 2.5, math.nan, math.inf):
         with pytest.raises(ValueError, match="batch = array"):
             decode_step("llama-3-70b", **H100, batch=numpy.array([1, value]))

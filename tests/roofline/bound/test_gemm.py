@@ -1,9 +1,8 @@
 """The product model: never faster than the roofline, one formula three ways."""
 
-from __future__ import annotations
-
 import math
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,7 +60,6 @@ def test_the_trace_is_the_float_and_stands_on_sourced_leaves(m, n, k, key):
 
 
 def test_arrays_sweep_as_floats_do():
-    numpy = pytest.importorskip("numpy")
     chip = gemm.chip_of("h100_sxm", "bf16")
     work = gemm.product(m=4096, n=4096, k=4096)
     wear = gemm.wear_of(chip, chip.bandwidth, hardware.efficiency)

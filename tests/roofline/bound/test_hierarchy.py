@@ -1,10 +1,9 @@
 """Bandwidth by working set, latency by level."""
 
-from __future__ import annotations
-
 import math
 import random
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,7 +68,6 @@ def test_farther_levels_take_longer(key):
 
 
 def test_hit_share_is_written_once_for_floats_and_arrays():
-    numpy = pytest.importorskip("numpy")
     sizes = numpy.array([1e6, 4e7, 1e9])
     assert hierarchy.hit_share(sizes, 5e7) == pytest.approx(
         [hierarchy.hit_share(float(s), 5e7) for s in sizes]

@@ -11,6 +11,8 @@ from stacklib.quantity import Quantity
 from stacklib.roofline.bound import scaling, scaling_run
 from stacklib.roofline.bound.scaling import Chunk, ChunkRun, Slot
 
+from ...rows import refusals
+
 SHARE = st.floats(0, 1)
 WORKERS = st.integers(1, 64)
 GAIN = st.floats(1.01, 1e3)
@@ -166,10 +168,9 @@ BAD = [
 ]
 
 
-@pytest.mark.rows(("bad", "says"), BAD)
-def test_bad_input_never_gives_a_number(bad, says):
-    with pytest.raises(ValueError, match=says):
-        bad()
+test_bad_input_never_gives_a_number = refusals(
+    *BAD,
+)
 
 
 SERIAL, FREE = Chunk(2, parallel=False), Chunk(1)
@@ -182,10 +183,10 @@ PLANTED = [
 ]
 
 
-@pytest.mark.rows(("chunks", "slots", "says"), PLANTED)
-def test_a_planted_fault_is_seen(chunks, slots, says):
-    with pytest.raises(ValueError, match=says):
-        scaling.verify_chunks(ChunkRun(2, tuple(slots)), chunks)
+test_a_planted_fault_is_seen = refusals(
+    *PLANTED,
+    by=lambda chunks, slots: scaling.verify_chunks(ChunkRun(2, tuple(slots)), chunks),
+)
 
 
 def test_real_threads_run_every_chunk():

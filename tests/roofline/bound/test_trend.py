@@ -9,6 +9,8 @@ import pytest
 from stacklib import hardware, roofline
 from stacklib.roofline.bound import trend
 
+from ...rows import refusals
+
 
 @pytest.mark.rows(
     ("freedom", "t"),
@@ -77,18 +79,13 @@ def test_the_interval_holds_the_truth_as_often_as_it_says():
     assert 0.92 <= held / runs <= 0.98
 
 
-@pytest.mark.rows(
-    ("years", "rates", "says"),
-    [
-        ([2020, 2021], [1, 2], "needs 3 points"),
-        ([2020, 2021, 2022], [1, 2], "needs 3 points"),
-        ([2020, 2020, 2020], [1, 2, 3], "no trend"),
-        ([2020, 2021, 2022], [1, 0, 3], "rate 0"),
-    ],
+test_points_without_a_trend_are_refused = refusals(
+    ([2020, 2021], [1, 2], "needs 3 points"),
+    ([2020, 2021, 2022], [1, 2], "needs 3 points"),
+    ([2020, 2020, 2020], [1, 2, 3], "no trend"),
+    ([2020, 2021, 2022], [1, 0, 3], "rate 0"),
+    by=trend.fit_trend,
 )
-def test_points_without_a_trend_are_refused(years, rates, says):
-    with pytest.raises(ValueError, match=says):
-        trend.fit_trend(years, rates)
 
 
 def test_the_ridge_grows_by_compute_over_bandwidth():

@@ -13,6 +13,8 @@ from stacklib.roofline.count import operations as ops
 from stacklib.roofline.count.catalogue import catalogue
 from stacklib.roofline.work import steps
 
+from ...rows import refusals
+
 LLAMA = models.get("llama-3-8b")
 DENSE = ["llama-3-8b", "llama-2-7b", "qwen3-8b", "gemma-2-9b", "mistral-7b-v0.1"]
 LAYERS = {"gemma-2-9b": (0, 1)}  # with a window, and without
@@ -159,32 +161,27 @@ def test_a_forgotten_step_moves_the_count(missing):
         assert count(short, sizes, rule) < count(steps.LAYER_NORM, sizes, rule)
 
 
-@pytest.mark.rows(
-    ("call", "message"),
-    [
-        (lambda: ops.softmax(rows=0, columns=1), "rows = 0"),
-        (lambda: ops.gelu(elements=2.5), r"elements = 2\.5"),
-        (lambda: ops.rotary(tokens=1, heads=1, head_dim=3), "head_dim = 3"),
-        (lambda: ops.softmax(rows=1, columns=1, rule="fast"), "unknown counting rule"),
-        (lambda: ops.softmax(rows=1, columns=1, dtype="f16x"), "unknown number format"),
-        (lambda: ops.block_operations("deepseek-v3", 1), "only grouped attention"),
-        (lambda: ops.block_operations("mixtral-8x7b-v0.1", 1), "models.operations"),
-        (lambda: ops.block_operations(LLAMA, 0), "tokens = 0"),
-        (lambda: ops.block_operations(LLAMA, 1, -1), "context = -1"),
-        (lambda: ops.block_operations(LLAMA, 1, layer=32), "layer = 32"),
-        (lambda: ops.crossover_side("h100", "fp4"), "fp4"),
-        (lambda: ops.total([], "product"), "kind = 'product'"),
-        (lambda: steps.Rule("x", "y", passes="once"), "passes = 'once'"),
-        (lambda: steps.Rule("x", "y", special=-1), "special = -1"),
-        (
-            lambda: steps.numbers_of(steps.SOFTMAX, {"x": 1.0}, steps.RULES["fused"]),
-            "no size 'row'",
-        ),
-    ],
+test_bad_input_raises = refusals(
+    (lambda: ops.softmax(rows=0, columns=1), "rows = 0"),
+    (lambda: ops.gelu(elements=2.5), r"elements = 2\.5"),
+    (lambda: ops.rotary(tokens=1, heads=1, head_dim=3), "head_dim = 3"),
+    (lambda: ops.softmax(rows=1, columns=1, rule="fast"), "unknown counting rule"),
+    (lambda: ops.softmax(rows=1, columns=1, dtype="f16x"), "unknown number format"),
+    (lambda: ops.block_operations("deepseek-v3", 1), "only grouped attention"),
+    (lambda: ops.block_operations("mixtral-8x7b-v0.1", 1), "models.operations"),
+    (lambda: ops.block_operations(LLAMA, 0), "tokens = 0"),
+    (lambda: ops.block_operations(LLAMA, 1, -1), "context = -1"),
+    (lambda: ops.block_operations(LLAMA, 1, layer=32), "layer = 32"),
+    (lambda: ops.crossover_side("h100", "fp4"), "fp4"),
+    (lambda: ops.total([], "product"), "kind = 'product'"),
+    (lambda: steps.Rule("x", "y", passes="once"), "passes = 'once'"),
+    (lambda: steps.Rule("x", "y", special=-1), "special = -1"),
+    (
+        lambda: steps.numbers_of(steps.SOFTMAX, {"x": 1.0}, steps.RULES["fused"]),
+        "no size 'row'",
+    ),
+    error=(ValueError, LookupError),
 )
-def test_bad_input_raises(call, message):
-    with pytest.raises((ValueError, LookupError), match=message):
-        call()
 
 
 def test_the_catalogue_holds_each_operation_at_one_size():

@@ -17,6 +17,8 @@ from stacklib.quantity import Source
 from stacklib.roofline.count import numpy_block, operations, trace
 from stacklib.roofline.work import steps
 
+from ...rows import refusals
+
 SOURCE = Source("drawn by a test", "", "2026-11-21", "recalled")
 
 
@@ -343,19 +345,15 @@ def test_assignment_and_steps_without_a_name_are_refused():
         x + 1
 
 
-@pytest.mark.rows(
-    ("change", "message"),
-    [
-        ({"tokens": 0}, "tokens = 0"),
-        ({"tokens": 1, "context": -1}, "context = -1"),
-        ({"tokens": 1, "layer": 1}, "layer = 1"),
-        ({"tokens": 1, "rule": "quick"}, "counting rule"),
-        ({"tokens": 1, "dtype": "f16x"}, "number format"),
-    ],
+test_bad_input_raises = refusals(
+    ({"tokens": 0}, "tokens = 0"),
+    ({"tokens": 1, "context": -1}, "context = -1"),
+    ({"tokens": 1, "layer": 1}, "layer = 1"),
+    ({"tokens": 1, "rule": "quick"}, "counting rule"),
+    ({"tokens": 1, "dtype": "f16x"}, "number format"),
+    by=lambda change: numpy_block.count_block(llama(), **change),
+    error=(ValueError, LookupError),
 )
-def test_bad_input_raises(change, message):
-    with pytest.raises((ValueError, LookupError), match=message):
-        numpy_block.count_block(llama(), **change)
 
 
 def test_norms_that_cannot_be_told_apart_are_refused():

@@ -1,7 +1,5 @@
 """The roofline of this machine: timing, streams, record, predictions."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
@@ -248,11 +246,6 @@ def test_the_bar_is_drawn_only_when_asked(capsys):
     assert capsys.readouterr().err == ""
     assert list(host._bar([1, 2], True)) == [1, 2]
     assert "2/2" in capsys.readouterr().err
-
-
-def test_importing_the_room_needs_no_numpy():
-    code = "import sys; sys.modules['numpy'] = None; import stacklib.roofline.host"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # -- record ------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """The same work at several heights: every way computes the same; widths from times."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import subprocess

@@ -1,9 +1,8 @@
 """The token's journey: the list, the formula and the clock agree."""
 
-from __future__ import annotations
-
 import itertools
 
+import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,7 +90,6 @@ def test_one_chip_exchanges_nothing():
 
 
 def test_an_exchange_on_floats_quantities_and_arrays():
-    numpy = pytest.importorskip("numpy")
     size = Quantity(16384, "B", label="vector")
     rate, wait = Quantity(450, "GB/s"), Quantity(500, "ns")
     for ring in (False, True):

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from stacklib import hardware, roofline
 from stacklib.roofline import attention, gemv, matmul
 
+from ...rows import refusals
+
 small = st.integers(1, 7)
 
 
@@ -79,26 +81,21 @@ def test_integer_formats_count_operations_not_flop():
     assert bound.time.si > 0
 
 
-@pytest.mark.rows(
-    "call, message",
-    [
-        (lambda: matmul(m=0, n=1, k=1), "m = 0"),
-        (lambda: matmul(m=1, n=-1, k=1), "n = -1"),
-        (lambda: matmul(m=1, n=1, k=2.5), r"k = 2\.5"),
-        (lambda: matmul(m=1, n=1, k=1, dtype="f16x"), "unknown number format"),
-        (
-            lambda: attention(queries=1, keys=1, heads=3, kv_heads=2, head_dim=1),
-            "no multiple",
+test_bad_sizes_raise = refusals(
+    (lambda: matmul(m=0, n=1, k=1), "m = 0"),
+    (lambda: matmul(m=1, n=-1, k=1), "n = -1"),
+    (lambda: matmul(m=1, n=1, k=2.5), r"k = 2\.5"),
+    (lambda: matmul(m=1, n=1, k=1, dtype="f16x"), "unknown number format"),
+    (
+        lambda: attention(queries=1, keys=1, heads=3, kv_heads=2, head_dim=1),
+        "no multiple",
+    ),
+    (
+        lambda: attention(
+            queries=2, keys=1, heads=1, kv_heads=1, head_dim=1, causal=True
         ),
-        (
-            lambda: attention(
-                queries=2, keys=1, heads=1, kv_heads=1, head_dim=1, causal=True
-            ),
-            "exceed keys",
-        ),
-        (lambda: roofline.bound_on(matmul(m=1, n=1, k=1), "h100", chips=0), "chips"),
-    ],
+        "exceed keys",
+    ),
+    (lambda: roofline.bound_on(matmul(m=1, n=1, k=1), "h100", chips=0), "chips"),
+    error=(ValueError, LookupError),
 )
-def test_bad_sizes_raise(call, message):
-    with pytest.raises((ValueError, LookupError), match=message):
-        call()

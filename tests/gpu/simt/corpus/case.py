@@ -1,7 +1,5 @@
 """A kernel of the corpus: how it is launched, and what NumPy says it must leave."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@
 simulator can and holds what it leaves to what NumPy says; it prints a line a kernel.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Products, normal forms and attention."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .case import Case, normal, rng, zeros

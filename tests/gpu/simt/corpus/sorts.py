@@ -1,7 +1,5 @@
 """Sorts, grids, searches and bits."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .case import Case, normal, rng, zeros

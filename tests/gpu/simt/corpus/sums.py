@@ -1,7 +1,5 @@
 """Sums, scans, counts and choices, as CUDA users write them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .case import Case, normal, rng, zeros

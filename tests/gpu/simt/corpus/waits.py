@@ -1,7 +1,5 @@
 """Kernels whose warps wait for each other: rings, look-back, clusters, boxes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .case import Case, normal, rng, zeros
