@@ -26,18 +26,6 @@ from .corpus import own_prose
 from .model import TinyLM
 from .perplexity import Interval
 
-__all__ = [
-    "FALLBACK",
-    "METHODS",
-    "Measured",
-    "QuantizedLM",
-    "calibration",
-    "layer_inputs",
-    "measured",
-    "quantized",
-    "with_outliers",
-]
-
 # llama.cpp, llama-quant.cpp: for rows that 256 does not divide
 FALLBACK = {
     "q2_k": "iq4_nl",

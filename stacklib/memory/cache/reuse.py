@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..warp._fast import fast
 from .associative import hit_chance
 
-__all__ = ["FIRST", "expected_hits", "hit_curve", "predicted_hits", "reuse_distances"]
-
 Ints: TypeAlias = NDArray[np.int64]
 FIRST = -1  # the distance of a line that was never touched before
 

@@ -19,7 +19,6 @@ from stacklib.quantity.bounds import above_zero, at_least, whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["L2_WAYS", "Block", "Reads", "stream_trace", "wave_reads", "waves"]
 
 L2_WAYS = 16  # lines of a set of an L2: an assumption, no vendor of GPUs prints it
 

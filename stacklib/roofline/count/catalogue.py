@@ -61,6 +61,3 @@ def catalogue(
         "transpose": transpose(**square),
     }
     return [replace(work, name=name) for name, work in works.items()]
-
-
-__all__ = ["catalogue"]

@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "MEAN_OVER",
-    "ClassifierRun",
-    "QloraMemory",
-    "behind",
-    "curves",
-    "interval",
-    "qlora_memory",
-    "train_classifier",
-]
 
 # Tokens of DeepSeek-V3's largest batch, over which its loss is a mean: 15,360 sequences
 # of 4,096 (arXiv 2412.19437, section 4.2).

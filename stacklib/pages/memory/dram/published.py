@@ -23,17 +23,6 @@ from stacklib.memory.dram.parts import DramPart
 from stacklib.memory.dram.traffic import copy, stream
 from stacklib.quantity import Quantity, Source, counted
 
-__all__ = [
-    "ACHIEVED",
-    "KERNELS",
-    "Point",
-    "achieved",
-    "curves",
-    "device_rows",
-    "fact",
-    "sweep",
-]
-
 SWEPT, MEASURED = "evidence/data/in_flight.csv", "evidence/data/measurements.csv"
 # kernel -> bytes loaded and stored by a thread, in fp64
 KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
