@@ -206,8 +206,7 @@ class _Product:
         return self
 
     def __getitem__(self, ids: Any) -> NDArray[Any]:
-        rows: NDArray[Any] = self.weight[ids]
-        return rows
+        return self.weight[ids]
 
     def __rmatmul__(self, x: Floats) -> Floats:
         rounded, stored = rounded_activations(x, self.tensor.scheme)

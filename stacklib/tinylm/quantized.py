@@ -149,8 +149,7 @@ class _Watched:
 
     def __rmatmul__(self, x: NDArray[Any]) -> NDArray[Any]:
         self.seen.append(x)
-        product: NDArray[Any] = x @ self.weight.T
-        return product
+        return x @ self.weight.T
 
 
 class _Watching(Mapping[str, Any]):

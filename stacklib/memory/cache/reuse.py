@@ -84,8 +84,7 @@ def hit_curve(lines: ArrayLike) -> NDArray[np.float64]:
     seen = distance[distance >= 0]
     first = int((distance == FIRST).sum())
     counts = np.bincount(seen, minlength=first)
-    curve: NDArray[np.float64] = np.concatenate(([0], counts.cumsum())) / len(distance)
-    return curve
+    return np.concatenate(([0], counts.cumsum())) / len(distance)
 
 
 def predicted_hits(lines: ArrayLike, sets: int, ways: int) -> int:

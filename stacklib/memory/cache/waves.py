@@ -117,5 +117,4 @@ def stream_trace(
         named = [[number.setdefault(s, len(number)) for s in block] for block in wave]
         starts = np.array(named, dtype=np.int64).ravel() * steps
         parts.append((np.arange(steps)[:, None] + starts).ravel())
-    trace: NDArray[Any] = np.concatenate(parts) * tile
-    return trace
+    return np.concatenate(parts) * tile

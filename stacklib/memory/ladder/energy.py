@@ -41,8 +41,7 @@ def energy_of(moved: Any, per_bit: Any) -> Any:
 
 def memory_energy(moved: Quantity, per_bit: Quantity) -> Quantity:
     """The same as a named quantity."""
-    found: Quantity = energy_of(moved, per_bit)
-    return found.named("energy of reading memory")
+    return energy_of(moved, per_bit).named("energy of reading memory")
 
 
 # -- wires ---------------------------------------------------------------------

@@ -41,8 +41,7 @@ def fast(loop: Callable[..., None], fused: bool = False) -> Callable[..., None]:
     import numba
 
     options = {"fastmath": {"contract"}} if fused else {}
-    made: Callable[..., None] = once(numba.njit(cache=True, **options)(loop))
-    return made
+    return once(numba.njit(cache=True, **options)(loop))
 
 
 def once(made: Any) -> Any:

@@ -363,8 +363,7 @@ def curves(name: str) -> dict[str, Any]:
     known = sorted(path.stem for path in CURVES.glob("*.json"))
     if name not in known:
         raise ValueError(f"curves({name!r}): stored are {', '.join(known)}")
-    found: dict[str, Any] = json.loads((CURVES / f"{name}.json").read_text("utf-8"))
-    return found
+    return json.loads((CURVES / f"{name}.json").read_text("utf-8"))
 
 
 def behind(run: str, reference: str = "bf16") -> list[tuple[int, float, float, float]]:

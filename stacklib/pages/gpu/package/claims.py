@@ -178,9 +178,7 @@ def nvhbi_again() -> Finding:
 
 
 def _one_way() -> Quantity:
-    found = hardware.link("nv-hbi").fields["per_direction"]
-    assert found is not None
-    return found
+    return hardware.link("nv-hbi").per_direction
 
 
 @claim("rubin-specs-002")

@@ -59,8 +59,7 @@ def large() -> Quantity:
 
 def alpha() -> Quantity:
     """Time from one chip to another, nothing sent."""
-    found = hardware.link(LINK).fields["latency"]
-    assert found is not None
+    found = hardware.link(LINK).latency
     return _make(found, label="one step's latency, NVLink 4")
 
 
@@ -74,9 +73,7 @@ def wait(algorithm: str) -> Quantity:
 
 def bandwidth() -> Quantity:
     """What a chip sends, in one direction."""
-    found = hardware.link(LINK).fields["per_direction"]
-    assert found is not None
-    return found
+    return hardware.link(LINK).per_direction
 
 
 def beta() -> Quantity:

@@ -264,8 +264,7 @@ def plan_time() -> Quantity:
 
 def steps() -> list[dict[str, Any]]:
     """The eight rows as they are stored."""
-    found: list[dict[str, Any]] = stored()["steps"]
-    return found
+    return stored()["steps"]
 
 
 def _stored(place: int, what: str) -> float:
@@ -371,6 +370,4 @@ def points() -> list[tuple[str, float]]:
 
 def domain() -> Quantity:
     """Chips that NVLink joins."""
-    found = hardware.get(DEVICE).fields["link_domain"]
-    assert found is not None
-    return found
+    return hardware.get(DEVICE).link_domain

@@ -66,9 +66,7 @@ def per_bit(way: str) -> Quantity:
 
 def lane() -> Quantity:
     """A lane of NDR, one direction."""
-    found = hardware.link("ib_ndr").fields["lane_rate"]
-    assert found is not None
-    return found
+    return hardware.link("ib_ndr").lane_rate
 
 
 def copper() -> Quantity:
@@ -88,8 +86,7 @@ def levels() -> Quantity:
 
 def each() -> Quantity:
     """Optical ends for one GPU."""
-    told: Quantity = ends(chosen(1, label="GPU"), levels())
-    return told.named("optical ends for a GPU")
+    return ends(chosen(1, label="GPU"), levels()).named("optical ends for a GPU")
 
 
 def fleet(way: str) -> Quantity:
@@ -140,8 +137,7 @@ def step() -> Quantity:
 
 def token(way: str) -> Quantity:
     """Energy of the optics of eight GPUs while they make a token."""
-    port = hardware.link("ib_ndr").fields["per_direction"]
-    assert port is not None
+    port = hardware.link("ib_ndr").per_direction
     port = port.to("Gbit/s")
     eight = chosen(8, label="GPUs of a token")
     watts = eight * each() * port * per_bit(way)

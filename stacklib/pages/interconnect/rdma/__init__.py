@@ -150,8 +150,7 @@ def rest() -> Quantity:
 
 def completion() -> Quantity:
     """From there until the sender may use its buffer again."""
-    found: Quantity = steps_time(completion_steps(way()))
-    return found.named("way of the completion").to("us")
+    return steps_time(completion_steps(way())).named("way of the completion").to("us")
 
 
 def saved() -> Quantity:
@@ -163,8 +162,7 @@ def saved() -> Quantity:
 def token() -> Quantity:
     """Bytes of one token on its way to an expert: DeepSeek-V3 in fp8 with scales."""
     hidden = chosen(models.get("deepseek-v3").hidden, label="hidden size")
-    found: Quantity = token_bytes(hidden)
-    return found.named("bytes of a token on its way to an expert")
+    return token_bytes(hidden).named("bytes of a token on its way to an expert")
 
 
 def copies() -> Quantity:

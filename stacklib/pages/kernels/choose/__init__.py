@@ -40,8 +40,7 @@ YEAR, FEW, MANY = 8760, 8, 128  # hours; GPUs of a small fleet and of a large on
 @cache
 def recorded() -> dict[str, Any]:
     """The profile of a training step."""
-    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
+    return json.loads(FILE.read_text(encoding="utf-8"))
 
 
 def _rows(part: str, phase: str = "") -> list[dict[str, Any]]:

@@ -74,14 +74,12 @@ def needed() -> int:
 
 def busy(buffers: int) -> Quantity:
     """Share of a long loop's cycles in which the tensor cores multiply."""
-    share: Quantity = feed_share(feed(buffers), STEPS)
-    return share.named(f"busy with {buffers} buffers")
+    return feed_share(feed(buffers), STEPS).named(f"busy with {buffers} buffers")
 
 
 def alone(buffers: int) -> Quantity:
     """The same for a block that shares its loads with no other."""
-    share: Quantity = feed_share(feed(buffers, 1), STEPS)
-    return share.named(f"busy alone, {buffers} buffers")
+    return feed_share(feed(buffers, 1), STEPS).named(f"busy alone, {buffers} buffers")
 
 
 def pace(buffers: int) -> float:

@@ -48,8 +48,7 @@ def _sizes(device: str, batch: int, ranks: int) -> dict[str, Any]:
     from stacklib.pages.kernels.sampling import claims
 
     chip, model = hardware.get(device), models.get(MODEL)
-    link = hardware.link(chip.link_key).fields["per_direction"]
-    assert link is not None
+    link = hardware.link(chip.link_key).per_direction
     return {
         "batch": batch,
         "hidden": model.hidden,
