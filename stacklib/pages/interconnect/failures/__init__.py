@@ -280,20 +280,19 @@ def interrupted(field: str) -> Quantity:
 def rows(number: int = 0) -> list[dict[str, Any]]:
     """The table of intervals: lost by formula and drawn."""
     at = best(number)
-    found = []
-    for name, interval in (
-        ("one tenth of the best", at / 10),
-        ("one third", at / 3),
-        ("the best", at),
-        ("three times", at * 3),
-        ("ten times", at * 10),
-    ):
-        found.append(
-            {
-                "interval": name,
-                "time": interval.to("min"),
-                "lost": lost(interval, number).to("%"),
-                "lost, drawn": lost_drawn(interval, number).to("%"),
-            }
-        )
-    return found
+    intervals = {
+        "one tenth of the best": at / 10,
+        "one third": at / 3,
+        "the best": at,
+        "three times": at * 3,
+        "ten times": at * 10,
+    }
+    return [
+        {
+            "interval": name,
+            "time": interval.to("min"),
+            "lost": lost(interval, number).to("%"),
+            "lost, drawn": lost_drawn(interval, number).to("%"),
+        }
+        for name, interval in intervals.items()
+    ]

@@ -194,21 +194,19 @@ def faster() -> Quantity:
 def rows() -> list[dict[str, Any]]:
     """Layouts side by side."""
     ranking()
-    found = []
-    for name in LAYOUTS:
-        found.append(
-            {
-                "layout": WORDS[name],
-                "memory": of(name, "memory.total", "B"),
-                "sent": of(name, "sent.total", "B"),
-                "bubble": of(name, "bubble"),
-                "computing": of(name, "compute", "s"),
-                "waiting": of(name, "exposed", "s"),
-                "step": of(name, "time", "s"),
-                "MFU": of(name, "mfu"),
-            }
-        )
-    return found
+    return [
+        {
+            "layout": WORDS[name],
+            "memory": of(name, "memory.total", "B"),
+            "sent": of(name, "sent.total", "B"),
+            "bubble": of(name, "bubble"),
+            "computing": of(name, "compute", "s"),
+            "waiting": of(name, "exposed", "s"),
+            "step": of(name, "time", "s"),
+            "MFU": of(name, "mfu"),
+        }
+        for name in LAYOUTS
+    ]
 
 
 def ranked(count: int = 6) -> list[dict[str, Any]]:
@@ -359,13 +357,11 @@ def off(id: str) -> float:
 
 def points() -> list[tuple[str, float]]:
     """Kind of figure, and predicted over published."""
-    found = []
-    for one in judged("source").predicted:
-        if one.row.metric == "gpu_hours":
-            continue
-        kind = "memory" if "memory" in one.row.metric else "time or rate"
-        found.append((kind, one.ratio))
-    return found
+    return [
+        ("memory" if "memory" in one.row.metric else "time or rate", one.ratio)
+        for one in judged("source").predicted
+        if one.row.metric != "gpu_hours"
+    ]
 
 
 def domain() -> Quantity:

@@ -107,14 +107,9 @@ def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]
     for kernel, (loads, stores) in KERNELS.items():
         points = sweep(device, kernel)[1::3]
         both = (loads + stores) / loads / 1e3
-        found.append(
-            (
-                kernel,
-                [p.told.in_flight.si * both for p in points],
-                [100 * p.told.share.si for p in points],
-                [100 * p.share.si for p in points],
-            )
-        )
+        flying = [p.told.in_flight.si * both for p in points]
+        shares = [100 * p.told.share.si for p in points]
+        found.append((kernel, flying, shares, [100 * p.share.si for p in points]))
     return found
 
 
