@@ -152,7 +152,8 @@ def _arrange(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
     if spec.get("square"):
         ax.set_box_aspect(1)
         ax.apply_aspect()
-    inside = [t for t in ax.get_yticks() if _inside(t, ax.get_ylim())]
+    foot, top = sorted(ax.get_ylim())
+    inside = [t for t in ax.get_yticks() if foot <= t <= top]
     make_room(ax, spec["marks"], [_tick(t, spec["y"]) for t in inside])
     _axis(ax, "x", *ax.get_xlim(), spec["x"])  # narrower now: fewer ticks
     leave_room(ax, spec["marks"])
@@ -172,7 +173,3 @@ def draw(spec: Mapping[str, Any], name: str) -> str:
         meta = {"Date": None, "Creator": None}
         canvas.savefig(out, format="svg", metadata=meta)
     return out.getvalue()
-
-
-def _inside(value: float, span: tuple[float, float]) -> bool:
-    return min(span) <= value <= max(span)

@@ -117,10 +117,6 @@ def _ring_all_to_all(ask: Ask) -> Count:
     return Count(ask.ranks - 1, Fraction(ask.ranks - 1, 2 * ask.ranks))
 
 
-def _direct_all_to_all(ask: Ask) -> Count:
-    return Count(1, Fraction(ask.ranks - 1, ask.ranks**2))
-
-
 def _bruck_all_to_all(ask: Ask) -> Count:
     """A chunk moves as often as its distance has bits."""
     bits = sum(far.bit_count() for far in range(ask.ranks))
@@ -137,10 +133,6 @@ def _nodes_all_to_all(ask: Ask) -> Count:
 def _chain(ask: Ask) -> Count:
     steps = ask.ranks - 2 + (ask.chunks or 1)
     return Count(steps, Fraction(steps, ask.chunks or 1))
-
-
-def _direct_broadcast(ask: Ask) -> Count:
-    return Count(1, Fraction(ask.ranks - 1))
 
 
 def _halving_broadcast(ask: Ask) -> Count:
@@ -182,7 +174,7 @@ FORMS: dict[str, dict[str, Form]] = {
     "all_gather": _parted(0, _halving_gather),
     "all_to_all": {
         "ring": _ring_all_to_all,
-        "direct": _direct_all_to_all,
+        "direct": lambda ask: Count(1, Fraction(ask.ranks - 1, ask.ranks**2)),
         "bruck": _bruck_all_to_all,
         "hierarchical": _nodes_all_to_all,
     },
@@ -190,7 +182,7 @@ FORMS: dict[str, dict[str, Form]] = {
         "ring": _chain,
         "tree": _tree_broadcast,
         "halving_doubling": _halving_broadcast,
-        "direct": _direct_broadcast,
+        "direct": lambda ask: Count(1, Fraction(ask.ranks - 1)),
         "hierarchical": _nodes_broadcast,
         "in_switch": _pieces_through(one_switch),
         "collnet": _pieces_through(two_levels),

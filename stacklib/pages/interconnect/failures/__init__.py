@@ -49,14 +49,10 @@ def between(number: int = 0) -> Quantity:
     return mean.named("time between failures")
 
 
-def _cause(part: str) -> int:
-    return sum(cause.count for cause in cluster.CAUSES if cause.part == part)
-
-
 def causes_of(part: str) -> Quantity:
     """Interruptions whose cause was a part of this kind, published."""
-    label = f"interruptions, {part}"
-    return published(_cause(part), "", label, HERD, where="table 5")
+    found = sum(cause.count for cause in cluster.CAUSES if cause.part == part)
+    return published(found, "", f"interruptions, {part}", HERD, where="table 5")
 
 
 def share_of(part: str) -> Quantity:

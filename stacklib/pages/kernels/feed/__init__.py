@@ -125,12 +125,9 @@ def deepgemm_share(consumers: int = 2) -> float:
 def deepgemm_events(consumers: int = 2, steps: int = STEPS) -> float:
     """Cycles from step to step, by events, the first ones left out."""
     loop = deepgemm(consumers)
-    ends = [run.events[-1].end for run in _runs(loop, steps)]
+    runs = [promoted_events(loop, n) for n in (steps, 2 * steps)]
+    ends = [run.events[-1].end for run in runs]
     return (ends[1] - ends[0]) / steps
-
-
-def _runs(loop: Promoted, steps: int) -> list[Any]:
-    return [promoted_events(loop, n) for n in (steps, 2 * steps)]
 
 
 def fast() -> Quantity:

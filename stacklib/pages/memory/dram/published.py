@@ -66,10 +66,6 @@ def _rows() -> tuple[dict[str, str], ...]:
         return tuple(csv.DictReader(file))
 
 
-def _source() -> Source:
-    return read_source(_sources(), "gpubenches", "in_flight.csv", own=True)
-
-
 @cache
 def sweep(device: str, kernel: str) -> tuple[Point, ...]:
     """A device's sweep of one kernel, from few threads to all."""
@@ -89,7 +85,7 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
             float(row[kernel]),
             "GB/s",
             label="bandwidth",
-            source=_source(),
+            source=read_source(_sources(), "gpubenches", "in_flight.csv", own=True),
             kind="measured",
         )
         told = saturate(chip, loads, threads, stored=stores)

@@ -130,8 +130,9 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
     try:
         walls = trend.memory_wall(found, dtype=kin.dtype)
     except ValueError as error:
-        title, why = f"{kin.words}, {first} to {last}: no trend.", _first_up(str(error))
-        return chart(title, x=x, y=Y, marks=[], readouts=[count], message=f"{why}.")
+        title, why = f"{kin.words}, {first} to {last}: no trend.", str(error)
+        message = f"{why[:1].upper()}{why[1:]}."
+        return chart(title, x=x, y=Y, marks=[], readouts=[count], message=message)
     peaks = [d.peak(kin.dtype).si for d in found]
     rates = [d.memory_bandwidth.si for d in found]
     up, wires = walls.compute, walls.bandwidth
@@ -152,10 +153,6 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
             count,
         ],
     )
-
-
-def _first_up(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _growth(
