@@ -116,11 +116,6 @@ def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
     ax.text(0, 1.03, spec["y"]["label"], **corner, **ink)
 
 
-def _order(marks: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Names that take a series colour, first come first."""
-    return list(dict.fromkeys(mark["name"] for mark in marks))
-
-
 def _paint(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
     """Marks first, names over them, each where no other stands."""
     marks = spec["marks"]
@@ -164,7 +159,9 @@ def _arrange(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
 def draw(spec: Mapping[str, Any], name: str) -> str:
     """A checked spec as SVG text; SpecError where two texts touch or one is cut."""
     with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
-        canvas, order = Canvas(figsize=INCHES, dpi=72), _order(spec["marks"])
+        canvas = Canvas(figsize=INCHES, dpi=72)
+        # Names that take a series colour, first come first.
+        order = list(dict.fromkeys(mark["name"] for mark in spec["marks"]))
         ax = _axes(canvas, spec)
         _arrange(ax, spec, [colour(mark, order) for mark in spec["marks"]])
         if wrong := faults(boxes(ax), frame_of(ax)):

@@ -59,11 +59,15 @@ def _bruck(ask: Ask) -> int:
     return _logs(ask.ranks)
 
 
-def _halving_all_reduce(ask: Ask) -> Count:
-    """2 log2 p steps and 2 (p - 1) / p, and a whole array twice where ranks fold."""
-    p = power(ask.ranks)
-    fold = 2 * (ask.ranks > p)
-    return Count(2 * _logs(p) + fold, Fraction(2 * (p - 1), p) + fold)
+def _halving(times: int) -> Form:
+    """2 log2 p steps and 2 (p - 1) / p, and so often a whole array where ranks fold."""
+
+    def form(ask: Ask) -> Count:
+        p = power(ask.ranks)
+        fold = times * (ask.ranks > p)
+        return Count(2 * _logs(p) + fold, Fraction(2 * (p - 1), p) + fold)
+
+    return form
 
 
 def _halving_gather(ask: Ask) -> Count:
@@ -135,12 +139,6 @@ def _chain(ask: Ask) -> Count:
     return Count(steps, Fraction(steps, ask.chunks or 1))
 
 
-def _halving_broadcast(ask: Ask) -> Count:
-    p = power(ask.ranks)
-    fold = int(ask.ranks > p)
-    return Count(2 * _logs(p) + fold, Fraction(2 * (p - 1), p) + fold)
-
-
 def _nodes_broadcast(ask: Ask) -> Count:
     g = node_size(ask)
     across, inside = _tree(ask.ranks // g), _tree(g)
@@ -163,7 +161,7 @@ FORMS: dict[str, dict[str, Form]] = {
     "all_reduce": {
         "ring": _rounds(_ring, 2),
         "tree": _tree_all_reduce,
-        "halving_doubling": _halving_all_reduce,
+        "halving_doubling": _halving(2),
         "direct": _rounds(_direct, 2),
         "bruck": _rounds(_bruck, 2),
         "hierarchical": _rounds(_nodes, 2),
@@ -181,7 +179,7 @@ FORMS: dict[str, dict[str, Form]] = {
     "broadcast": {
         "ring": _chain,
         "tree": _tree_broadcast,
-        "halving_doubling": _halving_broadcast,
+        "halving_doubling": _halving(1),
         "direct": lambda ask: Count(1, Fraction(ask.ranks - 1)),
         "hierarchical": _nodes_broadcast,
         "in_switch": _pieces_through(one_switch),

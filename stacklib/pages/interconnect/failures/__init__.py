@@ -79,18 +79,17 @@ def faulty_share() -> Quantity:
     return (faulty() / constant("llama3_failures")).named("share of faulty GPUs")
 
 
-def _drawn(hosts: int, seed: int) -> cluster.Drawn:
-    time = constant("llama3_days").si
-    rates = [(c.name, c.count / (hosts * time)) for c in cluster.CAUSES]
-    return cluster.run_cluster(rates, hosts=hosts, time=time, seed=seed)
-
-
 @counted(unit="s", label="between failures, drawn")
 def drawn_between() -> float:
     """The mean time between failures where every host has clocks of its own."""
     hosts = int(constant("llama3_gpus").si) // PER_HOST
-    times = [t for seed in range(5) for t in _drawn(hosts, seed).times]
-    return 5 * constant("llama3_days").si / len(times)
+    time = constant("llama3_days").si
+    rates = [(c.name, c.count / (hosts * time)) for c in cluster.CAUSES]
+    runs = (
+        cluster.run_cluster(rates, hosts=hosts, time=time, seed=seed)
+        for seed in range(5)
+    )
+    return 5 * time / sum(len(run.times) for run in runs)
 
 
 def effective() -> Quantity:

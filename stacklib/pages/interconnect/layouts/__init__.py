@@ -320,16 +320,11 @@ def judged(by: str = "") -> Validation:
     return unseen(report, by) if by else report
 
 
-def _misses(by: str) -> list[float]:
-    return [
-        abs(o.ratio - 1) for o in judged(by).predicted if o.row.metric != "gpu_hours"
-    ]
-
-
 @counted(label="{share:.0%} of misses, new {by}")
 def error(by: str, share: float) -> float:
     """A quantile of the misses, wall times of whole runs left out."""
-    return quantile(_misses(by), share)
+    kept = (o for o in judged(by).predicted if o.row.metric != "gpu_hours")
+    return quantile([abs(o.ratio - 1) for o in kept], share)
 
 
 def count(what: str) -> Quantity:

@@ -64,12 +64,12 @@ def explore(
     found = {kind: places(run, kind) for kind in KINDS}
     wait = counted(run.bubble, "waiting over work")
     end = max(run.time, 1) * FINE
+    told = range(0, int(run.time) + 1, 5 if run.time < 40 else 10)
+    ticks, names = [FINE * t - 0.5 for t in told], [str(t) for t in told]
     return chart(
         message
         or f"{NAMES[schedule]}: waiting is {100 * run.bubble:.0f} % of the work.",
-        x=axis(
-            "Time (forwards)", limits=across(end), ticks=_ticks(run), names=_names(run)
-        ),
+        x=axis("Time (forwards)", limits=across(end), ticks=ticks, names=names),
         y=axis("Stage", limits=down(stages), ticks=list(range(stages))),
         marks=[
             cells(found[kind], words, "simulated", at="key", shade=shade)
@@ -95,12 +95,3 @@ def explore(
             ),
         ],
     )
-
-
-def _ticks(run: PipelineRun) -> list[float]:
-    step = 5 if run.time < 40 else 10
-    return [FINE * t - 0.5 for t in range(0, int(run.time) + 1, step)]
-
-
-def _names(run: PipelineRun) -> list[str]:
-    return [f"{(tick + 0.5) / FINE:.0f}" for tick in _ticks(run)]

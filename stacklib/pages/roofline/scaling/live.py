@@ -43,7 +43,8 @@ def explore(*, serial: int, workers: int, gain: int) -> Spec:
     """Speed-up against workers: percent serial, and how much faster that is made."""
     share = chosen(serial / 100, "", "serial share")
     faster = chosen(gain, "", "gain of the serial part")
-    found = _speed_up(share, faster, workers).named("speed-up")
+    gains = [faster, _many(workers)]
+    found = scaling.speed_up_of_parts([share, 1 - share], gains).named("speed-up")
     many = "worker" if workers == 1 else "workers"
     return chart(
         f"{workers:,} {many} make it {in_times(found.si, FASTER, 3)}.",
@@ -72,10 +73,6 @@ def _readouts(
 
 def _many(workers: int) -> Quantity:
     return chosen(workers, "", "workers")
-
-
-def _speed_up(share: Any, gain: Any, workers: Any) -> Any:
-    return scaling.speed_up_of_parts([share, 1 - share], [gain, _many(workers)])
 
 
 def _idle(share: Quantity, gain: Quantity, workers: int) -> Quantity:
