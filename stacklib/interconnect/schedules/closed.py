@@ -11,14 +11,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from stacklib.interconnect.schedules import algorithms_switch as switch
 from stacklib.interconnect.schedules.algorithms import KNOWN
 from stacklib.interconnect.schedules.algorithms_halving import power
 from stacklib.interconnect.schedules.algorithms_nodes import node_size
-from stacklib.interconnect.schedules.algorithms_switch import (
-    Levels,
-    one_switch,
-    two_levels,
-)
 from stacklib.interconnect.schedules.compose import Ask
 from stacklib.interconnect.schedules.cost import Cost, Count, least_share, priced
 from stacklib.quantity import resolve
@@ -97,7 +93,7 @@ def _tree_all_reduce(ask: Ask) -> Count:
     return Count(2 * down.steps, 2 * down.share)
 
 
-def _pieces_through(network: Callable[[Ask], Levels]) -> Form:
+def _pieces_through(network: Callable[[Ask], switch.Levels]) -> Form:
     """Pieces up and down the levels of switches, one behind the other."""
 
     def form(ask: Ask) -> Count:
@@ -107,7 +103,7 @@ def _pieces_through(network: Callable[[Ask], Levels]) -> Form:
     return form
 
 
-def _whole_through(network: Callable[[Ask], Levels], extra: int) -> Form:
+def _whole_through(network: Callable[[Ask], switch.Levels], extra: int) -> Form:
     """All at once up and down: n chunks, and ``extra``."""
 
     def form(ask: Ask) -> Count:
@@ -152,8 +148,8 @@ def _parted(extra: int, gather: Form) -> dict[str, Form]:
         "direct": _rounds(_direct),
         "bruck": _rounds(_bruck),
         "hierarchical": _rounds(_nodes),
-        "in_switch": _whole_through(one_switch, extra),
-        "collnet": _whole_through(two_levels, extra),
+        "in_switch": _whole_through(switch.one_switch, extra),
+        "collnet": _whole_through(switch.two_levels, extra),
     }
 
 
@@ -165,8 +161,8 @@ FORMS: dict[str, dict[str, Form]] = {
         "direct": _rounds(_direct, 2),
         "bruck": _rounds(_bruck, 2),
         "hierarchical": _rounds(_nodes, 2),
-        "in_switch": _pieces_through(one_switch),
-        "collnet": _pieces_through(two_levels),
+        "in_switch": _pieces_through(switch.one_switch),
+        "collnet": _pieces_through(switch.two_levels),
     },
     "reduce_scatter": _parted(1, _halving_gather),
     "all_gather": _parted(0, _halving_gather),
@@ -182,8 +178,8 @@ FORMS: dict[str, dict[str, Form]] = {
         "halving_doubling": _halving(1),
         "direct": lambda ask: Count(1, Fraction(ask.ranks - 1)),
         "hierarchical": _nodes_broadcast,
-        "in_switch": _pieces_through(one_switch),
-        "collnet": _pieces_through(two_levels),
+        "in_switch": _pieces_through(switch.one_switch),
+        "collnet": _pieces_through(switch.two_levels),
     },
 }
 
