@@ -183,8 +183,7 @@ def two_columns(w: tuple[float, float], c: float, step: float) -> dict[str, Any]
     error = near[0] - w[0]
     moved = w[1] - c * error
     passed = [near[0], step * math.floor(moved / step + 0.5)]
-    off = [(point[0] - w[0], point[1] - w[1]) for point in (near, passed)]
-    cost = [a * a + 2 * c * a * b + b * b for a, b in off]
+    cost = [_cost(w, point, c) for point in (near, passed)]
     return {"round": near, "gptq": passed, "cost": cost, "moved": moved}
 
 
@@ -198,3 +197,8 @@ def pair(what: str) -> float:
     if what == "aim":
         return float(found["moved"])
     return float(found["cost"][("rounded", "passed").index(what)])
+
+
+def _cost(w: tuple[float, float], point: list[float], c: float) -> float:
+    a, b = point[0] - w[0], point[1] - w[1]
+    return a * a + 2 * c * a * b + b * b
