@@ -30,7 +30,7 @@ from stacklib.memory.warp.coalescing import LINE
 from stacklib.roofline.host.pointer_chase import linked
 
 from . import measurements
-from .calibrate import fit, folds, problem_of
+from .calibrate import Problem, fit, folds, problem_of
 from .kernel_times import COLUMNS, FILE
 from .measurements import Measurement, Refusal
 from .predict import Forecast
@@ -230,6 +230,10 @@ def estimate(row: Measurement) -> Forecast:
     return Forecast(seconds * device.clock.si / hertz, "s", bound)
 
 
+def _without(problem: Problem, by: str, group: str) -> dict[str, float]:
+    return fit(problem.only(lambda case: folds.group_of(case, by) != group))
+
+
 def left_out(by: str) -> dict[str, float]:
     """Every row by factors that were fitted without its source, or its device."""
     problem = problem_of(FAMILY)
@@ -237,7 +241,7 @@ def left_out(by: str) -> dict[str, float]:
     found = {}
     for group in folds.groups(problem, by):
         inside = [c for c in problem.cases if folds.group_of(c, by) == group]
-        values = fit(problem.only(lambda c, g=group: folds.group_of(c, by) != g))
+        values = _without(problem, by, group)
         _ran.cache_clear()  # what ran before ran with other factors
         with hardware.efficiency_override(values):
             for case in inside:

@@ -6,6 +6,8 @@ placed by ``right_of``, ``below``, ``flow`` and ``grid``; the parts of machines,
 once, are in ``parts``, finished drawings in ``scenes``.
 """
 
+# ruff: noqa: F401 (what `d.` finds)
+
 from __future__ import annotations
 
 from .marks import Clip, Measured, Note, Opened, Pipe
@@ -13,29 +15,3 @@ from .nodes import Box, Cells, Layers, Node, Nothing, Words, with_
 from .picture import Drawing, draw
 from .relate import Either, below, chain, flow, grid, right_of
 from .words import Name, Shown, line
-
-__all__ = [
-    "Clip",
-    "Measured",
-    "Note",
-    "Opened",
-    "Pipe",
-    "Box",
-    "Cells",
-    "Layers",
-    "Node",
-    "Nothing",
-    "Words",
-    "with_",
-    "Drawing",
-    "draw",
-    "Either",
-    "below",
-    "chain",
-    "flow",
-    "grid",
-    "right_of",
-    "Name",
-    "Shown",
-    "line",
-]
