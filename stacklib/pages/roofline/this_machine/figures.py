@@ -37,9 +37,13 @@ def levels_spec(
         marks=[
             *(_line(n, rates, series[n]) for n, rates in predicted.items()),
             *(_dots(n, points, series[n]) for n, points in measured.items()),
-            *(rule(n, "predicted", x=s, series=5, **ABOUT) for n, s in caches.items()),
+            *(_rule(n, size) for n, size in caches.items()),
         ],
     )
+
+
+def _rule(name: str, size: float) -> Mark:
+    return rule(name, "predicted", x=float(size), series=5, **ABOUT)
 
 
 def _line(name: str, rates: Mapping[int, float], series: int) -> Mark:
